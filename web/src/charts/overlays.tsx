@@ -5,7 +5,7 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison } from '../api';
 import { seriesQuery } from '../api/queries';
 import { bucketSeries } from '../model/fold/series-view';
-import { latencyOf } from '../model/run/tiles';
+import { latencyOf } from '../model/run/reported-latency';
 import { lineStyle } from '../model/series/line-style';
 import { MAX_POINTS } from '../model/series/time-series';
 

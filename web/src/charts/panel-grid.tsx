@@ -1,6 +1,7 @@
 // The charts of a run in one group. Lazy-loaded: Chart.js is not needed for the first paint.
 import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
+import type { Band } from '../model/fold/missing-time';
 import type { SeriesView } from '../model/fold/series-view';
 import type { ChartGroup, Range } from './chart-group';
 import type { Panel } from './panels';
@@ -11,6 +12,8 @@ interface PanelGridProps {
   view: SeriesView;
   chartGroup: ChartGroup;
   fullRange: () => Range;
+  /** Ranges to mark, evaluated at every flush. */
+  bands: () => readonly Band[];
   /** Refers screen readers to the table with the same numbers. */
   tableHint?: string;
 }
@@ -32,6 +35,7 @@ function PanelChart({
   view,
   chartGroup,
   fullRange,
+  bands,
   tableHint,
 }: Omit<PanelGridProps, 'panels'> & { panel: Panel }) {
   const lines = useMemo(() => panel.lines.map((line) => ({ ...line, view })), [panel, view]);
@@ -41,6 +45,7 @@ function PanelChart({
       lines={lines}
       chartGroup={chartGroup}
       fullRange={fullRange}
+      bands={bands}
       tableHint={tableHint}
     />
   );

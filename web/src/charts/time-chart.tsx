@@ -4,6 +4,7 @@ import type { Chart, ChartData, ChartOptions } from 'chart.js';
 import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import { memo, useEffect, useMemo, useRef } from 'react';
 import { Line } from 'react-chartjs-2';
+import type { Band } from '../model/fold/missing-time';
 import {
   lastKnownValue,
   nearestIndex,
@@ -12,6 +13,7 @@ import {
   type XY,
 } from '../model/fold/series-view';
 import { dashPattern } from '../model/series/line-style';
+import { bandAnnotations, bandTexts } from './bands';
 import type { ChartGroup, Range } from './chart-group';
 import {
   BINARY_AXIS,
@@ -39,9 +41,13 @@ export interface TimeChartProps {
   chartGroup: ChartGroup;
   /** The range without zoom, evaluated at every flush. */
   fullRange: () => Range;
+  /** Ranges to mark, evaluated at every flush; must be stable between renders. */
+  bands?: () => readonly Band[];
   /** Refers screen readers to the table with the same numbers. */
   tableHint?: string;
 }
+
+const NO_BANDS = () => [];
 
 /** Memoized, because it redraws without React. */
 export const TimeChart = memo(function TimeChart({
@@ -49,6 +55,7 @@ export const TimeChart = memo(function TimeChart({
   lines,
   chartGroup,
   fullRange,
+  bands = NO_BANDS,
   tableHint,
 }: TimeChartProps) {
   const chart = useRef<Chart<'line', XY[]> | null>(null);
@@ -60,14 +67,21 @@ export const TimeChart = memo(function TimeChart({
     () => optionsOf(panel, chartGroup, fullRange()),
     [panel, chartGroup, fullRange],
   );
+  const label = useMemo(
+    () => [`${panel.title} over time`, tableHint, ...thresholdLabels(panel)].filter(Boolean),
+    [panel, tableHint],
+  );
   const plugins = useMemo(() => [crosshairPlugin(chartGroup)], [chartGroup]);
 
   useEffect(() => {
     const updateLegend = () => writeLegend(legend.current, lines, panel, chartGroup);
-    const updateChart = chartUpdater(polylines, chartGroup, fullRange);
+    const updateChart = chartUpdater(polylines, panel, chartGroup, fullRange);
     const redraw = () => {
       if (!chart.current) return;
-      updateChart(chart.current);
+      const marked = bands();
+      const texts = [...label, ...bandTexts(marked)];
+      chart.current.canvas.setAttribute('aria-label', texts.join('; '));
+      updateChart(chart.current, marked);
       updateLegend();
     };
     const moveCrosshair = () => {
@@ -81,9 +95,8 @@ export const TimeChart = memo(function TimeChart({
       stopRedraw();
       stopCrosshair();
     };
-  }, [lines, polylines, chartGroup, fullRange, panel]);
+  }, [lines, polylines, chartGroup, fullRange, bands, label, panel]);
 
-  const label = [`${panel.title} over time`, tableHint, ...thresholdLabels(panel)];
   return (
     <section ref={card} className="card chart">
       <h2>
@@ -98,7 +111,7 @@ export const TimeChart = memo(function TimeChart({
           options={options}
           plugins={plugins}
           role="img"
-          aria-label={label.filter(Boolean).join('; ')}
+          aria-label={label.join('; ')}
         />
       </div>
     </section>
@@ -173,11 +186,12 @@ function datasetOf({ line, statistic, points }: Polyline) {
 
 function chartUpdater(
   polylines: readonly Polyline[],
+  panel: ChartPanel,
   chartGroup: ChartGroup,
   fullRange: () => Range,
 ) {
   const generations = new Map<Polyline, string>();
-  return (chart: Chart<'line', XY[]>) => {
+  return (chart: Chart<'line', XY[]>, bands: readonly Band[]) => {
     polylines.forEach((polyline, i) => {
       const { line, statistic, points } = polyline;
       if (generations.get(polyline) !== line.view.generation) points.length = 0;
@@ -186,8 +200,11 @@ function chartUpdater(
       const dataset = chart.data.datasets[i];
       if (dataset) dataset.data = points;
     });
-    const { from, to } = chartGroup.zoom ?? fullRange();
-    Object.assign(chart.options.scales?.x ?? {}, { min: from, max: to });
+    const range = chartGroup.zoom ?? fullRange();
+    Object.assign(chart.options.scales?.x ?? {}, { min: range.from, max: range.to });
+    Object.assign(chart.options.plugins?.annotation ?? {}, {
+      annotations: [...bandAnnotations(bands, range), ...annotationsOf(panel)],
+    });
     chart.update('none');
   };
 }

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ComparedMetric } from '../../api';
-import { formatChange, formatValue, metricName, parseRunNumbers } from './metrics';
+import {
+  changeText,
+  formatChange,
+  formatValue,
+  metricName,
+  parseRunNumbers,
+  valueText,
+} from './metrics';
 
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
@@ -45,8 +52,24 @@ describe('metricName', () => {
     ['device_utilization', 1, 'Device utilization'],
     ['errors', 1, 'Errors'],
   ])('%s of %i directions is %s', (name, directions, expected) => {
-    expect(metricName({ name, unit: '1', values: [], change_percent: [] }, directions)).toBe(
-      expected,
-    );
+    expect(
+      metricName({ name, unit: '1', values: [], at_least: [], change_percent: [] }, directions),
+    ).toBe(expected);
   });
+});
+
+it('marks lower bounds', () => {
+  const metric: ComparedMetric = {
+    name: 'read_lat_p99_ns',
+    unit: 'ns',
+    values: [2e6, 9.5e9, 1e6],
+    at_least: [false, true, false],
+    change_percent: [null, 200, -50],
+  };
+  expect([0, 1, 2].map((run) => plain(valueText(metric, run)))).toEqual([
+    '2 ms',
+    '≥ 9.50 s',
+    '1 ms',
+  ]);
+  expect([0, 1, 2].map((run) => plain(changeText(metric, run)))).toEqual(['', '≥ +200 %', '−50 %']);
 });

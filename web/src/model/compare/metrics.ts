@@ -12,6 +12,7 @@ import {
   UNKNOWN,
 } from '../format/numbers';
 import { duration } from '../format/time';
+import { withBound } from '../run/reported-latency';
 import { badgeOf } from '../run/verdict';
 
 /** Limits on the number of compared runs. More would be unreadable in one chart. */
@@ -49,6 +50,16 @@ export function formatChange(change: number | null): string {
   if (change >= MAX_PERCENT) return `${digits(change / 100 + 1)} ×`;
   if (Math.abs(change) < MIN_CHANGE_PERCENT) return '±0 %';
   return `${change > 0 ? '+' : '−'}${digits(Math.abs(change))} %`;
+}
+
+/** The value of a run, `≥ 9.50 s` for a lower bound. */
+export const valueText = ({ values, unit, at_least }: ComparedMetric, run: number): string =>
+  withBound(formatValue(values[run] ?? null, unit), at_least[run] ?? false);
+
+/** The change of a run; empty without one. */
+export function changeText({ change_percent, at_least }: ComparedMetric, run: number): string {
+  const change = formatChange(change_percent[run] ?? null);
+  return change && withBound(change, at_least[run] ?? false);
 }
 
 const LABELS: Record<string, string> = {

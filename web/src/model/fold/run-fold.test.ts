@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Event, Run } from '../../api';
-import { latencyOf, tilesOf } from '../run/tiles';
+import { latencyOf } from '../run/reported-latency';
+import { tilesOf } from '../run/tiles';
 import { countOf, mergeBuckets } from '../series/histogram';
 import { MAX_POINTS, TimeSeries } from '../series/time-series';
 import { type SampleEvent, windowOf } from '../series/window';

@@ -15,6 +15,7 @@ import type {
 } from '../../api';
 import { MAX_POINTS, TimeSeries } from '../series/time-series';
 import { type SampleEvent, windowOf } from '../series/window';
+import { Silences } from './silences';
 import { Totals } from './totals';
 
 /** A started phase. */
@@ -48,6 +49,7 @@ export class RunFold {
   phases: PhaseProgress[] = [];
   series = new TimeSeries();
   totals = new Totals();
+  silences = new Silences();
   /** The gauge of the latest sample in the measure phase. */
   gauge: Gauge | null = null;
   result: RunResult | null = null;
@@ -95,6 +97,7 @@ export class RunFold {
   private foldSample(event: SampleEvent) {
     const window = windowOf(event);
     this.series.add(window);
+    this.silences.add(event.t_ms, event.silent_ms ?? 0, this.totals);
     if (window.phase !== 'measure') return;
     this.totals.add(window);
     this.gauge = event.gauge ?? this.gauge;

@@ -1,11 +1,12 @@
 // Percentiles of a report as a table, one column per kind of latency. The percentiles are fio's
 // defaults.
 import type { DirectionStats, LatencyStats, Report } from '../../api';
-import { latency, text } from '../format/numbers';
+import { isKnown } from '../format/numbers';
+import { DIRECTIONS, maxOf, percentileOf, type Reported } from './reported-latency';
 
 export interface LatencyTable {
   heads: string[];
-  rows: [name: string, values: string[]][];
+  rows: [name: string, values: Reported[]][];
 }
 
 const PERCENTILES = [
@@ -23,24 +24,26 @@ const PERCENTILES = [
   '99.999',
 ];
 
-/** Columns without I/Os are omitted. */
+/** Columns without latencies are omitted. */
 export function latencyTable(report: Report): LatencyTable {
   const columns = [
-    ...(['read', 'write', 'trim'] as const).flatMap((name) => directionColumns(name, report[name])),
+    ...DIRECTIONS.flatMap((name) => directionColumns(name, report[name])),
     column('fsync', report.sync.lat_ns),
-  ].filter(({ stats }) => stats.count > 0);
-  const row = (
-    name: string,
-    value: (stats: LatencyStats) => number | null | undefined,
-  ): [string, string[]] => [name, columns.map(({ stats }) => text(latency(value(stats))))];
+  ].filter(({ stats }) => stats.count > 0 || isKnown(stats.max));
+  const row = (name: string, value: (stats: LatencyStats) => Reported): [string, Reported[]] => [
+    name,
+    columns.map(({ stats }) => value(stats)),
+  ];
+  const exact = (name: 'min' | 'mean' | 'stddev') =>
+    row(name, (stats) => ({ ns: stats[name], isLowerBound: false }));
   return {
     heads: columns.map(({ head }) => head),
     rows: [
-      row('min', ({ min }) => min),
-      row('mean', ({ mean }) => mean),
-      row('stddev', ({ stddev }) => stddev),
-      ...PERCENTILES.map((p) => row(`p${p}`, ({ percentiles }) => percentiles[p])),
-      row('max', ({ max }) => max),
+      exact('min'),
+      exact('mean'),
+      exact('stddev'),
+      ...PERCENTILES.map((p) => row(`p${p}`, (stats) => percentileOf(stats, p))),
+      row('max', maxOf),
     ],
   };
 }

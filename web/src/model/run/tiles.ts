@@ -6,14 +6,25 @@ import {
   count,
   decimalRate,
   type Figure,
+  isKnown,
   latency,
   percent,
   rate,
   shortCount,
   text,
 } from '../format/numbers';
-import { type Buckets, mergeBuckets, percentiles } from '../series/histogram';
+import { type Buckets, mergeBuckets } from '../series/histogram';
 import { joinWindows, type Window } from '../series/window';
+import {
+  DIRECTIONS,
+  isUsed,
+  type KeyLatencies,
+  keyLatenciesOf,
+  type Reported,
+  reportedLatencies,
+  reportedText,
+  withBound,
+} from './reported-latency';
 import { servedByNote } from './verdict';
 
 export interface Tile {
@@ -26,8 +37,7 @@ export interface Tile {
 interface Figures {
   iops: number | null;
   bytes_per_second: number | null;
-  lat: Buckets;
-  lat_max_ns: number | null;
+  latencies: KeyLatencies;
   /** Percentage of one core. */
   cpu: number | null;
   cpu_ns_per_io: number | null;
@@ -36,17 +46,21 @@ interface Figures {
 
 /** The time span of live figures. */
 const LIVE_MS = 1000;
-const DIRECTIONS = ['read', 'write', 'trim'] as const;
 
-const prefixed = (prefix: string, ns: number | null) =>
-  ns === null ? '' : `${prefix} ${text(latency(ns))}`;
+const prefixed = (prefix: string, reported: Reported) =>
+  isKnown(reported.ns) ? `${prefix} ${reportedText(reported)}` : '';
+
+function latencyFigure({ ns, isLowerBound }: Reported): Figure {
+  const { value, unit } = latency(ns);
+  return { value: withBound(value, isLowerBound), unit };
+}
 
 export function tilesOf(fold: RunFold): Tile[] {
   const report = fold.result?.report;
-  const { iops, bytes_per_second, lat, lat_max_ns, cpu, cpu_ns_per_io, iops_note } = report
+  const { iops, bytes_per_second, latencies, cpu, cpu_ns_per_io, iops_note } = report
     ? reportFigures(report)
     : liveFigures(fold);
-  const [p50 = null, p99 = null, p999 = null] = percentiles(lat, [50, 99, 99.9]);
+  const { p50, p99, p999, max } = latencies;
   const servedBy = servedByNote(fold.result?.verdict);
   return [
     {
@@ -60,8 +74,8 @@ export function tilesOf(fold: RunFold): Tile[] {
       figure: rate(bytes_per_second),
       note: bytes_per_second === null ? '' : text(decimalRate(bytes_per_second)),
     },
-    { label: 'p50 latency', figure: latency(p50), note: prefixed('max', lat_max_ns) },
-    { label: 'p99 latency', figure: latency(p99), note: prefixed('p99.9', p999) },
+    { label: 'p50 latency', figure: latencyFigure(p50), note: prefixed('max', max) },
+    { label: 'p99 latency', figure: latencyFigure(p99), note: prefixed('p99.9', p999) },
     {
       label: 'CPU (one core)',
       figure: percent(cpu),
@@ -71,7 +85,7 @@ export function tilesOf(fold: RunFold): Tile[] {
 }
 
 function reportFigures(report: Report): Figures {
-  const names = DIRECTIONS.filter((name) => report[name].ios > 0);
+  const names = DIRECTIONS.filter((name) => isUsed(report[name]));
   const used = names.map((name) => report[name]);
   const ios = used.reduce((sum, stats) => sum + stats.ios, 0);
   const { cpu } = report;
@@ -79,30 +93,17 @@ function reportFigures(report: Report): Figures {
   return {
     iops: used.reduce((sum, stats) => sum + stats.iops, 0),
     bytes_per_second: used.reduce((sum, stats) => sum + stats.bytes_per_second, 0),
-    lat: latencyOf(report),
-    lat_max_ns: used.length > 0 ? Math.max(...used.map(({ lat_ns }) => lat_ns.max ?? 0)) : null,
+    latencies: reportedLatencies(report),
     cpu: cpu?.process_percent ?? null,
     cpu_ns_per_io: cpu && ios > 0 ? ((cpu.user_ms + cpu.system_ms) * 1e6) / ios : null,
     iops_note: split.length > 1 ? split.join(' · ') : `${count(ios)} I/Os in total`,
   };
 }
 
-type Directions = {
-  [Name in (typeof DIRECTIONS)[number]]?: { lat_ns: { buckets: Buckets } } | null;
-};
-
-/** The latencies of all directions. */
-export const latencyOf = (stats: Directions): Buckets =>
-  DIRECTIONS.reduce<Buckets>(
-    (sum, name) => mergeBuckets(sum, stats[name]?.lat_ns.buckets ?? []),
-    [],
-  );
-
 const UNKNOWN: Figures = {
   iops: null,
   bytes_per_second: null,
-  lat: [],
-  lat_max_ns: null,
+  latencies: keyLatenciesOf([]),
   cpu: null,
   cpu_ns_per_io: null,
   iops_note: '',
@@ -122,8 +123,7 @@ function liveFigures({ series, totals }: RunFold): Figures {
   return {
     iops: perSecond(ios),
     bytes_per_second: perSecond(bytes),
-    lat,
-    lat_max_ns: percentiles(lat, [100])[0] ?? null,
+    latencies: keyLatenciesOf(lat),
     cpu,
     cpu_ns_per_io: cpu === null || ios === 0 ? null : (cpu / 100) * (1e9 / perSecond(ios)),
     iops_note: totals.length_ms > 0 ? `mean ${text(mean)}` : 'ramp, not counted',

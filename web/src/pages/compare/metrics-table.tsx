@@ -2,13 +2,9 @@
 // show whether it is real.
 import type { ComparedMetric, Comparison } from '../../api';
 import { Legend } from '../../charts/legend';
-import {
-  countDirections,
-  formatChange,
-  formatValue,
-  metricName,
-} from '../../model/compare/metrics';
+import { changeText, countDirections, metricName, valueText } from '../../model/compare/metrics';
 import { lineStyle } from '../../model/series/line-style';
+import { MaybeLowerBound } from '../../ui/lower-bound';
 import { NamedRows } from '../../ui/named-rows';
 
 export function MetricsTable({ comparison: { metrics, runs } }: { comparison: Comparison }) {
@@ -19,10 +15,13 @@ export function MetricsTable({ comparison: { metrics, runs } }: { comparison: Co
   const rows = metrics.map((metric) => ({
     key: metric.name,
     name: <MetricName name={metricName(metric, directions)} better={metric.better} />,
-    cells: metric.values.map((value, index) => (
+    cells: metric.values.map((_, index) => (
       <>
-        {formatValue(value ?? null, metric.unit)}{' '}
-        <span className="change">{formatChange(metric.change_percent[index] ?? null)}</span>
+        <MaybeLowerBound
+          text={valueText(metric, index)}
+          isLowerBound={metric.at_least[index] ?? false}
+        />{' '}
+        <span className="change">{changeText(metric, index)}</span>
       </>
     )),
   }));

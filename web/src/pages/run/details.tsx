@@ -5,9 +5,17 @@ import type { JobReport, Run } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { PHASE_LABELS } from '../../model/fold/phases';
 import { fieldRows } from '../../model/format/fields';
-import { fioRate, latency, plural, shortCount, text } from '../../model/format/numbers';
+import { fioRate, plural, shortCount, text } from '../../model/format/numbers';
 import { dateTime, duration } from '../../model/format/time';
+import {
+  DIRECTIONS,
+  isUsed,
+  maxOf,
+  percentileOf,
+  reportedText,
+} from '../../model/run/reported-latency';
 import { Facts } from '../../ui/facts';
+import { MaybeLowerBound } from '../../ui/lower-bound';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { useRunField } from './actions';
@@ -118,11 +126,9 @@ const JOB_HEADS = [
   'Max',
   'Errors',
 ];
-const DIRECTIONS = ['read', 'write', 'trim'] as const;
-
 function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
   const rows = jobs.flatMap((job) =>
-    DIRECTIONS.filter((direction) => job[direction].ios > 0).map((direction) => ({
+    DIRECTIONS.filter((direction) => isUsed(job[direction])).map((direction) => ({
       key: job.name + direction,
       name: job.name,
       cells: cellsOf(job, direction),
@@ -137,14 +143,17 @@ function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
 
 function cellsOf(job: JobReport, direction: (typeof DIRECTIONS)[number]) {
   const { iops, bytes_per_second, lat_ns } = job[direction];
-  const latencies = [lat_ns.percentiles['50'], lat_ns.percentiles['99'], lat_ns.max];
+  const latencies = [percentileOf(lat_ns, '50'), percentileOf(lat_ns, '99'), maxOf(lat_ns)];
   return [
     job.engine,
     job.workers,
     direction,
     text(shortCount(iops)),
     fioRate(bytes_per_second),
-    ...latencies.map((ns) => text(latency(ns))),
+    ...latencies.map((value) => (
+      // biome-ignore lint/correctness/useJsxKeyInIterable: the table assigns keys
+      <MaybeLowerBound {...value} text={reportedText(value)} />
+    )),
     job.errors,
   ];
 }

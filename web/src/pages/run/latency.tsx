@@ -3,7 +3,15 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { Report } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { latencyTable } from '../../model/run/latency-table';
+import {
+  bucketsOf,
+  DIRECTIONS,
+  isUsed,
+  reportedText,
+  unfinishedText,
+} from '../../model/run/reported-latency';
 import { DIRECTION_LABELS } from '../../model/run/summary';
+import { MaybeLowerBound } from '../../ui/lower-bound';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
@@ -11,7 +19,7 @@ const LatencyCharts = lazy(() => import('../../charts/latency-charts'));
 
 export function Latency({ live: { fold, chartGroup } }: { live: LiveRun }) {
   const report = useLiveValue(chartGroup, () => fold.result?.report);
-  if (!report || report.read.ios + report.write.ios + report.trim.ios === 0) return null;
+  if (!report || DIRECTIONS.every((name) => !isUsed(report[name]))) return null;
   return (
     <>
       <Suspense fallback={<div style={{ minHeight: 220 }} />}>
@@ -23,14 +31,13 @@ export function Latency({ live: { fold, chartGroup } }: { live: LiveRun }) {
 }
 
 const COLORS = { read: 'app', write: 'cache', trim: 'block' } as const;
-const DIRECTIONS = ['read', 'write', 'trim'] as const;
 
 function LatencyDistributions({ report }: { report: Report }) {
   const distributions = useMemo(() => {
-    const used = DIRECTIONS.filter((name) => report[name].ios > 0);
+    const used = DIRECTIONS.filter((name) => isUsed(report[name]));
     return used.map((name, index) => ({
       label: DIRECTION_LABELS[name],
-      buckets: report[name].lat_ns.buckets,
+      buckets: bucketsOf(report[name]),
       color: COLORS[name],
       dash: index > 0 ? ('dashed' as const) : undefined,
     }));
@@ -46,14 +53,21 @@ function LatencyDistributions({ report }: { report: Report }) {
 
 function PercentileTable({ report }: { report: Report }) {
   const { heads, rows } = useMemo(() => latencyTable(report), [report]);
+  const unfinished = unfinishedText(report);
   return (
     <Card title="Latency by percentile">
       <NamedRows
         label="Latency by percentile"
         corner="Percentile"
         heads={heads}
-        rows={rows.map(([name, cells]) => ({ name, cells }))}
+        rows={rows.map(([name, values]) => ({
+          name,
+          cells: values.map((value, index) => (
+            <MaybeLowerBound key={heads[index]} {...value} text={reportedText(value)} />
+          )),
+        }))}
       />
+      {unfinished && <p className="mute small">{unfinished}</p>}
     </Card>
   );
 }

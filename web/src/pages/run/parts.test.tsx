@@ -12,6 +12,7 @@ import { ErrorResponse, serve, showPage } from '../../test-page';
 import { Details } from './details';
 import { FindingList } from './findings';
 import { GaugeCard } from './gauge-card';
+import { Latency } from './latency';
 import { LiveRegion } from './live-region';
 import { Phases } from './phases';
 import { RunNotices } from './run-notices';
@@ -74,6 +75,61 @@ it('renders events that arrive later', async () => {
   expect(screen.getByText(/^mean \d/)).toBeVisible();
   expect(screen.getByText(/Measure 0\.6 of/).closest('li')).toHaveAttribute('aria-current', 'step');
   expect(screen.getByRole('img', { name: /Depth gauge\. 28,980 I\/Os issued/ })).toBeVisible();
+});
+
+describe('a hang', () => {
+  const hang = (silent_ms: number) =>
+    act(() => {
+      const sample = EVENTS.find((event) => event.type === 'sample');
+      if (sample?.type !== 'sample') throw new Error('the recorded run has samples');
+      const t_ms = live.fold.now_ms + 100;
+      live.fold.apply({ ...sample, seq: live.fold.lastSeq + 1, t_ms, silent_ms });
+      live.chartGroup.pause(false);
+    });
+
+  it('has a notice until an I/O completes', async () => {
+    fold(18);
+    await show(() => <GaugeCard run={RUN} live={live} />);
+    const notice = await screen.findByRole('status');
+    expect(notice).toBeEmptyDOMElement();
+    hang(1900);
+    expect(notice).toBeEmptyDOMElement();
+    hang(5200);
+    expect(screen.getByText('No I/O has completed for 5.2 s')).toBeVisible();
+    // Announced once, not with every sample.
+    const announced = notice.querySelector('.hidden')?.textContent;
+    hang(5300);
+    expect(notice.querySelector('.hidden')?.textContent).toBe(announced);
+    hang(0);
+    expect(notice).toBeEmptyDOMElement();
+  });
+
+  it('has no notice after the end', async () => {
+    fold(18);
+    hang(5200);
+    act(() => {
+      const seq = live.fold.lastSeq + 1;
+      live.fold.apply({ seq, t_ms: 9e9, type: 'status', status: 'failed', at_ms: 0 });
+    });
+    await show(() => <GaugeCard run={RUN} live={live} />);
+    await screen.findByText('Depth gauge');
+    expect(screen.queryByRole('status')).toBeNull();
+  });
+});
+
+it('marks lower bounds in the latency table', async () => {
+  fold(99);
+  const { result } = live.fold;
+  if (!result) throw new Error('the recorded run has a report');
+  const { read } = result.report;
+  const lat_ns = { ...read.lat_ns, max: 9.5e9, at_least: ['max'] };
+  const unfinished = { ios: 32, oldest_ns: 9.5e9 };
+  const report = { ...result.report, read: { ...read, lat_ns, unfinished } };
+  live.fold.result = { ...result, report };
+  await show(() => <Latency live={live} />);
+  const max = await screen.findByTitle('Lower bound: I/Os were still in flight at the end');
+  expect(max).toHaveTextContent('≥ 9.50 s');
+  expect(screen.getByText(/^32 I\/Os were in flight at the end/)).toBeVisible();
 });
 
 it('shows the verdict and the findings of the report', async () => {

@@ -10,6 +10,7 @@ import type { ChartGroup } from '../../charts/chart-group';
 import { panelsOf } from '../../charts/panels';
 import { type LiveRun, useLiveValue, useTick } from '../../charts/use-live-run';
 import { ZoomRow } from '../../charts/zoom-row';
+import { bandsOf } from '../../model/fold/missing-time';
 import { bucketSeries, foldSeries } from '../../model/fold/series-view';
 import { timeRange } from '../../model/fold/time-range';
 import { directionsOf } from '../../model/run/summary';
@@ -29,6 +30,7 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   const isReady = useDeferredValue(true, false);
   useZoomInUrl(chartGroup);
   const { view, fullRange, error } = useSeries(run, live);
+  const bands = useCallback(() => bandsOf(fold), [fold]);
   const { resolved, rw } = run;
   const host = useLiveValue(chartGroup, () => fold.accepted?.host) ?? run.host_facts ?? undefined;
   const panels = useMemo(
@@ -48,6 +50,7 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
               view={view}
               chartGroup={chartGroup}
               fullRange={fullRange}
+              bands={bands}
               tableHint="same data under “Show as table”"
             />
           ) : (

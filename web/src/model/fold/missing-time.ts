@@ -1,0 +1,51 @@
+// Times in which no I/O completed: from the samples of a live run, then from its report.
+import type { Report } from '../../api';
+import { duration } from '../format/time';
+import { isFinal, type RunFold } from './run-fold';
+import { originMs } from './series-view';
+import { joinSpans, type TimeSpanMs } from './silences';
+
+/** Shorter times without completions have no notice. */
+const MIN_NOTICE_MS = 2000;
+
+/** How long no I/O has completed in a live run, in ms; null if that is short. */
+export function silenceMs({ silences, status, result }: RunFold): number | null {
+  const isLive = !isFinal(status) && !result;
+  return isLive && silences.silent_ms >= MIN_NOTICE_MS ? silences.silent_ms : null;
+}
+
+/** A labeled range of the time axis, in seconds since the start of the measurement. */
+export interface Band {
+  kind: 'stall' | 'pause';
+  label: string;
+  from: number;
+  to: number;
+}
+
+export function bandsOf(fold: RunFold): Band[] {
+  const report = fold.result?.report;
+  const origin_ms = originMs(fold);
+  const band = (kind: Band['kind'], label: string) => (span: TimeSpanMs) => ({
+    kind,
+    label: `${label} ${duration(span.end_ms - span.start_ms)}`,
+    from: (span.start_ms - origin_ms) / 1000,
+    to: (span.end_ms - origin_ms) / 1000,
+  });
+  const stalls = report ? stallsOf(report) : fold.silences.spans;
+  return [
+    ...stalls.map(band('stall', 'No I/O completed')),
+    ...pausesOf(report).map(band('pause', 'Runner paused')),
+  ];
+}
+
+const spanOf = ({ start_ms, duration_ms }: { start_ms: number; duration_ms: number }) => ({
+  start_ms,
+  end_ms: start_ms + duration_ms,
+});
+
+/** The stalls of all jobs. */
+const stallsOf = ({ jobs }: Report) =>
+  joinSpans(jobs.flatMap(({ stalls }) => stalls?.spans ?? []).map(spanOf));
+
+/** Runs recorded before pauses were detected have none. */
+const pausesOf = (report: Report | undefined) => (report?.pauses ?? []).map(spanOf);

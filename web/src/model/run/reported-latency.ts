@@ -1,0 +1,116 @@
+// Latencies of a report. I/Os that were in flight at the end count at their age, so a value that
+// depends on them is a lower bound.
+import type { DirectionStats, LatencyStats, Report } from '../../api';
+import { latency, NBSP, plural, text } from '../format/numbers';
+import { type Buckets, bucketOf, mergeBuckets, percentiles } from '../series/histogram';
+
+export const DIRECTIONS = ['read', 'write', 'trim'] as const;
+
+/** A latency that may be a lower bound. */
+export interface Reported {
+  ns: number | null | undefined;
+  isLowerBound: boolean;
+}
+
+/** `9.50 s`, or `≥ 9.50 s` for a lower bound. */
+export const reportedText = ({ ns, isLowerBound }: Reported): string =>
+  withBound(text(latency(ns)), isLowerBound);
+
+export const withBound = (value: string, isLowerBound: boolean): string =>
+  isLowerBound ? `≥${NBSP}${value}` : value;
+
+/** A percentile, such as `99.9`. */
+export const percentileOf = (stats: LatencyStats, name: string): Reported => ({
+  ns: stats.percentiles[name],
+  isLowerBound: isLowerBound(stats, name),
+});
+
+export const maxOf = (stats: LatencyStats): Reported => ({
+  ns: stats.max,
+  isLowerBound: isLowerBound(stats, 'max'),
+});
+
+const isLowerBound = ({ at_least }: LatencyStats, name: string): boolean =>
+  at_least?.includes(name) ?? false;
+
+/** Returns true if an I/O completed or was in flight at the end. */
+export const isUsed = ({ ios, unfinished }: DirectionStats): boolean =>
+  ios > 0 || (unfinished?.ios ?? 0) > 0;
+
+type Latencies = Pick<DirectionStats, 'unfinished'> & {
+  lat_ns: Pick<LatencyStats, 'buckets' | 'at_least'>;
+};
+
+/**
+ * Latencies of the completed I/Os and, after a hang, of the unfinished ones, which are about as old
+ * as the oldest one.
+ */
+export function bucketsOf({ lat_ns, unfinished }: Latencies): Buckets {
+  const isHung = unfinished && lat_ns.at_least?.includes('max');
+  if (!isHung) return lat_ns.buckets;
+  return mergeBuckets(lat_ns.buckets, [[bucketOf(unfinished.oldest_ns), unfinished.ios]]);
+}
+
+type Directions = { [Name in (typeof DIRECTIONS)[number]]?: Latencies | null };
+
+/** The latencies of all directions. */
+export const latencyOf = (stats: Directions): Buckets =>
+  DIRECTIONS.reduce<Buckets>((sum, name) => {
+    const direction = stats[name];
+    return direction ? mergeBuckets(sum, bucketsOf(direction)) : sum;
+  }, []);
+
+export interface KeyLatencies {
+  p50: Reported;
+  p99: Reported;
+  p999: Reported;
+  max: Reported;
+}
+
+const UNKNOWN: Reported = { ns: null, isLowerBound: false };
+
+/** Latencies of completed I/Os. */
+export function keyLatenciesOf(buckets: Buckets): KeyLatencies {
+  const exact = (ns: number | null | undefined): Reported => ({ ns, isLowerBound: false });
+  const [p50, p99, p999, max] = percentiles(buckets, [50, 99, 99.9, 100]).map(exact);
+  return { p50: p50 ?? UNKNOWN, p99: p99 ?? UNKNOWN, p999: p999 ?? UNKNOWN, max: max ?? UNKNOWN };
+}
+
+/** Key latencies of all directions. Percentiles of several directions come from their histograms. */
+export function reportedLatencies(report: Report): KeyLatencies {
+  const used = DIRECTIONS.map((name) => report[name]).filter(isUsed);
+  const slowest = used.toSorted((a, b) => (b.lat_ns.max ?? 0) - (a.lat_ns.max ?? 0))[0];
+  const max = slowest ? maxOf(slowest.lat_ns) : UNKNOWN;
+  const [only] = used;
+  if (only && used.length === 1) {
+    const of = (name: string) => percentileOf(only.lat_ns, name);
+    return { p50: of('50'), p99: of('99'), p999: of('99.9'), max };
+  }
+  const merged = keyLatenciesOf(latencyOf(report));
+  const bounds = used
+    .filter(({ lat_ns }) => isLowerBound(lat_ns, 'max'))
+    .map(({ unfinished }) => bucketOf(unfinished?.oldest_ns ?? 0));
+  const bounded = ({ ns }: Reported): Reported => ({
+    ns,
+    isLowerBound: typeof ns === 'number' && bucketOf(ns) >= Math.min(...bounds),
+  });
+  return { p50: bounded(merged.p50), p99: bounded(merged.p99), p999: bounded(merged.p999), max };
+}
+
+/** Older unfinished I/Os are always shown. */
+const MIN_OLDEST_NS = 1e9;
+
+/** `32 I/Os were in flight at the end, …`; null if none waited long and no latency is a lower bound. */
+export function unfinishedText(report: Report): string | null {
+  const directions = DIRECTIONS.map((name) => report[name]);
+  const all = [...directions, report.sync];
+  const oldest_ns = Math.max(...all.map(({ unfinished }) => unfinished?.oldest_ns ?? 0));
+  const isBounded = all.some(({ lat_ns }) => (lat_ns.at_least?.length ?? 0) > 0);
+  if (oldest_ns < MIN_OLDEST_NS && !isBounded) return null;
+  const ios = directions.reduce((sum, { unfinished }) => sum + (unfinished?.ios ?? 0), 0);
+  const syncs = report.sync.unfinished?.ios ?? 0;
+  const counts = [ios > 0 && plural(ios, 'I/O'), syncs > 0 && plural(syncs, 'sync')];
+  const subject = counts.filter(Boolean).join(' and ');
+  const were = ios + syncs === 1 ? 'was' : 'were';
+  return `${subject} ${were} in flight at the end, the oldest for ${text(latency(oldest_ns))}.`;
+}

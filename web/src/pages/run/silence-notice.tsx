@@ -1,0 +1,26 @@
+// A notice while no I/O of a live run completes.
+import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
+import { silenceMs } from '../../model/fold/missing-time';
+import { isFinal } from '../../model/fold/run-fold';
+import { duration } from '../../model/format/time';
+
+/** The region exists before its text, so that screen readers announce the text. */
+export function SilenceNotice({ live: { fold, chartGroup } }: { live: LiveRun }) {
+  const isLive = useLiveValue(chartGroup, () => !isFinal(fold.status));
+  const silent_ms = useLiveValue(chartGroup, () => silenceMs(fold));
+  if (!isLive) return null;
+  return (
+    <div role="status" className="silence">
+      {silent_ms !== null && (
+        <p>
+          <span aria-hidden className="silence-sign">
+            ⚠
+          </span>{' '}
+          {/* Only the start is announced, not every change of the time. */}
+          <span className="hidden">No I/O has completed for some seconds</span>
+          <span aria-hidden>No I/O has completed for {duration(silent_ms)}</span>
+        </p>
+      )}
+    </div>
+  );
+}
