@@ -12,6 +12,7 @@ const MAX_NAMED = 3;
 export function bandAnnotations(
   bands: readonly Band[],
   { from, to }: Range,
+  labelPosition: 'start' | 'center',
 ): AnnotationOptions<'box'>[] {
   return bands.map((band) => {
     const isStall = band.kind === 'stall';
@@ -29,7 +30,8 @@ export function bandAnnotations(
       label: {
         display: visible >= (to - from) * MIN_LABELED,
         content: band.label,
-        position: { x: 'center', y: 'start' },
+        drawTime: 'afterDatasetsDraw',
+        position: { x: 'center', y: labelPosition },
         color: token(isStall ? 'bad-text' : 'text'),
         textStrokeColor: token('surface'),
         textStrokeWidth: 4,

@@ -202,8 +202,10 @@ function chartUpdater(
     });
     const range = chartGroup.zoom ?? fullRange();
     Object.assign(chart.options.scales?.x ?? {}, { min: range.from, max: range.to });
+    // The labels of thresholds are at the top.
+    const labels = panel.thresholds?.length ? 'center' : 'start';
     Object.assign(chart.options.plugins?.annotation ?? {}, {
-      annotations: [...bandAnnotations(bands, range), ...annotationsOf(panel)],
+      annotations: [...bandAnnotations(bands, range, labels), ...annotationsOf(panel)],
     });
     chart.update('none');
   };

@@ -89,8 +89,11 @@ fn values(difference: &Difference) -> String {
 fn incomplete_result(run: &Run) -> Option<String> {
     let number = run.summary.number;
     let status = run.summary.status;
-    let result = match run.report {
+    let result = match &run.report {
         Some(_) if status == RunStatus::Done => return None,
+        Some(report) if status == RunStatus::Failed && report.stalled_job().is_some() => {
+            "had no completions for a long time"
+        }
         Some(_) => "has a partial report",
         None => "has no report",
     };

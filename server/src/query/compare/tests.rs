@@ -139,9 +139,26 @@ fn same_test_requires_equal_settings_and_host() {
     failed.report = None;
     failed.summary.status = RunStatus::Failed;
     check(
-        &[device, failed],
+        &[device.clone(), failed],
         false,
         "#2 has no report (status: failed).",
+    );
+    let mut partial = run(2, 1.0, "device", "6.1");
+    partial.summary.status = RunStatus::Failed;
+    check(
+        &[device.clone(), partial.clone()],
+        false,
+        "#2 has a partial report",
+    );
+    let stalls = json!({"threshold_ms": 1e3, "count": 1, "total_ms": 9e3, "longest_ms": 9e3, "share": 0.9, "workers": 1, "spans": []});
+    let job = json!({"name": "a", "engine": "psync", "workers": 1, "duration_ms": 1e4, "ended_by": "runtime", "read": direction(1.0, 1), "write": direction(0.0, 0),
+        "trim": direction(0.0, 0), "sync": {"ios": 0, "lat_ns": lat(0)}, "errors": 0, "decisions": [], "stalls": stalls});
+    let report = partial.report.as_mut().unwrap();
+    report.jobs.push(serde_json::from_value(job).unwrap());
+    check(
+        &[device, partial],
+        false,
+        "#2 had no completions for a long time",
     );
 }
 

@@ -117,6 +117,22 @@ describe('a hang', () => {
   });
 });
 
+it.each([
+  ['runtime', false],
+  ['signal', true],
+] as const)('a report that ended by %s: partial is %s', async (ended_by, isPartial) => {
+  fold(99);
+  const { result } = live.fold;
+  if (!result) throw new Error('the recorded run has a report');
+  live.fold.result = { ...result, report: { ...result.report, ended_by } };
+  live.fold.status = 'failed';
+  live.fold.reason = 'No I/O of job a completed for 8.80 s of 10.0 s.';
+  await show(() => <RunNotices run={RUN} live={live} />);
+  const notice = await screen.findByRole('alert');
+  expect(notice).toHaveTextContent('No I/O of job a completed for 8.80 s of 10.0 s.');
+  expect(notice.textContent?.includes('up to that point')).toBe(isPartial);
+});
+
 it('marks lower bounds in the latency table', async () => {
   fold(99);
   const { result } = live.fold;

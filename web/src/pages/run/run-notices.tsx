@@ -2,7 +2,7 @@
 // action.
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import type { Finding, Run, Verdicts } from '../../api';
+import type { Finding, Report, Run, Verdicts } from '../../api';
 import { problemText } from '../../api/problem';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { toneOf } from '../../charts/verdict-badge';
@@ -58,6 +58,9 @@ function QueuedNotice({ run: { queue } }: { run: Run }) {
   );
 }
 
+/** A run can also fail after its whole measurement, because its storage stalled. */
+const isPartial = ({ ended_by }: Report) => ended_by === 'signal' || ended_by === 'error';
+
 function FailureNotice({ fold, run }: { fold: RunFold; run: Run }) {
   const failure = fold.failure ?? run.failure;
   const reason = fold.reason ?? run.reason;
@@ -66,7 +69,7 @@ function FailureNotice({ fold, run }: { fold: RunFold; run: Run }) {
     first && reason !== first.detail && reason,
     first?.remedy,
     ...others.map(problemText),
-    fold.result && 'Results cover only the time up to that point.',
+    fold.result && isPartial(fold.result.report) && 'Results cover only the time up to that point.',
   ];
   return (
     <Notice
