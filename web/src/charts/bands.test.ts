@@ -4,29 +4,34 @@ import { bandAnnotations, bandTexts } from './bands';
 
 const band = (kind: Band['kind'], from: number, to: number): Band => ({
   kind,
-  label: `${kind} ${to - from} s`,
+  label: `${kind} for ${to - from} s`,
+  short: kind,
   from,
   to,
 });
 
-it('labels bands that are wide enough', () => {
+const layout = (to: number) =>
+  ({ range: { from: 0, to }, width: 160, labelPosition: 'start' }) as const;
+
+it('labels bands as long as there is room', () => {
   const bands = [band('stall', 1, 2), band('pause', 4, 9)];
   const labels = (to: number) =>
-    bandAnnotations(bands, { from: 0, to }, 'start').map(({ label }) => label?.display);
-  expect(labels(10)).toEqual([false, true]);
-  expect(labels(3)).toEqual([true, false]);
+    bandAnnotations(bands, layout(to)).map(({ label }) => label?.display && label.content);
+  expect(labels(10)).toEqual([false, 'pause for 5 s']);
+  expect(labels(5)).toEqual(['stall', 'pause']);
+  expect(labels(2)).toEqual(['stall for 1 s', false]);
 });
 
 it('does not distinguish stalls and pauses by color alone', () => {
   const bands = [band('stall', 1, 2), band('pause', 4, 9)];
-  const [stall, pause] = bandAnnotations(bands, { from: 0, to: 10 }, 'center');
+  const [stall, pause] = bandAnnotations(bands, layout(10));
   expect(stall?.borderDash).toEqual([]);
   expect(pause?.borderDash).not.toEqual([]);
 });
 
 it('names the first bands for screen readers', () => {
   const bands = [1, 2, 3, 4, 5].map((from) => band('stall', from, from + 0.5));
-  expect(bandTexts(bands.slice(0, 1))).toEqual(['stall 0.5 s, from 1.0 s']);
+  expect(bandTexts(bands.slice(0, 1))).toEqual(['stall for 0.5 s, from 1.0 s']);
   expect(bandTexts(bands)).toHaveLength(4);
   expect(bandTexts(bands).at(-1)).toBe('2 more');
   expect(bandTexts([])).toEqual([]);

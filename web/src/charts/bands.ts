@@ -4,19 +4,26 @@ import type { Band } from '../model/fold/missing-time';
 import type { Range } from './chart-group';
 import { token, withAlpha } from './chart-js';
 
-/** Narrower bands have no label, as a share of the range. */
-const MIN_LABELED = 0.3;
+/** Mean width of a character of a label, in pixels. */
+const CHARACTER_WIDTH = 5.8;
 /** Further bands are not in the accessible name. */
 const MAX_NAMED = 3;
 
+interface BandLayout {
+  range: Range;
+  /** Width of the range in pixels. Bands that are narrower than their label have none. */
+  width: number;
+  labelPosition: 'start' | 'center';
+}
+
 export function bandAnnotations(
   bands: readonly Band[],
-  { from, to }: Range,
-  labelPosition: 'start' | 'center',
+  { range: { from, to }, width, labelPosition }: BandLayout,
 ): AnnotationOptions<'box'>[] {
   return bands.map((band) => {
     const isStall = band.kind === 'stall';
-    const visible = Math.min(band.to, to) - Math.max(band.from, from);
+    const visible = (Math.min(band.to, to) - Math.max(band.from, from)) / (to - from);
+    const fits = (text: string) => visible * width >= text.length * CHARACTER_WIDTH;
     return {
       type: 'box',
       xScaleID: 'x',
@@ -28,8 +35,8 @@ export function bandAnnotations(
       borderWidth: 1,
       borderDash: isStall ? [] : [3, 3],
       label: {
-        display: visible >= (to - from) * MIN_LABELED,
-        content: band.label,
+        display: fits(band.short),
+        content: fits(band.label) ? band.label : band.short,
         drawTime: 'afterDatasetsDraw',
         position: { x: 'center', y: labelPosition },
         color: token(isStall ? 'bad-text' : 'text'),

@@ -203,9 +203,10 @@ function chartUpdater(
     const range = chartGroup.zoom ?? fullRange();
     Object.assign(chart.options.scales?.x ?? {}, { min: range.from, max: range.to });
     // The labels of thresholds are at the top.
-    const labels = panel.thresholds?.length ? 'center' : 'start';
+    const labelPosition = panel.thresholds?.length ? 'center' : 'start';
+    const layout = { range, width: chart.chartArea?.width ?? chart.width, labelPosition } as const;
     Object.assign(chart.options.plugins?.annotation ?? {}, {
-      annotations: [...bandAnnotations(bands, range, labels), ...annotationsOf(panel)],
+      annotations: [...bandAnnotations(bands, layout), ...annotationsOf(panel)],
     });
     chart.update('none');
   };

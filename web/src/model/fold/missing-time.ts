@@ -18,6 +18,8 @@ export function silenceMs({ silences, status, result }: RunFold): number | null 
 export interface Band {
   kind: 'stall' | 'pause';
   label: string;
+  /** For narrow bands. */
+  short: string;
   from: number;
   to: number;
 }
@@ -25,16 +27,17 @@ export interface Band {
 export function bandsOf(fold: RunFold): Band[] {
   const report = fold.result?.report;
   const origin_ms = originMs(fold);
-  const band = (kind: Band['kind'], label: string) => (span: TimeSpanMs) => ({
+  const band = (kind: Band['kind'], label: string, short: string) => (span: TimeSpanMs) => ({
     kind,
     label: `${label} ${duration(span.end_ms - span.start_ms)}`,
+    short,
     from: (span.start_ms - origin_ms) / 1000,
     to: (span.end_ms - origin_ms) / 1000,
   });
   const stalls = report ? stallsOf(report) : fold.silences.spans;
   return [
-    ...stalls.map(band('stall', 'No I/O completed')),
-    ...pausesOf(report).map(band('pause', 'Runner paused')),
+    ...stalls.map(band('stall', 'No I/O completed', 'Stalled')),
+    ...pausesOf(report).map(band('pause', 'Runner paused', 'Paused')),
   ];
 }
 
