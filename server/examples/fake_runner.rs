@@ -244,12 +244,11 @@ fn stalled_windows(name: &str, samples: u64) -> u64 {
     if stalls { windows } else { 0 }
 }
 
-/// Does not return. Another process keeps the output open for some seconds after this one is
-/// killed, like a thread that is blocked in the kernel.
+/// Another process keeps the output open for some seconds, even if this one is killed, like a
+/// thread that is blocked in the kernel.
 async fn hold_output() {
-    let holder = std::process::Command::new("sleep").arg("20").spawn();
-    holder.expect("sleep(1) starts");
-    std::future::pending().await
+    let holder = tokio::process::Command::new("sleep").arg("20").status();
+    holder.await.expect("sleep(1) starts");
 }
 
 /// Writes the samples of a long run at once. Returns their number.

@@ -16,7 +16,7 @@ pub(crate) fn compare_metrics(runs: &[Run], baseline: usize) -> Vec<ComparedMetr
             .collect();
         // The exact value of the baseline is not known.
         let base = values.get(baseline).copied().flatten();
-        let base = base.filter(|_| !at_least[baseline]);
+        let base = base.filter(|_| at_least.get(baseline) != Some(&true));
         values.iter().any(Option::is_some).then(|| ComparedMetric {
             name: metric.name.into(),
             unit: metric.unit,
