@@ -25,8 +25,8 @@ use tokio::{
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The same during shutdown, which may take five seconds in total.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// Timeout for the exit after SIGKILL. A process that takes longer is blocked in the kernel by an
-/// I/O.
+/// Timeout for the exit after SIGKILL, or after the report of a stopped run. A process that takes
+/// longer is blocked in the kernel by an I/O.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout for the exit after the report, the failure, or the end of the events.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -235,7 +235,12 @@ impl Supervision<'_> {
             EventBody::Failed(failure) => self.failure = Some(failure.clone()),
             _ => return self.journal.record(event.t_ms, event.body).await,
         }
-        self.limit_time(EXIT_TIMEOUT);
+        let is_stopping = self.stop.borrow().is_some();
+        self.limit_time(if is_stopping {
+            KILL_TIMEOUT
+        } else {
+            EXIT_TIMEOUT
+        });
         self.journal.record(event.t_ms, event.body).await
     }
 
