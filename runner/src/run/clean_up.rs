@@ -1,20 +1,18 @@
 //! The files of a run after its measurement: marked as owned, detached from loop devices, removed
 //! with `unlink=1`.
 
-use crate::{run::event_sink::EventSink, system::target::Targets};
+use crate::{
+    run::event_sink::EventSink,
+    system::target::{
+        Targets,
+        cancellable::{HUNG_TIMEOUT, within},
+    },
+};
 use leadline_protocol::{
     phase::{Phase, PhaseState},
     plan::Plan,
     problem::Problem,
 };
-use std::{
-    sync::mpsc::{RecvTimeoutError, channel},
-    thread::Builder,
-    time::Duration,
-};
-
-/// Time for storage that did not respond at the end of the measurement.
-const HUNG_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// `is_hung`: the storage does not respond; the run does not wait for it.
 ///
@@ -36,7 +34,7 @@ pub(crate) fn clean_up(
         sink.phase(Phase::CleanUp, PhaseState::Begin);
     }
     let removed = if is_hung {
-        within_timeout(work)
+        within(HUNG_TIMEOUT, "clean-up", work).unwrap_or_else(|| Err(not_removed()))
     } else {
         work()
     };
@@ -51,28 +49,11 @@ pub(crate) fn clean_up(
     }
 }
 
-fn within_timeout(
-    work: impl FnOnce() -> Result<usize, Problem> + Send + 'static,
-) -> Result<usize, Problem> {
-    let (sender, receiver) = channel();
-    let thread = Builder::new().name("clean-up".into());
-    let problem = |detail: &str| {
-        Problem::environment(
-            "clean_up_failed",
-            "unlink",
-            detail,
-            "Remove the files of the run when the storage responds again.",
-        )
-    };
-    thread
-        .spawn(move || drop(sender.send(work())))
-        .map_err(|error| problem(&format!("A thread could not be started: {error}.")))?;
-    receiver.recv_timeout(HUNG_TIMEOUT).unwrap_or_else(|error| {
-        Err(problem(match error {
-            RecvTimeoutError::Timeout => {
-                "The files of the run were not removed, because the storage does not respond."
-            }
-            RecvTimeoutError::Disconnected => "Removing the files of the run failed.",
-        }))
-    })
+fn not_removed() -> Problem {
+    Problem::environment(
+        "clean_up_failed",
+        "unlink",
+        "The files of the run were not removed, because the storage does not respond.",
+        "Remove the files of the run when the storage responds again.",
+    )
 }

@@ -11,13 +11,18 @@ use crate::{
         open_targets::OpenTargets,
         report::{ReportContext, report},
         sampler::{Sampler, State},
-        worker_pool::WorkerPool,
+        stop_signal::StopSignal,
+        target_observers::{Observation, TargetObservers},
+        worker_pool::{FinishedWorker, WorkerPool},
     },
     system::{
         clock::{MILLISECOND_NS, wall_ms},
         host::facts::host_facts,
         probes::thermal::throttles,
-        target::layout_data::LayoutData,
+        target::{
+            cancellable::{HUNG_TIMEOUT, within},
+            layout_data::LayoutData,
+        },
     },
 };
 use leadline_protocol::{
@@ -116,13 +121,30 @@ fn run_workers(
     let mut window = sampler.run();
     let silences = std::mem::take(&mut window.silences);
     let finished = pool.finish(window.times_ns.clone(), silences);
+    let observation = if finished.iter().any(FinishedWorker::has_hung) {
+        observe_hung(observers.targets, run.stop.clone())
+    } else {
+        observers.targets.finish(run.stop)
+    };
     let throttled = throttles().zip(throttles_before);
     let context = ReportContext {
         devices: observers.probes.devices().to_vec(),
         absent: observers.absent,
         thermal_throttles: throttled.map(|(after, before)| after.saturating_sub(before)),
         window,
-        observation: observers.targets.finish(run.stop),
+        observation,
     };
     Ok(report(jobs, finished, context, run.sink.origin_ns)?)
+}
+
+/// Looks at the targets although their storage does not respond, for example to FIEMAP.
+fn observe_hung(targets: TargetObservers, stop: StopSignal) -> Observation {
+    let finished = within(HUNG_TIMEOUT, "observe", move || targets.finish(&stop));
+    finished.unwrap_or_else(|| {
+        let reason = "the storage did not respond at the end of the run";
+        Observation {
+            absent: [("targets".into(), reason.into())].into(),
+            ..Observation::default()
+        }
+    })
 }

@@ -180,7 +180,7 @@ impl Sampler<'_, '_> {
             last_residency = residency.or(last_residency);
             let phase_so_far = sample_between(phase, &start, &now, last_residency);
             sample.gauge = Some(sample_gauge(&phase_so_far, self.jobs));
-            sample.silent_ms = Some(self.silent_ms(&sample, boundary_ns));
+            sample.silent_ms = Some(self.silent_ms(phase, [&last, &now], boundary_ns));
             if phase == Phase::Measure {
                 self.observers
                     .targets
@@ -200,13 +200,14 @@ impl Sampler<'_, '_> {
 
     /// Notes which workers had no completions in the window, and returns how long the one that has
     /// waited longest has had none, in ms.
-    fn silent_ms(&mut self, sample: &Sample, now_ns: u64) -> f64 {
+    fn silent_ms(&mut self, phase: Phase, window: [&Reading; 2], now_ns: u64) -> f64 {
         let has_paused = std::mem::take(&mut self.state.has_paused);
-        let workers = self.pool.stats_by_job(sample.phase);
+        let [last, now] = window.map(|reading| &reading.counters);
+        let is_writing = |device: &str| Counters::has_written(last, now, device);
+        let workers = self.pool.stats_by_job(phase);
         let mut longest_ns = 0;
         for (number, (job, stats)) in workers.enumerate() {
-            let device = sample.device.as_ref();
-            let is_excused = has_paused || waits_for_writeback(stats, job, device);
+            let is_excused = has_paused || waits_for_writeback(stats, job, is_writing);
             if number == self.state.silences.len() {
                 self.state.silences.push(Silence::default());
             }

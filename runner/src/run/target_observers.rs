@@ -46,6 +46,7 @@ pub(crate) struct TargetObservers {
 }
 
 /// Observations in the measured window.
+#[derive(Default)]
 pub(crate) struct Observation {
     pub targets: Vec<TargetReport>,
     pub transitions: Vec<Transition>,

@@ -14,7 +14,9 @@ use crate::{
         },
     },
     run::{
-        open_targets::OpenTargets, sampler::silence::Silence, target_observers::TargetObservers,
+        open_targets::OpenTargets,
+        sampler::silence::{MIN_SILENCE_NS, Silence},
+        target_observers::TargetObservers,
     },
     system::{
         clock::{Clock, MILLISECOND_NS, Monotonic},
@@ -78,6 +80,15 @@ pub(crate) struct FinishedWorker {
     pub result: WorkerResult,
     /// Times without completions, in ns of CLOCK_MONOTONIC.
     pub silences: Vec<Range<u64>>,
+}
+
+impl FinishedWorker {
+    /// Whether an I/O had been in flight for long at the end.
+    pub(crate) fn has_hung(&self) -> bool {
+        let outcome = self.result.as_ref().ok();
+        let unfinished = outcome.into_iter().flat_map(|outcome| &outcome.unfinished);
+        unfinished.into_iter().any(|io| io.age_ns >= MIN_SILENCE_NS)
+    }
 }
 
 /// In ns of CLOCK_MONOTONIC.
@@ -278,7 +289,7 @@ fn blocked(
     let measure_ns = (begin_ns + timing.ramp_ms * MILLISECOND_NS).min(end_ns);
     let scheduled_ns = timing.runtime_ms.map(|ms| measure_ns + ms * MILLISECOND_NS);
     let end_ns = scheduled_ns.map_or(end_ns, |scheduled_ns| scheduled_ns.min(end_ns));
-    let submitted_ns = silence.current_start_ns().unwrap_or(end_ns);
+    let submitted_ns = silence.submitted_ns().unwrap_or(end_ns);
     let age_ns = end_ns.saturating_sub(submitted_ns);
     let unfinished = UnfinishedIo {
         kind: progress.measure.last_kind(),

@@ -189,6 +189,18 @@ impl Counters {
     }
 }
 
+impl Counters {
+    /// Whether a device (kernel name) completed writes, discards or flushes in between.
+    pub(crate) fn has_written(before: &Self, after: &Self, device: &str) -> bool {
+        let readings = Self::readings(before, after).into_iter();
+        let mut readings = readings.filter(|(name, ..)| name == device);
+        readings.any(|(_, from, to)| {
+            let counts = block_stat::since(from, to);
+            counts.write_ios + counts.discard_ios + counts.flush_ios > 0
+        })
+    }
+}
+
 impl CounterWindow {
     pub fn physical_device_counts(&self) -> Option<DeviceCounts> {
         let devices = self.physical_devices.iter();

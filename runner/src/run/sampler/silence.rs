@@ -5,7 +5,7 @@ use crate::{
     load::{pattern::io::Kind, stats::WorkerStats},
     system::clock::SECOND_NS,
 };
-use leadline_protocol::{counters::DeviceCounts, plan::job::ResolvedJob};
+use leadline_protocol::plan::job::ResolvedJob;
 use std::ops::Range;
 
 /// Shorter times are not kept, in ns.
@@ -19,6 +19,8 @@ pub(crate) struct Silence {
     spans: Vec<Range<u64>>,
     /// The current one, up to the last sample.
     current: Option<Range<u64>>,
+    /// When the I/Os in flight were first seen.
+    submitted_ns: Option<u64>,
     ended_ios: u64,
 }
 
@@ -29,6 +31,12 @@ impl Silence {
         let has_progressed = ended_ios != self.ended_ios;
         self.ended_ios = ended_ios;
         let is_waiting = stats.in_flight.get() > 0;
+        if has_progressed || !is_waiting {
+            self.submitted_ns = None;
+        }
+        if is_waiting {
+            self.submitted_ns.get_or_insert(now_ns);
+        }
         match &mut self.current {
             Some(current) if is_waiting && !has_progressed && !is_excused => current.end = now_ns,
             _ => {
@@ -38,9 +46,9 @@ impl Silence {
         }
     }
 
-    /// Start of the current silence in ns of CLOCK_MONOTONIC.
-    pub(crate) fn current_start_ns(&self) -> Option<u64> {
-        self.current.as_ref().map(|span| span.start)
+    /// When the I/Os in flight were first seen, in ns of CLOCK_MONOTONIC; excused samples included.
+    pub(crate) fn submitted_ns(&self) -> Option<u64> {
+        self.submitted_ns
     }
 
     /// Length of the current silence at the last sample, in ns.
@@ -69,20 +77,23 @@ fn length(span: &Range<u64>) -> u64 {
 }
 
 /// Whether a worker waits for data that the kernel is writing: an fsync or a throttled buffered
-/// write takes long although the devices work.
+/// write takes long although the devices of the job work. `is_writing`: of a device, by its kernel
+/// name.
 pub(crate) fn waits_for_writeback(
     stats: &WorkerStats,
     job: &ResolvedJob,
-    device: Option<&DeviceCounts>,
+    is_writing: impl Fn(&str) -> bool,
 ) -> bool {
-    let is_writing =
-        device.is_some_and(|device| device.write_ios + device.discard_ios + device.flush_ios > 0);
     let waits = match stats.last_kind() {
         Kind::Sync | Kind::Datasync => true,
         Kind::Write => !job.direct,
         Kind::Read | Kind::Trim => false,
     };
-    waits && is_writing
+    let mut devices = job
+        .targets
+        .iter()
+        .filter_map(|target| target.device.as_deref());
+    waits && devices.any(is_writing)
 }
 
 #[cfg(test)]
@@ -121,5 +132,17 @@ mod tests {
         let mut samples = [(5, 1, false); 6];
         samples[2].2 = true;
         assert_eq!(spans(&samples), [(1500, 3000)]);
+    }
+
+    #[test]
+    fn the_age_of_an_io_includes_excused_samples() {
+        let stats = WorkerStats::default();
+        stats.in_flight.set(1);
+        let mut silence = Silence::default();
+        for (second, is_excused) in [(1, false), (2, true), (3, false)] {
+            silence.push(second * SECOND_NS, &stats, is_excused);
+        }
+        assert_eq!(silence.submitted_ns(), Some(SECOND_NS));
+        assert_eq!(silence.current_ns(), SECOND_NS);
     }
 }

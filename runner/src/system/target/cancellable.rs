@@ -40,6 +40,24 @@ pub(crate) fn run_unless_stopped<T: Send + 'static>(
     }
 }
 
+/// Time for work on storage that did not respond at the end of the measurement.
+pub(crate) const HUNG_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Returns the result of `work`, or `None` if it takes too long, panics, or its thread cannot be
+/// started. A running thread continues until the kernel returns.
+pub(crate) fn within<T: Send + 'static>(
+    timeout: Duration,
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (sender, receiver) = channel();
+    Builder::new()
+        .name(name.into())
+        .spawn(move || drop(sender.send(work())))
+        .ok()?;
+    receiver.recv_timeout(timeout).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
