@@ -1,39 +1,55 @@
-//! Storage that hangs, delays and recovers at known times, and what the report makes of it.
+//! Storage that hangs, delays and recovers at known moments: the report must contain that time.
+//! The storage is a FUSE filesystem in the test, a loop device on it, or a frozen ext4.
 
+mod controls;
+mod disks;
+mod hangs;
+mod latencies;
 mod outcome;
+mod recoveries;
 #[path = "../scratch/mod.rs"]
 mod scratch;
+mod signals;
 mod storage;
 
-use outcome::Run;
-use serde_json::json;
-use std::time::Duration;
-use storage::{Answer, HEALTHY, Storage};
+use scratch::program::with;
+use serde_json::{Value, json};
+use std::{path::Path, thread};
+use storage::{Answer, HEALTHY, Io, Kind};
 
-#[test]
-fn explore() {
-    for (engine, depth) in [("psync", 1), ("io_uring", 32)] {
-        let Some(storage) = Storage::new(&["t1"], 16 << 20, |io| {
-            if io.at >= Duration::from_millis(500) {
-                Answer::Never
-            } else {
-                Answer::After(HEALTHY)
-            }
-        }) else {
-            return;
-        };
-        let job = json!({"name": "hang", "filename": storage.file("t1"), "size": "16m", "rw": "randread", "bs": "4k", "direct": 1,
-            "iodepth": depth, "ioengine": engine, "runtime": "3s", "time_based": 1});
-        let mut run = Run::start(&job, &[]);
-        run.wait_for_a_sample();
-        let outcome = run.finish(|| storage.release());
-        std::fs::write(format!("/tmp/w/stall-explore-{engine}.json"), serde_json::to_string(outcome.result()).unwrap()).unwrap();
-        for (at, sample) in outcome.samples() {
-            eprintln!("{:?} {} {} {} inflight {}", *at - storage.first_io().unwrap(), sample["t_ms"], sample["silent_ms"], sample["read"]["ios"], sample["in_flight"]);
+type Case = (&'static str, fn(&str));
+
+/// The cases wait most of the time, so they run at the same time on any number of CPUs.
+fn run_all(cases: &[Case]) {
+    let failed: Vec<&str> = thread::scope(|scope| {
+        let started: Vec<_> = cases
+            .iter()
+            .map(|(name, case)| (name, scope.spawn(move || case(name))))
+            .collect();
+        started
+            .into_iter()
+            .filter_map(|(name, case)| case.join().is_err().then_some(*name))
+            .collect()
+    });
+    assert!(failed.is_empty(), "failed: {}", failed.join(", "));
+}
+
+/// Direct random reads of 4 KiB of a file of `LENGTH`.
+fn job(file: &Path, changes: Value) -> Value {
+    let plain = json!({"name": "job", "filename": file, "size": LENGTH, "rw": "randread", "bs": "4k", "direct": 1,
+        "time_based": 1});
+    with(&plain, changes)
+}
+
+const LENGTH: u64 = 16 << 20;
+
+/// A script: I/Os that start from then on are not answered before the test ends.
+fn hang_from(seconds: f64) -> impl Fn(&Io) -> Answer {
+    move |io| {
+        if io.at.as_secs_f64() < seconds || io.kind == Kind::Unlink {
+            Answer::After(HEALTHY)
+        } else {
+            Answer::Never
         }
-        eprintln!("{:?} {:?} {:?}", outcome.reported_at() - storage.first_io().unwrap(), outcome.code, outcome.findings());
-        eprintln!("{} {} {}", outcome.job(0)["stalls"], outcome.job(0)["read"]["unfinished"], outcome.report()["phases"]);
-        let mut lat = outcome.report()["read"]["lat_ns"].clone(); lat["buckets"]=json!(0);
-        eprintln!("{lat} {} {}", outcome.report()["pauses"], outcome.stderr);
     }
 }

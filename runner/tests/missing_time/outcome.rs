@@ -3,7 +3,9 @@
 use super::scratch::{self, program};
 use serde_json::Value;
 use std::{
+    fmt::Debug,
     io::{BufRead, BufReader, Read},
+    ops::{Range, RangeInclusive},
     process::Child,
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread::{self, JoinHandle},
@@ -107,6 +109,7 @@ impl Drop for Run {
     }
 }
 
+/// A stall.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     /// Seconds since the start of the measured window.
@@ -118,6 +121,10 @@ pub(crate) struct Outcome {
     pub events: Vec<(Instant, Value)>,
     pub code: Option<i32>,
     pub stderr: String,
+}
+
+pub(crate) fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::NAN)
 }
 
 impl Outcome {
@@ -140,19 +147,211 @@ impl Outcome {
         &self.report()["jobs"][index]
     }
 
-    /// Code and severity of each finding.
-    pub(crate) fn findings(&self) -> Vec<(String, String)> {
-        let findings = self.result()["findings"].as_array().unwrap();
-        let text = |finding: &Value, field: &str| finding[field].as_str().unwrap().to_string();
-        findings
+    /// Start of the measured window in ms.
+    fn measure_start(&self) -> f64 {
+        let phases = self.report()["phases"].as_array().unwrap();
+        let measure = phases.iter().find(|phase| phase["phase"] == "measure");
+        number(&measure.unwrap()["start_ms"])
+    }
+
+    pub(crate) fn stalls(&self, job: usize) -> Vec<Span> {
+        let start = self.measure_start();
+        let spans = self.job(job)["stalls"]["spans"].as_array().unwrap();
+        spans
             .iter()
-            .map(|finding| (text(finding, "code"), text(finding, "severity")))
+            .map(|span| Span {
+                start: (number(&span["start_ms"]) - start) / 1e3,
+                seconds: number(&span["duration_ms"]) / 1e3,
+            })
             .collect()
     }
 
-    pub(crate) fn samples(&self) -> impl Iterator<Item = &(Instant, Value)> {
+    pub(crate) fn pauses(&self) -> Vec<&Value> {
+        self.report()["pauses"].as_array().unwrap().iter().collect()
+    }
+
+    /// Severity of a finding.
+    pub(crate) fn finding(&self, code: &str) -> Option<&str> {
+        let findings = self.result()["findings"].as_array().unwrap();
+        let found = findings.iter().find(|finding| finding["code"] == code);
+        found.and_then(|finding| finding["severity"].as_str())
+    }
+
+    pub(crate) fn samples(&self) -> Vec<&(Instant, Value)> {
         self.events
             .iter()
             .filter(|(_, event)| event["type"] == "sample" && event["phase"] == "measure")
+            .collect()
+    }
+
+    /// The numbers of missing time, for messages.
+    fn summary(&self) -> String {
+        let report = self.report();
+        let latencies = |direction: &str| {
+            let stats = &report[direction];
+            format!(
+                "{direction}: ios {}, unfinished {}, min {}, max {}, at_least {}, percentiles {}",
+                stats["ios"],
+                stats["unfinished"],
+                stats["lat_ns"]["min"],
+                stats["lat_ns"]["max"],
+                stats["lat_ns"]["at_least"],
+                stats["lat_ns"]["percentiles"]
+            )
+        };
+        let jobs = report["jobs"].as_array().unwrap();
+        let stalls: Vec<_> = jobs.iter().map(|job| job["stalls"].to_string()).collect();
+        let findings = self.result()["findings"].as_array().unwrap();
+        let codes: Vec<_> = findings.iter().map(|finding| finding["code"].to_string()).collect();
+        format!(
+            "exit {:?}, window {} ms from {} ms, stalls {}, pauses {}, findings {}\n{}\n{}\nsync: {}\n{}",
+            self.code,
+            report["duration_ms"],
+            self.measure_start(),
+            stalls.join(" "),
+            report["pauses"],
+            codes.join(" "),
+            latencies("read"),
+            latencies("write"),
+            report["sync"]["unfinished"],
+            self.stderr
+        )
+    }
+}
+
+/// Claims about an outcome. The false ones are reported together, with the numbers.
+pub(crate) struct Claims<'a> {
+    case: &'a str,
+    outcome: &'a Outcome,
+    wrong: Vec<String>,
+}
+
+impl<'a> Claims<'a> {
+    pub(crate) fn about(case: &'a str, outcome: &'a Outcome) -> Self {
+        Self {
+            case,
+            outcome,
+            wrong: Vec::new(),
+        }
+    }
+
+    pub(crate) fn equal<T: PartialEq + Debug>(&mut self, name: &str, found: T, expected: T) {
+        if found != expected {
+            let message = format!("{name} is {found:?}, expected {expected:?}");
+            self.wrong.push(message);
+        }
+    }
+
+    pub(crate) fn within(&mut self, name: &str, found: f64, range: RangeInclusive<f64>) {
+        if !range.contains(&found) {
+            self.wrong.push(format!("{name} is {found}, expected {range:?}"));
+        }
+    }
+
+    pub(crate) fn holds(&mut self, name: &str, holds: bool) {
+        if !holds {
+            self.wrong.push(format!("false: {name}"));
+        }
+    }
+
+    /// The run has failed because of its stalls.
+    pub(crate) fn failed(&mut self) {
+        self.equal("exit code", self.outcome.code, Some(1));
+        self.equal("stalled", self.outcome.finding("stalled"), Some("serious"));
+    }
+
+    /// The run is healthy: no job was stalled.
+    pub(crate) fn healthy(&mut self) {
+        self.equal("exit code", self.outcome.code, Some(0));
+        self.equal("stalled", self.outcome.finding("stalled"), None);
+        for job in self.outcome.report()["jobs"].as_array().unwrap() {
+            self.no_stall(job);
+        }
+    }
+
+    pub(crate) fn no_stall(&mut self, job: &Value) {
+        let stalls = &job["stalls"];
+        let found = (
+            stalls["count"].as_u64(),
+            number(&stalls["total_ms"]),
+            number(&stalls["share"]),
+            stalls["spans"].as_array().map(Vec::len),
+        );
+        self.equal("stalls", found, (Some(0), 0.0, 0.0, Some(0)));
+    }
+
+    /// A job was stalled exactly once, in `hang`, in seconds since the start of the measured
+    /// window, of `window` seconds.
+    pub(crate) fn one_stall(&mut self, job: usize, hang: Range<f64>, window: f64) {
+        let stalls = &self.outcome.job(job)["stalls"];
+        let seconds = hang.end - hang.start;
+        self.equal("number of stalls", stalls["count"].as_u64(), Some(1));
+        let total = number(&stalls["total_ms"]) / 1e3;
+        self.within("stalled seconds", total, seconds - EARLY..=seconds + LATE);
+        self.equal("longest_ms", &stalls["longest_ms"], &stalls["total_ms"]);
+        self.within("share", number(&stalls["share"]), total / window - 0.03..=total / window + 0.03);
+        for span in self.outcome.stalls(job) {
+            self.within("start of the stall", span.start, hang.start - LATE..=hang.start + EARLY);
+            let end = span.start + span.seconds;
+            self.within("end of the stall", end, hang.end - EARLY..=hang.end + LATE);
+        }
+        self.equal("spans", self.outcome.stalls(job).len(), 1);
+    }
+
+    /// I/Os of a direction were in flight at the end, the oldest for `seconds`.
+    pub(crate) fn unfinished(&mut self, stats: &Value, ios: u64, seconds: f64) {
+        let unfinished = &stats["unfinished"];
+        self.equal("unfinished ios", unfinished["ios"].as_u64(), Some(ios));
+        let oldest = number(&unfinished["oldest_ns"]) / 1e9;
+        self.within("age", oldest, seconds - EARLY..=seconds + LATE);
+        let latency = &stats["lat_ns"];
+        let max = number(&latency["max"]) / 1e9;
+        self.within("max", max, oldest - 1e-6..=oldest + LATE);
+        self.holds("max is a lower bound", names(latency).contains(&"max"));
+    }
+
+    /// While the storage is silent, samples arrive at their interval and `silent_ms` grows.
+    pub(crate) fn silence_is_shown(&mut self, first_io: Instant, hang: Range<f64>) {
+        let all: Vec<(f64, f64)> = self
+            .outcome
+            .samples()
+            .into_iter()
+            .map(|(at, sample)| {
+                let at = at.saturating_duration_since(first_io).as_secs_f64();
+                (at, number(&sample["silent_ms"]) / 1e3)
+            })
+            .collect();
+        let (from, to) = (hang.start + EARLY, hang.end - 0.05);
+        let silent: Vec<_> = all.iter().filter(|(at, _)| (from..to).contains(at)).collect();
+        let least = (to - from) / 0.2;
+        self.within("samples of the hang", silent.len() as f64, least..=f64::MAX);
+        for pair in silent.windows(2) {
+            let ((before, shorter), (after, longer)) = (pair[0], pair[1]);
+            self.within("interval of samples", after - before, 0.0..=0.6);
+            self.holds("silent_ms grows", longer > shorter);
+        }
+        for (at, seconds) in silent {
+            let expected = at - hang.start;
+            self.within("silent_ms", *seconds, expected - EARLY - LATE..=expected + LATE);
+        }
+    }
+}
+
+/// A stall is reported up to two sample intervals too short, and a host may be busy.
+pub(crate) const EARLY: f64 = 0.3;
+pub(crate) const LATE: f64 = 0.15;
+
+/// Names of the lower bounds.
+pub(crate) fn names(latency: &Value) -> Vec<&str> {
+    let names = latency["at_least"].as_array();
+    names.map_or(Vec::new(), |names| names.iter().filter_map(Value::as_str).collect())
+}
+
+impl Drop for Claims<'_> {
+    fn drop(&mut self) {
+        if !self.wrong.is_empty() && !thread::panicking() {
+            let wrong = self.wrong.join("\n  ");
+            panic!("{}:\n  {wrong}\n{}", self.case, self.outcome.summary());
+        }
     }
 }

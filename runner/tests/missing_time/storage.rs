@@ -19,7 +19,7 @@ use std::{
 };
 
 /// Latency of a request without a fault. It limits the CPU time that a test takes.
-pub(crate) const HEALTHY: Duration = Duration::from_millis(4);
+pub(crate) const HEALTHY: Duration = Duration::from_millis(10);
 const ATTRIBUTES_VALID: Duration = Duration::from_secs(1);
 const ROOT: u64 = 1;
 
@@ -218,6 +218,14 @@ fn attributes(ino: u64, length: u64) -> FileAttr {
     }
 }
 
+/// Direct writes are in flight at the same time, as on a block device.
+fn open_flags(flags: i32) -> FopenFlags {
+    if flags & libc::O_DIRECT == 0 {
+        return FopenFlags::empty();
+    }
+    FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
+}
+
 impl Files {
     fn of<T>(&self, ino: INodeNo, action: impl FnOnce(&mut Node) -> T) -> Result<T, Errno> {
         lock(&self.nodes)
@@ -292,8 +300,8 @@ impl Filesystem for Files {
         self.getattr(request, ino, handle, reply);
     }
 
-    fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        reply.opened(FileHandle(0), FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
+    fn open(&self, _: &Request, _: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
+        reply.opened(FileHandle(0), open_flags(flags.0));
     }
 
     fn create(
@@ -303,7 +311,7 @@ impl Filesystem for Files {
         name: &OsStr,
         _mode: u32,
         _umask: u32,
-        _flags: i32,
+        flags: i32,
         reply: ReplyCreate,
     ) {
         let mut nodes = lock(&self.nodes);
@@ -314,7 +322,7 @@ impl Filesystem for Files {
             &attributes(ino, 0),
             Generation(0),
             FileHandle(0),
-            FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES,
+            open_flags(flags),
         );
     }
 

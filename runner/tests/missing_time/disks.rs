@@ -1,0 +1,249 @@
+//! Block devices: a frozen ext4, and a loop device whose file is on the storage of the test.
+
+use super::{
+    Case, hang_from, job,
+    outcome::{Claims, EARLY, LATE, Outcome, Run, number},
+    run_all,
+    scratch::{self, Disk, Loop, Mounted, program::with},
+    storage::{AT_ONCE, Answer, Io, Kind, Storage},
+};
+use serde_json::{Value, json};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+#[test]
+fn block_devices() {
+    let cases: [Case; 8] = [
+        ("frozen until the end, psync", |case| {
+            frozen_until_the_end(case, 1, json!({"ioengine": "psync"}));
+        }),
+        ("frozen until the end, io_uring", |case| {
+            frozen_until_the_end(case, 8, json!({"iodepth": 8}));
+        }),
+        ("frozen with a file to remove", |case| {
+            frozen_until_the_end(case, 1, json!({"ioengine": "psync", "unlink": 1}));
+        }),
+        ("frozen for 2 s, psync", |case| {
+            frozen_for_a_while(case, json!({"ioengine": "psync"}));
+        }),
+        ("frozen for 2 s, io_uring", |case| {
+            frozen_for_a_while(case, json!({"iodepth": 8}));
+        }),
+        ("raw device hangs", raw_device),
+        ("long sync", long_sync),
+        ("sync that hangs", hung_sync),
+    ];
+    run_all(&cases);
+}
+
+/// Freezes a filesystem until it is dropped.
+struct Frozen<'a>(&'a Path);
+
+impl<'a> Frozen<'a> {
+    fn new(at: &'a Path) -> Self {
+        let frozen = Self(at);
+        scratch::run("fsfreeze", &["--freeze", at.to_str().unwrap()]).unwrap();
+        frozen
+    }
+}
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        let _ = scratch::run("fsfreeze", &["--unfreeze", self.0.to_str().unwrap()]);
+    }
+}
+
+/// Random writes, slowly: the sleep of the rate is not in flight.
+fn write_job(file: PathBuf, runtime: &str, changes: Value) -> Value {
+    let plain = json!({"rw": "randwrite", "runtime": runtime, "rate_iops": 200});
+    job(&file, with(&plain, changes))
+}
+
+/// Waits for half a second of the measured window, and returns its first sample's time.
+fn wait_for_half_a_second(run: &mut Run) -> Instant {
+    run.wait_for_a_sample();
+    let first = Instant::now() - Duration::from_millis(100);
+    thread::sleep(Duration::from_millis(400));
+    first
+}
+
+fn frozen_until_the_end(case: &str, depth: u64, changes: Value) {
+    let Some(disk) = Disk::ext4() else { return };
+    let mut run = Run::start(&write_job(disk.file("t1"), "3s", changes), &[]);
+    let first = wait_for_half_a_second(&mut run);
+    let frozen = Frozen::new(&disk.at);
+    let from = first.elapsed().as_secs_f64();
+    let outcome = run.finish(|| drop(frozen));
+    let mut claims = Claims::about(case, &outcome);
+    claims.failed();
+    claims.one_stall(0, from..3.0, 3.0);
+    let write = &outcome.report()["write"];
+    claims.unfinished(write, depth, 3.0 - from);
+    claims.silence_is_shown(first, from..3.0);
+    let waited = (outcome.reported_at() - first).as_secs_f64();
+    claims.within("seconds to the report", waited, 3.0..=9.5);
+}
+
+fn frozen_for_a_while(case: &str, changes: Value) {
+    let Some(disk) = Disk::ext4() else { return };
+    let mut run = Run::start(&write_job(disk.file("t1"), "4s", changes), &[]);
+    let first = wait_for_half_a_second(&mut run);
+    let frozen = Frozen::new(&disk.at);
+    let from = first.elapsed().as_secs_f64();
+    thread::sleep(Duration::from_secs(2));
+    drop(frozen);
+    let to = first.elapsed().as_secs_f64();
+    let outcome = run.finish(|| ());
+    let mut claims = Claims::about(case, &outcome);
+    claims.failed();
+    claims.one_stall(0, from..to, 4.0);
+    let max = number(&outcome.report()["write"]["lat_ns"]["max"]) / 1e9;
+    claims.within("max", max, to - from - LATE..=to - from + EARLY);
+    claims.silence_is_shown(first, from..to);
+}
+
+const IMAGE: u64 = 96 << 20;
+
+/// Reads of a block device that stops to answer: the processes wait in the kernel for the device,
+/// not for FUSE.
+fn raw_device(case: &str) {
+    let armed = flag();
+    let Some(storage) = Storage::new(&["image"], IMAGE, |_| {
+        if armed.load(Ordering::Relaxed) {
+            Answer::Never
+        } else {
+            Answer::After(super::HEALTHY)
+        }
+    }) else {
+        return;
+    };
+    let Some(device) = Loop::attach(&storage.file("image"), &["--direct-io=on"]) else {
+        return;
+    };
+    let released = Releases(&storage);
+    let changes = json!({"size": IMAGE, "runtime": "3s", "iodepth": 16});
+    let mut run = Run::start(&job(Path::new(&device.0), changes), &[]);
+    let first = wait_for_half_a_second(&mut run);
+    armed.store(true, Ordering::Relaxed);
+    let from = first.elapsed().as_secs_f64();
+    let outcome = run.finish(|| storage.release());
+    let mut claims = Claims::about(case, &outcome);
+    claims.failed();
+    claims.one_stall(0, from..3.0, 3.0);
+    claims.unfinished(&outcome.report()["read"], 16, 3.0 - from);
+    claims.silence_is_shown(first, from..3.0);
+    drop(claims);
+    drop(released);
+}
+
+/// An ext4 on a loop device whose file is on the storage of the test. Without a script, the device
+/// writes 1 MiB in about 60 ms.
+struct SlowDisk {
+    storage: Storage,
+    at: PathBuf,
+    _mounted: Mounted,
+    _device: Loop,
+    _directory: tempfile::TempDir,
+}
+
+impl SlowDisk {
+    /// `script` decides from the moment on at which `armed` is set.
+    fn new(
+        armed: &'static AtomicBool,
+        script: impl Fn(&Io) -> Answer + Send + Sync + 'static,
+    ) -> Option<Self> {
+        let storage = Storage::new(&["image"], IMAGE, move |io| {
+            if armed.load(Ordering::Relaxed) {
+                script(io)
+            } else {
+                AT_ONCE
+            }
+        })?;
+        let device = Loop::attach(&storage.file("image"), &[])?;
+        let lazy = "lazy_itable_init=0,lazy_journal_init=0";
+        if let Err(error) = scratch::run("mkfs.ext4", &["-q", "-E", lazy, &device.0]) {
+            scratch::skip(&error);
+            return None;
+        }
+        let directory = scratch::directory();
+        let at = directory.path().join("mounted");
+        Some(Self {
+            _mounted: Mounted::new(&device.0, &at),
+            at,
+            _device: device,
+            _directory: directory,
+            storage,
+        })
+    }
+}
+
+impl Drop for SlowDisk {
+    fn drop(&mut self) {
+        self.storage.release();
+    }
+}
+
+fn flag() -> &'static AtomicBool {
+    Box::leak(Box::default())
+}
+
+/// Writes 48 MiB into the page cache, then syncs them, which takes seconds.
+fn sync_job(file: PathBuf) -> Value {
+    let changes = json!({"direct": 0, "rw": "write", "bs": "1m", "size": "48m", "fsync": 48, "runtime": "4s",
+        "ioengine": "psync"});
+    job(&file, changes)
+}
+
+fn slow_write(io: &Io) -> Answer {
+    match io.kind {
+        Kind::Write => Answer::After(Duration::from_millis(60)),
+        _ => AT_ONCE,
+    }
+}
+
+fn long_sync(case: &str) {
+    let armed = flag();
+    let Some(disk) = SlowDisk::new(armed, slow_write) else {
+        return;
+    };
+    let mut run = Run::start(&sync_job(disk.at.join("t1")), &[]);
+    run.wait_for(|event| event["phase"] == "measure");
+    armed.store(true, Ordering::Relaxed);
+    let outcome = run.finish(|| disk.storage.release());
+    let sync = &outcome.report()["sync"];
+    let slowest = number(&sync["lat_ns"]["max"]).max(number(&sync["unfinished"]["oldest_ns"]));
+    let mut claims = Claims::about(case, &outcome);
+    claims.within("longest sync, in seconds", slowest / 1e9, 1.2..=60.0);
+    claims.healthy();
+    drop(claims);
+}
+
+/// The device stops to write in the sync.
+fn hung_sync(case: &str) {
+    let armed = flag();
+    let Some(disk) = SlowDisk::new(armed, hang_from(1.0)) else {
+        return;
+    };
+    let mut run = Run::start(&sync_job(disk.at.join("t1")), &[]);
+    run.wait_for(|event| event["phase"] == "measure");
+    armed.store(true, Ordering::Relaxed);
+    let outcome = run.finish(|| disk.storage.release());
+    let mut claims = Claims::about(case, &outcome);
+    claims.failed();
+    let total = number(&outcome.job(0)["stalls"]["total_ms"]) / 1e3;
+    claims.within("stalled seconds", total, 2.0..=4.1);
+    drop(claims);
+}
+
+/// Releases the storage before the devices on it are removed.
+struct Releases<'a>(&'a Storage);
+
+impl Drop for Releases<'_> {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}

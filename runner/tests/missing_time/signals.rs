@@ -1,0 +1,146 @@
+//! Signals to the runner: a stop while the storage hangs, and pauses of the runner itself.
+
+use super::{
+    Case, LENGTH, hang_from, job,
+    outcome::{Claims, EARLY, Outcome, Run, number},
+    run_all,
+    storage::{Answer, HEALTHY, Storage},
+};
+use serde_json::{Value, json};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+#[test]
+fn stops_while_the_storage_hangs() {
+    let cases: [Case; 6] = [
+        ("SIGTERM, psync", |case| {
+            stop(case, "TERM", 143, 1, json!({"ioengine": "psync"}));
+        }),
+        ("SIGTERM, io_uring", |case| {
+            stop(case, "TERM", 143, 32, json!({"iodepth": 32}));
+        }),
+        ("SIGINT, psync", |case| {
+            stop(case, "INT", 130, 1, json!({"ioengine": "psync"}));
+        }),
+        ("SIGTERM, two workers", |case| {
+            stop(case, "TERM", 143, 2, json!({"ioengine": "psync", "numjobs": 2}));
+        }),
+        ("SIGTERM, unlink", |case| {
+            let changes = json!({"ioengine": "psync", "unlink": 1});
+            stop(case, "TERM", 143, 1, changes);
+        }),
+        ("SIGTERM after the end", stop_after_the_end),
+    ];
+    run_all(&cases);
+}
+
+#[test]
+fn pauses_of_the_runner() {
+    let cases: [Case; 4] = [
+        ("pause, psync", |case| pause(case, json!({"ioengine": "psync"}))),
+        ("pause, io_uring", |case| pause(case, json!({"iodepth": 32}))),
+        ("pause, rate", |case| pause(case, json!({"rate_iops": 50}))),
+        ("pause in a hang", pause_in_a_hang),
+    ];
+    run_all(&cases);
+}
+
+fn sleep_until(time: Instant) {
+    thread::sleep(time.saturating_duration_since(Instant::now()));
+}
+
+fn stop(case: &str, signal: &str, code: i32, in_flight: u64, changes: Value) {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(0.5)) else {
+        return;
+    };
+    let changes = super::with(&json!({"runtime": "30s"}), changes);
+    let mut run = Run::start(&job(&storage.file("t1"), changes), &[]);
+    run.wait_for_a_sample();
+    let first = storage.first_io().unwrap();
+    sleep_until(first + Duration::from_millis(2500));
+    let stopped = run.signal(signal);
+    let window = (stopped - first).as_secs_f64();
+    let outcome = run.finish(|| storage.release());
+    let waited = (outcome.reported_at() - stopped).as_secs_f64();
+    let mut claims = Claims::about(case, &outcome);
+    claims.within("seconds to the report", waited, 0.0..=2.0);
+    claims.equal("exit code", outcome.code, Some(code));
+    claims.equal("stalled", outcome.finding("stalled"), Some("serious"));
+    claims.one_stall(0, 0.5..window, window);
+    claims.unfinished(&outcome.report()["read"], in_flight, window - 0.5);
+    claims.silence_is_shown(first, 0.5..window);
+}
+
+/// The runtime has ended, and the run waits for a blocked worker: a stop ends that.
+fn stop_after_the_end(case: &str) {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(0.5)) else {
+        return;
+    };
+    let changes = json!({"runtime": "2s", "ioengine": "psync"});
+    let mut run = Run::start(&job(&storage.file("t1"), changes), &[]);
+    run.wait_for_a_sample();
+    sleep_until(storage.first_io().unwrap() + Duration::from_secs(3));
+    let stopped = run.signal("TERM");
+    let outcome = run.finish(|| storage.release());
+    let waited = (outcome.reported_at() - stopped).as_secs_f64();
+    let mut claims = Claims::about(case, &outcome);
+    claims.within("seconds to the report", waited, 0.0..=2.0);
+    claims.equal("stalled", outcome.finding("stalled"), Some("serious"));
+    claims.one_stall(0, 0.5..2.0, 2.0);
+    claims.unfinished(&outcome.report()["read"], 1, 1.5);
+}
+
+/// Stops the process for a while from a time after the first I/O on.
+fn paused(storage: &Storage, job: &Value, from: f64, seconds: f64) -> Outcome {
+    let mut run = Run::start(job, &[]);
+    run.wait_for_a_sample();
+    sleep_until(storage.first_io().unwrap() + Duration::from_secs_f64(from));
+    run.signal("STOP");
+    thread::sleep(Duration::from_secs_f64(seconds));
+    run.signal("CONT");
+    run.finish(|| storage.release())
+}
+
+/// `start` in seconds since the first I/O.
+fn claim_pause(claims: &mut Claims, outcome: &Outcome, start: f64, seconds: f64) {
+    let pauses = outcome.pauses();
+    claims.equal("pauses", pauses.len(), 1);
+    claims.equal("finding", outcome.finding("runner_paused"), Some("warning"));
+    for pause in pauses {
+        let length = number(&pause["duration_ms"]) / 1e3;
+        claims.within("length", length, seconds - EARLY..=seconds + EARLY);
+        let at = number(&pause["start_ms"]) / 1e3;
+        claims.within("start", at, start - EARLY..=start + EARLY + 1.0);
+        claims.equal("cause", pause["cause"].as_str(), Some("not_scheduled"));
+    }
+}
+
+/// 2 of 4 s.
+fn pause(case: &str, changes: Value) {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Answer::After(HEALTHY)) else {
+        return;
+    };
+    let changes = super::with(&json!({"runtime": "4s"}), changes);
+    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 1.0, 2.0);
+    let mut claims = Claims::about(case, &outcome);
+    claims.healthy();
+    claim_pause(&mut claims, &outcome, 1.0, 2.0);
+}
+
+/// The storage hangs from 0.5 s on, the runner does not run from 3 s to 4 s.
+fn pause_in_a_hang(case: &str) {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(0.5)) else {
+        return;
+    };
+    let changes = json!({"runtime": "6s", "iodepth": 8});
+    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 3.0, 1.0);
+    let mut claims = Claims::about(case, &outcome);
+    claims.failed();
+    claim_pause(&mut claims, &outcome, 3.0, 1.0);
+    claims.unfinished(&outcome.report()["read"], 8, 5.5);
+    // With or without the pause.
+    let total = number(&outcome.job(0)["stalls"]["total_ms"]) / 1e3;
+    claims.within("stalled seconds", total, 4.5 - 2.0 * EARLY..=5.6);
+}
