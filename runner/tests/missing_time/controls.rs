@@ -11,18 +11,33 @@ use std::time::Duration;
 
 #[test]
 fn healthy_runs_are_not_stalled() {
-    let cases: [Case; 7] = [
+    let cases: [Case; 8] = [
         ("300 ms, psync", |case| {
-            slow(case, 300, json!({"runtime": "4s", "ioengine": "psync"}), 11.0..=14.0);
+            slow(
+                case,
+                300,
+                json!({"runtime": "4s", "ioengine": "psync"}),
+                11.0..=14.0,
+            );
         }),
         ("300 ms, io_uring", |case| {
             slow(case, 300, json!({"runtime": "4s"}), 11.0..=14.0);
         }),
         ("1.5 s, psync", |case| {
-            slow(case, 1500, json!({"runtime": "7s", "ioengine": "psync"}), 4.0..=4.0);
+            slow(
+                case,
+                1500,
+                json!({"runtime": "7s", "ioengine": "psync"}),
+                4.0..=5.0,
+            );
         }),
         ("1.5 s, io_uring, depth 4", |case| {
-            slow(case, 1500, json!({"runtime": "7s", "iodepth": 4}), 16.0..=16.0);
+            slow(
+                case,
+                1500,
+                json!({"runtime": "7s", "iodepth": 4}),
+                16.0..=20.0,
+            );
         }),
         ("rate", |case| {
             waits(case, json!({"rate_iops": 1}));
@@ -30,6 +45,7 @@ fn healthy_runs_are_not_stalled() {
         ("thinktime", |case| {
             waits(case, json!({"thinktime": "1500ms", "ioengine": "psync"}));
         }),
+        ("startdelay", start_delay),
         ("depth 32", depth_32),
     ];
     run_all(&cases);
@@ -53,7 +69,11 @@ fn slow(case: &str, delay_ms: u64, changes: Value, ios: std::ops::RangeInclusive
     let expected = (10.0 * delay_ms as f64).max(1000.0);
     claims.within("threshold_ms", threshold, expected * 0.95..=expected * 1.3);
     let median = number(&read["lat_ns"]["percentiles"]["50"]) / 1e6;
-    claims.within("median", median, delay_ms as f64 * 0.97..=delay_ms as f64 * 1.3);
+    claims.within(
+        "median",
+        median,
+        delay_ms as f64 * 0.97..=delay_ms as f64 * 1.3,
+    );
     let age = number(&read["unfinished"]["oldest_ns"]) / 1e6;
     claims.within("age", age, 0.0..=delay_ms as f64 + 200.0);
 }
@@ -69,7 +89,11 @@ fn waits(case: &str, changes: Value) {
     for (_, sample) in outcome.samples() {
         claims.within("silent_ms", number(&sample["silent_ms"]), 0.0..=300.0);
     }
-    claims.within("completed", number(&outcome.report()["read"]["ios"]), 3.0..=6.0);
+    claims.within(
+        "completed",
+        number(&outcome.report()["read"]["ios"]),
+        3.0..=6.0,
+    );
 }
 
 fn depth_32(case: &str) {
@@ -90,4 +114,23 @@ fn depth_32(case: &str) {
         claims.within("silent_ms", number(&sample["silent_ms"]), 0.0..=300.0);
     }
     claims.equal("pauses", outcome.pauses().len(), 0);
+}
+
+/// A job that has not started yet waits for nothing.
+fn start_delay(case: &str) {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Answer::After(HEALTHY)) else {
+        return;
+    };
+    let of = |name: &str, delay: &str| {
+        let changes =
+            json!({"name": name, "startdelay": delay, "runtime": "2s", "ioengine": "psync"});
+        job(&storage.file("t1"), changes)
+    };
+    let jobs = json!({"jobs": [of("now", "0"), of("later", "2500ms")]});
+    let outcome = Run::start(&jobs, &[]).finish(|| storage.release());
+    let mut claims = Claims::about(case, &outcome);
+    claims.healthy();
+    for (_, sample) in outcome.samples() {
+        claims.within("silent_ms", number(&sample["silent_ms"]), 0.0..=300.0);
+    }
 }

@@ -1,8 +1,8 @@
 //! Block devices: a frozen ext4, and a loop device whose file is on the storage of the test.
 
 use super::{
-    Case, hang_from, job,
-    outcome::{Claims, EARLY, LATE, Outcome, Run, number},
+    Case, job,
+    outcome::{Claims, EARLY, LATE, Run, number},
     run_all,
     scratch::{self, Disk, Loop, Mounted, program::with},
     storage::{AT_ONCE, Answer, Io, Kind, Storage},
@@ -10,6 +10,7 @@ use super::{
 use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
+    sync::OnceLock,
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
@@ -17,7 +18,7 @@ use std::{
 
 #[test]
 fn block_devices() {
-    let cases: [Case; 8] = [
+    let cases: [Case; 9] = [
         ("frozen until the end, psync", |case| {
             frozen_until_the_end(case, 1, json!({"ioengine": "psync"}));
         }),
@@ -26,6 +27,10 @@ fn block_devices() {
         }),
         ("frozen with a file to remove", |case| {
             frozen_until_the_end(case, 1, json!({"ioengine": "psync", "unlink": 1}));
+        }),
+        ("frozen page cache", |case| {
+            let changes = json!({"ioengine": "psync", "direct": 0});
+            frozen_until_the_end(case, 1, changes);
         }),
         ("frozen for 2 s, psync", |case| {
             frozen_for_a_while(case, json!({"ioengine": "psync"}));
@@ -222,10 +227,18 @@ fn long_sync(case: &str) {
     drop(claims);
 }
 
-/// The device stops to write in the sync.
+/// After a second, the device stops to write in the sync.
 fn hung_sync(case: &str) {
     let armed = flag();
-    let Some(disk) = SlowDisk::new(armed, hang_from(1.0)) else {
+    let start: &'static OnceLock<Duration> = Box::leak(Box::default());
+    let script = |io: &Io| {
+        if io.at < *start.get_or_init(|| io.at) + Duration::from_secs(1) {
+            slow_write(io)
+        } else {
+            Answer::Never
+        }
+    };
+    let Some(disk) = SlowDisk::new(armed, script) else {
         return;
     };
     let mut run = Run::start(&sync_job(disk.at.join("t1")), &[]);
@@ -235,7 +248,12 @@ fn hung_sync(case: &str) {
     let mut claims = Claims::about(case, &outcome);
     claims.failed();
     let total = number(&outcome.job(0)["stalls"]["total_ms"]) / 1e3;
-    claims.within("stalled seconds", total, 2.0..=4.1);
+    claims.within("stalled seconds", total, 2.0..=3.5);
+    // The sync starts in the first 0.3 s, and its age counts from then on.
+    let unfinished = &outcome.report()["sync"]["unfinished"];
+    let age = number(&unfinished["oldest_ns"]) / 1e9;
+    claims.within("age of the sync", age, 3.4..=4.1);
+    claims.equal("unfinished syncs", unfinished["ios"].as_u64(), Some(1));
     drop(claims);
 }
 

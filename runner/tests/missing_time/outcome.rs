@@ -69,7 +69,10 @@ impl Run {
     }
 
     pub(crate) fn wait_for_a_sample(&mut self) {
-        assert!(self.wait_for(|event| event["type"] == "sample"), "no sample");
+        assert!(
+            self.wait_for(|event| event["type"] == "sample"),
+            "no sample"
+        );
     }
 
     pub(crate) fn signal(&self, name: &str) -> Instant {
@@ -80,7 +83,11 @@ impl Run {
     /// Waits for the report, then for the exit. The exit may take until the kernel returns the I/O,
     /// so `release` must end all hangs.
     pub(crate) fn finish(mut self, release: impl FnOnce()) -> Outcome {
-        let last = self.wait_for(|event| ["report", "failed"].iter().any(|kind| event["type"] == *kind));
+        let last = self.wait_for(|event| {
+            ["report", "failed"]
+                .iter()
+                .any(|kind| event["type"] == *kind)
+        });
         release();
         let limit = Instant::now() + LONGEST_EXIT;
         let code = loop {
@@ -202,7 +209,10 @@ impl Outcome {
         let jobs = report["jobs"].as_array().unwrap();
         let stalls: Vec<_> = jobs.iter().map(|job| job["stalls"].to_string()).collect();
         let findings = self.result()["findings"].as_array().unwrap();
-        let codes: Vec<_> = findings.iter().map(|finding| finding["code"].to_string()).collect();
+        let codes: Vec<_> = findings
+            .iter()
+            .map(|finding| finding["code"].to_string())
+            .collect();
         format!(
             "exit {:?}, window {} ms from {} ms, stalls {}, pauses {}, findings {}\n{}\n{}\nsync: {}\n{}",
             self.code,
@@ -244,7 +254,8 @@ impl<'a> Claims<'a> {
 
     pub(crate) fn within(&mut self, name: &str, found: f64, range: RangeInclusive<f64>) {
         if !range.contains(&found) {
-            self.wrong.push(format!("{name} is {found}, expected {range:?}"));
+            self.wrong
+                .push(format!("{name} is {found}, expected {range:?}"));
         }
     }
 
@@ -289,9 +300,17 @@ impl<'a> Claims<'a> {
         let total = number(&stalls["total_ms"]) / 1e3;
         self.within("stalled seconds", total, seconds - EARLY..=seconds + LATE);
         self.equal("longest_ms", &stalls["longest_ms"], &stalls["total_ms"]);
-        self.within("share", number(&stalls["share"]), total / window - 0.03..=total / window + 0.03);
+        self.within(
+            "share",
+            number(&stalls["share"]),
+            total / window - 0.03..=total / window + 0.03,
+        );
         for span in self.outcome.stalls(job) {
-            self.within("start of the stall", span.start, hang.start - LATE..=hang.start + EARLY);
+            self.within(
+                "start of the stall",
+                span.start,
+                hang.start - LATE..=hang.start + EARLY,
+            );
             let end = span.start + span.seconds;
             self.within("end of the stall", end, hang.end - EARLY..=hang.end + LATE);
         }
@@ -322,7 +341,10 @@ impl<'a> Claims<'a> {
             })
             .collect();
         let (from, to) = (hang.start + EARLY, hang.end - 0.05);
-        let silent: Vec<_> = all.iter().filter(|(at, _)| (from..to).contains(at)).collect();
+        let silent: Vec<_> = all
+            .iter()
+            .filter(|(at, _)| (from..to).contains(at))
+            .collect();
         let least = (to - from) / 0.2;
         self.within("samples of the hang", silent.len() as f64, least..=f64::MAX);
         for pair in silent.windows(2) {
@@ -332,7 +354,11 @@ impl<'a> Claims<'a> {
         }
         for (at, seconds) in silent {
             let expected = at - hang.start;
-            self.within("silent_ms", *seconds, expected - EARLY - LATE..=expected + LATE);
+            self.within(
+                "silent_ms",
+                *seconds,
+                expected - EARLY - LATE..=expected + LATE,
+            );
         }
     }
 }
@@ -344,7 +370,9 @@ pub(crate) const LATE: f64 = 0.15;
 /// Names of the lower bounds.
 pub(crate) fn names(latency: &Value) -> Vec<&str> {
     let names = latency["at_least"].as_array();
-    names.map_or(Vec::new(), |names| names.iter().filter_map(Value::as_str).collect())
+    names.map_or(Vec::new(), |names| {
+        names.iter().filter_map(Value::as_str).collect()
+    })
 }
 
 impl Drop for Claims<'_> {

@@ -50,7 +50,11 @@ fn recovers(case: &str, depth: u64, changes: Value) {
     claims.failed();
     claims.one_stall(0, 0.5..2.5, 4.0);
     claims.silence_is_shown(storage.first_io().unwrap(), 0.5..2.5);
-    claims.within("max", number(&read["lat_ns"]["max"]) / 1e9, 2.0 - LATE..=2.0 + LATE);
+    claims.within(
+        "max",
+        number(&read["lat_ns"]["max"]) / 1e9,
+        2.0 - LATE..=2.0 + LATE,
+    );
     claims.equal("lower bounds", names(&read["lat_ns"]), vec![]);
     let unfinished = &read["unfinished"];
     claims.within("unfinished", number(&unfinished["ios"]), 0.0..=depth as f64);
@@ -59,14 +63,19 @@ fn recovers(case: &str, depth: u64, changes: Value) {
     for (at, sample) in outcome.samples() {
         let at = at.saturating_duration_since(first).as_secs_f64();
         if (2.5 + EARLY..3.9).contains(&at) {
-            claims.within("silent_ms after it", number(&sample["silent_ms"]), 0.0..=300.0);
+            claims.within(
+                "silent_ms after it",
+                number(&sample["silent_ms"]),
+                0.0..=300.0,
+            );
         }
     }
 }
 
 /// 1.3 of 14.5 s.
 fn short(case: &str) {
-    let Some((_, outcome)) = run(vec![1.0..2.3], json!({"runtime": "14500ms", "iodepth": 4})) else {
+    let Some((_, outcome)) = run(vec![1.0..2.3], json!({"runtime": "14500ms", "iodepth": 4}))
+    else {
         return;
     };
     let mut claims = Claims::about(case, &outcome);
@@ -77,7 +86,10 @@ fn short(case: &str) {
 }
 
 fn twice(case: &str) {
-    let Some((_, outcome)) = run(vec![0.5..2.0, 3.0..5.0], json!({"runtime": "6s", "iodepth": 8})) else {
+    let Some((_, outcome)) = run(
+        vec![0.5..2.0, 3.0..5.0],
+        json!({"runtime": "6s", "iodepth": 8}),
+    ) else {
         return;
     };
     let stalls = outcome.stalls(0);

@@ -2,7 +2,8 @@
 
 use super::{
     Case, LENGTH, hang_from, job,
-    outcome::{Claims, EARLY, Outcome, Run, number},
+    latencies::healthy_rate,
+    outcome::{Claims, EARLY, LATE, Outcome, Run, number},
     run_all,
     storage::{Answer, HEALTHY, Storage},
 };
@@ -14,7 +15,7 @@ use std::{
 
 #[test]
 fn stops_while_the_storage_hangs() {
-    let cases: [Case; 6] = [
+    let cases: [Case; 8] = [
         ("SIGTERM, psync", |case| {
             stop(case, "TERM", 143, 1, json!({"ioengine": "psync"}));
         }),
@@ -25,12 +26,23 @@ fn stops_while_the_storage_hangs() {
             stop(case, "INT", 130, 1, json!({"ioengine": "psync"}));
         }),
         ("SIGTERM, two workers", |case| {
-            stop(case, "TERM", 143, 2, json!({"ioengine": "psync", "numjobs": 2}));
+            stop(
+                case,
+                "TERM",
+                143,
+                2,
+                json!({"ioengine": "psync", "numjobs": 2}),
+            );
         }),
         ("SIGTERM, unlink", |case| {
             let changes = json!({"ioengine": "psync", "unlink": 1});
             stop(case, "TERM", 143, 1, changes);
         }),
+        ("SIGTERM without a runtime", |case| {
+            let changes = json!({"runtime": 0, "time_based": 0, "number_ios": 100_000});
+            stop(case, "TERM", 143, 1, changes);
+        }),
+        ("SIGTERM, one of two jobs", stop_two_jobs),
         ("SIGTERM after the end", stop_after_the_end),
     ];
     run_all(&cases);
@@ -38,10 +50,16 @@ fn stops_while_the_storage_hangs() {
 
 #[test]
 fn pauses_of_the_runner() {
-    let cases: [Case; 4] = [
-        ("pause, psync", |case| pause(case, json!({"ioengine": "psync"}))),
-        ("pause, io_uring", |case| pause(case, json!({"iodepth": 32}))),
+    let cases: [Case; 6] = [
+        ("pause, psync", |case| {
+            pause(case, json!({"ioengine": "psync"}))
+        }),
+        ("pause, io_uring", |case| {
+            pause(case, json!({"iodepth": 32}))
+        }),
         ("pause, rate", |case| pause(case, json!({"rate_iops": 50}))),
+        ("short pause", short_pause),
+        ("pause at the end", pause_at_the_end),
         ("pause in a hang", pause_in_a_hang),
     ];
     run_all(&cases);
@@ -61,16 +79,54 @@ fn stop(case: &str, signal: &str, code: i32, in_flight: u64, changes: Value) {
     let first = storage.first_io().unwrap();
     sleep_until(first + Duration::from_millis(2500));
     let stopped = run.signal(signal);
-    let window = (stopped - first).as_secs_f64();
+    let ran = (stopped - first).as_secs_f64();
     let outcome = run.finish(|| storage.release());
     let waited = (outcome.reported_at() - stopped).as_secs_f64();
+    let window = number(&outcome.report()["duration_ms"]) / 1e3;
     let mut claims = Claims::about(case, &outcome);
     claims.within("seconds to the report", waited, 0.0..=2.0);
+    // The window of a blocked worker ends when the run goes on without it.
+    claims.within("window", window, ran - LATE..=ran + 0.9);
     claims.equal("exit code", outcome.code, Some(code));
     claims.equal("stalled", outcome.finding("stalled"), Some("serious"));
     claims.one_stall(0, 0.5..window, window);
     claims.unfinished(&outcome.report()["read"], in_flight, window - 0.5);
-    claims.silence_is_shown(first, 0.5..window);
+    claims.silence_is_shown(first, 0.5..ran);
+}
+
+/// One of two jobs hangs: the wait for it must not change the other one's rate.
+fn stop_two_jobs(case: &str) {
+    let Some(storage) = Storage::new(&["works", "hangs"], LENGTH, |io| {
+        if io.file == "hangs" {
+            hang_from(0.5)(io)
+        } else {
+            Answer::After(HEALTHY)
+        }
+    }) else {
+        return;
+    };
+    let of = |name: &str| {
+        let changes = json!({"name": name, "runtime": "30s", "ioengine": "psync"});
+        job(&storage.file(name), changes)
+    };
+    let mut run = Run::start(&json!({"jobs": [of("works"), of("hangs")]}), &[]);
+    run.wait_for_a_sample();
+    let first = storage.first_io().unwrap();
+    sleep_until(first + Duration::from_millis(2500));
+    let stopped = run.signal("TERM");
+    let ran = (stopped - first).as_secs_f64();
+    let outcome = run.finish(|| storage.release());
+    let mut claims = Claims::about(case, &outcome);
+    claims.equal("exit code", outcome.code, Some(143));
+    claims.no_stall(outcome.job(0));
+    healthy_rate(&mut claims, outcome.job(0), ran);
+    claims.equal("stalled", outcome.finding("stalled"), Some("serious"));
+    let stalled = number(&outcome.job(1)["stalls"]["total_ms"]) / 1e3;
+    claims.within(
+        "stalled seconds",
+        stalled,
+        ran - 0.5 - EARLY..=ran - 0.5 + 0.9,
+    );
 }
 
 /// The runtime has ended, and the run waits for a blocked worker: a stop ends that.
@@ -127,6 +183,35 @@ fn pause(case: &str, changes: Value) {
     let mut claims = Claims::about(case, &outcome);
     claims.healthy();
     claim_pause(&mut claims, &outcome, 1.0, 2.0);
+}
+
+/// 300 ms are no pause.
+fn short_pause(case: &str) {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Answer::After(HEALTHY)) else {
+        return;
+    };
+    let outcome = paused(
+        &storage,
+        &job(&storage.file("t1"), json!({"runtime": "3s"})),
+        1.0,
+        0.3,
+    );
+    let mut claims = Claims::about(case, &outcome);
+    claims.healthy();
+    claims.equal("pauses", outcome.pauses().len(), 0);
+    claims.equal("finding", outcome.finding("runner_paused"), None);
+}
+
+/// From 1.5 s to 3.5 s, across the end of the runtime.
+fn pause_at_the_end(case: &str) {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Answer::After(HEALTHY)) else {
+        return;
+    };
+    let changes = json!({"runtime": "2s", "iodepth": 8});
+    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 1.5, 2.0);
+    let mut claims = Claims::about(case, &outcome);
+    claims.healthy();
+    claim_pause(&mut claims, &outcome, 1.5, 2.0);
 }
 
 /// The storage hangs from 0.5 s on, the runner does not run from 3 s to 4 s.

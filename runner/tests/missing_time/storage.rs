@@ -496,10 +496,6 @@ impl Storage {
         self.at.path().join(name)
     }
 
-    pub(crate) fn directory(&self) -> PathBuf {
-        self.at.path().into()
-    }
-
     /// Whether a file has a name, without a request to the filesystem.
     pub(crate) fn contains(&self, name: &str) -> bool {
         lock(&self.nodes)
