@@ -18,7 +18,10 @@ use std::{
 
 #[test]
 fn block_devices() {
-    let cases: [Case; 9] = [
+    if let Err(error) = scratch::run("unshare", &["--mount", "true"]) {
+        return scratch::skip(&format!("cannot mount filesystems: {error}"));
+    }
+    let cases: [Case; 11] = [
         ("frozen until the end, psync", |case| {
             frozen_until_the_end(case, 1, json!({"ioengine": "psync"}));
         }),
@@ -41,6 +44,11 @@ fn block_devices() {
         ("raw device hangs", raw_device),
         ("long sync", long_sync),
         ("sync that hangs", hung_sync),
+        (
+            "sync that hangs next to a busy device",
+            hung_sync_next_to_a_busy_device,
+        ),
+        ("report with a dead disk", report_with_a_dead_disk),
     ];
     run_all(&cases);
 }
@@ -227,33 +235,83 @@ fn long_sync(case: &str) {
     drop(claims);
 }
 
-/// After a second, the device stops to write in the sync.
-fn hung_sync(case: &str) {
-    let armed = flag();
-    let start: &'static OnceLock<Duration> = Box::leak(Box::default());
-    let script = |io: &Io| {
+/// An ext4 whose device stops to write a second after the start of the measured window.
+fn dying_disk(armed: &'static AtomicBool) -> Option<SlowDisk> {
+    let start: OnceLock<Duration> = OnceLock::new();
+    SlowDisk::new(armed, move |io| {
         if io.at < *start.get_or_init(|| io.at) + Duration::from_secs(1) {
             slow_write(io)
         } else {
             Answer::Never
         }
-    };
-    let Some(disk) = SlowDisk::new(armed, script) else {
-        return;
-    };
-    let mut run = Run::start(&sync_job(disk.at.join("t1")), &[]);
+    })
+}
+
+/// Starts a run whose storage stops to answer in the measured window.
+fn start_dying(jobs: &Value, armed: &AtomicBool) -> Run {
+    let mut run = Run::start(jobs, &[]);
     run.wait_for(|event| event["phase"] == "measure");
     armed.store(true, Ordering::Relaxed);
-    let outcome = run.finish(|| disk.storage.release());
-    let mut claims = Claims::about(case, &outcome);
+    run
+}
+
+/// The sync starts in the first 0.3 s, and its age counts from then on.
+fn claim_hung_sync(claims: &mut Claims, job: &Value) {
     claims.failed();
-    let total = number(&outcome.job(0)["stalls"]["total_ms"]) / 1e3;
+    let total = number(&job["stalls"]["total_ms"]) / 1e3;
     claims.within("stalled seconds", total, 2.0..=3.5);
-    // The sync starts in the first 0.3 s, and its age counts from then on.
-    let unfinished = &outcome.report()["sync"]["unfinished"];
+    let unfinished = &job["sync"]["unfinished"];
     let age = number(&unfinished["oldest_ns"]) / 1e9;
     claims.within("age of the sync", age, 3.4..=4.1);
     claims.equal("unfinished syncs", unfinished["ios"].as_u64(), Some(1));
+}
+
+fn hung_sync(case: &str) {
+    let armed = flag();
+    let Some(disk) = dying_disk(armed) else {
+        return;
+    };
+    let run = start_dying(&sync_job(disk.at.join("t1")), armed);
+    let outcome = run.finish(|| disk.storage.release());
+    let mut claims = Claims::about(case, &outcome);
+    claim_hung_sync(&mut claims, outcome.job(0));
+    drop(claims);
+}
+
+/// A job whose sync hangs, and one that writes to another device.
+fn two_disks(dying: &SlowDisk, healthy: &Disk) -> Value {
+    let mut busy = write_job(healthy.file("t1"), "4s", json!({}));
+    busy["name"] = json!("busy");
+    json!({"jobs": [sync_job(dying.at.join("t1")), busy]})
+}
+
+/// The writes of another job to another device are no progress of this one.
+fn hung_sync_next_to_a_busy_device(case: &str) {
+    let (armed, healthy) = (flag(), Disk::ext4());
+    let (Some(disk), Some(healthy)) = (dying_disk(armed), healthy) else {
+        return;
+    };
+    let mut run = start_dying(&two_disks(&disk, &healthy), armed);
+    run.wait_for(|event| event["phase"] == "measure" && event["state"] == "end");
+    disk.storage.release();
+    let outcome = run.finish(|| ());
+    let mut claims = Claims::about(case, &outcome);
+    claim_hung_sync(&mut claims, outcome.job(0));
+    claims.no_stall(outcome.job(1));
+    drop(claims);
+}
+
+/// The report of a run with a dead and a healthy filesystem does not wait for the dead one.
+fn report_with_a_dead_disk(case: &str) {
+    let (armed, healthy) = (flag(), Disk::ext4());
+    let (Some(disk), Some(healthy)) = (dying_disk(armed), healthy) else {
+        return;
+    };
+    let run = start_dying(&two_disks(&disk, &healthy), armed);
+    let outcome = run.finish(|| disk.storage.release());
+    let seconds = (outcome.reported_at() - outcome.started_at()).as_secs_f64();
+    let mut claims = Claims::about(case, &outcome);
+    claims.within("seconds to the report", seconds, 4.0..=12.0);
     drop(claims);
 }
 

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const LONGEST_RUN: Duration = Duration::from_secs(60);
+const LONGEST_RUN: Duration = Duration::from_secs(30);
 const LONGEST_EXIT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Run {
@@ -150,12 +150,17 @@ impl Outcome {
         self.events.last().unwrap().0
     }
 
+    /// Time of the first event.
+    pub(crate) fn started_at(&self) -> Instant {
+        self.events[0].0
+    }
+
     pub(crate) fn job(&self, index: usize) -> &Value {
         &self.report()["jobs"][index]
     }
 
     /// Start of the measured window in ms.
-    fn measure_start(&self) -> f64 {
+    pub(crate) fn measure_start(&self) -> f64 {
         let phases = self.report()["phases"].as_array().unwrap();
         let measure = phases.iter().find(|phase| phase["phase"] == "measure");
         number(&measure.unwrap()["start_ms"])

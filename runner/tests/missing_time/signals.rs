@@ -148,7 +148,8 @@ fn stop_after_the_end(case: &str) {
     claims.unfinished(&outcome.report()["read"], 1, 1.5);
 }
 
-/// Stops the process for a while from a time after the first I/O on.
+/// Stops the process for a while from a time after the first I/O on. Between two samples: a pause in
+/// the short time of a sample is not noticed.
 fn paused(storage: &Storage, job: &Value, from: f64, seconds: f64) -> Outcome {
     let mut run = Run::start(job, &[]);
     run.wait_for_a_sample();
@@ -167,8 +168,8 @@ fn claim_pause(claims: &mut Claims, outcome: &Outcome, start: f64, seconds: f64)
     for pause in pauses {
         let length = number(&pause["duration_ms"]) / 1e3;
         claims.within("length", length, seconds - EARLY..=seconds + EARLY);
-        let at = number(&pause["start_ms"]) / 1e3;
-        claims.within("start", at, start - EARLY..=start + EARLY + 1.0);
+        let at = (number(&pause["start_ms"]) - outcome.measure_start()) / 1e3;
+        claims.within("start", at, start - EARLY..=start + EARLY);
         claims.equal("cause", pause["cause"].as_str(), Some("not_scheduled"));
     }
 }
@@ -179,10 +180,10 @@ fn pause(case: &str, changes: Value) {
         return;
     };
     let changes = super::with(&json!({"runtime": "4s"}), changes);
-    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 1.0, 2.0);
+    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 1.05, 2.0);
     let mut claims = Claims::about(case, &outcome);
     claims.healthy();
-    claim_pause(&mut claims, &outcome, 1.0, 2.0);
+    claim_pause(&mut claims, &outcome, 1.05, 2.0);
 }
 
 /// 300 ms are no pause.
@@ -193,7 +194,7 @@ fn short_pause(case: &str) {
     let outcome = paused(
         &storage,
         &job(&storage.file("t1"), json!({"runtime": "3s"})),
-        1.0,
+        1.05,
         0.3,
     );
     let mut claims = Claims::about(case, &outcome);
@@ -208,10 +209,10 @@ fn pause_at_the_end(case: &str) {
         return;
     };
     let changes = json!({"runtime": "2s", "iodepth": 8});
-    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 1.5, 2.0);
+    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 1.55, 2.0);
     let mut claims = Claims::about(case, &outcome);
     claims.healthy();
-    claim_pause(&mut claims, &outcome, 1.5, 2.0);
+    claim_pause(&mut claims, &outcome, 1.55, 2.0);
 }
 
 /// The storage hangs from 0.5 s on, the runner does not run from 3 s to 4 s.
@@ -220,10 +221,10 @@ fn pause_in_a_hang(case: &str) {
         return;
     };
     let changes = json!({"runtime": "6s", "iodepth": 8});
-    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 3.0, 1.0);
+    let outcome = paused(&storage, &job(&storage.file("t1"), changes), 3.05, 1.0);
     let mut claims = Claims::about(case, &outcome);
     claims.failed();
-    claim_pause(&mut claims, &outcome, 3.0, 1.0);
+    claim_pause(&mut claims, &outcome, 3.05, 1.0);
     claims.unfinished(&outcome.report()["read"], 8, 5.5);
     // With or without the pause.
     let total = number(&outcome.job(0)["stalls"]["total_ms"]) / 1e3;
