@@ -106,8 +106,9 @@ fn depth_32(case: &str) {
     let latency = &read["lat_ns"];
     let unfinished = &read["unfinished"];
     claims.within("unfinished", number(&unfinished["ios"]), 0.0..=32.0);
-    // All ages are below the slowest latency, if none happens to be the slowest.
-    let slowest = number(&unfinished["oldest_ns"]) >= number(&latency["max"]);
+    // The ages are below the slowest latency, unless one is in the same bucket of the histogram.
+    let oldest = number(&unfinished["oldest_ns"]);
+    let slowest = oldest > number(&latency["max"]) * 0.98;
     claims.holds("no lower bounds", slowest || names(latency).is_empty());
     claims.equal("count", &latency["count"], &read["ios"]);
     for (_, sample) in outcome.samples() {
