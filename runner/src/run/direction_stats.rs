@@ -109,7 +109,7 @@ fn latency<'a>(
     let mut at_least = Vec::new();
     // The midpoint of a bucket can be outside of the exact range.
     let clamp = |ns: u64| ns.clamp(min.unwrap_or(0), max.max(oldest).unwrap_or(u64::MAX));
-    let values = percentiles_with(&counts, ages_ns, PERCENTILES);
+    let values = percentiles_with(&counts, max.unwrap_or(0), ages_ns, PERCENTILES);
     let names = PERCENTILES.iter().map(f64::to_string);
     let mut percentiles = BTreeMap::new();
     for (name, value) in names.zip(values) {

@@ -15,12 +15,17 @@ pub(crate) struct UnfinishedIo {
 impl<E, C, S> Loop<E, C, S> {
     /// I/Os in flight after the last phase. Call after [`Self::reap_final`].
     pub(crate) fn unfinished(&self) -> Vec<UnfinishedIo> {
-        let slots = self.slots.order[..self.slots.used].iter();
-        slots
-            .map(|&slot| {
-                let times = self.slots.times[slot as usize];
+        // The order below `used` is lost when I/Os complete in another order; the free slots are known.
+        let mut is_free = vec![false; self.slots.depth()];
+        for &slot in &self.slots.order[self.slots.used..] {
+            is_free[slot as usize] = true;
+        }
+        (0..self.slots.depth())
+            .filter(|&slot| !is_free[slot])
+            .map(|slot| {
+                let times = self.slots.times[slot];
                 UnfinishedIo {
-                    kind: self.slots.ios[slot as usize].kind,
+                    kind: self.slots.ios[slot].kind,
                     age_ns: self.time.now_ns.saturating_sub(times.start_ns),
                     since_accepted_ns: self.time.now_ns.saturating_sub(times.accepted_ns),
                 }

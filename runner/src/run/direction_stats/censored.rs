@@ -14,10 +14,11 @@ pub(super) struct Percentile {
     pub is_bound: bool,
 }
 
-/// `counts`: completed I/Os by bucket. `ages_ns`: unfinished I/Os. `wanted`: percentiles in
-/// ascending order. Empty without I/Os.
+/// `counts`: completed I/Os by bucket, the slowest of which took `slowest_ns`. `ages_ns`: unfinished
+/// I/Os. `wanted`: percentiles in ascending order. Empty without I/Os.
 pub(super) fn percentiles_with(
     counts: &[u64; BUCKETS],
+    slowest_ns: u64,
     ages_ns: &[u64],
     wanted: &[f64],
 ) -> Vec<Percentile> {
@@ -31,7 +32,11 @@ pub(super) fn percentiles_with(
     }
     let mut unfinished = [0; BUCKETS];
     for age_ns in ages_ns {
-        unfinished[bucket_of(*age_ns)] += 1;
+        let is_older = *age_ns >= slowest_ns;
+        // An I/O in the bucket of the slowest one, but younger, does not hold the tail.
+        let bucket = bucket_of(*age_ns);
+        let is_same = bucket == bucket_of(slowest_ns);
+        unfinished[bucket - usize::from(is_same && !is_older)] += 1;
     }
     let completed_shares = completed_shares(counts, &unfinished);
     let bounds = lower_bounds(counts, &unfinished, wanted);
@@ -40,9 +45,6 @@ pub(super) fn percentiles_with(
         let reached = completed_shares.iter().find(|(_, sum)| *sum >= share);
         reached.map(|(bucket, _)| midpoint_of(*bucket))
     };
-    let slowest_ns = completed_shares
-        .last()
-        .map_or(0, |last| midpoint_of(last.0));
     wanted
         .iter()
         .zip(bounds)
@@ -89,7 +91,8 @@ mod tests {
     fn found(completed: &[(usize, u64)], ages_ns: &[u64], wanted: &[f64]) -> Vec<(u64, bool)> {
         let mut counts = [0; BUCKETS];
         completed.iter().for_each(|(ns, n)| counts[*ns] = *n);
-        let found = percentiles_with(&counts, ages_ns, wanted);
+        let slowest_ns = completed.last().map_or(0, |(ns, _)| *ns as u64);
+        let found = percentiles_with(&counts, slowest_ns, ages_ns, wanted);
         found
             .iter()
             .map(|value| (value.ns, value.is_bound))
@@ -123,6 +126,18 @@ mod tests {
             found(&completed, &[1, 2, 3], &[50.0, 99.0, 100.0]),
             [(10, false), (50, false), (50, false)]
         );
+    }
+
+    #[test]
+    fn younger_ios_in_the_bucket_of_the_slowest_one_are_no_bounds() {
+        let (age_ns, slowest_ns) = (14_085_000, 14_090_000);
+        assert_eq!(bucket_of(age_ns), bucket_of(slowest_ns));
+        let mut counts = [0; BUCKETS];
+        counts[bucket_of(slowest_ns)] = 1;
+        let found = percentiles_with(&counts, slowest_ns, &[age_ns], &[99.0]);
+        assert!(!found[0].is_bound);
+        let older = percentiles_with(&counts, slowest_ns, &[slowest_ns + 1], &[99.0]);
+        assert!(older[0].is_bound);
     }
 
     #[test]
