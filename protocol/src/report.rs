@@ -16,7 +16,7 @@ use crate::{
     report::{
         device::{DeviceReport, Reading},
         layers::JobLayers,
-        missing_time::{MAX_STALLED_SHARE, Pause, Stalls},
+        missing_time::{MAX_STALLED_MS, MAX_STALLED_SHARE, Pause, Stalls},
         stats::{DirectionStats, SyncStats},
     },
 };
@@ -95,7 +95,10 @@ impl Report {
             .iter()
             .filter_map(|job| Some((job, job.stalls.as_ref()?)));
         stalls
-            .filter(|(_, stalls)| stalls.share > MAX_STALLED_SHARE)
+            .filter(|(job, stalls)| {
+                let is_long = stalls.total_ms > MAX_STALLED_MS || job.is_hung();
+                is_long && stalls.share > MAX_STALLED_SHARE
+            })
             .max_by(|a, b| a.1.share.total_cmp(&b.1.share))
     }
 

@@ -180,7 +180,10 @@ impl Sampler<'_, '_> {
             last_residency = residency.or(last_residency);
             let phase_so_far = sample_between(phase, &start, &now, last_residency);
             sample.gauge = Some(sample_gauge(&phase_so_far, self.jobs));
-            sample.silent_ms = Some(self.silent_ms(phase, [&last, &now], boundary_ns));
+            if is_running {
+                self.note_silence(phase, [&last, &now], boundary_ns);
+            }
+            sample.silent_ms = Some(self.silent_ms());
             if phase == Phase::Measure {
                 self.observers
                     .targets
@@ -198,24 +201,27 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// Notes which workers had no completions in the window, and returns how long the one that has
-    /// waited longest has had none, in ms.
-    fn silent_ms(&mut self, phase: Phase, window: [&Reading; 2], now_ns: u64) -> f64 {
+    /// Notes which workers had no completions in the window. Workers that are done have nothing in
+    /// flight, so the window in which all of them end is left out.
+    fn note_silence(&mut self, phase: Phase, window: [&Reading; 2], now_ns: u64) {
         let has_paused = std::mem::take(&mut self.state.has_paused);
         let [last, now] = window.map(|reading| &reading.counters);
         let is_writing = |device: &str| Counters::has_written(last, now, device);
         let workers = self.pool.stats_by_job(phase);
-        let mut longest_ns = 0;
         for (number, (job, stats)) in workers.enumerate() {
             let is_excused = has_paused || waits_for_writeback(stats, job, is_writing);
             if number == self.state.silences.len() {
                 self.state.silences.push(Silence::default());
             }
-            let silence = &mut self.state.silences[number];
-            silence.push(now_ns, stats, is_excused);
-            longest_ns = longest_ns.max(silence.current_ns());
+            self.state.silences[number].push(now_ns, stats, is_excused);
         }
-        longest_ns as f64 / MILLISECOND_NS as f64
+    }
+
+    /// How long the worker that has waited longest has had no completion.
+    fn silent_ms(&self) -> f64 {
+        let silences = self.state.silences.iter();
+        let longest_ns = silences.map(Silence::current_ns).max();
+        longest_ns.unwrap_or(0) as f64 / MILLISECOND_NS as f64
     }
 
     /// Extends the last window of the run by a remainder of less than half an interval, because the

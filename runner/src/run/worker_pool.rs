@@ -32,6 +32,7 @@ use leadline_protocol::{
 };
 use std::{
     io,
+    iter::repeat_with,
     ops::Range,
     os::unix::thread::JoinHandleExt,
     sync::{
@@ -257,6 +258,8 @@ impl WorkerPool {
         silences: Vec<Silence>,
     ) -> Vec<FinishedWorker> {
         let Self { workers, jobs, .. } = self;
+        // There are none in a run of a single window.
+        let silences = silences.into_iter().chain(repeat_with(Silence::default));
         let workers = workers.into_iter().zip(silences);
         workers
             .map(|(worker, silence)| {

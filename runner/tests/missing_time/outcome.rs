@@ -276,6 +276,12 @@ impl<'a> Claims<'a> {
         self.equal("stalled", self.outcome.finding("stalled"), Some("serious"));
     }
 
+    /// The storage recovered before the stalls were long enough for a failure.
+    pub(crate) fn warned(&mut self) {
+        self.equal("exit code", self.outcome.code, Some(0));
+        self.equal("stalled", self.outcome.finding("stalled"), Some("warning"));
+    }
+
     /// The run is healthy: no job was stalled.
     pub(crate) fn healthy(&mut self) {
         self.equal("exit code", self.outcome.code, Some(0));

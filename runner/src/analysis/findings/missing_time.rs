@@ -7,7 +7,7 @@ use leadline_protocol::{
         Severity::{Note, Serious, Warning},
     },
     format::{count, duration},
-    report::missing_time::{MAX_STALLED_SHARE, PauseCause, Unfinished},
+    report::missing_time::{PauseCause, Unfinished},
 };
 use serde_json::json;
 
@@ -21,7 +21,7 @@ pub(crate) fn stalled(context: &Context) -> Option<Finding> {
     let (job, stalls) = stalled
         .filter(|(_, stalls)| stalls.count > 0)
         .max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
-    let has_failed = stalls.share > MAX_STALLED_SHARE;
+    let has_failed = context.report.stalled_job().is_some();
     let sentence = format!(
         "No I/O of {} completed for {} of {}; the longest stall took {}.",
         if job.workers > 1 {
