@@ -85,7 +85,7 @@ test('an idle page shows the sign-in page after a restart with another token', a
   server,
 }) => {
   await page.goto(`${server.url}/devices`);
-  await expect(page.getByRole('heading', { name: 'Devices' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Devices', exact: true })).toBeVisible();
   await server.kill();
   await server.start('another-token-0123456789abcdef01');
   await expect(page.getByRole('heading', { name: 'Sign in to Leadline' })).toBeVisible({
