@@ -362,7 +362,7 @@ fn add_stall(event: &mut Value, name: &str, end: Duration, stalled_ms: u64) {
     read["lat_ns"]["at_least"] = json!(["99", "max"]);
     let share = stalled_ms as f64 / duration_ms;
     let start_ms = duration_ms - stalled_ms as f64;
-    let stalls = json!({"threshold_ms": 1000.0, "count": 1, "total_ms": stalled_ms, "longest_ms": stalled_ms, "share": share, "workers": 1,
+    let stalls = json!({"threshold_ms": 1.0, "count": 1, "total_ms": stalled_ms, "longest_ms": stalled_ms, "share": share, "workers": 1,
         "spans": [{"start_ms": start_ms, "duration_ms": stalled_ms}]});
     report["jobs"] = json!([{"name": name, "engine": "io_uring", "workers": 1, "duration_ms": duration_ms, "ended_by": report["ended_by"],
         "read": report["read"], "write": report["write"], "trim": report["trim"], "sync": report["sync"], "errors": 0, "decisions": [], "stalls": stalls}]);

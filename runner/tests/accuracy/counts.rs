@@ -50,12 +50,14 @@ fn bytes_match_the_process_counters() {
             "bs": "4k", "iodepth": 16, "direct": 1, "ioengine": engine});
         // Creates the file and loads the program into the page cache.
         report(&on_file);
-        let (result, io) = report_and_counters(&on_file, directory.path());
-        assert_eq!(
-            (result["report"]["read"]["bytes"].as_u64(), io("read_bytes")),
-            (Some(BYTES), BYTES),
-            "{engine}"
-        );
+        // The host may evict pages of the program, which are then read again.
+        let counted = (0..5).map(|_| {
+            let (result, io) = report_and_counters(&on_file, directory.path());
+            (result["report"]["read"]["bytes"].as_u64(), io("read_bytes"))
+        });
+        let expected = (Some(BYTES), BYTES);
+        let counted: Vec<_> = counted.take_while(|counted| *counted != expected).collect();
+        assert!(counted.len() < 5, "{engine}: {counted:?}");
         // Write to a device, because a filesystem also writes metadata.
         let raw = with(&on_file, json!({"rw": "randwrite", "filename": device.0}));
         let (result, io) = report_and_counters(&raw, directory.path());
