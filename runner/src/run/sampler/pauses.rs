@@ -32,7 +32,7 @@ impl Pauses {
         let newly_suspended_ns = suspended_ns.saturating_sub(self.suspended_ns);
         self.suspended_ns = suspended_ns;
         let pause = if newly_suspended_ns >= MIN_PAUSE_NS {
-            // CLOCK_MONOTONIC stood still meanwhile.
+            // CLOCK_MONOTONIC does not advance while the host is suspended.
             Some((now_ns..now_ns + newly_suspended_ns, PauseCause::Suspended))
         } else {
             let is_late = now_ns.saturating_sub(due_ns) >= MIN_PAUSE_NS;

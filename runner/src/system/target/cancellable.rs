@@ -1,11 +1,11 @@
-//! Runs a system call that cannot be interrupted on a separate thread, so that a stop request does
-//! not wait for it.
+//! Runs a system call that cannot be interrupted on a separate thread, so that a stop request or a
+//! run on hung storage does not wait for it.
 
 use std::{
     io,
     sync::{
         atomic::{AtomicBool, Ordering},
-        mpsc::{RecvTimeoutError, channel},
+        mpsc::{Receiver, RecvTimeoutError, channel},
     },
     thread::Builder,
     time::Duration,
@@ -26,10 +26,7 @@ pub(crate) fn run_unless_stopped<T: Send + 'static>(
     if is_stopped() {
         return Ok(None);
     }
-    let (sender, receiver) = channel();
-    Builder::new()
-        .name("cancellable".into())
-        .spawn(move || drop(sender.send(work())))?;
+    let receiver = start("cancellable", work)?;
     loop {
         match receiver.recv_timeout(STOP_POLL) {
             Ok(result) => return Ok(Some(result)),
@@ -50,12 +47,19 @@ pub(crate) fn within<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
+    start(name, work).ok()?.recv_timeout(timeout).ok()
+}
+
+/// Starts a thread. The channel returns its result, and is disconnected if it panics.
+fn start<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Receiver<T>> {
     let (sender, receiver) = channel();
     Builder::new()
         .name(name.into())
-        .spawn(move || drop(sender.send(work())))
-        .ok()?;
-    receiver.recv_timeout(timeout).ok()
+        .spawn(move || drop(sender.send(work())))?;
+    Ok(receiver)
 }
 
 #[cfg(test)]
