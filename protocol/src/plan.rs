@@ -5,7 +5,12 @@ pub mod job;
 pub mod target;
 pub mod window;
 
-use crate::{finding::Finding, phase::Phase, plan::job::ResolvedJob, problem::Problem};
+use crate::{
+    finding::Finding,
+    phase::Phase,
+    plan::{job::ResolvedJob, target::TargetKind},
+    problem::Problem,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -20,8 +25,30 @@ pub struct Plan {
     /// What the run measures, in one sentence.
     pub measures: String,
     pub findings: Vec<Finding>,
+    /// Targets with data that the run would destroy, each of which must be confirmed.
+    #[serde(default)]
+    pub confirmations: Vec<Confirmation>,
     /// Empty if the run can start.
     pub problems: Vec<Problem>,
+}
+
+/// A target that is overwritten only if a person confirms it, as `TEXT@CODE` in `confirm`.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct Confirmation {
+    pub path: String,
+    /// `file` or `device`.
+    pub kind: TargetKind,
+    /// Stable ID of a device; null for files.
+    pub identity: Option<String>,
+    /// What the person types: serial number or kernel name of a device, name of a file.
+    pub text: String,
+    /// What was found on it, such as `ext4 "photos"`.
+    pub contents: Vec<String>,
+    /// Valid for 10 minutes, for these jobs, and while the target stays as it is.
+    pub code: String,
+    /// Digest of the target's identity, size and contents, for the process that planned the run.
+    #[serde(skip)]
+    pub state: String,
 }
 
 impl Plan {

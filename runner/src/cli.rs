@@ -14,21 +14,24 @@ use crate::{
     },
     run,
     system::{
+        guard::permissions::Permissions,
         host::{device_list::device_list, doctor::doctor, facts::host_facts},
         target::leftovers::remove_leftovers,
     },
 };
 use clap::{Args, Parser, Subcommand};
 use leadline_protocol::{
-    job::run_spec::parse_run,
+    job::run_spec::{RunSpec, parse_run},
     plan::Plan,
     problem::Problem,
     study::{
         files::OwnedFiles,
         parse::{is_study, parse_study},
         plan::StudyPlan,
+        spec::StudySpec,
     },
 };
+use serde_json::Value;
 use std::path::PathBuf;
 
 const USAGE_ERROR: u8 = 2;
@@ -83,12 +86,12 @@ enum Command {
     #[command(hide = true)]
     RemoveLeftovers {
         #[command(flatten)]
-        roots: Roots,
+        permissions: PermissionArgs,
     },
     /// List block devices, their users, and whether they can be targets
     Devices {
         #[command(flatten)]
-        roots: Roots,
+        permissions: PermissionArgs,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -96,7 +99,7 @@ enum Command {
     /// Check what this host supports
     Doctor {
         #[command(flatten)]
-        roots: Roots,
+        permissions: PermissionArgs,
         /// Directory whose filesystem is checked
         #[arg(long, default_value = ".")]
         data_dir: PathBuf,
@@ -117,14 +120,67 @@ struct JobArgs {
     /// JSON job or study, or `-` for standard input
     job: String,
     #[command(flatten)]
-    roots: Roots,
+    permissions: PermissionArgs,
+    /// Overwrite data as the plan asks for; can be repeated
+    #[arg(long, value_name = "TEXT@CODE")]
+    confirm: Vec<String>,
 }
 
 #[derive(Args)]
-struct Roots {
+struct PermissionArgs {
     /// Only allow target files under this directory; can be repeated [default: any directory]
     #[arg(long = "target-root", value_name = "DIR")]
     roots: Vec<PathBuf>,
+    /// Permit raw writes to the device with this identity, from `devices`; can be repeated [env:
+    /// LEADLINE_ALLOW_RAW_WRITE, separated by commas]
+    #[arg(long = "allow-raw-write", value_name = "IDENTITY")]
+    raw_writes: Vec<String>,
+}
+
+impl JobArgs {
+    /// # Errors
+    /// All invalid fields of the document.
+    fn study_spec(&self, document: Value) -> Result<StudySpec, Vec<Problem>> {
+        let mut spec = parse_study(document)?;
+        spec.confirm.extend_from_slice(&self.confirm);
+        Ok(spec)
+    }
+
+    /// # Errors
+    /// All invalid fields of the document.
+    fn run_spec(&self, document: &Value) -> Result<RunSpec, Vec<Problem>> {
+        let mut spec = parse_run(document)?;
+        spec.confirm.extend_from_slice(&self.confirm);
+        Ok(spec)
+    }
+}
+
+/// Not declared as an `env` of the option, because an identity on the command line may contain a
+/// comma.
+const RAW_WRITES_VARIABLE: &str = "LEADLINE_ALLOW_RAW_WRITE";
+
+impl PermissionArgs {
+    /// # Errors
+    /// `target_root_missing`.
+    fn resolve(&self) -> Result<Permissions, Vec<Problem>> {
+        let mut raw_writes = self.raw_writes.clone();
+        if raw_writes.is_empty() {
+            let listed = std::env::var(RAW_WRITES_VARIABLE).unwrap_or_default();
+            let identities = listed.split(',').filter(|identity| !identity.is_empty());
+            raw_writes.extend(identities.map(str::to_owned));
+        }
+        let permissions = Permissions::new(&self.roots, &raw_writes);
+        match permissions.problems() {
+            problems if problems.is_empty() => Ok(permissions),
+            problems => Err(problems),
+        }
+    }
+}
+
+/// Prints problems that are not about a job, and returns the exit code.
+fn reject(problems: &[Problem]) -> u8 {
+    problems.iter().for_each(print_error);
+    Problem::exit_code(problems)
 }
 
 /// Runs a command and returns the exit code.
@@ -137,34 +193,46 @@ pub fn execute(cli: Cli) -> u8 {
             stop_when_orphaned,
         } => {
             let format = OutputFormat::new(json, events);
-            run_command::run(&job.job, &job.roots.roots, format, stop_when_orphaned)
+            run_command::run(&job, format, stop_when_orphaned)
         }
         Command::Plan { job, json } => plan(&job, json),
-        Command::RemoveLeftovers { roots } => remove_owned_files(&roots),
-        Command::Devices { roots, json } => {
-            print(json, &device_list(&roots.roots), text::devices::render)
-        }
+        Command::RemoveLeftovers { permissions } => match permissions.resolve() {
+            Ok(permissions) => remove_owned_files(&permissions),
+            Err(problems) => reject(&problems),
+        },
+        Command::Devices { permissions, json } => match permissions.resolve() {
+            Ok(permissions) => print(json, &device_list(&permissions), text::devices::render),
+            Err(problems) => reject(&problems),
+        },
         Command::Doctor {
-            roots,
+            permissions,
             data_dir,
             json,
-        } => print(json, &doctor(&data_dir, &roots.roots), text::doctor::render),
+        } => {
+            let found = doctor(&data_dir, &permissions.roots);
+            print(json, &found, text::doctor::render)
+        }
         Command::Host { json: _ } => print_json(&host_facts()),
     }
 }
 
 fn plan(args: &JobArgs, json: bool) -> u8 {
-    let roots = &args.roots.roots;
+    let permissions = args.permissions.resolve();
     let (code, problems) = match read_document(&args.job) {
         Ok(document) if is_study(&document) => {
-            let plan = parse_study(document)
-                .map_or_else(StudyPlan::rejected, |spec| run::plan_study(&spec, roots));
+            let plan = permissions
+                .and_then(|permissions| Ok((permissions, args.study_spec(document)?)))
+                .map_or_else(StudyPlan::rejected, |(permissions, spec)| {
+                    run::plan_study(&spec, &permissions)
+                });
             (print(json, &plan, text::study::render_plan), plan.problems)
         }
         document => {
-            let plan = document
-                .and_then(|document| parse_run(&document))
-                .map_or_else(Plan::rejected, |spec| run::plan(&spec, roots));
+            let plan = permissions
+                .and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)))
+                .map_or_else(Plan::rejected, |(permissions, spec)| {
+                    run::plan(&spec, &permissions)
+                });
             (print(json, &plan, text::plan::render), plan.problems)
         }
     };
@@ -175,9 +243,9 @@ fn plan(args: &JobArgs, json: bool) -> u8 {
     }
 }
 
-fn remove_owned_files(roots: &Roots) -> u8 {
+fn remove_owned_files(permissions: &Permissions) -> u8 {
     match serde_json::from_reader::<_, OwnedFiles>(std::io::stdin().lock()) {
-        Ok(owned) => print_json(&remove_leftovers(&owned, &roots.roots)),
+        Ok(owned) => print_json(&remove_leftovers(&owned, permissions)),
         Err(error) => {
             print_error(format_args!("invalid list of files: {error}"));
             USAGE_ERROR

@@ -18,6 +18,7 @@ pub(crate) mod job_request;
 pub(crate) mod layout;
 pub(crate) mod memory;
 pub(crate) mod option_checks;
+pub(crate) mod overwrites;
 pub(crate) mod phases;
 pub(crate) mod projected_files;
 pub(crate) mod regions;
@@ -63,7 +64,13 @@ pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn Ho
         jobs.extend(indexed_jobs.into_iter().map(|(_, job)| job));
     }
     findings::report_late_ramp(&jobs, &mut issues);
+    let confirmations = if issues.problems.is_empty() {
+        overwrites::check(run, &jobs, host, &mut issues)
+    } else {
+        Vec::new()
+    };
     Plan {
+        confirmations,
         sample_ms: run.sample_ms,
         phases: phases::plan_phases(&jobs),
         estimate: estimate::estimate(&jobs),

@@ -25,7 +25,7 @@ use crate::{
         clean_up::clean_up, context::RunContext, error::RunError, event_sink::EventSink,
         phases::measure, stop_signal::StopSignal,
     },
-    system::{host::view::View, target::Targets},
+    system::{guard::permissions::Permissions, host::view::View, target::Targets},
 };
 use leadline_protocol::{
     event::{Event, EventBody},
@@ -39,33 +39,35 @@ use leadline_protocol::{
     study::{plan::StudyPlan, spec::StudySpec},
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::{cmp::Reverse, collections::BTreeMap, path::PathBuf};
+use std::{cmp::Reverse, collections::BTreeMap};
 
 /// Plans a run without starting it.
-pub fn plan(spec: &RunSpec, roots: &[PathBuf]) -> Plan {
-    resolve(spec, &View::new(roots.to_vec()))
+pub fn plan(spec: &RunSpec, permissions: &Permissions) -> Plan {
+    resolve(spec, &View::new(permissions))
 }
 
 /// Plans a study without starting it.
-pub fn plan_study(spec: &StudySpec, roots: &[PathBuf]) -> StudyPlan {
-    study::resolve(spec, &View::new(roots.to_vec()))
+pub fn plan_study(spec: &StudySpec, permissions: &Permissions) -> StudyPlan {
+    study::resolve(spec, &View::new(permissions))
 }
 
 /// Runs the jobs. Returns the exit code.
 pub fn run(
     spec: &RunSpec,
-    roots: &[PathBuf],
+    permissions: &Permissions,
     stop: &StopSignal,
     listener: &mut dyn FnMut(&Event),
 ) -> u8 {
     StopSignal::ignore_sigxfsz();
     raise_file_limit();
     let mut sink = EventSink::new(listener);
-    let mut plan = plan(spec, roots);
+    let mut plan = plan(spec, permissions);
     if !plan.problems.is_empty() {
         return fail(&mut sink, plan.problems);
     }
-    let mut targets = Targets::new(roots.to_vec()).with_file_id(spec.study.clone());
+    let mut targets = Targets::new(permissions)
+        .with_file_id(spec.study.clone())
+        .with_plan(&plan);
     let measured = measure(&mut RunContext {
         plan: &mut plan,
         targets: &mut targets,

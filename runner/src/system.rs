@@ -3,7 +3,7 @@
 
 pub(crate) mod buffers;
 pub(crate) mod clock;
-pub(crate) mod guard;
+pub mod guard;
 pub mod host;
 pub(crate) mod layers;
 pub mod probes;

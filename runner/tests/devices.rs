@@ -6,7 +6,10 @@ use leadline_protocol::device::{Device, DeviceKind};
 use leadline_runner::{
     cli::text,
     plan::host_view::{HostView, PathKind},
-    system::host::{device_list::device_list, doctor::doctor, view::View},
+    system::{
+        guard::permissions::Permissions,
+        host::{device_list::device_list, doctor::doctor, view::View},
+    },
 };
 use scratch::{Loop, Mounted, directory, image, run};
 use std::{fs, path::Path};
@@ -14,7 +17,7 @@ use std::{fs, path::Path};
 const MIB: u64 = 1 << 20;
 
 fn find(path: &str, root: &Path) -> Device {
-    device_list(&[root.into()])
+    device_list(&Permissions::below(&[root.into()]))
         .devices
         .into_iter()
         .find(|device| device.path == path)
@@ -62,7 +65,7 @@ fn lists_a_loop_device_with_a_filesystem() {
 
 #[test]
 fn every_device_has_its_size_parents_and_access() {
-    let list = device_list(&[]);
+    let list = device_list(&Permissions::default());
     for device in &list.devices {
         for access in [&device.read_access, &device.write_access] {
             assert_eq!(access.allowed, access.reason.is_none(), "{device:?}");
@@ -102,7 +105,7 @@ fn path_facts_include_the_device_below() {
     run("mkfs.ext4", &["-q", &disk.0]).unwrap();
     let point = dir.path().join("mnt");
     let _mounted = Mounted::new(&disk.0, &point);
-    let view = View::new(vec![dir.path().into()]);
+    let view = View::new(&Permissions::below(&[dir.path().into()]));
     let new = view.path(point.join("new").to_str().unwrap());
     assert_eq!(
         (new.kind, new.device.as_deref(), new.filesystem.as_deref()),
@@ -133,7 +136,7 @@ fn reports_4_kib_sectors() {
     let Some(disk) = Loop::attach(&file, &["--sector-size", "4096"]) else {
         return;
     };
-    let facts = View::new(vec![dir.path().into()]).path(&disk.0);
+    let facts = View::new(&Permissions::below(&[dir.path().into()])).path(&disk.0);
     assert_eq!(facts.direct_alignment.unwrap().offset, 4096);
     assert_eq!(find(&disk.0, dir.path()).logical_block_bytes, Some(4096));
 }
@@ -154,7 +157,7 @@ fn btrfs_subvolumes_are_on_the_device_of_the_filesystem() {
         &["subvolume", "create", point.join("sub").to_str().unwrap()],
     )
     .unwrap();
-    let facts = View::new(vec![point.clone()]).path("sub/new");
+    let facts = View::new(&Permissions::below(std::slice::from_ref(&point))).path("sub/new");
     assert_eq!(
         (facts.filesystem.as_deref(), facts.device.as_deref()),
         (Some("btrfs"), Some(disk.name()))
@@ -166,7 +169,7 @@ fn btrfs_subvolumes_are_on_the_device_of_the_filesystem() {
     };
     assert_eq!(find(&above.0, dir.path()).parents, [disk.name()]);
     assert_eq!(
-        View::new(vec![point])
+        View::new(&Permissions::below(&[point]))
             .path("sub/image")
             .write_problem
             .unwrap()

@@ -6,6 +6,7 @@ mod scratch;
 use leadline_runner::{
     plan::host_view::HostView,
     system::{
+        guard::permissions::Permissions,
         host::{device_list::device_list, view::View},
         target::Targets,
     },
@@ -13,7 +14,7 @@ use leadline_runner::{
 use scratch::{Loop, Mounted, directory, image, job, run, skip, target};
 use serde_json::json;
 use std::{
-    fs,
+    fs::{self, File},
     os::unix::fs::{MetadataExt, symlink},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -40,7 +41,7 @@ impl Scene {
     fn image(&self, name: &str) -> PathBuf {
         fs::create_dir_all(self.root()).unwrap();
         let path = self.root().join(name);
-        image(&path, DISK_BYTES);
+        File::create(&path).unwrap().set_len(DISK_BYTES).unwrap();
         path
     }
 
@@ -57,7 +58,7 @@ impl Scene {
     /// is `code: detail`.
     fn write_result(&self, path: &str) -> Result<(), String> {
         let roots = vec![self.root()];
-        let facts = View::new(roots.clone()).path(path);
+        let facts = View::new(&Permissions::below(&roots)).path(path);
         let kind = if facts.device.is_some() && facts.filesystem.is_none() {
             "device"
         } else {
@@ -66,7 +67,7 @@ impl Scene {
         let mut opened = target(Path::new(path), kind, facts.length, 0);
         opened["device"] = json!(facts.device);
         let planned = facts.write_problem.map_or(Ok(()), Err);
-        let ran = Targets::new(roots)
+        let ran = Targets::new(&Permissions::below(&roots))
             .open(&job("randwrite", vec![opened], json!({})))
             .map(drop);
         assert_eq!(planned, ran, "{path}: plan and run differ");
@@ -90,14 +91,14 @@ fn admits_an_unused_loop_device_on_a_file_below_a_root() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
     assert_eq!(scene.write_result(&disk.0), Ok(()));
-    let listed = device_list(&[scene.root()])
+    let listed = device_list(&Permissions::below(&[scene.root()]))
         .devices
         .into_iter()
         .find(|device| device.path == disk.0)
         .unwrap();
     assert!(listed.write_access.allowed && listed.read_access.allowed && listed.used_by.is_empty());
     assert!(
-        !device_list(&[])
+        !device_list(&Permissions::default())
             .devices
             .iter()
             .any(|device| device.write_access.allowed),
@@ -183,7 +184,7 @@ fn rejects_a_disk_with_a_mounted_partition() {
         ));
     }
     let part = format!("{}p1", disk.0);
-    scene.assert_rejected(&part, "raw_write_refused", "not a loop device");
+    scene.assert_rejected(&part, "raw_write_refused", "not permitted");
     let _mounted = scene.mount(&part, &["mkfs.ext4", "-q"]);
     scene.assert_rejected(&disk.0, "device_in_use", "its partition");
     scene.assert_rejected(&part, "device_in_use", "mnt (ext4)");
@@ -223,7 +224,9 @@ impl Drop for Swapping {
 fn rejects_swap_devices_and_swap_files() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
-    let file = scene.image("swap");
+    let file = scene.root().join("swap");
+    // Without holes.
+    image(&file, DISK_BYTES);
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     for (path, code) in [
         (disk.0.clone(), "device_in_use"),
@@ -312,7 +315,7 @@ fn a_device_held_by_a_run_is_exclusive() {
         vec![target(Path::new(&disk.0), "device", DISK_BYTES, 0)],
         json!({"numjobs": 3}),
     );
-    let mut targets = Targets::new(vec![scene.root()]);
+    let mut targets = Targets::new(&Permissions::below(&[scene.root()]));
     assert_eq!(targets.open(&writer).unwrap().len(), 3);
     assert_eq!(
         targets.open(&writer).unwrap().len(),
@@ -320,7 +323,7 @@ fn a_device_held_by_a_run_is_exclusive() {
         "a second job of the same run"
     );
     assert_eq!(
-        Targets::new(vec![scene.root()])
+        Targets::new(&Permissions::below(&[scene.root()]))
             .open(&writer)
             .unwrap_err()
             .code,
@@ -339,7 +342,7 @@ fn rejects_a_device_that_shrank_or_was_renamed_after_planning() {
     let open = |length: u64, name: &str| {
         let mut opened = target(Path::new(&disk.0), "device", length, 0);
         opened["device"] = json!(name);
-        Targets::new(vec![scene.root()])
+        Targets::new(&Permissions::below(&[scene.root()]))
             .open(&job("randread", vec![opened], json!({})))
             .map(drop)
             .map_err(|problem| problem.code)
@@ -369,7 +372,7 @@ fn rejected_runs_leave_the_image_unchanged() {
 fn rejects_the_disk_below_the_root_filesystem() {
     let scene = Scene::new();
     let roots = [scene.root()];
-    let held = device_list(&roots)
+    let held = device_list(&Permissions::below(&roots))
         .devices
         .into_iter()
         .filter(|device| device.mounts.iter().any(|mount| mount.point == "/"));

@@ -6,7 +6,10 @@ use leadline_protocol::{
     plan::{Plan, job::Mode},
     problem::Problem,
 };
-use leadline_runner::{plan::resolve, system::host::view::View};
+use leadline_runner::{
+    plan::resolve,
+    system::{guard::permissions::Permissions, host::view::View},
+};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -23,7 +26,13 @@ fn root() -> tempfile::TempDir {
 fn problems(root: &Path, job: &Value) -> Vec<Problem> {
     match parse_run(job) {
         Err(problems) => problems,
-        Ok(run) => resolve(&run, &View::new(vec![PathBuf::from(root)])).problems,
+        Ok(run) => {
+            resolve(
+                &run,
+                &View::new(&Permissions::below(&[PathBuf::from(root)])),
+            )
+            .problems
+        }
     }
 }
 
@@ -122,7 +131,7 @@ fn valid_jobs_are_planned_on_the_real_host() {
     let plan = |job: Value| -> Plan {
         resolve(
             &parse_run(&job).expect("a job"),
-            &View::new(vec![PathBuf::from(root.path())]),
+            &View::new(&Permissions::below(&[PathBuf::from(root.path())])),
         )
     };
     let buffered =

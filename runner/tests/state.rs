@@ -4,7 +4,10 @@
 mod scratch;
 
 use leadline_protocol::job::run_spec::parse_run;
-use leadline_runner::{plan::resolve, system::host::view::View};
+use leadline_runner::{
+    plan::resolve,
+    system::{guard::permissions::Permissions, host::view::View},
+};
 use scratch::{Disk, program::report};
 use serde_json::{Value, json};
 use std::{
@@ -31,7 +34,10 @@ fn target(job: &Value) -> Value {
 
 /// Codes and texts of the problems of a job.
 fn problems(job: &Value) -> Vec<(String, String)> {
-    let plan = resolve(&parse_run(job).unwrap(), &View::new(Vec::new()));
+    let plan = resolve(
+        &parse_run(job).unwrap(),
+        &View::new(&Permissions::default()),
+    );
     plan.problems
         .iter()
         .map(|problem| (problem.code.clone(), problem.to_string()))

@@ -6,6 +6,7 @@ use leadline_protocol::{phase::PhaseChange, plan::job::ResolvedJob, problem::Pro
 use leadline_runner::{
     plan::host_view::HostView,
     system::{
+        guard::permissions::Permissions,
         host::view::View,
         target::{
             Finish, OpenTarget, Targets,
@@ -26,7 +27,7 @@ use std::{
 const MIB: u64 = 1 << 20;
 
 fn lay_out(root: &Path, jobs: &[ResolvedJob]) -> Result<(Targets, Vec<PhaseChange>), Problem> {
-    let mut targets = Targets::new(vec![root.into()]);
+    let mut targets = Targets::new(&Permissions::below(&[root.into()]));
     let mut seen = Vec::new();
     let data = LayoutData::new(1);
     let finish = targets.lay_out(
@@ -73,7 +74,7 @@ fn laid_out_file_is_written_and_not_cached() {
         )],
     )
     .unwrap();
-    let facts = View::new(vec![dir.path().into()]).path(path.to_str().unwrap());
+    let facts = View::new(&Permissions::below(&[dir.path().into()])).path(path.to_str().unwrap());
     assert_eq!((facts.length, facts.fully_written), (24 * MIB, Some(true)));
     assert!(
         fs::read(&path)
@@ -171,7 +172,7 @@ fn stopped_layout_removes_the_file() {
     let dir = directory();
     let path = dir.path().join("f");
     let stop = AtomicBool::new(false);
-    let mut targets = Targets::new(vec![dir.path().into()]);
+    let mut targets = Targets::new(&Permissions::below(&[dir.path().into()]));
     let mut fill = |_: &str, at: u64, buffer: &mut [u8]| {
         buffer.fill(1);
         stop.store(at >= 2 * MIB, Ordering::Relaxed);
@@ -324,10 +325,15 @@ fn open_flags_match_the_job() {
             vec![target(&path, "file", MIB, 0)],
             changed.clone(),
         );
-        let flags =
-            rustix::fs::fcntl_getfl(&opened(&mut Targets::new(vec![dir.path().into()]), &job).fd)
-                .unwrap()
-                .bits() as i32;
+        let flags = rustix::fs::fcntl_getfl(
+            &opened(
+                &mut Targets::new(&Permissions::below(&[dir.path().into()])),
+                &job,
+            )
+            .fd,
+        )
+        .unwrap()
+        .bits() as i32;
         assert!(
             flags & wanted == wanted && flags & unwanted == 0,
             "{changed}: {flags:o}"
@@ -353,7 +359,10 @@ fn link_out_of_the_root_is_not_followed() {
         "outside_roots"
     );
     assert_eq!(
-        Targets::new(vec![root]).open(&job).unwrap_err().code,
+        Targets::new(&Permissions::below(&[root]))
+            .open(&job)
+            .unwrap_err()
+            .code,
         "outside_roots"
     );
     assert_eq!(fs::read_to_string(&outside).unwrap(), "data");
@@ -369,7 +378,10 @@ fn nothing_is_created_under_dev() {
             json!({"create_on_open": true}),
         );
         assert_eq!(
-            Targets::new(Vec::new()).open(&job).unwrap_err().code,
+            Targets::new(&Permissions::default())
+                .open(&job)
+                .unwrap_err()
+                .code,
             "not_a_block_device"
         );
     }
@@ -426,6 +438,6 @@ fn null_target_accepts_all_cache_operations() {
         vec![target(Path::new(""), "null", MIB, 0)],
         json!({"ioengine": "null"}),
     );
-    let one = opened(&mut Targets::new(Vec::new()), &job);
+    let one = opened(&mut Targets::new(&Permissions::default()), &job);
     invalidate(&one, 0..MIB).and_then(|()| flush(&one)).unwrap();
 }

@@ -1,7 +1,10 @@
 //! Parses a run: one job, or `{"jobs": [...], "sample_ms": 100}`. All invalid fields are reported
 //! together.
 
-use crate::{job::Job, problem::Problem};
+use crate::{
+    job::Job,
+    problem::{Problem, object_reader::texts},
+};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
@@ -13,6 +16,17 @@ const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
 /// Hexadecimal digits of a study's file id: 64 bits, so that no other file name contains it by
 /// chance.
 const FILE_ID_LENGTH: usize = 16;
+
+/// Value of `confirm`.
+pub const CONFIRM_EXAMPLE: &str = "[\"TEXT@CODE\"]";
+const FIELDS: [&str; 6] = [
+    "jobs",
+    "sample_ms",
+    "study",
+    "devices",
+    "confirm",
+    "accepted_minute",
+];
 
 /// One or more jobs that start together.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +40,12 @@ pub struct RunSpec {
     /// Expected [`crate::plan::target::Target::device_id`] of the device targets; empty to skip the
     /// check.
     pub devices: Vec<String>,
+    /// Confirmations of data that is overwritten, as `TEXT@CODE`
+    /// ([`crate::plan::Confirmation`]).
+    pub confirm: Vec<String>,
+    /// When the confirmations were given, in minutes since 1970 UTC, if not now: a confirmed run may
+    /// wait in a queue.
+    pub accepted_minute: Option<u64>,
 }
 
 /// # Errors
@@ -42,6 +62,8 @@ pub fn parse_run(value: &Value) -> Result<RunSpec, Vec<Problem>> {
             sample_ms: DEFAULT_SAMPLE_MS,
             study: None,
             devices: Vec::new(),
+            confirm: Vec::new(),
+            accepted_minute: None,
         },
         Some(jobs) => {
             check_names(object, &mut problems);
@@ -50,6 +72,8 @@ pub fn parse_run(value: &Value) -> Result<RunSpec, Vec<Problem>> {
                 sample_ms: parse_sample_ms(object.get("sample_ms"), &mut problems),
                 study: parse_study(object.get("study"), &mut problems),
                 devices: parse_devices(object.get("devices"), &mut problems),
+                confirm: parse_confirm(object.get("confirm"), &mut problems),
+                accepted_minute: object.get("accepted_minute").and_then(Value::as_u64),
             }
         }
     };
@@ -66,7 +90,7 @@ fn not_a_job(field: impl Into<String>, remedy: &str) -> Problem {
 
 fn check_names(object: &Map<String, Value>, problems: &mut Vec<Problem>) {
     for name in object.keys() {
-        if !["jobs", "sample_ms", "study", "devices"].contains(&name.as_str()) {
+        if !FIELDS.contains(&name.as_str()) {
             let detail = format!("Unknown run field `{name}`.");
             let remedy = "A run has only jobs and sample_ms; set options in each job.";
             problems.push(Problem::invalid("unknown_option", name, detail, remedy));
@@ -139,6 +163,18 @@ fn parse_devices(value: Option<&Value>, problems: &mut Vec<Problem>) -> Vec<Stri
         let detail = format!("{value} is not a list of device identities.");
         let remedy = "Remove it; the server sets it for queued runs.";
         problems.push(Problem::invalid("bad_value", "devices", detail, remedy));
+        Vec::new()
+    })
+}
+
+fn parse_confirm(value: Option<&Value>, problems: &mut Vec<Problem>) -> Vec<String> {
+    let Some(value) = value else {
+        return Vec::new();
+    };
+    texts(value).unwrap_or_else(|| {
+        let detail = format!("{value} is not a list of confirmations.");
+        let remedy = format!("Use {CONFIRM_EXAMPLE}, with the text and code of the plan.");
+        problems.push(Problem::invalid("bad_value", "confirm", detail, remedy));
         Vec::new()
     })
 }

@@ -98,6 +98,15 @@ impl ObjectReader {
         }
     }
 
+    /// A list of strings, or a single string.
+    pub fn texts(&mut self, name: &str, example: &str) -> Option<Vec<String>> {
+        let value = self.take(name)?;
+        match texts(&value) {
+            Some(texts) => Some(texts),
+            None => self.wrong_type(name, &value, "a list of strings", example),
+        }
+    }
+
     pub fn object(&mut self, name: &str, example: &str) -> Option<Map<String, Value>> {
         match self.take(name)? {
             Value::Object(object) => Some(object),
@@ -158,4 +167,16 @@ pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
         .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, known)| known)
+}
+
+/// The strings of a list, or a single string; `None` for other values.
+pub fn texts(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Array(items) => {
+            let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+            texts.collect()
+        }
+        _ => None,
+    }
 }

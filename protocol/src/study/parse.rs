@@ -2,7 +2,10 @@
 //! `steps[2].jobs[0].bs`.
 
 use crate::{
-    job::{OptionDoc, run_spec::parse_run},
+    job::{
+        OptionDoc,
+        run_spec::{CONFIRM_EXAMPLE, parse_run},
+    },
     problem::{Problem, object_reader::ObjectReader},
     study::{
         description::{Published, StudyDescription},
@@ -39,6 +42,7 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         "published",
         "scale",
         "continue_on_failure",
+        "confirm",
         "steps",
     ];
     let mut reader = ObjectReader::new(document, "", known);
@@ -60,6 +64,7 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         },
         continue_on_failure: reader.flag("continue_on_failure").unwrap_or(false),
         scale: scale(&mut reader, &mut inner),
+        confirm: reader.texts("confirm", CONFIRM_EXAMPLE).unwrap_or_default(),
         steps,
     };
     with_nested_problems(reader.finish(study), inner)

@@ -2,7 +2,7 @@
 
 use crate::{
     job::Job,
-    plan::Plan,
+    plan::{Confirmation, Plan},
     problem::Problem,
     study::{description::StudyDescription, scaling::Scaled},
 };
@@ -19,6 +19,9 @@ pub struct StudyPlan {
     /// Replaces `$study` in file names.
     pub file_id: String,
     pub scaled: Scaled,
+    /// Targets with data that the study would destroy. Each step has a code of its own.
+    #[serde(default)]
+    pub confirmations: Vec<Confirmation>,
     /// Empty if the study could not be parsed.
     pub steps: Vec<StepPlan>,
     /// Problems of all steps, with paths such as `steps[2].jobs[0].bs`; empty if the study can
@@ -53,6 +56,7 @@ impl StudyPlan {
             continue_on_failure: false,
             file_id: String::new(),
             scaled: Scaled::unscaled(0),
+            confirmations: Vec::new(),
             steps: Vec::new(),
             problems,
         }

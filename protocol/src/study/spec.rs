@@ -11,6 +11,8 @@ pub struct StudySpec {
     pub description: StudyDescription,
     pub continue_on_failure: bool,
     pub scale: Scale,
+    /// As in [`RunSpec::confirm`], for all steps.
+    pub confirm: Vec<String>,
     /// Not empty.
     pub steps: Vec<StepSpec>,
 }

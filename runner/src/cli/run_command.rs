@@ -2,26 +2,22 @@
 
 use crate::{
     cli::{
+        JobArgs,
         document::read_document,
         event_printer::EventPrinter,
         output::{OutputFormat, print_error},
         study,
     },
-    run::stop_signal::StopSignal,
+    run::{self, stop_signal::StopSignal},
 };
 use leadline_protocol::study::parse::is_study;
-use std::{os::unix::process::parent_id, path::PathBuf, thread, time::Duration};
+use std::{os::unix::process::parent_id, thread, time::Duration};
 
 /// An orphaned runner must stop within two seconds (docs/protocol.md).
 const PARENT_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs a job or study and returns the exit code.
-pub(crate) fn run(
-    path: &str,
-    roots: &[PathBuf],
-    format: OutputFormat,
-    stop_when_orphaned: bool,
-) -> u8 {
+pub(crate) fn run(args: &JobArgs, format: OutputFormat, stop_when_orphaned: bool) -> u8 {
     let stop = StopSignal::on_signals().unwrap_or_else(|error| {
         print_error(format_args!("cannot handle signals: {error}"));
         StopSignal::default()
@@ -29,12 +25,20 @@ pub(crate) fn run(
     if stop_when_orphaned {
         stop_with_parent(stop.clone());
     }
-    match read_document(path) {
-        Ok(document) if is_study(&document) => study::run(document, roots, format, &stop),
+    let permissions = args.permissions.resolve();
+    match read_document(&args.job) {
+        Ok(document) if is_study(&document) => match permissions {
+            Ok(permissions) => study::run(document, &permissions, &args.confirm, format, &stop),
+            Err(problems) => EventPrinter::new(format, None, &stop).reject(problems),
+        },
         document => {
             let mut events = EventPrinter::new(format, None, &stop);
-            let code = match document {
-                Ok(document) => study::run_job(&document, roots, &stop, &mut events),
+            let spec =
+                permissions.and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)));
+            let code = match spec {
+                Ok((permissions, spec)) => run::run(&spec, &permissions, &stop, &mut |event| {
+                    events.handle(event)
+                }),
                 Err(problems) => events.reject(problems),
             };
             events.finish();

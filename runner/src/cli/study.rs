@@ -6,18 +6,18 @@ use crate::{
         output::{OutputFormat, print_error, print_json, write_styled},
         text::{self, study::StepResult, style::terminal_width},
     },
+    plan::overwrites::planned_minute,
     run::{self, stop_signal::StopSignal},
-    system::target::leftovers::remove_leftovers,
+    system::{guard::permissions::Permissions, target::leftovers::remove_leftovers},
 };
 use leadline_protocol::{
-    job::run_spec::parse_run,
+    job::run_spec::{RunSpec, parse_run},
     study::{
         parse::parse_study,
         plan::{StepPlan, StudyPlan},
     },
 };
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
 struct Step<'a> {
     plan: &'a StepPlan,
@@ -41,20 +41,30 @@ impl Step<'_> {
     }
 }
 
-/// Runs a study and returns the exit code of the first step that failed.
+/// Runs a study and returns the exit code of the first step that failed. `confirm`: in addition to
+/// the confirmations in the document.
 pub(crate) fn run(
     document: Value,
-    roots: &[PathBuf],
+    permissions: &Permissions,
+    confirm: &[String],
     format: OutputFormat,
     stop: &StopSignal,
 ) -> u8 {
-    let plan = parse_study(document)
-        .map_or_else(StudyPlan::rejected, |spec| run::plan_study(&spec, roots));
+    let spec = parse_study(document).map(|mut spec| {
+        spec.confirm.extend_from_slice(confirm);
+        spec
+    });
+    let confirm = spec
+        .as_ref()
+        .map_or(Vec::new(), |spec| spec.confirm.clone());
+    let plan = spec.map_or_else(StudyPlan::rejected, |spec| {
+        run::plan_study(&spec, permissions)
+    });
     if !plan.problems.is_empty() {
         return EventPrinter::new(format, None, stop).reject(plan.problems);
     }
-    let steps = run_steps(&plan, roots, format, stop);
-    let has_leftovers = clean_up(&plan, roots);
+    let steps = run_steps(&plan, permissions, &confirm, format, stop);
+    let has_leftovers = clean_up(&plan, permissions);
     let output_code = match format {
         OutputFormat::Events => 0,
         OutputFormat::Json => print_json(&json_report(&plan, &steps)),
@@ -75,7 +85,8 @@ pub(crate) fn run(
 
 fn run_steps<'a>(
     plan: &'a StudyPlan,
-    roots: &[PathBuf],
+    permissions: &Permissions,
+    confirm: &[String],
     format: OutputFormat,
     stop: &StopSignal,
 ) -> Vec<Step<'a>> {
@@ -85,7 +96,8 @@ fn run_steps<'a>(
         let is_skipped = stop.is_requested() || has_failed && !plan.continue_on_failure;
         let run = (!is_skipped).then(|| {
             let mut events = EventPrinter::new(format, Some(number), stop);
-            let code = run_job(&step.run(&plan.file_id), roots, stop, &mut events);
+            let run = step.run(&plan.file_id);
+            let code = run_step(&run, permissions, confirm, stop, &mut events);
             events.clear_progress();
             (code, events)
         });
@@ -103,22 +115,31 @@ fn run_steps<'a>(
     steps
 }
 
-/// Runs a job, reports its events, and returns the exit code.
-pub(crate) fn run_job(
+/// Runs a step, reports its events, and returns the exit code.
+fn run_step(
     document: &Value,
-    roots: &[PathBuf],
+    permissions: &Permissions,
+    confirm: &[String],
     stop: &StopSignal,
     events: &mut EventPrinter,
 ) -> u8 {
     match parse_run(document) {
-        Ok(spec) => run::run(&spec, roots, stop, &mut |event| events.handle(event)),
+        Ok(spec) => {
+            let spec = RunSpec {
+                confirm: confirm.to_vec(),
+                // The plan of the study has checked the time.
+                accepted_minute: confirm.iter().find_map(|entry| planned_minute(entry)),
+                ..spec
+            };
+            run::run(&spec, permissions, stop, &mut |event| events.handle(event))
+        }
         Err(problems) => events.reject(problems),
     }
 }
 
 /// Removes the files of steps that did not run. Returns true if files remain.
-fn clean_up(plan: &StudyPlan, roots: &[PathBuf]) -> bool {
-    let left = remove_leftovers(&plan.owned_files(), roots).left;
+fn clean_up(plan: &StudyPlan, permissions: &Permissions) -> bool {
+    let left = remove_leftovers(&plan.owned_files(), permissions).left;
     left.iter()
         .filter_map(|file| file.reason.as_ref())
         .for_each(print_error);

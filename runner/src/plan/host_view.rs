@@ -1,8 +1,11 @@
 //! Facts about the host that a plan depends on. `system::host::view` reads them from the host;
 //! tests use a table.
 
-use leadline_protocol::problem::Problem;
-use std::hash::{BuildHasher, RandomState};
+use leadline_protocol::{plan::target::TargetKind, problem::Problem};
+use std::{
+    hash::{BuildHasher, RandomState},
+    ops::Range,
+};
 
 pub trait HostView {
     /// Follows symbolic links.
@@ -28,6 +31,22 @@ pub trait HostView {
     /// Returns true if the kernel's clock uses the CPU's time stamp counter.
     fn has_tsc_clock(&self) -> bool {
         false
+    }
+    /// What writes to these byte ranges of an existing target would destroy; `None` for files that
+    /// Leadline created and loop devices of the run.
+    ///
+    /// # Errors
+    /// A problem if the target cannot be opened, or if another process uses it.
+    fn overwritten(
+        &self,
+        _path: &str,
+        _regions: &[Range<u64>],
+    ) -> Result<Option<Overwritten>, Problem> {
+        Ok(None)
+    }
+    /// Minutes since 1970 UTC.
+    fn minute(&self) -> u64 {
+        0
     }
     /// RLIMIT_MEMLOCK in bytes; `u64::MAX` if unlimited.
     fn lockable_bytes(&self) -> u64;
@@ -70,6 +89,44 @@ pub struct PathFacts {
     pub read_problem: Option<Problem>,
     /// Reason why the guard rejects writes; `None` if it allows them.
     pub write_problem: Option<Problem>,
+}
+
+/// A target that a run would overwrite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overwritten {
+    /// File or device.
+    pub kind: TargetKind,
+    /// Stable ID of a device; `None` for files.
+    pub identity: Option<String>,
+    /// What a person types to confirm: serial number or kernel name of a device, name of a file.
+    pub text: String,
+    /// What was found, for people.
+    pub contents: Vec<String>,
+    /// No data was found.
+    pub is_blank: bool,
+    /// Needs a confirmation even if it is blank.
+    pub must_confirm: bool,
+    /// Digest of the identity and size.
+    pub state: String,
+    /// Digest of the contents.
+    pub data: String,
+}
+
+impl Overwritten {
+    /// What a confirmation is bound to. Earlier steps of a study change the contents.
+    pub fn bound_state(&self, is_step: bool) -> String {
+        if is_step {
+            self.state.clone()
+        } else {
+            format!("{} {}", self.state, self.data)
+        }
+    }
+
+    /// In a study, later steps overwrite what earlier ones wrote to a blank device.
+    pub fn needs_confirmation(&self, is_step: bool) -> bool {
+        let is_device = self.kind == TargetKind::Device;
+        !self.is_blank || self.must_confirm || (is_step && is_device)
+    }
 }
 
 /// Alignment for direct I/O in bytes.

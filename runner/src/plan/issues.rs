@@ -64,6 +64,13 @@ impl Issues {
         }
     }
 
+    /// Adds a problem about the whole run.
+    pub(crate) fn run_problem(&mut self, problem: Problem) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
     pub(crate) fn has_invalid(&self) -> bool {
         self.problems
             .iter()

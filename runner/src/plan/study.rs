@@ -7,7 +7,7 @@ pub(crate) mod tests;
 
 use crate::plan::{host_view::HostView, projected_files::ProjectedFiles, resolve_after};
 use leadline_protocol::{
-    job::run_spec::parse_run,
+    job::run_spec::{RunSpec, parse_run},
     plan::Plan,
     study::{
         plan::{StepPlan, StudyPlan},
@@ -25,6 +25,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
     let mut files = ProjectedFiles::default();
     let mut steps = Vec::new();
     let mut problems = Vec::new();
+    let mut confirmations = Vec::new();
     for (index, step) in study.steps.iter().enumerate() {
         let mut jobs = Vec::new();
         for (job, parsed) in step.jobs.iter().zip(&step.run.jobs) {
@@ -32,10 +33,17 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         }
         let run = json!({"jobs": jobs, "sample_ms": step.run.sample_ms, "study": file_id});
         let mut plan = match parse_run(&run) {
-            Ok(run) => resolve_after(&files, &run, host),
+            Ok(run) => {
+                let run = RunSpec {
+                    confirm: study.confirm.clone(),
+                    ..run
+                };
+                resolve_after(&files, &run, host)
+            }
             Err(problems) => Plan::rejected(problems),
         };
         files.apply(&plan);
+        confirmations.append(&mut plan.confirmations);
         for problem in plan.problems.drain(..) {
             problems.push(problem.with_path_prefix(&format!("steps[{index}].")));
         }
@@ -51,6 +59,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         continue_on_failure: study.continue_on_failure,
         file_id,
         scaled,
+        confirmations,
         steps,
         problems,
     }

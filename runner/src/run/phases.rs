@@ -116,6 +116,7 @@ fn run_workers(
         observers: &mut observers,
         sink: &mut *run.sink,
         stop: run.stop,
+        devices: run.targets.device_watch()?,
         state: State::new(),
     };
     let mut window = sampler.run();
@@ -126,6 +127,9 @@ fn run_workers(
     } else {
         observers.targets.finish(run.stop)
     };
+    if let Some(problem) = window.problem.take() {
+        return Err(problem.into());
+    }
     let throttled = throttles().zip(throttles_before);
     let context = ReportContext {
         devices: observers.probes.devices().to_vec(),

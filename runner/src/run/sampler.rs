@@ -21,6 +21,7 @@ use crate::{
     system::{
         clock::{Clock, MILLISECOND_NS, Monotonic, SECOND_NS, wall_ms},
         probes::Counters,
+        target::device_watch::DeviceWatch,
     },
 };
 use leadline_protocol::{
@@ -28,6 +29,7 @@ use leadline_protocol::{
     event::EventBody,
     phase::{Phase, PhaseState},
     plan::job::ResolvedJob,
+    problem::Problem,
     sample::Sample,
 };
 use std::{
@@ -63,6 +65,8 @@ pub(crate) struct MeasuredWindow {
     /// In the order of the workers.
     pub silences: Vec<Silence>,
     pub pauses: Pauses,
+    /// Why the run must not go on.
+    pub problem: Option<Problem>,
 }
 
 pub(crate) struct Sampler<'a, 'b> {
@@ -72,6 +76,8 @@ pub(crate) struct Sampler<'a, 'b> {
     pub observers: &'a mut Observers,
     pub sink: &'a mut EventSink<'b>,
     pub stop: &'a StopSignal,
+    /// The devices that the run writes.
+    pub devices: DeviceWatch,
     pub state: State,
 }
 
@@ -85,6 +91,9 @@ pub(crate) struct State {
     pauses: Pauses,
     /// Since the last sample.
     has_paused: bool,
+    /// Next check of the devices.
+    check_ns: u64,
+    problem: Option<Problem>,
 }
 
 impl State {
@@ -95,6 +104,8 @@ impl State {
             silences: Vec::new(),
             pauses: Pauses::new(),
             has_paused: false,
+            check_ns: 0,
+            problem: None,
         }
     }
 }
@@ -134,6 +145,7 @@ impl Sampler<'_, '_> {
             times_ns: begin_ns..Monotonic.now_ns(),
             silences: self.state.silences,
             pauses: self.state.pauses,
+            problem: self.state.problem,
         }
     }
 
@@ -248,7 +260,8 @@ impl Sampler<'_, '_> {
                 self.state.stopped = true;
                 self.stop_workers(now_ns);
             }
-            if self.pool.has_failed() {
+            self.check_devices(now_ns);
+            if self.pool.has_failed() || self.state.problem.is_some() {
                 self.stop_workers(now_ns);
             }
             self.pool.wake_late(now_ns.saturating_sub(WAKE_INTERVAL_NS));
@@ -261,6 +274,16 @@ impl Sampler<'_, '_> {
             park_timeout(Duration::from_nanos(until_ns - now_ns));
             self.state.has_paused |= self.state.pauses.check(until_ns, Monotonic.now_ns());
         }
+    }
+
+    /// Once per second: the devices are still the ones that the run may write.
+    fn check_devices(&mut self, now_ns: u64) {
+        if now_ns < self.state.check_ns {
+            return;
+        }
+        self.state.check_ns = now_ns + SECOND_NS;
+        let problem = self.devices.check().err();
+        self.state.problem = self.state.problem.take().or(problem);
     }
 
     fn stop_workers(&mut self, now_ns: u64) {

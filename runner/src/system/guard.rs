@@ -1,22 +1,30 @@
 //! Decides whether a target may be read or written. `Guard::admit` is the only entry point for the
 //! plan (which drops the admission) and for the run (which keeps it), so the two cannot disagree.
 //!
-//! Raw writes are limited to unused loop devices whose backing file is under a target root, or
-//! which the run attached itself; no flag extends this. The users of a device are determined by
-//! `host::inventory`; O_EXCL is the final check.
+//! Raw writes are limited to unused devices that the operator listed, unused loop devices whose
+//! backing file is under a target root, and loop devices that the run attached itself. The users of
+//! a device are determined by `host::inventory`; O_EXCL is the final check. `overwrite` determines
+//! which data a run would destroy, and what a confirmation is bound to.
 
+pub(crate) mod contents;
 pub(crate) mod device;
 pub(crate) mod file;
+pub(crate) mod file_use;
+pub(crate) mod overwrite;
+pub mod permissions;
 #[cfg(test)]
 mod tests;
 
 use crate::{
     plan::host_view::PathKind,
-    system::host::{
-        interference::results_directory,
-        inventory::Inventory,
-        kernel::{Dev, Kernel},
-        resolved_path::ResolvedPath,
+    system::{
+        guard::permissions::Permissions,
+        host::{
+            interference::results_directory,
+            inventory::Inventory,
+            kernel::{Dev, Kernel},
+            resolved_path::ResolvedPath,
+        },
     },
 };
 use leadline_protocol::{plan::job::ResolvedJob, problem::Problem};
@@ -65,7 +73,7 @@ pub(crate) struct Admission {
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
     pub host: Inventory,
-    roots: Vec<PathBuf>,
+    pub permissions: Permissions,
     /// Loop devices that the run attached itself, to files it was admitted to write.
     run_loops: Vec<Dev>,
     /// Where the server keeps its database and token.
@@ -73,18 +81,16 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Takes an inventory of the running host. `roots`: directories below which files may be
-    /// targets. When empty (command line without --target-root), files may be anywhere and no
-    /// device may be written.
-    pub(crate) fn live(roots: &[PathBuf]) -> Self {
-        Self::new(Inventory::read(&Kernel::live()), roots).with_results(results_directory())
+    /// Takes an inventory of the running host.
+    pub(crate) fn live(permissions: &Permissions) -> Self {
+        let host = Inventory::read(&Kernel::live());
+        Self::new(host, permissions).with_results(results_directory())
     }
 
-    pub(crate) fn new(host: Inventory, roots: &[PathBuf]) -> Self {
-        let canonical = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
+    pub(crate) fn new(host: Inventory, permissions: &Permissions) -> Self {
         Self {
             host,
-            roots: roots.iter().map(canonical).collect(),
+            permissions: permissions.clone(),
             run_loops: Vec::new(),
             results: None,
         }
@@ -103,14 +109,9 @@ impl Guard {
         Self { run_loops, ..self }
     }
 
-    /// `path` must be canonical. Compares whole components: `/data2` is not below `/data`.
+    /// `path` must be canonical. True for all paths if there are no target roots.
     pub(crate) fn is_under_root(&self, path: &Path) -> bool {
-        self.roots.is_empty() || self.root_of(path).is_some()
-    }
-
-    pub(crate) fn root_of(&self, path: &Path) -> Option<&Path> {
-        let root = self.roots.iter().find(|root| path.starts_with(root));
-        root.map(PathBuf::as_path)
+        !self.permissions.has_roots() || self.permissions.root_of(path).is_some()
     }
 
     /// Returns true for paths in the results directory, except under a target root inside it.
@@ -118,15 +119,15 @@ impl Guard {
         let Some(results) = &self.results else {
             return false;
         };
-        let is_inner_root = |root: &&PathBuf| *root != results && root.starts_with(results);
-        let mut inner_roots = self.roots.iter().filter(is_inner_root);
+        let is_inner_root = |root: &&Path| *root != results && root.starts_with(results);
+        let mut inner_roots = self.permissions.roots().filter(is_inner_root);
         path.starts_with(results) && !inner_roots.any(|root| path.starts_with(root))
     }
 
     /// # Errors
     /// Codes: `not_a_block_device`, `not_a_file`, `outside_roots`, `results`, `hard_linked`,
     /// `backs_loop`, `swap_file`, `read_only`, `permission_denied`, `device_in_use`, `no_medium`,
-    /// `raw_write_refused`, `identity_changed`.
+    /// `raw_write_refused`, `ambiguous_identity`, `identity_changed`.
     pub(crate) fn admit(
         &self,
         found: &ResolvedPath,

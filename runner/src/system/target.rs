@@ -13,6 +13,7 @@ mod attached_loop;
 pub mod cache;
 pub(crate) mod cancellable;
 mod checks;
+pub(crate) mod device_watch;
 mod file_spec;
 mod layout;
 pub mod layout_data;
@@ -24,24 +25,28 @@ mod owned_file;
 mod progress;
 
 use crate::{
-    plan::host_view::PathKind,
+    plan::{
+        host_view::{Overwritten, PathKind},
+        overwrites::overwrites,
+    },
     system::{
-        guard::{Admission, Guard},
+        guard::{Admission, Guard, permissions::Permissions},
         host::{
             kernel::Dev,
             ownership,
             resolved_path::{ResolvedPath, Stat},
         },
-        target::{attached_loop::AttachedLoop, owned_file::OwnedFile},
+        target::{
+            attached_loop::AttachedLoop, checks::open_failed, device_watch::DeviceWatch,
+            owned_file::OwnedFile,
+        },
     },
 };
-use leadline_protocol::{plan::target::Target, problem::Problem};
-use std::{
-    collections::BTreeMap,
-    io,
-    os::fd::OwnedFd,
-    path::{Path, PathBuf},
+use leadline_protocol::{
+    plan::{Plan, target::Target},
+    problem::Problem,
 };
+use std::{collections::BTreeMap, io, ops::Range, os::fd::OwnedFd, path::Path};
 
 /// Bytes per call of layout and pre_read: large enough that the device is the limit, small enough
 /// to stop within a second.
@@ -71,13 +76,24 @@ pub enum Finish {
     Stopped,
 }
 
+/// A target that is overwritten.
+#[derive(Clone, Debug, Default)]
+struct Expected {
+    /// Byte ranges that are written.
+    regions: Vec<Range<u64>>,
+    /// State that was confirmed (`guard::overwrite`); `None` if there was nothing to confirm.
+    state: Option<String>,
+}
+
 /// Everything that one run holds and creates. Dropping it releases devices and detaches the run's
 /// loop devices; files are removed by `clean_up` only.
 #[derive(Debug)]
 pub struct Targets {
-    roots: Vec<PathBuf>,
+    permissions: Permissions,
     /// `file_id` of the study that the run belongs to.
     file_id: Option<String>,
+    /// What the plan found on the targets that the run overwrites, by path.
+    expected: BTreeMap<String, Expected>,
     claims: BTreeMap<Dev, Admission>,
     /// Keyed by path of the backing file.
     loops: BTreeMap<String, AttachedLoop>,
@@ -87,11 +103,11 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// `roots`: the target roots, as for `host::View`.
-    pub fn new(roots: Vec<PathBuf>) -> Self {
+    pub fn new(permissions: &Permissions) -> Self {
         Self {
-            roots,
+            permissions: permissions.clone(),
             file_id: None,
+            expected: BTreeMap::new(),
             claims: BTreeMap::new(),
             loops: BTreeMap::new(),
             created: Vec::new(),
@@ -104,9 +120,55 @@ impl Targets {
         Self { file_id, ..self }
     }
 
+    /// Sets what the plan found. A device without an entry is written only if it holds no data.
+    pub(crate) fn with_plan(self, plan: &Plan) -> Self {
+        let state = |path: &str| {
+            let mut confirmations = plan.confirmations.iter();
+            let found = confirmations.find(|confirmation| confirmation.path == path);
+            found.map(|confirmation| confirmation.state.clone())
+        };
+        let overwrites = overwrites(&plan.jobs).into_iter();
+        let expected = overwrites.map(|(path, regions)| {
+            let state = state(path);
+            (path.to_owned(), Expected { regions, state })
+        });
+        Self {
+            expected: expected.collect(),
+            ..self
+        }
+    }
+
+    /// Whether a device that the run has claimed is what the plan found. Without a confirmation it
+    /// must be blank.
+    fn is_as_planned(&self, expected: &Expected, now: Option<Overwritten>) -> bool {
+        let is_step = self.file_id.is_some();
+        match (&expected.state, now) {
+            (Some(state), Some(now)) => *state == now.bound_state(is_step),
+            (None, Some(now)) => !now.needs_confirmation(is_step),
+            (Some(_), None) => false,
+            // A loop device of the run.
+            (None, None) => true,
+        }
+    }
+
+    /// The devices that this run writes.
+    ///
+    /// # Errors
+    /// `open_failed` if there are too many open files.
+    pub(crate) fn device_watch(&self) -> Result<DeviceWatch, Problem> {
+        let mut watch = DeviceWatch::default();
+        for (dev, admission) in &self.claims {
+            if let Some(claim) = &admission.claim {
+                let path = format!("/dev/block/{dev}");
+                watch.add(&path, claim.try_clone().map_err(open_failed(&path))?);
+            }
+        }
+        Ok(watch)
+    }
+
     fn guard(&self) -> Guard {
         let run_loops = self.loops.values().map(|attached| attached.dev);
-        Guard::live(&self.roots).with_run_loops(run_loops.collect())
+        Guard::live(&self.permissions).with_run_loops(run_loops.collect())
     }
 
     /// Records a file with a valid ownership mark before this run changes it.

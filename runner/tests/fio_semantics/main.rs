@@ -90,6 +90,10 @@ impl Comparison {
         let _ = fs::remove_file(&self.file);
         if case.file_kib > 0 {
             scratch::image(&self.file, case.file_kib << 10);
+            if case.equal == Equal::Rejected {
+                // Written by somebody else.
+                fs::write(&self.file, vec![7; (case.file_kib << 10) as usize]).unwrap();
+            }
         }
     }
 

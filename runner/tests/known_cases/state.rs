@@ -1,6 +1,9 @@
 //! Puts a target into a state, with system calls only.
 
-use crate::{locations::Target, scratch::locked_pages::LockedPages};
+use crate::{
+    locations::Target,
+    scratch::{locked_pages::LockedPages, own},
+};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use std::{
     fs::{self, File, OpenOptions},
@@ -74,6 +77,7 @@ pub(crate) fn prepare(state: State, target: &Target) -> Prepared {
     }
     let file = File::open(path).unwrap();
     file.sync_all().unwrap();
+    own(path);
     sync_filesystem(&target.directory);
     drop_pages(&file);
     let cached = match state {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::{
     fs::{self, File},
     io::Write,
-    os::unix::fs::FileExt,
+    os::unix::fs::{FileExt, MetadataExt},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -45,7 +45,7 @@ pub(crate) fn skip(reason: &str) {
     eprintln!("SKIP: {reason}");
 }
 
-/// Creates a file without holes.
+/// Creates a file without holes, which may be overwritten.
 pub(crate) fn image(path: &Path, bytes: u64) {
     let file = File::create(path).unwrap();
     let chunk = vec![0x5a; 1 << 20];
@@ -54,6 +54,24 @@ pub(crate) fn image(path: &Path, bytes: u64) {
             .unwrap();
     }
     file.sync_all().unwrap();
+    own(path);
+}
+
+/// Marks a file as one that Leadline created (`system::host::ownership`): it may be overwritten
+/// without a confirmation, also while the test has it open.
+pub(crate) fn own(path: &Path) {
+    let file = File::open(path).unwrap();
+    let found = file.metadata().unwrap();
+    let mark = format!(
+        "{} {} {} {}",
+        found.ino(),
+        found.len(),
+        found.mtime(),
+        found.mtime_nsec()
+    );
+    // Without user xattrs, the run needs a confirmation.
+    let flags = rustix::fs::XattrFlags::empty();
+    let _ = rustix::fs::fsetxattr(&file, "user.leadline.made", mark.as_bytes(), flags);
 }
 
 /// Path of a loop device, detached on drop.

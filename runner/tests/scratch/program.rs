@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::{
+    ffi::OsStr,
     io::{BufRead, Write},
     path::Path,
     process::{Child, Command, Output, Stdio},
@@ -26,8 +27,17 @@ pub(crate) fn start(job: &Value, args: &[&str]) -> Child {
     spawn(runner().args(["run", "-"]).args(args), job)
 }
 
-/// Starts a program with the job on stdin.
+/// Starts a program with the job on stdin. A test owns the data that it overwrites, so it confirms
+/// what the plan asks for.
 pub(crate) fn spawn(command: &mut Command, job: &Value) -> Child {
+    for confirmation in confirmations(command, job) {
+        command.args(["--confirm", &confirmation]);
+    }
+    spawn_unconfirmed(command, job)
+}
+
+/// Like `spawn`, without confirmations.
+pub(crate) fn spawn_unconfirmed(command: &mut Command, job: &Value) -> Child {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -41,6 +51,35 @@ pub(crate) fn spawn(command: &mut Command, job: &Value) -> Child {
         .write_all(job.to_string().as_bytes())
         .unwrap();
     child
+}
+
+/// `TEXT@CODE` for everything that a run would overwrite. `command`: the run, possibly started by
+/// another program.
+pub(crate) fn confirmations(command: &Command, job: &Value) -> Vec<String> {
+    let is_writing = ["write", "\"rw\":\"rw\"", "randrw", "trim", "file_state"];
+    let text = job.to_string();
+    let Some(run) = command.get_args().position(|arg| arg == "run") else {
+        return Vec::new();
+    };
+    if !is_writing.iter().any(|word| text.contains(word)) {
+        return Vec::new();
+    }
+    let is_output = |arg: &&OsStr| *arg == "--json" || *arg == "--events";
+    let mut args: Vec<&OsStr> = command.get_args().collect();
+    args[run] = OsStr::new("plan");
+    args.retain(|arg| !is_output(arg));
+    let mut plan = Command::new(command.get_program());
+    plan.args(args).arg("--json");
+    let child = spawn_unconfirmed(&mut plan, job);
+    let output = child.wait_with_output().unwrap().stdout;
+    let plan: Value = serde_json::from_slice(&output).unwrap_or_default();
+    let needed = plan["confirmations"].as_array().cloned();
+    let text = |needed: &Value, field: &str| needed[field].as_str().unwrap().to_owned();
+    needed
+        .unwrap_or_default()
+        .iter()
+        .map(|needed| format!("{}@{}", text(needed, "text"), text(needed, "code")))
+        .collect()
 }
 
 /// JSON result of a successful run.

@@ -7,8 +7,9 @@ use crate::system::{
         not_a_device,
     },
     host::{
-        block_device::{Backing, BlockDevice},
+        block_device::BlockDevice,
         device_use::Use,
+        identity::identity,
         resolved_path::{ResolvedPath, Stat},
     },
 };
@@ -87,35 +88,78 @@ impl Guard {
                 "Make it writable (blockdev --setrw), or choose another device.",
             ));
         }
-        let Some(backing) = &block.backing else {
-            return Err(raw_write_refused(format!(
-                "{path} is not a loop device, and raw writes to other devices are not supported."
-            )));
-        };
-        if self.run_loops.contains(&block.dev) {
+        if self.is_run_loop(block) {
             return Ok(());
         }
-        match self.backing_file_in_root(backing) {
-            Some((path, stat)) => check_hard_links(&path, stat),
-            None => Err(raw_write_refused(format!(
-                "{path} is backed by {}, which is not under a target root.",
-                backing.path
-            ))),
+        if let Some((path, stat)) = self.backing_file_in_root(block) {
+            return check_hard_links(&path, stat);
         }
+        self.check_listed(block)
     }
 
-    /// Returns the backing file if its path still refers to it and is under a target root.
-    fn backing_file_in_root(&self, backing: &Backing) -> Option<(PathBuf, Stat)> {
+    /// Returns true for a loop device that the run attached to one of its files.
+    pub(crate) fn is_run_loop(&self, block: &BlockDevice) -> bool {
+        self.run_loops.contains(&block.dev)
+    }
+
+    /// The backing file of a loop device, if its path still refers to it and is under a target
+    /// root.
+    pub(crate) fn backing_file_in_root(&self, block: &BlockDevice) -> Option<(PathBuf, Stat)> {
+        let backing = block.backing.as_ref()?;
         let found = ResolvedPath::find(Path::new(&backing.path));
         let stat = found.stat?;
         let is_shown = backing.device.is_none() && backing.is_file(stat);
-        let is_allowed = self.root_of(&found.path).is_some() && !self.is_result(&found.path);
+        let root = self.permissions.root_of(&found.path);
+        let is_allowed = root.is_some() && !self.is_result(&found.path);
         (is_shown && is_allowed).then_some((found.path, stat))
+    }
+
+    /// Checks that the operator listed the device for raw writes, by an identity that no other
+    /// device has.
+    fn check_listed(&self, block: &BlockDevice) -> Result<(), Problem> {
+        let path = block.path();
+        let Some(found) = identity(&self.host, block) else {
+            return Err(raw_write_refused(
+                format!("{path} has no stable identity, such as a serial number."),
+                "Choose another device, or a file.".into(),
+            ));
+        };
+        let has_same = |other: &&BlockDevice| {
+            other.name != block.name && identity(&self.host, other).as_ref() == Some(&found)
+        };
+        if let Some(other) = self.host.blocks.values().find(has_same) {
+            return Err(Problem::guard(
+                "ambiguous_identity",
+                FIELD,
+                format!(
+                    "{path} and {} have the same identity {found}.",
+                    other.path()
+                ),
+                "Remove one of them, or choose another device.",
+            ));
+        }
+        if self.permissions.may_write(&found) {
+            return Ok(());
+        }
+        let permit = format!("--allow-raw-write '{found}'");
+        let (detail, remedy) = match &block.backing {
+            Some(backing) => (
+                format!(
+                    "{path} is backed by {}, which is not under a target root.",
+                    backing.path
+                ),
+                format!("Use a file under a target root (--target-root), or start with {permit}."),
+            ),
+            None => (
+                format!("Raw writes to {path} are not permitted."),
+                format!("Write to a file, or start with {permit} if its data may be lost."),
+            ),
+        };
+        Err(raw_write_refused(detail, remedy))
     }
 }
 
-fn raw_write_refused(detail: String) -> Problem {
-    let remedy = "Write to a file, or to a loop device whose backing file is under a target root (--target-root).";
+fn raw_write_refused(detail: String, remedy: String) -> Problem {
     Problem::guard("raw_write_refused", FIELD, detail, remedy)
 }
 

@@ -43,11 +43,8 @@ impl Guard {
     }
 
     fn outside_roots(&self, path: &Path) -> Problem {
-        let roots: Vec<_> = self
-            .roots
-            .iter()
-            .map(|root| root.to_string_lossy())
-            .collect();
+        let roots = self.permissions.roots();
+        let roots: Vec<_> = roots.map(Path::to_string_lossy).collect();
         Problem::guard(
             "outside_roots",
             FIELD,
@@ -61,9 +58,15 @@ impl Guard {
     }
 
     fn check_file_uses(&self, path: &Path, stat: Stat) -> Result<(), Problem> {
+        let mount = self.host.mount_at(path);
+        let is_on_overlay = mount.is_some_and(|mount| mount.filesystem == "overlay");
         let backed_loop = self.host.loops().find(|block| {
             let backing = block.backing.as_ref();
-            backing.is_some_and(|file| file.is_file(stat) || Path::new(&file.path) == path)
+            backing.is_some_and(|file| {
+                file.is_file(stat)
+                    || Path::new(&file.path) == path
+                    || file.may_be_file(stat, block.size_bytes, is_on_overlay)
+            })
         });
         if let Some(block) = backed_loop {
             let name = &block.name;
@@ -121,10 +124,10 @@ fn check_access(path: &Path, wanted: Access) -> Result<(), Problem> {
 
 pub(crate) fn permission_denied(path: &Path) -> impl Fn(Errno) -> Problem {
     move |error| {
-        // For root, EPERM comes from a container or an immutable file.
+        // For root, EPERM comes from a container or an immutable or append-only file.
         let remedy = match error {
             Errno::PERM => {
-                "Give the container or service access (docker run --device, DeviceAllow=), or remove the immutable flag (chattr -i)."
+                "Give the container or service access (docker run --device, DeviceAllow=), or remove the attribute of the file (chattr -i -a)."
             }
             _ => "Run as a user with access (root for devices), or change the permissions.",
         };

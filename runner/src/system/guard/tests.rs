@@ -13,7 +13,7 @@ fn rejects_writing_to_devices_in_use() {
             "{STACK}\n sys/devices/sdr/dev = 4008:96\n sys/devices/sdr/ro = 1"
         ))
         .inventory(),
-        &["/nowhere".into()],
+        &Permissions::below(&["/nowhere".into()]),
     );
     for (name, code, part) in [
         ("sda", "device_in_use", "sda1: mounted at /boot"),
@@ -22,12 +22,12 @@ fn rejects_writing_to_devices_in_use() {
         ("dm-0", "device_in_use", "part of dm-1"),
         ("dm-1", "device_in_use", "mounted at / (xfs)"),
         ("sdb", "device_in_use", "part of md0"),
-        ("md0", "raw_write_refused", "not a loop device"),
+        ("md0", "raw_write_refused", "no stable identity"),
         ("sde", "device_in_use", "btrfs filesystem mounted at /pool"),
         ("sdf", "device_in_use", "swap"),
         ("sdr", "read_only", "read-only"),
         ("loop9090", "device_in_use", "also attached to loop9091"),
-        ("loop9092", "raw_write_refused", "not a loop device"),
+        ("loop9092", "raw_write_refused", "no stable identity"),
     ] {
         let problem = guard.check_write(&guard.host.blocks[name]).unwrap_err();
         assert_eq!(problem.code, code, "{name}: {problem}");
@@ -36,6 +36,35 @@ fn rejects_writing_to_devices_in_use() {
             "{name}: {problem}"
         );
     }
+}
+
+#[test]
+fn raw_writes_need_a_listed_identity_that_is_unique() {
+    let disks = Fixture::new(
+        r"
+        sys/devices/sdx/dev = 4008:200
+        sys/devices/sdx/device @
+        sys/devices/sdx/serial = ONE
+        sys/devices/sdy/dev = 4008:208
+        sys/devices/sdy/device @
+        sys/devices/sdy/serial = TWO
+        sys/devices/sdz/dev = 4008:216
+        sys/devices/sdz/device @
+        sys/devices/sdz/serial = TWO",
+    );
+    let listed = ["serial:ONE".to_owned(), "serial:TWO".into()];
+    let check = |listed: &[String], name: &str| {
+        let guard = Guard::new(disks.inventory(), &Permissions::new(&[], listed));
+        let checked = guard.check_write(&guard.host.blocks[name]);
+        checked.map_err(|problem| (problem.code.clone(), problem.to_string()))
+    };
+    assert_eq!(check(&listed, "sdx"), Ok(()));
+    let (code, text) = check(&[], "sdx").unwrap_err();
+    assert_eq!(code, "raw_write_refused");
+    assert!(text.contains("--allow-raw-write 'serial:ONE'"), "{text}");
+    let (code, text) = check(&listed, "sdy").unwrap_err();
+    assert_eq!(code, "ambiguous_identity");
+    assert!(text.contains("/dev/sdz"), "{text}");
 }
 
 #[test]
@@ -48,7 +77,7 @@ fn admits_files_below_the_roots_only() {
     }
     symlink(base.join("data2"), base.join("data/link-out")).unwrap();
     fs::hard_link(base.join("data2/f"), base.join("data/hard")).unwrap();
-    let guard = Guard::live(&[base.join("data")]);
+    let guard = Guard::live(&Permissions::below(&[base.join("data")]));
     let check = |path: &str, purpose: Purpose, want: Result<(), &str>| {
         let admitted = guard.admit(&ResolvedPath::find(&base.join(path)), purpose);
         assert_eq!(
@@ -79,7 +108,8 @@ fn rejects_files_used_by_the_server() {
     let base = fs::canonicalize(dir.path()).unwrap();
     fs::create_dir_all(base.join("var/targets")).unwrap();
     let check = |root: &str, path: &str, want: Result<(), &str>| {
-        let guard = Guard::live(&[base.join(root)]).with_results(Some(base.join("var")));
+        let guard = Guard::live(&Permissions::below(&[base.join(root)]))
+            .with_results(Some(base.join("var")));
         let admitted = guard.admit(&ResolvedPath::find(&base.join(path)), Purpose::Write);
         assert_eq!(
             admitted
@@ -100,7 +130,7 @@ fn rejects_files_used_by_the_server() {
 #[test]
 fn without_roots_admits_files_anywhere() {
     let dir = tempfile::tempdir().unwrap();
-    let guard = Guard::live(&[]);
+    let guard = Guard::live(&Permissions::default());
     assert!(
         guard
             .admit(&ResolvedPath::find(&dir.path().join("new")), Purpose::Write)
@@ -110,7 +140,7 @@ fn without_roots_admits_files_anywhere() {
 
 #[test]
 fn rejects_paths_under_dev_that_are_not_devices() {
-    let guard = Guard::live(&[]);
+    let guard = Guard::live(&Permissions::default());
     for path in ["/dev/nvme9n9", "/dev/null", "/dev", "/dev/no/such"] {
         for purpose in [Purpose::Read, Purpose::Write] {
             assert_eq!(

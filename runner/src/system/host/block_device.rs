@@ -58,6 +58,11 @@ pub(crate) struct Backing {
     pub inode: Option<u64>,
     /// Device number of the backing, if it is a block device.
     pub device: Option<Dev>,
+    /// The loop driver named the file. Otherwise the file at `path` may be a different one, because
+    /// the path is that of another mount namespace.
+    pub is_identified: bool,
+    /// Offset of the device's first byte in the file.
+    offset: u64,
 }
 
 impl BlockDevice {
@@ -105,6 +110,16 @@ impl Backing {
         self.filesystem == Some(stat.dev) && self.inode == Some(stat.inode)
     }
 
+    /// Returns true if this cannot be told from the file: overlayfs shows files with its own device
+    /// number (and, with `xino`, other high bits of the inode), and a user without access to the loop
+    /// device only learns a path. `device_bytes`: size of the loop device.
+    pub(crate) fn may_be_file(&self, stat: Stat, device_bytes: u64, is_on_overlay: bool) -> bool {
+        let bytes = stat.length.saturating_sub(self.offset);
+        let has_length = bytes - bytes % SECTOR_BYTES == device_bytes;
+        let has_inode = self.inode.map(|inode| inode as u32) == Some(stat.inode as u32);
+        has_length && (!self.is_identified || (is_on_overlay && has_inode))
+    }
+
     /// Returns true if the open loop device `node` is attached to this file or device now.
     pub(crate) fn is_attached_to(&self, node: impl AsFd) -> bool {
         loop_status(node).is_some_and(|status| Self::of(self.path.clone(), status) == *self)
@@ -116,6 +131,8 @@ impl Backing {
             filesystem: Some(Dev(status.device)),
             inode: Some(status.inode),
             device: (status.rdevice != 0).then_some(Dev(status.rdevice)),
+            is_identified: true,
+            offset: status.offset,
         }
     }
 
@@ -134,6 +151,8 @@ impl Backing {
             device: metadata
                 .filter(|file| file.file_type().is_block_device())
                 .map(|file| Dev(file.rdev())),
+            is_identified: false,
+            offset: value(dir.join("loop/offset")).unwrap_or(0),
             path,
         })
     }

@@ -1,26 +1,23 @@
 //! The device list for users: properties of each device, what uses it, and what the guard permits.
 
 use crate::system::{
-    guard::{Guard, Purpose},
+    guard::{Guard, Purpose, permissions::Permissions},
     host::{
         block_device::BlockDevice,
         identity::{identity, links, model, serial},
         inventory::Inventory,
         kernel::{attribute, read_flag, value},
         resolved_path::ResolvedPath,
-        signature::signature,
+        signature::signatures,
     },
 };
 use leadline_protocol::device::{Access, Device, DeviceKind, DeviceList, Mount};
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs::File, path::Path};
 
 /// All block devices except empty loop, zram, RAM and optical devices and their partitions; parents
-/// come before children. `roots`: the target roots.
-pub fn device_list(roots: &[PathBuf]) -> DeviceList {
-    let guard = Guard::live(roots);
+/// come before children.
+pub fn device_list(permissions: &Permissions) -> DeviceList {
+    let guard = Guard::live(permissions);
     let links = links();
     let devices = parents_first(&guard.host)
         .into_iter()
@@ -66,7 +63,9 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
         .collect();
     let filesystem = match mounts.first() {
         Some(mount) => Some(mount.filesystem.clone()),
-        None => signature(&path),
+        None => File::open(&path)
+            .ok()
+            .and_then(|device| signatures(&device).first().map(ToString::to_string)),
     };
     let parents = host.parents(block);
     let found = ResolvedPath::find(Path::new(&path));

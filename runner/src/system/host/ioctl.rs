@@ -1,4 +1,4 @@
-//! ioctls of loop devices, and BLKFLSBUF. Sources: linux/loop.h, linux/fs.h.
+//! ioctls of loop devices, BLKFLSBUF and BLKGETDISKSEQ. Sources: linux/loop.h, linux/fs.h.
 
 use rustix::{
     io::Result,
@@ -19,6 +19,7 @@ const LOOP_READ_ONLY: u32 = 1;
 const LOOP_AUTOCLEAR: u32 = 4;
 const LOOP_DIRECT_IO: u32 = 16;
 const BLKFLSBUF: Opcode = 0x1261;
+const BLKGETDISKSEQ: Opcode = 0x8008_1280;
 
 /// Head of `struct loop_info64`.
 #[repr(C)]
@@ -85,6 +86,13 @@ pub(crate) fn configure_loop(
     };
     // SAFETY: LOOP_CONFIGURE reads one struct loop_config, 304 bytes, the size of LoopConfig.
     unsafe { ioctl(node, Setter::<LOOP_CONFIGURE, LoopConfig>::new(config)) }
+}
+
+/// Number that differs between disks that had the same name since the boot; `None` before Linux
+/// 5.15.
+pub(crate) fn disk_sequence(device: impl AsFd) -> Option<u64> {
+    // SAFETY: BLKGETDISKSEQ writes one 64-bit number.
+    unsafe { ioctl(device, Getter::<BLKGETDISKSEQ, u64>::new()) }.ok()
 }
 
 /// Writes the dirty pages of a block device and drops its page cache.

@@ -1,26 +1,66 @@
-//! Contents of unmounted devices, from blkid(8) where it is installed. For display only.
+//! Filesystems, partition tables and other signatures on a device or in a file, from wipefs(8) of
+//! util-linux, which every distribution installs. It opens its argument for reading only.
 
-use std::process::Command;
+use serde::Deserialize;
+use std::{fmt, fs::File, process::Command};
 
-/// Such as `ext4`, `LVM2_member` or `gpt partition table`; `None` without blkid.
-pub(crate) fn signature(path: &str) -> Option<String> {
-    // --probe reads the device instead of blkid's cache.
-    let output = Command::new("blkid")
-        .args(["--probe", "--output", "export", path])
-        .output()
-        .ok()?;
-    parse(&String::from_utf8_lossy(&output.stdout))
+/// The programs of administrators are not in the search path of every user.
+const PROGRAMS: [&str; 3] = ["wipefs", "/usr/sbin/wipefs", "/sbin/wipefs"];
+const TABLE: &str = "partition-table";
+
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+pub(crate) struct Signature {
+    /// Such as `ext4`, `LVM2_member` or `gpt`.
+    #[serde(rename = "type")]
+    kind: String,
+    label: Option<String>,
+    /// Such as `filesystem` or `partition-table`.
+    usage: Option<String>,
 }
 
-/// Parses `KEY=value` lines.
-fn parse(text: &str) -> Option<String> {
-    let field = |key: &str| {
-        let mut lines = text.lines();
-        lines.find_map(|line| line.strip_prefix(key)?.strip_prefix('='))
+#[derive(Deserialize)]
+struct Output {
+    signatures: Vec<Signature>,
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kind)?;
+        if self.usage.as_deref() == Some(TABLE) {
+            f.write_str(" partition table")?;
+        }
+        match &self.label {
+            Some(label) => write!(f, " {label:?}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// All signatures in a file or on a device; empty if there are none, or if they cannot be read.
+pub(crate) fn signatures(file: &File) -> Vec<Signature> {
+    let run = |program: &&str| {
+        Command::new(program)
+            .args(["--json", "--output", "TYPE,LABEL,USAGE"])
+            // The file, whatever its name is now.
+            .arg("/proc/self/fd/0")
+            .stdin(file.try_clone().ok()?)
+            .output()
+            .ok()
     };
-    field("TYPE")
-        .map(String::from)
-        .or_else(|| field("PTTYPE").map(|table| format!("{table} partition table")))
+    let output = PROGRAMS.iter().find_map(run);
+    output.map_or_else(Vec::new, |output| parse(&output.stdout))
+}
+
+/// Several copies of a signature (the backup of a GPT, the superblocks of btrfs) count once.
+fn parse(json: &[u8]) -> Vec<Signature> {
+    let parsed: Option<Output> = serde_json::from_slice(json).ok();
+    let mut found: Vec<Signature> = Vec::new();
+    for signature in parsed.map_or_else(Vec::new, |output| output.signatures) {
+        if !found.contains(&signature) {
+            found.push(signature);
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -28,20 +68,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blkid_export() {
-        for (text, want) in [
+    fn output_of_wipefs() {
+        for (json, want) in [
             (
-                "DEVNAME=/dev/loop0\nUUID=1-2\nTYPE=ext4\nUSAGE=filesystem\n",
-                Some("ext4"),
+                r#"{"signatures": [{"type":"ext4", "label":"photos", "usage":"filesystem"}]}"#,
+                "ext4 \"photos\"",
             ),
             (
-                "DEVNAME=/dev/loop1\nPTTYPE=gpt\n",
-                Some("gpt partition table"),
+                r#"{"signatures": [{"type":"gpt", "label":null, "usage":"partition-table"},
+                {"type":"gpt", "label":null, "usage":"partition-table"},
+                {"type":"PMBR", "label":null, "usage":"partition-table"}]}"#,
+                "gpt partition table, PMBR partition table",
             ),
-            ("DEVNAME=/dev/loop2\nUSAGE=x\n", None),
-            ("", None),
+            (r#"{"signatures": []}"#, ""),
+            ("", ""),
         ] {
-            assert_eq!(parse(text).as_deref(), want);
+            let found: Vec<String> = parse(json.as_bytes())
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(found.join(", "), want);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `HostView` of the real host, from one inventory.
 
 use crate::{
-    plan::host_view::{HostView, PathFacts, PathKind},
+    plan::host_view::{HostView, Overwritten, PathFacts, PathKind},
     system::{
-        clock::tsc,
-        guard::{Guard, Purpose},
+        clock::{tsc, wall_ms},
+        guard::{Guard, Purpose, permissions::Permissions},
         host::{
             block_device::BlockDevice,
             cgroup_memory,
@@ -18,8 +18,10 @@ use crate::{
             meminfo, ownership,
             resolved_path::ResolvedPath,
         },
+        target::cancellable::within,
     },
 };
+use leadline_protocol::problem::Problem;
 use rustix::{
     fs::{Access, access},
     process::{Resource, getrlimit},
@@ -27,9 +29,14 @@ use rustix::{
 };
 use std::{
     fs,
+    ops::Range,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
+
+/// For reading samples of a target: enough for a slow disk that was asleep.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
 pub struct View {
@@ -39,16 +46,16 @@ pub struct View {
 }
 
 impl View {
-    /// `roots`: directories below which files may be targets. When empty, files may be anywhere,
-    /// and names are relative to the current directory.
-    pub fn new(roots: Vec<PathBuf>) -> Self {
-        let default_directory = match roots.first() {
-            Some(root) => root.canonicalize().unwrap_or_else(|_| root.clone()),
+    /// Names are relative to the first target root. Without target roots, they are relative to the
+    /// current directory.
+    pub fn new(permissions: &Permissions) -> Self {
+        let default_directory = match permissions.roots().next() {
+            Some(root) => root.into(),
             None => std::env::current_dir().unwrap_or_else(|_| "/".into()),
         };
         Self {
             kernel: Kernel::live(),
-            guard: Guard::live(&roots),
+            guard: Guard::live(permissions),
             default_directory,
         }
     }
@@ -139,6 +146,22 @@ impl HostView for View {
         tsc::is_trusted()
     }
 
+    fn overwritten(
+        &self,
+        path: &str,
+        regions: &[Range<u64>],
+    ) -> Result<Option<Overwritten>, Problem> {
+        let found = ResolvedPath::find(Path::new(path));
+        let guard = self.guard.clone();
+        let regions = regions.to_vec();
+        let examine = move || guard.overwritten(&found, &regions);
+        within(RESPONSE_TIMEOUT, "examine", examine).unwrap_or_else(|| Err(no_response(path)))
+    }
+
+    fn minute(&self) -> u64 {
+        wall_ms() / 60_000
+    }
+
     fn lockable_bytes(&self) -> u64 {
         let is_exempt =
             capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
@@ -147,6 +170,18 @@ impl HostView for View {
             _ => u64::MAX,
         }
     }
+}
+
+fn no_response(path: &str) -> Problem {
+    Problem::environment(
+        "no_response",
+        "filename",
+        format!(
+            "{path} did not respond within {} s.",
+            RESPONSE_TIMEOUT.as_secs()
+        ),
+        "Check the device and its filesystem (dmesg).",
+    )
 }
 
 fn device_facts(host: &Inventory, found: &ResolvedPath, facts: PathFacts) -> PathFacts {
@@ -206,7 +241,7 @@ mod tests {
     fn facts_about_an_existing_and_a_missing_file() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("f"), vec![1; 8192]).unwrap();
-        let view = View::new(vec![dir.path().into()]);
+        let view = View::new(&Permissions::below(&[dir.path().into()]));
         let facts = view.path("f");
         assert_eq!(
             (facts.kind, facts.length, facts.fully_written),
@@ -228,7 +263,7 @@ mod tests {
     #[test]
     fn facts_about_paths_that_are_not_targets() {
         let dir = tempfile::tempdir().unwrap();
-        let view = View::new(vec![dir.path().into()]);
+        let view = View::new(&Permissions::below(&[dir.path().into()]));
         for (path, kind, refused) in [
             ("missing/dir/file", PathKind::MissingDirectory, None),
             (".", PathKind::Directory, Some("not_a_file")),
@@ -253,7 +288,7 @@ mod tests {
 
     #[test]
     fn host_has_memory_and_processors() {
-        let view = View::new(Vec::new());
+        let view = View::new(&Permissions::default());
         assert!(view.available_memory() > 1 << 20);
         assert!(!view.cpus().is_empty());
     }

@@ -13,7 +13,7 @@ use crate::{
         },
         target::{
             Finish, Targets,
-            checks::{identity_changed, open_failed, remove_failed},
+            checks::{check_identity, identity_changed, open_failed, remove_failed},
             file_spec::{FileSpec, file_specs},
             open_beneath::remove_in_root,
             owned_file::OwnedFile,
@@ -61,7 +61,7 @@ impl Targets {
         });
         let total = files.iter().map(FileSpec::write_bytes).sum();
         let mut layout = Layout {
-            guard: Guard::live(&self.roots),
+            guard: Guard::live(&self.permissions),
             fill,
             progress: Progress::new(Phase::Layout, total, progress),
             stop,
@@ -94,7 +94,11 @@ impl Targets {
         }
         self.record_reused(&found);
         let fd = layout.open(&found, file).map_err(open_failed(file.path))?;
-        let stat = Stat::of_fd(&fd).map_err(open_failed(file.path))?;
+        let stat = check_identity(file.path, &fd, found.stat)?;
+        // Another file may have taken the place of a new one.
+        if old_length.is_none() && (stat.links != 1 || stat.length != 0) {
+            return Err(identity_changed(file.path, "was replaced"));
+        }
         let created = OwnedFile::new(&found.path, stat, file.unlink);
         let result = layout.create_blocks(&fd, file);
         let is_done = result == Ok(Finish::Done);

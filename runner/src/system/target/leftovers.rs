@@ -5,7 +5,7 @@
 use crate::{
     plan::host_view::PathKind,
     system::{
-        guard::{Guard, Purpose},
+        guard::{Guard, Purpose, permissions::Permissions},
         host::resolved_path::ResolvedPath,
         target::{checks::remove_failed, open_beneath::remove_in_root},
     },
@@ -16,7 +16,7 @@ use leadline_protocol::{
     study::files::{CleanupResult, LeftoverFile, OwnedFiles},
 };
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -26,12 +26,12 @@ use std::{
 const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 const IN_USE_POLL: Duration = Duration::from_millis(50);
 
-/// Removes the files of a study that still exist. `roots`: the target roots, as for `host::View`.
-pub(crate) fn remove_leftovers(owned: &OwnedFiles, roots: &[PathBuf]) -> CleanupResult {
+/// Removes the files of a study that still exist.
+pub(crate) fn remove_leftovers(owned: &OwnedFiles, permissions: &Permissions) -> CleanupResult {
     let deadline = Instant::now() + IN_USE_TIMEOUT;
     let mut result = CleanupResult::default();
     for path in &owned.files {
-        match remove_when_free(path, &owned.file_id, roots, deadline) {
+        match remove_when_free(path, &owned.file_id, permissions, deadline) {
             Ok(true) => result.removed.push(path.clone()),
             Ok(false) => {}
             Err(problem) => result.left.push(LeftoverFile {
@@ -50,7 +50,7 @@ pub(crate) fn remove_leftovers(owned: &OwnedFiles, roots: &[PathBuf]) -> Cleanup
 fn remove_when_free(
     path: &str,
     file_id: &str,
-    roots: &[PathBuf],
+    permissions: &Permissions,
     deadline: Instant,
 ) -> Result<bool, Problem> {
     if !is_file_id(file_id) || !path.contains(file_id) {
@@ -62,7 +62,7 @@ fn remove_when_free(
         ));
     }
     loop {
-        match remove(Path::new(path), roots) {
+        match remove(Path::new(path), permissions) {
             Err(problem) if problem.code == "backs_loop" && Instant::now() < deadline => {
                 sleep(IN_USE_POLL);
             }
@@ -72,7 +72,7 @@ fn remove_when_free(
 }
 
 /// Returns false when there is no file.
-fn remove(path: &Path, roots: &[PathBuf]) -> Result<bool, Problem> {
+fn remove(path: &Path, permissions: &Permissions) -> Result<bool, Problem> {
     let found = ResolvedPath::find(path);
     match found.kind {
         PathKind::Missing | PathKind::MissingDirectory => return Ok(false),
@@ -86,7 +86,7 @@ fn remove(path: &Path, roots: &[PathBuf]) -> Result<bool, Problem> {
             ));
         }
     }
-    let guard = Guard::live(roots);
+    let guard = Guard::live(permissions);
     guard.admit(&found, Purpose::Write)?;
     remove_in_root(&guard, path).map_err(remove_failed(path))?;
     Ok(true)
@@ -108,7 +108,7 @@ mod tests {
             file_id: file_id.into(),
             files: vec![path.to_string_lossy().into()],
         };
-        let found = remove_leftovers(&owned, &[root.into()]);
+        let found = remove_leftovers(&owned, &Permissions::below(&[root.into()]));
         let code = found
             .left
             .first()
@@ -176,7 +176,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            remove_leftovers(&outside, &[root]).left[0]
+            remove_leftovers(&outside, &Permissions::below(&[root])).left[0]
                 .reason
                 .as_ref()
                 .unwrap()

@@ -4,7 +4,7 @@
 use crate::{
     plan::host_view::PathKind,
     system::{
-        guard::{Guard, Purpose},
+        guard::{Admission, Guard, Purpose},
         host::resolved_path::{ResolvedPath, Stat},
         target::{
             OpenTarget, Targets,
@@ -27,7 +27,6 @@ use rustix::{
     io::Errno,
 };
 use std::{
-    collections::btree_map::Entry,
     os::fd::{AsRawFd, OwnedFd},
     path::Path,
 };
@@ -126,7 +125,10 @@ impl Targets {
                 found.path
             }
             // Reopens the held inode without resolving a name again.
-            Purpose::Write => format!("/proc/self/fd/{}", self.claim(guard, &found, stat)?).into(),
+            Purpose::Write => {
+                let claim = self.claim(guard, target, &found, stat)?;
+                format!("/proc/self/fd/{claim}").into()
+            }
         };
         let fd = with_noatime(io_flags(job), |flags| open(&path, flags, Mode::empty()))
             .map_err(|error| open_problem(target, job, error))?;
@@ -134,12 +136,36 @@ impl Targets {
         Ok(fd)
     }
 
+    /// Claims a device, and compares it with the plan once nobody else can claim it.
+    fn admit_to_write(
+        &self,
+        guard: &Guard,
+        target: &Target,
+        found: &ResolvedPath,
+    ) -> Result<Admission, Problem> {
+        let admission = guard.admit(found, Purpose::Write)?;
+        let expected = self.expected.get(&target.path).cloned().unwrap_or_default();
+        let now = guard.overwritten(found, &expected.regions)?;
+        if self.is_as_planned(&expected, now) {
+            Ok(admission)
+        } else {
+            Err(identity_changed(&target.path, "or its data changed"))
+        }
+    }
+
     /// Returns the number of the descriptor that holds a device for this run.
-    fn claim(&mut self, guard: &Guard, found: &ResolvedPath, stat: Stat) -> Result<i32, Problem> {
-        let admission = match self.claims.entry(stat.rdev) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(guard.admit(found, Purpose::Write)?),
-        };
+    fn claim(
+        &mut self,
+        guard: &Guard,
+        target: &Target,
+        found: &ResolvedPath,
+        stat: Stat,
+    ) -> Result<i32, Problem> {
+        if !self.claims.contains_key(&stat.rdev) {
+            let admission = self.admit_to_write(guard, target, found)?;
+            self.claims.insert(stat.rdev, admission);
+        }
+        let admission = &self.claims[&stat.rdev];
         match &admission.claim {
             Some(fd) => Ok(fd.as_raw_fd()),
             None => Err(identity_changed(

@@ -6,21 +6,37 @@ use rustix::{
     fs::{AtFlags, Mode, OFlags, ResolveFlags, open, openat2, unlinkat},
     io::Errno,
 };
-use std::{os::fd::OwnedFd, path::Path};
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::Path,
+};
 
 /// Mode of new files before the umask, as in fio.
 const NEW_FILE_MODE: Mode = Mode::from_raw_mode(0o644);
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 pub(crate) fn open_in_root(guard: &Guard, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let root = guard.root_of(path).unwrap_or(Path::new("/"));
-    let directory = open(root, DIRECTORY, Mode::empty())?;
+    match guard.permissions.root_of(path) {
+        Some((root, directory)) => open_beneath(directory, path.strip_prefix(root), flags),
+        None if guard.permissions.has_roots() => Err(Errno::XDEV),
+        None => {
+            let directory = open("/", DIRECTORY, Mode::empty())?;
+            open_beneath(directory.as_fd(), path.strip_prefix("/"), flags)
+        }
+    }
+}
+
+fn open_beneath<E>(
+    directory: BorrowedFd,
+    relative: Result<&Path, E>,
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
     let mode = if flags.contains(OFlags::CREATE) {
         NEW_FILE_MODE
     } else {
         Mode::empty()
     };
-    let relative = match path.strip_prefix(root) {
+    let relative = match relative {
         Ok(rest) if !rest.as_os_str().is_empty() => rest,
         // The root itself.
         _ => Path::new("."),

@@ -1,0 +1,292 @@
+//! What a target holds that a write would destroy: signatures, and a sample of its bytes.
+//!
+//! Signatures alone miss raw databases and encrypted data without a header, so any byte that is not
+//! zero counts as data. Small targets are read completely. Of larger ones, the first and last
+//! 4 MiB, evenly distributed samples, and samples of the job's own regions are read.
+
+use crate::system::{guard::overwrite::hex, host::signature::signatures};
+use rustix::{
+    fs::{
+        Advice, MemfdFlags, Mode, OFlags, SeekFrom, fadvise, ftruncate, memfd_create, open, seek,
+    },
+    io::{Errno, pread, pwrite, retry_on_intr},
+};
+use sha2::{Digest, Sha256};
+use std::{
+    fs::File,
+    io,
+    ops::Range,
+    os::fd::{AsFd, AsRawFd, OwnedFd},
+};
+
+/// Targets up to this size are read completely.
+const FULL_BYTES: u64 = 64 << 20;
+/// Read at the beginning and at the end: all places of signatures that libblkid knows.
+const EDGE_BYTES: u64 = 4 << 20;
+const SAMPLE_BYTES: u64 = 4096;
+const SAMPLES: u64 = 256;
+const SAMPLES_PER_REGION: u64 = 64;
+/// Further regions are not sampled by themselves.
+const MAX_REGIONS: usize = 64;
+/// Bytes per read, and alignment of offset and memory for direct I/O.
+const CHUNK_BYTES: usize = 1 << 20;
+const ALIGN: u64 = 4096;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contents {
+    /// Such as `ext4 "photos"`, or `sdb1: ext4 "photos"`.
+    signatures: Vec<String>,
+    /// A byte that is not zero was read.
+    has_data: bool,
+    /// Of all bytes that were read and are not zero, with their offsets.
+    digest: [u8; 32],
+}
+
+impl Contents {
+    /// Reads an open target of `length` bytes. `regions`: byte ranges that are sampled in addition.
+    ///
+    /// # Errors
+    /// Errors of reading it.
+    pub(crate) fn read(target: impl AsFd, length: u64, regions: &[Range<u64>]) -> io::Result<Self> {
+        let mut sample = Sample::open(&target, length)?;
+        for range in ranges(length, regions) {
+            sample.read(range)?;
+        }
+        let found = match &sample.copy {
+            Some(copy) if sample.has_data => signatures(copy),
+            _ => Vec::new(),
+        };
+        Ok(Self {
+            signatures: found.iter().map(ToString::to_string).collect(),
+            has_data: sample.has_data,
+            digest: sample.hash.finalize().into(),
+        })
+    }
+
+    /// Adds the signatures of a partition of this device.
+    pub(crate) fn add_partition(&mut self, name: &str, contents: &Self) {
+        let signatures = contents.signatures.iter();
+        self.signatures
+            .extend(signatures.map(|signature| format!("{name}: {signature}")));
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.signatures.is_empty() && !self.has_data
+    }
+
+    /// For people. Never empty.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        match (self.signatures.is_empty(), self.has_data) {
+            (false, _) => self.signatures.clone(),
+            (true, true) => vec!["data without a known signature".into()],
+            (true, false) => vec!["no data found".into()],
+        }
+    }
+
+    /// Of everything that was found.
+    pub(crate) fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for signature in &self.signatures {
+            hash.update(signature);
+            hash.update([0]);
+        }
+        hash.update(self.digest);
+        hex(&hash.finalize())
+    }
+}
+
+/// The ranges to read: aligned, in order, without overlaps.
+fn ranges(length: u64, regions: &[Range<u64>]) -> Vec<Range<u64>> {
+    if length <= FULL_BYTES {
+        return Vec::from([Range {
+            start: 0,
+            end: length,
+        }]);
+    }
+    let mut ranges = vec![0..EDGE_BYTES, length - EDGE_BYTES..length];
+    ranges.extend(samples(&(0..length), SAMPLES));
+    for region in regions.iter().take(MAX_REGIONS) {
+        ranges.extend(samples(region, SAMPLES_PER_REGION));
+    }
+    for range in &mut ranges {
+        range.start -= range.start % ALIGN;
+        range.end = range.end.min(length);
+    }
+    ranges.sort_by_key(|range| range.start);
+    ranges.dedup_by(|next, range| {
+        let overlaps = next.start <= range.end;
+        if overlaps {
+            range.end = range.end.max(next.end);
+        }
+        overlaps
+    });
+    ranges
+}
+
+fn samples(range: &Range<u64>, count: u64) -> impl Iterator<Item = Range<u64>> {
+    let (begin, length) = (range.start, range.end - range.start);
+    let step = (length / count).max(SAMPLE_BYTES);
+    (0..length.div_ceil(step)).map(move |index| {
+        let at = begin + index * step;
+        at..at + SAMPLE_BYTES
+    })
+}
+
+struct Sample {
+    file: OwnedFd,
+    /// A sparse copy in memory of what was read, to look for signatures without reading the target
+    /// again through the page cache; `None` if the kernel does not permit it.
+    copy: Option<File>,
+    buffer: Vec<u8>,
+    /// Index of the first aligned byte in the buffer.
+    first: usize,
+    has_data: bool,
+    hash: Sha256,
+}
+
+impl Sample {
+    /// Reads with O_DIRECT where possible, so that the page cache stays as it is.
+    fn open(target: &impl AsFd, length: u64) -> io::Result<Self> {
+        let path = format!("/proc/self/fd/{}", target.as_fd().as_raw_fd());
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = match open(&path, flags | OFlags::DIRECT, Mode::empty()) {
+            Err(Errno::INVAL) => open(&path, flags, Mode::empty()),
+            result => result,
+        }?;
+        // Without O_DIRECT: no readahead.
+        let _ = fadvise(&file, 0, None, Advice::Random);
+        let buffer = vec![0; CHUNK_BYTES + ALIGN as usize];
+        Ok(Self {
+            file,
+            copy: sparse_memory(length).ok(),
+            first: buffer.as_ptr().align_offset(ALIGN as usize),
+            buffer,
+            has_data: false,
+            hash: Sha256::new(),
+        })
+    }
+
+    fn read(&mut self, range: Range<u64>) -> io::Result<()> {
+        let mut at = range.start;
+        while at < range.end {
+            at = self.next_data(at);
+            if at >= range.end {
+                break;
+            }
+            // Direct I/O reads whole blocks. The rest of the last one is beyond the end of the file,
+            // or is read twice.
+            let bytes = (range.end - at).next_multiple_of(ALIGN);
+            let bytes = bytes.min(CHUNK_BYTES as u64) as usize;
+            let buffer = &mut self.buffer[self.first..self.first + bytes];
+            let read = retry_on_intr(|| pread(&self.file, &mut *buffer, at))?;
+            if read == 0 {
+                break;
+            }
+            let data = &self.buffer[self.first..self.first + read];
+            for (block, at) in data
+                .chunks(ALIGN as usize)
+                .zip((at..).step_by(ALIGN as usize))
+            {
+                if block.iter().any(|byte| *byte != 0) {
+                    self.has_data = true;
+                    self.hash.update(at.to_le_bytes());
+                    self.hash.update(block);
+                    // Without it, only the name of what was found is missing.
+                    let _ = self.copy.as_ref().map(|copy| pwrite(copy, block, at));
+                }
+            }
+            at += read as u64;
+        }
+        Ok(())
+    }
+
+    /// Skips the holes of a file. Devices have none.
+    fn next_data(&self, at: u64) -> u64 {
+        match seek(&self.file, SeekFrom::Data(at)) {
+            Ok(data) => data - data % ALIGN,
+            Err(Errno::NXIO) => u64::MAX,
+            Err(_) => at,
+        }
+    }
+}
+
+fn sparse_memory(length: u64) -> Result<File, Errno> {
+    let memory = memfd_create("contents", MemfdFlags::CLOEXEC)?;
+    ftruncate(&memory, length)?;
+    Ok(memory.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    const MIB: u64 = 1 << 20;
+
+    fn contents(file: &File, regions: &[Range<u64>]) -> Contents {
+        let length = file.metadata().unwrap().len();
+        Contents::read(file, length, regions).unwrap()
+    }
+
+    fn file(length: u64) -> File {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.set_len(length).unwrap();
+        file
+    }
+
+    #[test]
+    fn single_bytes_are_found() {
+        for (length, at) in [
+            (1, 0),
+            (MIB + 5, MIB + 4),
+            (64 * MIB, 33 * MIB + 77),
+            (900 * MIB, 0),
+            (900 * MIB, MIB - 1),
+            (900 * MIB, 899 * MIB),
+            (900 * MIB + 3, 900 * MIB + 2),
+        ] {
+            let file = file(length);
+            assert!(contents(&file, &[]).is_blank(), "{length}");
+            file.write_all_at(b"x", at).unwrap();
+            let found = contents(&file, &[]);
+            assert!(found.has_data && !found.is_blank(), "{length} {at}");
+        }
+    }
+
+    #[test]
+    fn data_in_the_region_of_the_job_is_found() {
+        let file = file(900 * MIB);
+        let at = 500 * MIB + 12 * 4096;
+        file.write_all_at(&[1; 4096], at).unwrap();
+        assert!(contents(&file, &[]).is_blank(), "between the samples");
+        let region = at - 4096..at + 8192;
+        assert!(!contents(&file, &[region]).is_blank());
+    }
+
+    #[test]
+    fn digest_changes_with_the_data_and_its_place() {
+        let digest = |at: u64, data: &[u8]| {
+            let file = file(2 * MIB);
+            file.write_all_at(data, at).unwrap();
+            contents(&file, &[]).digest()
+        };
+        let one = digest(0, b"one");
+        assert_eq!(one, digest(0, b"one"));
+        assert_ne!(one, digest(0, b"two"));
+        assert_ne!(one, digest(8192, b"one"));
+    }
+
+    #[test]
+    fn ranges_are_aligned_and_do_not_overlap() {
+        for length in [64 * MIB + 1, 100 * MIB, (1 << 40) + 512] {
+            let regions = [0..length, 7..5000, length - 600..length];
+            let found = ranges(length, &regions);
+            assert!(found.iter().all(|range| range.start.is_multiple_of(ALIGN)));
+            assert!(found.windows(2).all(|pair| pair[0].end < pair[1].start));
+            assert_eq!(found.first().unwrap().start, 0);
+            assert_eq!(found.last().unwrap().end, length);
+            let bytes: u64 = found.iter().map(|range| range.end - range.start).sum();
+            assert!(bytes < 12 * MIB, "{bytes}");
+        }
+    }
+}

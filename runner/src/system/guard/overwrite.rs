@@ -1,0 +1,144 @@
+//! Which data a run would destroy. The state of the target, to which a confirmation is bound, is a
+//! digest of its identity, size and contents.
+
+use crate::{
+    plan::host_view::{Overwritten, PathKind},
+    system::{
+        guard::{
+            Guard,
+            contents::Contents,
+            file::permission_denied,
+            file_use::{check_unused, open_to_write},
+        },
+        host::{
+            block_device::BlockDevice,
+            identity::{identity, serial},
+            kernel::{attribute, value},
+            ownership,
+            resolved_path::{ResolvedPath, Stat},
+        },
+    },
+};
+use leadline_protocol::{plan::target::TargetKind, problem::Problem};
+use rustix::{
+    fs::{Mode, OFlags, open},
+    io::Errno,
+};
+use sha2::{Digest, Sha256};
+use std::{
+    fs,
+    ops::Range,
+    os::{fd::OwnedFd, unix::fs::MetadataExt},
+    path::{Path, PathBuf},
+};
+
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+impl Guard {
+    /// `None` for new files, files that Leadline created and nobody changed, and loop devices of the
+    /// run. `regions`: what the jobs write, in bytes.
+    ///
+    /// # Errors
+    /// `permission_denied` if the target cannot be opened; `file_in_use` if another process uses a
+    /// file that Leadline did not create.
+    pub(crate) fn overwritten(
+        &self,
+        found: &ResolvedPath,
+        regions: &[Range<u64>],
+    ) -> Result<Option<Overwritten>, Problem> {
+        match (found.kind, found.stat) {
+            (PathKind::Device, Some(stat)) => match self.host.by_dev(stat.rdev) {
+                Some(block) if !self.is_run_loop(block) => {
+                    self.overwritten_device(&found.path, block, regions)
+                }
+                _ => Ok(None),
+            },
+            (PathKind::File, Some(stat)) => overwritten_file(&found.path, stat, regions),
+            _ => Ok(None),
+        }
+    }
+
+    fn overwritten_device(
+        &self,
+        path: &Path,
+        block: &BlockDevice,
+        regions: &[Range<u64>],
+    ) -> Result<Option<Overwritten>, Problem> {
+        let device = open_to_read(path)?;
+        let mut contents = Contents::read(&device, block.size_bytes, regions)
+            .map_err(|error| unreadable(path, &error))?;
+        for partition in self.host.blocks.values() {
+            if partition.disk.as_ref() == Some(&block.name) {
+                let path = PathBuf::from(partition.path());
+                let found = Contents::read(open_to_read(&path)?, partition.size_bytes, &[]);
+                let found = found.map_err(|error| unreadable(&path, &error))?;
+                contents.add_partition(&partition.name, &found);
+            }
+        }
+        let identity = identity(&self.host, block);
+        let sequence: Option<u64> = value(block.dir.join("diskseq"));
+        let sector: Option<u64> = value(block.queue().join("logical_block_size"));
+        let state = format!(
+            "{identity:?} {} {sequence:?} {} {sector:?} {} {:?}",
+            block.dev,
+            block.size_bytes,
+            block.read_only,
+            attribute(BOOT_ID),
+        );
+        Ok(Some(Overwritten {
+            kind: TargetKind::Device,
+            text: serial(block).unwrap_or_else(|| block.name.clone()),
+            identity,
+            contents: contents.sentences(),
+            is_blank: contents.is_blank(),
+            must_confirm: self.backing_file_in_root(block).is_none(),
+            state: hex(&Sha256::digest(state)),
+            data: contents.digest(),
+        }))
+    }
+}
+
+fn overwritten_file(
+    path: &Path,
+    stat: Stat,
+    regions: &[Range<u64>],
+) -> Result<Option<Overwritten>, Problem> {
+    let file = open_to_write(path)?;
+    if ownership::is_owned(path) {
+        return Ok(None);
+    }
+    check_unused(&file, path)?;
+    let contents =
+        Contents::read(&file, stat.length, regions).map_err(|error| unreadable(path, &error))?;
+    let modified = fs::metadata(path)
+        .map(|now| (now.mtime(), now.mtime_nsec()))
+        .ok();
+    let name = path.file_name().unwrap_or_default();
+    let state = format!("{} {} {}", path.display(), stat.dev, stat.inode);
+    let data = format!("{} {modified:?} {}", stat.length, contents.digest());
+    Ok(Some(Overwritten {
+        kind: TargetKind::File,
+        identity: None,
+        text: name.to_string_lossy().into_owned(),
+        contents: contents.sentences(),
+        is_blank: contents.is_blank(),
+        must_confirm: false,
+        state: hex(&Sha256::digest(state)),
+        data: hex(&Sha256::digest(data)),
+    }))
+}
+
+fn open_to_read(path: &Path) -> Result<OwnedFd, Problem> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    open(path, flags, Mode::empty()).map_err(permission_denied(path))
+}
+
+/// Data that cannot be read cannot be confirmed either.
+fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
+    permission_denied(path)(Errno::from_io_error(error).unwrap_or(Errno::IO))
+}
+
+/// Lower case.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

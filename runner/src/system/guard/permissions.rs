@@ -1,0 +1,100 @@
+//! What the operator permits: directories for target files, and devices for raw writes. The jobs of
+//! users cannot extend it.
+
+use leadline_protocol::problem::Problem;
+use rustix::{
+    fs::{Mode, OFlags, open},
+    io::Errno,
+};
+use std::{
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Opens a directory to look up paths beneath it.
+const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+#[derive(Clone, Debug, Default)]
+pub struct Permissions {
+    roots: Arc<[Root]>,
+    /// Identities as in the device list.
+    raw_writes: Arc<[String]>,
+}
+
+/// A target root. It is opened once: a directory or link that later takes its place is not the same
+/// root.
+#[derive(Debug)]
+struct Root {
+    /// Canonical.
+    path: PathBuf,
+    directory: Result<OwnedFd, Errno>,
+}
+
+impl Permissions {
+    /// `roots`: directories below which files may be targets. When empty (command line without
+    /// --target-root), files may be anywhere. `raw_writes`: identities of the devices that may be
+    /// written. Loop devices on files below a root need no entry.
+    pub fn new(roots: &[PathBuf], raw_writes: &[String]) -> Self {
+        Self {
+            roots: roots.iter().map(|root| Root::open(root)).collect(),
+            raw_writes: raw_writes.into(),
+        }
+    }
+
+    /// Without raw writes to listed devices.
+    pub fn below(roots: &[PathBuf]) -> Self {
+        Self::new(roots, &[])
+    }
+
+    /// Target roots that cannot be opened.
+    pub fn problems(&self) -> Vec<Problem> {
+        self.roots.iter().filter_map(Root::problem).collect()
+    }
+
+    pub(crate) fn has_roots(&self) -> bool {
+        !self.roots.is_empty()
+    }
+
+    /// Canonical paths of the target roots.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
+        self.roots.iter().map(|root| root.path.as_path())
+    }
+
+    /// The target root of a canonical path. Compares whole components: `/data2` is not below
+    /// `/data`.
+    pub(crate) fn root_of(&self, path: &Path) -> Option<(&Path, BorrowedFd<'_>)> {
+        self.roots.iter().find_map(|root| {
+            let directory = root.directory.as_ref().ok()?;
+            let is_below = path.starts_with(&root.path);
+            is_below.then(|| (root.path.as_path(), directory.as_fd()))
+        })
+    }
+
+    pub(crate) fn may_write(&self, identity: &str) -> bool {
+        self.raw_writes.iter().any(|allowed| allowed == identity)
+    }
+}
+
+impl Root {
+    fn open(path: &Path) -> Self {
+        // The canonical path is opened without links, so both are the same directory.
+        let canonical = path.canonicalize();
+        let path = canonical.as_deref().unwrap_or(path).to_owned();
+        let directory = open(&path, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
+        Self { path, directory }
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        let error = self.directory.as_ref().err()?;
+        Some(Problem::environment(
+            "target_root_missing",
+            "target_root",
+            format!(
+                "The target root {} cannot be opened: {error}.",
+                self.path.display()
+            ),
+            "Create the directory, or mount its filesystem, before starting.",
+        ))
+    }
+}
