@@ -84,6 +84,11 @@ fn digits(value: f64) -> String {
     }
 }
 
+/// Hexadecimal digits, in lower case.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

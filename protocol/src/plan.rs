@@ -70,6 +70,13 @@ pub struct PlannedPhase {
     pub write_bytes: Option<u64>,
 }
 
+/// Time of the plan of a confirmation `TEXT@CODE`, in minutes since 1970 UTC. A code is
+/// `MINUTE-DIGEST`, in hexadecimal digits.
+pub fn planned_minute(confirmation: &str) -> Option<u64> {
+    let (_, code) = confirmation.rsplit_once('@')?;
+    u64::from_str_radix(code.split_once('-')?.0, 16).ok()
+}
+
 /// Cost of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
 pub struct Estimate {

@@ -29,8 +29,8 @@ pub struct RunRequest {
     pub name: Option<String>,
     pub tags: Option<Vec<String>>,
     pub notes: Option<String>,
-    /// Serial number of the device to overwrite, or its kernel name if it has none. Must match.
-    pub confirm: Option<String>,
+    /// `TEXT@CODE` for each target with data that is overwritten, from `confirmations` of the plan.
+    pub confirm: Option<Vec<String>>,
 }
 
 /// Body of `POST /runs/{n}/rerun`.
@@ -43,8 +43,8 @@ pub struct RerunRequest {
     /// Options to change in every job, such as `{"direct": 1}`; null removes an option.
     #[schema(value_type = Option<std::collections::BTreeMap<String, Value>>)]
     pub patch: Option<Map<String, Value>>,
-    /// Serial number of the device to overwrite, or its kernel name if it has none. Must match.
-    pub confirm: Option<String>,
+    /// `TEXT@CODE` for each target with data that is overwritten, from `confirmations` of the plan.
+    pub confirm: Option<Vec<String>>,
 }
 
 /// Body of `PATCH /runs/{n}`.

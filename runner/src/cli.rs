@@ -1,5 +1,6 @@
 //! Commands and their options. Exit codes are defined in `docs/protocol.md`.
 
+mod args;
 mod document;
 mod event_printer;
 mod output;
@@ -9,6 +10,7 @@ pub mod text;
 
 use crate::{
     cli::{
+        args::{JobArgs, PermissionArgs},
         document::read_document,
         output::{OutputFormat, print, print_error, print_json},
     },
@@ -19,19 +21,12 @@ use crate::{
         target::leftovers::remove_leftovers,
     },
 };
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use leadline_protocol::{
-    job::run_spec::{RunSpec, parse_run},
     plan::Plan,
     problem::Problem,
-    study::{
-        files::OwnedFiles,
-        parse::{is_study, parse_study},
-        plan::StudyPlan,
-        spec::StudySpec,
-    },
+    study::{files::OwnedFiles, parse::is_study, plan::StudyPlan},
 };
-use serde_json::Value;
 use std::path::PathBuf;
 
 const USAGE_ERROR: u8 = 2;
@@ -113,68 +108,6 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-}
-
-#[derive(Args)]
-struct JobArgs {
-    /// JSON job or study, or `-` for standard input
-    job: String,
-    #[command(flatten)]
-    permissions: PermissionArgs,
-    /// Overwrite data as the plan asks for; can be repeated
-    #[arg(long, value_name = "TEXT@CODE")]
-    confirm: Vec<String>,
-}
-
-#[derive(Args)]
-struct PermissionArgs {
-    /// Only allow target files under this directory; can be repeated [default: any directory]
-    #[arg(long = "target-root", value_name = "DIR")]
-    roots: Vec<PathBuf>,
-    /// Permit raw writes to the device with this identity, from `devices`; can be repeated [env:
-    /// LEADLINE_ALLOW_RAW_WRITE, separated by commas]
-    #[arg(long = "allow-raw-write", value_name = "IDENTITY")]
-    raw_writes: Vec<String>,
-}
-
-impl JobArgs {
-    /// # Errors
-    /// All invalid fields of the document.
-    fn study_spec(&self, document: Value) -> Result<StudySpec, Vec<Problem>> {
-        let mut spec = parse_study(document)?;
-        spec.confirm.extend_from_slice(&self.confirm);
-        Ok(spec)
-    }
-
-    /// # Errors
-    /// All invalid fields of the document.
-    fn run_spec(&self, document: &Value) -> Result<RunSpec, Vec<Problem>> {
-        let mut spec = parse_run(document)?;
-        spec.confirm.extend_from_slice(&self.confirm);
-        Ok(spec)
-    }
-}
-
-/// Not declared as an `env` of the option, because an identity on the command line may contain a
-/// comma.
-const RAW_WRITES_VARIABLE: &str = "LEADLINE_ALLOW_RAW_WRITE";
-
-impl PermissionArgs {
-    /// # Errors
-    /// `target_root_missing`.
-    fn resolve(&self) -> Result<Permissions, Vec<Problem>> {
-        let mut raw_writes = self.raw_writes.clone();
-        if raw_writes.is_empty() {
-            let listed = std::env::var(RAW_WRITES_VARIABLE).unwrap_or_default();
-            let identities = listed.split(',').filter(|identity| !identity.is_empty());
-            raw_writes.extend(identities.map(str::to_owned));
-        }
-        let permissions = Permissions::new(&self.roots, &raw_writes);
-        match permissions.problems() {
-            problems if problems.is_empty() => Ok(permissions),
-            problems => Err(problems),
-        }
-    }
 }
 
 /// Prints problems that are not about a job, and returns the exit code.

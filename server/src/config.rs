@@ -40,6 +40,10 @@ pub struct Config {
     /// colons] [default: DATA_DIR/targets]
     #[arg(long = "target-root", value_name = "DIR")]
     target_roots: Vec<PathBuf>,
+    /// Permit raw writes to the device with this identity, as shown on the page Devices; repeatable
+    /// [env: LEADLINE_ALLOW_RAW_WRITE, separated by commas]
+    #[arg(long = "allow-raw-write", value_name = "IDENTITY")]
+    raw_writes: Vec<String>,
     /// Token that clients must send [default: the token in DATA_DIR/token]
     #[arg(
         long,
@@ -96,6 +100,8 @@ pub(crate) struct ResolvedConfig {
     pub listen: SocketAddr,
     pub data_dir: PathBuf,
     pub target_roots: Vec<PathBuf>,
+    /// Identities of the devices that may be written.
+    pub raw_writes: Vec<String>,
     /// `None` disables authentication.
     pub token: Option<String>,
     pub allowed_hosts: Vec<String>,
@@ -111,7 +117,10 @@ impl Config {
         check_no_auth(self.no_auth, listen.ip())?;
         let data_dir = create_dir(&self.data_dir)?;
         let environment = std::env::var_os("LEADLINE_TARGET_ROOT");
-        let target_roots = target_roots(self.target_roots, environment, &data_dir);
+        let target_roots = match target_roots(self.target_roots, environment) {
+            roots if roots.is_empty() => vec![create_dir(&data_dir.join("targets"))?],
+            roots => existing(&roots)?,
+        };
         let token = match self.token {
             _ if self.no_auth => None,
             Some(token) => Some(check_token(token)?),
@@ -123,10 +132,8 @@ impl Config {
         };
         Ok(ResolvedConfig {
             listen,
-            target_roots: target_roots
-                .iter()
-                .map(|root| create_dir(root))
-                .collect::<anyhow::Result<_>>()?,
+            target_roots,
+            raw_writes: self.raw_writes,
             data_dir,
             token,
             allowed_hosts: self.allowed_hosts,
@@ -169,12 +176,8 @@ fn check_token(token: String) -> anyhow::Result<String> {
     Ok(token)
 }
 
-/// Command line, environment or default, in this order.
-fn target_roots(
-    arguments: Vec<PathBuf>,
-    environment: Option<OsString>,
-    data_dir: &Path,
-) -> Vec<PathBuf> {
+/// Command line or environment, in this order.
+fn target_roots(arguments: Vec<PathBuf>, environment: Option<OsString>) -> Vec<PathBuf> {
     if !arguments.is_empty() {
         return arguments;
     }
@@ -182,8 +185,23 @@ fn target_roots(
         Some(paths) if !paths.is_empty() => std::env::split_paths(&paths)
             .filter(|path| !path.as_os_str().is_empty())
             .collect(),
-        _ => vec![data_dir.join("targets")],
+        _ => Vec::new(),
     }
+}
+
+/// Returns the canonical paths. A missing directory is not created: it may be a mount point whose
+/// filesystem is not mounted.
+fn existing(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let canonical = |root: &PathBuf| {
+        let path = root.canonicalize().ok().filter(|path| path.is_dir());
+        path.with_context(|| {
+            format!(
+                "the target root {} is not a directory. Create it, or mount its filesystem",
+                root.display()
+            )
+        })
+    };
+    roots.iter().map(canonical).collect()
 }
 
 /// Creates the directory if necessary and returns its canonical path.
@@ -219,15 +237,12 @@ mod tests {
         let check = |arguments: &[&str], environment: Option<&str>, expect: &[&str]| {
             let arguments = arguments.iter().map(PathBuf::from).collect();
             let expect: Vec<PathBuf> = expect.iter().map(PathBuf::from).collect();
-            assert_eq!(
-                target_roots(arguments, environment.map(Into::into), Path::new("/d")),
-                expect
-            );
+            assert_eq!(target_roots(arguments, environment.map(Into::into)), expect);
         };
         check(&["/a:b"], Some("/x"), &["/a:b"]);
         check(&[], Some("/x:/y:"), &["/x", "/y"]);
-        check(&[], Some(""), &["/d/targets"]);
-        check(&[], None, &["/d/targets"]);
+        check(&[], Some(""), &[]);
+        check(&[], None, &[]);
     }
 
     #[test]

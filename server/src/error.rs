@@ -52,6 +52,15 @@ impl Error {
         }
     }
 
+    pub(crate) fn confirmation_used(entry: &str) -> Self {
+        Self::Rejected(vec![Problem::guard(
+            "confirmation_used",
+            "confirm",
+            format!("The confirmation {entry} has already started a run."),
+            "Plan the run again, and confirm it again.",
+        )])
+    }
+
     pub(crate) fn key_reused() -> Self {
         Self::invalid(
             "idempotency_key_reused",

@@ -6,7 +6,6 @@
 //! the server died become `interrupted`.
 
 pub(crate) mod cancel;
-pub(crate) mod confirmation;
 pub(crate) mod maintenance;
 pub(crate) mod publish;
 pub(crate) mod read;

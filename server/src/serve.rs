@@ -36,11 +36,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     raise_file_limit();
     let mut lock = DataDirLock::acquire(&config.data_dir).await?;
     let store = Store::open(&config.data_dir.join("leadline.db")).await?;
-    let runner = Runner::new(
-        config.runner.clone(),
-        config.target_roots.clone(),
-        config.data_dir.clone(),
-    );
+    let runner = Runner::new(&config);
     let runs = Runs::new(store.clone(), runner.clone(), config.max_running);
     let interrupted = runs.recover().await?;
     let (listener, other_port) = listen::listen(config.listen).await?;

@@ -7,6 +7,7 @@
 
 mod chunks;
 mod compaction;
+pub(crate) mod confirmations;
 pub(crate) mod entry;
 pub(crate) mod events;
 pub(crate) mod filter;

@@ -19,6 +19,7 @@ const UNSAFE = {
   'runner/src/run/worker_pool.rs': 'the signal that wakes a worker',
   'runner/src/system/buffers.rs': 'mmap(2)',
   'runner/src/system/clock/tsc.rs': 'the time stamp counter',
+  'runner/src/system/guard/file_use.rs': 'F_SETLEASE of fcntl(2)',
   'runner/src/system/host/cachestat.rs': 'cachestat(2), mincore(2)',
   'runner/src/system/host/fiemap.rs': 'FS_IOC_FIEMAP',
   'runner/src/system/host/ioctl.rs': 'ioctl(2) on block devices',

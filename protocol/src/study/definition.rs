@@ -27,7 +27,7 @@ pub struct StudyDefinition {
     /// Tags of the runs.
     pub tags: Option<Vec<String>>,
     /// Serial number of the device to overwrite, or its kernel name if it has none. Must match.
-    pub confirm: Option<String>,
+    pub confirm: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]

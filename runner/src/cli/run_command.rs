@@ -2,7 +2,7 @@
 
 use crate::{
     cli::{
-        JobArgs,
+        args::JobArgs,
         document::read_document,
         event_printer::EventPrinter,
         output::{OutputFormat, print_error},

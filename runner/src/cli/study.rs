@@ -6,12 +6,12 @@ use crate::{
         output::{OutputFormat, print_error, print_json, write_styled},
         text::{self, study::StepResult, style::terminal_width},
     },
-    plan::overwrites::planned_minute,
     run::{self, stop_signal::StopSignal},
     system::{guard::permissions::Permissions, target::leftovers::remove_leftovers},
 };
 use leadline_protocol::{
     job::run_spec::{RunSpec, parse_run},
+    plan::planned_minute,
     study::{
         parse::parse_study,
         plan::{StepPlan, StudyPlan},

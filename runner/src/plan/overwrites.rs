@@ -6,10 +6,12 @@
 
 use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::{
+    format::hex,
     job::run_spec::RunSpec,
     plan::{
         Confirmation,
         job::ResolvedJob,
+        planned_minute,
         target::{Target, TargetKind},
     },
     problem::Problem,
@@ -115,38 +117,37 @@ fn problem(
         code,
         ..
     } = confirmation;
-    let command = format!("--confirm {}", quoted(&format!("{text}@{code}")));
+    let contents = contents.join(", ");
+    // The steps of a study, and files with the same name, have codes of their own.
     let prefix = format!("{text}@");
-    let mut codes = given.iter().filter_map(|entry| entry.strip_prefix(&prefix));
-    let Some(given) = codes.next() else {
-        let detail = format!(
-            "The run would overwrite {path}, which holds {}.",
-            contents.join(", ")
-        );
-        let remedy =
-            format!("If its data may be lost, confirm within {VALID_MINUTES} minutes: {command}");
-        return Some(Problem::guard("not_confirmed", FIELD, detail, remedy));
-    };
-    let planned = minute_of(given);
-    let is_same = planned.is_some_and(|planned| digest(planned) == given);
-    let is_recent =
-        planned.is_some_and(|planned| planned <= minute && minute - planned <= VALID_MINUTES);
-    let (code, detail) = match (is_same, is_recent) {
-        (true, true) => return None,
-        (true, false) => (
+    let mut entries = given.iter().filter(|entry| entry.starts_with(&prefix));
+    let has_entries = entries.clone().next().is_some();
+    let planned = entries.find_map(|entry| {
+        let planned = planned_minute(entry)?;
+        (entry[prefix.len()..] == digest(planned)).then_some(planned)
+    });
+    let (problem, detail) = match planned {
+        Some(planned) if planned <= minute && minute - planned <= VALID_MINUTES => return None,
+        Some(_) => (
             "confirmation_expired",
             format!("The confirmation of {path} is older than {VALID_MINUTES} minutes."),
         ),
-        (false, _) => (
+        None if has_entries => (
             "confirmation_invalid",
             format!(
-                "The confirmation of {path} does not match: it is for other jobs, or the target or its data have changed. It holds {}.",
-                contents.join(", ")
+                "The confirmation of {path} is for other jobs, or the target or its data have changed. It holds {contents}."
             ),
         ),
+        None => (
+            "not_confirmed",
+            format!("The run would overwrite {path}, which holds {contents}."),
+        ),
     };
-    let remedy = format!("Check the target. To confirm again: {command}");
-    Some(Problem::guard(code, FIELD, detail, remedy))
+    let entry = quoted(&format!("{text}@{code}"));
+    let remedy = format!(
+        "If its data may be lost, confirm within {VALID_MINUTES} minutes: --confirm {entry}"
+    );
+    Some(Problem::guard(problem, FIELD, detail, remedy))
 }
 
 /// `MINUTE-DIGEST`, in hexadecimal digits.
@@ -166,21 +167,7 @@ fn code(state: &str, jobs: &[ResolvedJob], file_id: Option<&str>, minute: u64) -
         }
         hash.update(json);
     }
-    let digest: String = hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("{minute:x}-{}", &digest[..DIGEST_LENGTH])
-}
-
-/// Time of the plan of a confirmation `TEXT@CODE`, in minutes since 1970 UTC.
-pub(crate) fn planned_minute(confirmation: &str) -> Option<u64> {
-    minute_of(confirmation.rsplit_once('@')?.1)
-}
-
-fn minute_of(code: &str) -> Option<u64> {
-    u64::from_str_radix(code.split_once('-')?.0, 16).ok()
+    format!("{minute:x}-{}", &hex(&hash.finalize())[..DIGEST_LENGTH])
 }
 
 /// For a shell.

@@ -43,7 +43,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
             Err(problems) => Plan::rejected(problems),
         };
         files.apply(&plan);
-        confirmations.append(&mut plan.confirmations);
+        confirmations.extend_from_slice(&plan.confirmations);
         for problem in plan.problems.drain(..) {
             problems.push(problem.with_path_prefix(&format!("steps[{index}].")));
         }

@@ -4,6 +4,7 @@
 use crate::studies::submit::StudyRequest;
 use leadline_protocol::{
     host::LOCAL_HOST,
+    job::run_spec::CONFIRM_EXAMPLE,
     problem::{Problem, object_reader::ObjectReader},
     run::{RerunRequest, RunPatch, RunRequest},
     study::parse::parse_study,
@@ -39,26 +40,26 @@ pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
         name: fields.text("name", MAX_NAME),
         tags: tags(&mut fields),
         notes: fields.text("notes", MAX_NOTES),
-        confirm: fields.text("confirm", MAX_NAME),
+        confirm: fields.texts("confirm", CONFIRM_EXAMPLE),
     };
     fields.finish(request)
 }
 
-/// Body of `POST /studies` and `POST /studies/plan`. `host`, `tags` and `confirm` are not part of
-/// the document.
+/// Body of `POST /studies` and `POST /studies/plan`. `host` and `tags` are not part of the document.
 pub(crate) fn study_request(body: Value) -> Result<StudyRequest, Vec<Problem>> {
     let mut document = body;
     let mut own = Map::new();
     if let Some(object) = document.as_object_mut() {
-        for name in ["host", "tags", "confirm"] {
+        for name in ["host", "tags"] {
             own.extend(object.shift_remove_entry(name));
         }
     }
     let mut fields = ObjectReader::new(Value::Object(own), "", &[]);
     let host = host(&mut fields);
     let tags = tags(&mut fields);
-    let confirm = fields.text("confirm", MAX_NAME);
-    let mut problems = parse_study(document.clone()).err().unwrap_or_default();
+    let parsed = parse_study(document.clone());
+    let confirm = parsed.as_ref().ok().map(|study| study.confirm.clone());
+    let mut problems = parsed.err().unwrap_or_default();
     problems.extend(fields.finish(()).err().unwrap_or_default());
     if !problems.is_empty() {
         return Err(problems);
@@ -78,7 +79,7 @@ pub(crate) fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Problem>> {
         patch: fields.object("patch", "{\"direct\": 1}"),
         name: fields.text("name", MAX_NAME),
         tags: tags(&mut fields),
-        confirm: fields.text("confirm", MAX_NAME),
+        confirm: fields.texts("confirm", CONFIRM_EXAMPLE),
     };
     fields.finish(request)
 }

@@ -4,12 +4,13 @@
 use crate::{
     error::Error,
     events::buffer::EventBuffer,
-    runs::{Runs, confirmation, detached, state::ServerPhase},
+    runs::{Runs, detached, state::ServerPhase},
     scheduler::{
         locks::{locks_for, uses_devices},
         queue::Locks,
     },
     store::{
+        confirmations::NotCreated,
         keys::{IdempotencyKey, KeyUse},
         new_run::NewRun,
     },
@@ -17,8 +18,7 @@ use crate::{
 use leadline_protocol::{
     device::DeviceList,
     host::LOCAL_HOST,
-    plan::{Plan, job::ResolvedJob},
-    problem::Problem,
+    plan::{Confirmation, Plan, job::ResolvedJob},
     run::{RerunRequest, Run, RunRequest},
 };
 use serde_json::{Map, Value, json};
@@ -60,28 +60,10 @@ impl Runs {
         if let Some(sample_ms) = request.sample_ms {
             run["sample_ms"] = sample_ms.into();
         }
-        let mut plan: Plan = self.runner.plan(&run).await?;
-        let confirm = request.confirm.as_deref();
-        plan.problems
-            .extend(self.check_confirmation(confirm, &plan.jobs).await?);
-        Ok(plan)
-    }
-
-    pub(crate) async fn check_confirmation(
-        &self,
-        confirm: Option<&str>,
-        jobs: &[ResolvedJob],
-    ) -> Result<Vec<Problem>, Error> {
-        let Some(confirm) = confirm else {
-            return Ok(Vec::new());
-        };
-        let overwritten = confirmation::overwritten_devices(jobs);
-        if overwritten.is_empty() {
-            return Ok(Vec::new());
+        if let Some(confirm) = &request.confirm {
+            run["confirm"] = json!(confirm);
         }
-        let devices = self.runner.devices().await?;
-        let problem = |name| confirmation::problem(confirm, name, &devices);
-        Ok(overwritten.into_iter().filter_map(problem).collect())
+        Ok(self.runner.plan(&run).await?)
     }
 
     /// Plans and queues a run, unless the key was used before.
@@ -140,6 +122,7 @@ impl Runs {
             notes: request.notes.unwrap_or_default(),
             requested: request.jobs,
             sample_ms: plan.sample_ms,
+            confirm: used(&plan.confirmations, request.confirm.as_deref()),
             locks: locks_for(&plan.jobs, &devices),
             resolved: plan.jobs,
         })
@@ -164,7 +147,10 @@ impl Runs {
         let now_ms = crate::clock::now_ms();
         let number = match self.store.insert_run(&new, key, now_ms).await? {
             Ok(number) => number,
-            Err(earlier) => return self.replay(earlier).await,
+            Err(NotCreated::KeyUsed(earlier)) => return self.replay(earlier).await,
+            Err(NotCreated::ConfirmationUsed(entry)) => {
+                return Err(Error::confirmation_used(&entry));
+            }
         };
         self.enqueue(number, new.locks);
         drop(admission);
@@ -203,6 +189,16 @@ impl Runs {
             KeyUse::Reused => Err(Error::key_reused()),
         }
     }
+}
+
+/// The given confirmations that the plan needed. Others are ignored.
+pub(crate) fn used(needed: &[Confirmation], given: Option<&[String]>) -> Vec<String> {
+    let is_needed = |entry: &&String| {
+        let text = |needed: &Confirmation| entry.starts_with(&format!("{}@", needed.text));
+        needed.iter().any(text)
+    };
+    let given = given.unwrap_or_default().iter();
+    given.filter(is_needed).cloned().collect()
 }
 
 /// Sets options in all jobs; null removes an option. Patched options come last, since the last of

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/` in order. A list instead of `sqlx::migrate!`, because the macro
 /// compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -35,6 +35,10 @@ const FILES: [(&str, &str); 8] = [
     (
         "sample chunks",
         include_str!("../../../migrations/0008_sample_chunks.sql"),
+    ),
+    (
+        "confirmations",
+        include_str!("../../../migrations/0009_confirmations.sql"),
     ),
 ];
 

@@ -2,8 +2,9 @@
 
 use crate::store::{
     Store,
+    confirmations::{self, NotCreated},
     entry::Entry,
-    keys::{self, IdempotencyKey, KeyUse},
+    keys::{self, IdempotencyKey},
 };
 use anyhow::Result;
 use leadline_protocol::{
@@ -27,23 +28,29 @@ pub(crate) struct NewRun {
     pub requested: Vec<Value>,
     pub sample_ms: u32,
     pub resolved: Vec<ResolvedJob>,
+    /// Confirmations of the data that the run overwrites.
+    pub confirm: Vec<String>,
     /// Devices and paths reserved by the run.
     pub locks: BTreeSet<String>,
 }
 
 impl Store {
-    /// Inserts a run with its first event and returns its number, or the earlier use of the key.
+    /// Inserts a run with its first event and returns its number.
     pub(crate) async fn insert_run(
         &self,
         new: &NewRun,
         key: Option<&IdempotencyKey>,
         now_ms: u64,
-    ) -> Result<Result<u64, KeyUse>> {
+    ) -> Result<Result<u64, NotCreated>> {
         let mut transaction = self.begin().await?;
         if let Some(key) = key
             && let Some(earlier) = keys::find(&mut transaction.connection, key).await?
         {
-            return Ok(Err(earlier));
+            return Ok(Err(NotCreated::KeyUsed(earlier)));
+        }
+        let used = confirmations::use_all(&mut transaction.connection, &new.confirm, now_ms);
+        if let Some(used) = used.await? {
+            return Ok(Err(NotCreated::ConfirmationUsed(used)));
         }
         let number = insert(&mut transaction.connection, new, None, now_ms).await?;
         if let Some(key) = key {
@@ -63,13 +70,14 @@ pub(super) async fn insert(
 ) -> sqlx::Result<u64> {
     let number = insert_summary(connection, new, step, now_ms).await?;
     sqlx::query(
-        "INSERT INTO run_details (run, requested, sample_ms, locks, resolved) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO run_details (run, requested, sample_ms, locks, resolved, confirm) VALUES (?, ?, ?, ?, ?, ?)",
     )
     .bind(number)
     .bind(Json(&new.requested))
     .bind(new.sample_ms)
     .bind(Json(&new.locks))
     .bind(Json(&new.resolved))
+    .bind((!new.confirm.is_empty()).then_some(Json(&new.confirm)))
     .execute(&mut *connection)
     .await?;
     let number = number.cast_unsigned();

@@ -14,7 +14,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use tokio::sync::Mutex;
 
 /// `user_version` of the newest migration.
-const VERSION: i64 = 8;
+const VERSION: i64 = 9;
 /// "Lead" in ASCII, set by the first migration.
 const APPLICATION_ID: i64 = 0x4C65_6164;
 /// Enough for a page with all its charts; more would compete with measurements for CPU time.

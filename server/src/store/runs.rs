@@ -15,6 +15,8 @@ pub(crate) struct UnfinishedRun {
     pub number: u64,
     pub status: RunStatus,
     pub locks: BTreeSet<String>,
+    /// It overwrites data, as somebody confirmed.
+    pub is_confirmed: bool,
 }
 
 impl Store {
@@ -74,10 +76,11 @@ impl Store {
                 number: row.try_get("number")?,
                 status: rows::variant(&row, "status")?,
                 locks: rows::json(&row, "locks")?.unwrap_or_default(),
+                is_confirmed: row.try_get("is_confirmed")?,
             })
         };
         Ok(sqlx::query(
-            "SELECT number, status, locks FROM runs JOIN run_details ON run = number
+            "SELECT number, status, locks, confirm IS NOT NULL AS is_confirmed FROM runs JOIN run_details ON run = number
              WHERE status IN ('queued', 'preparing', 'measuring', 'finishing') ORDER BY number",
         )
         .try_map(run)

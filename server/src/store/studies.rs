@@ -2,7 +2,8 @@
 
 use crate::store::{
     Store,
-    keys::{self, IdempotencyKey, KeyUse},
+    confirmations::{self, NotCreated},
+    keys::{self, IdempotencyKey},
     new_run::{self, NewRun},
     rows,
 };
@@ -24,6 +25,8 @@ pub(crate) struct NewStudy {
     /// Canonical paths of the files that the study removes at its end.
     pub owned_files: Vec<String>,
     pub steps: Vec<(StepDescription, NewRun)>,
+    /// Confirmations of the data that the study overwrites.
+    pub confirm: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -65,20 +68,24 @@ impl FromRow<'_, SqliteRow> for StoredStudy {
 }
 
 impl Store {
-    /// Inserts a study with all its runs and returns its number and runs, or the earlier use of the
-    /// key. Each run gets the lock of the study.
+    /// Inserts a study with all its runs and returns its number and runs. Each run gets the lock of
+    /// the study.
     pub(crate) async fn insert_study(
         &self,
         new: &NewStudy,
         key: Option<&IdempotencyKey>,
         now_ms: u64,
         lock: fn(u64) -> String,
-    ) -> Result<Result<(u64, Vec<(u64, NewRun)>), KeyUse>> {
+    ) -> Result<Result<(u64, Vec<(u64, NewRun)>), NotCreated>> {
         let mut transaction = self.begin().await?;
         if let Some(key) = key
             && let Some(earlier) = keys::find(&mut transaction.connection, key).await?
         {
-            return Ok(Err(earlier));
+            return Ok(Err(NotCreated::KeyUsed(earlier)));
+        }
+        let used = confirmations::use_all(&mut transaction.connection, &new.confirm, now_ms);
+        if let Some(used) = used.await? {
+            return Ok(Err(NotCreated::ConfirmationUsed(used)));
         }
         let study = insert(&mut transaction.connection, new, now_ms).await?;
         let mut runs = Vec::new();

@@ -2,9 +2,13 @@
 
 use crate::{
     error::Error,
-    runs::{Runs, detached, submit::Submitted},
+    runs::{
+        Runs, detached,
+        submit::{Submitted, used},
+    },
     scheduler::locks::{locks_for, study_lock},
     store::{
+        confirmations::NotCreated,
         keys::{IdempotencyKey, KeyUse},
         new_run::NewRun,
         studies::{NewStudy, StepDescription},
@@ -28,17 +32,13 @@ pub(crate) struct StudyRequest {
     pub host: Option<String>,
     /// Tags of all runs.
     pub tags: Option<Vec<String>>,
-    /// Confirmation of the devices to be overwritten.
-    pub confirm: Option<String>,
+    /// Confirmations of the data that is overwritten; also in the document.
+    pub confirm: Option<Vec<String>>,
 }
 
 impl Runs {
     pub(crate) async fn plan_study(&self, request: &StudyRequest) -> Result<StudyPlan, Error> {
-        let mut plan: StudyPlan = self.runner.plan(&request.document).await?;
-        let confirm = request.confirm.as_deref();
-        plan.problems
-            .extend(self.check_confirmation(confirm, &all_jobs(&plan)).await?);
-        Ok(plan)
+        Ok(self.runner.plan(&request.document).await?)
     }
 
     /// Plans and queues all runs of a study, unless the key was used before.
@@ -78,7 +78,10 @@ impl Runs {
             .await?;
         let (number, runs) = match inserted {
             Ok(study) => study,
-            Err(earlier) => return self.replay_study(earlier).await,
+            Err(NotCreated::KeyUsed(earlier)) => return self.replay_study(earlier).await,
+            Err(NotCreated::ConfirmationUsed(entry)) => {
+                return Err(Error::confirmation_used(&entry));
+            }
         };
         let numbers: Vec<u64> = runs.iter().map(|(run, _)| *run).collect();
         for (run, new) in runs {
@@ -114,6 +117,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
     let host = request.host.unwrap_or_else(|| LOCAL_HOST.into());
     let tags = request.tags.unwrap_or_default();
     let owned = plan.owned_files();
+    let given = request.confirm.as_deref();
     let run = |step: &StepPlan| NewRun {
         name: format!("{}: {}", plan.description.name, step.name),
         host: host.clone(),
@@ -122,6 +126,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
         requested: step.jobs.clone(),
         sample_ms: step.plan.sample_ms,
         resolved: step.plan.jobs.clone(),
+        confirm: used(&step.plan.confirmations, given),
         locks: locks_for(&step.plan.jobs, devices),
     };
     let description = |step: &StepPlan| StepDescription {
@@ -130,6 +135,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
     };
     let steps = plan.steps.iter();
     NewStudy {
+        confirm: used(&plan.confirmations, given),
         steps: steps.map(|step| (description(step), run(step))).collect(),
         description: plan.description,
         scaled: plan.scaled,

@@ -1,5 +1,5 @@
-//! Recovery at the start of the server: queued runs are queued again in order; runs that had left
-//! the queue become `interrupted` and keep their samples.
+//! Recovery at the start of the server: queued runs are queued again in order, except those that
+//! overwrite data. Runs that had left the queue become `interrupted` and keep their samples.
 
 use crate::{events::buffer::EventBuffer, runs::Runs};
 use leadline_protocol::status::RunStatus;
@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 const INTERRUPTED: &str =
     "The server stopped while the run was active. Results up to that point are stored.";
+
+const DISARMED: &str =
+    "The server stopped before the run started. It overwrites data and must be confirmed again.";
 
 impl Runs {
     /// Returns the number of interrupted runs.
@@ -17,13 +20,17 @@ impl Runs {
         for run in self.store.unfinished_runs().await? {
             let (seq, _) = self.store.last_event(run.number).await?;
             let buffer = Arc::new(EventBuffer::new(seq + 1));
-            if run.status == RunStatus::Queued {
+            if run.status == RunStatus::Queued && !run.is_confirmed {
                 let mut scheduler = self.scheduler();
                 scheduler.active_runs.insert(run.number, buffer);
                 scheduler.queue.push(run.number, run.locks);
             } else {
                 let to = RunStatus::Interrupted;
-                self.set_status(run.number, run.status, to, INTERRUPTED, buffer)
+                let reason = match run.status {
+                    RunStatus::Queued => DISARMED,
+                    _ => INTERRUPTED,
+                };
+                self.set_status(run.number, run.status, to, reason, buffer)
                     .await?;
                 let status = run.status.as_str();
                 tracing::warn!(run = run.number, status, "run interrupted");

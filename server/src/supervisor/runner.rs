@@ -1,6 +1,7 @@
 //! Commands of the runner program.
 
 use crate::{
+    config::ResolvedConfig,
     error::RunnerError,
     supervisor::{
         process::{RunnerProcess, write_stdin},
@@ -17,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::{
     fs::File,
+    os::unix::fs::MetadataExt,
     path::PathBuf,
     process::{Output, Stdio},
     sync::{Arc, OnceLock},
@@ -34,6 +36,11 @@ const MAX_COMMANDS: usize = 2;
 pub(crate) struct Runner {
     program: PathBuf,
     target_roots: Vec<PathBuf>,
+    /// Device and inode number of each root when the server started: another directory that takes
+    /// its place is not the same root.
+    root_ids: Vec<String>,
+    /// Identities of the devices that may be written.
+    raw_writes: Vec<String>,
     data_dir: PathBuf,
     commands: Arc<Semaphore>,
     /// Inherited by all runners.
@@ -41,11 +48,13 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    pub(crate) fn new(program: PathBuf, target_roots: Vec<PathBuf>, data_dir: PathBuf) -> Self {
+    pub(crate) fn new(config: &ResolvedConfig) -> Self {
         Self {
-            program,
-            target_roots,
-            data_dir,
+            program: config.runner.clone(),
+            target_roots: config.target_roots.clone(),
+            root_ids: config.target_roots.iter().filter_map(root_id).collect(),
+            raw_writes: config.raw_writes.clone(),
+            data_dir: config.data_dir.clone(),
             commands: Arc::new(Semaphore::new(MAX_COMMANDS)),
             lock: Arc::default(),
         }
@@ -114,11 +123,17 @@ impl Runner {
         command
     }
 
-    /// A command with the target roots as arguments.
+    /// A command with the permissions of the operator as arguments.
     fn command(&self, verb: &str) -> Command {
         let mut command = self.base_command(verb);
         for root in &self.target_roots {
             command.arg("--target-root").arg(root);
+        }
+        for id in &self.root_ids {
+            command.arg("--target-root-id").arg(id);
+        }
+        for identity in &self.raw_writes {
+            command.arg("--allow-raw-write").arg(identity);
         }
         command
     }
@@ -139,6 +154,12 @@ impl Runner {
         serde_json::from_slice(&output.stdout)
             .map_err(|error| RunnerError(error_message(&output, &error)))
     }
+}
+
+/// `None` only if the directory vanished since the start.
+fn root_id(root: &PathBuf) -> Option<String> {
+    let found = std::fs::metadata(root).ok()?;
+    Some(format!("{}:{}", found.dev(), found.ino()))
 }
 
 async fn output(command: &mut Command, input: Option<&Value>) -> std::io::Result<Output> {

@@ -8,7 +8,7 @@ use crate::{
 };
 use leadline_protocol::{
     event::{Event, EventBody},
-    plan::target::Target,
+    plan::{planned_minute, target::Target},
     report::Report,
     result::Failure,
     run::Run,
@@ -145,6 +145,12 @@ async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
         json!({"jobs": requested.jobs, "sample_ms": requested.sample_ms, "devices": devices});
     if let Some(file_id) = runs.study_file_id(&run.summary).await? {
         input["study"] = file_id.into();
+    }
+    let confirm = runs.store.confirmations(run.summary.number).await?;
+    if let Some(first) = confirm.first() {
+        // The time was checked when the run was requested.
+        input["accepted_minute"] = json!(planned_minute(first));
+        input["confirm"] = json!(confirm);
     }
     Ok(input)
 }

@@ -233,66 +233,124 @@ impl Drop for Loop {
     }
 }
 
+/// `TEXT@CODE` of the only target that the job overwrites.
+async fn confirmation(server: &Program, job: &Value) -> String {
+    let (_, plan) = server.post("/plan", &json!({"jobs": [job]})).await;
+    let [needed] = plan["confirmations"].as_array().unwrap().as_slice() else {
+        panic!("{plan}")
+    };
+    let field = |name: &str| needed[name].as_str().unwrap().to_owned();
+    format!("{}@{}", field("text"), field("code"))
+}
+
+/// A server, and a job that overwrites a loop device with data.
+async fn server_with_raw_write() -> Option<(Program, Loop, Value)> {
+    let server = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await?;
+    let image = server.data().join("targets/image");
+    std::fs::write(&image, vec![7; 1 << 20]).unwrap();
+    let Some(device) = Loop::attach(image.to_str().unwrap()) else {
+        eprintln!("SKIP: cannot attach a loop device");
+        return None;
+    };
+    let write =
+        json!({"name": "raw", "filename": device.0, "rw": "write", "bs": "4k", "direct": 1});
+    Some((server, device, write))
+}
+
+fn first_code((status, problem): (StatusCode, Value)) -> (StatusCode, String) {
+    let code = problem["errors"][0]["code"].as_str();
+    (status, code.unwrap_or_default().to_owned())
+}
+
 #[tokio::test]
-async fn confirmation_must_name_the_device() {
-    let Some(server) = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await else {
+async fn data_is_overwritten_only_after_a_confirmation() {
+    let Some((server, device, write)) = server_with_raw_write().await else {
         return;
     };
-    let made = server.wait_until_ended(queue(&server, "10ms").await).await;
-    let Some(device) = Loop::attach(made["resolved"][0]["targets"][0]["path"].as_str().unwrap())
-    else {
-        return eprintln!("SKIP: cannot attach a loop device");
+    let image = server.data().join("targets/image");
+    let start = async |confirm: Value| {
+        let body = json!({"jobs": [write], "confirm": confirm});
+        first_code(server.post("/runs", &body).await)
     };
+    let entry = confirmation(&server, &write).await;
+    let (_, code) = entry.split_once('@').unwrap();
     let name = device.0.trim_start_matches("/dev/");
-    let write =
-        json!({"name": "raw", "filename": device.0, "rw": "randwrite", "bs": "4k", "direct": 1});
-    let codes = async |job: &Value, confirm: Value| -> Vec<Value> {
-        let plan = server
-            .post("/plan", &json!({"jobs": [job], "confirm": confirm}))
-            .await
-            .1;
-        plan["problems"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|problem| problem["code"].clone())
-            .collect()
-    };
-    assert_eq!(codes(&write, json!(name)).await, Vec::<Value>::new());
-    assert_eq!(
-        codes(&write, json!(format!("sda, {name}"))).await,
-        Vec::<Value>::new(),
-        "one of several"
-    );
-    for wrong in ["loop", ""] {
-        assert_eq!(codes(&write, json!(wrong)).await, ["not_confirmed"]);
+    for (confirm, expected) in [
+        (json!(null), "not_confirmed"),
+        (json!([]), "not_confirmed"),
+        (json!(format!("loop@{code}")), "not_confirmed"),
+        (json!(name), "not_confirmed"),
+        (json!(format!("{name}@1-0")), "confirmation_invalid"),
+    ] {
+        let found = start(confirm.clone()).await;
+        assert_eq!(found, (StatusCode::CONFLICT, expected.into()), "{confirm}");
     }
-    let mut reading = write.clone();
-    reading["rw"] = json!("randread");
-    assert_eq!(
-        codes(&reading, json!("loop")).await,
-        Vec::<Value>::new(),
-        "reads need no confirmation"
-    );
-    let (status, problem) = server
-        .post("/runs", &json!({"jobs": [write], "confirm": "sda"}))
-        .await;
-    let error = &problem["errors"][0];
-    assert_eq!(
-        (status, &error["field"], &error["code"]),
-        (
-            StatusCode::CONFLICT,
-            &json!("confirm"),
-            &json!("not_confirmed")
-        )
-    );
-    let steps = json!({"name": "s", "steps": [{"jobs": [write]}], "confirm": "sda"});
-    let (status, problem) = server.post("/studies", &steps).await;
-    assert_eq!(
-        (status, &problem["errors"][0]["code"]),
-        (StatusCode::CONFLICT, &json!("not_confirmed")),
-        "{problem}"
-    );
+    let steps = json!({"name": "s", "steps": [{"jobs": [write]}]});
+    let found = first_code(server.post("/studies", &steps).await);
+    assert_eq!(found, (StatusCode::CONFLICT, "not_confirmed".into()));
+    assert_eq!(std::fs::read(&image).unwrap(), vec![7; 1 << 20]);
+
+    let (status, _) = start(json!([entry])).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let run = server.wait_until_ended(1).await;
+    assert_eq!(run["status"], "done", "{}", run["reason"]);
+    assert_ne!(std::fs::read(&image).unwrap(), vec![7; 1 << 20]);
+    let again = start(json!([entry])).await;
+    assert_eq!(again.1, "confirmation_invalid", "the data has changed");
+    let rerun = server.post("/runs/1/rerun", &json!({})).await;
+    assert_eq!(first_code(rerun).1, "not_confirmed");
+    let reading = json!({"name": "r", "filename": device.0, "rw": "read", "bs": "4k", "direct": 1});
+    let (status, _) = server.post("/runs", &json!({"jobs": [reading]})).await;
+    assert_eq!(status, StatusCode::CREATED, "reads need no confirmation");
+}
+
+#[tokio::test]
+async fn a_study_confirms_all_its_steps_at_once() {
+    let Some((server, _device, write)) = server_with_raw_write().await else {
+        return;
+    };
+    let mut study = json!({"name": "s", "steps": [{"jobs": [write]}, {"jobs": [write]}]});
+    let (_, plan) = server.post("/studies/plan", &study).await;
+    let needed = plan["confirmations"].as_array().unwrap().iter();
+    let entries = needed.map(|needed| {
+        let field = |name: &str| needed[name].as_str().unwrap().to_owned();
+        format!("{}@{}", field("text"), field("code"))
+    });
+    study["confirm"] = entries.collect();
+    let (status, created) = server.post("/studies", &study).await;
+    assert_eq!(status, StatusCode::CREATED, "{created}");
+    for run in 1..=2 {
+        let run = server.wait_until_ended(run).await;
+        assert_eq!(run["status"], "done", "{}", run["reason"]);
+    }
+}
+
+#[tokio::test]
+async fn a_confirmation_starts_one_run_and_not_after_a_restart() {
+    let Some((server, _device, write)) = server_with_raw_write().await else {
+        return;
+    };
+    let first = queue(&server, "60s").await;
+    server.wait_for_status(first, &["measuring"]).await;
+    let entry = confirmation(&server, &write).await;
+    let body = json!({"jobs": [write], "confirm": [entry]});
+    let starts = [0; 4].map(|_| server.post("/runs", &body));
+    let started = futures_util::future::join_all(starts).await;
+    let codes: Vec<_> = started.into_iter().map(first_code).collect();
+    let created = codes
+        .iter()
+        .filter(|(status, _)| *status == StatusCode::CREATED);
+    assert_eq!(created.count(), 1, "{codes:?}");
+    let used = codes.iter().filter(|(_, code)| code == "confirmation_used");
+    assert_eq!(used.count(), 3, "{codes:?}");
+
+    let server = server.kill_and_restart().await;
+    let run = server.wait_until_ended(first + 1).await;
+    assert_eq!(run["status"], "interrupted");
+    let reason = run["reason"].as_str().unwrap();
+    assert!(reason.contains("must be confirmed again"), "{reason}");
+    let image = server.data().join("targets/image");
+    assert_eq!(std::fs::read(&image).unwrap(), vec![7; 1 << 20]);
 }
 
 #[tokio::test]
@@ -353,7 +411,7 @@ async fn queued_raw_write_fails_when_its_device_changes() {
     let (status, second) = server
         .post(
             "/runs",
-            &json!({"jobs": [raw], "confirm": device.0.trim_start_matches("/dev/")}),
+            &json!({"jobs": [raw], "confirm": confirmation(&server, &raw).await}),
         )
         .await;
     assert_eq!(

@@ -33,7 +33,19 @@ export const queryClient = new QueryClient({
 /** The feed has no events for hosts. The server's results are about as old. */
 const HOST = { staleTime: 30_000 };
 /** A plan depends on files and devices. */
-const PLAN = { placeholderData: keepPreviousData, retry: false, staleTime: 5000 };
+/** Codes of confirmations are valid for 10 minutes. */
+const NEW_CODES_MS = 4 * 60_000;
+const refetchInterval = ({
+  state: { data },
+}: {
+  state: { data?: { confirmations?: unknown[] } };
+}) => (data?.confirmations?.length ? NEW_CODES_MS : false);
+const PLAN = {
+  placeholderData: keepPreviousData,
+  retry: false,
+  staleTime: 5000,
+  refetchInterval,
+} as const;
 
 /** Key prefix of all run lists, whatever their filter. */
 export const RUNS_KEY = [{ _id: 'listRuns' }] as const;

@@ -4,7 +4,8 @@
 //! zero counts as data. Small targets are read completely. Of larger ones, the first and last
 //! 4 MiB, evenly distributed samples, and samples of the job's own regions are read.
 
-use crate::system::{guard::overwrite::hex, host::signature::signatures};
+use crate::system::host::signature::signatures;
+use leadline_protocol::format::hex;
 use rustix::{
     fs::{
         Advice, MemfdFlags, Mode, OFlags, SeekFrom, fadvise, ftruncate, memfd_create, open, seek,

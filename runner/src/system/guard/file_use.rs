@@ -8,10 +8,11 @@ use rustix::{
     fs::{FlockOperation, Mode, OFlags, fcntl_lock, flock, open},
     io::Errno,
 };
+use signal_hook::flag;
 use std::{
     os::fd::{AsFd, AsRawFd, OwnedFd},
     path::Path,
-    sync::Once,
+    sync::{Arc, Once},
     thread::sleep,
     time::Duration,
 };
@@ -66,12 +67,9 @@ fn use_of(file: &OwnedFd) -> Result<(), &'static str> {
 
 /// Takes a write lease and returns it.
 fn lease(file: impl AsFd) -> Result<(), Errno> {
-    static IGNORE: Once = Once::new();
-    IGNORE.call_once(|| {
-        // SAFETY: ignoring a signal runs no code. The kernel sends SIGIO if somebody opens the file
-        // now, which would end this process.
-        unsafe { libc::signal(libc::SIGIO, libc::SIG_IGN) };
-    });
+    // The kernel sends SIGIO if somebody opens the file now, which would end this process.
+    static CATCH: Once = Once::new();
+    CATCH.call_once(|| drop(flag::register(libc::SIGIO, Arc::default())));
     let fd = file.as_fd().as_raw_fd();
     for kind in [libc::F_WRLCK, libc::F_UNLCK] {
         // SAFETY: F_SETLEASE takes an integer and accesses no memory of this process.

@@ -19,7 +19,7 @@ use crate::{
         },
     },
 };
-use leadline_protocol::{plan::target::TargetKind, problem::Problem};
+use leadline_protocol::{format::hex, plan::target::TargetKind, problem::Problem};
 use rustix::{
     fs::{Mode, OFlags, open},
     io::Errno,
@@ -136,9 +136,4 @@ fn open_to_read(path: &Path) -> Result<OwnedFd, Problem> {
 /// Data that cannot be read cannot be confirmed either.
 fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     permission_denied(path)(Errno::from_io_error(error).unwrap_or(Errno::IO))
-}
-
-/// Lower case.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -3,8 +3,8 @@
 
 use leadline_protocol::problem::Problem;
 use rustix::{
-    fs::{Mode, OFlags, open},
-    io::Errno,
+    fs::{Mode, OFlags, fstat, open},
+    io::{Errno, fcntl_dupfd_cloexec},
 };
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
@@ -39,6 +39,24 @@ impl Permissions {
         Self {
             roots: roots.iter().map(|root| Root::open(root)).collect(),
             raw_writes: raw_writes.into(),
+        }
+    }
+
+    /// Requires that the roots are still the directories that the caller knows. `ids`: their device
+    /// and inode numbers as `DEV:INODE`, in the order of the roots; empty to skip the check.
+    pub fn with_root_ids(self, ids: &[String]) -> Self {
+        let mut roots = Vec::new();
+        for (index, root) in self.roots.iter().enumerate() {
+            let directory = match ids.get(index) {
+                Some(id) if root.id().as_ref() != Some(id) => Err(Errno::STALE),
+                _ => root.try_clone(),
+            };
+            let path = root.path.clone();
+            roots.push(Root { path, directory });
+        }
+        Self {
+            roots: roots.into(),
+            ..self
         }
     }
 
@@ -85,8 +103,29 @@ impl Root {
         Self { path, directory }
     }
 
+    fn try_clone(&self) -> Result<OwnedFd, Errno> {
+        fcntl_dupfd_cloexec(self.directory.as_ref().map_err(|error| *error)?, 0)
+    }
+
+    /// `DEV:INODE`.
+    fn id(&self) -> Option<String> {
+        let found = fstat(self.directory.as_ref().ok()?).ok()?;
+        Some(format!("{}:{}", found.st_dev, found.st_ino))
+    }
+
     fn problem(&self) -> Option<Problem> {
         let error = self.directory.as_ref().err()?;
+        if *error == Errno::STALE {
+            return Some(Problem::guard(
+                "target_root_replaced",
+                "target_root",
+                format!(
+                    "The target root {} is now another directory.",
+                    self.path.display()
+                ),
+                "Mount the original filesystem again, or restart the server.",
+            ));
+        }
         Some(Problem::environment(
             "target_root_missing",
             "target_root",

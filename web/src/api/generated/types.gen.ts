@@ -240,6 +240,33 @@ export type Confidence = {
 export type ConfidenceLevel = 'none';
 
 /**
+ * A target that is overwritten only if a person confirms it, as `TEXT@CODE` in `confirm`.
+ */
+export type Confirmation = {
+    path: string;
+    /**
+     * `file` or `device`.
+     */
+    kind: TargetKind;
+    /**
+     * Stable ID of a device; null for files.
+     */
+    identity?: string | null;
+    /**
+     * What the person types: serial number or kernel name of a device, name of a file.
+     */
+    text: string;
+    /**
+     * What was found on it, such as `ext4 "photos"`.
+     */
+    contents: Array<string>;
+    /**
+     * Valid for 10 minutes, for these jobs, and while the target stays as it is.
+     */
+    code: string;
+};
+
+/**
  * CPU time in the measured window.
  */
 export type CpuReport = {
@@ -1770,6 +1797,10 @@ export type Plan = {
     measures: string;
     findings: Array<Finding>;
     /**
+     * Targets with data that the run would destroy, each of which must be confirmed.
+     */
+    confirmations?: Array<Confirmation>;
+    /**
      * Empty if the run can start.
      */
     problems: Array<Problem>;
@@ -2110,9 +2141,9 @@ export type RerunRequest = {
         [key: string]: unknown;
     } | null;
     /**
-     * Serial number of the device to overwrite, or its kernel name if it has none. Must match.
+     * `TEXT@CODE` for each target with data that is overwritten, from `confirmations` of the plan.
      */
-    confirm?: string | null;
+    confirm?: Array<string> | null;
 };
 
 /**
@@ -2291,9 +2322,9 @@ export type RunRequest = {
     tags?: Array<string> | null;
     notes?: string | null;
     /**
-     * Serial number of the device to overwrite, or its kernel name if it has none. Must match.
+     * `TEXT@CODE` for each target with data that is overwritten, from `confirmations` of the plan.
      */
-    confirm?: string | null;
+    confirm?: Array<string> | null;
 };
 
 export type RunResult = {
@@ -2755,7 +2786,7 @@ export type StudyDefinition = {
     /**
      * Serial number of the device to overwrite, or its kernel name if it has none. Must match.
      */
-    confirm?: string | null;
+    confirm?: Array<string> | null;
 };
 
 export type StudyDescription = {
@@ -2799,6 +2830,10 @@ export type StudyPlan = StudyDescription & {
      */
     file_id: string;
     scaled: Scaled;
+    /**
+     * Targets with data that the study would destroy. Each step has a code of its own.
+     */
+    confirmations?: Array<Confirmation>;
     /**
      * Empty if the study could not be parsed.
      */

@@ -7,12 +7,14 @@ import type { StudyDraft } from './draft';
 /** Key of problems that do not belong to a step. */
 const STUDY = -1;
 
-/** Problems by index of the step; -1 for the study. */
+/** Problems by index of the step; -1 for the study. `own`: problems of the study. */
 export function problemsByStep(
   { steps }: StudyDraft,
   problems: readonly Problem[],
+  own: FormProblem[] = [],
 ): Map<number, FormProblem[]> {
   const byStep = new Map(steps.map(({ text }, index) => [index, textProblems(text)]));
+  if (own.length > 0) byStep.set(STUDY, own);
   for (const problem of problems) {
     const [, step, field] = /^steps\[(\d+)\]\.(.*)$/.exec(problem.field ?? '') ?? [];
     const index = step === undefined ? STUDY : Number(step);

@@ -75,9 +75,8 @@ it('posts only set fields', () => {
     about: 'Why.',
     tags: ['t'],
     continue_on_failure: true,
-    confirm: 'SERIAL',
   };
-  expect(toDocument(full, 'SERIAL')).toMatchObject(fields);
+  expect(toDocument(full)).toMatchObject(fields);
   expect(toDocument(full).steps.map(({ note, sample_ms }) => [note, sample_ms])).toEqual([
     [undefined, undefined],
     ['Purpose.', 50],

@@ -83,15 +83,17 @@ export const changeStep = (
 });
 
 /** The document to post; empty fields are omitted. */
-export function toDocument(
-  { name, about, tags, continueOnFailure, steps }: StudyDraft,
-  confirm?: string,
-): StudyDefinition {
+export function toDocument({
+  name,
+  about,
+  tags,
+  continueOnFailure,
+  steps,
+}: StudyDraft): StudyDefinition {
   return {
     ...(name && { name }),
     ...(about && { about }),
     ...(tags.length > 0 && { tags }),
-    ...(confirm !== undefined && { confirm }),
     ...(continueOnFailure && { continue_on_failure: true }),
     steps: steps.map(stepDocument),
   };

@@ -1,6 +1,4 @@
-// Block devices to choose from. Unusable ones are disabled, with the reason. Writing requires
-// typing the serial.
-import { TextInput } from '@mantine/core';
+// Block devices to choose from. Unusable ones are disabled, with the reason.
 import { useQuery } from '@tanstack/react-query';
 import type { Access, Device } from '../../api';
 import { devicesQuery } from '../../api/queries';
@@ -21,7 +19,6 @@ export function DevicePicker({ draft, isWriting }: DevicePickerProps) {
   const { data, error, refetch } = useQuery(devicesQuery('local'));
   const { value, error: fieldError } = optionProps(draft, 'filename');
   const chosen = data?.devices.find(({ path, links }) => [path, ...links].includes(value));
-  const problem = draft.problems.find(({ option }) => option === 'confirm');
   if (error) return <ProblemNotice error={error} retry={refetch} />;
   return (
     <fieldset className="devices">
@@ -36,26 +33,8 @@ export function DevicePicker({ draft, isWriting }: DevicePickerProps) {
         />
       ))}
       {fieldError && <p className="error">{fieldError}</p>}
-      {isWriting && (chosen || problem) && (
-        <TextInput
-          label={confirmLabel(chosen)}
-          value={draft.confirm}
-          onChange={({ currentTarget }) => draft.setConfirm(currentTarget.value)}
-          error={draft.confirm && problem?.detail}
-          autoComplete="off"
-          spellCheck={false}
-        />
-      )}
     </fieldset>
   );
-}
-
-function confirmLabel(device: Device | undefined): string {
-  if (!device)
-    return 'This overwrites all data on the devices. To confirm, type the serial or name of each, separated by commas';
-  const { name, serial } = device;
-  const what = serial ? 'serial' : 'name';
-  return `This overwrites all data on ${name}. Type its ${what} to confirm: ${serial ?? name}`;
 }
 
 interface DeviceOptionProps {

@@ -1,7 +1,7 @@
 import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { OptionDoc, Plan, Problem, RunRequest } from '../../api';
+import type { Confirmation, OptionDoc, Plan, Problem, RunRequest } from '../../api';
 import { runQuery } from '../../api/queries';
 import { ErrorResponse, serve, showPage } from '../../test-page';
 import { NewRunPage } from './page';
@@ -32,8 +32,25 @@ const UNALIGNED: Problem = {
   remedy: 'Write bs=3072.',
 };
 
+const UNCONFIRMED: Problem = {
+  code: 'not_confirmed',
+  kind: 'guard',
+  field: 'confirm',
+  detail: 'The run would overwrite /dev/sdx.',
+  remedy: 'Confirm.',
+};
+const OVERWRITE: Confirmation = {
+  path: '/dev/sdx',
+  kind: 'device',
+  identity: 'serial:S1',
+  text: 'S1',
+  contents: ['ext4 "photos"'],
+  code: '1-a',
+};
+
 function plan({ jobs, sample_ms }: RunRequest): Plan {
-  const problems = jobs[0]?.bs === '3000' ? [UNALIGNED] : [];
+  const isOverwriting = jobs[0]?.filename === '/dev/sdx';
+  const problems = jobs[0]?.bs === '3000' ? [UNALIGNED] : isOverwriting ? [UNCONFIRMED] : [];
   const estimate = {
     seconds: 41,
     seconds_note: null,
@@ -48,6 +65,7 @@ function plan({ jobs, sample_ms }: RunRequest): Plan {
     estimate,
     measures: 'Device speed.',
     findings: [],
+    confirmations: isOverwriting ? [OVERWRITE] : [],
     problems,
   };
 }
@@ -201,6 +219,23 @@ describe('starting', () => {
     expect(size).toHaveAccessibleDescription(/no multiple of 512 B/);
     await userEvent.click(start());
     expect(started()).toEqual([]);
+  });
+
+  it('overwrites data only after its text is typed', async () => {
+    showPage(NewRunPage, '/new');
+    await userEvent.clear(await text());
+    await userEvent.type(await text(), '[[raw]{Enter}filename=/dev/sdx{Enter}rw=write');
+    const field = await screen.findByRole('textbox', { name: 'Type S1 to confirm' });
+    expect(screen.getByText('ext4 "photos"')).toBeVisible();
+    expect(screen.getByRole('status')).toHaveTextContent(/The data on \/dev\/sdx would be lost/);
+    await userEvent.type(field, 'S2');
+    expect(field).toHaveAccessibleDescription('Not S1');
+    await userEvent.click(start());
+    expect(started()).toEqual([]);
+    await userEvent.clear(field);
+    await userEvent.type(field, 'S1');
+    await userEvent.click(start());
+    await waitFor(() => expect(started()[0]?.body).toMatchObject({ confirm: ['S1@1-a'] }));
   });
 
   it('shows the line of a syntax error', async () => {

@@ -9,6 +9,7 @@ import { Experiments } from './experiments';
 import { IoModeCard } from './io-mode';
 import { JobEditor } from './job-editor';
 import { LoadRunDraft, LoadStudyDraft } from './load-draft';
+import { Overwrites } from './overwrites';
 import { PlanPreview } from './plan-preview';
 import { PresetMenu } from './presets';
 import { StartRun } from './start';
@@ -42,6 +43,7 @@ function RunForm() {
           <BasicFields draft={draft} />
           <AllOptions draft={draft} />
           <PlanPreview draft={draft} title="Plan" />
+          <Overwrites {...draft.confirmations} />
           <StartRun draft={draft} />
         </div>
         <JobEditor draft={draft} />

@@ -13,6 +13,7 @@ import { AllOptions } from './all-options';
 import { BasicFields } from './basic-fields';
 import { IoModeCard } from './io-mode';
 import { JobEditor } from './job-editor';
+import { Overwrites } from './overwrites';
 import { PlanPreview } from './plan-preview';
 import { PresetMenu } from './presets';
 import { LineNumber, ProblemList } from './problem-list';
@@ -114,6 +115,7 @@ function StartStudy({ study }: { study: StudyEditor }) {
         />
         {plan && !hasProblems && <p style={{ marginTop: 10 }}>{studyCostText(plan)}</p>}
       </Card>
+      <Overwrites {...study.confirmations} />
       <ProblemNotice error={error} />
       <StartButton
         start={start}

@@ -30,8 +30,6 @@ interface JobText {
 
 /** A job text with its plan and its problems. */
 export interface JobDraft extends JobText, PlanState<Plan> {
-  confirm: string;
-  setConfirm: (confirm: string) => void;
   problems: FormProblem[];
 }
 

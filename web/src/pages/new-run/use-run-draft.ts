@@ -1,12 +1,13 @@
 // Draft of a run, kept in the browser session. It may start as a copy of an earlier run.
 import { useSessionStorage } from '@mantine/hooks';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { Run, RunRequest } from '../../api';
 import { planQuery } from '../../api/queries';
 import { toJobText } from '../../model/job/export';
 import { type FormProblem, formProblems } from '../../model/job/form-problems';
 import type { JobFile } from '../../model/job/job-text';
 import { DEFAULT_JOB_TEXT } from '../../model/job/presets';
+import { type Confirmations, isNotConfirmed, useConfirmations } from './use-confirmations';
 import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
 
@@ -27,6 +28,7 @@ export interface RunDraft extends JobDraft, Omit<StoredDraft, 'text'> {
   setTags: (tags: string[]) => void;
   /** Replaces the job text and removes the reference to the copied run. */
   loadText: (text: string) => void;
+  confirmations: Confirmations;
   request: RunRequest;
 }
 
@@ -43,7 +45,6 @@ export const copyRun = (run: Run): StoredDraft => ({
 
 export function useRunDraft(): RunDraft {
   const [{ from, text, name, tags, sampleMs }, store] = useStoredDraft();
-  const [confirm, setConfirm] = useState('');
   const change = (part: Partial<StoredDraft>) => store((old) => ({ ...old, ...part }));
   const changeText = useCallback(
     (edit: (text: string) => string) => store((old) => ({ ...old, text: edit(old.text) })),
@@ -51,19 +52,16 @@ export function useRunDraft(): RunDraft {
   );
   const jobText = useJobText(text, changeText);
   const { file, jobs } = jobText;
-  // Name and tags are omitted because they do not change the plan. `confirm` is sent even if it is
-  // empty, so that the server reports every device that would be overwritten.
-  const planRequest = useMemo(
-    (): RunRequest => ({ jobs, sample_ms: sampleMs, confirm }),
-    [jobs, sampleMs, confirm],
-  );
+  // Name and tags do not change the plan.
+  const planRequest = useMemo((): RunRequest => ({ jobs, sample_ms: sampleMs }), [jobs, sampleMs]);
   const isComplete = file.errors.length === 0 && jobs.length > 0;
   const plan = usePlan(planRequest, planQuery, isComplete);
+  const confirmations = useConfirmations(plan.plan?.confirmations);
   const serverProblems = plan.plan?.problems;
-  const problems = useMemo(
-    () => [...textProblems(file, jobs.length), ...formProblems(serverProblems ?? [], text)],
-    [file, jobs.length, serverProblems, text],
-  );
+  const problems = useMemo(() => {
+    const found = (serverProblems ?? []).filter((problem) => !isNotConfirmed(problem));
+    return [...textProblems(file, jobs.length), ...formProblems(found, text)];
+  }, [file, jobs.length, serverProblems, text]);
   return {
     ...jobText,
     ...plan,
@@ -74,10 +72,9 @@ export function useRunDraft(): RunDraft {
     setName: (next) => change({ name: next }),
     setTags: (next) => change({ tags: next }),
     loadText: (next) => change({ from: undefined, text: next, sampleMs: undefined }),
-    confirm,
-    setConfirm,
-    request: { ...planRequest, name: name || undefined, tags },
-    problems,
+    confirmations,
+    request: { ...planRequest, name: name || undefined, tags, confirm: confirmations.confirm },
+    problems: [...problems, ...confirmations.problems],
   };
 }
 

@@ -1,7 +1,7 @@
 // Draft of a study, kept in the browser session. The form shows one step; the server plans all
 // steps together, each based on the state that the previous steps leave.
 import { useSessionStorage } from '@mantine/hooks';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { StudyDefinition, StudyPlan } from '../../api';
 import { ApiProblem } from '../../api/problem';
 import { studyPlanQuery } from '../../api/queries';
@@ -17,6 +17,7 @@ import {
   toDocument,
 } from '../../model/study/draft';
 import { problemsByStep } from '../../model/study/draft-problems';
+import { type Confirmations, isNotConfirmed, useConfirmations } from './use-confirmations';
 import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
 
@@ -30,6 +31,7 @@ export interface StudyEditor {
   job: JobDraft;
   document: StudyDefinition;
   plan: StudyPlan | undefined;
+  confirmations: Confirmations;
   /** By step index; -1 for the study itself. */
   problems: Map<number, FormProblem[]>;
   hasProblems: boolean;
@@ -55,7 +57,6 @@ export function useStudyEditor(): StudyEditor {
       store((old) => edit(old ?? newDraft(DEFAULT_JOB_TEXT))),
     [store],
   );
-  const [confirm, setConfirm] = useState('');
   const changeText = useCallback(
     (edit: (text: string) => string) =>
       change((old) => {
@@ -66,14 +67,16 @@ export function useStudyEditor(): StudyEditor {
   );
   const index = activeIndex(draft);
   const jobText = useJobText(draft.steps[index]?.text ?? '', changeText);
-  const document = useMemo(() => toDocument(draft, confirm), [draft, confirm]);
-  const { plan, isPlanCurrent, planError } = usePlan(document, studyPlanQuery, isComplete(draft));
+  const planned = useMemo(() => toDocument(draft), [draft]);
+  const { plan, isPlanCurrent, planError } = usePlan(planned, studyPlanQuery, isComplete(draft));
+  const confirmations = useConfirmations(plan?.confirmations);
+  const { confirm } = confirmations;
+  const document = confirm ? { ...planned, confirm } : planned;
   const rejected = planError instanceof ApiProblem ? planError.problems : [];
-  const problems = problemsByStep(draft, plan?.problems ?? rejected);
+  const found = (plan?.problems ?? rejected).filter((problem) => !isNotConfirmed(problem));
+  const problems = problemsByStep(draft, found, confirmations.problems);
   const job = {
     ...jobText,
-    confirm,
-    setConfirm,
     plan: plan?.steps[index]?.plan,
     isPlanCurrent,
     planError: rejected.length > 0 ? null : planError,
@@ -81,5 +84,5 @@ export function useStudyEditor(): StudyEditor {
   };
   const hasProblems = [...problems.values()].some((found) => found.length > 0);
   const clear = () => store(null);
-  return { draft, change, clear, index, job, document, plan, problems, hasProblems };
+  return { draft, change, clear, index, job, document, plan, confirmations, problems, hasProblems };
 }

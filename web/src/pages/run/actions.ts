@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run } from '../../api';
+import { ApiProblem } from '../../api/problem';
 import { runQuery } from '../../api/queries';
 import { IdempotentRequest, startRerun } from '../../api/start';
 import { notifyError } from '../../ui/notify';
@@ -11,13 +12,23 @@ import { useOpenRun } from '../../ui/run-links';
 /** Starts the same jobs, with the options of `patch` changed, and opens the new run. */
 export function useRerun(run: Run) {
   const [request] = useState(() => new IdempotentRequest());
+  const navigate = useNavigate();
   const { mutate, isPending } = useMutation({
     mutationFn: (body: RerunRequest) => startRerun(run.number, body, request),
     onSuccess: useOpenRun(),
-    onError: notifyError,
+    onError: (error, { patch }) => {
+      notifyError(error);
+      // The form shows what is overwritten, and asks again.
+      if (needsConfirmation(error) && !patch) {
+        void navigate({ to: '/new', search: { from: String(run.number) } });
+      }
+    },
   });
   return { rerun: mutate, pending: isPending };
 }
+
+const needsConfirmation = (error: unknown) =>
+  error instanceof ApiProblem && error.problems.some(({ code }) => code === 'not_confirmed');
 
 /** Cancels a run; its results so far are kept. */
 export function useCancel({ number: n }: Run) {

@@ -1,0 +1,76 @@
+//! Arguments that several commands share.
+
+use crate::system::guard::permissions::Permissions;
+use clap::Args;
+use leadline_protocol::{
+    job::run_spec::{RunSpec, parse_run},
+    problem::Problem,
+    study::{parse::parse_study, spec::StudySpec},
+};
+use serde_json::Value;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct JobArgs {
+    /// JSON job or study, or `-` for standard input
+    pub job: String,
+    #[command(flatten)]
+    pub permissions: PermissionArgs,
+    /// Overwrite data as the plan asks for; can be repeated
+    #[arg(long, value_name = "TEXT@CODE")]
+    pub confirm: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct PermissionArgs {
+    /// Only allow target files under this directory; can be repeated [default: any directory]
+    #[arg(long = "target-root", value_name = "DIR")]
+    pub roots: Vec<PathBuf>,
+    /// Permit raw writes to the device with this identity, from `devices`; can be repeated [env:
+    /// LEADLINE_ALLOW_RAW_WRITE, separated by commas]
+    #[arg(long = "allow-raw-write", value_name = "IDENTITY")]
+    raw_writes: Vec<String>,
+    /// Device and inode number of each target root, as known to the server
+    #[arg(long = "target-root-id", value_name = "DEV:INODE", hide = true)]
+    root_ids: Vec<String>,
+}
+
+impl JobArgs {
+    /// # Errors
+    /// All invalid fields of the document.
+    pub(crate) fn study_spec(&self, document: Value) -> Result<StudySpec, Vec<Problem>> {
+        let mut spec = parse_study(document)?;
+        spec.confirm.extend_from_slice(&self.confirm);
+        Ok(spec)
+    }
+
+    /// # Errors
+    /// All invalid fields of the document.
+    pub(crate) fn run_spec(&self, document: &Value) -> Result<RunSpec, Vec<Problem>> {
+        let mut spec = parse_run(document)?;
+        spec.confirm.extend_from_slice(&self.confirm);
+        Ok(spec)
+    }
+}
+
+/// Not declared as an `env` of the option, because an identity on the command line may contain a
+/// comma.
+const RAW_WRITES_VARIABLE: &str = "LEADLINE_ALLOW_RAW_WRITE";
+
+impl PermissionArgs {
+    /// # Errors
+    /// `target_root_missing`.
+    pub(crate) fn resolve(&self) -> Result<Permissions, Vec<Problem>> {
+        let mut raw_writes = self.raw_writes.clone();
+        if raw_writes.is_empty() {
+            let listed = std::env::var(RAW_WRITES_VARIABLE).unwrap_or_default();
+            let identities = listed.split(',').filter(|identity| !identity.is_empty());
+            raw_writes.extend(identities.map(str::to_owned));
+        }
+        let permissions = Permissions::new(&self.roots, &raw_writes).with_root_ids(&self.root_ids);
+        match permissions.problems() {
+            problems if problems.is_empty() => Ok(permissions),
+            problems => Err(problems),
+        }
+    }
+}

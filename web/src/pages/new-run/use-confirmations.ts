@@ -1,0 +1,57 @@
+// Confirmations of data that a run or study overwrites. A person types the text of each target; the
+// codes come from the plan.
+import { useState } from 'react';
+import type { Confirmation, Problem } from '../../api';
+import type { FormProblem } from '../../model/job/form-problems';
+
+/** A target that is overwritten, with what was typed. */
+export interface Overwrite {
+  path: string;
+  kind: Confirmation['kind'];
+  identity?: string | null;
+  /** To be typed. */
+  text: string;
+  contents: string[];
+  typed: string;
+  isConfirmed: boolean;
+}
+
+export interface Confirmations {
+  overwrites: Overwrite[];
+  setTyped: (path: string, typed: string) => void;
+  /** For the field `confirm` of the request; undefined without confirmed targets. */
+  confirm: string[] | undefined;
+  /** One for each target that is not confirmed. */
+  problems: FormProblem[];
+}
+
+/** `needed`: of the plan. The steps of a study have one for each target, with different codes. */
+export function useConfirmations(needed: readonly Confirmation[] = []): Confirmations {
+  const [typed, setTyped] = useState<Record<string, string>>({});
+  const byPath = new Map(needed.map((confirmation) => [confirmation.path, confirmation]));
+  const overwrites = [...byPath.values()].map(({ code: _, ...confirmation }) => {
+    const text = typed[confirmation.path] ?? '';
+    return { ...confirmation, typed: text, isConfirmed: text.trim() === confirmation.text };
+  });
+  const isConfirmed = (path: string) =>
+    overwrites.some((overwrite) => overwrite.path === path && overwrite.isConfirmed);
+  const confirmed = needed.filter(({ path }) => isConfirmed(path));
+  return {
+    overwrites,
+    setTyped: (path, text) => setTyped((old) => ({ ...old, [path]: text })),
+    confirm:
+      confirmed.length > 0 ? confirmed.map(({ text, code }) => `${text}@${code}`) : undefined,
+    problems: overwrites.filter((overwrite) => !overwrite.isConfirmed).map(unconfirmed),
+  };
+}
+
+const unconfirmed = ({ path, text }: Overwrite): FormProblem => ({
+  job: null,
+  option: 'confirm',
+  line: null,
+  detail: `The data on ${path} would be lost.`,
+  remedy: `Type ${text} under "Overwrites" to confirm.`,
+});
+
+/** The form asks for confirmations itself. */
+export const isNotConfirmed = ({ code }: Problem) => code === 'not_confirmed';
