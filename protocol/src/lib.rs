@@ -43,6 +43,7 @@ pub mod sample;
 pub mod series;
 pub mod status;
 pub mod study;
+pub mod text;
 pub mod units;
 pub mod verdict;
 pub mod workload_summary;

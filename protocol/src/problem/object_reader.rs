@@ -1,6 +1,6 @@
 //! Reads a JSON object field by field and collects all problems, including unknown fields.
 
-use crate::problem::Problem;
+use crate::{problem::Problem, text::is_deceptive};
 use serde_json::{Map, Value};
 
 /// Minimum Jaro-Winkler similarity (0-1) for a suggestion.
@@ -82,6 +82,16 @@ impl ObjectReader {
     }
 
     /// `true`, `false`, 1 or 0.
+    /// Like [`Self::text`], for a name that is displayed on one line.
+    pub fn name(&mut self, name: &str, max_length: usize) -> Option<String> {
+        let text = self.text(name, max_length)?;
+        if text.chars().any(is_deceptive) {
+            let detail = format!("{name} contains control or invisible characters.");
+            self.reject("bad_value", name, detail, "Remove them.");
+        }
+        Some(text)
+    }
+
     pub fn flag(&mut self, name: &str) -> Option<bool> {
         let value = self.take(name)?;
         match (value.as_bool(), value.as_u64()) {

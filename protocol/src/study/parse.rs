@@ -56,7 +56,7 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
     let study = StudySpec {
         description: StudyDescription {
             name: reader
-                .text("name", MAX_NAME)
+                .name("name", MAX_NAME)
                 .unwrap_or_else(|| "study".into()),
             about: reader.text("about", MAX_TEXT),
             missed_by_author: reader.text("missed_by_author", MAX_TEXT),
@@ -113,7 +113,7 @@ fn parse_step(step: Value, index: usize) -> Result<StepSpec, Vec<Problem>> {
     let path = format!("steps[{index}].");
     let known = &["name", "note", "state", "jobs", "sample_ms"];
     let mut reader = ObjectReader::new(step, path.as_str(), known);
-    let name = reader.text("name", MAX_NAME);
+    let name = reader.name("name", MAX_NAME);
     let note = reader.text("note", MAX_TEXT);
     let state = state(&mut reader);
     let jobs = reader.take("jobs").unwrap_or_else(|| json!([]));

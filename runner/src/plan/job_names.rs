@@ -2,7 +2,7 @@
 //! number.
 
 use crate::plan::issues::Issues;
-use leadline_protocol::{finding::Severity, job::Job};
+use leadline_protocol::{finding::Severity, job::Job, text::is_deceptive};
 use std::collections::BTreeSet;
 
 /// Generated file names append `.worker.file` and must not exceed NAME_MAX (255).
@@ -14,11 +14,11 @@ pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
     for (index, job) in jobs.iter().enumerate() {
         let requested = job.name();
         issues.begin_job(index, &requested);
-        if requested.len() > MAX_NAME_BYTES || requested.chars().any(char::is_control) {
+        if requested.len() > MAX_NAME_BYTES || requested.chars().any(is_deceptive) {
             issues.invalid(
                 "invalid_name",
                 "name",
-                format!("name must be at most {MAX_NAME_BYTES} bytes long and must not contain control characters."),
+                format!("name must be at most {MAX_NAME_BYTES} bytes long and must not contain control or invisible characters."),
                 "Use a shorter name on one line.",
             );
         }

@@ -8,6 +8,7 @@ use leadline_protocol::{
     problem::{Problem, object_reader::ObjectReader},
     run::{RerunRequest, RunPatch, RunRequest},
     study::parse::parse_study,
+    text::is_deceptive,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -37,7 +38,7 @@ pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
         jobs: jobs(&mut fields),
         sample_ms: sample_ms(&mut fields),
         host: host(&mut fields),
-        name: fields.text("name", MAX_NAME),
+        name: fields.name("name", MAX_NAME),
         tags: tags(&mut fields),
         notes: fields.text("notes", MAX_NOTES),
         confirm: fields.texts("confirm", CONFIRM_EXAMPLE),
@@ -77,7 +78,7 @@ pub(crate) fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", &["name", "tags", "patch", "confirm"]);
     let request = RerunRequest {
         patch: fields.object("patch", "{\"direct\": 1}"),
-        name: fields.text("name", MAX_NAME),
+        name: fields.name("name", MAX_NAME),
         tags: tags(&mut fields),
         confirm: fields.texts("confirm", CONFIRM_EXAMPLE),
     };
@@ -88,7 +89,7 @@ pub(crate) fn rerun_request(body: Value) -> Result<RerunRequest, Vec<Problem>> {
 pub(crate) fn run_patch(body: Value) -> Result<RunPatch, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", &["name", "tags", "notes"]);
     let patch = RunPatch {
-        name: fields.text("name", MAX_NAME),
+        name: fields.name("name", MAX_NAME),
         tags: tags(&mut fields),
         notes: fields.text("notes", MAX_NOTES),
     };
@@ -138,14 +139,15 @@ fn tags(fields: &mut ObjectReader) -> Option<Vec<String>> {
     let mut tags: Vec<String> = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let tag = item.as_str().unwrap_or_default().trim();
-        if (1..=MAX_TAG).contains(&tag.len()) && !tag.contains([',', '"']) {
+        let is_plain = !tag.contains([',', '"']) && !tag.chars().any(is_deceptive);
+        if (1..=MAX_TAG).contains(&tag.len()) && is_plain {
             tags.push(tag.into());
         } else {
             fields.reject(
                 "bad_value",
                 &format!("tags[{index}]"),
                 format!("{item} is not a valid tag."),
-                format!("Use a string of 1 to {MAX_TAG} bytes without commas or quotes."),
+                format!("Use a string of 1 to {MAX_TAG} bytes without commas, quotes or invisible characters."),
             );
         }
     }

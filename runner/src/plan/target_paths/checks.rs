@@ -19,6 +19,11 @@ pub(super) fn target_kind(
     let path = &name.path;
     let under_dev =
         facts.canonical.starts_with("/dev/") || facts.filesystem.as_deref() == Some("devtmpfs");
+    // What exists outside the roots is not disclosed.
+    if !facts.under_target_root && !under_dev && facts.kind != PathKind::Device {
+        issues.problem(outside_roots(path, name.option), name.option);
+        return None;
+    }
     let (code, detail, remedy) = match facts.kind {
         PathKind::File | PathKind::Missing if !under_dev => return Some(TargetKind::File),
         PathKind::Device => return Some(TargetKind::Device),
@@ -65,36 +70,24 @@ pub(super) fn check(
     issues: &mut Issues,
 ) -> bool {
     check_capabilities(request, kind, facts, issues);
-    if let Some(problem) = access_problem(request, kind, facts, option) {
+    if let Some(problem) = access_problem(request, facts) {
         issues.problem(problem, option);
         return false;
     }
     true
 }
 
-fn access_problem(
-    request: &JobRequest,
-    kind: TargetKind,
-    facts: &PathFacts,
-    option: &str,
-) -> Option<Problem> {
+fn access_problem(request: &JobRequest, facts: &PathFacts) -> Option<Problem> {
     let rw = request.rw.kind;
-    if let Some(problem) = &facts.read_problem
-        && rw.reads()
-    {
-        return Some(problem.clone());
-    }
-    if let Some(problem) = &facts.write_problem
-        && rw.destroys()
-    {
-        return Some(problem.clone());
-    }
-    let is_outside = kind != TargetKind::Device && !facts.under_target_root;
-    is_outside.then(|| {
-        let detail = format!("{} is outside the target roots.", facts.canonical);
-        let remedy = "Use a file under a target root, or add its directory with --target-root.";
-        Problem::guard("outside_roots", option, detail, remedy)
-    })
+    let read = facts.read_problem.as_ref().filter(|_| rw.reads());
+    let write = facts.write_problem.as_ref().filter(|_| rw.destroys());
+    read.or(write).cloned()
+}
+
+fn outside_roots(path: &str, option: &str) -> Problem {
+    let detail = format!("{path} is outside the target roots.");
+    let remedy = "Use a file under a target root, or add its directory with --target-root.";
+    Problem::guard("outside_roots", option, detail, remedy)
 }
 
 fn check_capabilities(

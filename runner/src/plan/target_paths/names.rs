@@ -1,6 +1,7 @@
 //! File names from `filename`, or generated from `directory`, `name` and `nrfiles`.
 
 use crate::plan::{host_view::HostView, issues::Issues, job_request::JobRequest};
+use leadline_protocol::text::is_deceptive;
 use std::{collections::BTreeSet, path::Path};
 
 /// Maximum number of files of a job. All stay open; the limit is below the usual hard limit of
@@ -27,9 +28,9 @@ pub(super) fn resolve(
         return generate(request, &directory, issues);
     };
     check_list(request, &files.0, issues);
+    // Too many names are rejected; the first ones may have further problems.
+    let files = files.0.iter().take(MAX_FILES as usize);
     files
-        .0
-        .iter()
         .map(|file| TargetName {
             path: join(&directory, file),
             option: "filename",
@@ -64,6 +65,14 @@ fn check_list(request: &JobRequest, files: &[String], issues: &mut Issues) {
             "nrfiles",
             format!("nrfiles={nrfiles} conflicts with filename, which has {count} names."),
             "Remove nrfiles or filename.",
+        );
+    }
+    if files.iter().any(|file| file.chars().any(is_deceptive)) {
+        issues.invalid(
+            "invalid_name",
+            "filename",
+            "filename contains control or invisible characters.",
+            "Rename the file.",
         );
     }
     if files.iter().collect::<BTreeSet<_>>().len() < files.len() {

@@ -1,6 +1,8 @@
 //! Reading sysfs and procfs. Both roots are parameters, so that tests can use a fixture. Attributes
-//! come from devices and users, so their length is limited and control characters are removed.
+//! come from devices and users, so their length is limited, and control and invisible characters
+//! are removed.
 
+use leadline_protocol::text::is_deceptive;
 use std::{
     fmt,
     fs::{self, File},
@@ -76,7 +78,7 @@ pub(crate) fn attribute(path: impl AsRef<Path>) -> Option<String> {
     file.take(MAX_ATTRIBUTE_BYTES)
         .read_to_end(&mut bytes)
         .ok()?;
-    let text = String::from_utf8_lossy(&bytes).replace(char::is_control, " ");
+    let text = String::from_utf8_lossy(&bytes).replace(is_deceptive, " ");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!text.is_empty()).then_some(text)
 }

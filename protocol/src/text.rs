@@ -1,0 +1,41 @@
+//! Text from users, devices and files that is displayed.
+
+/// Characters that must not be displayed as they are: control characters, and invisible ones that
+/// reorder or hide the text around them (Unicode Standard Annex 9, Unicode Technical Report 36).
+/// Joiners are allowed, because scripts and emoji need them.
+pub fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{061c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_deceptive;
+
+    #[test]
+    fn letters_joiners_and_spaces_are_not_deceptive() {
+        for text in [
+            "data/t-1.img",
+            "Größe 4 KiB",
+            "日本語",
+            "بيانات",
+            "👩‍💻",
+            "a\u{200c}b",
+        ] {
+            assert!(!text.chars().any(is_deceptive), "{text}");
+        }
+        for text in [
+            "a\nb",
+            "\u{202e}gpj.exe",
+            "a\u{200b}b",
+            "\u{2066}x",
+            "\x1b[31m",
+            "\u{9b}31m",
+        ] {
+            assert!(text.chars().any(is_deceptive), "{text:?}");
+        }
+    }
+}
