@@ -1,0 +1,341 @@
+//! Confirmations are valid for one job, one device in one state, and ten minutes.
+
+use crate::{
+    fingerprint,
+    product::job,
+    runner::{Answer, Runner},
+    scene::{MIB, Scratch, Unavailable, attach, length, noise, run, text, write_at},
+    scratch::{Loop, program::with, skip},
+};
+use serde_json::{Value, json};
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+pub(crate) struct Disk {
+    pub image: PathBuf,
+    /// `None` while it is detached.
+    pub device: Option<Loop>,
+    pub runner: Runner,
+    pub job: Value,
+    pub scratch: Scratch,
+}
+
+impl Disk {
+    pub(crate) fn new() -> Result<Self, Unavailable> {
+        let scratch = Scratch::new();
+        let image = scratch.image("disk.img", 32);
+        write_at(&image, 0, &noise(8 * MIB as usize));
+        let device = attach(&image, &[])?;
+        let job = job(Path::new(&device.0), 0, json!({"rw": "write"}));
+        Ok(Self {
+            image,
+            device: Some(device),
+            runner: Runner::under(scratch.root()),
+            job,
+            scratch,
+        })
+    }
+
+    fn state(&self) -> String {
+        if let Some(device) = &self.device {
+            let _ = File::open(&device.0).and_then(|device| device.sync_all());
+        }
+        fingerprint::of(std::slice::from_ref(&self.image))
+    }
+
+    fn path(&self) -> &str {
+        &self.device.as_ref().unwrap().0
+    }
+
+    /// The confirmations of a plan; at least one.
+    fn confirmations(&self) -> Vec<String> {
+        let plan = self.runner.plan(&self.job);
+        let confirmations = plan.confirmations();
+        assert!(
+            !confirmations.is_empty(),
+            "no confirmation is required: {plan}"
+        );
+        confirmations
+    }
+
+    /// Requires a refusal of plan and run without a change.
+    fn refuses(&self, job: &Value, confirmations: &[String], codes: &[&str]) {
+        let before = self.state();
+        let run = self.runner.run(job, confirmations);
+        assert_refused(&run, codes);
+        assert_eq!(self.state(), before, "bytes have changed");
+    }
+
+    /// Detaches the device and attaches an image at the same name.
+    fn reattach(&mut self, image: &Path, options: &[&str]) {
+        let path = self.path().to_string();
+        self.device = None;
+        let args = [options, &[path.as_str(), text(image)]].concat();
+        run("losetup", &args).unwrap();
+        self.device = Some(Loop(path));
+    }
+}
+
+fn assert_refused(run: &Answer, codes: &[&str]) {
+    assert!(run.refused(), "not refused: {run}: {}", run.stderr);
+    assert!(
+        codes.iter().any(|code| run.has(code)),
+        "{run}, not {codes:?}"
+    );
+}
+
+const INVALID: &[&str] = &["confirmation_invalid"];
+
+type Attack = fn(&mut Disk, &mut Vec<String>);
+
+/// Confirms, changes something, and requires that the confirmation is not accepted any more.
+pub(crate) fn check(attack: Attack, codes: &[&str]) {
+    let mut disk = match Disk::new() {
+        Ok(disk) => disk,
+        Err(reason) => return skip(&reason),
+    };
+    let mut confirmations = disk.confirmations();
+    attack(&mut disk, &mut confirmations);
+    let job = disk.job.clone();
+    disk.refuses(&job, &confirmations, codes);
+}
+
+pub(crate) fn check_invalid(attack: Attack) {
+    check(attack, INVALID);
+}
+
+pub(crate) fn other_text(_: &mut Disk, confirmations: &mut Vec<String>) {
+    let code = confirmations[0].rsplit_once('@').unwrap().1.to_string();
+    confirmations[0] = format!("vda@{code}");
+}
+
+pub(crate) fn empty_text(_: &mut Disk, confirmations: &mut Vec<String>) {
+    let code = confirmations[0].rsplit_once('@').unwrap().1.to_string();
+    confirmations[0] = format!("@{code}");
+}
+
+/// Each character in turn would take long: the first, the last, and a shorter code.
+pub(crate) fn other_code(_: &mut Disk, confirmations: &mut Vec<String>) {
+    let (text, code) = confirmations[0].rsplit_once('@').unwrap();
+    let last = if code.ends_with('0') { '1' } else { '0' };
+    confirmations[0] = format!("{text}@{}{last}", &code[..code.len() - 1]);
+}
+
+pub(crate) fn empty_code(_: &mut Disk, confirmations: &mut Vec<String>) {
+    let text = confirmations[0].rsplit_once('@').unwrap().0.to_string();
+    confirmations[0] = format!("{text}@");
+}
+
+pub(crate) fn shorter_code(_: &mut Disk, confirmations: &mut Vec<String>) {
+    confirmations[0].pop();
+}
+
+pub(crate) fn other_job(disk: &mut Disk, _: &mut Vec<String>) {
+    disk.job["bs"] = json!("8k");
+}
+
+pub(crate) fn other_region(disk: &mut Disk, _: &mut Vec<String>) {
+    disk.job["offset"] = json!(16 * MIB);
+}
+
+pub(crate) fn second_job(disk: &mut Disk, _: &mut Vec<String>) {
+    disk.job = json!({"jobs": [disk.job, with(&disk.job, json!({"rw": "randwrite"}))]});
+}
+
+/// The same code twice does not confirm two devices.
+pub(crate) fn other_device(disk: &mut Disk, confirmations: &mut Vec<String>) {
+    let image = disk.scratch.root().join("other.img");
+    fs::copy(&disk.image, &image).unwrap();
+    let other = attach(&image, &[]).unwrap();
+    let code = confirmations[0].rsplit_once('@').unwrap().1.to_string();
+    confirmations.push(format!("{}@{code}", other.name()));
+    disk.job["filename"] = json!(other.0);
+    disk.image = image;
+    drop(disk.device.replace(other));
+}
+
+pub(crate) fn device_created_again(disk: &mut Disk, _: &mut Vec<String>) {
+    let image = disk.image.clone();
+    disk.reattach(&image, &[]);
+}
+
+/// The same name, with the contents of the confirmed device at the samples.
+pub(crate) fn device_on_another_file(disk: &mut Disk, _: &mut Vec<String>) {
+    let other = disk.scratch.root().join("other.img");
+    fs::copy(&disk.image, &other).unwrap();
+    disk.reattach(&other, &[]);
+    disk.image = other;
+}
+
+pub(crate) fn resized_device(disk: &mut Disk, _: &mut Vec<String>) {
+    File::options()
+        .write(true)
+        .open(&disk.image)
+        .unwrap()
+        .set_len(64 * MIB)
+        .unwrap();
+    run("losetup", &["--set-capacity", disk.path()]).unwrap();
+    assert_eq!(length(Path::new(disk.path())), 64 * MIB);
+}
+
+pub(crate) fn other_sector_size(disk: &mut Disk, _: &mut Vec<String>) {
+    run("losetup", &["--sector-size", "4096", disk.path()]).unwrap();
+}
+
+pub(crate) fn read_only_device(disk: &mut Disk, _: &mut Vec<String>) {
+    run("blockdev", &["--setro", disk.path()]).unwrap();
+}
+
+pub(crate) fn new_filesystem(disk: &mut Disk, _: &mut Vec<String>) {
+    crate::scene::make_ext4(disk.path()).unwrap();
+}
+
+pub(crate) fn other_bytes(disk: &mut Disk, _: &mut Vec<String>) {
+    write_at(Path::new(disk.path()), 100, b"new");
+}
+
+/// After the write the contents differ from those that were confirmed.
+pub(crate) fn used_before(disk: &mut Disk, confirmations: &mut Vec<String>) {
+    let run = disk.runner.run(&disk.job, confirmations);
+    assert_eq!(run.exit, 0, "{}", run.stderr);
+}
+
+/// Another boot has another ID.
+pub(crate) fn other_boot(disk: &mut Disk, _: &mut Vec<String>) {
+    let id = disk.scratch.at("boot_id");
+    fs::write(&id, "01234567-89ab-4cde-8f01-23456789abcd\n").unwrap();
+    let script = format!(
+        "mount --bind {} /proc/sys/kernel/random/boot_id && exec \"$@\"",
+        id.display()
+    );
+    let words = [&crate::scene::NAMESPACE[..], &["sh", "-c", &script, "sh"]].concat();
+    disk.runner.launcher = words.iter().map(ToString::to_string).collect();
+}
+
+/// A clock that is 11 minutes ahead. The wall clock cannot be changed in a namespace.
+pub(crate) fn eleven_minutes_later(disk: &mut Disk, _: &mut Vec<String>) {
+    disk.runner.launcher = ahead();
+}
+
+/// A code of a clock that is ahead: it would be valid for longer than ten minutes.
+pub(crate) fn code_from_the_future(disk: &mut Disk, confirmations: &mut Vec<String>) {
+    let launcher = std::mem::replace(&mut disk.runner.launcher, ahead());
+    *confirmations = disk.confirmations();
+    disk.runner.launcher = launcher;
+}
+
+fn ahead() -> Vec<String> {
+    let words = ["unshare", "--time", "--boottime=660", "--monotonic=660"];
+    words.iter().map(ToString::to_string).collect()
+}
+
+/// Names, tags and the order of the options are not part of a confirmation.
+pub(crate) fn renamed_job_stays_confirmed() {
+    let mut disk = match Disk::new() {
+        Ok(disk) => disk,
+        Err(reason) => return skip(&reason),
+    };
+    let confirmations = disk.confirmations();
+    disk.job["name"] = json!("renamed");
+    let run = disk.runner.run(&disk.job, &confirmations);
+    assert_eq!(run.exit, 0, "{run}: {}", run.stderr);
+}
+
+/// The confirmation in a JSON run.
+pub(crate) fn confirmation_in_the_document() {
+    let disk = match Disk::new() {
+        Ok(disk) => disk,
+        Err(reason) => return skip(&reason),
+    };
+    let confirmations = disk.confirmations();
+    let before = disk.state();
+    let run = disk
+        .runner
+        .run(&json!({"jobs": [disk.job], "confirm": ["vda@0"]}), &[]);
+    assert_refused(&run, INVALID);
+    assert_eq!(disk.state(), before);
+    let run = disk
+        .runner
+        .run(&json!({"jobs": [disk.job], "confirm": confirmations}), &[]);
+    assert_eq!(run.exit, 0, "{run}: {}", run.stderr);
+    assert_ne!(disk.state(), before);
+}
+
+/// Two devices need two confirmations.
+pub(crate) fn one_of_two_devices() {
+    let (one, two) = match (Disk::new(), Disk::new()) {
+        (Ok(one), Ok(two)) => (one, two),
+        (one, two) => return skip(&format!("{:?} {:?}", one.err(), two.err())),
+    };
+    let mut runner = one.runner.clone();
+    runner.roots.extend(two.runner.roots.clone());
+    let job = json!({"jobs": [one.job, two.job]});
+    let plan = runner.plan(&job);
+    let confirmations = plan.confirmations();
+    assert_eq!(confirmations.len(), 2, "{plan}");
+    let before = (one.state(), two.state());
+    let run = runner.run(&job, &confirmations[..1]);
+    assert_refused(&run, &["not_confirmed"]);
+    assert_eq!((one.state(), two.state()), before);
+    let run = runner.run(&job, &confirmations);
+    assert_eq!(run.exit, 0, "{run}: {}", run.stderr);
+}
+
+type FileAttack = fn(&Path);
+
+/// Confirms the overwrite of a file, changes it, and requires a refusal.
+pub(crate) fn check_file(attack: FileAttack) {
+    let scratch = Scratch::new();
+    let target = scratch.foreign_file("letters.tar");
+    let runner = Runner::under(scratch.root());
+    let job = job(&target, MIB, json!({"rw": "write"}));
+    let plan = runner.plan(&job);
+    let confirmations = plan.confirmations();
+    assert!(
+        !confirmations.is_empty(),
+        "no confirmation is required: {plan}"
+    );
+    assert!(
+        confirmations[0].starts_with("letters.tar@"),
+        "{confirmations:?}"
+    );
+    attack(&target);
+    let before = fingerprint::of(&[scratch.root()]);
+    assert_refused(&runner.run(&job, &confirmations), INVALID);
+    assert_eq!(
+        fingerprint::of(&[scratch.root()]),
+        before,
+        "bytes have changed"
+    );
+}
+
+pub(crate) fn changed_file(path: &Path) {
+    write_at(path, 100, b"new");
+}
+
+pub(crate) fn longer_file(path: &Path) {
+    File::options()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_len(4 * MIB)
+        .unwrap();
+}
+
+/// Other data outside of the job's region, with the old modification time.
+pub(crate) fn replaced_file(path: &Path) {
+    let time: SystemTime = path.metadata().unwrap().modified().unwrap();
+    let other = path.with_extension("new");
+    fs::copy(path, &other).unwrap();
+    write_at(&other, 2 * MIB - 5000, b"new");
+    File::options()
+        .write(true)
+        .open(&other)
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
+    fs::rename(&other, path).unwrap();
+}

@@ -1,0 +1,316 @@
+//! Devices that something uses. No permission and no confirmation makes them targets.
+
+use crate::{
+    contents::mbr,
+    scene::{
+        Holder, MIB, NAMESPACE, Scene, Scratch, Unavailable, Undo, attach, make_ext4, mount, noise,
+        run, sparse, text, write_at,
+    },
+    scratch::{Loop, Mounted},
+};
+use rustix::fs::{Mode, OFlags};
+use std::{
+    fs::{self, File},
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+};
+
+type Built = Result<Scene, Unavailable>;
+
+/// ext4 on a loop device.
+fn ext4(scratch: &Scratch) -> Result<(PathBuf, Loop), Unavailable> {
+    let image = scratch.image("disk.img", 32);
+    let device = attach(&image, &[])?;
+    make_ext4(&device.0)?;
+    Ok((image, device))
+}
+
+pub(crate) fn mounted(scratch: &Scratch) -> Built {
+    mounted_as(scratch, "noatime")
+}
+
+pub(crate) fn mounted_read_only(scratch: &Scratch) -> Built {
+    mounted_as(scratch, "ro")
+}
+
+fn mounted_as(scratch: &Scratch, options: &str) -> Built {
+    let (image, device) = ext4(scratch)?;
+    let mounted = mount(&device.0, &scratch.at("mounted"), options)?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(mounted))
+}
+
+pub(crate) fn mounted_xfs(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 320);
+    let device = attach(&image, &[])?;
+    run("mkfs.xfs", &["-q", "-K", &device.0])?;
+    let mounted = mount(&device.0, &scratch.at("mounted"), "ro")?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(mounted))
+}
+
+fn mount_command(device: &Loop, scratch: &Scratch) -> String {
+    let at = scratch.directory("mounted");
+    format!("mount -o noatime {} {}", device.0, at.display())
+}
+
+pub(crate) fn mounted_in_another_namespace(scratch: &Scratch) -> Built {
+    let (image, device) = ext4(scratch)?;
+    let holder = Holder::start(&NAMESPACE, &mount_command(&device, scratch))?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(holder))
+}
+
+/// No process is in the namespace, so no file in /proc lists the mount.
+pub(crate) fn mounted_in_a_namespace_without_processes(scratch: &Scratch) -> Built {
+    let (image, device) = ext4(scratch)?;
+    let directory = scratch.directory("namespaces");
+    run("mount", &["--bind", text(&directory), text(&directory)])?;
+    let bound = Mounted::existing(&directory);
+    run("mount", &["--make-private", text(&directory)])?;
+    let handle = directory.join("namespace");
+    File::create(&handle).unwrap();
+    let option = format!("--mount={}", handle.display());
+    let command = mount_command(&device, scratch);
+    run(
+        "unshare",
+        &[&option, "--propagation", "private", "sh", "-c", &command],
+    )?;
+    let pinned = Mounted::existing(&handle);
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(bound).hold(pinned))
+}
+
+/// No mount table lists a filesystem after a lazy unmount.
+pub(crate) fn lazily_unmounted(scratch: &Scratch) -> Built {
+    let (image, device) = ext4(scratch)?;
+    let at = scratch.at("mounted");
+    let mounted = mount(&device.0, &at, "noatime")?;
+    let open = File::create(at.join("open")).unwrap();
+    run("umount", &["--lazy", text(&at)])?;
+    std::mem::forget(mounted);
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(open))
+}
+
+/// A loop device with one partition that starts at 1 MiB.
+fn partitioned(scratch: &Scratch) -> Result<(PathBuf, Loop, PathBuf), Unavailable> {
+    let image = scratch.image("disk.img", 32);
+    write_at(&image, 0, &mbr(&[(0x83, 2048, 40960)]));
+    let device = attach(&image, &["--partscan"])?;
+    let partition = PathBuf::from(format!("{}p1", device.0));
+    // This kernel may not read partition tables.
+    if !partition.exists() {
+        run("addpart", &[&device.0, "1", "2048", "40960"])?;
+    }
+    Ok((image, device, partition))
+}
+
+pub(crate) fn whole_disk_with_a_mounted_partition(scratch: &Scratch) -> Built {
+    let (image, device, partition) = partitioned(scratch)?;
+    make_ext4(text(&partition))?;
+    let mounted = mount(text(&partition), &scratch.at("mounted"), "noatime")?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(mounted))
+}
+
+pub(crate) fn partition_of_a_held_disk(scratch: &Scratch) -> Built {
+    let (image, device, partition) = partitioned(scratch)?;
+    let held = exclusively_open(&device.0)?;
+    let scene = Scene::device(scratch, &partition, &image);
+    Ok(scene.hold(device).hold(held))
+}
+
+pub(crate) fn partition_of_a_read_only_disk(scratch: &Scratch) -> Built {
+    let (image, device, partition) = partitioned(scratch)?;
+    run("blockdev", &["--setro", &device.0])?;
+    let scene = Scene::device(scratch, &partition, &image);
+    Ok(scene.hold(device))
+}
+
+/// Unmounted ext4 in a partition that the partition table does not list.
+pub(crate) fn partition_without_a_table(scratch: &Scratch) -> Built {
+    let (image, device, partition) = partitioned(scratch)?;
+    make_ext4(text(&partition))?;
+    write_at(Path::new(&device.0), 0, &[0; 512]);
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device))
+}
+
+pub(crate) fn partition_with_a_filesystem(scratch: &Scratch) -> Built {
+    let (image, device, partition) = partitioned(scratch)?;
+    make_ext4(text(&partition))?;
+    let scene = Scene::device(scratch, &partition, &image);
+    Ok(scene.hold(device))
+}
+
+fn exclusively_open(device: &str) -> Result<OwnedFd, Unavailable> {
+    let flags = OFlags::RDWR | OFlags::EXCL;
+    rustix::fs::open(device, flags, Mode::empty()).map_err(|error| error.to_string())
+}
+
+pub(crate) fn held_by_another_process(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    let device = attach(&image, &[])?;
+    let held = exclusively_open(&device.0)?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(held))
+}
+
+pub(crate) fn active_swap(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    let device = attach(&image, &[])?;
+    run("mkswap", &[&device.0])?;
+    run("swapon", &["--priority", "0", &device.0])?;
+    let swap = Undo::with(&["swapoff", &device.0]);
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(swap))
+}
+
+pub(crate) fn second_member_of_a_mounted_btrfs(scratch: &Scratch) -> Built {
+    btrfs_member(scratch, |devices| &devices[1].0)
+}
+
+pub(crate) fn first_member_of_a_mounted_btrfs(scratch: &Scratch) -> Built {
+    btrfs_member(scratch, |devices| &devices[0].0)
+}
+
+fn btrfs_member(scratch: &Scratch, target: fn(&[Loop]) -> &str) -> Built {
+    let images = [scratch.image("one.img", 128), scratch.image("two.img", 128)];
+    let devices = vec![attach(&images[0], &[])?, attach(&images[1], &[])?];
+    run("mkfs.btrfs", &["-q", "-K", &devices[0].0, &devices[1].0])?;
+    run("btrfs", &["device", "scan", &devices[0].0, &devices[1].0])?;
+    let mounted = mount(&devices[0].0, &scratch.at("mounted"), "noatime,nodiscard")?;
+    let scene = Scene::device(scratch, target(&devices), &images[0]).keeps(&images[1]);
+    let forget = ["btrfs", "device", "scan", "--forget"];
+    let forget = Undo::with(&[&forget[..], &[&devices[0].0, &devices[1].0]].concat());
+    Ok(scene.hold(devices).hold(forget).hold(mounted))
+}
+
+pub(crate) fn below_a_mounted_loop_device(scratch: &Scratch) -> Built {
+    let (image, device) = ext4(scratch)?;
+    let upper = attach(Path::new(&device.0), &[])?;
+    let mounted = mount(&upper.0, &scratch.at("mounted"), "noatime")?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(upper).hold(mounted))
+}
+
+pub(crate) fn below_an_unmounted_loop_device(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    let device = attach(&image, &[])?;
+    let upper = attach(Path::new(&device.0), &[])?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(upper))
+}
+
+pub(crate) fn two_below_a_mounted_loop_device(scratch: &Scratch) -> Built {
+    let (image, device) = ext4(scratch)?;
+    let middle = attach(Path::new(&device.0), &[])?;
+    let upper = attach(Path::new(&middle.0), &[])?;
+    let mounted = mount(&upper.0, &scratch.at("mounted"), "noatime")?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(middle).hold(upper).hold(mounted))
+}
+
+/// Two loop devices on one file; the other one is mounted.
+pub(crate) fn twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
+    let (image, device) = ext4(scratch)?;
+    let mounted = mount(&device.0, &scratch.at("mounted"), "noatime")?;
+    let twin = attach(&image, &[])?;
+    let scene = Scene::device(scratch, &twin.0, &image);
+    Ok(scene.hold(device).hold(mounted).hold(twin))
+}
+
+/// Two loop devices on one file through different names; the other one starts at 1 MiB.
+pub(crate) fn shifted_twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    let device = attach(&image, &["--offset", "1048576"])?;
+    make_ext4(&device.0)?;
+    let mounted = mount(&device.0, &scratch.at("mounted"), "noatime")?;
+    let other_name = scratch.at("other.img");
+    fs::write(&other_name, "").unwrap();
+    run("mount", &["--bind", text(&image), text(&other_name)])?;
+    let bound = Mounted::existing(&other_name);
+    let twin = attach(&other_name, &[])?;
+    let scene = Scene::device(scratch, &twin.0, &image);
+    Ok(scene.hold(device).hold(mounted).hold(bound).hold(twin))
+}
+
+/// A loop device on a file whose filesystem is on a loop device: the lower one is mounted.
+pub(crate) fn below_the_file_of_a_loop_device(scratch: &Scratch) -> Built {
+    let (image, device) = ext4(scratch)?;
+    let at = scratch.at("mounted");
+    let mounted = mount(&device.0, &at, "noatime")?;
+    let inner = sparse(&at.join("inner.img"), 8 * MIB);
+    let upper = attach(&inner, &[])?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(mounted).hold(upper))
+}
+
+pub(crate) fn read_only(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    let device = attach(&image, &["--read-only"])?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device))
+}
+
+pub(crate) fn set_read_only(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    let device = attach(&image, &[])?;
+    run("blockdev", &["--setro", &device.0])?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device))
+}
+
+pub(crate) fn on_a_hard_linked_file(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    fs::hard_link(&image, scratch.outside().join("disk.img")).unwrap();
+    let device = attach(&image, &[])?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device))
+}
+
+/// The loop device was attached before the file became swap space.
+pub(crate) fn on_an_active_swap_file(scratch: &Scratch) -> Built {
+    let image = scratch.image("swap.img", 32);
+    fs::write(&image, vec![0; 32 * MIB as usize]).unwrap();
+    fs::set_permissions(&image, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    run("mkswap", &[text(&image)])?;
+    let device = attach(&image, &[])?;
+    run("swapon", &["--priority", "0", text(&image)])?;
+    let swap = Undo::with(&["swapoff", text(&image)]);
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device).hold(swap))
+}
+
+/// A blank loop device on a file outside of the root.
+pub(crate) fn outside_of_the_root(scratch: &Scratch) -> Built {
+    let image = sparse(&scratch.outside().join("disk.img"), 32 * MIB);
+    let device = attach(&image, &[])?;
+    let scene = Scene::device(scratch, &device.0, &image);
+    Ok(scene.hold(device))
+}
+
+/// The name of the backing file under the root leads to another file since it was attached.
+pub(crate) fn on_a_file_that_moved_out_of_the_root(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    let device = attach(&image, &[])?;
+    let moved = scratch.outside().join("moved.img");
+    fs::rename(&image, &moved).unwrap();
+    scratch.image("disk.img", 32);
+    let scene = Scene::device(scratch, &device.0, &moved);
+    Ok(scene.hold(device))
+}
+
+pub(crate) fn zram(scratch: &Scratch) -> Built {
+    let control = Path::new("/sys/class/zram-control");
+    let number = fs::read_to_string(control.join("hot_add")).map_err(|error| error.to_string())?;
+    let number = number.trim();
+    let removed = format!("echo {number} > {}/hot_remove", control.display());
+    let removed = Undo::with(&["sh", "-c", &removed]);
+    fs::write(format!("/sys/block/zram{number}/disksize"), "16M").map_err(|e| e.to_string())?;
+    let device = PathBuf::from(format!("/dev/zram{number}"));
+    write_at(&device, 0, &noise(MIB as usize));
+    let scene = Scene::device(scratch, &device, &device);
+    Ok(scene.hold(removed))
+}

@@ -1,0 +1,297 @@
+//! What holds while a job runs.
+
+use crate::{
+    fingerprint,
+    product::{DEVICE_NAMES, Name, job},
+    runner::{Runner, send},
+    scene::{MIB, Scene, Scratch, Unavailable, attach, length, run, sparse, text},
+    scratch::{Loop, skip},
+};
+use serde_json::{Value, json};
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::Child,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Writes zeros for some seconds, 100 per second.
+fn slow_write(device: &Path, seconds: u32) -> Value {
+    job(
+        device,
+        0,
+        json!({"rw": "randwrite", "runtime": seconds, "time_based": 1, "rate_iops": 100,
+            "zero_buffers": 1, "io_size": null}),
+    )
+}
+
+fn start(runner: &Runner, mut job: Value) -> Child {
+    job.as_object_mut()
+        .unwrap()
+        .retain(|_, value| !value.is_null());
+    let mut child = runner.start("run", &["--events"]);
+    send(&mut child, &job);
+    child
+}
+
+/// The runner below `timeout`.
+fn runner_id(child: &Child) -> Option<u32> {
+    let path = format!("/proc/{0}/task/{0}/children", child.id());
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// Flags of the runner's descriptors of a target.
+fn open_flags(child: &Child, target: &Path) -> Vec<u32> {
+    let Some(id) = runner_id(child) else {
+        return Vec::new();
+    };
+    let Ok(descriptors) = fs::read_dir(format!("/proc/{id}/fd")) else {
+        return Vec::new();
+    };
+    let of_target = descriptors
+        .flatten()
+        .filter(|descriptor| fs::read_link(descriptor.path()).is_ok_and(|path| path == target));
+    let flags = of_target.filter_map(|descriptor| {
+        let name = descriptor.file_name();
+        let info = format!("/proc/{id}/fdinfo/{}", name.to_str()?);
+        let info = fs::read_to_string(info).ok()?;
+        let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+        u32::from_str_radix(flags.trim(), 8).ok()
+    });
+    flags.collect()
+}
+
+/// Waits until the runner measures, so that its preparations are over.
+fn wait_until_open(child: &mut Child, target: &Path) -> Vec<u32> {
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while Instant::now() < deadline && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(20));
+        if !open_flags(child, target).is_empty() {
+            thread::sleep(Duration::from_millis(300));
+            return open_flags(child, target);
+        }
+    }
+    Vec::new()
+}
+
+fn blank_device(scratch: &Scratch) -> Result<(PathBuf, Loop), Unavailable> {
+    let image = scratch.image("disk.img", 64);
+    let device = attach(&image, &[])?;
+    Ok((image, device))
+}
+
+/// Programs that would use the device, and fail.
+pub(crate) fn others_cannot_claim_the_device() {
+    let scratch = Scratch::new();
+    let (_, device) = match blank_device(&scratch) {
+        Ok(device) => device,
+        Err(reason) => return skip(&reason),
+    };
+    run("mkswap", &[&device.0]).unwrap();
+    let runner = Runner::under(scratch.root());
+    let job = slow_write(Path::new(&device.0), 2);
+    let confirmations = runner.plan(&job).confirmations();
+    let mut args = vec!["--events"];
+    confirmations
+        .iter()
+        .for_each(|text| args.extend(["--confirm", text]));
+    let mut child = runner.start("run", &args);
+    let mut plain = job;
+    plain.as_object_mut().unwrap().remove("io_size");
+    send(&mut child, &plain);
+    let open = wait_until_open(&mut child, Path::new(&device.0));
+    let claims = [
+        run("swapon", &[&device.0]).is_err(),
+        run("mkfs.ext4", &["-q", "-F", &device.0]).is_err(),
+        run(
+            "mount",
+            &["-t", "ext4", &device.0, text(&scratch.directory("at"))],
+        )
+        .is_err(),
+    ];
+    if !claims[0] {
+        let _ = run("swapoff", &[&device.0]);
+    }
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!open.is_empty(), "the run did not start: {stderr}");
+    assert_eq!(
+        claims, [true; 3],
+        "claimed during the run: swapon, mkfs, mount"
+    );
+}
+
+/// Starts a run, changes the device, and requires that the run stops.
+pub(crate) fn stops_after(change: fn(&Path, &Loop)) {
+    let scratch = Scratch::new();
+    let (image, device) = match blank_device(&scratch) {
+        Ok(device) => device,
+        Err(reason) => return skip(&reason),
+    };
+    let started = Instant::now();
+    let mut child = start(
+        &Runner::under(scratch.root()),
+        slow_write(Path::new(&device.0), 8),
+    );
+    let open = wait_until_open(&mut child, Path::new(&device.0));
+    change(&image, &device);
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!open.is_empty(), "the run did not start");
+    assert!(
+        matches!(output.status.code(), Some(1 | 3)) && text.contains("identity_changed"),
+        "exit {:?}: {}",
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        started.elapsed() < Duration::from_secs(5),
+        "after {:?}",
+        started.elapsed()
+    );
+}
+
+pub(crate) fn growth(image: &Path, device: &Loop) {
+    File::options()
+        .write(true)
+        .open(image)
+        .unwrap()
+        .set_len(96 * MIB)
+        .unwrap();
+    run("losetup", &["--set-capacity", &device.0]).unwrap();
+    assert_eq!(length(Path::new(&device.0)), 96 * MIB);
+}
+
+pub(crate) fn shrinking(image: &Path, device: &Loop) {
+    File::options()
+        .write(true)
+        .open(image)
+        .unwrap()
+        .set_len(32 * MIB)
+        .unwrap();
+    run("losetup", &["--set-capacity", &device.0]).unwrap();
+}
+
+/// Reads of each kind open the target read-only.
+pub(crate) fn reads_cannot_write() {
+    let scratch = Scratch::new();
+    let (image, device) = match blank_device(&scratch) {
+        Ok(device) => device,
+        Err(reason) => return skip(&reason),
+    };
+    let file = scratch.foreign_file("file");
+    let before = fingerprint::of(&[scratch.root()]);
+    for target in [Path::new(&device.0), &file] {
+        for (engine, direct) in [("psync", 0), ("io_uring", 1)] {
+            let job = json!({"rw": "randread", "runtime": 1, "time_based": 1, "rate_iops": 100,
+                "ioengine": engine, "direct": direct, "io_size": null});
+            let job = job_of(target, job);
+            let mut child = start(&Runner::under(scratch.root()), job);
+            let flags = wait_until_open(&mut child, target);
+            let output = child.wait_with_output().unwrap();
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let writable = flags.iter().filter(|flags| *flags & 3 != 0).count();
+            assert!(
+                !flags.is_empty(),
+                "{engine}: the target was not open: {stderr}"
+            );
+            assert_eq!(
+                writable,
+                0,
+                "{engine}: {} is open for writing",
+                target.display()
+            );
+        }
+    }
+    assert_eq!(fingerprint::of(&[scratch.root()]), before);
+    assert!(image.exists());
+}
+
+fn job_of(target: &Path, changes: Value) -> Value {
+    job(target, 0, changes)
+}
+
+/// A write with a forbidden name creates nothing below /dev.
+pub(crate) fn nothing_is_created_below_dev() {
+    let scratch = Scratch::new();
+    for name in [
+        "/dev/nvme9n1-hazard",
+        "/dev/mapper/hazard",
+        "/dev/shm/../hazard",
+    ] {
+        let target = Path::new(name);
+        // Without roots, so that only the directory protects it.
+        let runner = Runner::default();
+        let answer = runner.run(&job(target, MIB, json!({"rw": "write"})), &[]);
+        let created = target.exists();
+        drop(fs::remove_file(target));
+        assert!(!created, "{name} was created");
+        assert!(matches!(answer.exit, 2 | 3), "{name}: {answer}");
+    }
+    drop(scratch);
+}
+
+/// Without target roots, the checks of devices are the same.
+pub(crate) fn devices_without_roots() {
+    let scratch = Scratch::new();
+    let image = sparse(&scratch.outside().join("disk.img"), 32 * MIB);
+    let device = match attach(&image, &[]) {
+        Ok(device) => device,
+        Err(reason) => return skip(&reason),
+    };
+    let scene = Scene::device(&scratch, &device.0, &image).hold(device);
+    let before = scene.state();
+    for name in DEVICE_NAMES.iter().filter(|name| **name != Name::Relative) {
+        let job = job(&name.of(&scene, &scratch), 0, json!({"rw": "write"}));
+        let run = Runner::default().run(&job, &[]);
+        assert!(
+            run.refused() && run.has("raw_write_refused"),
+            "{name:?}: {run}: {}",
+            run.stderr
+        );
+        assert_eq!(scene.state(), before, "{name:?}: bytes have changed");
+    }
+}
+
+/// Two devices on one file have one identity.
+pub(crate) fn ambiguous_identity() {
+    let scratch = Scratch::new();
+    let image = sparse(&scratch.outside().join("disk.img"), 32 * MIB);
+    let (one, two) = match (attach(&image, &[]), attach(&image, &[])) {
+        (Ok(one), Ok(two)) => (one, two),
+        _ => return skip("no loop devices"),
+    };
+    let identity = crate::hazard::identity_of(one.name()).expect("an identity");
+    let runner = Runner {
+        allowed: vec![identity],
+        ..Runner::under(scratch.root())
+    };
+    let before = fingerprint::of(std::slice::from_ref(&image));
+    for device in [&one, &two] {
+        let job = job(Path::new(&device.0), 0, json!({"rw": "write"}));
+        let codes = ["ambiguous_identity", "backs_loop", "device_in_use"];
+        let answers = [runner.plan(&job), runner.run_confirmed(&job)];
+        for answer in answers {
+            let known = codes.iter().any(|code| answer.has(code));
+            assert!(answer.refused() && known, "{}: {answer}", device.0);
+        }
+    }
+    assert_eq!(fingerprint::of(&[image]), before);
+}
+
+/// One plan of all hazards in one job names each of them.
+pub(crate) fn every_problem_is_listed() {
+    let scratch = Scratch::new();
+    let foreign = scratch.foreign_file("foreign");
+    let linked = scratch.root().join("linked");
+    fs::hard_link(scratch.victim(), &linked).unwrap();
+    let write = |path: &Path| job(path, MIB, json!({"rw": "write"}));
+    let jobs = json!({"jobs": [write(&linked), write(&foreign)]});
+    let plan = Runner::under(scratch.root()).plan(&jobs);
+    assert!(plan.refused(), "{plan}");
+    assert!(
+        plan.has("hard_linked") && plan.has("not_confirmed"),
+        "{plan}"
+    );
+}

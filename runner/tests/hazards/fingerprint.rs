@@ -1,0 +1,147 @@
+//! SHA-256 of files and directory trees, and copies of them in memory.
+
+use rustix::{
+    fs::{SeekFrom, seek},
+    io::Errno,
+};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    os::unix::fs::{FileExt, FileTypeExt},
+    path::{Path, PathBuf},
+};
+
+const CHUNK: usize = 64 << 10;
+
+/// SHA-256 over all bytes and names. Equal exactly if every byte is equal: chunks of zeros are left
+/// out, but the offset of each other chunk is included.
+pub(crate) fn of(paths: &[PathBuf]) -> String {
+    let mut hash = Sha256::new();
+    paths.iter().for_each(|path| add(&mut hash, path));
+    format!("{:x}", hash.finalize())
+}
+
+fn add(hash: &mut Sha256, path: &Path) {
+    hash.update(path.as_os_str().as_encoded_bytes());
+    let Ok(metadata) = path.symlink_metadata() else {
+        return hash.update(b"absent");
+    };
+    let kind = metadata.file_type();
+    if kind.is_dir() {
+        entries(path).iter().for_each(|entry| add(hash, entry));
+    } else if kind.is_symlink() {
+        hash.update(fs::read_link(path).unwrap().as_os_str().as_encoded_bytes());
+    } else if kind.is_file() || kind.is_block_device() {
+        hash.update(metadata.len().to_le_bytes());
+        chunks(path, |offset, bytes| {
+            hash.update(offset.to_le_bytes());
+            hash.update(bytes);
+        });
+    } else {
+        hash.update([kind.is_fifo().into(), kind.is_socket().into()]);
+    }
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Calls a function with each chunk that is not zero.
+fn chunks(path: &Path, mut each: impl FnMut(u64, &[u8])) {
+    let file = File::open(path).unwrap();
+    let mut buffer = vec![0; CHUNK];
+    let mut offset = 0;
+    loop {
+        offset = match seek(&file, SeekFrom::Data(offset)) {
+            Ok(data) => data / CHUNK as u64 * CHUNK as u64,
+            Err(Errno::NXIO) => break,
+            // Devices have no map of their data.
+            Err(_) => offset,
+        };
+        let bytes = read_full(&file, &mut buffer, offset);
+        if bytes == 0 {
+            break;
+        }
+        if buffer[..bytes].iter().any(|byte| *byte != 0) {
+            each(offset, &buffer[..bytes]);
+        }
+        offset += CHUNK as u64;
+    }
+}
+
+fn read_full(file: &File, buffer: &mut [u8], offset: u64) -> usize {
+    let mut done = 0;
+    while done < buffer.len() {
+        match file.read_at(&mut buffer[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(bytes) => done += bytes,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    done
+}
+
+/// Copies of regular files, to undo what an unsafe guard let through.
+pub(crate) struct Copies(BTreeMap<PathBuf, (u64, Vec<(u64, Vec<u8>)>)>);
+
+impl Copies {
+    pub(crate) fn of(paths: &[PathBuf]) -> Self {
+        let mut copies = BTreeMap::new();
+        for path in paths.iter().flat_map(|path| files(path)) {
+            let mut content = Vec::new();
+            chunks(&path, |offset, bytes| {
+                content.push((offset, bytes.to_vec()))
+            });
+            copies.insert(path.clone(), (path.metadata().unwrap().len(), content));
+        }
+        Self(copies)
+    }
+
+    /// Best effort: the caller compares the state.
+    pub(crate) fn restore(&self, paths: &[PathBuf]) {
+        for path in paths.iter().flat_map(|path| files(path)) {
+            if !self.0.contains_key(&path) {
+                let _ = fs::remove_file(path);
+            }
+        }
+        for (path, (length, content)) in &self.0 {
+            let mut options = File::options();
+            let options = options.write(true).create(true).truncate(false);
+            let Ok(file) = options.open(path) else {
+                continue;
+            };
+            let _ = file.set_len(*length);
+            zero(&file, *length);
+            for (offset, bytes) in content {
+                let _ = file.write_all_at(bytes, *offset);
+            }
+            let _ = file.sync_all();
+        }
+    }
+}
+
+fn zero(file: &File, length: u64) {
+    use rustix::fs::FallocateFlags;
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    if length > 0 {
+        let _ = rustix::fs::fallocate(file, flags, 0, length);
+    }
+}
+
+/// Regular files in a tree.
+fn files(path: &Path) -> Vec<PathBuf> {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_file() => vec![path.to_path_buf()],
+        Ok(metadata) if metadata.is_dir() => {
+            let entries = entries(path);
+            entries.iter().flat_map(|entry| files(entry)).collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,314 @@
+//! A hazard, the answer that it must get, and the check of all its jobs.
+
+use crate::{
+    fingerprint::Copies,
+    product::{self, Case, Kind, Name},
+    runner::{Answer, Runner},
+    scene::{Scene, Scratch, Unavailable},
+    scratch::skip,
+    table,
+};
+use serde_json::{Value, json};
+
+type Build = Box<dyn Fn(&Scratch) -> Result<Scene, Unavailable>>;
+
+pub(crate) struct Hazard {
+    build: Build,
+    expected: Expected,
+    names: &'static [Name],
+    kinds: &'static [Kind],
+    /// The contents that the confirmation must mention.
+    contents: Option<&'static str>,
+    reads: Reads,
+    /// Permit the device, if it has an identity.
+    allowed: bool,
+}
+
+/// Required result of jobs that write.
+enum Expected {
+    /// Refused whatever is permitted, with one of these codes.
+    Refused(&'static [&'static str]),
+    /// Not a target at all: exit code 2 or 3 with one of these codes.
+    NoTarget(&'static [&'static str]),
+    /// Refused until the overwrite is confirmed.
+    Confirmed,
+}
+
+/// Required result of jobs that read.
+#[derive(Clone, Copy, PartialEq)]
+enum Reads {
+    /// Possible without any change.
+    Possible,
+    /// Possible or refused, without any change.
+    Harmless,
+}
+
+pub(crate) fn device(build: impl Fn(&Scratch) -> Result<Scene, Unavailable> + 'static) -> Hazard {
+    Hazard {
+        build: Box::new(build),
+        expected: Expected::Confirmed,
+        names: product::DEVICE_NAMES,
+        kinds: product::DEVICE_KINDS,
+        contents: None,
+        reads: Reads::Possible,
+        allowed: true,
+    }
+}
+
+pub(crate) fn file(build: impl Fn(&Scratch) -> Result<Scene, Unavailable> + 'static) -> Hazard {
+    Hazard {
+        names: product::FILE_NAMES,
+        kinds: product::FILE_KINDS,
+        ..device(build)
+    }
+}
+
+impl Hazard {
+    pub(crate) fn is_refused(mut self, codes: &'static [&'static str]) -> Self {
+        self.expected = Expected::Refused(codes);
+        self
+    }
+
+    pub(crate) fn is_no_target(mut self, codes: &'static [&'static str]) -> Self {
+        self.expected = Expected::NoTarget(codes);
+        self.reads = Reads::Harmless;
+        self
+    }
+
+    /// The confirmation must mention these contents.
+    pub(crate) fn shows(mut self, contents: &'static str) -> Self {
+        self.contents = Some(contents);
+        self
+    }
+
+    pub(crate) fn by(mut self, names: &'static [Name]) -> Self {
+        self.names = names;
+        self
+    }
+
+    pub(crate) fn with_kinds(mut self, kinds: &'static [Kind]) -> Self {
+        self.kinds = kinds;
+        self
+    }
+
+    pub(crate) fn reads_may_be_refused(mut self) -> Self {
+        self.reads = Reads::Harmless;
+        self
+    }
+
+    /// Without an identity in the list of devices that may be written.
+    pub(crate) fn not_allowed(mut self) -> Self {
+        self.allowed = false;
+        self
+    }
+
+    /// Runs a part of the product of names, kinds, engines and modes.
+    pub(crate) fn check(&self, title: &str) {
+        self.check_cases(title, product::short(self.names, self.kinds));
+    }
+
+    /// Runs the whole product.
+    pub(crate) fn check_all(&self, title: &str) {
+        self.check_cases(title, product::full(self.names, self.kinds));
+    }
+
+    fn check_cases(&self, title: &str, cases: Vec<Case>) {
+        let scratch = Scratch::new();
+        let scene = match (self.build)(&scratch) {
+            Ok(scene) => scene,
+            Err(reason) => return skip(&format!("{title}: {reason}")),
+        };
+        let mut check = Check::new(self, scene, scratch);
+        for case in cases {
+            if check.write(&case).is_err() {
+                break;
+            }
+        }
+        check.read();
+        if matches!(self.expected, Expected::Confirmed) {
+            check.confirm();
+        }
+        table::add(title, &check.outcomes);
+        let failures = check.failures.join("\n  ");
+        assert!(failures.is_empty(), "{title}:\n  {failures}");
+    }
+}
+
+/// What happened to one job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    Refused,
+    /// Bytes have changed.
+    Overwritten,
+    /// The run succeeded but no byte has changed.
+    Accepted,
+    /// Neither refused nor successful.
+    Error,
+}
+
+struct Check<'a> {
+    hazard: &'a Hazard,
+    scene: Scene,
+    scratch: Scratch,
+    runner: Runner,
+    state: String,
+    copies: Copies,
+    failures: Vec<String>,
+    outcomes: Vec<(Outcome, String)>,
+}
+
+/// The hazard is lost.
+struct Lost;
+
+impl<'a> Check<'a> {
+    fn new(hazard: &'a Hazard, scene: Scene, scratch: Scratch) -> Self {
+        let runner = Runner {
+            roots: scene.roots.clone(),
+            launcher: scene.launcher.clone(),
+            allowed: identity(&scene)
+                .into_iter()
+                .filter(|_| hazard.allowed)
+                .collect(),
+        };
+        Self {
+            hazard,
+            state: scene.settled_state(),
+            copies: Copies::of(&scene.kept),
+            runner,
+            scene,
+            scratch,
+            failures: Vec::new(),
+            outcomes: Vec::new(),
+        }
+    }
+
+    fn write(&mut self, case: &Case) -> Result<(), Lost> {
+        let job = case.job(&self.scene, &self.scratch);
+        let plan = self.runner.plan(&job);
+        let run = self.runner.run(&job, &[]);
+        let changed = self.scene.state() != self.state;
+        let outcome = match (changed, run.exit) {
+            (true, _) => Outcome::Overwritten,
+            (false, 0) => Outcome::Accepted,
+            (false, 3) => Outcome::Refused,
+            (false, 2) if matches!(self.hazard.expected, Expected::NoTarget(_)) => Outcome::Refused,
+            (false, _) => Outcome::Error,
+        };
+        let codes = if run.codes.is_empty() {
+            run.to_string()
+        } else {
+            run.codes.join("+")
+        };
+        self.outcomes.push((outcome, codes));
+        if let Some(problem) = self.problem(&plan, &run, outcome) {
+            let stderr = run.stderr.trim();
+            self.failures.push(format!(
+                "{case}: {problem} (plan {plan}, run {run}: {stderr})"
+            ));
+        }
+        if changed { self.restore() } else { Ok(()) }
+    }
+
+    fn problem(&self, plan: &Answer, run: &Answer, outcome: Outcome) -> Option<String> {
+        let (codes, exits): (&[&str], &[i32]) = match self.hazard.expected {
+            Expected::Refused(codes) => (codes, &[3]),
+            Expected::NoTarget(codes) => (codes, &[2, 3]),
+            Expected::Confirmed => (&["not_confirmed"], &[3]),
+        };
+        if outcome == Outcome::Overwritten {
+            Some("bytes have changed".to_string())
+        } else if !exits.contains(&run.exit) {
+            Some("the run is not refused".to_string())
+        } else if plan.exit != run.exit || plan.code_set() != run.code_set() {
+            Some("the plan differs".to_string())
+        } else if !codes.iter().any(|code| run.has(code)) {
+            Some(format!("the code is not {}", codes.join(" or ")))
+        } else {
+            None
+        }
+    }
+
+    fn restore(&mut self) -> Result<(), Lost> {
+        self.copies.restore(&self.scene.kept);
+        for device in &self.scene.devices {
+            let _ = crate::scene::run("blockdev", &["--flushbufs", device.to_str().unwrap()]);
+        }
+        if self.scene.state() == self.state {
+            return Ok(());
+        }
+        self.failures
+            .push("the contents cannot be restored".to_string());
+        Err(Lost)
+    }
+
+    fn read(&mut self) {
+        let before = self.scene.state();
+        for case in product::short(&[Name::Path], &[Kind::Write]) {
+            let mut job = case.job(&self.scene, &self.scratch);
+            job["rw"] = json!("randread");
+            let run = self.runner.run(&job, &[]);
+            let possible = run.exit == 0 || self.hazard.reads == Reads::Harmless;
+            if self.scene.state() != before || !possible {
+                self.failures
+                    .push(format!("read, {case}: {run}: {}", run.stderr.trim()));
+            }
+        }
+    }
+
+    /// With its confirmation, the overwrite happens.
+    fn confirm(&mut self) {
+        let before = self.scene.state();
+        let kind = if self.scene.devices.is_empty() {
+            Kind::RandWrite
+        } else {
+            Kind::Write
+        };
+        let [case, ..] = product::short(&[Name::Path], &[kind])[..] else {
+            return;
+        };
+        let job = case.job(&self.scene, &self.scratch);
+        let plan = self.runner.plan(&job);
+        let contents = plan.json["confirmations"][0]["contents"].to_string();
+        if let Some(expected) = self.hazard.contents
+            && !contents.to_lowercase().contains(&expected.to_lowercase())
+        {
+            self.failures
+                .push(format!("the plan lists {contents}, not {expected}"));
+        }
+        let run = self.runner.run(&job, &plan.confirmations());
+        if run.exit != 0 || self.scene.state() == before {
+            self.failures
+                .push(format!("not written with its confirmation: {run}"));
+        }
+    }
+}
+
+/// Identity of the target in the list of devices.
+fn identity(scene: &Scene) -> Option<String> {
+    let name = scene.target.file_name()?.to_str()?;
+    if !scene.target.starts_with("/dev") {
+        return None;
+    }
+    identity_of(name)
+}
+
+/// Identity of a device by its kernel name.
+pub(crate) fn identity_of(name: &str) -> Option<String> {
+    let runner = crate::scratch::program::runner()
+        .get_program()
+        .to_os_string();
+    let output = crate::scene::run(runner.to_str()?, &["devices", "--json"]).ok()?;
+    let all: Value = serde_json::from_str(&output).ok()?;
+    find(&all, name).map(str::to_string)
+}
+
+fn find<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    if value["name"] == name {
+        return value["identity"].as_str();
+    }
+    match value {
+        Value::Array(values) => values.iter().find_map(|value| find(value, name)),
+        Value::Object(fields) => fields.values().find_map(|value| find(value, name)),
+        _ => None,
+    }
+}

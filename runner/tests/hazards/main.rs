@@ -1,0 +1,415 @@
+//! Targets that a job must not write, on loop devices and files that the tests create. Each entry
+//! of the table is a hazard: all its jobs must be refused by the plan and by the run, with the same
+//! code, and not one byte may change. To add a hazard, add an entry and the function that creates
+//! it.
+//!
+//! The normal tests run each name, kind of write, engine and mode at least once. The whole product:
+//!
+//!     cargo test -p leadline-runner --test hazards -- --ignored
+//!
+//! With `LEADLINE_HAZARD_TABLE=FILE`, each hazard appends one line to a table: title, jobs, refused,
+//! overwritten, accepted without a change, errors, codes.
+
+mod clean;
+mod confirmations;
+mod contents;
+mod devices_in_use;
+mod during;
+mod files;
+mod fingerprint;
+mod hazard;
+mod hidden;
+mod product;
+mod runner;
+mod scene;
+#[path = "../scratch/mod.rs"]
+mod scratch;
+mod swaps;
+mod table;
+
+use hazard::{device, file};
+use product::{Kind, Name};
+use serde_json::json;
+
+/// One test per hazard, and one of its whole product.
+macro_rules! hazards {
+    ($( $name:ident => $hazard:expr; )+) => {
+        $( #[test] fn $name() { $hazard.check(stringify!($name)); } )+
+
+        mod whole_product {
+            use super::*;
+            $(
+                #[test]
+                #[ignore = "thousands of jobs"]
+                fn $name() { $hazard.check_all(stringify!($name)); }
+            )+
+        }
+    };
+}
+
+/// One test per case of a function with one argument.
+macro_rules! tests {
+    ($( $name:ident => $call:expr; )+) => {
+        $( #[test] fn $name() { $call; } )+
+    };
+}
+
+const IN_USE: &[&str] = &["device_in_use"];
+const BACKS_LOOP: &[&str] = &["backs_loop", "device_in_use"];
+const READ_ONLY: &[&str] = &["read_only"];
+/// Without the right to see the loop devices, the guard may only see that the file is open.
+const OPEN_OR_LOOP: &[&str] = &["backs_loop", "file_in_use"];
+const FILE_IN_USE: &[&str] = &["file_in_use"];
+const OUTSIDE: &[&str] = &["outside_roots"];
+const DENIED: &[&str] = &["permission_denied"];
+const NO_FILE: &[&str] = &["unsupported_file_type", "not_a_file", "not_a_block_device"];
+const NO_DEVICE: &[&str] = &["not_a_block_device", "outside_roots"];
+const BY_PATH: &[Name] = &[Name::Path, Name::Relative];
+/// Jobs that make the file longer or fill its holes.
+const GROWING: &[Kind] = &[
+    Kind::Write,
+    Kind::Layout,
+    Kind::Overwrite,
+    Kind::Written,
+    Kind::RandWrite,
+    Kind::SecondJob,
+    Kind::NoLayout,
+];
+
+mod devices {
+    use super::*;
+    use devices_in_use::*;
+
+    hazards! {
+        a_mounted_device_is_refused => device(mounted).is_refused(IN_USE);
+        a_device_that_is_mounted_read_only_is_refused =>
+            device(mounted_read_only).is_refused(IN_USE);
+        a_device_with_a_mounted_xfs_is_refused => device(mounted_xfs).is_refused(IN_USE);
+        a_device_that_is_mounted_in_another_namespace_is_refused =>
+            device(mounted_in_another_namespace).is_refused(IN_USE);
+        a_device_that_is_mounted_in_a_namespace_without_processes_is_refused =>
+            device(mounted_in_a_namespace_without_processes).is_refused(IN_USE);
+        a_device_with_a_lazily_unmounted_filesystem_is_refused =>
+            device(lazily_unmounted).is_refused(IN_USE);
+        a_disk_with_a_mounted_partition_is_refused =>
+            device(whole_disk_with_a_mounted_partition).is_refused(IN_USE);
+        a_partition_of_a_held_disk_is_refused =>
+            device(partition_of_a_held_disk).is_refused(IN_USE);
+        a_partition_of_a_read_only_disk_is_refused =>
+            device(partition_of_a_read_only_disk).is_refused(READ_ONLY);
+        a_device_that_another_process_holds_is_refused =>
+            device(held_by_another_process).is_refused(IN_USE);
+        active_swap_space_is_refused => device(active_swap).is_refused(IN_USE);
+        the_first_member_of_a_mounted_btrfs_is_refused =>
+            device(first_member_of_a_mounted_btrfs).is_refused(IN_USE);
+        the_second_member_of_a_mounted_btrfs_is_refused =>
+            device(second_member_of_a_mounted_btrfs).is_refused(IN_USE);
+        a_device_below_a_mounted_loop_device_is_refused =>
+            device(below_a_mounted_loop_device).is_refused(BACKS_LOOP);
+        a_device_below_an_unmounted_loop_device_is_refused =>
+            device(below_an_unmounted_loop_device).is_refused(BACKS_LOOP);
+        a_device_two_below_a_mounted_loop_device_is_refused =>
+            device(two_below_a_mounted_loop_device).is_refused(BACKS_LOOP);
+        a_device_below_the_file_of_a_loop_device_is_refused =>
+            device(below_the_file_of_a_loop_device).is_refused(BACKS_LOOP);
+        the_twin_of_a_mounted_loop_device_is_refused =>
+            device(twin_of_a_mounted_loop_device).is_refused(BACKS_LOOP);
+        the_shifted_twin_of_a_mounted_loop_device_is_refused =>
+            device(shifted_twin_of_a_mounted_loop_device).is_refused(BACKS_LOOP);
+        a_read_only_device_is_refused => device(read_only).is_refused(READ_ONLY);
+        a_device_that_was_set_read_only_is_refused => device(set_read_only).is_refused(READ_ONLY);
+        a_loop_device_on_a_hard_linked_file_is_refused =>
+            device(on_a_hard_linked_file).is_refused(&["hard_linked"]).not_allowed();
+        a_loop_device_on_an_active_swap_file_is_refused =>
+            device(on_an_active_swap_file).is_refused(&["swap_file", "device_in_use"]);
+        a_blank_loop_device_outside_of_the_root_is_refused =>
+            device(outside_of_the_root).is_refused(&["raw_write_refused"]).not_allowed();
+        a_loop_device_on_a_file_that_left_the_root_is_refused =>
+            device(on_a_file_that_moved_out_of_the_root)
+                .is_refused(&["raw_write_refused"]).not_allowed();
+        a_device_without_an_identity_is_refused =>
+            device(zram).is_refused(&["raw_write_refused"]);
+    }
+}
+
+mod unused_devices {
+    use super::*;
+    use contents::*;
+
+    hazards! {
+        ext4_is_overwritten_only_with_a_confirmation => ext4();
+        ext2_is_overwritten_only_with_a_confirmation => ext2();
+        xfs_is_overwritten_only_with_a_confirmation => xfs();
+        btrfs_is_overwritten_only_with_a_confirmation => btrfs();
+        vfat_is_overwritten_only_with_a_confirmation => vfat();
+        iso9660_is_overwritten_only_with_a_confirmation => iso9660();
+        a_swap_signature_is_overwritten_only_with_a_confirmation => swap();
+        luks_is_overwritten_only_with_a_confirmation => luks1();
+        the_second_luks_header_is_overwritten_only_with_a_confirmation => second_luks2_header();
+        lvm_is_overwritten_only_with_a_confirmation => lvm();
+        md_at_the_start_is_overwritten_only_with_a_confirmation => md_1_2();
+        md_at_the_end_is_overwritten_only_with_a_confirmation => md_1_0();
+        old_md_at_the_end_is_overwritten_only_with_a_confirmation => md_0_90();
+        zfs_is_overwritten_only_with_a_confirmation => zfs();
+        the_last_zfs_label_is_overwritten_only_with_a_confirmation => last_zfs_label();
+        bitlocker_is_overwritten_only_with_a_confirmation => bitlocker();
+        ntfs_is_overwritten_only_with_a_confirmation => ntfs();
+        bcache_is_overwritten_only_with_a_confirmation => bcache();
+        ceph_is_overwritten_only_with_a_confirmation => ceph();
+        oracle_asm_is_overwritten_only_with_a_confirmation => oracle_asm();
+        apfs_is_overwritten_only_with_a_confirmation => apfs();
+        drbd_is_overwritten_only_with_a_confirmation => drbd();
+        gpt_is_overwritten_only_with_a_confirmation => gpt_disk();
+        mbr_is_overwritten_only_with_a_confirmation => mbr_disk();
+        a_hybrid_table_is_overwritten_only_with_a_confirmation => hybrid_disk();
+        a_backup_gpt_is_overwritten_only_with_a_confirmation => gpt_with_only_the_backup();
+        a_partition_is_overwritten_only_with_a_confirmation =>
+            device(devices_in_use::partition_with_a_filesystem).shows("ext4");
+        a_partition_without_a_table_is_overwritten_only_with_a_confirmation =>
+            device(devices_in_use::partition_without_a_table).not_allowed().shows("ext4");
+        noise_at_the_start_is_overwritten_only_with_a_confirmation => noise_at_the_start();
+        noise_in_the_middle_is_overwritten_only_with_a_confirmation => noise_in_the_middle();
+        noise_at_the_end_is_overwritten_only_with_a_confirmation => noise_at_the_end();
+        one_byte_in_the_first_mib_is_overwritten_only_with_a_confirmation =>
+            one_byte_in_the_first_mib();
+        one_byte_in_the_last_mib_is_overwritten_only_with_a_confirmation =>
+            one_byte_in_the_last_mib();
+        one_block_in_the_middle_is_overwritten_only_with_a_confirmation =>
+            one_block_in_the_middle();
+        a_raw_database_is_overwritten_only_with_a_confirmation => raw_database();
+        one_byte_on_large_sectors_is_overwritten_only_with_a_confirmation =>
+            one_byte_on_a_disk_with_large_sectors();
+        one_byte_at_an_odd_end_is_overwritten_only_with_a_confirmation =>
+            one_byte_at_the_end_of_an_odd_size();
+        an_allowed_ext4_is_overwritten_only_with_a_confirmation =>
+            allowed_ext4_outside_of_the_root();
+    }
+}
+
+mod files_of_others {
+    use super::*;
+    use files::*;
+
+    hazards! {
+        a_foreign_file_is_overwritten_only_with_a_confirmation => file(foreign_file);
+        one_foreign_byte_is_overwritten_only_with_a_confirmation => file(one_byte);
+        data_at_the_end_of_a_file_is_overwritten_only_with_a_confirmation =>
+            file(sparse_file_with_data_at_the_end);
+        one_block_of_a_sparse_file_is_overwritten_only_with_a_confirmation =>
+            file(sparse_file_with_one_block);
+        a_foreign_file_below_a_mount_is_overwritten_only_with_a_confirmation =>
+            file(foreign_file_below_a_mount);
+        an_own_file_with_foreign_data_is_overwritten_only_with_a_confirmation =>
+            file(modified_own_file);
+        an_own_file_with_foreign_data_and_its_old_time_is_overwritten_only_with_a_confirmation =>
+            file(modified_own_file_with_its_old_time);
+        a_copied_ownership_mark_is_not_an_own_file => file(copied_ownership_mark);
+        a_file_moved_over_an_own_file_is_not_an_own_file => file(file_moved_over_an_own_file);
+        a_file_with_flock_is_refused => file(flocked).is_refused(FILE_IN_USE);
+        a_file_with_a_posix_lock_is_refused => file(posix_locked).is_refused(FILE_IN_USE);
+        a_file_with_one_locked_byte_is_refused => file(partly_locked).is_refused(FILE_IN_USE);
+        a_mapped_file_is_refused => file(mapped).is_refused(FILE_IN_USE);
+        a_file_that_is_open_for_writing_is_refused =>
+            file(open_for_writing).is_refused(FILE_IN_USE);
+        a_file_that_is_open_for_reading_is_refused =>
+            file(open_for_reading).is_refused(FILE_IN_USE);
+        an_empty_file_that_is_open_is_refused => file(open_and_empty).is_refused(FILE_IN_USE)
+            .reads_may_be_refused();
+        a_leased_file_is_refused => file(leased).is_refused(FILE_IN_USE).reads_may_be_refused();
+        an_append_only_file_is_refused => file(append_only).is_refused(DENIED);
+        an_immutable_file_is_refused => file(immutable).is_refused(DENIED);
+        a_running_program_is_refused =>
+            file(running_program).is_refused(&["permission_denied", "file_in_use"]);
+        a_file_with_a_hard_link_outside_is_refused =>
+            file(hard_linked).is_refused(&["hard_linked"]);
+        a_file_with_a_hard_link_under_the_root_is_refused =>
+            file(hard_linked_under_the_root).is_refused(&["hard_linked"]);
+        a_link_out_of_the_root_is_refused =>
+            file(link_out_of_the_root).is_refused(OUTSIDE).reads_may_be_refused();
+        a_linked_directory_out_of_the_root_is_refused =>
+            file(linked_directory_out_of_the_root).is_refused(OUTSIDE).reads_may_be_refused();
+        a_new_file_out_of_the_root_is_refused =>
+            file(new_file_out_of_the_root).is_refused(OUTSIDE).reads_may_be_refused();
+        a_path_out_of_the_root_is_refused =>
+            file(parent_of_the_root).is_refused(OUTSIDE).by(BY_PATH).reads_may_be_refused();
+        a_directory_with_the_prefix_of_the_root_is_refused =>
+            file(directory_with_the_prefix_of_the_root).is_refused(OUTSIDE).reads_may_be_refused();
+        an_active_swap_file_is_refused => file(active_swap_file).is_refused(&["swap_file"]);
+        a_file_on_a_read_only_filesystem_is_refused =>
+            file(on_a_read_only_filesystem).is_refused(READ_ONLY);
+        the_last_of_the_space_is_refused => file(last_of_the_space).is_refused(&["no_space"])
+            .with_kinds(GROWING).by(BY_PATH).reads_may_be_refused();
+        holes_that_do_not_fit_are_refused => file(holes_on_a_full_filesystem)
+            .is_refused(&["no_space"]).with_kinds(GROWING).by(BY_PATH);
+        reserved_space_is_refused => file(reserved_space).is_refused(&["no_space"])
+            .with_kinds(GROWING).by(BY_PATH).reads_may_be_refused();
+        a_fifo_is_refused => file(fifo).is_no_target(NO_FILE);
+        a_socket_is_refused => file(socket).is_no_target(NO_FILE);
+        a_character_device_is_refused => file(character_device).is_no_target(NO_FILE);
+        a_directory_is_refused => file(directory)
+            .is_no_target(&["is_a_directory", "unsupported_file_type", "not_a_file"]);
+        a_dangling_link_is_refused => file(dangling_link).is_no_target(NO_FILE).by(BY_PATH);
+        a_missing_device_is_refused => file(missing_device).is_no_target(NO_DEVICE).by(BY_PATH);
+        a_node_without_a_device_is_refused => file(node_without_a_device)
+            .is_no_target(&["no_medium", "not_a_block_device", "raw_write_refused"]);
+    }
+}
+
+mod hidden_files {
+    use super::*;
+    use hidden::*;
+
+    hazards! {
+        the_image_of_a_mounted_loop_device_is_refused =>
+            file(behind_a_mounted_loop).is_refused(BACKS_LOOP);
+        the_image_of_an_unmounted_loop_device_is_refused =>
+            file(behind_an_unmounted_loop).is_refused(BACKS_LOOP);
+        the_image_of_a_read_only_loop_device_is_refused =>
+            file(behind_a_read_only_loop).is_refused(BACKS_LOOP);
+        the_image_of_a_loop_device_in_another_namespace_is_refused =>
+            file(behind_a_loop_in_another_namespace).is_refused(BACKS_LOOP);
+        the_renamed_image_of_a_loop_device_is_refused =>
+            file(behind_a_loop_on_a_removed_name).is_refused(BACKS_LOOP);
+        the_image_of_a_file_backed_mount_is_refused =>
+            file(behind_a_file_backed_mount).is_refused(FILE_IN_USE);
+        an_image_through_a_bind_mount_is_refused =>
+            file(through_a_bind_mount).is_refused(BACKS_LOOP);
+        an_image_through_an_overlay_is_refused => file(through_an_overlay).is_refused(OPEN_OR_LOOP);
+        an_image_below_an_overlay_is_refused => file(below_an_overlay).is_refused(OPEN_OR_LOOP);
+        an_image_in_a_namespace_that_hides_it_is_refused =>
+            file(in_a_namespace_that_hides_it).is_refused(OPEN_OR_LOOP);
+        an_image_hidden_from_its_owner_is_refused =>
+            file(hidden_from_its_owner).is_refused(OPEN_OR_LOOP);
+        an_image_hidden_from_an_ordinary_user_is_refused =>
+            file(hidden_from_an_ordinary_user).is_refused(OPEN_OR_LOOP);
+        an_image_of_an_ordinary_user_is_refused =>
+            file(as_an_ordinary_user).is_refused(OPEN_OR_LOOP);
+        a_file_that_is_open_outside_of_the_container_is_refused =>
+            file(open_outside_of_the_container).is_refused(FILE_IN_USE);
+    }
+}
+
+mod clean_targets {
+    use super::*;
+    use clean::*;
+
+    /// One test per target; the jobs have these additional options.
+    macro_rules! accepted {
+        ($( $name:ident => $build:expr, $changes:expr; )+) => {
+            $( #[test] fn $name() { check(stringify!($name), $build, &$changes); } )+
+        };
+    }
+
+    accepted! {
+        a_new_file_is_written => new_file, json!({});
+        a_new_file_in_a_subdirectory_is_written => new_file_in_a_subdirectory, json!({});
+        a_new_file_of_an_ordinary_user_is_written => new_file_of_an_ordinary_user, json!({});
+        a_new_file_on_xfs_is_written => new_file_on(&["mkfs.xfs", "-q", "-K"], 320), json!({});
+        a_new_file_on_btrfs_is_written =>
+            new_file_on(&["mkfs.btrfs", "-q", "-K"], 128), json!({});
+        a_file_next_to_an_attached_image_is_written => neighbor_of_an_attached_image, json!({});
+        an_empty_file_is_written => empty_file, json!({});
+        a_sparse_file_is_written => sparse_file, json!({});
+        a_file_of_zeros_is_written => file_of_zeros, json!({});
+        an_own_file_is_written => own_unmodified_file, json!({"randseed": 4});
+        an_own_file_is_written_again => own_file_after_a_second_run, json!({"randseed": 4});
+        a_blank_device_is_written => blank_device, json!({});
+        a_blank_device_is_written_by_a_link => blank_device_by(Name::ById), json!({});
+        a_blank_device_is_written_by_another_node => blank_device_by(Name::Node), json!({});
+        a_device_of_zeros_is_written => device_of_zeros, json!({});
+        a_blank_device_with_large_sectors_is_written => blank_device_with_large_sectors, json!({});
+        a_tiny_blank_device_is_written => tiny_blank_device, json!({});
+        a_blank_device_next_to_a_mounted_one_is_written => neighbor_of_a_mounted_device, json!({});
+        a_loop_device_of_the_run_is_written => loop_device_on("new"), json!({"loop_device": 1});
+        a_loop_device_on_an_own_file_is_written =>
+            loop_device_on("own"), json!({"loop_device": 1, "randseed": 4});
+    }
+
+    tests! {
+        an_allowed_blank_device_is_written_with_its_confirmation => check_allowed_device();
+        a_new_file_is_written_by_a_relative_path => check_relative_path();
+    }
+}
+
+mod confirmed_overwrites {
+    use super::*;
+    use confirmations::*;
+
+    tests! {
+        the_text_of_another_device_does_not_confirm => check_invalid(other_text);
+        an_empty_text_does_not_confirm => check_invalid(empty_text);
+        another_code_does_not_confirm => check_invalid(other_code);
+        an_empty_code_does_not_confirm => check_invalid(empty_code);
+        a_shorter_code_does_not_confirm => check_invalid(shorter_code);
+        a_code_does_not_confirm_another_job => check_invalid(other_job);
+        a_code_does_not_confirm_another_region => check_invalid(other_region);
+        a_code_does_not_confirm_a_second_job => check_invalid(second_job);
+        a_code_does_not_confirm_another_device => check_invalid(other_device);
+        a_code_does_not_survive_a_new_device => check_invalid(device_created_again);
+        a_code_does_not_confirm_another_backing_file => check_invalid(device_on_another_file);
+        a_code_does_not_survive_a_new_size => check_invalid(resized_device);
+        a_code_does_not_survive_another_sector_size => check_invalid(other_sector_size);
+        a_code_does_not_survive_a_new_filesystem => check_invalid(new_filesystem);
+        a_code_does_not_survive_new_bytes => check_invalid(other_bytes);
+        a_code_is_valid_for_one_run => check_invalid(used_before);
+        a_code_does_not_survive_another_boot => check_invalid(other_boot);
+        a_code_does_not_open_a_read_only_device =>
+            check(read_only_device, &["read_only", "confirmation_invalid"]);
+        a_code_expires => check(eleven_minutes_later, &["confirmation_expired"]);
+        a_code_from_the_future_does_not_confirm =>
+            check(code_from_the_future, &["confirmation_invalid", "confirmation_expired"]);
+        a_renamed_job_stays_confirmed => renamed_job_stays_confirmed();
+        a_document_carries_confirmations => confirmation_in_the_document();
+        each_device_needs_its_confirmation => one_of_two_devices();
+        a_code_does_not_survive_a_change_of_the_file => check_file(changed_file);
+        a_code_does_not_survive_growth_of_the_file => check_file(longer_file);
+        a_code_does_not_survive_another_file => check_file(replaced_file);
+    }
+}
+
+mod races {
+    use super::*;
+    use swaps::*;
+
+    tests! {
+        swapped_hard_links_are_not_written_200_times => hard_links_during_layout(200);
+        swapped_links_to_devices_are_not_written => links_to_devices(60);
+        swapped_directories_are_not_written => directories_below_the_root(60);
+        a_root_that_becomes_a_link_before_the_job_is_not_followed => root_before_the_job();
+        a_root_that_becomes_a_link_between_steps_is_not_followed => root_between_steps();
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn swapped_hard_links_are_not_written_10_000_times() {
+        hard_links_during_layout(10_000);
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn swapped_links_to_devices_are_not_written_10_000_times() {
+        links_to_devices(10_000);
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn swapped_directories_are_not_written_10_000_times() {
+        directories_below_the_root(10_000);
+    }
+}
+
+mod running_jobs {
+    use super::*;
+    use during::*;
+
+    tests! {
+        a_device_cannot_be_claimed_during_a_run => others_cannot_claim_the_device();
+        a_run_stops_when_its_device_grows => stops_after(growth);
+        a_run_stops_when_its_device_shrinks => stops_after(shrinking);
+        a_read_job_opens_its_target_read_only => reads_cannot_write();
+        nothing_is_created_in_dev => nothing_is_created_below_dev();
+        devices_are_refused_without_roots_too => devices_without_roots();
+        an_identity_of_two_devices_is_refused => ambiguous_identity();
+        a_plan_lists_every_problem => every_problem_is_listed();
+    }
+}

@@ -1,0 +1,148 @@
+//! One call of the runner: a plan or a run.
+
+use crate::scratch::program;
+use serde_json::Value;
+use std::{
+    collections::BTreeSet,
+    io::Write,
+    path::PathBuf,
+    process::{Child, Command, Output, Stdio},
+};
+
+/// Longest time of a call in seconds. Opening a leased file takes 45 s if nobody prevents it.
+const LIMIT: &str = "20";
+
+const ALLOWED: &str = "LEADLINE_ALLOW_RAW_WRITE";
+
+/// How to start the runner.
+#[derive(Clone, Default)]
+pub(crate) struct Runner {
+    pub roots: Vec<PathBuf>,
+    pub launcher: Vec<String>,
+    /// Identities of devices that may be written.
+    pub allowed: Vec<String>,
+}
+
+/// Result of a plan or run.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub exit: i32,
+    /// Codes of all problems, in order.
+    pub codes: Vec<String>,
+    /// Plan of `plan`, last event of `run`.
+    pub json: Value,
+    pub stderr: String,
+}
+
+impl Answer {
+    fn new(output: &Output, json: Value) -> Self {
+        let problems = json["problems"].as_array();
+        let code = |problem: &Value| problem["code"].as_str().unwrap_or_default().to_string();
+        Self {
+            exit: output.status.code().unwrap_or(-1),
+            codes: problems.into_iter().flatten().map(code).collect(),
+            json,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    pub(crate) fn code_set(&self) -> BTreeSet<&str> {
+        self.codes.iter().map(String::as_str).collect()
+    }
+
+    pub(crate) fn has(&self, code: &str) -> bool {
+        self.codes.iter().any(|found| found == code)
+    }
+
+    pub(crate) fn refused(&self) -> bool {
+        self.exit == 3
+    }
+
+    /// `TEXT@CODE` of each confirmation that a plan requires.
+    pub(crate) fn confirmations(&self) -> Vec<String> {
+        let of = |entry: &Value| {
+            let part = |name: &str| entry[name].as_str().unwrap_or_default().to_string();
+            format!("{}@{}", part("text"), part("code"))
+        };
+        let listed = self.json["confirmations"].as_array();
+        listed.into_iter().flatten().map(of).collect()
+    }
+}
+
+impl std::fmt::Display for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let codes = self.codes.join("+");
+        match self.exit {
+            124 | 137 => write!(f, "no answer within {LIMIT} s"),
+            exit => write!(f, "exit {exit} {codes}"),
+        }
+    }
+}
+
+impl Runner {
+    pub(crate) fn under(root: PathBuf) -> Self {
+        Self {
+            roots: vec![root],
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn plan(&self, job: &Value) -> Answer {
+        let output = self.call("plan", &["--json"], job);
+        let json = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        Answer::new(&output, json)
+    }
+
+    pub(crate) fn run(&self, job: &Value, confirmations: &[String]) -> Answer {
+        let confirm = confirmations.iter().flat_map(|text| ["--confirm", text]);
+        let args: Vec<&str> = confirm.chain(["--events"]).collect();
+        let output = self.call("run", &args, job);
+        Answer::new(&output, last_event(&output))
+    }
+
+    /// Plans, and runs with the confirmations that the plan requires.
+    pub(crate) fn run_confirmed(&self, job: &Value) -> Answer {
+        self.run(job, &self.plan(job).confirmations())
+    }
+
+    fn call(&self, verb: &str, args: &[&str], job: &Value) -> Output {
+        let mut child = self.start(verb, args);
+        send(&mut child, job);
+        child.wait_with_output().unwrap()
+    }
+
+    /// Starts the runner without its job.
+    pub(crate) fn start(&self, verb: &str, args: &[&str]) -> Child {
+        let mut command = self.command(verb, args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn command(&self, verb: &str, args: &[&str]) -> Command {
+        let program = program::runner().get_program().to_os_string();
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=1", LIMIT]);
+        command.args(&self.launcher).arg(program).args([verb, "-"]);
+        command.args(args);
+        for root in &self.roots {
+            command.arg("--target-root").arg(root);
+        }
+        command.env_remove(ALLOWED);
+        if !self.allowed.is_empty() {
+            command.env(ALLOWED, self.allowed.join(","));
+        }
+        command
+    }
+}
+
+/// Sends the job to a runner that may have ended already.
+pub(crate) fn send(child: &mut Child, job: &Value) {
+    let mut stdin = child.stdin.take().unwrap();
+    let _ = stdin.write_all(job.to_string().as_bytes());
+}
+
+fn last_event(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let last = text.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_default()
+}

@@ -1,0 +1,300 @@
+//! A hazard on this host: the target, the bytes that must not change, and everything that keeps
+//! the hazard alive.
+
+use crate::{fingerprint, scratch};
+use scratch::{Loop, Mounted};
+use std::{
+    any::Any,
+    fs::{self, File},
+    io::{BufRead, BufReader},
+    os::unix::fs::{FileExt, PermissionsExt},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+pub(crate) const MIB: u64 = 1 << 20;
+
+/// Why a hazard cannot exist on this host.
+pub(crate) type Unavailable = String;
+
+/// The directories of one test: a target root, and everything else.
+pub(crate) struct Scratch {
+    directory: tempfile::TempDir,
+}
+
+impl Scratch {
+    /// Directories that any user can enter.
+    pub(crate) fn new() -> Self {
+        let directory = scratch::directory();
+        let scratch = Self { directory };
+        for path in [scratch.path(), &scratch.root(), &scratch.outside()] {
+            fs::create_dir_all(path).unwrap();
+            fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        scratch
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// Like `at`, and creates the directory.
+    pub(crate) fn directory(&self, name: &str) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.at("root")
+    }
+
+    pub(crate) fn outside(&self) -> PathBuf {
+        self.at("outside")
+    }
+
+    /// A sparse file under the root.
+    pub(crate) fn image(&self, name: &str, mib: u64) -> PathBuf {
+        sparse(&self.root().join(name), mib * MIB)
+    }
+
+    /// A file under the root with data that Leadline did not write.
+    pub(crate) fn foreign_file(&self, name: &str) -> PathBuf {
+        foreign(&self.root().join(name))
+    }
+
+    /// A file outside of the root with data that Leadline did not write.
+    pub(crate) fn victim(&self) -> PathBuf {
+        foreign(&self.outside().join("victim"))
+    }
+}
+
+pub(crate) struct Scene {
+    /// File or device that the job names.
+    pub target: PathBuf,
+    /// Files and directories whose bytes must not change.
+    pub kept: Vec<PathBuf>,
+    /// Devices whose page cache belongs to these bytes.
+    pub devices: Vec<PathBuf>,
+    pub roots: Vec<PathBuf>,
+    /// Program and arguments that start the runner.
+    pub launcher: Vec<String>,
+    /// `size` of the jobs, in bytes.
+    pub size: u64,
+    /// Dropped in reverse order.
+    held: Vec<Box<dyn Any>>,
+}
+
+impl Scene {
+    /// A device on an image.
+    pub(crate) fn device(scratch: &Scratch, target: impl AsRef<Path>, image: &Path) -> Self {
+        let mut scene = Self::file(scratch, target.as_ref());
+        scene.kept = vec![image.to_path_buf()];
+        scene.devices = vec![target.as_ref().to_path_buf()];
+        scene
+    }
+
+    /// A file; all files of the test are compared.
+    pub(crate) fn file(scratch: &Scratch, target: &Path) -> Self {
+        Self {
+            target: target.to_path_buf(),
+            kept: vec![scratch.root(), scratch.outside()],
+            devices: Vec::new(),
+            roots: vec![scratch.root()],
+            launcher: Vec::new(),
+            size: length(target),
+            held: Vec::new(),
+        }
+    }
+
+    /// Keeps a resource of the hazard until the end of the test.
+    pub(crate) fn hold(mut self, resource: impl Any) -> Self {
+        self.held.push(Box::new(resource));
+        self
+    }
+
+    pub(crate) fn launched_by(mut self, words: &[&str]) -> Self {
+        self.launcher = words.iter().map(ToString::to_string).collect();
+        self
+    }
+
+    /// Also compares these bytes.
+    pub(crate) fn keeps(mut self, path: &Path) -> Self {
+        self.kept.push(path.to_path_buf());
+        self
+    }
+
+    pub(crate) fn sized(mut self, bytes: u64) -> Self {
+        self.size = bytes;
+        self
+    }
+
+    pub(crate) fn under(mut self, root: &Path) -> Self {
+        self.roots = vec![root.to_path_buf()];
+        self
+    }
+
+    /// SHA-256 of all bytes that must not change.
+    pub(crate) fn state(&self) -> String {
+        for device in &self.devices {
+            if let Ok(device) = File::open(device) {
+                let _ = device.sync_all();
+            }
+        }
+        fingerprint::of(&self.kept)
+    }
+
+    /// State once the filesystems of the hazard are idle.
+    pub(crate) fn settled_state(&self) -> String {
+        rustix::fs::sync();
+        let mut last = self.state();
+        for _ in 0..100 {
+            thread::sleep(Duration::from_millis(20));
+            let state = self.state();
+            if state == last {
+                return state;
+            }
+            last = state;
+        }
+        panic!("{} changes by itself", self.target.display());
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        while self.held.pop().is_some() {}
+    }
+}
+
+/// Length of a file or device in bytes, 0 if there is none.
+pub(crate) fn length(path: &Path) -> u64 {
+    let is_storage = |file_type: fs::FileType| {
+        use std::os::unix::fs::FileTypeExt;
+        file_type.is_file() || file_type.is_block_device()
+    };
+    match fs::metadata(path) {
+        Ok(metadata) if is_storage(metadata.file_type()) => File::open(path)
+            .and_then(|mut file| std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)))
+            .unwrap_or(0),
+        _ => 0,
+    }
+}
+
+pub(crate) fn sparse(path: &Path, bytes: u64) -> PathBuf {
+    File::create(path).unwrap().set_len(bytes).unwrap();
+    path.to_path_buf()
+}
+
+/// Creates a file of 2 MiB that Leadline did not create.
+pub(crate) fn foreign(path: &Path) -> PathBuf {
+    fs::write(path, noise(2 * MIB as usize)).unwrap();
+    path.to_path_buf()
+}
+
+/// Random bytes, the same in each run, without a zero byte.
+pub(crate) fn noise(bytes: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8 | 1
+    };
+    (0..bytes).map(|_| next()).collect()
+}
+
+pub(crate) fn write_at(path: &Path, offset: u64, bytes: &[u8]) {
+    let file = File::options().write(true).open(path).unwrap();
+    file.write_all_at(bytes, offset).unwrap();
+    file.sync_all().unwrap();
+}
+
+pub(crate) fn run(program: &str, args: &[&str]) -> Result<String, Unavailable> {
+    scratch::run(program, args)
+}
+
+/// Attaches a loop device.
+pub(crate) fn attach(file: &Path, options: &[&str]) -> Result<Loop, Unavailable> {
+    Loop::attach(file, options).ok_or_else(|| "no loop devices".to_string())
+}
+
+/// Mounts a filesystem so that it does not write while it is idle.
+pub(crate) fn mount(device: &str, at: &Path, options: &str) -> Result<Mounted, Unavailable> {
+    fs::create_dir_all(at).unwrap();
+    run("mount", &["-o", options, device, text(at)])?;
+    Ok(Mounted::existing(at))
+}
+
+pub(crate) fn make_ext4(device: &str) -> Result<(), Unavailable> {
+    let options = "lazy_itable_init=0,lazy_journal_init=0,nodiscard";
+    run("mkfs.ext4", &["-q", "-F", "-E", options, device]).map(drop)
+}
+
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Undoes something with a program on drop.
+pub(crate) struct Undo(Vec<String>);
+
+impl Undo {
+    pub(crate) fn with(words: &[&str]) -> Self {
+        Self(words.iter().map(ToString::to_string).collect())
+    }
+}
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        let args: Vec<&str> = self.0[1..].iter().map(String::as_str).collect();
+        if let Err(error) = run(&self.0[0], &args) {
+            scratch::skip(&error);
+        }
+    }
+}
+
+/// A process that keeps a hazard alive; killed on drop.
+pub(crate) struct Holder(Child);
+
+impl Holder {
+    /// Starts a shell script that prints `ready` and waits, as an argument of `launcher`.
+    pub(crate) fn start(launcher: &[&str], script: &str) -> Result<Self, Unavailable> {
+        let script = format!("{script} && echo ready && exec sleep 1000");
+        let mut child = Command::new("setpriv")
+            .args(["--pdeathsig", "KILL"])
+            .args(launcher)
+            .args(["sh", "-c", &script])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| error.to_string())?;
+        let mut line = String::new();
+        let stdout = child.stdout.take().unwrap();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        let holder = Self(child);
+        if line == "ready\n" {
+            Ok(holder)
+        } else {
+            Err(format!("cannot run {script}"))
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A mount namespace of its own.
+pub(crate) const NAMESPACE: [&str; 4] = ["unshare", "--mount", "--propagation", "private"];
