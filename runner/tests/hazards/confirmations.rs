@@ -4,13 +4,14 @@ use crate::{
     fingerprint,
     product::job,
     runner::{Answer, Runner},
-    scene::{MIB, Scratch, Unavailable, attach, length, noise, run, text, write_at},
+    scene::{MIB, Scratch, Unavailable, Undo, attach, length, noise, run, text, write_at},
     scratch::{Loop, program::with, skip},
 };
 use serde_json::{Value, json};
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
+    thread,
     time::SystemTime,
 };
 
@@ -20,7 +21,16 @@ pub(crate) struct Disk {
     pub device: Option<Loop>,
     pub runner: Runner,
     pub job: Value,
+    /// Read-only flag of the device.
+    flag: Option<Undo>,
     pub scratch: Scratch,
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Before the device is detached.
+        self.flag = None;
+    }
 }
 
 impl Disk {
@@ -35,6 +45,7 @@ impl Disk {
             device: Some(device),
             runner: Runner::under(scratch.root()),
             job,
+            flag: None,
             scratch,
         })
     }
@@ -186,7 +197,7 @@ pub(crate) fn other_sector_size(disk: &mut Disk, _: &mut Vec<String>) {
 }
 
 pub(crate) fn read_only_device(disk: &mut Disk, _: &mut Vec<String>) {
-    run("blockdev", &["--setro", disk.path()]).unwrap();
+    disk.flag = Some(crate::scene::set_read_only(disk.path()).unwrap());
 }
 
 pub(crate) fn new_filesystem(disk: &mut Disk, _: &mut Vec<String>) {
@@ -230,6 +241,27 @@ pub(crate) fn code_from_the_future(disk: &mut Disk, confirmations: &mut Vec<Stri
 fn ahead() -> Vec<String> {
     let words = ["unshare", "--time", "--boottime=660", "--monotonic=660"];
     words.iter().map(ToString::to_string).collect()
+}
+
+/// The same confirmed run, started eight times at once.
+pub(crate) fn one_of_many_runs() {
+    let disk = match Disk::new() {
+        Ok(disk) => disk,
+        Err(reason) => return skip(&reason),
+    };
+    let confirmations = disk.confirmations();
+    let answers: Vec<Answer> = thread::scope(|scope| {
+        let start = || scope.spawn(|| disk.runner.run(&disk.job, &confirmations));
+        let runs: Vec<_> = (0..8).map(|_| start()).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    let done = answers.iter().filter(|answer| answer.exit == 0).count();
+    let other: Vec<_> = answers
+        .iter()
+        .filter(|answer| !matches!(answer.exit, 0 | 3))
+        .collect();
+    assert_eq!(done, 1, "{answers:?}");
+    assert!(other.is_empty(), "{other:?}");
 }
 
 /// Names, tags and the order of the options are not part of a confirmation.

@@ -123,9 +123,9 @@ pub(crate) fn partition_of_a_held_disk(scratch: &Scratch) -> Built {
 
 pub(crate) fn partition_of_a_read_only_disk(scratch: &Scratch) -> Built {
     let (image, device, partition) = partitioned(scratch)?;
-    run("blockdev", &["--setro", &device.0])?;
+    let flag = crate::scene::set_read_only(&device.0)?;
     let scene = Scene::device(scratch, &partition, &image);
-    Ok(scene.hold(device))
+    Ok(scene.hold(device).hold(flag))
 }
 
 /// Unmounted ext4 in a partition that the partition table does not list.
@@ -257,9 +257,9 @@ pub(crate) fn read_only(scratch: &Scratch) -> Built {
 pub(crate) fn set_read_only(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let device = attach(&image, &[])?;
-    run("blockdev", &["--setro", &device.0])?;
+    let flag = crate::scene::set_read_only(&device.0)?;
     let scene = Scene::device(scratch, &device.0, &image);
-    Ok(scene.hold(device))
+    Ok(scene.hold(device).hold(flag))
 }
 
 pub(crate) fn on_a_hard_linked_file(scratch: &Scratch) -> Built {
@@ -268,19 +268,6 @@ pub(crate) fn on_a_hard_linked_file(scratch: &Scratch) -> Built {
     let device = attach(&image, &[])?;
     let scene = Scene::device(scratch, &device.0, &image);
     Ok(scene.hold(device))
-}
-
-/// The loop device was attached before the file became swap space.
-pub(crate) fn on_an_active_swap_file(scratch: &Scratch) -> Built {
-    let image = scratch.image("swap.img", 32);
-    fs::write(&image, vec![0; 32 * MIB as usize]).unwrap();
-    fs::set_permissions(&image, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    run("mkswap", &[text(&image)])?;
-    let device = attach(&image, &[])?;
-    run("swapon", &["--priority", "0", text(&image)])?;
-    let swap = Undo::with(&["swapoff", text(&image)]);
-    let scene = Scene::device(scratch, &device.0, &image);
-    Ok(scene.hold(device).hold(swap))
 }
 
 /// A blank loop device on a file outside of the root.

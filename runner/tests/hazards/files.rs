@@ -4,8 +4,8 @@ use crate::{
     product::{make_node, make_socket},
     runner::Runner,
     scene::{
-        Holder, MIB, Scene, Scratch, Unavailable, Undo, attach, foreign, make_ext4, mount, noise,
-        run, sparse, text, write_at,
+        Holder, MIB, Scene, Scratch, Unavailable, Undo, attach, foreign, length, make_ext4, mount,
+        noise, run, sparse, text, write_at,
     },
     scratch::{Mounted, locked_pages::LockedPages},
 };
@@ -40,7 +40,8 @@ pub(crate) fn sparse_file_with_one_block(scratch: &Scratch) -> Built {
 
 pub(crate) fn one_byte(scratch: &Scratch) -> Built {
     let target = scratch.root().join("byte");
-    fs::write(&target, "1").unwrap();
+    sparse(&target, 4096);
+    write_at(&target, 2000, b"1");
     Ok(Scene::file(scratch, &target).sized(MIB))
 }
 
@@ -170,19 +171,19 @@ pub(crate) fn open_and_empty(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target).sized(MIB).hold(file))
 }
 
-/// An open of the file breaks the lease, or waits for 45 s.
+/// An open for writing breaks the lease, or waits for 45 s.
 pub(crate) fn leased(scratch: &Scratch) -> Built {
-    held(scratch, |file, _| {
-        // SAFETY: the descriptor is open. SIGURG is ignored by default, SIGIO would end the test.
-        unsafe {
-            assert_eq!(libc::fcntl(file.as_raw_fd(), SET_SIGNAL, libc::SIGURG), 0);
-            assert_eq!(
-                libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK),
-                0
-            );
-        }
-        Box::new(file)
-    })
+    let target = scratch.foreign_file("held");
+    let file = File::open(&target).unwrap();
+    // SAFETY: the descriptor is open. SIGURG is ignored by default, SIGIO would end the test.
+    unsafe {
+        assert_eq!(libc::fcntl(file.as_raw_fd(), SET_SIGNAL, libc::SIGURG), 0);
+        assert_eq!(
+            libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK),
+            0
+        );
+    }
+    Ok(Scene::file(scratch, &target).hold(file))
 }
 
 /// `F_SETSIG` of fcntl(2).
@@ -206,6 +207,14 @@ pub(crate) fn immutable(scratch: &Scratch) -> Built {
 pub(crate) fn running_program(scratch: &Scratch) -> Built {
     let target = scratch.root().join("program");
     fs::copy("/bin/sleep", &target).unwrap();
+    // Whole blocks, so that direct I/O could append.
+    let length = target.metadata().unwrap().len().next_multiple_of(4096);
+    File::options()
+        .write(true)
+        .open(&target)
+        .unwrap()
+        .set_len(length)
+        .unwrap();
     let script = format!("{} 1000 & sleep 0.05", target.display());
     // The program dies with the namespace of processes.
     let launcher = ["unshare", "--pid", "--fork", "--kill-child"];
@@ -259,13 +268,36 @@ pub(crate) fn directory_with_the_prefix_of_the_root(scratch: &Scratch) -> Built 
 }
 
 pub(crate) fn active_swap_file(scratch: &Scratch) -> Built {
-    let target = scratch.root().join("swap");
-    fs::write(&target, vec![0; 16 * MIB as usize]).unwrap();
-    fs::set_permissions(&target, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    run("mkswap", &[text(&target)])?;
-    run("swapon", &["--priority", "0", text(&target)])?;
-    let undo = Undo::with(&["swapoff", text(&target)]);
-    Ok(Scene::file(scratch, &target).hold(undo))
+    let (root, scene) = small_filesystem(scratch, |root| make_swap_file(&root.join("swap")))?;
+    let target = root.join("swap");
+    let swap = activate(&target)?;
+    Ok(scene(&target).hold(swap))
+}
+
+/// The loop device was attached before the file became swap space. A trim through it frees blocks
+/// of the swap file: the kernel checks that only for calls on the file itself. The file has its own
+/// filesystem, so that blocks which swapping would still use belong to nobody else.
+pub(crate) fn loop_device_on_an_active_swap_file(scratch: &Scratch) -> Built {
+    let (root, scene) = small_filesystem(scratch, |root| make_swap_file(&root.join("swap")))?;
+    let file = root.join("swap");
+    let device = attach(&file, &[])?;
+    let swap = activate(&file)?;
+    let path = PathBuf::from(&device.0);
+    let mut scene = scene(&path).sized(length(&file)).hold(device).hold(swap);
+    scene.devices = vec![path];
+    scene.kept = vec![file];
+    Ok(scene)
+}
+
+fn make_swap_file(path: &Path) {
+    fs::write(path, vec![0; 16 * MIB as usize]).unwrap();
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    run("mkswap", &[text(path)]).unwrap();
+}
+
+fn activate(path: &Path) -> Result<Undo, Unavailable> {
+    run("swapon", &["--priority", "0", text(path)])?;
+    Ok(Undo::with(&["swapoff", text(path)]))
 }
 
 /// Small filesystem with a file on it, mounted read-only.

@@ -28,6 +28,8 @@ pub(crate) struct Hazard {
 enum Expected {
     /// Refused whatever is permitted, with one of these codes.
     Refused(&'static [&'static str]),
+    /// Like `Refused`; the host may also be unable to do it, exit code 5.
+    Unable(&'static [&'static str]),
     /// Not a target at all: exit code 2 or 3 with one of these codes.
     NoTarget(&'static [&'static str]),
     /// Refused until the overwrite is confirmed.
@@ -66,6 +68,11 @@ pub(crate) fn file(build: impl Fn(&Scratch) -> Result<Scene, Unavailable> + 'sta
 impl Hazard {
     pub(crate) fn is_refused(mut self, codes: &'static [&'static str]) -> Self {
         self.expected = Expected::Refused(codes);
+        self
+    }
+
+    pub(crate) fn is_impossible(mut self, codes: &'static [&'static str]) -> Self {
+        self.expected = Expected::Unable(codes);
         self
     }
 
@@ -190,7 +197,9 @@ impl<'a> Check<'a> {
         let outcome = match (changed, run.exit) {
             (true, _) => Outcome::Overwritten,
             (false, 0) => Outcome::Accepted,
+            (false, 2) if case.kind.reads() => Outcome::Refused,
             (false, 3) => Outcome::Refused,
+            (false, 5) if matches!(self.hazard.expected, Expected::Unable(_)) => Outcome::Refused,
             (false, 2) if matches!(self.hazard.expected, Expected::NoTarget(_)) => Outcome::Refused,
             (false, _) => Outcome::Error,
         };
@@ -200,7 +209,7 @@ impl<'a> Check<'a> {
             run.codes.join("+")
         };
         self.outcomes.push((outcome, codes));
-        if let Some(problem) = self.problem(&plan, &run, outcome) {
+        if let Some(problem) = self.problem(case, &plan, &run, outcome) {
             let stderr = run.stderr.trim();
             self.failures.push(format!(
                 "{case}: {problem} (plan {plan}, run {run}: {stderr})"
@@ -209,18 +218,27 @@ impl<'a> Check<'a> {
         if changed { self.restore() } else { Ok(()) }
     }
 
-    fn problem(&self, plan: &Answer, run: &Answer, outcome: Outcome) -> Option<String> {
+    fn problem(
+        &self,
+        case: &Case,
+        plan: &Answer,
+        run: &Answer,
+        outcome: Outcome,
+    ) -> Option<String> {
         let (codes, exits): (&[&str], &[i32]) = match self.hazard.expected {
             Expected::Refused(codes) => (codes, &[3]),
+            Expected::Unable(codes) => (codes, &[3, 5]),
             Expected::NoTarget(codes) => (codes, &[2, 3]),
             Expected::Confirmed => (&["not_confirmed"], &[3]),
         };
         if outcome == Outcome::Overwritten {
             Some("bytes have changed".to_string())
-        } else if !exits.contains(&run.exit) {
-            Some("the run is not refused".to_string())
         } else if plan.exit != run.exit || plan.code_set() != run.code_set() {
             Some("the plan differs".to_string())
+        } else if case.kind.reads() && matches!(run.exit, 0 | 2 | 3) {
+            None
+        } else if !exits.contains(&run.exit) {
+            Some("the run is not refused".to_string())
         } else if !codes.iter().any(|code| run.has(code)) {
             Some(format!("the code is not {}", codes.join(" or ")))
         } else {

@@ -194,6 +194,13 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// Jobs that read, and write at most what does not exist yet.
+    pub(crate) fn reads(self) -> bool {
+        matches!(self, Self::Layout | Self::Overwrite | Self::Written)
+    }
+}
+
 /// One job of the product.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Longest time of a call in seconds. Opening a leased file takes 45 s if nobody prevents it.
-const LIMIT: &str = "20";
+const LIMIT: &str = "5";
 
 const ALLOWED: &str = "LEADLINE_ALLOW_RAW_WRITE";
 
@@ -73,7 +73,7 @@ impl std::fmt::Display for Answer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let codes = self.codes.join("+");
         match self.exit {
-            124 | 137 => write!(f, "no answer within {LIMIT} s"),
+            124 | 137 | -1 => write!(f, "no answer within {LIMIT} s"),
             exit => write!(f, "exit {exit} {codes}"),
         }
     }

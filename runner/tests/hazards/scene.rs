@@ -224,6 +224,12 @@ pub(crate) fn attach(file: &Path, options: &[&str]) -> Result<Loop, Unavailable>
     Loop::attach(file, options).ok_or_else(|| "no loop devices".to_string())
 }
 
+/// Sets a device read-only. A loop device would keep the flag when it is detached.
+pub(crate) fn set_read_only(device: &str) -> Result<Undo, Unavailable> {
+    run("blockdev", &["--setro", device])?;
+    Ok(Undo::with(&["blockdev", "--setrw", device]))
+}
+
 /// Mounts a filesystem so that it does not write while it is idle.
 pub(crate) fn mount(device: &str, at: &Path, options: &str) -> Result<Mounted, Unavailable> {
     fs::create_dir_all(at).unwrap();

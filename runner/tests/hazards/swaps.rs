@@ -4,13 +4,14 @@ use crate::{
     fingerprint,
     product::job,
     runner::{Runner, send},
-    scene::{MIB, Scratch, Unavailable, attach, foreign, noise, text, write_at},
+    scene::{MIB, Scratch, Unavailable, attach, foreign, noise, sparse, text, write_at},
     scratch::{Loop, skip},
 };
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 use std::{
     fs,
-    os::unix::fs::symlink,
+    os::unix::fs::{MetadataExt, symlink},
     path::{Path, PathBuf},
     process::Child,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -19,45 +20,46 @@ use std::{
 };
 
 /// Files of a job; the first one gives the swapper time for the others.
-const FILES: usize = 8;
+const FILES: usize = 4;
 
-/// Swaps files for hard links of a file outside of the root, while an earlier file is laid out.
-pub(crate) fn hard_links_during_layout(swaps: usize) {
+/// Swaps files for hard links of a file outside of the root and back, while they are laid out.
+pub(crate) fn hard_links_during_layout(runs: usize) {
     let scratch = Scratch::new();
     let victim = scratch.victim();
     let before = fingerprint::of(std::slice::from_ref(&victim));
-    let mut wrong = 0;
-    let mut done = 0;
-    for round in 0.. {
-        if done >= swaps {
-            break;
-        }
-        done += layout_with_swaps(&scratch, &victim, round);
+    let (mut wrong, mut swaps) = (0, 0);
+    for round in 0..runs {
+        swaps += layout_with_swaps(&scratch, &victim, round);
         if fingerprint::of(std::slice::from_ref(&victim)) != before {
             wrong += 1;
             foreign(&victim);
         }
     }
-    assert_eq!(wrong, 0, "runs with writes to the wrong file; {done} swaps");
+    assert!(swaps > runs, "only {swaps} swaps");
+    assert_eq!(
+        wrong, 0,
+        "of {runs} runs wrote to the wrong file; {swaps} swaps"
+    );
 }
 
 /// Returns the number of swaps.
 fn layout_with_swaps(scratch: &Scratch, victim: &Path, round: usize) -> usize {
     let files: Vec<PathBuf> = (0..FILES)
-        .map(|file| scratch.root().join(format!("{round}.{file}")))
+        .map(|file| scratch.root().join(format!("{round}-{file}")))
         .collect();
-    // Odd rounds extend empty files, even rounds create new ones.
-    if round % 2 == 1 {
-        files.iter().for_each(|file| fs::write(file, "").unwrap());
+    // Empty files, and at times holes or new files.
+    match round % 8 {
+        0 => (),
+        1 => files.iter().for_each(|file| drop(sparse(file, MIB))),
+        _ => files.iter().for_each(|file| drop(sparse(file, 0))),
     }
     let names: Vec<&str> = files.iter().map(|file| text(file)).collect();
-    let rw = ["read", "write"][round / 2 % 2];
     let job = json!({"name": "swap", "filename": names.join(":"), "filesize": "1m", "bs": "4k",
-        "nrfiles": FILES, "size": FILES as u64 * MIB, "rw": rw,
-        "direct": 0, "io_size": "64k"});
+        "nrfiles": FILES, "size": FILES as u64 * MIB, "rw": "write", "direct": 0,
+        "overwrite": round / 8 % 2, "io_size": "64k"});
     let stop = AtomicBool::new(false);
     let swapped = thread::scope(|scope| {
-        let swapper = scope.spawn(|| swap_after_first(&files, victim, round, &stop));
+        let swapper = scope.spawn(|| swap_after_first(&files, victim, &stop));
         Runner::under(scratch.root()).run(&job, &[]);
         stop.store(true, Relaxed);
         swapper.join().unwrap()
@@ -66,24 +68,28 @@ fn layout_with_swaps(scratch: &Scratch, victim: &Path, round: usize) -> usize {
     swapped
 }
 
-/// Waits for the first byte of the first file, then swaps the others.
-fn swap_after_first(files: &[PathBuf], victim: &Path, round: usize, stop: &AtomicBool) -> usize {
-    let has_started = || files[0].metadata().is_ok_and(|file| file.len() > 0);
-    while !has_started() {
-        if stop.load(Relaxed) {
-            return 0;
-        }
+/// Waits for the first byte of the first file, then swaps the others until the run ends.
+fn swap_after_first(files: &[PathBuf], victim: &Path, stop: &AtomicBool) -> usize {
+    let links: Vec<PathBuf> = files
+        .iter()
+        .map(|file| file.with_extension("link"))
+        .collect();
+    links
+        .iter()
+        .for_each(|link| fs::hard_link(victim, link).unwrap());
+    let has_started = || files[0].metadata().is_ok_and(|file| file.blocks() > 0);
+    while !has_started() && !stop.load(Relaxed) {
         std::hint::spin_loop();
     }
-    thread::sleep(Duration::from_micros(round as u64 * 37 % 400));
-    let mut swapped = 0;
-    for file in &files[1..] {
-        let link = file.with_extension("link");
-        fs::hard_link(victim, &link).unwrap();
-        fs::rename(&link, file).unwrap();
-        swapped += 1;
+    let mut swaps = 0;
+    while !stop.load(Relaxed) {
+        for (file, link) in files.iter().zip(&links).skip(1) {
+            let swapped = renameat_with(CWD, file, CWD, link, RenameFlags::EXCHANGE);
+            swaps += usize::from(swapped.is_ok());
+        }
     }
-    swapped
+    links.iter().for_each(|link| drop(fs::remove_file(link)));
+    swaps
 }
 
 fn blank_and_full(scratch: &Scratch) -> Result<(Loop, Loop, PathBuf), Unavailable> {
