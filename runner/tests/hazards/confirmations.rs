@@ -72,7 +72,7 @@ impl Disk {
         confirmations
     }
 
-    /// Requires a refusal of plan and run without a change.
+    /// Requires that the run is refused without a change.
     fn refuses(&self, job: &Value, confirmations: &[String], codes: &[&str]) {
         let before = self.state();
         let run = self.runner.run(job, confirmations);
@@ -100,7 +100,7 @@ fn assert_refused(run: &Answer, codes: &[&str]) {
 
 const INVALID: &[&str] = &["confirmation_invalid"];
 
-type Attack = fn(&mut Disk, &mut Vec<String>);
+type Attack = fn(&mut Disk, &mut [String]);
 
 /// Confirms, changes something, and requires that the confirmation is not accepted any more.
 pub(crate) fn check(attack: Attack, codes: &[&str]) {
@@ -118,70 +118,70 @@ pub(crate) fn check_invalid(attack: Attack) {
     check(attack, INVALID);
 }
 
-pub(crate) fn other_text(_: &mut Disk, confirmations: &mut Vec<String>) {
+pub(crate) fn other_text(_: &mut Disk, confirmations: &mut [String]) {
     let code = confirmations[0].rsplit_once('@').unwrap().1.to_string();
     confirmations[0] = format!("vda@{code}");
 }
 
-pub(crate) fn empty_text(_: &mut Disk, confirmations: &mut Vec<String>) {
+pub(crate) fn empty_text(_: &mut Disk, confirmations: &mut [String]) {
     let code = confirmations[0].rsplit_once('@').unwrap().1.to_string();
     confirmations[0] = format!("@{code}");
 }
 
 /// Each character in turn would take long: the first, the last, and a shorter code.
-pub(crate) fn other_code(_: &mut Disk, confirmations: &mut Vec<String>) {
+pub(crate) fn other_code(_: &mut Disk, confirmations: &mut [String]) {
     let (text, code) = confirmations[0].rsplit_once('@').unwrap();
     let last = if code.ends_with('0') { '1' } else { '0' };
     confirmations[0] = format!("{text}@{}{last}", &code[..code.len() - 1]);
 }
 
-pub(crate) fn empty_code(_: &mut Disk, confirmations: &mut Vec<String>) {
+pub(crate) fn empty_code(_: &mut Disk, confirmations: &mut [String]) {
     let text = confirmations[0].rsplit_once('@').unwrap().0.to_string();
     confirmations[0] = format!("{text}@");
 }
 
-pub(crate) fn shorter_code(_: &mut Disk, confirmations: &mut Vec<String>) {
-    confirmations[0].pop();
+pub(crate) fn shorter_code(_: &mut Disk, confirmations: &mut [String]) {
+    let _ = confirmations[0].pop();
 }
 
-pub(crate) fn other_job(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn other_job(disk: &mut Disk, _: &mut [String]) {
     disk.job["bs"] = json!("8k");
 }
 
-pub(crate) fn other_region(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn other_region(disk: &mut Disk, _: &mut [String]) {
     disk.job["offset"] = json!(16 * MIB);
 }
 
-pub(crate) fn second_job(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn second_job(disk: &mut Disk, _: &mut [String]) {
     disk.job = json!({"jobs": [disk.job, with(&disk.job, json!({"rw": "randwrite"}))]});
 }
 
-/// The same code twice does not confirm two devices.
-pub(crate) fn other_device(disk: &mut Disk, confirmations: &mut Vec<String>) {
+/// Another device with the same contents.
+pub(crate) fn other_device(disk: &mut Disk, confirmations: &mut [String]) {
     let image = disk.scratch.root().join("other.img");
     fs::copy(&disk.image, &image).unwrap();
     let other = attach(&image, &[]).unwrap();
     let code = confirmations[0].rsplit_once('@').unwrap().1.to_string();
-    confirmations.push(format!("{}@{code}", other.name()));
+    confirmations[0] = format!("{}@{code}", other.name());
     disk.job["filename"] = json!(other.0);
     disk.image = image;
     drop(disk.device.replace(other));
 }
 
-pub(crate) fn device_created_again(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn device_created_again(disk: &mut Disk, _: &mut [String]) {
     let image = disk.image.clone();
     disk.reattach(&image, &[]);
 }
 
 /// The same name, with the contents of the confirmed device at the samples.
-pub(crate) fn device_on_another_file(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn device_on_another_file(disk: &mut Disk, _: &mut [String]) {
     let other = disk.scratch.root().join("other.img");
     fs::copy(&disk.image, &other).unwrap();
     disk.reattach(&other, &[]);
     disk.image = other;
 }
 
-pub(crate) fn resized_device(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn resized_device(disk: &mut Disk, _: &mut [String]) {
     File::options()
         .write(true)
         .open(&disk.image)
@@ -192,30 +192,30 @@ pub(crate) fn resized_device(disk: &mut Disk, _: &mut Vec<String>) {
     assert_eq!(length(Path::new(disk.path())), 64 * MIB);
 }
 
-pub(crate) fn other_sector_size(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn other_sector_size(disk: &mut Disk, _: &mut [String]) {
     run("losetup", &["--sector-size", "4096", disk.path()]).unwrap();
 }
 
-pub(crate) fn read_only_device(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn read_only_device(disk: &mut Disk, _: &mut [String]) {
     disk.flag = Some(crate::scene::set_read_only(disk.path()).unwrap());
 }
 
-pub(crate) fn new_filesystem(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn new_filesystem(disk: &mut Disk, _: &mut [String]) {
     crate::scene::make_ext4(disk.path()).unwrap();
 }
 
-pub(crate) fn other_bytes(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn other_bytes(disk: &mut Disk, _: &mut [String]) {
     write_at(Path::new(disk.path()), 100, b"new");
 }
 
 /// After the write the contents differ from those that were confirmed.
-pub(crate) fn used_before(disk: &mut Disk, confirmations: &mut Vec<String>) {
+pub(crate) fn used_before(disk: &mut Disk, confirmations: &mut [String]) {
     let run = disk.runner.run(&disk.job, confirmations);
     assert_eq!(run.exit, 0, "{}", run.stderr);
 }
 
 /// Another boot has another ID.
-pub(crate) fn other_boot(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn other_boot(disk: &mut Disk, _: &mut [String]) {
     let id = disk.scratch.at("boot_id");
     fs::write(&id, "01234567-89ab-4cde-8f01-23456789abcd\n").unwrap();
     let script = format!(
@@ -227,14 +227,14 @@ pub(crate) fn other_boot(disk: &mut Disk, _: &mut Vec<String>) {
 }
 
 /// A clock that is 11 minutes ahead. The wall clock cannot be changed in a namespace.
-pub(crate) fn eleven_minutes_later(disk: &mut Disk, _: &mut Vec<String>) {
+pub(crate) fn eleven_minutes_later(disk: &mut Disk, _: &mut [String]) {
     disk.runner.launcher = ahead();
 }
 
 /// A code of a clock that is ahead: it would be valid for longer than ten minutes.
-pub(crate) fn code_from_the_future(disk: &mut Disk, confirmations: &mut Vec<String>) {
+pub(crate) fn code_from_the_future(disk: &mut Disk, confirmations: &mut [String]) {
     let launcher = std::mem::replace(&mut disk.runner.launcher, ahead());
-    *confirmations = disk.confirmations();
+    confirmations.clone_from_slice(&disk.confirmations());
     disk.runner.launcher = launcher;
 }
 
@@ -318,7 +318,7 @@ pub(crate) fn one_of_two_devices() {
 
 type FileAttack = fn(&Path);
 
-/// Confirms the overwrite of a file, changes it, and requires a refusal.
+/// Confirms the overwrite of a file, changes it, and requires that the run is refused.
 pub(crate) fn check_file(attack: FileAttack) {
     let scratch = Scratch::new();
     let target = scratch.foreign_file("letters.tar");

@@ -91,7 +91,13 @@ fn read_full(file: &File, buffer: &mut [u8], offset: u64) -> usize {
 }
 
 /// Copies of regular files, to undo what an unsafe guard let through.
-pub(crate) struct Copies(BTreeMap<PathBuf, (u64, Vec<(u64, Vec<u8>)>)>);
+pub(crate) struct Copies(BTreeMap<PathBuf, Content>);
+
+struct Content {
+    length: u64,
+    /// Chunks that are not zero, and their offsets.
+    chunks: Vec<(u64, Vec<u8>)>,
+}
 
 impl Copies {
     pub(crate) fn of(paths: &[PathBuf]) -> Self {
@@ -113,15 +119,15 @@ impl Copies {
                 let _ = fs::remove_file(path);
             }
         }
-        for (path, (length, content)) in &self.0 {
+        for (path, content) in &self.0 {
             let mut options = File::options();
             let options = options.write(true).create(true).truncate(false);
             let Ok(file) = options.open(path) else {
                 continue;
             };
-            let _ = file.set_len(*length);
-            zero(&file, *length);
-            for (offset, bytes) in content {
+            let _ = file.set_len(content.length);
+            zero(&file, content.length);
+            for (offset, bytes) in &content.chunks {
                 let _ = file.write_all_at(bytes, *offset);
             }
             let _ = file.sync_all();

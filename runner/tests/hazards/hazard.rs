@@ -66,17 +66,17 @@ pub(crate) fn file(build: impl Fn(&Scratch) -> Result<Scene, Unavailable> + 'sta
 }
 
 impl Hazard {
-    pub(crate) fn is_refused(mut self, codes: &'static [&'static str]) -> Self {
+    pub(crate) fn refused_with(mut self, codes: &'static [&'static str]) -> Self {
         self.expected = Expected::Refused(codes);
         self
     }
 
-    pub(crate) fn is_impossible(mut self, codes: &'static [&'static str]) -> Self {
+    pub(crate) fn impossible_with(mut self, codes: &'static [&'static str]) -> Self {
         self.expected = Expected::Unable(codes);
         self
     }
 
-    pub(crate) fn is_no_target(mut self, codes: &'static [&'static str]) -> Self {
+    pub(crate) fn no_target_with(mut self, codes: &'static [&'static str]) -> Self {
         self.expected = Expected::NoTarget(codes);
         self.reads = Reads::Harmless;
         self
