@@ -70,10 +70,10 @@ pub struct PlannedPhase {
     pub write_bytes: Option<u64>,
 }
 
-/// Time of the plan of a confirmation `TEXT@CODE`, in minutes since 1970 UTC. A code is
+/// Time of the plan of a confirmation `TEXT@CODE` or of a code, in minutes since the boot. A code is
 /// `MINUTE-DIGEST`, in hexadecimal digits.
 pub fn planned_minute(confirmation: &str) -> Option<u64> {
-    let (_, code) = confirmation.rsplit_once('@')?;
+    let (_, code) = confirmation.rsplit_once('@').unwrap_or(("", confirmation));
     u64::from_str_radix(code.split_once('-')?.0, 16).ok()
 }
 

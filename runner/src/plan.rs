@@ -59,16 +59,13 @@ pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn Ho
     states::check_shared(&indexed_jobs, &mut issues);
     states::check_shared_allocation(&indexed_jobs, &mut issues);
     check_devices(&run.devices, &indexed_jobs, &mut issues);
+    let resolved: Vec<&ResolvedJob> = indexed_jobs.iter().map(|(_, job)| job).collect();
+    let confirmations = overwrites::check(run, &resolved, host, &mut issues);
     let mut jobs = Vec::new();
     if indexed_jobs.len() == run.jobs.len() && !issues.has_invalid() {
         jobs.extend(indexed_jobs.into_iter().map(|(_, job)| job));
     }
     findings::report_late_ramp(&jobs, &mut issues);
-    let confirmations = if issues.problems.is_empty() {
-        overwrites::check(run, &jobs, host, &mut issues)
-    } else {
-        Vec::new()
-    };
     Plan {
         confirmations,
         sample_ms: run.sample_ms,

@@ -43,7 +43,7 @@ pub struct RunSpec {
     /// Confirmations of data that is overwritten, as `TEXT@CODE`
     /// ([`crate::plan::Confirmation`]).
     pub confirm: Vec<String>,
-    /// When the confirmations were given, in minutes since 1970 UTC, if not now: a confirmed run may
+    /// When the confirmations were given, in minutes since the boot, if not now: a confirmed run may
     /// wait in a queue.
     pub accepted_minute: Option<u64>,
 }

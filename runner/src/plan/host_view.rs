@@ -44,7 +44,7 @@ pub trait HostView {
     ) -> Result<Option<Overwritten>, Problem> {
         Ok(None)
     }
-    /// Minutes since 1970 UTC.
+    /// Minutes since the boot of the host.
     fn minute(&self) -> u64 {
         0
     }

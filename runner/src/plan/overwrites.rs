@@ -4,7 +4,10 @@
 //! The code is that of a plan, and is bound to the jobs, to the state of the target and to the time
 //! of the plan. It is no secret: it proves that the plan was seen, not who saw it.
 
-use crate::plan::{host_view::HostView, issues::Issues};
+use crate::plan::{
+    host_view::{HostView, Overwritten},
+    issues::Issues,
+};
 use leadline_protocol::{
     format::hex,
     job::run_spec::RunSpec,
@@ -28,7 +31,7 @@ const FIELD: &str = "confirm";
 /// Byte ranges of existing targets that the jobs write, by path.
 pub(crate) type Overwrites<'a> = BTreeMap<&'a str, Vec<Range<u64>>>;
 
-pub(crate) fn overwrites(jobs: &[ResolvedJob]) -> Overwrites<'_> {
+pub(crate) fn overwrites<'a>(jobs: impl Iterator<Item = &'a ResolvedJob>) -> Overwrites<'a> {
     let mut found = Overwrites::new();
     for job in jobs {
         for target in &job.targets {
@@ -58,44 +61,46 @@ fn written(job: &ResolvedJob, target: &Target) -> Vec<Range<u64>> {
 /// whether they were given or not.
 pub(crate) fn check(
     run: &RunSpec,
-    jobs: &[ResolvedJob],
+    jobs: &[&ResolvedJob],
     host: &dyn HostView,
     issues: &mut Issues,
 ) -> Vec<Confirmation> {
     let is_step = run.study.is_some();
     let accepted = run.accepted_minute.unwrap_or(host.minute());
-    let mut confirmations = Vec::new();
-    for (path, regions) in overwrites(jobs) {
+    let mut needed = Vec::new();
+    for (path, regions) in overwrites(jobs.iter().copied()) {
         if is_file_of_study(run, path) {
             continue;
         }
-        let overwritten = match host.overwritten(path, &regions) {
-            Ok(Some(overwritten)) if overwritten.needs_confirmation(is_step) => overwritten,
-            Ok(_) => continue,
-            Err(problem) => {
-                issues.run_problem(problem);
-                continue;
+        match host.overwritten(path, &regions) {
+            Ok(Some(found)) if found.needs_confirmation(is_step) => {
+                let state = found.bound_state(is_step);
+                let code = code(&state, jobs, run, host.minute());
+                needed.push(confirmation(path, found, state, code));
             }
-        };
-        let state = overwritten.bound_state(is_step);
-        let file_id = run.study.as_deref();
-        let digest = |minute: u64| code(&state, jobs, file_id, minute);
-        let confirmation = Confirmation {
-            path: path.into(),
-            kind: overwritten.kind,
-            code: digest(host.minute()),
-            identity: overwritten.identity,
-            text: overwritten.text,
-            contents: overwritten.contents,
-            state: state.clone(),
-        };
-        let problem = problem(&confirmation, &run.confirm, accepted, digest);
-        if let Some(problem) = problem {
+            Ok(_) => {}
+            Err(problem) => issues.run_problem(problem),
+        }
+    }
+    for confirmation in &needed {
+        let digest = |minute| code(&confirmation.state, jobs, run, minute);
+        if let Some(problem) = problem(confirmation, &needed, &run.confirm, accepted, digest) {
             issues.run_problem(problem);
         }
-        confirmations.push(confirmation);
     }
-    confirmations
+    needed
+}
+
+fn confirmation(path: &str, found: Overwritten, state: String, code: String) -> Confirmation {
+    Confirmation {
+        path: path.into(),
+        kind: found.kind,
+        identity: found.identity,
+        text: found.text,
+        contents: found.contents,
+        code,
+        state,
+    }
 }
 
 /// Earlier steps of the study created the files whose names contain its id.
@@ -103,9 +108,11 @@ fn is_file_of_study(run: &RunSpec, path: &str) -> bool {
     run.study.as_ref().is_some_and(|id| path.contains(id))
 }
 
-/// `given`: entries `TEXT@CODE`. `minute`: when they were given. `digest`: the code for a time.
+/// `needed`: of all targets. `given`: entries `TEXT@CODE`. `minute`: when they were given. `digest`:
+/// the code for a time.
 fn problem(
     confirmation: &Confirmation,
+    needed: &[Confirmation],
     given: &[String],
     minute: u64,
     digest: impl Fn(u64) -> String,
@@ -119,23 +126,36 @@ fn problem(
     } = confirmation;
     let contents = contents.join(", ");
     // The steps of a study, and files with the same name, have codes of their own.
-    let prefix = format!("{text}@");
-    let mut entries = given.iter().filter(|entry| entry.starts_with(&prefix));
-    let has_entries = entries.clone().next().is_some();
-    let planned = entries.find_map(|entry| {
-        let planned = planned_minute(entry)?;
-        (entry[prefix.len()..] == digest(planned)).then_some(planned)
+    let of_target = |needed: &Confirmation, entry: &str| {
+        let code = entry.strip_prefix(&needed.text);
+        code.and_then(|code| code.strip_prefix('@'))
+            .map(str::to_owned)
+    };
+    let codes = || {
+        given
+            .iter()
+            .filter_map(|entry| of_target(confirmation, entry))
+    };
+    let planned = codes().find_map(|code| {
+        let planned = planned_minute(&code)?;
+        (code == digest(planned)).then_some(planned)
     });
+    let is_of_no_target = |entry: &String| {
+        !needed
+            .iter()
+            .any(|needed| of_target(needed, entry).is_some())
+    };
+    let is_attempt = codes().next().is_some() || given.iter().any(is_of_no_target);
     let (problem, detail) = match planned {
         Some(planned) if planned <= minute && minute - planned <= VALID_MINUTES => return None,
         Some(_) => (
             "confirmation_expired",
             format!("The confirmation of {path} is older than {VALID_MINUTES} minutes."),
         ),
-        None if has_entries => (
+        None if is_attempt => (
             "confirmation_invalid",
             format!(
-                "The confirmation of {path} is for other jobs, or the target or its data have changed. It holds {contents}."
+                "The confirmation of {path} has another text or is for other jobs, or the target or its data have changed. It holds {contents}."
             ),
         ),
         None => (
@@ -151,18 +171,17 @@ fn problem(
 }
 
 /// `MINUTE-DIGEST`, in hexadecimal digits.
-///
-/// `file_id`: of the study, which each plan draws anew.
-fn code(state: &str, jobs: &[ResolvedJob], file_id: Option<&str>, minute: u64) -> String {
+fn code(state: &str, jobs: &[&ResolvedJob], run: &RunSpec, minute: u64) -> String {
     let mut hash = Sha256::new();
     hash.update(format!("{minute} {state} "));
     for job in jobs {
-        let mut job = job.clone();
+        let mut job = ResolvedJob::clone(job);
         // The name means nothing, and randrepeat=0 draws a new seed for each plan.
         job.name.clear();
         job.pattern.randseed = 0;
         let mut json = serde_json::to_string(&job).unwrap_or_default();
-        if let Some(file_id) = file_id {
+        if let Some(file_id) = &run.study {
+            // Each plan draws it anew.
             json = json.replace(file_id, "");
         }
         hash.update(json);

@@ -46,7 +46,7 @@ use leadline_protocol::{
     plan::{Plan, target::Target},
     problem::Problem,
 };
-use std::{collections::BTreeMap, io, ops::Range, os::fd::OwnedFd, path::Path};
+use std::{collections::BTreeMap, io, ops::Range, os::fd::OwnedFd, path::Path, thread::sleep};
 
 /// Bytes per call of layout and pre_read: large enough that the device is the limit, small enough
 /// to stop within a second.
@@ -127,7 +127,7 @@ impl Targets {
             let found = confirmations.find(|confirmation| confirmation.path == path);
             found.map(|confirmation| confirmation.state.clone())
         };
-        let overwrites = overwrites(&plan.jobs).into_iter();
+        let overwrites = overwrites(plan.jobs.iter()).into_iter();
         let expected = overwrites.map(|(path, regions)| {
             let state = state(path);
             (path.to_owned(), Expected { regions, state })
@@ -182,11 +182,15 @@ impl Targets {
     /// Renews the ownership marks of the files that this run created or changed. Call it after the
     /// last I/O.
     pub fn mark_owned(&self) {
+        let mut has_marks = false;
         for file in self.created.iter().chain(&self.reused) {
             if !file.unlink && file.is_unchanged() {
                 // Without user xattrs the file has no mark and counts as foreign.
-                let _ = ownership::mark_owned(&file.path);
+                has_marks |= ownership::mark_owned(&file.path).is_ok();
             }
+        }
+        if has_marks {
+            sleep(ownership::SETTLE);
         }
     }
 

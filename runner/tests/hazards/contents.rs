@@ -194,7 +194,6 @@ pub(crate) fn zfs() -> Hazard {
             .map(|offset| (offset, 0x00ba_b10c_u64.to_le_bytes().to_vec()))
             .collect()
     })
-    .shows("zfs")
 }
 
 /// Only the last label is left.

@@ -90,15 +90,14 @@ pub(crate) fn others_cannot_claim_the_device() {
     };
     run("mkswap", &[&device.0]).unwrap();
     let runner = Runner::under(scratch.root());
-    let job = slow_write(Path::new(&device.0), 2);
-    let confirmations = runner.plan(&job).confirmations();
+    let mut plain = slow_write(Path::new(&device.0), 2);
+    plain.as_object_mut().unwrap().remove("io_size");
+    let confirmations = runner.plan(&plain).confirmations();
     let mut args = vec!["--events"];
     confirmations
         .iter()
         .for_each(|text| args.extend(["--confirm", text]));
     let mut child = runner.start("run", &args);
-    let mut plain = job;
-    plain.as_object_mut().unwrap().remove("io_size");
     send(&mut child, &plain);
     let open = wait_until_open(&mut child, Path::new(&device.0));
     let claims = [

@@ -40,7 +40,7 @@ pub(crate) fn sparse_file_with_one_block(scratch: &Scratch) -> Built {
 
 pub(crate) fn one_byte(scratch: &Scratch) -> Built {
     let target = scratch.root().join("byte");
-    sparse(&target, 4096);
+    sparse(&target, MIB);
     write_at(&target, 2000, b"1");
     Ok(Scene::file(scratch, &target).sized(MIB))
 }

@@ -103,11 +103,13 @@ impl Copies {
     pub(crate) fn of(paths: &[PathBuf]) -> Self {
         let mut copies = BTreeMap::new();
         for path in paths.iter().flat_map(|path| files(path)) {
-            let mut content = Vec::new();
-            chunks(&path, |offset, bytes| {
-                content.push((offset, bytes.to_vec()))
-            });
-            copies.insert(path.clone(), (path.metadata().unwrap().len(), content));
+            let mut kept = Vec::new();
+            chunks(&path, |offset, bytes| kept.push((offset, bytes.to_vec())));
+            let content = Content {
+                length: path.metadata().unwrap().len(),
+                chunks: kept,
+            };
+            copies.insert(path.clone(), content);
         }
         Self(copies)
     }

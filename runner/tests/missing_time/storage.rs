@@ -471,7 +471,7 @@ impl Storage {
         let mut nodes: BTreeMap<u64, Node> = numbers.zip(existing).collect();
         for (ino, node) in &mut nodes {
             // As if Leadline had created the file, so that its data needs no confirmation.
-            let mark = format!("{ino} {length} 0 0").into_bytes();
+            let mark = format!("{ino} {length} 0 0 0").into_bytes();
             node.attributes.insert("user.leadline.made".into(), mark);
         }
         let nodes: Nodes = Arc::new(Mutex::new(nodes));

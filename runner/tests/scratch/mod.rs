@@ -15,6 +15,7 @@ use std::{
     os::unix::fs::{FileExt, MetadataExt},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 /// A temporary directory with a canonical path, in `target`, because /tmp may be a tmpfs.
@@ -62,12 +63,14 @@ pub(crate) fn image(path: &Path, bytes: u64) {
 pub(crate) fn own(path: &Path) {
     let file = File::open(path).unwrap();
     let found = file.metadata().unwrap();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let mark = format!(
-        "{} {} {} {}",
+        "{} {} {} {} {}",
         found.ino(),
         found.len(),
         found.mtime(),
-        found.mtime_nsec()
+        found.mtime_nsec(),
+        now.as_millis()
     );
     // Without user xattrs, the run needs a confirmation.
     let flags = rustix::fs::XattrFlags::empty();

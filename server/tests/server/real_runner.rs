@@ -278,8 +278,8 @@ async fn data_is_overwritten_only_after_a_confirmation() {
     for (confirm, expected) in [
         (json!(null), "not_confirmed"),
         (json!([]), "not_confirmed"),
-        (json!(format!("loop@{code}")), "not_confirmed"),
-        (json!(name), "not_confirmed"),
+        (json!(format!("loop@{code}")), "confirmation_invalid"),
+        (json!(name), "confirmation_invalid"),
         (json!(format!("{name}@1-0")), "confirmation_invalid"),
     ] {
         let found = start(confirm.clone()).await;

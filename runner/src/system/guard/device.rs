@@ -92,7 +92,14 @@ impl Guard {
             return Ok(());
         }
         if let Some((path, stat)) = self.backing_file_in_root(block) {
+            self.check_swap(&path, stat)?;
             return check_hard_links(&path, stat);
+        }
+        if let Some(backing) = &block.backing
+            && let found = ResolvedPath::find(Path::new(&backing.path))
+            && let Some(stat) = found.stat
+        {
+            self.check_swap(&found.path, stat)?;
         }
         self.check_listed(block)
     }

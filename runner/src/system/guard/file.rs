@@ -77,19 +77,24 @@ impl Guard {
                 format!("Detach it (losetup -d /dev/{name}), or use the device itself."),
             ));
         }
+        self.check_swap(path, stat)?;
+        check_hard_links(path, stat)
+    }
+
+    pub(crate) fn check_swap(&self, path: &Path, stat: Stat) -> Result<(), Problem> {
         let is_swap = self.host.swaps.iter().map(Path::new).any(|swap| {
             let found = ResolvedPath::find(swap).stat;
             swap == path || found.is_some_and(|found| found.is_same(&stat))
         });
-        if is_swap {
-            return Err(Problem::guard(
-                "swap_file",
-                FIELD,
-                format!("{} is in use as swap.", path.display()),
-                "Choose another file, or run swapoff first.",
-            ));
+        if !is_swap {
+            return Ok(());
         }
-        check_hard_links(path, stat)
+        Err(Problem::guard(
+            "swap_file",
+            FIELD,
+            format!("{} is in use as swap.", path.display()),
+            "Choose another file, or run swapoff first.",
+        ))
     }
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn open_to_write(path: &Path) -> Result<OwnedFd, Problem> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     open(path, flags, Mode::empty()).map_err(|error| match error {
         Errno::TXTBSY => file_in_use(path, "is a running program"),
+        Errno::AGAIN => file_in_use(path, "has a lease of another process"),
         error => permission_denied(path)(error),
     })
 }

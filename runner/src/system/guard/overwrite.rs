@@ -5,7 +5,7 @@ use crate::{
     plan::host_view::{Overwritten, PathKind},
     system::{
         guard::{
-            Guard,
+            Guard, Purpose,
             contents::Contents,
             file::permission_denied,
             file_use::{check_unused, open_to_write},
@@ -47,6 +47,8 @@ impl Guard {
         regions: &[Range<u64>],
     ) -> Result<Option<Overwritten>, Problem> {
         match (found.kind, found.stat) {
+            // The plan has reported why.
+            _ if self.refuses_to_write(found) => Ok(None),
             (PathKind::Device, Some(stat)) => match self.host.by_dev(stat.rdev) {
                 Some(block) if !self.is_run_loop(block) => {
                     self.overwritten_device(&found.path, block, regions)
@@ -55,6 +57,14 @@ impl Guard {
             },
             (PathKind::File, Some(stat)) => overwritten_file(&found.path, stat, regions),
             _ => Ok(None),
+        }
+    }
+
+    fn refuses_to_write(&self, found: &ResolvedPath) -> bool {
+        let block = found.stat.and_then(|stat| self.host.by_dev(stat.rdev));
+        match (found.kind, block) {
+            (PathKind::Device, Some(block)) => self.check_write(block).is_err(),
+            _ => self.admit_file(found, Purpose::Write).is_err(),
         }
     }
 

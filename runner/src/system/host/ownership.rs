@@ -1,13 +1,22 @@
-//! The ownership mark of files that a run created: an xattr with inode, length and modification
-//! time. Any later write by another program invalidates it. On a filesystem without user xattrs no
-//! file is ever owned.
+//! The ownership mark of files that a run created: an xattr with inode, length, modification time
+//! and the time of the mark. Any later change by another program invalidates it: writes change the
+//! modification time, and setting that back changes the status change time, which nobody can set. On
+//! a filesystem without user xattrs no file is ever owned.
 
+use crate::system::clock::wall_ms;
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
-use std::{fs::File, io, os::unix::fs::MetadataExt, path::Path};
+use std::{fs::File, io, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 const XATTR: &str = "user.leadline.made";
-/// Four numbers of up to 20 digits.
-const MAX_BYTES: usize = 96;
+/// Five numbers of up to 20 digits.
+const MAX_BYTES: usize = 112;
+/// Time between reading the clock and the kernel's time of the mark, in ms: two ticks of the
+/// slowest kernel clock.
+const MAX_DELAY_MS: i64 = 20;
+/// After it, any change has a later time than the mark.
+pub(crate) const SETTLE: Duration = Duration::from_millis(25);
+/// The host may interrupt the process between the two.
+const TRIES: u32 = 10;
 
 /// Returns true if a run created the file and nothing else has written it since.
 pub(crate) fn is_owned(path: &Path) -> bool {
@@ -16,7 +25,24 @@ pub(crate) fn is_owned(path: &Path) -> bool {
     };
     let mut stored = [0u8; MAX_BYTES];
     let length = fgetxattr(&file, XATTR, &mut stored).unwrap_or(0);
-    length > 0 && mark(&file).is_ok_and(|mark| mark.as_bytes() == &stored[..length])
+    let text = std::str::from_utf8(&stored[..length]).unwrap_or_default();
+    let Some((state, marked_ms)) = text.rsplit_once(' ') else {
+        return false;
+    };
+    let is_unchanged = state_of(&file).is_ok_and(|now| now == state);
+    is_unchanged
+        && changed_ms(&file).is_some_and(|changed_ms| is_time_of_mark(changed_ms, marked_ms))
+}
+
+/// Setting the mark changes the status change time as well.
+fn is_time_of_mark(changed_ms: i64, marked_ms: &str) -> bool {
+    let marked_ms: Option<i64> = marked_ms.parse().ok();
+    marked_ms.is_some_and(|marked_ms| (changed_ms - marked_ms).abs() <= MAX_DELAY_MS)
+}
+
+fn changed_ms(file: &File) -> Option<i64> {
+    let found = file.metadata().ok()?;
+    Some(found.ctime() * 1000 + found.ctime_nsec() / 1_000_000)
 }
 
 /// Marks the current state of a file.
@@ -25,16 +51,18 @@ pub(crate) fn is_owned(path: &Path) -> bool {
 /// EOPNOTSUPP without user xattrs.
 pub(crate) fn mark_owned(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
-    let mark = mark(&file)?;
-    Ok(fsetxattr(
-        &file,
-        XATTR,
-        mark.as_bytes(),
-        XattrFlags::empty(),
-    )?)
+    let state = state_of(&file)?;
+    for _ in 0..TRIES {
+        let mark = format!("{state} {}", wall_ms());
+        fsetxattr(&file, XATTR, mark.as_bytes(), XattrFlags::empty())?;
+        if is_owned(path) {
+            break;
+        }
+    }
+    Ok(())
 }
 
-fn mark(file: &File) -> io::Result<String> {
+fn state_of(file: &File) -> io::Result<String> {
     let found = file.metadata()?;
     let inode = found.ino();
     let length = found.len();

@@ -3,7 +3,7 @@
 use crate::{
     plan::host_view::{HostView, Overwritten, PathFacts, PathKind},
     system::{
-        clock::{tsc, wall_ms},
+        clock::tsc,
         guard::{Guard, Purpose, permissions::Permissions},
         host::{
             block_device::BlockDevice,
@@ -26,6 +26,7 @@ use rustix::{
     fs::{Access, access},
     process::{Resource, getrlimit},
     thread::{CapabilitySet, CpuSet, capabilities, sched_getaffinity},
+    time::{ClockId, clock_gettime},
 };
 use std::{
     fs,
@@ -159,7 +160,8 @@ impl HostView for View {
     }
 
     fn minute(&self) -> u64 {
-        wall_ms() / 60_000
+        // Unlike the wall clock, nobody can set it.
+        clock_gettime(ClockId::Boottime).tv_sec as u64 / 60
     }
 
     fn lockable_bytes(&self) -> u64 {
