@@ -103,13 +103,14 @@ impl Copies {
     pub(crate) fn of(paths: &[PathBuf]) -> Self {
         let mut copies = BTreeMap::new();
         for path in paths.iter().flat_map(|path| files(path)) {
-            let mut kept = Vec::new();
-            chunks(&path, |offset, bytes| kept.push((offset, bytes.to_vec())));
-            let content = Content {
+            let mut content = Content {
                 length: path.metadata().unwrap().len(),
-                chunks: kept,
+                chunks: Vec::new(),
             };
-            copies.insert(path.clone(), content);
+            chunks(&path, |offset, bytes| {
+                content.chunks.push((offset, bytes.to_vec()));
+            });
+            copies.insert(path, content);
         }
         Self(copies)
     }
