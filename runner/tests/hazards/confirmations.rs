@@ -128,11 +128,24 @@ pub(crate) fn empty_text(_: &mut Disk, confirmations: &mut [String]) {
     confirmations[0] = format!("@{code}");
 }
 
-/// Each character in turn would take long: the first, the last, and a shorter code.
-pub(crate) fn other_code(_: &mut Disk, confirmations: &mut [String]) {
+/// A code with one other character is refused; the time in it must not be changed either.
+pub(crate) fn each_character_of_a_code() {
+    let disk = match Disk::new() {
+        Ok(disk) => disk,
+        Err(reason) => return skip(&reason),
+    };
+    let confirmations = disk.confirmations();
     let (text, code) = confirmations[0].rsplit_once('@').unwrap();
-    let last = if code.ends_with('0') { '1' } else { '0' };
-    confirmations[0] = format!("{text}@{}{last}", &code[..code.len() - 1]);
+    for (index, old) in code.char_indices().filter(|(_, old)| old.is_alphanumeric()) {
+        let new = if old == '1' { '2' } else { '1' };
+        let (before, after) = (&code[..index], &code[index + old.len_utf8()..]);
+        let changed = format!("{text}@{before}{new}{after}");
+        disk.refuses(
+            &disk.job,
+            &[changed],
+            &["confirmation_invalid", "confirmation_expired"],
+        );
+    }
 }
 
 pub(crate) fn empty_code(_: &mut Disk, confirmations: &mut [String]) {
@@ -226,7 +239,8 @@ pub(crate) fn other_boot(disk: &mut Disk, _: &mut [String]) {
     disk.runner.launcher = words.iter().map(ToString::to_string).collect();
 }
 
-/// A clock that is 11 minutes ahead. The wall clock cannot be changed in a namespace.
+/// The age of a code is monotonic, so that a changed wall clock cannot extend it: a clock since the
+/// boot that is 11 minutes ahead.
 pub(crate) fn eleven_minutes_later(disk: &mut Disk, _: &mut [String]) {
     disk.runner.launcher = ahead();
 }

@@ -24,6 +24,7 @@ pub(crate) fn bytes(pieces: impl Fn() -> Vec<Piece> + 'static) -> Hazard {
         Ok(scene.hold(device))
     })
     .not_allowed()
+    .quick()
 }
 
 fn at(offset: u64, magic: &'static [u8]) -> Hazard {
@@ -187,12 +188,8 @@ pub(crate) fn md_0_90() -> Hazard {
 pub(crate) fn zfs() -> Hazard {
     bytes(|| {
         let labels = [0, 256 << 10, END - (512 << 10), END - (256 << 10)];
-        let blocks = labels
-            .iter()
-            .flat_map(|label| (0..8).map(move |n| label + (128 << 10) + n * 1024));
-        blocks
-            .map(|offset| (offset, 0x00ba_b10c_u64.to_le_bytes().to_vec()))
-            .collect()
+        let magic = || 0x00ba_b10c_u64.to_le_bytes().to_vec();
+        labels.map(|label| (label + (128 << 10), magic())).to_vec()
     })
 }
 

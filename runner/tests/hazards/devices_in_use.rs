@@ -87,6 +87,7 @@ pub(crate) fn lazily_unmounted(scratch: &Scratch) -> Built {
     let at = scratch.at("mounted");
     let mounted = mount(&device.0, &at, "noatime")?;
     let open = File::create(at.join("open")).unwrap();
+    rustix::fs::syncfs(&open).unwrap();
     run("umount", &["--lazy", text(&at)])?;
     std::mem::forget(mounted);
     let scene = Scene::device(scratch, &device.0, &image);
@@ -242,6 +243,7 @@ pub(crate) fn below_the_file_of_a_loop_device(scratch: &Scratch) -> Built {
     let at = scratch.at("mounted");
     let mounted = mount(&device.0, &at, "noatime")?;
     let inner = sparse(&at.join("inner.img"), 8 * MIB);
+    rustix::fs::syncfs(File::open(&inner).unwrap()).unwrap();
     let upper = attach(&inner, &[])?;
     let scene = Scene::device(scratch, &device.0, &image);
     Ok(scene.hold(device).hold(mounted).hold(upper))

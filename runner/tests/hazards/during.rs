@@ -5,7 +5,7 @@ use crate::{
     product::{DEVICE_NAMES, Name, job},
     runner::{Runner, send},
     scene::{MIB, Scene, Scratch, Unavailable, attach, length, run, sparse, text},
-    scratch::{Loop, skip},
+    scratch::{Loop, program::with, skip},
 };
 use serde_json::{Value, json};
 use std::{
@@ -18,20 +18,22 @@ use std::{
 
 /// Writes zeros for some seconds, 100 per second.
 fn slow_write(device: &Path, seconds: u32) -> Value {
-    job(
+    timed(
         device,
-        0,
-        json!({"rw": "randwrite", "runtime": seconds, "time_based": 1, "rate_iops": 100,
-            "zero_buffers": 1, "io_size": null}),
+        json!({"rw": "randwrite", "runtime": seconds, "rate_iops": 100, "zero_buffers": 1}),
     )
 }
 
-fn start(runner: &Runner, mut job: Value) -> Child {
-    job.as_object_mut()
-        .unwrap()
-        .retain(|_, value| !value.is_null());
+/// A job that is limited by time.
+fn timed(target: &Path, changes: Value) -> Value {
+    let mut job = with(&job(target, 0, json!({"time_based": 1})), changes);
+    job.as_object_mut().unwrap().remove("io_size");
+    job
+}
+
+fn start(runner: &Runner, job: &Value) -> Child {
     let mut child = runner.start("run", &["--events"]);
-    send(&mut child, &job);
+    send(&mut child, job);
     child
 }
 
@@ -90,15 +92,14 @@ pub(crate) fn others_cannot_claim_the_device() {
     };
     run("mkswap", &[&device.0]).unwrap();
     let runner = Runner::under(scratch.root());
-    let mut plain = slow_write(Path::new(&device.0), 2);
-    plain.as_object_mut().unwrap().remove("io_size");
-    let confirmations = runner.plan(&plain).confirmations();
+    let job = slow_write(Path::new(&device.0), 2);
+    let confirmations = runner.plan(&job).confirmations();
     let mut args = vec!["--events"];
     confirmations
         .iter()
         .for_each(|text| args.extend(["--confirm", text]));
     let mut child = runner.start("run", &args);
-    send(&mut child, &plain);
+    send(&mut child, &job);
     let open = wait_until_open(&mut child, Path::new(&device.0));
     let claims = [
         run("swapon", &[&device.0]).is_err(),
@@ -147,7 +148,7 @@ fn run_with(change: fn(&Path, &Loop)) -> Option<String> {
         }
     };
     let runner = Runner::under(scratch.root());
-    let mut child = start(&runner, slow_write(Path::new(&device.0), 4));
+    let mut child = start(&runner, &slow_write(Path::new(&device.0), 4));
     let open = wait_until_open(&mut child, Path::new(&device.0));
     change(&image, &device);
     let output = child.wait_with_output().unwrap();
@@ -192,10 +193,9 @@ pub(crate) fn reads_cannot_write() {
     let before = fingerprint::of(&[scratch.root()]);
     for target in [Path::new(&device.0), &file] {
         for (engine, direct) in [("psync", 0), ("io_uring", 1)] {
-            let job = json!({"rw": "randread", "runtime": 1, "time_based": 1, "rate_iops": 100,
-                "ioengine": engine, "direct": direct, "io_size": null});
-            let job = job_of(target, job);
-            let mut child = start(&Runner::under(scratch.root()), job);
+            let job = json!({"rw": "randread", "runtime": 1, "rate_iops": 100, "ioengine": engine,
+                "direct": direct});
+            let mut child = start(&Runner::under(scratch.root()), &timed(target, job));
             let flags = wait_until_open(&mut child, target);
             let output = child.wait_with_output().unwrap();
             let stderr = String::from_utf8_lossy(&output.stderr);
@@ -214,10 +214,6 @@ pub(crate) fn reads_cannot_write() {
     }
     assert_eq!(fingerprint::of(&[scratch.root()]), before);
     assert!(image.exists());
-}
-
-fn job_of(target: &Path, changes: Value) -> Value {
-    job(target, 0, changes)
 }
 
 /// A write with a forbidden name creates nothing below /dev.
@@ -288,18 +284,18 @@ pub(crate) fn ambiguous_identity() {
     assert_eq!(fingerprint::of(&[image]), before);
 }
 
-/// One plan of all hazards in one job names each of them.
+/// The plan of two hazards names both.
 pub(crate) fn every_problem_is_listed() {
     let scratch = Scratch::new();
-    let foreign = scratch.foreign_file("foreign");
     let linked = scratch.root().join("linked");
     fs::hard_link(scratch.victim(), &linked).unwrap();
     let write = |path: &Path| job(path, MIB, json!({"rw": "write"}));
-    let jobs = json!({"jobs": [write(&linked), write(&foreign)]});
+    let outside = scratch.outside().join("victim");
+    let jobs = json!({"jobs": [write(&linked), write(&outside)]});
     let plan = Runner::under(scratch.root()).plan(&jobs);
     assert!(plan.refused(), "{plan}");
     assert!(
-        plan.has("hard_linked") && plan.has("not_confirmed"),
+        plan.has("hard_linked") && plan.has("outside_roots"),
         "{plan}"
     );
 }

@@ -152,7 +152,6 @@ impl Scene {
 
     /// State once the filesystems of the hazard are idle.
     pub(crate) fn settled_state(&self) -> String {
-        rustix::fs::sync();
         let mut last = self.state();
         for _ in 0..100 {
             thread::sleep(Duration::from_millis(20));
@@ -234,6 +233,7 @@ pub(crate) fn set_read_only(device: &str) -> Result<Undo, Unavailable> {
 pub(crate) fn mount(device: &str, at: &Path, options: &str) -> Result<Mounted, Unavailable> {
     fs::create_dir_all(at).unwrap();
     run("mount", &["-o", options, device, text(at)])?;
+    rustix::fs::syncfs(File::open(at).unwrap()).unwrap();
     Ok(Mounted::existing(at))
 }
 
