@@ -98,12 +98,12 @@ mod devices {
     hazards! {
         a_mounted_device_is_refused => device(mounted).refused_with(IN_USE);
         a_device_that_is_mounted_read_only_is_refused =>
-            device(mounted_read_only).refused_with(IN_USE);
-        a_device_with_a_mounted_xfs_is_refused => device(mounted_xfs).refused_with(IN_USE);
+            device(mounted_read_only).quick().refused_with(IN_USE);
+        a_device_with_a_mounted_xfs_is_refused => device(mounted_xfs).quick().refused_with(IN_USE);
         a_device_that_is_mounted_in_another_namespace_is_refused =>
             device(mounted_in_another_namespace).refused_with(IN_USE);
         a_device_that_is_mounted_in_a_namespace_without_processes_is_refused =>
-            device(mounted_in_a_namespace_without_processes).refused_with(IN_USE);
+            device(mounted_in_a_namespace_without_processes).quick().refused_with(IN_USE);
         a_device_with_a_lazily_unmounted_filesystem_is_refused =>
             device(lazily_unmounted).refused_with(IN_USE);
         a_disk_with_a_mounted_partition_is_refused =>
@@ -116,23 +116,23 @@ mod devices {
             device(held_by_another_process).refused_with(IN_USE);
         active_swap_space_is_refused => device(active_swap).refused_with(IN_USE);
         the_first_member_of_a_mounted_btrfs_is_refused =>
-            device(first_member_of_a_mounted_btrfs).refused_with(IN_USE);
+            device(first_member_of_a_mounted_btrfs).quick().refused_with(IN_USE);
         the_second_member_of_a_mounted_btrfs_is_refused =>
             device(second_member_of_a_mounted_btrfs).refused_with(IN_USE);
         a_device_below_a_mounted_loop_device_is_refused =>
             device(below_a_mounted_loop_device).refused_with(BACKS_LOOP);
         a_device_below_an_unmounted_loop_device_is_refused =>
-            device(below_an_unmounted_loop_device).refused_with(BACKS_LOOP);
+            device(below_an_unmounted_loop_device).quick().refused_with(BACKS_LOOP);
         a_device_two_below_a_mounted_loop_device_is_refused =>
-            device(two_below_a_mounted_loop_device).refused_with(BACKS_LOOP);
+            device(two_below_a_mounted_loop_device).quick().refused_with(BACKS_LOOP);
         a_device_below_the_file_of_a_loop_device_is_refused =>
             device(below_the_file_of_a_loop_device).refused_with(BACKS_LOOP);
         the_twin_of_a_mounted_loop_device_is_refused =>
             device(twin_of_a_mounted_loop_device).refused_with(BACKS_LOOP);
         the_shifted_twin_of_a_mounted_loop_device_is_refused =>
-            device(shifted_twin_of_a_mounted_loop_device).refused_with(BACKS_LOOP);
+            device(shifted_twin_of_a_mounted_loop_device).quick().refused_with(BACKS_LOOP);
         a_read_only_device_is_refused => device(read_only).refused_with(READ_ONLY);
-        a_device_that_was_set_read_only_is_refused => device(set_read_only).refused_with(READ_ONLY);
+        a_device_that_was_set_read_only_is_refused => device(set_read_only).quick().refused_with(READ_ONLY);
         a_loop_device_on_a_hard_linked_file_is_refused =>
             device(on_a_hard_linked_file).refused_with(&["hard_linked"]).not_allowed();
         a_loop_device_on_an_active_swap_file_is_refused =>
@@ -214,45 +214,45 @@ mod files_of_others {
         data_at_the_end_of_a_file_is_overwritten_only_with_a_confirmation =>
             file(sparse_file_with_data_at_the_end);
         one_block_of_a_sparse_file_is_overwritten_only_with_a_confirmation =>
-            file(sparse_file_with_one_block);
+            file(sparse_file_with_one_block).quick();
         a_foreign_file_below_a_mount_is_overwritten_only_with_a_confirmation =>
             file(foreign_file_below_a_mount);
         an_own_file_with_foreign_data_is_overwritten_only_with_a_confirmation =>
-            file(modified_own_file);
+            file(modified_own_file).quick();
         an_own_file_with_foreign_data_and_its_old_time_is_overwritten_only_with_a_confirmation =>
             file(modified_own_file_with_its_old_time);
         a_copied_ownership_mark_is_not_an_own_file => file(copied_ownership_mark);
-        a_file_moved_over_an_own_file_is_not_an_own_file => file(file_moved_over_an_own_file);
-        a_file_with_flock_is_refused => file(flocked).refused_with(FILE_IN_USE);
-        a_file_with_a_posix_lock_is_refused => file(posix_locked).refused_with(FILE_IN_USE);
-        a_file_with_one_locked_byte_is_refused => file(partly_locked).refused_with(FILE_IN_USE);
+        a_file_moved_over_an_own_file_is_not_an_own_file => file(file_moved_over_an_own_file).quick();
+        a_file_with_flock_is_refused => file(flocked).quick().refused_with(FILE_IN_USE);
+        a_file_with_a_posix_lock_is_refused => file(posix_locked).quick().refused_with(FILE_IN_USE);
+        a_file_with_one_locked_byte_is_refused => file(partly_locked).quick().refused_with(FILE_IN_USE);
         a_mapped_file_is_refused => file(mapped).refused_with(FILE_IN_USE);
         a_file_that_is_open_for_writing_is_refused =>
-            file(open_for_writing).refused_with(FILE_IN_USE);
+            file(open_for_writing).quick().refused_with(FILE_IN_USE);
         a_file_that_is_open_for_reading_is_refused =>
-            file(open_for_reading).refused_with(FILE_IN_USE);
+            file(open_for_reading).quick().refused_with(FILE_IN_USE);
         an_empty_file_that_is_open_is_refused => file(open_and_empty).refused_with(FILE_IN_USE)
             .reads_may_be_refused();
         a_leased_file_is_refused => file(leased).refused_with(FILE_IN_USE)
             .with_kinds(&[Kind::Write, Kind::LoopDevice]).reads_may_be_refused();
         an_append_only_file_is_refused => file(append_only).impossible_with(DENIED);
-        an_immutable_file_is_refused => file(immutable).impossible_with(DENIED);
+        an_immutable_file_is_refused => file(immutable).quick().impossible_with(DENIED);
         a_running_program_is_refused =>
             file(running_program).impossible_with(&["permission_denied", "file_in_use"]);
         a_file_with_a_hard_link_outside_is_refused =>
             file(hard_linked).refused_with(&["hard_linked"]);
         a_file_with_a_hard_link_under_the_root_is_refused =>
-            file(hard_linked_under_the_root).refused_with(&["hard_linked"]);
+            file(hard_linked_under_the_root).quick().refused_with(&["hard_linked"]);
         a_link_out_of_the_root_is_refused =>
-            file(link_out_of_the_root).refused_with(OUTSIDE).reads_may_be_refused();
+            file(link_out_of_the_root).quick().refused_with(OUTSIDE).reads_may_be_refused();
         a_linked_directory_out_of_the_root_is_refused =>
             file(linked_directory_out_of_the_root).refused_with(OUTSIDE).reads_may_be_refused();
         a_new_file_out_of_the_root_is_refused =>
-            file(new_file_out_of_the_root).refused_with(OUTSIDE).by(BY_PATH).reads_may_be_refused();
+            file(new_file_out_of_the_root).quick().refused_with(OUTSIDE).by(BY_PATH).reads_may_be_refused();
         a_path_out_of_the_root_is_refused =>
-            file(parent_of_the_root).refused_with(OUTSIDE).by(BY_PATH).reads_may_be_refused();
+            file(parent_of_the_root).quick().refused_with(OUTSIDE).by(BY_PATH).reads_may_be_refused();
         a_directory_with_the_prefix_of_the_root_is_refused =>
-            file(directory_with_the_prefix_of_the_root).refused_with(OUTSIDE).reads_may_be_refused();
+            file(directory_with_the_prefix_of_the_root).quick().refused_with(OUTSIDE).reads_may_be_refused();
         an_active_swap_file_is_refused => file(active_swap_file).refused_with(&["swap_file"]);
         a_file_on_a_read_only_filesystem_is_refused =>
             file(on_a_read_only_filesystem).refused_with(READ_ONLY);
@@ -260,16 +260,16 @@ mod files_of_others {
             .with_kinds(GROWING).by(BY_PATH).reads_may_be_refused();
         holes_that_do_not_fit_are_refused => file(holes_on_a_full_filesystem)
             .impossible_with(NO_SPACE).with_kinds(GROWING).by(BY_PATH);
-        reserved_space_is_refused => file(reserved_space).impossible_with(NO_SPACE)
+        reserved_space_is_refused => file(reserved_space).quick().impossible_with(NO_SPACE)
             .with_kinds(GROWING).by(BY_PATH).reads_may_be_refused();
-        a_fifo_is_refused => file(fifo).no_target_with(NO_FILE);
-        a_socket_is_refused => file(socket).no_target_with(NO_FILE);
-        a_character_device_is_refused => file(character_device).no_target_with(NO_FILE);
-        a_directory_is_refused => file(directory)
+        a_fifo_is_refused => file(fifo).quick().no_target_with(NO_FILE);
+        a_socket_is_refused => file(socket).quick().no_target_with(NO_FILE);
+        a_character_device_is_refused => file(character_device).quick().no_target_with(NO_FILE);
+        a_directory_is_refused => file(directory).quick()
             .no_target_with(&["is_a_directory", "unsupported_file_type", "not_a_file"]);
-        a_dangling_link_is_refused => file(dangling_link).no_target_with(NO_FILE).by(BY_PATH);
-        a_missing_device_is_refused => file(missing_device).no_target_with(NO_DEVICE).by(BY_PATH);
-        a_node_without_a_device_is_refused => file(node_without_a_device)
+        a_dangling_link_is_refused => file(dangling_link).quick().no_target_with(NO_FILE).by(BY_PATH);
+        a_missing_device_is_refused => file(missing_device).quick().no_target_with(NO_DEVICE).by(BY_PATH);
+        a_node_without_a_device_is_refused => file(node_without_a_device).quick()
             .no_target_with(&["no_medium", "not_a_block_device", "raw_write_refused", "loop_requires_file"]);
     }
 }
@@ -284,11 +284,11 @@ mod hidden_files {
         the_image_of_an_unmounted_loop_device_is_refused =>
             file(behind_an_unmounted_loop).refused_with(BACKS_LOOP);
         the_image_of_a_read_only_loop_device_is_refused =>
-            file(behind_a_read_only_loop).refused_with(BACKS_LOOP);
+            file(behind_a_read_only_loop).quick().refused_with(BACKS_LOOP);
         the_image_of_a_loop_device_in_another_namespace_is_refused =>
-            file(behind_a_loop_in_another_namespace).refused_with(BACKS_LOOP);
+            file(behind_a_loop_in_another_namespace).quick().refused_with(BACKS_LOOP);
         the_renamed_image_of_a_loop_device_is_refused =>
-            file(behind_a_loop_on_a_removed_name).refused_with(BACKS_LOOP);
+            file(behind_a_loop_on_a_removed_name).quick().refused_with(BACKS_LOOP);
         the_image_of_a_file_backed_mount_is_refused =>
             file(behind_a_file_backed_mount).refused_with(FILE_IN_USE);
         an_image_through_a_bind_mount_is_refused =>
@@ -305,7 +305,7 @@ mod hidden_files {
         an_image_of_an_ordinary_user_is_refused =>
             file(as_an_ordinary_user).refused_with(OPEN_OR_LOOP).with_kinds(USER_KINDS);
         a_file_that_is_open_outside_of_the_container_is_refused =>
-            file(open_outside_of_the_container).refused_with(FILE_IN_USE);
+            file(open_outside_of_the_container).quick().refused_with(FILE_IN_USE);
     }
 }
 
