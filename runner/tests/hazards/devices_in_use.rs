@@ -4,7 +4,7 @@ use crate::{
     contents::mbr,
     scene::{
         Holder, MIB, NAMESPACE, Scene, Scratch, Unavailable, Undo, attach, make_ext4, mount, noise,
-        run, sparse, text, write_at,
+        run, sparse, text, unused_swap, write_at,
     },
     scratch::{Loop, Mounted},
 };
@@ -162,8 +162,7 @@ pub(crate) fn active_swap(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let device = attach(&image, &[])?;
     run("mkswap", &[&device.0])?;
-    run("swapon", &["--priority", "0", &device.0])?;
-    let swap = Undo::with(&["swapoff", &device.0]);
+    let swap = unused_swap(&device.0)?;
     let scene = Scene::device(scratch, &device.0, &image);
     Ok(scene.hold(device).hold(swap))
 }
@@ -292,13 +291,7 @@ pub(crate) fn on_a_file_that_moved_out_of_the_root(scratch: &Scratch) -> Built {
 }
 
 pub(crate) fn zram(scratch: &Scratch) -> Built {
-    let control = Path::new("/sys/class/zram-control");
-    let number = fs::read_to_string(control.join("hot_add")).map_err(|error| error.to_string())?;
-    let number = number.trim();
-    let removed = format!("echo {number} > {}/hot_remove", control.display());
-    let removed = Undo::with(&["sh", "-c", &removed]);
-    fs::write(format!("/sys/block/zram{number}/disksize"), "16M").map_err(|e| e.to_string())?;
-    let device = PathBuf::from(format!("/dev/zram{number}"));
+    let (device, removed) = crate::scene::zram("16M")?;
     write_at(&device, 0, &noise(MIB as usize));
     let scene = Scene::device(scratch, &device, &device);
     Ok(scene.hold(removed))

@@ -4,7 +4,7 @@ use crate::{
     fingerprint,
     product::{DEVICE_NAMES, Name, job},
     runner::{Runner, send},
-    scene::{MIB, Scene, Scratch, Unavailable, attach, length, run, sparse, text},
+    scene::{MIB, Scene, Scratch, Unavailable, attach, length, preferred_swap, run, sparse, text},
     scratch::{Loop, program::with, skip},
 };
 use serde_json::{Value, json};
@@ -88,6 +88,10 @@ pub(crate) fn others_cannot_claim_the_device() {
     let scratch = Scratch::new();
     let (_, device) = match blank_device(&scratch) {
         Ok(device) => device,
+        Err(reason) => return skip(&reason),
+    };
+    let _preferred_swap = match preferred_swap() {
+        Ok(swap) => swap,
         Err(reason) => return skip(&reason),
     };
     run("mkswap", &[&device.0]).unwrap();

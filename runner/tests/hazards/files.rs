@@ -5,7 +5,7 @@ use crate::{
     runner::Runner,
     scene::{
         Holder, MIB, Scene, Scratch, Unavailable, Undo, attach, foreign, length, make_ext4, mount,
-        noise, run, sparse, text, write_at,
+        noise, run, sparse, text, unused_swap, write_at,
     },
     scratch::{Mounted, locked_pages::LockedPages},
 };
@@ -270,18 +270,18 @@ pub(crate) fn directory_with_the_prefix_of_the_root(scratch: &Scratch) -> Built 
 pub(crate) fn active_swap_file(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |root| make_swap_file(&root.join("swap")))?;
     let target = root.join("swap");
-    let swap = activate(&target)?;
+    let swap = unused_swap(text(&target))?;
     Ok(scene(&target).hold(swap))
 }
 
 /// The loop device was attached before the file became swap space. A trim through it frees blocks
 /// of the swap file: the kernel checks that only for calls on the file itself. The file has its own
-/// filesystem, so that blocks which swapping would still use belong to nobody else.
+/// filesystem, so that freed blocks of active swap space belong to nobody else.
 pub(crate) fn loop_device_on_an_active_swap_file(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |root| make_swap_file(&root.join("swap")))?;
     let file = root.join("swap");
     let device = attach(&file, &[])?;
-    let swap = activate(&file)?;
+    let swap = unused_swap(text(&file))?;
     let path = PathBuf::from(&device.0);
     let mut scene = scene(&path).sized(length(&file)).hold(device).hold(swap);
     scene.devices = vec![path];
@@ -293,11 +293,6 @@ fn make_swap_file(path: &Path) {
     fs::write(path, vec![0; 16 * MIB as usize]).unwrap();
     fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     run("mkswap", &[text(path)]).unwrap();
-}
-
-fn activate(path: &Path) -> Result<Undo, Unavailable> {
-    run("swapon", &["--priority", "0", text(path)])?;
-    Ok(Undo::with(&["swapoff", text(path)]))
 }
 
 /// Small filesystem with a file on it, mounted read-only.

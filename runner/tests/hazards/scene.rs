@@ -264,6 +264,36 @@ impl Drop for Undo {
     }
 }
 
+/// A new zram device, and what removes it.
+pub(crate) fn zram(size: &str) -> Result<(PathBuf, Undo), Unavailable> {
+    let control = Path::new("/sys/class/zram-control");
+    let number = fs::read_to_string(control.join("hot_add"));
+    let number = number.map_err(|error| format!("zram: {error}"))?;
+    let number = number.trim();
+    let remove = format!("echo {number} > {}/hot_remove", control.display());
+    let remove = Undo::with(&["sh", "-c", &remove]);
+    let set = fs::write(format!("/sys/block/zram{number}/disksize"), size);
+    set.map_err(|error| format!("zram: {error}"))?;
+    Ok((PathBuf::from(format!("/dev/zram{number}")), remove))
+}
+
+/// Swap space in memory that the kernel uses first. Without it, pages of any process could get into
+/// the swap space of a hazard, and be lost if the guard fails.
+pub(crate) fn preferred_swap() -> Result<Vec<Undo>, Unavailable> {
+    let (device, remove) = zram("4G")?;
+    run("mkswap", &[text(&device)])?;
+    run("swapon", &["--priority", "32767", text(&device)])?;
+    Ok(vec![Undo::with(&["swapoff", text(&device)]), remove])
+}
+
+/// Activates swap space that the kernel does not use in practice.
+pub(crate) fn unused_swap(path: &str) -> Result<Vec<Undo>, Unavailable> {
+    let mut resources = preferred_swap()?;
+    run("swapon", &["--priority", "0", path])?;
+    resources.insert(0, Undo::with(&["swapoff", path]));
+    Ok(resources)
+}
+
 /// A process that keeps a hazard alive; killed on drop.
 pub(crate) struct Holder(Child);
 
