@@ -3,7 +3,8 @@
 //! code, and not one byte may change. To add a hazard, add an entry and the function that creates
 //! it.
 //!
-//! The normal tests run each name, kind of write, engine and mode at least once. The whole product:
+//! The normal tests run each name, kind of write, engine and mode at least once; of hazards that are
+//! similar (`quick`), each runs other jobs. The whole product:
 //!
 //!     cargo test -p leadline-runner --test hazards -- --ignored
 //!
