@@ -21,17 +21,19 @@ use crate::{
 };
 use leadline_protocol::{format::hex, plan::target::TargetKind, problem::Problem};
 use rustix::{
-    fs::{Mode, OFlags, open},
+    fs::{Mode, OFlags, SeekFrom, open, seek},
     io::Errno,
 };
 use sha2::{Digest, Sha256};
 use std::{
-    fs,
+    fs::{self, File},
     ops::Range,
     os::{fd::OwnedFd, unix::fs::MetadataExt},
     path::{Path, PathBuf},
 };
 
+/// Of the file of a loop device.
+const MAX_DATA_RANGES: usize = 32;
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 impl Guard {
@@ -75,7 +77,8 @@ impl Guard {
         regions: &[Range<u64>],
     ) -> Result<Option<Overwritten>, Problem> {
         let device = open_to_read(path)?;
-        let mut contents = Contents::read(&device, block.size_bytes, regions)
+        let regions = [regions, &data_ranges(block)].concat();
+        let mut contents = Contents::read(&device, block.size_bytes, &regions)
             .map_err(|error| unreadable(path, &error))?;
         for partition in self.host.blocks.values() {
             if partition.disk.as_ref() == Some(&block.name) {
@@ -106,6 +109,32 @@ impl Guard {
             data: contents.digest(),
         }))
     }
+}
+
+/// Parts of a loop device for which its file has blocks. Samples of a large device would miss a few
+/// blocks between them. Empty for other devices.
+fn data_ranges(block: &BlockDevice) -> Vec<Range<u64>> {
+    let file = block.backing.as_ref().and_then(|backing| {
+        let file = File::open(&backing.path).ok()?;
+        Some((file, backing.offset))
+    });
+    let Some((file, offset)) = file else {
+        return Vec::new();
+    };
+    let mut ranges = Vec::new();
+    let mut at = offset;
+    while ranges.len() < MAX_DATA_RANGES
+        && let Ok(start) = seek(&file, SeekFrom::Data(at))
+        && let Ok(end) = seek(&file, SeekFrom::Hole(start))
+    {
+        let range = start.max(offset) - offset..(end - offset).min(block.size_bytes);
+        if range.is_empty() {
+            break;
+        }
+        ranges.push(range);
+        at = end;
+    }
+    ranges
 }
 
 fn overwritten_file(

@@ -62,7 +62,7 @@ pub(crate) struct Backing {
     /// the path is that of another mount namespace.
     pub is_identified: bool,
     /// Offset of the device's first byte in the file.
-    offset: u64,
+    pub offset: u64,
 }
 
 impl BlockDevice {

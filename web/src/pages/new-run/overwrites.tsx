@@ -30,7 +30,7 @@ function ConfirmField({ overwrite, onType }: ConfirmFieldProps) {
       <p>
         The {kind} <b className="mono">{path}</b>
         {identity && <span className="mute mono"> {identity}</span>} holds{' '}
-        <b>{contents.join(', ')}</b>. This data is lost.
+        <b>{contents.join(', ')}</b>. This data will be lost.
       </p>
       <TextInput
         label={`Type ${text} to confirm`}
