@@ -59,6 +59,21 @@ pub fn run(cpus: &str, invocation: &Invocation) -> Result<(String, Cost)> {
     Ok((output, cost))
 }
 
+/// Standard output of a program, whatever its exit status.
+pub fn output(invocation: &Invocation) -> Result<String> {
+    let mut child = Command::new(&invocation.program)
+        .args(&invocation.args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut stdin = child.stdin.take().expect("standard input is a pipe");
+    stdin.write_all(invocation.input.as_deref().unwrap_or_default().as_bytes())?;
+    drop(stdin);
+    let output = child.wait_with_output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 fn wait(pid: u32) -> Result<(ExitStatus, Cost)> {
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();

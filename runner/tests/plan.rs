@@ -105,7 +105,9 @@ fn invalid_jobs_are_rejected_without_writes() {
                 value => job[name] = value.clone(),
             }
         }
-        let found = problems(root.path(), &job);
+        let mut found = problems(root.path(), &job);
+        // The job writes to a file of the test.
+        found.retain(|problem| problem.code != "not_confirmed");
         let ends_with_field = |problem: &&Problem| {
             problem
                 .field

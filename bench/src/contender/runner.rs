@@ -3,7 +3,7 @@
 
 use super::{Contender, Counts};
 use crate::{
-    child::Invocation,
+    child::{Invocation, output},
     work::{Engine, Length, RWMIXREAD, Rw, Work},
 };
 use anyhow::{Context, Result};
@@ -35,11 +35,16 @@ impl Contender for Runner {
     }
 
     fn invocation(&self, work: &Work, path: &str, length: Length) -> Invocation {
-        let args = ["run", "-", "--json"].map(String::from).to_vec();
+        let job = self.job(work, path, length).to_string();
+        let mut args = ["run", "-", "--json"].map(String::from).to_vec();
+        if work.rw.writes() {
+            // The benchmark and other contenders wrote the file.
+            args.extend(self.confirmations(&job).unwrap_or_default());
+        }
         Invocation {
             program: self.path.clone(),
             args,
-            input: Some(self.job(work, path, length).to_string()),
+            input: Some(job),
         }
     }
 
@@ -63,6 +68,22 @@ impl Contender for Runner {
 }
 
 impl Runner {
+    /// Arguments that confirm what a job would overwrite; none for runners before confirmations.
+    fn confirmations(&self, job: &str) -> Result<Vec<String>> {
+        let plan = Invocation {
+            program: self.path.clone(),
+            args: ["plan", "-", "--json"].map(String::from).to_vec(),
+            input: Some(job.into()),
+        };
+        let plan: Value = serde_json::from_str(&output(&plan)?)?;
+        let needed = plan["confirmations"].as_array().into_iter().flatten();
+        let entry = |needed: &Value| {
+            let text = needed["text"].as_str()?;
+            Some(format!("--confirm={text}@{}", needed["code"].as_str()?))
+        };
+        Ok(needed.filter_map(entry).collect())
+    }
+
     fn job(&self, work: &Work, path: &str, length: Length) -> Value {
         let mut job = json!({
             "name": "bench", "rw": work.rw.as_str(), "bs": work.bs, "iodepth": work.iodepth, "ioengine": work.ioengine.as_str(),

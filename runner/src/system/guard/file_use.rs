@@ -17,8 +17,9 @@ use std::{
     time::Duration,
 };
 
-/// Other programs look at files for a moment, such as another plan.
-const TRIES: u32 = 5;
+/// For a second: other programs look at files for a moment, and the kernel closes the files of a
+/// ring some time after its process has ended.
+const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Opens an existing regular file for writing, without changing it, to see whether that is possible.
