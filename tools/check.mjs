@@ -7,7 +7,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cargoTests, nodeTests, oneCheck, playwright, vitest } from './counts.mjs';
+import { cargoTests, failureOutputs, nodeTests, oneCheck, playwright, vitest } from './counts.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const LOGS = join(ROOT, 'target/test');
@@ -73,13 +73,15 @@ function run(step) {
 
 async function result(step) {
   const reason = step.skip?.();
-  if (reason) return { passed: 0, failed: 0, skips: [`${step.name}: ${reason}`], ms: 0 };
+  if (reason) return { passed: 0, failed: 0, skips: [`${step.name}: ${reason}`], failures: [], ms: 0 };
   const began = performance.now();
   const { output, code } = await run(step);
-  return { ...(step.count ?? oneCheck)(output, code), ms: performance.now() - began };
+  const failures = code === 0 ? [] : failureOutputs(output);
+  return { ...(step.count ?? oneCheck)(output, code), failures, ms: performance.now() - began };
 }
 
 function printTable(rows) {
+  for (const failure of rows.flatMap(({ failures }) => failures)) console.log(`\n${failure}`);
   console.log('');
   for (const { name, passed, failed, skips, ms } of rows) {
     console.log(

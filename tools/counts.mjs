@@ -33,6 +33,12 @@ function shownOutputs(output) {
   });
 }
 
+/** The outputs of failed Rust tests. Hundreds of passed ones follow them in the output. */
+export function failureOutputs(output) {
+  const parts = output.split(/^failures:$/m).slice(1);
+  return parts.filter((part) => part.includes('\n---- ')).map((part) => part.trim());
+}
+
 /** Vitest's JSON report, and the exit code for failures outside of tests. */
 export function vitest(file) {
   return fromReport(file, (report) => ({

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cargoTests, nodeTests, oneCheck, playwright, vitest } from './counts.mjs';
+import { cargoTests, failureOutputs, nodeTests, oneCheck, playwright, vitest } from './counts.mjs';
 
 const CARGO = `
 running 4 tests
@@ -48,6 +48,11 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
 
 test('a skip is not counted as a passed cargo test', () => {
   assert.deepEqual(cargoTests(CARGO, 101), { passed: 2, failed: 1, skips: ['d::later: needs a disk', 'b::needs_root: not root'] });
+});
+
+test('outputs of failed cargo tests are found', () => {
+  assert.deepEqual(failureOutputs(CARGO), ['---- c::broken stdout ----\nSKIP: printed before the failure']);
+  assert.deepEqual(failureOutputs('successes:\n\nsuccesses:\n    e::doc'), []);
 });
 
 test('a nonzero exit without a failed test counts as one failure', () => {

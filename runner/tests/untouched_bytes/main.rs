@@ -366,18 +366,31 @@ impl Outcome {
     /// What the run did and must not do.
     fn violation(&self, case: &Case) -> Option<String> {
         let permitted = Permitted::new(&case.jobs, case.original);
-        self.foreign_name()
+        let violation = self
+            .foreign_name()
             .or_else(|| self.changed_at_all(&permitted))
             .or_else(|| self.changed_byte(&permitted))
             .or_else(|| self.wrong_length(&permitted))
             .or_else(|| self.wrong_allocation(&permitted))
-            .or_else(|| self.unexpected_end())
+            .or_else(|| self.unexpected_end())?;
+        Some(format!(
+            "{violation} ({:?}: {})",
+            self.output.status,
+            self.stderr().trim()
+        ))
     }
 
     /// An accepted job must not fail, for example at the end of a file that is too short for it.
     fn unexpected_end(&self) -> Option<String> {
-        let is_expected = self.code() == Some(0) || self.was_refused();
-        (!is_expected).then(|| format!("{:?}", self.output.status))
+        let is_expected = self.code() == Some(0) || self.was_refused() || self.was_stalled();
+        (!is_expected).then(|| "unexpected exit status".to_owned())
+    }
+
+    /// The disk of the host completed nothing for seconds.
+    fn was_stalled(&self) -> bool {
+        let result: Value = serde_json::from_slice(&self.output.stdout).unwrap_or_default();
+        let findings = result["findings"].as_array();
+        findings.is_some_and(|all| all.iter().any(|finding| finding["code"] == "stalled"))
     }
 
     fn foreign_name(&self) -> Option<String> {
