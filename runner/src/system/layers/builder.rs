@@ -20,7 +20,7 @@ use std::{
     io,
     os::{
         fd::{AsFd, AsRawFd},
-        unix::fs::MetadataExt,
+        unix::fs::{MetadataExt, OpenOptionsExt},
     },
     path::{Path, PathBuf},
     sync::Arc,
@@ -79,7 +79,7 @@ impl<'a> LayersBuilder<'a> {
             Some("overlay") => match below_overlay(&file, path, self.host) {
                 Some(real) => Ok(StoredFile {
                     honors_sync: !mount.is_some_and(is_volatile),
-                    ..self.file(File::open(&real)?, &real)?
+                    ..self.file(opened(&real)?, &real)?
                 }),
                 None => Ok(hidden_overlay(file)),
             },
@@ -171,7 +171,7 @@ impl<'a> LayersBuilder<'a> {
             return None;
         }
         let path = PathBuf::from(&block.backing.as_ref()?.path);
-        let file = File::open(&path).ok()?;
+        let file = opened(&path).ok()?;
         let start = File::open(block.path()).ok().and_then(loop_status)?.offset;
         self.depth += 1;
         let file = self.file(file, &path);
@@ -250,7 +250,16 @@ fn bypass(file: &File, filesystem: Option<&str>) -> Bypass {
 
 /// The same file with a descriptor for reading.
 fn reopened(file: &impl AsFd) -> io::Result<File> {
-    File::open(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
+    opened(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()).as_ref())
+}
+
+/// Opens a file for lookups, which must not change its access time: mmap(2) for mincore(2) would wait
+/// for the journal of a filesystem that hangs, with a lock that blocks the whole process. Only the
+/// owner of a file may request that.
+fn opened(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).custom_flags(libc::O_NOATIME);
+    options.open(path).or_else(|_| File::open(path))
 }
 
 /// The file of the upper or lower layer that an overlay shows; `None` if the layers are not
