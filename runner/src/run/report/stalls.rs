@@ -5,7 +5,7 @@ use crate::{
     system::clock::MILLISECOND_NS,
 };
 use leadline_protocol::{
-    histogram::{merge, percentiles},
+    histogram::percentiles,
     report::{
         missing_time::{Stalls, TimeSpan},
         stats::DirectionStats,
@@ -61,11 +61,14 @@ pub(super) fn stalls(
     }
 }
 
-/// Without completions there is no median.
+/// From the slowest direction: if all I/Os in flight are writes, the median of fast reads explains
+/// nothing. Without completions there is no median.
 fn threshold_ns(directions: [&DirectionStats; 3]) -> u64 {
-    let completed = merge(directions.map(|stats| &stats.lat_ns.buckets));
-    let median_ns = percentiles(&completed, &[50.0]).first().copied();
-    (median_ns.unwrap_or(0) * MEDIAN_LATENCIES).max(MIN_SILENCE_NS)
+    let medians = directions.iter().filter_map(|stats| {
+        let median_ns = percentiles(&stats.lat_ns.buckets, &[50.0]);
+        median_ns.first().copied()
+    });
+    (medians.max().unwrap_or(0) * MEDIAN_LATENCIES).max(MIN_SILENCE_NS)
 }
 
 /// A worker that is blocked is silent beyond its measured window.
