@@ -21,6 +21,7 @@ const UNSAFE = {
   'runner/src/system/clock/tsc.rs': 'the time stamp counter',
   'runner/src/system/guard/file_use.rs': 'F_SETLEASE of fcntl(2)',
   'runner/src/system/host/cachestat.rs': 'cachestat(2), mincore(2)',
+  'runner/src/system/host/dm_table.rs': 'DM_TABLE_STATUS',
   'runner/src/system/host/fiemap.rs': 'FS_IOC_FIEMAP',
   'runner/src/system/host/ioctl.rs': 'ioctl(2) on block devices',
   'runner/src/system/probes/rusage.rs': 'getrusage(2)',

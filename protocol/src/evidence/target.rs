@@ -127,6 +127,10 @@ pub struct DirectFacts {
     pub offset_align: Option<u32>,
     /// The loop device opens its file with direct I/O (`loop/dio`); null without a loop device.
     pub loop_direct_io: Option<bool>,
+    /// Type of a device-mapper target below that answers reads of unwritten blocks without its
+    /// disks, such as `thin`; null if there is none, or if the tables cannot be read (not root).
+    #[serde(default)]
+    pub sparse_mapping: Option<String>,
     /// The file is mapped directly from memory, without page cache and block layer
     /// (STATX_ATTR_DAX).
     pub dax: Option<bool>,

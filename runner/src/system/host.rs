@@ -6,6 +6,7 @@ pub(crate) mod cachestat;
 pub(crate) mod cgroup_memory;
 pub mod device_list;
 pub(crate) mod device_use;
+pub(crate) mod dm_table;
 pub mod doctor;
 pub(crate) mod facts;
 pub(crate) mod fiemap;

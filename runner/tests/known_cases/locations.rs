@@ -125,7 +125,7 @@ impl Locations {
 
     /// dm and md devices on the disks of a user-mode Linux.
     pub(crate) fn stacked() -> Self {
-        let mut locations = Self::none(tempfile::tempdir().unwrap());
+        let mut locations = Self::none(scratch::directory());
         for stack in STACKS {
             let device = stack.make();
             if stack.has_filesystem {

@@ -2,8 +2,7 @@
 //! state, and the verdict must match it. `cases` is the table with the reason for each verdict;
 //! `fio_comparison` compares the shares with fio and the device counters.
 //!
-//! dm and md devices are tested in a user-mode Linux that the test boots on its own disks (`uml`,
-//! `stacked`).
+//! dm and md devices are tested in a user-mode Linux that the test boots on its own disks (`stacked`).
 //!
 //! `LEADLINE_REPEAT=20 cargo test -p leadline-runner --test known_cases` runs each case 20 times.
 
@@ -20,7 +19,6 @@ mod stack;
 mod stacked;
 mod state;
 mod transition;
-mod uml;
 
 use cases::{CASES, Case};
 use locations::Locations;

@@ -1,8 +1,10 @@
 //! dm and md devices on the disks of a user-mode Linux, created by dmsetup and mdadm without udev.
 //! They disappear when it shuts down.
 
-use crate::{locations::Location, scratch};
-use std::path::Path;
+use crate::{
+    locations::Location,
+    scratch::mapped::{self, SECTOR_BYTES},
+};
 
 /// Bytes of a disk: array metadata, ext4 with its journal, and a target.
 pub(crate) const DISK_BYTES: u64 = 64 << 20;
@@ -11,8 +13,6 @@ pub(crate) const DISK_BYTES: u64 = 64 << 20;
 const DEVICE_BYTES: u64 = crate::state::BYTES;
 /// Bytes per chunk of a stripe.
 const CHUNK_BYTES: u64 = 64 << 10;
-/// dm counts in sectors.
-const SECTOR_BYTES: u64 = 512;
 /// Arbitrary key.
 const KEY: &str = "5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e5ca1ab1e";
 
@@ -126,8 +126,10 @@ impl Stack {
                     each.join(" ")
                 ))
             }
-            Layer::Raid0 => self.array("0", &[&format!("--chunk={}", CHUNK_BYTES >> 10)], lower),
-            Layer::Raid1 => self.array("1", &["--bitmap=none"], lower),
+            Layer::Raid0 => {
+                mapped::create_array("0", &[&format!("--chunk={}", CHUNK_BYTES >> 10)], lower)
+            }
+            Layer::Raid1 => mapped::create_array("1", &["--bitmap=none"], lower),
         }
     }
 
@@ -138,46 +140,6 @@ impl Stack {
         } else {
             DEVICE_BYTES
         };
-        scratch::run(
-            "dmsetup",
-            &[
-                "create",
-                &name,
-                "--table",
-                &format!("0 {} {kind}", bytes / SECTOR_BYTES),
-            ],
-        )
-        .unwrap();
-        let node = scratch::run(
-            "dmsetup",
-            &["info", "-c", "--noheadings", "-o", "blkdevname", &name],
-        )
-        .unwrap();
-        format!("/dev/{node}")
-    }
-
-    /// Assumes equal disks.
-    fn array(&self, level: &str, options: &[&str], disks: &[String]) -> String {
-        let number = (0..)
-            .find(|number| !Path::new(&format!("/sys/block/md{number}")).exists())
-            .unwrap();
-        let (node, count) = (
-            format!("/dev/md{number}"),
-            format!("--raid-devices={}", disks.len()),
-        );
-        let mut args = vec![
-            "--create",
-            &node,
-            "--run",
-            "--assume-clean",
-            "--metadata=1.2",
-            "--level",
-            level,
-            &count,
-        ];
-        args.extend(options);
-        args.extend(disks.iter().map(String::as_str));
-        scratch::run("mdadm", &args).unwrap();
-        node
+        mapped::create(&name, &format!("0 {} {kind}", bytes / SECTOR_BYTES))
     }
 }

@@ -5,16 +5,15 @@ use crate::{
     cases::{BYPASSED, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, READAHEAD, SMALL, reads, writes},
     check_all,
     locations::{Location::*, Locations},
-    stack::{self, STACKS, Stack},
+    repeat,
+    scratch::uml::{self, Machine},
+    stack::{self, DISK_BYTES, STACKS, Stack},
     state::State::*,
-    uml,
 };
 use leadline_runner::system::{guard::permissions::Permissions, host::device_list::device_list};
 use serde_json::{Value, json};
-use std::env;
+use std::time::Duration;
 
-/// Set in the user-mode Linux.
-pub(crate) const INSIDE: &str = "LEADLINE_STACKED";
 /// Bytes of array superblocks and a journal commit.
 const TOLERANCE_BYTES: u64 = 512 << 10;
 /// The class refers to the array, not to its disks.
@@ -224,11 +223,20 @@ const CASES: &[Case] = &[
     .with(|| json!({"fallocate": "none", "fsync": 1, "iodepth": 1, "size": "4m"})),
 ];
 
+/// All cases take 20 s, or a minute in parallel with other tests.
+const LONGEST: Duration = Duration::from_secs(180);
+
 /// On the host this boots a user-mode Linux, whose init runs the same test.
 #[test]
 fn dm_and_md() {
-    if env::var_os(INSIDE).is_none() {
-        return uml::run("stacked::dm_and_md");
+    if !uml::is_inside() {
+        let disks = STACKS.iter().flat_map(|stack| stack.disks);
+        return uml::run(&Machine {
+            test: "stacked::dm_and_md",
+            disks: disks.map(|name| (*name, DISK_BYTES)).collect(),
+            modules: &["dm-crypt", "raid0", "raid1"],
+            longest: LONGEST * repeat() as u32,
+        });
     }
     let locations = Locations::stacked();
     check_all(CASES, &locations, additional);

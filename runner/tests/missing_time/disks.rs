@@ -54,10 +54,10 @@ fn block_devices() {
 }
 
 /// Freezes a filesystem until it is dropped.
-struct Frozen<'a>(&'a Path);
+pub(crate) struct Frozen<'a>(&'a Path);
 
 impl<'a> Frozen<'a> {
-    fn new(at: &'a Path) -> Self {
+    pub(crate) fn new(at: &'a Path) -> Self {
         let frozen = Self(at);
         scratch::run("fsfreeze", &["--freeze", at.to_str().unwrap()]).unwrap();
         frozen

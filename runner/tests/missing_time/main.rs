@@ -1,7 +1,9 @@
 //! Storage that hangs, delays and recovers at known moments: the report must contain that time.
-//! The storage is a FUSE filesystem in the test, a loop device on it, or a frozen ext4.
+//! The storage is a FUSE filesystem in the test, a loop device on it, a frozen ext4, or a dm device
+//! in a user-mode Linux.
 
 mod controls;
+mod device_mapper;
 mod disks;
 mod hangs;
 mod latencies;

@@ -5,7 +5,9 @@
 
 pub(crate) mod document;
 pub(crate) mod locked_pages;
+pub(crate) mod mapped;
 pub(crate) mod program;
+pub(crate) mod uml;
 
 use leadline_protocol::plan::job::ResolvedJob;
 use serde_json::{Value, json};
@@ -18,8 +20,12 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// A temporary directory with a canonical path, in `target`, because /tmp may be a tmpfs.
+/// A temporary directory with a canonical path, in `target`, because /tmp may be a tmpfs. In a
+/// user-mode Linux `target` is read-only, and the directory is in its tmpfs.
 pub(crate) fn directory() -> tempfile::TempDir {
+    if uml::is_inside() {
+        return tempfile::tempdir().unwrap();
+    }
     let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
     tempfile::tempdir_in(base.canonicalize().unwrap()).unwrap()
 }

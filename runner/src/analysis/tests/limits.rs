@@ -228,6 +228,28 @@ fn a_loop_device_in_memory_needs_no_disk() {
     assert_share(&on_loop(40_000, true), Device, 1.0);
 }
 
+#[test]
+fn a_mapped_device_may_answer_reads_itself() {
+    let on_dm = |disk_kib: u64, mapping: Option<&str>| {
+        let run = with(reads(true, 40_000, 40_000), |report| {
+            let device = report.device.as_mut().unwrap();
+            device.name = "dm-0".into();
+            device.physical_devices[0].counts.read_bytes = disk_kib * KIB;
+            report.targets[0].device = Some("dm-0".into());
+            report.targets[0].direct.sparse_mapping = mapping.map(Into::into);
+        });
+        verdict_of(&all_from(run, Device))
+    };
+    for mapping in [None, Some("thin")] {
+        assert_share(&on_dm(40_000, mapping), Device, 1.0);
+        assert_eq!(on_dm(20_000, mapping).class, VerdictClass::Unknown);
+        assert_eq!(on_dm(0, mapping).class, VerdictClass::Unknown);
+    }
+    assert_share(&on_dm(80_000, None), Device, 1.0);
+    let beside_a_neighbor = on_dm(80_000, Some("thin"));
+    assert_eq!(beside_a_neighbor.class, VerdictClass::Unknown);
+}
+
 /// A write makes its whole folio dirty, so sampled pages are dirty although they were written back
 /// after their own write.
 #[test]

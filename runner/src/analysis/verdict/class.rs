@@ -24,9 +24,9 @@ pub(crate) struct Rule {
 pub(crate) const RULES: [Rule; 8] = [
     Rule {
         class: VerdictClass::NoDevice,
-        when: "no target of this direction has a block device",
+        when: "no target of this direction has a block device, and less than {max_unknown} of the reads met swapped-out data of a tmpfs",
         means: "the result describes memory, a network or a filesystem in user space",
-        matches: |evidence, _| evidence.no_device.is_some(),
+        matches: |evidence, shares| evidence.no_device.is_some() && !is_swapped(evidence, shares),
     },
     Rule {
         class: VerdictClass::Unknown,
@@ -83,6 +83,19 @@ pub(crate) const RULES: [Rule; 8] = [
         matches: |_, _| true,
     },
 ];
+
+/// Whether reads of a tmpfs needed pages that were not in memory: a swap device served them.
+fn is_swapped(evidence: &Evidence, shares: &Shares) -> bool {
+    let is_tmpfs = evidence.no_device.as_deref() == Some("tmpfs");
+    let was_sampled = evidence
+        .estimate
+        .as_ref()
+        .is_some_and(|found| found.samples > 0);
+    is_tmpfs
+        && was_sampled
+        && evidence.direction == Direction::Read
+        && shares.unknown >= MAX_UNKNOWN.value
+}
 
 pub(crate) fn classify(evidence: &Evidence, shares: &Shares) -> VerdictClass {
     RULES

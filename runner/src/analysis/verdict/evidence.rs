@@ -52,6 +52,8 @@ pub(crate) struct Evidence {
     pub is_on_loop: bool,
     /// Whether a loop device under a target uses the page cache of its backing file.
     pub is_loop_cached: bool,
+    /// Whether a device under a target answers reads of unwritten blocks itself.
+    pub is_mapping_sparse: bool,
     /// The filesystem or engine, if no target of this direction has a block device.
     pub no_device: Option<String>,
     /// Counters of the device under the targets, or the reason why they are missing.
@@ -122,6 +124,9 @@ impl Evidence {
             is_loop_cached: targets
                 .iter()
                 .any(|target| target.direct.loop_direct_io == Some(false)),
+            is_mapping_sparse: targets
+                .iter()
+                .any(|target| target.direct.sparse_mapping.is_some()),
             no_device: no_device(&jobs),
             device: device(direction, report),
             lower_devices: lower_devices(direction, report),

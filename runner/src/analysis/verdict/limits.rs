@@ -2,7 +2,8 @@
 //! the page cache.
 
 use crate::analysis::verdict::evidence::Evidence;
-use leadline_protocol::report::layers::Share;
+use leadline_protocol::{report::layers::Share, verdict::StorageLayer};
+use std::ops::RangeInclusive;
 
 /// Reads of metadata by the run itself, in bytes: extent trees and directories.
 const METADATA_BYTES: f64 = (1 << 20) as f64;
@@ -10,6 +11,8 @@ const METADATA_BYTES: f64 = (1 << 20) as f64;
 const LARGE_FOLIOS: f64 = 1.5;
 /// How much more zeros than its region has a random sample of a file may have.
 const MAX_HOLE_DIFFERENCE: f64 = 0.1;
+/// Bytes that the disks below a sparse device read per byte that it read, if all reads reached them.
+const SPARSE_DEVICE_READS: RangeInclusive<f64> = 0.99..=1.1;
 /// Share of the counted bytes that may be metadata.
 const METADATA_SHARE: f64 = 0.01;
 
@@ -93,7 +96,11 @@ impl<'a> Limits<'a> {
         };
         match &evidence.device {
             Ok(device) if evidence.is_every_device_counted => {
-                let at_most = self.at_most(device.bytes as f64, sampled.share, sampled_bytes);
+                if self.is_sparse_device_unclear() {
+                    return disputed(Share::exact(0.0), by_process.share);
+                }
+                let counted = self.read_by_disks(device.bytes) as f64;
+                let at_most = self.at_most(counted, sampled.share, sampled_bytes);
                 if at_most < by_process.low {
                     let missing = by_process.share - at_most;
                     return disputed(limited(by_process, at_most), missing);
@@ -102,6 +109,34 @@ impl<'a> Limits<'a> {
             }
             _ => Below::agreed(by_process),
         }
+    }
+
+    /// Bytes that reached the disks: a device-mapper device may answer reads itself. Memory below
+    /// it, and files of loop devices, have no counters that could tell.
+    fn read_by_disks(&self, device_bytes: u64) -> u64 {
+        let evidence = self.evidence;
+        let in_memory = evidence
+            .estimate
+            .as_ref()
+            .and_then(|found| found.of(StorageLayer::LowerCache));
+        match &evidence.lower_devices {
+            Some(lower)
+                if !evidence.is_on_loop && in_memory.is_none_or(|layer| layer.ios.share == 0.0) =>
+            {
+                device_bytes.min(lower.bytes)
+            }
+            _ => device_bytes,
+        }
+    }
+
+    /// A sparse device reads from its disks what it does not answer itself. If the bytes differ,
+    /// others may have read from the disks as well, and nothing tells how much it answered.
+    fn is_sparse_device_unclear(&self) -> bool {
+        let evidence = self.evidence;
+        let needed = evidence.device.as_ref().map_or(0, |device| device.bytes) as f64;
+        let lower = evidence.lower_devices.as_ref();
+        let factor = lower.map_or(0.0, |lower| lower.bytes as f64 / needed);
+        evidence.is_mapping_sparse && !SPARSE_DEVICE_READS.contains(&factor)
     }
 
     /// Upper bound of the share of I/Os, from bytes that were transferred.

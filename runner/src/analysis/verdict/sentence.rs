@@ -255,6 +255,10 @@ fn unknown(analysis: &DirectionAnalysis) -> String {
     let evidence = &analysis.evidence;
     let noun = evidence.direction.noun();
     let reason = match (&evidence.estimate, &evidence.device) {
+        (Some(_), _) if evidence.no_device.is_some() => format!(
+            "{} of the sampled {noun} met data that was swapped out, and I/O of swap devices is not counted",
+            percent(unknown_share(analysis))
+        ),
         (None, Err(reason)) => reason.trim_end_matches('.').to_owned(),
         (None, Ok(_)) => "no I/O could be looked up in the page cache".into(),
         (Some(estimate), _) if estimate.samples == 0 => format!("no {noun} could be looked up"),

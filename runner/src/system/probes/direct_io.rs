@@ -3,6 +3,7 @@
 //! measurement.
 
 use crate::system::host::{
+    dm_table::target_types,
     inventory::Inventory,
     kernel::{Kernel, read_flag},
 };
@@ -16,6 +17,32 @@ use std::os::fd::BorrowedFd;
 /// cache, because the data could change during checksumming (commit 968f19c5b1b7, partly
 /// backported).
 const BTRFS_BUFFERED_WRITES: (u32, u32) = (6, 14);
+
+/// Device-mapper targets that read from their disks, whatever was written before. `cache` and
+/// `snapshot` read from one of several disks.
+const READ_THROUGH: &[&str] = &[
+    "cache",
+    "clone",
+    "crypt",
+    "delay",
+    "ebs",
+    "era",
+    "flakey",
+    "integrity",
+    "linear",
+    "mirror",
+    "multipath",
+    "raid",
+    "snapshot",
+    "snapshot-merge",
+    "snapshot-origin",
+    "striped",
+    "switch",
+    "thin-pool",
+    "unstriped",
+    "verity",
+    "writecache",
+];
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DirectIoTarget<'a> {
@@ -48,6 +75,7 @@ pub(crate) fn facts(file: BorrowedFd, target: DirectIoTarget, host: &Inventory) 
     facts.writes_past_cache = bypass.writes;
     facts.reasons = bypass.reasons;
     facts.loop_direct_io = target.device.and_then(|name| loop_direct_io(host, name));
+    facts.sparse_mapping = target.device.and_then(|name| sparse_mapping(host, name));
     if facts.loop_direct_io == Some(false) {
         facts.reads_past_cache = Some(false);
         facts.writes_past_cache = Some(false);
@@ -73,6 +101,17 @@ fn loop_direct_io(host: &Inventory, device: &str) -> Option<bool> {
         !is_loop || read_flag(block.dir.join("loop/dio")) == Some(true)
     });
     has_loop.then_some(is_direct)
+}
+
+fn sparse_mapping(host: &Inventory, device: &str) -> Option<String> {
+    let members = host.filesystem_members(device).into_iter();
+    let mut lower = members.flat_map(|member| host.lower_devices(&member));
+    lower.find_map(|name| {
+        let block = &host.blocks[&name];
+        let types = (block.kind == DeviceKind::Dm).then(|| target_types(block.dev))??;
+        let is_sparse = |kind: &String| !READ_THROUGH.contains(&kind.as_str());
+        types.into_iter().find(is_sparse)
+    })
 }
 
 /// Whether direct reads and writes bypass the page cache; `None` if unknown.

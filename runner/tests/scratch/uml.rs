@@ -1,13 +1,10 @@
 //! A user-mode Linux (linux.uml) with dm and md on disks of the test. Its root is that of the host,
 //! read-only through hostfs; its init is a script that runs one test of this program by name. Its
 //! console is printed here.
+//!
+//! A test that needs it starts with `if !uml::is_inside() { return uml::run(&Machine {...}) }`.
 
-use crate::{
-    CASE_FILTER, REPEAT, repeat,
-    scratch::{self, skip},
-    stack::{DISK_BYTES, STACKS},
-    stacked::INSIDE,
-};
+use super::skip;
 use rustix::{
     process::{Pid, Signal, kill_process_group},
     thread::{CpuSet, sched_getcpu, sched_setaffinity},
@@ -32,26 +29,45 @@ const PROGRAMS: &[(&str, &str)] = &[
 ];
 /// Includes the directories of administration programs.
 const PATHS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// All cases take 20 s, or a minute in parallel with other tests.
-const LONGEST: Duration = Duration::from_secs(180);
 /// Enough for the programs and the page cache of a case.
 const MEMORY_BYTES: u64 = 384 << 20;
 /// First line printed by init.
 const BOOTED: &str = "this is a user-mode Linux";
 /// Printed if the test passed.
 const PASSED: &str = "the test inside passed";
+/// Set in the user-mode Linux.
+const INSIDE: &str = "LEADLINE_IN_UML";
+/// Variables that select and repeat cases.
+const PASSED_ON: [&str; 2] = ["LEADLINE_CASE", "LEADLINE_REPEAT"];
+
+/// What runs in the user-mode Linux.
+pub(crate) struct Machine<'a> {
+    /// Path of the test in this program.
+    pub test: &'a str,
+    /// Names (ubda to ubdp) and bytes.
+    pub disks: Vec<(&'a str, u64)>,
+    /// Kernel modules beyond dm-mod and loop.
+    pub modules: &'a [&'a str],
+    /// The test fails if it takes longer.
+    pub longest: Duration,
+}
+
+/// Whether this is the program in the user-mode Linux.
+pub(crate) fn is_inside() -> bool {
+    env::var_os(INSIDE).is_some()
+}
 
 /// Runs a test of this program in a user-mode Linux.
-pub(crate) fn run(test: &str) {
+pub(crate) fn run(machine: &Machine) {
     if let Some((program, package)) = PROGRAMS.iter().find(|(program, _)| !is_installed(program)) {
         return skip(&format!(
             "no {program} for dm and md: sudo apt-get install {package}"
         ));
     }
-    let directory = scratch::directory();
+    let directory = super::directory();
     let console = directory.path().join("console");
-    let mut linux = Linux::boot(directory.path(), test, &console);
-    let has_ended = linux.wait(LONGEST * repeat() as u32);
+    let mut linux = Linux::boot(directory.path(), machine, &console);
+    let has_ended = linux.wait(machine.longest);
     drop(linux);
     let result = String::from_utf8_lossy(&fs::read(&console).unwrap()).into_owned();
     // Indented, to distinguish its results.
@@ -79,9 +95,9 @@ fn is_installed(program: &str) -> bool {
 struct Linux(Child);
 
 impl Linux {
-    fn boot(directory: &Path, test: &str, console: &Path) -> Self {
+    fn boot(directory: &Path, machine: &Machine, console: &Path) -> Self {
         let init = directory.join("init");
-        fs::write(&init, script(test)).unwrap();
+        fs::write(&init, script(machine)).unwrap();
         fs::set_permissions(&init, Permissions::from_mode(0o755)).unwrap();
         let out = File::create(console).unwrap();
         pin_to_cpu();
@@ -100,7 +116,7 @@ impl Linux {
                 format!("uml_dir={}/", directory.display()),
             ])
             .arg(format!("mem={}M", MEMORY_BYTES >> 20))
-            .args(disks(directory))
+            .args(disks(directory, machine))
             .env("TMPDIR", memory(directory))
             .env("PATH", PATHS)
             .stdin(Stdio::null())
@@ -143,19 +159,19 @@ fn pin_to_cpu() {
 }
 
 /// Empty files as disks.
-fn disks(directory: &Path) -> impl Iterator<Item = String> {
-    STACKS.iter().flat_map(|stack| stack.disks).map(|name| {
+fn disks(directory: &Path, machine: &Machine) -> impl Iterator<Item = String> {
+    machine.disks.iter().map(move |(name, bytes)| {
         let file = directory.join(name);
-        File::create(&file).unwrap().set_len(DISK_BYTES).unwrap();
+        File::create(&file).unwrap().set_len(*bytes).unwrap();
         format!("{name}={}", file.display())
     })
 }
 
 /// The init script. /run is writable, the root of the host is not. The kernel loads modules
 /// (ciphers) through the program in /proc/sys/kernel/modprobe.
-fn script(test: &str) -> String {
+fn script(machine: &Machine) -> String {
     let program = env::current_exe().unwrap();
-    let passed_on = [CASE_FILTER, REPEAT]
+    let passed_on = PASSED_ON
         .into_iter()
         .filter_map(|name| Some(format!("{name}='{}'", env::var(name).ok()?)));
     let environment: Vec<String> = passed_on
@@ -169,14 +185,16 @@ fn script(test: &str) -> String {
         mkdir -p /run/modules/lib && ln -s /usr/lib/uml/modules /run/modules/lib/modules
         printf '#!/bin/sh\nexec modprobe -d /run/modules "$@"\n' > /run/modprobe && chmod +x /run/modprobe
         echo /run/modprobe > /proc/sys/kernel/modprobe
-        /run/modprobe -a dm-mod dm-crypt raid0 raid1
-        '{program}' {test} --exact --nocapture 2>&1 && echo '{PASSED}'
+        /run/modprobe -a dm-mod loop {modules}
+        '{program}' {test} --exact --nocapture --include-ignored 2>&1 && echo '{PASSED}'
         echo o > /proc/sysrq-trigger
         sleep {longest}
         "#,
         environment = environment.join(" "),
+        test = machine.test,
+        modules = machine.modules.join(" "),
         program = program.display(),
-        longest = LONGEST.as_secs(),
+        longest = machine.longest.as_secs(),
     )
 }
 

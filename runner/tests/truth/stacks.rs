@@ -1,0 +1,45 @@
+//! The same in a user-mode Linux (kernel 6.1, without cachestat(2)): stacks of dm and md, tmpfs that
+//! was swapped out, and memory cgroups. Its disks are quiet, so their counters are the truth.
+
+mod build;
+mod disturbed;
+mod mapped;
+mod memory;
+
+use crate::{case::Case, scratch::uml};
+use build::MIB;
+use std::time::Duration;
+
+/// Enough for mkfs.xfs.
+const DISK_BYTES: u64 = 400 * MIB;
+const DISKS: [&str; 5] = ["ubda", "ubdb", "ubdc", "ubdd", "ubde"];
+
+/// On the host this boots a user-mode Linux, whose init runs the same test.
+#[test]
+#[ignore = "takes minutes; run by `make truth`"]
+fn no_confident_wrong_verdict_on_stacks() {
+    if !uml::is_inside() {
+        return uml::run(&uml::Machine {
+            test: "stacks::no_confident_wrong_verdict_on_stacks",
+            disks: DISKS.map(|name| (name, DISK_BYTES)).to_vec(),
+            modules: &[
+                "dm-crypt",
+                "dm-snapshot",
+                "dm-thin-pool",
+                "dm-delay",
+                "dm-zero",
+                "raid0",
+                "raid1",
+                "raid10",
+                "raid456",
+            ],
+            longest: Duration::from_secs(900) * crate::repeat() as u32,
+        });
+    }
+    build::prepare_host();
+    crate::tally(&cases());
+}
+
+fn cases() -> Vec<Case> {
+    [mapped::CASES, memory::CASES, disturbed::CASES].concat()
+}
