@@ -21,19 +21,25 @@ use storage::{Answer, HEALTHY, Io, Kind};
 
 type Case = (&'static str, fn(&str));
 
-/// The cases wait most of the time, so they run at the same time on any number of CPUs.
 fn run_all(cases: &[Case]) {
-    let failed: Vec<&str> = thread::scope(|scope| {
+    let failed = failing(cases);
+    let names: Vec<_> = failed.iter().map(|(name, _)| *name).collect();
+    assert!(failed.is_empty(), "failed: {}", names.join(", "));
+}
+
+/// Runs the cases and returns those that failed. They wait most of the time, so they run at the same
+/// time on any number of CPUs.
+fn failing(cases: &[Case]) -> Vec<Case> {
+    thread::scope(|scope| {
         let started: Vec<_> = cases
             .iter()
-            .map(|(name, case)| (name, scope.spawn(move || case(name))))
+            .map(|(name, case)| scope.spawn(move || case(name)))
             .collect();
-        started
-            .into_iter()
-            .filter_map(|(name, case)| case.join().is_err().then_some(*name))
+        let ended = cases.iter().zip(started);
+        ended
+            .filter_map(|(case, thread)| thread.join().is_err().then_some(*case))
             .collect()
-    });
-    assert!(failed.is_empty(), "failed: {}", failed.join(", "));
+    })
 }
 
 /// Direct random reads of 4 KiB of a file of `LENGTH`.
