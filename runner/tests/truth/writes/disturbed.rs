@@ -7,7 +7,7 @@ use std::{
     fs::{self, File},
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 /// Writes of a job that lasts 2 s.
@@ -141,8 +141,13 @@ pub(super) const CASES: &[Case] = &[
     case("neighbor_writes_another_part_of_the_same_file", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", 128 * MIB);
-        let file = open(&path);
+        let (target, unwritten) = (path.clone(), modified(&path));
         let neighbor = Neighbor::every(Duration::from_millis(4), move |round| {
+            // The guard refuses a file that is in use before the run.
+            if modified(&target) == unwritten {
+                return;
+            }
+            let file = open(&target);
             let offset = 64 * MIB + round % 256 * 65536;
             file.write_all_at(&[1; 65536], offset).unwrap();
             write_back_of(&file, offset, 65536);
@@ -277,6 +282,10 @@ fn slow(path: &Path, rw: &str) -> Value {
         rw,
         json!({"size": BYTES, "rate_iops": WRITES / 2, "invalidate": 0}),
     )
+}
+
+fn modified(path: &Path) -> SystemTime {
+    path.metadata().unwrap().modified().unwrap()
 }
 
 /// The job writes the first pages of a file whose second half is dirty.
