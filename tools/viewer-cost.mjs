@@ -21,8 +21,9 @@ let output = '';
 server.stdout.setEncoding('utf8').on('data', (text) => {
   output += text;
 });
-while (!/token=/.test(output)) await sleep(50);
-const [, url, token] = output.match(/(http:\/\/[^/]+)\/login\?token=(\w+)/);
+while (!/Open .*\n/.test(output)) await sleep(50);
+const [, url] = output.match(/Open +(http:\/\/[^/]+)\//);
+const token = readFileSync(join(home, 'token'), 'utf8').trim();
 const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
 const api = async (path, body) => (await fetch(`${url}/api/v1${path}`, { headers, method: body ? 'POST' : 'GET', body: body && JSON.stringify(body) })).json();
 
@@ -56,7 +57,7 @@ function alone() {
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
 async function watched() {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  await page.goto(`${url}/login?token=${token}`);
+  await page.request.post(`${url}/login`, { data: { token }, headers: { origin: url } });
   const next = (await api('/runs?limit=1')).runs[0].number + 1;
   const result = byServer();
   await sleep(100);

@@ -8,6 +8,7 @@ mod export;
 mod extract;
 mod flame;
 mod headers;
+mod health;
 mod hosts;
 mod idempotency;
 pub(crate) mod metrics;

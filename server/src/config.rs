@@ -1,22 +1,31 @@
 //! Options of `leadline serve`. `resolve` applies all defaults.
 
-use crate::api::auth::token_file;
+use crate::api::auth::{token_file, tokens::Tokens};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::{
     ffi::OsString,
+    fs::DirBuilder,
     net::{IpAddr, SocketAddr, ToSocketAddrs},
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
+/// Environment variables with tokens, which no other process needs to see.
+pub(crate) const TOKEN_VARIABLES: [&str; 3] = [
+    "LEADLINE_TOKEN",
+    "LEADLINE_READ_TOKEN",
+    "LEADLINE_METRICS_TOKEN",
+];
 /// Enough for a few disks, and few enough to leave CPUs for each run.
 const MAX_RUNNING: usize = 1;
 /// Below the idle timeouts of common proxies.
 const HEARTBEAT_MS: u64 = 10_000;
 /// Located in the directory of the server program.
 const RUNNER: &str = "leadline-runner";
-const SHORT_TOKEN: usize = 16;
+/// Attempts are not limited, so tokens must not be guessable.
+const MIN_TOKEN: usize = 16;
 
 #[derive(Args, Clone, Debug)]
 pub struct Config {
@@ -52,6 +61,24 @@ pub struct Config {
         conflicts_with = "no_auth"
     )]
     token: Option<String>,
+    /// Token that permits calls that change nothing
+    #[arg(
+        long,
+        env = "LEADLINE_READ_TOKEN",
+        hide_env_values = true,
+        value_name = "TOKEN",
+        conflicts_with = "no_auth"
+    )]
+    read_token: Option<String>,
+    /// Token that permits GET /api/v1/metrics only
+    #[arg(
+        long,
+        env = "LEADLINE_METRICS_TOKEN",
+        hide_env_values = true,
+        value_name = "TOKEN",
+        conflicts_with = "no_auth"
+    )]
+    metrics_token: Option<String>,
     /// Disable authentication; loopback addresses only
     #[arg(long)]
     no_auth: bool,
@@ -103,7 +130,7 @@ pub(crate) struct ResolvedConfig {
     /// Identities of the devices that may be written.
     pub raw_writes: Vec<String>,
     /// `None` disables authentication.
-    pub token: Option<String>,
+    pub tokens: Option<Tokens>,
     pub allowed_hosts: Vec<String>,
     pub max_running: usize,
     pub heartbeat: Duration,
@@ -121,10 +148,16 @@ impl Config {
             roots if roots.is_empty() => vec![create_dir(&data_dir.join("targets"))?],
             roots => existing(&roots)?,
         };
-        let token = match self.token {
+        let tokens = match self.token {
             _ if self.no_auth => None,
-            Some(token) => Some(check_token(token)?),
-            None => Some(token_file::load_or_create(&data_dir.join("token"))?),
+            token => Some(Tokens {
+                full: match token {
+                    Some(token) => check_token("--token", token)?,
+                    None => token_file::load_or_create(&data_dir.join("token"))?,
+                },
+                read: other_token("--read-token", self.read_token)?,
+                metrics: other_token("--metrics-token", self.metrics_token)?,
+            }),
         };
         let runner = match self.runner {
             Some(path) => std::path::absolute(path)?,
@@ -135,7 +168,7 @@ impl Config {
             target_roots,
             raw_writes: self.raw_writes,
             data_dir,
-            token,
+            tokens,
             allowed_hosts: self.allowed_hosts,
             max_running: self.max_running.max(1),
             heartbeat: Duration::from_millis(self.heartbeat_ms),
@@ -163,16 +196,20 @@ fn check_no_auth(no_auth: bool, listen: IpAddr) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn check_token(token: String) -> anyhow::Result<String> {
+fn other_token(option: &str, token: Option<String>) -> anyhow::Result<Option<String>> {
+    token.map(|token| check_token(option, token)).transpose()
+}
+
+fn check_token(option: &str, token: String) -> anyhow::Result<String> {
     anyhow::ensure!(
         token_file::is_valid_token(&token),
-        "--token may contain only letters, digits and -_.~"
+        "{option} may contain only letters, digits and -_.~"
     );
-    if token.len() < SHORT_TOKEN {
-        tracing::warn!(
-            "the token is short and can be guessed; use at least {SHORT_TOKEN} characters"
-        );
-    }
+    anyhow::ensure!(
+        token.len() >= MIN_TOKEN,
+        "{option} has {} characters and can be guessed. Use at least {MIN_TOKEN}, such as the output of: openssl rand -hex 16",
+        token.len()
+    );
     Ok(token)
 }
 
@@ -204,9 +241,12 @@ fn existing(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     roots.iter().map(canonical).collect()
 }
 
-/// Creates the directory if necessary and returns its canonical path.
+/// Creates the directory if necessary, for its owner only, and returns its canonical path.
 fn create_dir(directory: &Path) -> anyhow::Result<PathBuf> {
-    std::fs::create_dir_all(directory)
+    let mut private = DirBuilder::new();
+    private.recursive(true).mode(0o700);
+    private
+        .create(directory)
         .and_then(|()| directory.canonicalize())
         .with_context(|| format!("cannot create directory {}", directory.display()))
 }

@@ -2,7 +2,15 @@
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
-use leadline_server::{api::routes, config::Config, log, serve};
+use leadline_server::{
+    api::routes,
+    config::Config,
+    log,
+    serve::{
+        self,
+        login::{LoginArgs, login},
+    },
+};
 use std::{io::Write, process::ExitCode};
 
 /// Queues storage benchmarks, stores their results and serves the web interface
@@ -18,6 +26,8 @@ enum Command {
     /// Serve the web interface and the HTTP API
     #[command(args_override_self = true)]
     Serve(Box<Config>),
+    /// Print a link that signs in one browser, once
+    Login(LoginArgs),
     /// Print the OpenAPI document of the HTTP API
     Openapi,
 }
@@ -29,6 +39,7 @@ async fn main() -> ExitCode {
             log::init(config.log_format);
             serve::serve(*config).await
         }
+        Command::Login(args) => login(args).await,
         Command::Openapi => std::io::stdout()
             .write_all(routes::openapi_json().as_bytes())
             .map_err(Into::into),

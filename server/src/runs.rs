@@ -34,8 +34,6 @@ use tokio::sync::{Notify, Semaphore, broadcast, watch};
 
 /// Number of `RunsEvent`s that a subscriber may lag behind.
 const MAX_LAG: usize = 256;
-/// Each stream may hold a batch of events in memory.
-pub(crate) const MAX_STREAMS: usize = 256;
 
 /// Clones share their state.
 #[derive(Clone)]
@@ -53,6 +51,7 @@ pub(crate) struct Runs {
     /// Notified when a run was deleted.
     pub deleted: Arc<Notify>,
     pub phase: watch::Sender<ServerPhase>,
+    max_streams: usize,
     pub stream_permits: Arc<Semaphore>,
 }
 
@@ -67,7 +66,12 @@ pub(crate) async fn detached<T: Send + 'static>(
 
 impl Runs {
     /// `recover` must be called next.
-    pub(crate) fn new(store: Store, runner: Runner, max_running: usize) -> Self {
+    pub(crate) fn new(
+        store: Store,
+        runner: Runner,
+        max_running: usize,
+        max_streams: usize,
+    ) -> Self {
         let scheduler = SchedulerState {
             queue: Queue::new(max_running),
             active_runs: HashMap::new(),
@@ -82,7 +86,8 @@ impl Runs {
             released: watch::Sender::new(()),
             deleted: Arc::default(),
             phase: watch::Sender::new(ServerPhase::Open),
-            stream_permits: Arc::new(Semaphore::new(MAX_STREAMS)),
+            max_streams,
+            stream_permits: Arc::new(Semaphore::new(max_streams)),
         }
     }
 

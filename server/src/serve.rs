@@ -5,23 +5,27 @@ mod banner;
 mod connections;
 mod listen;
 mod lock;
+pub mod login;
 
 use crate::{
     api::{
-        auth::{Auth, allowed_hosts::AllowedHosts},
+        auth::{Auth, allowed_hosts::AllowedHosts, sessions::Sessions},
         metrics, routes,
         state::AppState,
-        streams::send_socket::{Heartbeat, SEND_TIMEOUT},
+        streams::send_socket::Heartbeat,
     },
     config::Config,
     runs::Runs,
-    serve::{banner::Banner, connections::HEAD_TIMEOUT, lock::DataDirLock},
+    serve::{banner::Banner, lock::DataDirLock},
     store::Store,
     supervisor::{host_cache::HostCache, runner::Runner},
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sd_notify::NotifyState;
-use std::time::Duration;
+use std::{
+    io::{self, IsTerminal},
+    time::Duration,
+};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::oneshot,
@@ -33,27 +37,41 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(800);
 /// Serves until SIGINT or SIGTERM.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let config = config.resolve()?;
-    raise_file_limit();
+    let limits = Limits::of(raise_file_limit());
     let mut lock = DataDirLock::acquire(&config.data_dir).await?;
     let store = Store::open(&config.data_dir.join("leadline.db")).await?;
     let runner = Runner::new(&config);
-    let runs = Runs::new(store.clone(), runner.clone(), config.max_running);
+    let runs = Runs::new(
+        store.clone(),
+        runner.clone(),
+        config.max_running,
+        limits.streams,
+    );
     let interrupted = runs.recover().await?;
     let (listener, other_port) = listen::listen(config.listen).await?;
     let address = listener.local_addr()?;
     let hosts = AllowedHosts::new(address.ip(), &config.allowed_hosts);
+    let access = match &config.tokens {
+        Some(tokens) => Some((tokens.clone(), Sessions::load(store.clone(), tokens).await?)),
+        None => None,
+    };
+    let auth = Auth::new(hosts, access, address.port());
     let state = AppState {
         runs: runs.clone(),
         hosts: HostCache::new(runner.clone()),
         heartbeat: Heartbeat(config.heartbeat),
-        auth: Auth::new(hosts, config.token.clone(), address.port()),
+        auth: auth.clone(),
         metrics: metrics::install()?,
     };
-    // Without the token: other users may read the file.
-    lock.write_address(&banner::url(address, None))?;
+    lock.write_address(&banner::url(address))?;
     let banner = Banner {
         config: &config,
         address,
+        // The output of a service is kept in logs.
+        login_path: io::stdout()
+            .is_terminal()
+            .then(|| auth.login_path().ok())
+            .flatten(),
         other_port,
         interrupted,
     };
@@ -66,15 +84,38 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let router = routes::router(state);
     let stopped = async { drop(stopped.await) };
     tokio::select! {
-        () = connections::serve(listener, router, HEAD_TIMEOUT, SEND_TIMEOUT, stopped) => {}
+        () = connections::serve(listener, router, limits.connections, stopped) => {}
         () = stop_on_signal(&runs, stop) => {}
     }
     store.close().await;
     Ok(())
 }
 
-/// Raises the soft open-file limit: runs must be able to start while many connections are open.
-fn raise_file_limit() {
+/// Open sockets of clients.
+struct Limits {
+    connections: usize,
+    streams: usize,
+}
+
+impl Limits {
+    /// More than a team has browsers and scripts.
+    const MOST: Self = Self {
+        connections: 1024,
+        streams: 2048,
+    };
+
+    /// Leaves descriptors for the database and for starting runs. `files`: open-file limit.
+    fn of(files: u64) -> Self {
+        let free = usize::try_from(files).unwrap_or(usize::MAX) / 2;
+        Self {
+            connections: (free / 3).clamp(1, Self::MOST.connections),
+            streams: (free / 3 * 2).clamp(1, Self::MOST.streams),
+        }
+    }
+}
+
+/// Raises the soft open-file limit to the hard one, and returns it.
+fn raise_file_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {
         current: limit.maximum,
@@ -82,7 +123,9 @@ fn raise_file_limit() {
     };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::debug!(%error, "cannot raise the open file limit");
+        return limit.current.unwrap_or(u64::MAX);
     }
+    raised.current.unwrap_or(u64::MAX)
 }
 
 /// Stops the runs on the first signal, and stops waiting for them on the second. Then closes the

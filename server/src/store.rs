@@ -21,6 +21,7 @@ pub(crate) mod rollups;
 mod rows;
 pub(crate) mod runs;
 pub(crate) mod samples;
+pub(crate) mod sessions;
 pub(crate) mod studies;
 pub(crate) mod study_steps;
 pub(crate) mod update;
@@ -69,6 +70,12 @@ impl Store {
         };
         raw_sql(sql).execute(&mut connection).await?;
         Ok(WriteTransaction { writer, connection })
+    }
+
+    /// # Errors
+    /// Why nothing can be written, such as a read-only filesystem.
+    pub(crate) async fn check_writable(&self) -> sqlx::Result<()> {
+        self.begin().await?.commit().await
     }
 
     /// Closes all connections and moves the write-ahead log into the database file.

@@ -37,7 +37,7 @@ export class Server {
       let output = '';
       const read = (data: Buffer) => {
         output += data.toString();
-        const found = /(http:\/\/[\d.:]+)\/login/.exec(output)?.[1];
+        const found = /Open +(http:\/\/[\d.:]+)\//.exec(output)?.[1];
         if (found) resolve(found);
       };
       child.stdout?.on('data', read);
@@ -90,9 +90,11 @@ export class Server {
     return number;
   }
 
-  /** Opens the sign-in link. */
+  /** Opens a session, and the application. */
   async signIn(page: Page) {
-    await page.goto(`${this.url}/login?token=${TOKEN}`);
+    const headers = { origin: this.url };
+    await page.request.post(`${this.url}/login`, { data: { token: TOKEN }, headers });
+    await page.goto(this.url);
     await expect(page.getByRole('link', { name: 'Leadline' })).toBeVisible();
   }
 }

@@ -4,7 +4,7 @@ use axum::{
     Router,
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     response::{Html, IntoResponse, Response},
-    routing::get,
+    routing::{MethodRouter, get},
 };
 use flate2::read::GzDecoder;
 use rust_embed::{EmbeddedFile, RustEmbed};
@@ -24,8 +24,8 @@ const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title
     <h1>Leadline</h1><p>This build does not include the web application. Run <code>make build</code>, \
     or use the <a href=/api/docs>HTTP API</a>.</p></html>";
 
-/// Serves all paths outside `/api` and `/login`. Paths without a file are client-side routes and
-/// get the index page.
+/// Serves all paths outside `/api`. Paths without a file are client-side routes and get the index
+/// page.
 pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     if Dist::get(INDEX).is_none() {
         return Router::new()
@@ -33,6 +33,14 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
             .fallback(|| async { (StatusCode::NOT_FOUND, Html(NOT_BUILT)) });
     }
     Router::new().fallback_service(get(serve))
+}
+
+/// Serves the index page, for routes that have other methods as well.
+pub(crate) fn index<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
+    if Dist::get(INDEX).is_none() {
+        return get(|| async { Html(NOT_BUILT) });
+    }
+    get(serve)
 }
 
 async fn serve(uri: Uri, headers: HeaderMap) -> Response {

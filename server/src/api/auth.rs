@@ -1,30 +1,33 @@
 //! Access control. All routes check `Host` against DNS rebinding, and `Origin`, if present, against
-//! other sites. Routes under `/api` also require the token, as bearer token or in the cookie set by
-//! the sign-in link.
-//!
-//! There are no permissions: the token grants full access.
+//! other sites. Routes under `/api` also require a token, as bearer token, or a session, which the
+//! sign-in page opens. Probes of a supervisor (`livez`, `readyz`) require neither.
 
 pub(crate) mod allowed_hosts;
+pub(crate) mod login;
+pub(crate) mod scope;
+pub(crate) mod sessions;
 pub(crate) mod token_file;
+pub(crate) mod tokens;
 
 use crate::api::{
-    auth::allowed_hosts::{AllowedHosts, is_same_origin},
+    auth::{
+        allowed_hosts::{AllowedHosts, is_same_origin},
+        scope::Scope,
+        sessions::Sessions,
+        tokens::Tokens,
+    },
     problem::ApiError,
 };
 use axum::{
-    extract::{Query, Request, State},
+    extract::{Request, State},
     http::{HeaderMap, StatusCode, header},
     middleware::Next,
-    response::{Html, IntoResponse, Redirect, Response},
+    response::Response,
 };
-use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
-use constant_time_eq::constant_time_eq;
-use serde::Deserialize;
+use axum_extra::extract::cookie::CookieJar;
 use std::sync::Arc;
-use time::Duration;
 
-/// Lifetime of the sign-in cookie.
-const COOKIE_MAX_AGE: Duration = Duration::days(30);
+const FETCH_SITE: &str = "sec-fetch-site";
 
 #[derive(Clone)]
 pub(crate) struct Auth(Arc<Rules>);
@@ -32,42 +35,58 @@ pub(crate) struct Auth(Arc<Rules>);
 struct Rules {
     hosts: AllowedHosts,
     /// `None` with `--no-auth`.
-    token: Option<String>,
+    access: Option<(Tokens, Sessions)>,
     /// Includes the port: browsers send cookies to all ports of a host.
     cookie_name: String,
 }
 
 impl Auth {
-    pub(crate) fn new(hosts: AllowedHosts, token: Option<String>, port: u16) -> Self {
+    pub(crate) fn new(hosts: AllowedHosts, access: Option<(Tokens, Sessions)>, port: u16) -> Self {
         Self(Arc::new(Rules {
             hosts,
-            token,
+            access,
             cookie_name: format!("leadline-{port}"),
         }))
     }
 
-    fn is_token(&self, candidate: &str) -> bool {
-        match &self.0.token {
-            Some(token) => constant_time_eq(token.as_bytes(), candidate.as_bytes()),
-            None => true,
-        }
+    fn tokens(&self) -> Option<&Tokens> {
+        self.0.access.as_ref().map(|(tokens, _)| tokens)
     }
 
-    fn has_bearer_token(&self, headers: &HeaderMap) -> bool {
-        let authorization = headers.get(header::AUTHORIZATION);
-        let Some((scheme, token)) = authorization
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split_once(' '))
-        else {
-            return false;
-        };
-        scheme.eq_ignore_ascii_case("bearer") && self.is_token(token.trim())
+    fn sessions(&self) -> Result<&Sessions, ApiError> {
+        let sessions = self.0.access.as_ref().map(|(_, sessions)| sessions);
+        sessions.ok_or_else(|| ApiError::not_found("sign-in: this server requires none".into()))
     }
 
-    fn has_cookie(&self, headers: &HeaderMap) -> bool {
-        CookieJar::from_headers(headers)
-            .get(&self.0.cookie_name)
-            .is_some_and(|cookie| self.is_token(cookie.value()))
+    fn cookie_name(&self) -> &str {
+        &self.0.cookie_name
+    }
+
+    /// Path of a page that signs in once.
+    ///
+    /// # Errors
+    /// 404 with `--no-auth`.
+    pub(crate) fn login_path(&self) -> Result<String, ApiError> {
+        let ticket = self.sessions()?.new_link()?;
+        Ok(format!("/login?ticket={ticket}"))
+    }
+
+    fn bearer_scope(&self, headers: &HeaderMap) -> Option<Scope> {
+        let authorization = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+        let (scheme, token) = authorization.split_once(' ')?;
+        let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+        is_bearer.then(|| self.tokens()?.scope(token.trim()))?
+    }
+
+    fn cookie(&self, headers: &HeaderMap) -> Option<String> {
+        let jar = CookieJar::from_headers(headers);
+        let cookie = jar.get(&self.0.cookie_name)?;
+        Some(cookie.value().to_owned())
+    }
+
+    fn cookie_scope(&self, headers: &HeaderMap) -> Option<Scope> {
+        let secret = self.cookie(headers)?;
+        self.0.access.as_ref()?.1.scope(&secret)
     }
 }
 
@@ -89,30 +108,85 @@ pub(crate) async fn require_host(
             )));
         }
     }
+    let site = request.headers().get(FETCH_SITE);
+    if !request.method().is_safe() && site.is_some_and(|site| site == "cross-site") {
+        return Err(foreign_origin(
+            "Changes from another site are not allowed.".into(),
+        ));
+    }
     Ok(next.run(request).await)
 }
 
-/// Middleware: rejects requests without the token with 401, and WebSockets opened with the cookie
-/// but without an `Origin`, which browsers always send, with 403.
-pub(crate) async fn require_token(
+/// Middleware: rejects requests without a token or a session with 401, and those that it does not
+/// permit with 403. Requests of browsers must come from a page of this server.
+pub(crate) async fn require_access(
     State(auth): State<Auth>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    let headers = request.headers();
-    if auth.0.token.is_some() && !auth.has_bearer_token(headers) {
-        if !auth.has_cookie(headers) {
-            return Err(unauthorized());
+    let scope = match auth.bearer_scope(request.headers()) {
+        Some(scope) => scope,
+        None => {
+            let scope = match &auth.0.access {
+                Some(_) => auth.cookie_scope(request.headers()),
+                None => Some(Scope::Full),
+            };
+            let scope = scope.ok_or_else(unauthorized)?;
+            check_browser(&request, auth.0.access.is_some())?;
+            scope
         }
-        if headers.contains_key(header::UPGRADE) && !headers.contains_key(header::ORIGIN) {
-            return Err(foreign_origin(
-                "A WebSocket that uses the cookie requires an Origin header. \
-                 Scripts use `Authorization: Bearer TOKEN`."
-                    .into(),
-            ));
-        }
+    };
+    if !scope.permits(request.method(), request.uri().path()) {
+        return Err(ApiError::forbidden(
+            "read_only",
+            match scope {
+                Scope::Metrics => "This token permits GET /api/v1/metrics only.",
+                _ => "This token permits no changes.",
+            }
+            .into(),
+        ));
     }
+    request.extensions_mut().insert(scope);
     Ok(next.run(request).await)
+}
+
+/// A request without a bearer token: a browser sends the cookie whichever page asks it to.
+fn check_browser(request: &Request, has_cookie: bool) -> Result<(), ApiError> {
+    let headers = request.headers();
+    let is_upgrade = headers.contains_key(header::UPGRADE);
+    let is_change = !request.method().is_safe();
+    let names_origin = headers.contains_key(header::ORIGIN)
+        || headers
+            .get(FETCH_SITE)
+            .is_some_and(|site| site == "same-origin");
+    if has_cookie && (is_upgrade || is_change) && !names_origin {
+        return Err(foreign_origin(
+            "A change or WebSocket that uses the cookie requires an Origin header. \
+             Scripts use `Authorization: Bearer TOKEN`."
+                .into(),
+        ));
+    }
+    if is_change && has_body(headers) && !is_json(headers) {
+        return Err(ApiError::Request {
+            status: StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            code: "wrong_content_type",
+            detail: "Send the body with `Content-Type: application/json`.".into(),
+        });
+    }
+    Ok(())
+}
+
+fn has_body(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH);
+    headers.contains_key(header::TRANSFER_ENCODING) || length.is_some_and(|length| length != "0")
+}
+
+/// Other sites cannot send this type without asking first (CORS).
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
 }
 
 fn unauthorized() -> ApiError {
@@ -120,46 +194,11 @@ fn unauthorized() -> ApiError {
         status: StatusCode::UNAUTHORIZED,
         code: "unauthorized",
         detail: "The token is required. Send `Authorization: Bearer TOKEN`, \
-                 or open the sign-in link printed by the server."
+                 or sign in at /login."
             .into(),
     }
 }
 
 fn foreign_origin(detail: String) -> ApiError {
     ApiError::forbidden("foreign_origin", detail)
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Login {
-    token: Option<String>,
-}
-
-const LOGIN_PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8>\
-    <meta name=viewport content=\"width=device-width\"><title>Sign in - Leadline</title>\
-    <h1>Leadline</h1><p>Open the sign-in link printed by the server, or enter the token. \
-    The token is in the file <code>token</code> of the data directory.</p>\
-    <form action=/login><label>Token <input name=token type=password autofocus required></label> \
-    <button>Sign in</button></form></html>";
-
-/// Sets the cookie and redirects to the application. Shows a form if the token is missing or wrong.
-pub(crate) async fn login(
-    State(auth): State<Auth>,
-    Query(login): Query<Login>,
-    jar: CookieJar,
-) -> Response {
-    if auth.0.token.is_none() {
-        return Redirect::to("/").into_response();
-    }
-    match login.token.as_deref().map(str::trim) {
-        None => Html(LOGIN_PAGE).into_response(),
-        Some(token) if auth.is_token(token) => {
-            let cookie = Cookie::build((auth.0.cookie_name.clone(), token.to_owned()))
-                .path("/")
-                .http_only(true)
-                .same_site(SameSite::Strict)
-                .max_age(COOKIE_MAX_AGE);
-            (jar.add(cookie), Redirect::to("/")).into_response()
-        }
-        Some(_) => (StatusCode::UNAUTHORIZED, Html(LOGIN_PAGE)).into_response(),
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     api::{
-        API, assets, auth, compare, docs, export, extract::MAX_BODY, flame, headers, hosts,
+        API, assets, auth, compare, docs, export, extract::MAX_BODY, flame, headers, health, hosts,
         metrics, openapi::ApiDoc, problem::ApiError, runs, state::AppState, streams, studies,
     },
     error::Error,
@@ -13,9 +13,8 @@ use axum::{
     http::{Method, StatusCode, Uri},
     middleware::{from_fn, from_fn_with_state, map_response},
     response::{IntoResponse, Response},
-    routing::{any, get},
+    routing::{any, get, post},
 };
-use serde::Serialize;
 use std::{any::Any, time::Duration};
 use tower_http::{
     catch_panic::CatchPanicLayer,
@@ -25,7 +24,7 @@ use tower_http::{
     },
     timeout::RequestBodyTimeoutLayer,
 };
-use utoipa::{OpenApi, ToSchema};
+use utoipa::{OpenApi, openapi::OpenApi as Document};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 /// Maximum pause between two chunks of a request body.
@@ -33,7 +32,8 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn calls() -> OpenApiRouter<AppState> {
     let calls = OpenApiRouter::new()
-        .routes(routes!(healthz))
+        .routes(routes!(auth::login::get_session))
+        .routes(routes!(auth::login::create_login_link))
         .routes(routes!(metrics::get_metrics))
         .routes(routes!(hosts::list_hosts))
         .routes(routes!(hosts::get_host))
@@ -59,10 +59,24 @@ fn calls() -> OpenApiRouter<AppState> {
     OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, calls)
 }
 
-/// Middleware order, outermost first: panics, metrics, security headers, `Host`, compression, token
+/// Calls that need neither a token nor a known host.
+fn probes() -> OpenApiRouter<AppState> {
+    let probes = OpenApiRouter::new()
+        .routes(routes!(health::livez))
+        .routes(routes!(health::readyz));
+    OpenApiRouter::new().nest(API, probes)
+}
+
+fn document() -> Document {
+    calls().merge(probes()).into_openapi()
+}
+
+/// Middleware order, outermost first: panics, metrics, security headers, `Host`, compression, access
 /// (`/api` only).
 pub(crate) fn router(state: AppState) -> Router {
-    let (calls, document) = calls().split_for_parts();
+    let (calls, _) = calls().split_for_parts();
+    let (probes, _) = probes().split_for_parts();
+    let document = document();
     let api = calls
         .route("/api/openapi.json", get(async || Json(document)))
         .merge(docs::router())
@@ -73,17 +87,19 @@ pub(crate) fn router(state: AppState) -> Router {
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
         .layer(map_response(headers::no_store))
-        .layer(from_fn_with_state(state.auth.clone(), auth::require_token));
+        .layer(from_fn_with_state(state.auth.clone(), auth::require_access));
     // Compression buffers, which would delay streamed events.
     let compression = CompressionLayer::new().compress_when(
         DefaultPredicate::new().and(NotForContentType::const_new("application/x-ndjson")),
     );
     Router::new()
-        .route("/login", get(auth::login))
+        .route("/login", assets::index().post(auth::login::login))
+        .route("/logout", post(auth::login::logout))
         .merge(assets::router())
         .merge(api)
         .layer(compression)
         .layer(from_fn_with_state(state.auth.clone(), auth::require_host))
+        .merge(probes.layer(map_response(headers::no_store)))
         .layer(map_response(headers::secure))
         .layer(from_fn(metrics::record))
         .layer(CatchPanicLayer::custom(panicked))
@@ -95,25 +111,8 @@ pub(crate) fn router(state: AppState) -> Router {
 /// # Panics
 /// If the document cannot be serialized, which is a bug.
 pub fn openapi_json() -> String {
-    let document = calls().into_openapi().to_pretty_json();
+    let document = document().to_pretty_json();
     document.expect("the document is serializable") + "\n"
-}
-
-#[derive(Serialize, ToSchema)]
-struct Health {
-    /// `ok`.
-    status: &'static str,
-    /// Version of the server.
-    version: &'static str,
-}
-
-/// Get the server's health and version
-#[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
-async fn healthz() -> Json<Health> {
-    Json(Health {
-        status: "ok",
-        version: env!("CARGO_PKG_VERSION"),
-    })
 }
 
 async fn not_found(uri: Uri) -> ApiError {

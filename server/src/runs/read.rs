@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     events::subscription::Subscription,
     query::filter,
-    runs::{MAX_STREAMS, Runs, state::ServerPhase},
+    runs::{Runs, state::ServerPhase},
     store::Store,
 };
 use leadline_protocol::{
@@ -12,8 +12,14 @@ use leadline_protocol::{
     run::{Run, RunList, RunSummary},
     status::RunStatus,
 };
-use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    sync::{OwnedSemaphorePermit, broadcast, watch},
+    time::timeout,
+};
+
+/// Below the timeouts of common supervisors.
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Counts for `GET /metrics`.
 pub(crate) struct ServerStats {
@@ -72,7 +78,19 @@ impl Runs {
     /// Held for the lifetime of a stream.
     pub(crate) fn stream_permit(&self) -> Result<OwnedSemaphorePermit, Error> {
         let permit = self.stream_permits.clone().try_acquire_owned();
-        permit.map_err(|_| Error::TooManyStreams(MAX_STREAMS))
+        permit.map_err(|_| Error::TooManyStreams(self.max_streams))
+    }
+
+    /// Why runs cannot start now; empty if they can.
+    pub(crate) async fn why_not_ready(&self) -> Vec<String> {
+        let written = timeout(STORE_TIMEOUT, self.store.check_writable()).await;
+        let store = match written {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(format!("the database cannot be written: {error}")),
+            Err(_) => Some("the database does not answer".into()),
+        };
+        let runner = (!self.runner.exists()).then(|| "the runner program is missing".to_owned());
+        store.into_iter().chain(runner).collect()
     }
 
     pub(crate) fn phase(&self) -> watch::Receiver<ServerPhase> {
@@ -96,7 +114,7 @@ impl Runs {
         Ok(ServerStats {
             running,
             queued,
-            streams: MAX_STREAMS - self.stream_permits.available_permits(),
+            streams: self.max_streams - self.stream_permits.available_permits(),
             iops,
             by_status,
         })

@@ -10,6 +10,8 @@ use std::{
 pub(crate) struct Banner<'a> {
     pub config: &'a ResolvedConfig,
     pub address: SocketAddr,
+    /// Of a page that signs in once.
+    pub login_path: Option<String>,
     /// The requested port was in use.
     pub other_port: bool,
     /// Number of runs interrupted by the previous shutdown.
@@ -27,7 +29,20 @@ impl Banner<'_> {
             let port = address.port();
             writeln!(out, "  Port {requested} is in use; using port {port}.")?;
         }
-        writeln!(out, "  Open     {}", url(address, config.token.as_deref()))?;
+        let origin = url(address);
+        let origin = origin.trim_end_matches('/');
+        match &self.login_path {
+            Some(path) => writeln!(out, "  Open     {origin}{path}")?,
+            None => writeln!(out, "  Open     {origin}/")?,
+        }
+        if config.tokens.is_some() {
+            let data_dir = config.data_dir.display();
+            let what = match self.login_path {
+                Some(_) => "this link works once, for an hour. Another one: ",
+                None => "",
+            };
+            writeln!(out, "  Sign in  {what}leadline login --data-dir {data_dir}")?;
+        }
         writeln!(out, "  Data     {}", config.data_dir.display())?;
         for root in &config.target_roots {
             writeln!(out, "  Targets  {}", root.display())?;
@@ -52,8 +67,8 @@ impl Banner<'_> {
     }
 }
 
-/// The URL to open in a browser; signs in with the token.
-pub(crate) fn url(mut address: SocketAddr, token: Option<&str>) -> String {
+/// The URL to open in a browser.
+pub(crate) fn url(mut address: SocketAddr) -> String {
     if address.ip().is_unspecified() {
         let loopback: IpAddr = match address {
             SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
@@ -61,10 +76,7 @@ pub(crate) fn url(mut address: SocketAddr, token: Option<&str>) -> String {
         };
         address.set_ip(loopback);
     }
-    match token {
-        Some(token) => format!("http://{address}/login?token={token}"),
-        None => format!("http://{address}/"),
-    }
+    format!("http://{address}/")
 }
 
 /// Prints the failed checks of the host.

@@ -3,6 +3,7 @@
 //! `axum::serve` has no timeouts: clients that connect and send nothing, or half a request, would
 //! hold file descriptors forever.
 
+use crate::api::streams::send_socket::SEND_TIMEOUT;
 use axum::{
     Router,
     serve::{Listener, ListenerExt},
@@ -13,23 +14,36 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use rustix::net::sockopt::set_tcp_user_timeout;
-use std::{pin::pin, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::watch,
+    sync::{Semaphore, watch},
 };
 
 /// Time for a request head, and idle time between requests: hyper has one timer for both.
-pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Accepts connections until `stop` completes, then waits for active requests.
+/// Accepts connections until `stop` completes, then waits for active requests. At `max_open`
+/// connections others wait in the kernel; upgraded ones are limited by their handlers.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
-    head_timeout: Duration,
-    send_timeout: Duration,
+    max_open: usize,
     stop: impl Future<Output = ()>,
 ) {
+    let timeouts = (HEAD_TIMEOUT, SEND_TIMEOUT);
+    serve_with(listener, router, timeouts, max_open, stop).await;
+}
+
+/// `timeouts`: of request heads, and of sent data.
+async fn serve_with(
+    listener: TcpListener,
+    router: Router,
+    (head_timeout, send_timeout): (Duration, Duration),
+    max_open: usize,
+    stop: impl Future<Output = ()>,
+) {
+    let open = Arc::new(Semaphore::new(max_open));
     let mut listener = listener.tap_io(move |stream| configure(stream, send_timeout));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -37,8 +51,12 @@ pub(crate) async fn serve(
     let (stopping, _) = watch::channel(());
     let mut stop = pin!(stop);
     loop {
-        let (stream, _) = tokio::select! {
-            connection = listener.accept() => connection,
+        let accept = async {
+            let permit = open.clone().acquire_owned().await;
+            (permit, listener.accept().await.0)
+        };
+        let (permit, stream) = tokio::select! {
+            accepted = accept => accepted,
             () = &mut stop => break,
         };
         let service = TowerToHyperService::new(router.clone());
@@ -46,6 +64,7 @@ pub(crate) async fn serve(
         let connection = connection.with_upgrades();
         let mut stopping = stopping.subscribe();
         tokio::spawn(async move {
+            let _permit = permit;
             let mut connection = pin!(connection);
             let served = tokio::select! {
                 served = &mut connection => served,
@@ -92,7 +111,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let router = Router::new().route("/", get(|| async { "hello" }));
         let never = std::future::pending();
-        tokio::spawn(serve(listener, router, TIMEOUT, TIMEOUT, never));
+        tokio::spawn(serve_with(listener, router, (TIMEOUT, TIMEOUT), 1, never));
         TcpStream::connect(address).await.unwrap()
     }
 
@@ -139,7 +158,7 @@ mod tests {
         let request = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
         stream.write_all(request).await.unwrap();
         let stop = tokio::time::sleep(TIMEOUT / 4);
-        serve(listener, router, TIMEOUT * 20, TIMEOUT, stop).await;
+        serve_with(listener, router, (TIMEOUT * 20, TIMEOUT), 1, stop).await;
         let mut response = String::new();
         stream.read_to_string(&mut response).await.unwrap();
         assert!(response.ends_with("done"), "{response}");

@@ -8,6 +8,7 @@ use rustix::{
 use std::{
     fs::File,
     io::{Read, Seek, Write},
+    os::unix::fs::OpenOptionsExt,
     path::Path,
     time::{Duration, Instant},
 };
@@ -27,6 +28,7 @@ impl DataDirLock {
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(0o600)
             .open(&path)?;
         let started = Instant::now();
         loop {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/` in order. A list instead of `sqlx::migrate!`, because the macro
 /// compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -39,6 +39,10 @@ const FILES: [(&str, &str); 9] = [
     (
         "confirmations",
         include_str!("../../../migrations/0009_confirmations.sql"),
+    ),
+    (
+        "sessions",
+        include_str!("../../../migrations/0010_sessions.sql"),
     ),
 ];
 

@@ -10,16 +10,24 @@ use sqlx::{
         SqlitePoolOptions, SqliteSynchronous,
     },
 };
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    fs::{self, File, Permissions},
+    io::ErrorKind,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
 use tokio::sync::Mutex;
 
 /// `user_version` of the newest migration.
-const VERSION: i64 = 9;
+const VERSION: i64 = 10;
 /// "Lead" in ASCII, set by the first migration.
 const APPLICATION_ID: i64 = 0x4C65_6164;
 /// Enough for a page with all its charts; more would compete with measurements for CPU time.
 const READERS: u32 = 4;
 /// Readers never block, so connections only wait for a checkpoint or for another process.
+const PRIVATE: u32 = 0o600;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Store {
@@ -34,6 +42,7 @@ impl Store {
             let (version, application_id) = read_header(path).await?;
             check_header(version, application_id)?;
         }
+        make_private(path)?;
         let writer_options = writer_options(path);
         let mut writer = SqliteConnection::connect_with(&writer_options).await?;
         migrations::run(&mut writer).await?;
@@ -47,6 +56,25 @@ impl Store {
             readers,
         })
     }
+}
+
+/// Restricts access to the files of the database to their owner. SQLite creates the others with the
+/// mode of the database.
+fn make_private(path: &Path) -> Result<()> {
+    File::options()
+        .append(true)
+        .create(true)
+        .mode(PRIVATE)
+        .open(path)?;
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        match fs::set_permissions(&name, Permissions::from_mode(PRIVATE)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn check_header(version: i64, application_id: i64) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Commands of the runner program.
 
 use crate::{
-    config::ResolvedConfig,
+    config::{ResolvedConfig, TOKEN_VARIABLES},
     error::RunnerError,
     supervisor::{
         process::{RunnerProcess, write_stdin},
@@ -14,6 +14,7 @@ use leadline_protocol::{
     host::HostFacts,
     study::files::{CleanupResult, OwnedFiles},
 };
+use rustix::fs::{Access, access};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::{
@@ -58,6 +59,11 @@ impl Runner {
             commands: Arc::new(Semaphore::new(MAX_COMMANDS)),
             lock: Arc::default(),
         }
+    }
+
+    /// Whether the program can be executed.
+    pub(crate) fn exists(&self) -> bool {
+        access(&self.program, Access::EXEC_OK).is_ok()
     }
 
     /// Waits until the runners of the previous server have exited.
@@ -118,6 +124,9 @@ impl Runner {
             .kill_on_drop(true);
         // Lets the runner report that the database is on the disk under test.
         command.env("LEADLINE_DATA_DIR", &self.data_dir);
+        for variable in TOKEN_VARIABLES {
+            command.env_remove(variable);
+        }
         // A Ctrl-C in the terminal must only reach the server, which stops its runners.
         command.process_group(0);
         command

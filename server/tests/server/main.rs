@@ -15,6 +15,7 @@ mod program;
 mod real_runner;
 mod rollups;
 mod runs;
+mod sessions;
 mod start;
 mod streams;
 mod studies;

@@ -89,26 +89,23 @@ impl Program {
         Self::start_by(limited, directory).await
     }
 
-    async fn start_by(mut command: Command, directory: Arc<TempDir>) -> Self {
+    pub(crate) async fn start_by(mut command: Command, directory: Arc<TempDir>) -> Self {
         let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
-        let (address, token) = loop {
+        let address = loop {
             let line = out
                 .next_line()
                 .await
                 .unwrap()
                 .expect("the server prints its address");
             if let Some(link) = line.trim().strip_prefix("Open").map(str::trim) {
-                let rest = link.strip_prefix("http://").unwrap();
-                let (address, path) = rest.split_once('/').unwrap();
-                break (
-                    address.to_owned(),
-                    path.strip_prefix("login?token=")
-                        .unwrap_or_default()
-                        .to_owned(),
-                );
+                let address = link.strip_prefix("http://").unwrap();
+                break address.trim_end_matches('/').to_owned();
             }
         };
+        let stored = std::fs::read_to_string(directory.path().join("data/token"));
+        // Without authentication there is none.
+        let token = stored.unwrap_or_default().trim().to_owned();
         let client = Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .build()
@@ -194,6 +191,16 @@ impl Program {
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> (StatusCode, Value) {
         self.send(self.request(Method::POST, path).json(body)).await
+    }
+
+    /// Opens a session and returns its cookie as `NAME=SECRET`.
+    pub(crate) async fn sign_in(&self, token: &str) -> String {
+        let body = json!({ "token": token });
+        let request = self.client.post(self.url("/login")).json(&body);
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::NO_CONTENT);
+        let cookie = response.headers()["set-cookie"].to_str().unwrap();
+        cookie.split(';').next().unwrap().to_owned()
     }
 
     /// Queues a run of one job and returns its number.

@@ -41,7 +41,7 @@ async fn data_directory_is_locked() {
         error.contains("is in use by another server") && error.contains(&server.address),
         "{error}"
     );
-    assert_eq!(server.get("/healthz").await["status"], "ok");
+    assert_eq!(server.get("/livez").await["status"], "ok");
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn token_is_stored_with_private_permissions() {
 #[tokio::test]
 async fn newer_and_foreign_databases_are_rejected_unchanged() {
     for (header, part) in [
-        ((10_u32, 0x4C65_6164_u32), "it has version 10"),
+        ((11_u32, 0x4C65_6164_u32), "it has version 11"),
         ((1, 0x1234), "it is the database of another program"),
     ] {
         let mut server = Program::start().await;
@@ -194,6 +194,8 @@ async fn runner_that_ignores_sigterm_does_not_delay_shutdown() {
 #[tokio::test]
 async fn banner_shows_directories() {
     let mut server = Program::start().await;
+    let sign_in = server.line().await.unwrap();
+    assert!(sign_in.contains("leadline login"), "{sign_in}");
     let data = server.line().await.unwrap();
     assert!(
         data.trim_start().starts_with("Data") && data.contains("data"),

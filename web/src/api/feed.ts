@@ -1,7 +1,7 @@
 // The WebSocket feed of changes to all runs: connection status, queue length, and frames for
 // subscribers. `cache-sync` updates cached queries from the frames.
 import type { RunsEvent } from './generated/types.gen';
-import { healthz } from './index';
+import { getSession } from './index';
 import { type ConnectionStatus, type Heartbeat, openSocket, REQUEST_TIMEOUT_MS } from './socket';
 
 export interface FeedState {
@@ -29,7 +29,7 @@ function setState(change: Partial<FeedState>) {
  */
 async function path() {
   if (state.status === 'lost')
-    await healthz({ signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }).catch(() => null);
+    await getSession({ signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) }).catch(() => null);
   return '/api/v1/events';
 }
 

@@ -57,6 +57,9 @@ export const runsQuery = (filter: RunFilter) => ({
   placeholderData: keepPreviousData,
 });
 
+/** Changes only when the page is loaded again. */
+export const sessionQuery = generated.getSessionOptions();
+
 export const runQuery = (n: number) => generated.getRunOptions({ path: { n } });
 
 /** Buckets of a finished run; times in ms since the start of the measurement. */

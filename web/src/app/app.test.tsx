@@ -7,7 +7,7 @@ import { NotFound } from './fallbacks';
 import { restoreFocus } from './focus';
 import { useKeys } from './keys';
 import { readSearch, writeSearch } from './search';
-import { SignIn, tokenOf } from './sign-in';
+import { SignIn, secretOf } from './sign-in';
 
 describe('query string', () => {
   it.each([
@@ -23,28 +23,29 @@ describe('query string', () => {
 });
 
 it.each([
-  ['abc123', 'abc123'],
-  [' abc123\n', 'abc123'],
-  ['http://127.0.0.1:7070/login?token=abc123', 'abc123'],
-])('extracts the token of %j as %s', (pasted, token) => expect(tokenOf(pasted)).toBe(token));
+  ['abc123', { token: 'abc123' }],
+  [' abc123\n', { token: 'abc123' }],
+  ['http://127.0.0.1:7070/login?ticket=abc123', { ticket: 'abc123' }],
+])('reads %j as %j', (pasted, secret) => expect(secretOf(pasted)).toEqual(secret));
 
 it('signs in with a pasted token, and reports an invalid one', async () => {
-  const calls = serve({ 'GET /login': new ErrorResponse(401, {}) });
+  const detail = 'This is not the token of this server.';
+  serve({ 'POST /login': new ErrorResponse(401, { detail }) });
   const signedIn = vi.fn();
   showPage(() => <SignIn onSignedIn={signedIn} />, '/runs/$n', '/runs/5');
   const enter = async () => {
-    await userEvent.type(await screen.findByRole('textbox'), 'abc123');
+    const input = await screen.findByRole('textbox');
+    await userEvent.clear(input);
+    await userEvent.type(input, 'abc123');
     await userEvent.click(screen.getByRole('button', { name: 'Sign in' }));
   };
   await enter();
-  expect(
-    await screen.findByText('Invalid token. Copy it again from the server output.'),
-  ).toBeVisible();
+  expect(await screen.findByText(detail)).toBeVisible();
   expect(signedIn).not.toHaveBeenCalled();
-  serve({ 'GET /login': {} });
+  const calls = serve({ 'POST /login': {} });
   await enter();
   await waitFor(() => expect(signedIn).toHaveBeenCalledTimes(1));
-  expect(calls.map(({ call }) => call)).toEqual(['GET /login?token=abc123']);
+  expect(calls).toMatchObject([{ call: 'POST /login', body: { token: 'abc123' } }]);
 });
 
 it('moves the focus to the new page when the clicked element is removed', async () => {

@@ -20,12 +20,17 @@ export function App() {
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
         <Notifications position="bottom-right" />
-        {/* A reload repeats the rejected requests. */}
-        {signedOut ? <SignIn onSignedIn={() => location.reload()} /> : <SignedIn />}
+        {signedOut || isSignIn ? <SignIn onSignedIn={openApplication} /> : <SignedIn />}
       </QueryClientProvider>
     </MantineProvider>
   );
 }
+
+/** The page of sign-in links. */
+const isSignIn = location.pathname === '/login';
+
+/** A reload repeats the rejected requests of the page. */
+const openApplication = () => (isSignIn ? location.replace('/') : location.reload());
 
 function SignedIn() {
   useEffect(() => {

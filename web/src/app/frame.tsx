@@ -5,6 +5,7 @@ import { HeaderChips } from './chips';
 import './frame.css';
 import { Help } from './help';
 import { useKeys } from './keys';
+import { ReadOnlyChip } from './session';
 import { ThemeToggle } from './theme-toggle';
 
 const NAV = [
@@ -41,6 +42,7 @@ export function Frame() {
           ))}
         </nav>
         <span className="push" />
+        <ReadOnlyChip />
         <HeaderChips />
         <ThemeToggle />
         <button

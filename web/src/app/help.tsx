@@ -1,6 +1,7 @@
 // Keyboard shortcuts, and how to read a result.
 import { Modal } from '@mantine/core';
 import { KEYS, pageKeys } from './keys';
+import { SignOut } from './session';
 
 export function Help({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const ofPage = opened ? pageKeys().filter(([key]) => !KEYS.some(([known]) => known === key)) : [];
@@ -20,6 +21,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
         <p className="mute">
           All features are also available over HTTP. See the <a href="/api/docs/">API reference</a>.
         </p>
+        <SignOut />
       </div>
     </Modal>
   );

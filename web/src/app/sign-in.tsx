@@ -1,39 +1,60 @@
-// Sign-in page: open the printed link, or paste its token.
+// Sign-in page: opened by a link with a ticket, or with the token of the server.
 import { Button, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTitle } from '../ui/parts';
 
-/** Extracts the token from pasted text, which is the token or the link that contains it. */
-export const tokenOf = (pasted: string): string =>
-  /[?&]token=([^&\s]+)/.exec(pasted)?.[1] ?? pasted.trim();
+/** What opens a session. */
+type Secret = { token: string } | { ticket: string };
 
-/** Exchanges the token for a session cookie. Returns the error message, or null. */
-async function signIn(token: string): Promise<string | null> {
-  const response = await fetch(`/login?token=${encodeURIComponent(token)}`).catch(() => null);
+/** Reads the pasted text: a link with a ticket, or the token. */
+export const secretOf = (pasted: string): Secret => {
+  const ticket = /[?&]ticket=([^&\s]+)/.exec(pasted)?.[1];
+  return ticket ? { ticket } : { token: pasted.trim() };
+};
+
+/** Opens a session. Returns the error message, or null. */
+async function signIn(secret: Secret): Promise<string | null> {
+  const response = await fetch('/login', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(secret),
+  }).catch(() => null);
   if (!response) return 'Cannot reach the server. Check that it is running.';
-  return response.ok ? null : 'Invalid token. Copy it again from the server output.';
+  if (response.ok) return null;
+  const problem = (await response.json().catch(() => null)) as { detail?: string } | null;
+  return problem?.detail ?? `The server answered with status ${response.status}.`;
 }
 
-/** Keeps the URL, so that a reload after signing in shows the requested page. */
+/** Tries the ticket in the URL once. Without one, or if it is rejected, asks for a link or token. */
 export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
   useTitle('Sign in');
   const [error, setError] = useState<string | null>(null);
-  const submit = async (form: FormData) => {
-    const failure = await signIn(tokenOf(String(form.get('token') ?? '')));
+  const tried = useRef(false);
+  const submit = async (text: string) => {
+    const failure = await signIn(secretOf(text));
     setError(failure);
     if (!failure) onSignedIn();
   };
+  useEffect(() => {
+    if (tried.current || !location.search.includes('ticket=')) return;
+    tried.current = true;
+    void submit(location.search);
+  });
   return (
     <main className="page" style={{ maxWidth: 560, paddingTop: 80 }}>
       <section className="card stack">
         <h1>Sign in to Leadline</h1>
         <p>
-          At startup, Leadline prints a link with <code>/login?token=…</code>. Open it once to stay
-          signed in.
+          On the host of the server, run <code>leadline login</code> and open the link that it
+          prints, or enter the token.
         </p>
-        <form action={submit} className="row" style={{ alignItems: 'flex-end' }}>
+        <form
+          action={(form: FormData) => submit(String(form.get('secret') ?? ''))}
+          className="row"
+          style={{ alignItems: 'flex-start' }}
+        >
           <TextInput
-            name="token"
+            name="secret"
             label="Link or token"
             error={error}
             required
@@ -41,13 +62,13 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
             autoComplete="off"
             style={{ flex: 1 }}
           />
-          <Button type="submit" variant="filled">
+          <Button type="submit" variant="filled" mt={24}>
             Sign in
           </Button>
         </form>
         <p className="mute small">
-          The token is also in the file <code>token</code> in the server’s data directory, readable
-          by its owner only.
+          The token is in the file <code>token</code> of the server’s data directory, readable by
+          its owner only.
         </p>
       </section>
     </main>

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetStudyData, GetStudyErrors, GetStudyResponses, HealthzData, HealthzResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetStudyData, GetStudyErrors, GetStudyResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean> = Options2<TData, ThrowOnError> & {
     /**
@@ -61,15 +61,6 @@ export const listExperiments = <ThrowOnError extends boolean = false>(options?: 
 });
 
 /**
- * Get the server's health and version
- */
-export const healthz = <ThrowOnError extends boolean = false>(options?: Options<HealthzData, ThrowOnError>) => (options?.client ?? client).get<HealthzResponses, unknown, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/api/v1/healthz',
-    ...options
-});
-
-/**
  * List hosts
  *
  * Results are up to 30 seconds old, or older while a run is active.
@@ -99,6 +90,24 @@ export const getHost = <ThrowOnError extends boolean = false>(options: Options<G
 export const listDevices = <ThrowOnError extends boolean = false>(options: Options<ListDevicesData, ThrowOnError>) => (options.client ?? client).get<ListDevicesResponses, ListDevicesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/hosts/{host}/devices',
+    ...options
+});
+
+/**
+ * Get whether the server answers
+ */
+export const livez = <ThrowOnError extends boolean = false>(options?: Options<LivezData, ThrowOnError>) => (options?.client ?? client).get<LivezResponses, unknown, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/livez',
+    ...options
+});
+
+/**
+ * Create a sign-in link for one browser
+ */
+export const createLoginLink = <ThrowOnError extends boolean = false>(options?: Options<CreateLoginLinkData, ThrowOnError>) => (options?.client ?? client).post<CreateLoginLinkResponses, CreateLoginLinkErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/login-links',
     ...options
 });
 
@@ -133,6 +142,17 @@ export const planRun = <ThrowOnError extends boolean = false>(options: Options<P
         'Content-Type': 'application/json',
         ...options.headers
     }
+});
+
+/**
+ * Get whether runs can start
+ *
+ * The database can be written, and the runner program exists.
+ */
+export const readyz = <ThrowOnError extends boolean = false>(options?: Options<ReadyzData, ThrowOnError>) => (options?.client ?? client).get<ReadyzResponses, ReadyzErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/readyz',
+    ...options
 });
 
 /**
@@ -252,6 +272,15 @@ export const getSeries = <ThrowOnError extends boolean = false>(options: Options
 export const streamRun = <ThrowOnError extends boolean = false>(options: Options<StreamRunData, ThrowOnError>) => (options.client ?? client).get<StreamRunResponses, StreamRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/runs/{n}/stream',
+    ...options
+});
+
+/**
+ * Get what the caller may do
+ */
+export const getSession = <ThrowOnError extends boolean = false>(options?: Options<GetSessionData, ThrowOnError>) => (options?.client ?? client).get<GetSessionResponses, GetSessionErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/session',
     ...options
 });
 

@@ -547,6 +547,11 @@ export type DirectFacts = {
      */
     loop_direct_io?: boolean | null;
     /**
+     * Type of a device-mapper target below that answers reads of unwritten blocks without its
+     * disks, such as `thin`; null if there is none, or if the tables cannot be read (not root).
+     */
+    sparse_mapping?: string | null;
+    /**
      * The file is mapped directly from memory, without page cache and block layer
      * (STATX_ATTR_DAX).
      */
@@ -879,13 +884,17 @@ export type GaugeReport = {
 
 export type Health = {
     /**
-     * `ok`.
+     * `ok`, or `unavailable`.
      */
     status: string;
     /**
      * Version of the server.
      */
     version: string;
+    /**
+     * Why runs cannot start now.
+     */
+    reasons?: Array<string>;
 };
 
 export type HostDetail = HostSummary & {
@@ -1427,6 +1436,16 @@ export type LeftoverFile = {
      */
     path: string;
     reason?: Problem | null;
+};
+
+/**
+ * A link that signs in one browser.
+ */
+export type LoginLink = {
+    /**
+     * Path with a ticket that is valid once, for an hour.
+     */
+    path: string;
 };
 
 /**
@@ -2596,6 +2615,20 @@ export type SeriesColumnName = 'read_iops' | 'read_bytes_per_second' | 'write_io
  */
 export type ServedBy = 'device' | 'memory';
 
+/**
+ * Who is signed in.
+ */
+export type SessionState = {
+    /**
+     * Whether the caller may change anything.
+     */
+    read_only: boolean;
+    /**
+     * Whether there is a session to end: false with `--no-auth` and for bearer tokens.
+     */
+    can_sign_out: boolean;
+};
+
 export type Severity = 'note' | 'warning' | 'serious';
 
 /**
@@ -3469,19 +3502,6 @@ export type ListExperimentsResponses = {
 
 export type ListExperimentsResponse = ListExperimentsResponses[keyof ListExperimentsResponses];
 
-export type HealthzData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/v1/healthz';
-};
-
-export type HealthzResponses = {
-    200: Health;
-};
-
-export type HealthzResponse = HealthzResponses[keyof HealthzResponses];
-
 export type ListHostsData = {
     body?: never;
     path?: never;
@@ -3615,6 +3635,57 @@ export type ListDevicesResponses = {
 
 export type ListDevicesResponse = ListDevicesResponses[keyof ListDevicesResponses];
 
+export type LivezData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/livez';
+};
+
+export type LivezResponses = {
+    200: Health;
+};
+
+export type LivezResponse = LivezResponses[keyof LivezResponses];
+
+export type CreateLoginLinkData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/login-links';
+};
+
+export type CreateLoginLinkErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+};
+
+export type CreateLoginLinkError = CreateLoginLinkErrors[keyof CreateLoginLinkErrors];
+
+export type CreateLoginLinkResponses = {
+    201: LoginLink;
+};
+
+export type CreateLoginLinkResponse = CreateLoginLinkResponses[keyof CreateLoginLinkResponses];
+
 export type GetMetricsData = {
     body?: never;
     path?: never;
@@ -3728,6 +3799,25 @@ export type PlanRunResponses = {
 };
 
 export type PlanRunResponse = PlanRunResponses[keyof PlanRunResponses];
+
+export type ReadyzData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/readyz';
+};
+
+export type ReadyzErrors = {
+    503: Health;
+};
+
+export type ReadyzError = ReadyzErrors[keyof ReadyzErrors];
+
+export type ReadyzResponses = {
+    200: Health;
+};
+
+export type ReadyzResponse = ReadyzResponses[keyof ReadyzResponses];
 
 export type ListRunsData = {
     body?: never;
@@ -4249,6 +4339,44 @@ export type StreamRunResponses = {
 };
 
 export type StreamRunResponse = StreamRunResponses[keyof StreamRunResponses];
+
+export type GetSessionData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/session';
+};
+
+export type GetSessionErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+};
+
+export type GetSessionError = GetSessionErrors[keyof GetSessionErrors];
+
+export type GetSessionResponses = {
+    200: SessionState;
+};
+
+export type GetSessionResponse = GetSessionResponses[keyof GetSessionResponses];
 
 export type ListStudiesData = {
     body?: never;

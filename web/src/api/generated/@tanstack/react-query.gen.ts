@@ -3,8 +3,8 @@
 import { type DefaultError, type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { compareRuns, differenceFlame, exportRun, getHost, getMetrics, getRun, getSeries, getStudy, healthz, listDevices, listExperiments, listHosts, listOptions, listRuns, listStudies, type Options, planRun, planStudy, runFlame, streamRun, streamRuns } from '../sdk.gen';
-import type { CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetRunData, GetRunError, GetRunResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetStudyData, GetStudyError, GetStudyResponse, HealthzData, HealthzResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
+import { compareRuns, differenceFlame, exportRun, getHost, getMetrics, getRun, getSeries, getSession, getStudy, listDevices, listExperiments, listHosts, listOptions, listRuns, listStudies, livez, type Options, planRun, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
+import type { CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetRunData, GetRunError, GetRunResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetStudyData, GetStudyError, GetStudyResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -117,24 +117,6 @@ export const listExperimentsOptions = (options?: Options<ListExperimentsData>) =
     queryKey: listExperimentsQueryKey(options)
 });
 
-export const healthzQueryKey = (options?: Options<HealthzData>) => createQueryKey('healthz', options);
-
-/**
- * Get the server's health and version
- */
-export const healthzOptions = (options?: Options<HealthzData>) => queryOptions<HealthzResponse, DefaultError, HealthzResponse, ReturnType<typeof healthzQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await healthz({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: healthzQueryKey(options)
-});
-
 export const listHostsQueryKey = (options?: Options<ListHostsData>) => createQueryKey('listHosts', options);
 
 /**
@@ -195,6 +177,24 @@ export const listDevicesOptions = (options: Options<ListDevicesData>) => queryOp
     queryKey: listDevicesQueryKey(options)
 });
 
+export const livezQueryKey = (options?: Options<LivezData>) => createQueryKey('livez', options);
+
+/**
+ * Get whether the server answers
+ */
+export const livezOptions = (options?: Options<LivezData>) => queryOptions<LivezResponse, DefaultError, LivezResponse, ReturnType<typeof livezQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await livez({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: livezQueryKey(options)
+});
+
 export const getMetricsQueryKey = (options?: Options<GetMetricsData>) => createQueryKey('getMetrics', options);
 
 /**
@@ -249,6 +249,26 @@ export const planRunOptions = (options: Options<PlanRunData>) => queryOptions<Pl
         return data;
     },
     queryKey: planRunQueryKey(options)
+});
+
+export const readyzQueryKey = (options?: Options<ReadyzData>) => createQueryKey('readyz', options);
+
+/**
+ * Get whether runs can start
+ *
+ * The database can be written, and the runner program exists.
+ */
+export const readyzOptions = (options?: Options<ReadyzData>) => queryOptions<ReadyzResponse, ReadyzError, ReadyzResponse, ReturnType<typeof readyzQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await readyz({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: readyzQueryKey(options)
 });
 
 export const listRunsQueryKey = (options?: Options<ListRunsData>) => createQueryKey('listRuns', options);
@@ -416,6 +436,24 @@ export const streamRunOptions = (options: Options<StreamRunData>) => queryOption
         return data;
     },
     queryKey: streamRunQueryKey(options)
+});
+
+export const getSessionQueryKey = (options?: Options<GetSessionData>) => createQueryKey('getSession', options);
+
+/**
+ * Get what the caller may do
+ */
+export const getSessionOptions = (options?: Options<GetSessionData>) => queryOptions<GetSessionResponse, GetSessionError, GetSessionResponse, ReturnType<typeof getSessionQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await getSession({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: getSessionQueryKey(options)
 });
 
 export const listStudiesQueryKey = (options?: Options<ListStudiesData>) => createQueryKey('listStudies', options);

@@ -1,0 +1,167 @@
+//! Sessions of browsers, and links that open one. A cookie contains a random secret, not the token:
+//! browsers send cookies to all ports of a host.
+
+use crate::{
+    api::auth::{
+        scope::Scope,
+        tokens::{Tokens, digest},
+    },
+    clock::now_ms,
+    store::{
+        Store,
+        sessions::{Digest, StoredSession},
+    },
+};
+use rand::{TryRng, rngs::SysRng};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+pub(crate) const LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub(crate) const LINK_LIFETIME: Duration = Duration::from_secs(60 * 60);
+/// More than browsers of one team; the oldest ones end.
+const MAX_SESSIONS: usize = 1000;
+const MAX_LINKS: usize = 16;
+/// 256 bits.
+const SECRET_BYTES: usize = 32;
+
+#[derive(Clone, Copy)]
+struct Session {
+    scope: Scope,
+    expires_at_ms: u64,
+}
+
+/// Clones share their sessions.
+#[derive(Clone)]
+pub(crate) struct Sessions {
+    store: Store,
+    open: Arc<Mutex<HashMap<Digest, Session>>>,
+    /// Hashes of the tickets of unused links, with their expiry.
+    links: Arc<Mutex<HashMap<Digest, u64>>>,
+}
+
+impl Sessions {
+    /// Loads the sessions that were opened with the present tokens.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub(crate) async fn load(store: Store, tokens: &Tokens) -> anyhow::Result<Self> {
+        let mut open = HashMap::new();
+        for stored in store.sessions(now_ms()).await? {
+            let scope = if stored.is_read_only {
+                Scope::Read
+            } else {
+                Scope::Full
+            };
+            if tokens.digest(scope) == Some(stored.token) {
+                let expires_at_ms = stored.expires_at_ms;
+                open.insert(
+                    stored.id,
+                    Session {
+                        scope,
+                        expires_at_ms,
+                    },
+                );
+            } else {
+                store.remove_session(stored.id).await?;
+            }
+        }
+        Ok(Self {
+            store,
+            open: Arc::new(Mutex::new(open)),
+            links: Arc::default(),
+        })
+    }
+
+    /// Opens a session and returns its secret. If it cannot be stored, it ends with the server.
+    pub(crate) async fn open(&self, tokens: &Tokens, scope: Scope) -> anyhow::Result<String> {
+        let secret = random_secret()?;
+        let id = digest(secret.as_bytes());
+        let expires_at_ms = now_ms() + LIFETIME.as_millis() as u64;
+        let ended = {
+            let mut open = locked(&self.open);
+            open.insert(
+                id,
+                Session {
+                    scope,
+                    expires_at_ms,
+                },
+            );
+            let oldest = open.iter().min_by_key(|(_, session)| session.expires_at_ms);
+            let oldest = oldest.map(|(id, _)| *id);
+            oldest.filter(|id| open.len() > MAX_SESSIONS && open.remove(id).is_some())
+        };
+        if let Some(ended) = ended {
+            self.forget(ended).await;
+        }
+        if let Some(token) = tokens.digest(scope) {
+            let is_read_only = scope != Scope::Full;
+            let stored = StoredSession {
+                id,
+                token,
+                is_read_only,
+                expires_at_ms,
+            };
+            if let Err(error) = self.store.add_session(stored).await {
+                tracing::warn!(%error, "a session could not be stored and ends with the server");
+            }
+        }
+        Ok(secret)
+    }
+
+    pub(crate) fn scope(&self, secret: &str) -> Option<Scope> {
+        let open = locked(&self.open);
+        let session = open.get(&digest(secret.as_bytes()))?;
+        (session.expires_at_ms > now_ms()).then_some(session.scope)
+    }
+
+    pub(crate) async fn end(&self, secret: &str) {
+        let id = digest(secret.as_bytes());
+        if locked(&self.open).remove(&id).is_some() {
+            self.forget(id).await;
+        }
+    }
+
+    async fn forget(&self, id: Digest) {
+        if let Err(error) = self.store.remove_session(id).await {
+            tracing::warn!(%error, "an ended session could not be removed from the database");
+        }
+    }
+
+    /// Returns the ticket of a link that signs in once.
+    pub(crate) fn new_link(&self) -> anyhow::Result<String> {
+        let ticket = random_secret()?;
+        let mut links = locked(&self.links);
+        links.retain(|_, expires_at_ms| *expires_at_ms > now_ms());
+        let oldest = links
+            .iter()
+            .min_by_key(|(_, expires_at_ms)| **expires_at_ms);
+        if let Some(oldest) = oldest.map(|(id, _)| *id)
+            && links.len() >= MAX_LINKS
+        {
+            links.remove(&oldest);
+        }
+        let expires_at_ms = now_ms() + LINK_LIFETIME.as_millis() as u64;
+        links.insert(digest(ticket.as_bytes()), expires_at_ms);
+        Ok(ticket)
+    }
+
+    /// Returns true once for each ticket.
+    pub(crate) fn use_link(&self, ticket: &str) -> bool {
+        let expires_at_ms = locked(&self.links).remove(&digest(ticket.as_bytes()));
+        expires_at_ms.is_some_and(|expires_at_ms| expires_at_ms > now_ms())
+    }
+}
+
+fn random_secret() -> anyhow::Result<String> {
+    let mut random = [0; SECRET_BYTES];
+    SysRng.try_fill_bytes(&mut random)?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The maps are never left half changed.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,33 @@
+// Signing in by a link and by the token, and signing out, in a real browser.
+import { expect, test } from './server';
+
+test('a link signs in once, and signing out ends the session', async ({
+  server,
+  page,
+  browser,
+}) => {
+  const { path } = await server.call<{ path: string }>('POST', '/login-links');
+  await page.goto(server.url + path);
+  await expect(page).toHaveURL(`${server.url}/runs`);
+  await page.reload();
+  await expect(page.getByRole('link', { name: 'Leadline' })).toBeVisible();
+
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(server.url + path);
+  await expect(other.getByText('This link was used before')).toBeVisible();
+  await expect(other.getByRole('textbox', { name: 'Link or token' })).toBeVisible();
+
+  await page.getByRole('button', { name: 'Keyboard shortcuts and help' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await expect(page.getByRole('heading', { name: 'Sign in to Leadline' })).toBeVisible();
+  await page.goto(`${server.url}/runs`);
+  await expect(page.getByRole('heading', { name: 'Sign in to Leadline' })).toBeVisible();
+});
+
+test('the cookie is useless to another local server', async ({ server, page }) => {
+  await server.signIn(page);
+  const [cookie] = await page.context().cookies();
+  const headers = { authorization: `Bearer ${cookie?.value}` };
+  const response = await fetch(`${server.url}/api/v1/runs`, { headers });
+  expect(response.status).toBe(401);
+});

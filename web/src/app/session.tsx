@@ -1,0 +1,29 @@
+// What the signed-in user may do, and signing out.
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { sessionQuery } from '../api/queries';
+
+export function ReadOnlyChip() {
+  const session = useQuery(sessionQuery);
+  if (!session.data?.read_only) return null;
+  return (
+    <span className="chip" title="You are signed in with the read token: runs cannot be started.">
+      Read-only
+    </span>
+  );
+}
+
+/** Ends the session of this browser. */
+export function SignOut() {
+  const session = useQuery(sessionQuery);
+  if (!session.data?.can_sign_out) return null;
+  const signOut = async () => {
+    await fetch('/logout', { method: 'POST' }).catch(() => null);
+    location.assign('/login');
+  };
+  return (
+    <Button variant="default" onClick={signOut} style={{ alignSelf: 'flex-start' }}>
+      Sign out
+    </Button>
+  );
+}
