@@ -13,6 +13,7 @@ use reqwest::Method;
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, timeout_at};
+use tokio_tungstenite::tungstenite::Message;
 
 const SOCKETS: usize = 20;
 /// Milliseconds.
@@ -23,8 +24,11 @@ const SHORT_TIME: Duration = Duration::from_secs(3);
 async fn watch(mut socket: Socket, end: Instant) -> (u32, Duration) {
     let (mut count, mut longest, mut last) = (0, Duration::ZERO, Instant::now());
     while let Ok(message) = timeout_at(end, socket.next()).await {
-        let message = message.unwrap().unwrap();
-        let message: Value = serde_json::from_str(message.to_text().unwrap()).unwrap();
+        let Message::Text(message) = message.unwrap().unwrap() else {
+            // A ping, which the library answers.
+            continue;
+        };
+        let message: Value = serde_json::from_str(&message).unwrap();
         if message["type"] == "heartbeat" {
             count += 1;
             longest = longest.max(last.elapsed());

@@ -303,3 +303,48 @@ async fn stalled_streams_are_closed_and_slow_ones_are_complete() {
     }
     drop((stalled_lines, stalled_socket));
 }
+
+/// Resident memory of a process in bytes.
+fn memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .unwrap();
+    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    kib * 1024
+}
+
+#[tokio::test]
+async fn many_viewers_need_little_memory() {
+    const VIEWERS: u64 = 400;
+    let server = Program::start().await;
+    let run = server.queue(job("a", "60s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let before = memory(server.pid());
+    let path = format!("/runs/{run}/stream");
+    let mut sockets = Vec::new();
+    for _ in 0..VIEWERS {
+        sockets.push(open(&server, &path).await);
+    }
+    for socket in &mut sockets {
+        assert!(socket.next().await.unwrap().is_ok());
+    }
+    let each = memory(server.pid()).saturating_sub(before) / VIEWERS;
+    assert!(each < 64 * 1024, "{each} bytes per viewer");
+    let events = open(&server, "/events").await;
+    drop((sockets, events));
+}
+
+/// Idle streams never fill the buffers of the kernel.
+#[tokio::test]
+async fn idle_stream_of_a_client_that_does_not_read_is_closed() {
+    let server = Program::start().await;
+    let mut socket = open(&server, "/events").await;
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    // What the server has sent meanwhile; answers to its pings come too late.
+    let ended = tokio::time::timeout(Duration::from_secs(1), async {
+        while let Some(Ok(_)) = socket.next().await {}
+    });
+    ended.await.expect("the stream is closed");
+}

@@ -1,7 +1,10 @@
 //! A WebSocket that the server only sends to. Sockets of clients that stop reading are closed.
 
 use crate::runs::state::ServerPhase;
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
+use axum::{
+    body::Bytes,
+    extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code},
+};
 use leadline_protocol::runs_event::RunsEvent;
 use std::time::Duration;
 use tokio::{
@@ -15,6 +18,12 @@ pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Bytes. Clients send control frames only.
 const MAX_FRAME: usize = 1024;
+/// The default of 128 KiB per socket would be most of the memory of a thousand viewers.
+const READ_BUFFER: usize = 4 * 1024;
+/// The buffers of the kernel hide for long that a client has stopped reading, but it does not answer
+/// pings: closed after at most 10 s.
+const PING_PERIOD: Duration = Duration::from_millis(2500);
+const MAX_UNANSWERED: u32 = 3;
 
 /// Interval of heartbeats. Browsers answer ping frames without showing them to pages, so a
 /// heartbeat is a message.
@@ -26,13 +35,17 @@ pub(crate) struct Socket {
     phase: watch::Receiver<ServerPhase>,
     interval: Interval,
     heartbeat: Utf8Bytes,
+    pings: Interval,
+    /// Pings since the last answer.
+    unanswered: u32,
 }
 
-/// Limits the frames that clients may send.
+/// Limits the frames that clients may send, and the memory for them.
 pub(crate) fn small_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_frame_size(MAX_FRAME)
         .max_message_size(MAX_FRAME)
+        .read_buffer_size(READ_BUFFER)
 }
 
 /// Completes when the server closes all streams.
@@ -41,23 +54,30 @@ pub(crate) async fn until_closed(phase: &mut watch::Receiver<ServerPhase>) {
     let _ = phase.wait_for(|phase| *phase == ServerPhase::Closed).await;
 }
 
+/// First tick after one period.
+fn later(period: Duration) -> Interval {
+    let mut interval = interval(period);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval.reset();
+    interval
+}
+
 impl Socket {
     pub(crate) fn new(
         socket: WebSocket,
         phase: watch::Receiver<ServerPhase>,
         Heartbeat(period): Heartbeat,
     ) -> Self {
-        let mut interval = interval(period);
-        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        interval.reset();
         let heartbeat = RunsEvent::Heartbeat {
             interval_ms: period.as_millis() as u64,
         };
         Self {
             socket,
             phase,
-            interval,
+            interval: later(period),
             heartbeat: serde_json::to_string(&heartbeat).unwrap_or_default().into(),
+            pings: later(PING_PERIOD),
+            unanswered: 0,
         }
     }
 
@@ -72,19 +92,31 @@ impl Socket {
             .await
     }
 
+    async fn ping(&mut self) -> bool {
+        self.unanswered += 1;
+        self.send_message(Message::Ping(Bytes::new())).await
+    }
+
     async fn send_message(&mut self, message: Message) -> bool {
         let sent = timeout(SEND_TIMEOUT, self.socket.send(message)).await;
         matches!(sent, Ok(Ok(())))
     }
 
-    /// Handles control frames and sends heartbeats. Returns when the socket is closed.
+    /// Handles control frames, and sends heartbeats and pings. Returns when the socket is closed.
     pub(crate) async fn keep_alive(&mut self) {
         loop {
             tokio::select! {
+                // Answers are read before the next ping is counted.
+                biased;
                 received = self.socket.recv() => match received {
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return,
-                    Some(Ok(_)) => {}
+                    Some(Ok(_)) => self.unanswered = 0,
                 },
+                _ = self.pings.tick() => {
+                    if self.unanswered == MAX_UNANSWERED || !self.ping().await {
+                        return;
+                    }
+                }
                 _ = self.interval.tick() => {
                     if !self.send_heartbeat().await {
                         return;
