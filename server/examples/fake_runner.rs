@@ -295,7 +295,10 @@ fn append(variable: &str, line: &str) {
             .append(true)
             .create(true)
             .open(path);
-        writeln!(file.expect("writable"), "{line}").expect("writable");
+        // One write, because several programs append at the same time.
+        let line = format!("{line}\n");
+        let written = file.expect("writable").write_all(line.as_bytes());
+        written.expect("writable");
     }
 }
 
