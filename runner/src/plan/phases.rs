@@ -25,14 +25,13 @@ pub(crate) fn plan_phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
         }
     };
     let any = |f: fn(&ResolvedJob) -> bool| jobs.iter().any(f);
-    let flushes = any(|job| job.target.end_fsync && job.pattern.rw.writes());
-    add(true, Phase::Guard, None, None);
     add(
         any(has_layout),
         Phase::Layout,
         None,
         Some(layout_bytes(jobs)),
     );
+    add(true, Phase::Guard, None, None);
     add(
         any(|job| job.target.drop_caches),
         Phase::DropCaches,
@@ -53,15 +52,21 @@ pub(crate) fn plan_phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
         window_ms(jobs),
         measure_write_bytes(jobs),
     );
-    add(flushes, Phase::Flush, None, None);
+    add(any(has_flush), Phase::Flush, None, None);
     add(any(|job| job.target.unlink), Phase::CleanUp, None, None);
     phases
 }
 
 /// Returns true if layout creates or writes files.
-fn has_layout(job: &ResolvedJob) -> bool {
+pub(crate) fn has_layout(job: &ResolvedJob) -> bool {
     job.targets.iter().any(|target| {
         matches!(target.kind, TargetKind::File | TargetKind::Loop)
             && (!target.existed || target.layout_offset.is_some())
     })
+}
+
+/// Returns true if the files are flushed after the measurement. As in fio, jobs without writes
+/// ignore `end_fsync`.
+pub(crate) fn has_flush(job: &ResolvedJob) -> bool {
+    job.target.end_fsync && job.pattern.rw.writes() && !job.ring.ioengine.is_null()
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     load::worker::task::WorkerError,
+    plan::phases::has_flush,
     run::{context::RunContext, open_targets::OpenTargets},
     system::target::{OpenTarget, cache},
 };
@@ -26,7 +27,7 @@ pub(crate) fn files_to_flush(
 ) -> Result<Vec<FileToFlush>, WorkerError> {
     let mut files = Vec::new();
     for worker in &open.workers {
-        if !jobs[worker.job].target.end_fsync {
+        if !has_flush(&jobs[worker.job]) {
             continue;
         }
         for opened in &worker.targets {

@@ -2,6 +2,7 @@
 
 use crate::{
     load::worker::task::WorkerError,
+    plan::phases::has_layout,
     run::{
         cache_preparation,
         context::{RunContext, unless_stopped},
@@ -83,8 +84,7 @@ fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
 }
 
 fn lay_out(run: &mut RunContext) -> Result<(), RunError> {
-    let mut targets = run.plan.jobs.iter().flat_map(|job| &job.targets);
-    if targets.all(|target| target.existed && target.layout_offset.is_none()) {
+    if !run.any_job(has_layout) {
         return Ok(());
     }
     run.in_phase(Phase::Layout, |run| {

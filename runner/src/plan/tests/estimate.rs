@@ -19,8 +19,8 @@ fn phases_and_estimate_for_a_mixed_job() {
     assert_eq!(
         phases,
         [
-            Phase::Guard,
             Phase::Layout,
+            Phase::Guard,
             Phase::DropCaches,
             Phase::Invalidate,
             Phase::Ramp,
