@@ -14,6 +14,10 @@ pub trait HostView {
     fn default_directory(&self) -> String;
     /// Of the host, within the limits of the control groups; in bytes, 0 if unknown.
     fn available_memory(&self) -> u64;
+    /// Huge pages that `mem=mmaphuge` can map, in bytes; `None` if unknown.
+    fn available_huge_pages(&self) -> Option<u64> {
+        None
+    }
     /// Reason and remedy; `None` if io_uring is available.
     fn io_uring_unavailable(&self) -> Option<(String, String)>;
     /// Major and minor version, such as (6, 10).

@@ -4,7 +4,10 @@
 use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::{
     format::bytes,
-    job::{Job, engine::EngineName},
+    job::{
+        Job,
+        engine::{BufferPages, EngineName},
+    },
     plan::job::{BufferRegistration, ResolvedJob},
 };
 
@@ -60,9 +63,41 @@ pub(crate) fn resolve_registration(
     }
 }
 
-/// Rejects runs whose buffers do not fit in memory; the problem refers to the job with the largest
-/// buffers.
+/// Rejects runs whose buffers do not fit in memory or in the huge pages of the host.
 pub(crate) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
+    check_memory(jobs, host, issues);
+    check_huge_pages(jobs, host, issues);
+}
+
+/// The problem refers to the first job that uses them.
+fn check_huge_pages(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
+    let mut users = jobs
+        .iter()
+        .filter(|(_, job)| job.ring.mem == BufferPages::Mmaphuge)
+        .peekable();
+    let Some((index, first)) = users.peek() else {
+        return;
+    };
+    issues.begin_job(*index, &first.name);
+    let needed = users
+        .map(|(_, job)| buffer_bytes(job))
+        .fold(0, u64::saturating_add);
+    let Some(available) = host.available_huge_pages() else {
+        return;
+    };
+    if needed > available {
+        let detail = format!(
+            "The buffers need {} of huge pages; {} are available.",
+            bytes(needed),
+            bytes(available)
+        );
+        let remedy = "Reserve huge pages with sysctl vm.nr_hugepages, or use mem=thp.";
+        issues.environment("insufficient_huge_pages", "mem", detail, remedy);
+    }
+}
+
+/// The problem refers to the job with the largest buffers.
+fn check_memory(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
     let total = jobs
         .iter()
         .map(|(_, job)| buffer_bytes(job))

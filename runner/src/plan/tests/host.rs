@@ -8,6 +8,7 @@ pub(crate) const GIB: u64 = 1 << 30;
 
 pub(crate) struct TableHost {
     pub memory: u64,
+    pub huge_pages: Option<u64>,
     pub free: u64,
     pub is_root: bool,
     pub io_uring: bool,
@@ -18,6 +19,7 @@ impl Default for TableHost {
     fn default() -> Self {
         Self {
             memory: 8 * GIB,
+            huge_pages: None,
             free: 100 * GIB,
             is_root: true,
             io_uring: true,
@@ -105,6 +107,10 @@ impl HostView for TableHost {
 
     fn available_memory(&self) -> u64 {
         self.memory
+    }
+
+    fn available_huge_pages(&self) -> Option<u64> {
+        self.huge_pages
     }
 
     fn io_uring_unavailable(&self) -> Option<(String, String)> {

@@ -12,6 +12,18 @@ pub(crate) fn field_bytes(text: &str, name: &str) -> Option<u64> {
     field(text, name)?.checked_mul(1024)
 }
 
+/// Huge pages of the default size that are neither used nor reserved, or that may be added
+/// (`vm.nr_overcommit_hugepages`), in bytes (Documentation/admin-guide/mm/hugetlbpage.rst).
+pub(crate) fn available_huge_pages(kernel: &Kernel) -> Option<u64> {
+    let text = fs::read_to_string(kernel.proc.join("meminfo")).ok()?;
+    let overcommit = fs::read_to_string(kernel.proc.join("sys/vm/nr_overcommit_hugepages"));
+    let addable = overcommit.ok()?.trim().parse::<u64>().ok()?;
+    let count = |name| field(&text, name);
+    let free = count("HugePages_Free")?.saturating_sub(count("HugePages_Rsvd")?);
+    let added = addable.saturating_sub(count("HugePages_Surp")?);
+    (free + added).checked_mul(field_bytes(&text, "Hugepagesize")?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

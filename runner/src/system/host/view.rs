@@ -102,6 +102,10 @@ impl HostView for View {
         host.into_iter().chain(group).min().unwrap_or(0)
     }
 
+    fn available_huge_pages(&self) -> Option<u64> {
+        meminfo::available_huge_pages(&self.kernel)
+    }
+
     fn io_uring_unavailable(&self) -> Option<(String, String)> {
         io_uring_support::unavailable(&self.kernel)
     }

@@ -61,6 +61,17 @@ fn options_unsupported_by_the_host() {
         json!({"filename": "full", "direct": 1, "iodepth": 1024, "bs": "1m", "numjobs": 4}),
         &[("insufficient_memory", "jobs[0].iodepth", "1024")],
     );
+    let small = TableHost {
+        huge_pages: Some(2 * MIB),
+        ..TableHost::default()
+    };
+    let huge = json!({"filename": "full", "direct": 1, "mem": "mmaphuge", "numjobs": 2});
+    check_on(
+        &small,
+        huge.clone(),
+        &[("insufficient_huge_pages", "jobs[0].mem", "4 MiB")],
+    );
+    check_on(&small, merge(huge, &json!({"numjobs": 1})), &[]);
 }
 
 #[test]
