@@ -141,8 +141,8 @@ options! {
     depth {
         /// I/Os in flight per worker; psync and trims use 1.
         iodepth: u32 = "1",
-        /// I/Os per submission; 0 is iodepth.
-        iodepth_batch_submit ["iodepth_batch"]: u32 = "1",
+        /// Maximum I/Os per submission; 0 is iodepth. Default: chosen by the engine.
+        iodepth_batch_submit ["iodepth_batch"]: u32,
         /// Minimum number of completions to wait for.
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
         /// Number of workers of this job.
@@ -173,7 +173,7 @@ options! {
         startdelay: Seconds = "0",
         /// Number of passes over the region.
         loops: u64 = "1",
-        /// Maximum number of I/Os.
+        /// Maximum number of I/Os per worker and pass.
         number_ios: u64,
     }
     cache {

@@ -149,7 +149,7 @@ pub struct TimingOptions {
     pub ramp_ms: u64,
     pub startdelay_ms: u64,
     pub loops: u64,
-    /// Maximum number of I/Os per worker; null if unlimited.
+    /// Maximum number of I/Os per worker and pass; null if unlimited.
     pub number_ios: Option<u64>,
     /// Bytes per worker, including loops.
     pub io_size: u64,

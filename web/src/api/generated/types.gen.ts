@@ -1099,7 +1099,7 @@ export type Job = {
      */
     iodepth?: string | number | boolean;
     /**
-     * I/Os per submission; 0 is iodepth.
+     * Maximum I/Os per submission; 0 is iodepth. Default: chosen by the engine.
      */
     iodepth_batch_submit?: string | number | boolean;
     /**
@@ -1159,7 +1159,7 @@ export type Job = {
      */
     loops?: string | number | boolean;
     /**
-     * Maximum number of I/Os.
+     * Maximum number of I/Os per worker and pass.
      */
     number_ios?: string | number | boolean;
     /**
@@ -3151,7 +3151,7 @@ export type TimingOptions = {
     startdelay_ms: number;
     loops: number;
     /**
-     * Maximum number of I/Os per worker; null if unlimited.
+     * Maximum number of I/Os per worker and pass; null if unlimited.
      */
     number_ios?: number | null;
     /**
