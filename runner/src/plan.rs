@@ -58,6 +58,7 @@ pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn Ho
     check_workers(&indexed_jobs, &mut issues);
     states::check_shared(&indexed_jobs, &mut issues);
     states::check_shared_allocation(&indexed_jobs, &mut issues);
+    states::check_shared_loops(&indexed_jobs, &mut issues);
     check_devices(&run.devices, &indexed_jobs, &mut issues);
     let resolved: Vec<&ResolvedJob> = indexed_jobs.iter().map(|(_, job)| job).collect();
     let confirmations = overwrites::check(run, &resolved, host, &mut issues);

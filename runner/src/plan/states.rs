@@ -12,10 +12,10 @@ use leadline_protocol::{
         Job,
         keyword::{CacheState, Fallocate, FileState},
     },
-    plan::job::ResolvedJob,
+    plan::{job::ResolvedJob, target::TargetKind},
     problem::Problem,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 type OptionValue = (&'static str, &'static str);
 
@@ -222,5 +222,31 @@ pub(crate) fn check_shared_allocation(jobs: &[(usize, ResolvedJob)], issues: &mu
         );
         let remedy = "Use the same fallocate in all jobs of the file.";
         issues.invalid("conflicting_options", "fallocate", detail, remedy);
+    }
+}
+
+/// Rejects jobs that write a file that another job attaches to a loop device: the guard does not
+/// open the backing file of a loop device for writing.
+pub(crate) fn check_shared_loops(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
+    let written: BTreeSet<&str> = jobs
+        .iter()
+        .filter(|(_, job)| job.pattern.rw.destroys())
+        .flat_map(|(_, job)| &job.targets)
+        .filter(|target| target.kind == TargetKind::File)
+        .map(|target| target.path.as_str())
+        .collect();
+    for (index, job) in jobs {
+        let mut attached = job.targets.iter().filter(|target| {
+            target.kind == TargetKind::Loop && written.contains(target.path.as_str())
+        });
+        if let Some(target) = attached.next() {
+            issues.begin_job(*index, &job.name);
+            let detail = format!(
+                "{} has loop_device=1 in one job and is written by another job without it.",
+                target.path
+            );
+            let remedy = "Use loop_device=1 in all jobs of the file, or different files.";
+            issues.invalid("conflicting_options", "loop_device", detail, remedy);
+        }
     }
 }

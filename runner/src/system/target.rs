@@ -146,7 +146,6 @@ impl Targets {
             (Some(state), Some(now)) => *state == now.bound_state(is_step),
             (None, Some(now)) => !now.needs_confirmation(is_step),
             (Some(_), None) => false,
-            // A loop device of the run.
             (None, None) => true,
         }
     }

@@ -11,6 +11,8 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
+const SECTOR_BYTES: u64 = 512;
+
 /// Rejects jobs that read beyond the end of the file.
 pub(super) fn check_reads(
     request: &JobRequest,
@@ -39,8 +41,10 @@ pub(super) fn check_reads(
     issues.invalid("read_beyond_end", option, detail, remedy);
 }
 
-/// A loop device has the length of its file and does not grow.
+/// A loop device has the length of its file in whole sectors and does not grow.
 pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues: &mut Issues) {
+    let is_cut = length >= end;
+    let length = length / SECTOR_BYTES * SECTOR_BYTES;
     if path.kind == TargetKind::Loop && length < end {
         let detail = format!(
             "A loop device on {} would be only {}, but the job needs {}.",
@@ -48,7 +52,11 @@ pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues
             bytes(length),
             bytes(end)
         );
-        let remedy = "Remove fallocate, file_append and create_on_open.";
+        let remedy = if is_cut {
+            "Use sizes that are multiples of 512 bytes."
+        } else {
+            "Remove fallocate, file_append and create_on_open."
+        };
         issues.invalid("loop_too_short", "loop_device", detail, remedy);
     }
 }
