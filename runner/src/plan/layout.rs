@@ -161,6 +161,11 @@ fn lay_out(
     checks::check_loop_length(path, length, end, issues);
     checks::check_reads(request, facts, length, end, issues);
     checks::check_existing(request, facts, length_before, length, rewrite, issues);
+    // Appends extend the file in any case.
+    if allocation == Allocation::OnDemand && request.rw.kind.writes() && !request.job.file_append()
+    {
+        checks::report_growth(facts, length_before, end, issues);
+    }
     let extended_by_job = end > length_before && allocation != Allocation::Written;
     if (allocation == Allocation::Unwritten && length > length_before) || (has_holes && !rewrite) {
         checks::report_unwritten_blocks(request, facts, issues);

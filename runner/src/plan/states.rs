@@ -8,6 +8,7 @@ use crate::plan::{
     issues::Issues,
 };
 use leadline_protocol::{
+    finding::Severity,
     job::{
         Job,
         keyword::{CacheState, Fallocate, FileState},
@@ -15,6 +16,7 @@ use leadline_protocol::{
     plan::{job::ResolvedJob, target::TargetKind},
     problem::Problem,
 };
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
 type OptionValue = (&'static str, &'static str);
@@ -143,6 +145,17 @@ pub(crate) fn apply_state(job: &Job, facts: PathFacts, issues: &mut Issues) -> P
         let remedy =
             "Use another file name, remove the file yourself, or use file_state=overwrite.";
         reject_file(detail, remedy, issues);
+    } else {
+        issues.finding(
+            Severity::Note,
+            "file_overwritten",
+            format!(
+                "The run removes {} of an earlier run and creates it again.",
+                facts.canonical
+            ),
+            json!({"found_bytes": facts.length}),
+            "Use another file to keep the data.",
+        );
     }
     PathFacts {
         kind: PathKind::Missing,

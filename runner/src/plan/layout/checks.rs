@@ -119,6 +119,25 @@ pub(super) fn check_existing(
     }
 }
 
+/// Reports an existing file that the writes of the job extend.
+pub(super) fn report_growth(facts: &PathFacts, length: u64, end: u64, issues: &mut Issues) {
+    if facts.kind != PathKind::File || end <= length {
+        return;
+    }
+    issues.finding(
+        Severity::Note,
+        "file_extended",
+        format!(
+            "The writes extend {} from {} to {}.",
+            facts.canonical,
+            bytes(length),
+            bytes(end)
+        ),
+        json!({"found_bytes": length, "length_bytes": end}),
+        "Use another file, or a size within its current length.",
+    );
+}
+
 pub(super) fn report_unwritten_blocks(
     request: &JobRequest,
     facts: &PathFacts,
