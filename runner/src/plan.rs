@@ -96,7 +96,7 @@ fn resolve_jobs(
         let request = JobRequest::resolve(&expanded, name.clone(), host, issues);
         if let Some(resolved) = resolved_job::resolve(&request, index, host, &mut budget, issues) {
             unused_options::check(job, &resolved, issues);
-            findings::report(&resolved, host, issues);
+            findings::report(job, &resolved, host, issues);
             jobs.push((index, resolved));
         }
     }

@@ -9,6 +9,7 @@ use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::{
     finding::Severity,
     format::duration,
+    job::Job,
     plan::{
         job::ResolvedJob,
         window::{late_ramps, measured_from_ms, window_begin_ms},
@@ -16,13 +17,14 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-pub(crate) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
+/// `requested`: the job that `job` was resolved from.
+pub(crate) fn report(requested: &Job, job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
     workload::report_runtime(job, issues);
     workload::report_depth(job, issues);
     cache::report(job, host, issues);
     target::report(job, host, issues);
     workload::report_pattern(job, issues);
-    fio_differences::report(job, issues);
+    fio_differences::report(requested, job, issues);
 }
 
 /// Reports the latest ramp that extends into the measured window of the run. The counters of the

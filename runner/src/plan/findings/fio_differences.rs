@@ -1,16 +1,18 @@
 //! Notes about options that fio applies differently; docs/fio-differences.md lists them with the
 //! reasons.
 
-use crate::plan::issues::Issues;
+use crate::plan::{issues::Issues, phases::has_flush};
 use leadline_protocol::{
     finding::Severity,
-    job::{distribution::Distribution, keyword::Fallocate},
-    plan::job::ResolvedJob,
+    job::{
+        Job, direction::PerDirection, distribution::Distribution, keyword::Fallocate, size::Extent,
+    },
+    plan::job::{BlockSizes, ResolvedJob},
 };
 use serde_json::json;
 
-pub(crate) fn report(job: &ResolvedJob, issues: &mut Issues) {
-    for (option, sentence) in differences(job) {
+pub(crate) fn report(requested: &Job, job: &ResolvedJob, issues: &mut Issues) {
+    for (option, sentence) in differences(requested, job) {
         issues.finding(
             Severity::Note,
             "fio_difference",
@@ -22,7 +24,7 @@ pub(crate) fn report(job: &ResolvedJob, issues: &mut Issues) {
 }
 
 /// Options and sentences.
-fn differences(job: &ResolvedJob) -> Vec<(&'static str, String)> {
+fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
     let mut note = |applies: bool, option: &'static str, sentence: &str| {
         if applies {
@@ -80,6 +82,21 @@ fn differences(job: &ResolvedJob) -> Vec<(&'static str, String)> {
         "The last I/O ends at the number of bytes; fio rounds up to a whole block.",
     );
     note(
+        collects_submissions(job),
+        "iodepth_batch_submit",
+        "Completions are collected before each submission; fio submits after the first one, so its submissions are smaller.",
+    );
+    note(
+        has_flush(job),
+        "end_fsync",
+        "The final fsync is a separate phase; fio includes it in the runtime and thus in the bandwidth.",
+    );
+    note(
+        cuts_last_block(requested, job),
+        "size",
+        "The file ends with the last whole block; fio creates it with the requested size.",
+    );
+    note(
         job.target.fallocate == Fallocate::Written
             && rw.destroys()
             && job.targets.iter().any(|target| target.layout_bytes > 0),
@@ -112,6 +129,35 @@ fn wraps_exactly(job: &ResolvedJob) -> bool {
         .saturating_add_signed(job.pattern.rw_modifier.unwrap_or(0))
         .max(1);
     job.targets.iter().all(|target| target.size % stride == 0)
+}
+
+/// The requested batch is larger than the number of completions that the job waits for.
+fn collects_submissions(job: &ResolvedJob) -> bool {
+    let ring = &job.ring;
+    let batch = ring.iodepth_batch_submit.unwrap_or(1);
+    let completed = ring.iodepth_batch_complete_min.unwrap_or(1);
+    ring.ioengine.has_ring() && job.in_flight() > 1 && batch > completed.max(1)
+}
+
+/// Layout creates a file that is shorter than the requested size.
+fn cuts_last_block(requested: &Job, job: &ResolvedJob) -> bool {
+    let Some(size) = requested.size.and_then(Extent::bytes) else {
+        return false;
+    };
+    let is_laid_out = job
+        .targets
+        .iter()
+        .any(|target| target.layout_offset.is_some());
+    is_laid_out && requested.filesize.is_none() && !size.is_multiple_of(smallest_block(job))
+}
+
+fn smallest_block(job: &ResolvedJob) -> u64 {
+    let PerDirection { read, write, trim } = &job.pattern.bs;
+    let rw = job.pattern.rw;
+    let all: [(bool, &BlockSizes); 3] =
+        [(rw.reads(), read), (rw.writes(), write), (rw.trims(), trim)];
+    let used = all.iter().filter(|(is_used, _)| *is_used);
+    used.map(|(_, bs)| bs.min).min().unwrap_or(1)
 }
 
 fn uses_normal(job: &ResolvedJob) -> bool {

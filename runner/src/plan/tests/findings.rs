@@ -108,6 +108,16 @@ fn findings_depend_on_options() {
             json!({}),
         ),
         (
+            "file_extended",
+            json!({"filename": "short", "rw": "write", "size": "128m", "fallocate": "none"}),
+            json!({"filename": "short", "rw": "write", "size": "64m", "fallocate": "none"}),
+        ),
+        (
+            "file_overwritten",
+            json!({"filename": "ours", "rw": "write", "size": "1m", "file_state": "fresh"}),
+            json!({"filename": "new", "rw": "write", "size": "1m", "file_state": "fresh"}),
+        ),
+        (
             "fio_difference",
             json!({"rw": "read:-8k"}),
             json!({"rw": "read:4k"}),
@@ -121,6 +131,21 @@ fn findings_depend_on_options() {
             "fio_difference",
             json!({"rw": "write", "size": "64k", "io_size": "512k", "bs": "4k", "fsync": 6, "time_based": 0}),
             json!({"rw": "write", "size": "64k", "io_size": "512k", "bs": "4k", "fsync": 5000, "time_based": 0}),
+        ),
+        (
+            "fio_difference",
+            json!({"iodepth": 16, "iodepth_batch_submit": 4}),
+            json!({"iodepth": 16, "iodepth_batch_submit": 4, "iodepth_batch_complete_min": 4}),
+        ),
+        (
+            "fio_difference",
+            json!({"rw": "write", "end_fsync": 1}),
+            json!({"rw": "read", "end_fsync": 1}),
+        ),
+        (
+            "fio_difference",
+            json!({"filename": "new", "size": "1000k", "bs": "64k"}),
+            json!({"filename": "new", "size": "1024k", "bs": "64k"}),
         ),
         (
             "fio_difference",
