@@ -1,0 +1,257 @@
+//! What a run does, compared with its plan.
+
+use crate::{
+    expected::{Bounds, total_bytes, total_ios, totals},
+    files::{Case, Content},
+    observed::Observed,
+    rates, times,
+};
+use leadline_protocol::{
+    phase::Phase,
+    plan::{job::ResolvedJob, target::TargetKind},
+    problem::Problem,
+    report::Report,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+/// Memory of the runner without buffers, per run and per worker.
+const BASE_BYTES: u64 = 64 << 20;
+const WORKER_BYTES: u64 = 4 << 20;
+
+pub(crate) fn violations(case: &Case, observed: &Observed) -> Vec<String> {
+    let mut found = Vec::new();
+    found.extend(changed_by_plan(observed));
+    found.extend(problems(observed));
+    let is_refused = !observed.plan.problems.is_empty() || !observed.run.problems.is_empty();
+    if is_refused {
+        found.extend(changed_by_refused_run(observed));
+        return found;
+    }
+    let Some(report) = &observed.run.report else {
+        found.push(format!("no report: {}", observed.run.stderr));
+        return found;
+    };
+    if report.errors.total > 0 || observed.run.code != 0 {
+        let (code, errors) = (observed.run.code, &report.errors);
+        found.push(format!("exit {code}, {errors:?}, {}", observed.run.stderr));
+    }
+    found.extend(accepted(observed));
+    found.extend(measured(case, observed, report));
+    found.extend(written(observed, report));
+    found.extend(memory(observed));
+    found.extend(times::violations(observed, report));
+    found.extend(names(observed));
+    found.extend(lengths(observed));
+    found.extend(changed_files(case, observed));
+    found.extend(announced(case, observed));
+    found
+}
+
+fn changed_by_plan(observed: &Observed) -> Option<String> {
+    (observed.before != observed.after_plan).then(|| "the plan changed files".to_owned())
+}
+
+fn changed_by_refused_run(observed: &Observed) -> Option<String> {
+    (observed.before != observed.after).then(|| "the refused run changed files".to_owned())
+}
+
+/// Codes and fields; texts contain times.
+fn problems(observed: &Observed) -> Option<String> {
+    let key = |problem: &Problem| (problem.code.clone(), problem.field.clone());
+    let planned: Vec<_> = observed.plan.problems.iter().map(key).collect();
+    let done: Vec<_> = observed.run.problems.iter().map(key).collect();
+    let (plan_code, run_code) = (observed.plan_code, observed.run.code);
+    (planned != done || plan_code != run_code).then(|| {
+        format!(
+            "plan exits {plan_code} {planned:?}, run exits {run_code} {done:?} {}",
+            observed.run.stderr
+        )
+    })
+}
+
+/// The run starts with the jobs of the plan.
+fn accepted(observed: &Observed) -> Option<String> {
+    let accepted = observed.run.accepted.as_ref()?;
+    let planned = &observed.plan.jobs;
+    let mut jobs: Vec<ResolvedJob> = serde_json::from_value(accepted["jobs"].clone()).unwrap();
+    let targets = planned
+        .iter()
+        .zip(&mut jobs)
+        .flat_map(|(planned, job)| planned.targets.iter().zip(&mut job.targets));
+    // Its device is known when it is attached.
+    for (planned, target) in targets.filter(|(planned, _)| planned.kind == TargetKind::Loop) {
+        target.device.clone_from(&planned.device);
+        target.filesystem.clone_from(&planned.filesystem);
+    }
+    let differing = planned
+        .iter()
+        .zip(&jobs)
+        .find(|(planned, job)| planned != job);
+    differing.map(|(planned, job)| format!("planned {planned:?}, accepted {job:?}"))
+}
+
+/// I/Os and bytes of each job.
+fn measured(case: &Case, observed: &Observed, report: &Report) -> Vec<String> {
+    let pairs = observed.plan.jobs.iter().zip(&report.jobs).enumerate();
+    let check = |(index, (job, done))| {
+        let (ios, bytes) = totals(case, index, job);
+        let is_expected = ios.contain(total_ios(done)) && bytes.contain(total_bytes(done));
+        (!is_expected).then(|| {
+            let (done_ios, done_bytes) = (total_ios(done), total_bytes(done));
+            format!("job {index}: {ios:?} I/Os, {bytes:?} bytes expected; {done_ios}, {done_bytes}")
+        })
+    };
+    let limits = observed.plan.jobs.iter().zip(&report.jobs);
+    let limits = limits.flat_map(|(job, done)| rates::violations(job, done));
+    pairs.filter_map(check).chain(limits).collect()
+}
+
+/// Bytes of layout and of the measurement.
+fn written(observed: &Observed, report: &Report) -> Vec<String> {
+    let plan = &observed.plan;
+    let estimate = &plan.estimate;
+    let mut found = Vec::new();
+    let of_phase = |phase| plan.phases.iter().find(|planned| planned.phase == phase);
+    let planned = of_phase(Phase::Layout).map_or(0, |layout| layout.write_bytes.unwrap_or(0));
+    let done = report
+        .phases
+        .iter()
+        .find(|time| time.phase == Phase::Layout);
+    let done = done.map_or(0, |layout| layout.bytes.unwrap_or(0));
+    if planned != estimate.layout_bytes || done != planned {
+        let bytes = estimate.layout_bytes;
+        found.push(format!(
+            "layout {bytes} bytes estimated, {planned} planned, {done} written"
+        ));
+    }
+    let bound = estimate.measure_write_bytes;
+    let measure = of_phase(Phase::Measure).unwrap().write_bytes;
+    let done = report.write.bytes;
+    if bound != measure || bound.is_some_and(|bound| done > bound) {
+        found.push(format!(
+            "measure {bound:?} bytes estimated, {measure:?} planned, {done} written"
+        ));
+    }
+    let is_unlimited = plan
+        .jobs
+        .iter()
+        .any(|job| job.timing.time_based && job.pattern.rw.writes());
+    if bound.is_none() && !is_unlimited {
+        found.push("the bytes of the measurement have no bound".into());
+    }
+    found
+}
+
+fn memory(observed: &Observed) -> Option<String> {
+    let plan = &observed.plan;
+    let workers: u64 = plan.jobs.iter().map(|job| u64::from(job.numjobs)).sum();
+    let bound = plan.estimate.buffer_bytes + BASE_BYTES + workers * WORKER_BYTES;
+    let peak = observed.run.peak_rss_bytes;
+    (peak > bound).then(|| {
+        let buffers = plan.estimate.buffer_bytes;
+        format!("peak {peak} bytes of memory, {buffers} bytes of buffers planned")
+    })
+}
+
+/// Files before the run, and those of the plan that are not removed.
+fn names(observed: &Observed) -> Option<String> {
+    let mut expected: BTreeSet<PathBuf> = observed.before.keys().cloned().collect();
+    for job in &observed.plan.jobs {
+        let files = job
+            .targets
+            .iter()
+            .filter(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop));
+        let kept = files.filter(|target| target.existed || !job.target.unlink);
+        expected.extend(kept.map(|target| PathBuf::from(&target.path)));
+    }
+    let found: BTreeSet<PathBuf> = observed.after.keys().cloned().collect();
+    (expected != found).then(|| format!("files {expected:?} expected, {found:?} found"))
+}
+
+/// No file is shorter than planned; longer ones are those that a job extends with its writes.
+fn lengths(observed: &Observed) -> Vec<String> {
+    let mut planned: BTreeMap<&str, Bounds> = BTreeMap::new();
+    for job in &observed.plan.jobs {
+        for target in &job.targets {
+            let bounds = planned
+                .entry(&target.path)
+                .or_insert(Bounds { low: 0, high: 0 });
+            let appended = if job.target.file_append {
+                target.length
+            } else {
+                0
+            };
+            let end = appended + target.offset + target.size;
+            let written = if job.pattern.rw.writes() { end } else { 0 };
+            bounds.low = bounds.low.max(target.length);
+            bounds.high = bounds.high.max(target.length).max(written);
+        }
+    }
+    let check = |(path, bounds): (&str, Bounds)| {
+        let length = observed.after.get(Path::new(path))?.content.len() as u64;
+        let is_planned = bounds.contain(length);
+        (!is_planned).then(|| format!("{path}: length {bounds:?} planned, {length} found"))
+    };
+    planned.into_iter().filter_map(check).collect()
+}
+
+/// Only files that the plan writes change.
+fn changed_files(case: &Case, observed: &Observed) -> Vec<String> {
+    let mut may_change = BTreeSet::new();
+    for job in &observed.plan.jobs {
+        let writes = job
+            .targets
+            .iter()
+            .filter(|target| job.pattern.rw.destroys() || target.layout_offset.is_some());
+        may_change.extend(writes.map(|target| PathBuf::from(&target.path)));
+    }
+    let is_changed = |path: &&PathBuf| {
+        let is_device = case.content == Content::LoopDevice && path.ends_with("target");
+        observed.before[*path] != observed.after[*path] && !is_device
+    };
+    let existing = observed
+        .before
+        .keys()
+        .filter(|path| observed.after.contains_key(*path));
+    existing
+        .filter(is_changed)
+        .filter(|path| !may_change.contains(*path))
+        .map(|path| format!("{} changed, which is not planned", path.display()))
+        .collect()
+}
+
+/// Findings about existing files are about those that change, and data of others is confirmed.
+fn announced(case: &Case, observed: &Observed) -> Vec<String> {
+    let mut found = Vec::new();
+    let target = observed.before.keys().find(|path| path.ends_with("target"));
+    let Some((before, after)) =
+        target.and_then(|path| Some((&observed.before[path], observed.after.get(path)?)))
+    else {
+        return found;
+    };
+    if case.content == Content::LoopDevice {
+        return found;
+    }
+    let has_finding = |code: &str| {
+        let mut findings = observed.plan.findings.iter();
+        findings.any(|finding| finding.code == code)
+    };
+    let length = before.content.len();
+    let is_overwritten = after.content[..length.min(after.content.len())] != before.content[..];
+    let is_extended = after.content.len() > length;
+    let appends = observed.plan.jobs.iter().any(|job| job.target.file_append);
+    let is_confirmed = !observed.confirmed.is_empty();
+    if is_overwritten && case.content == Content::Foreign && !is_confirmed {
+        found.push("overwritten without a confirmation".into());
+    }
+    if is_overwritten && !has_finding("file_overwritten") {
+        found.push("overwritten without a finding".into());
+    }
+    if is_extended && !appends && !has_finding("file_extended") {
+        found.push("extended without a finding".into());
+    }
+    found
+}

@@ -1,0 +1,74 @@
+//! Jobs whose plans once differed from their runs.
+
+use crate::{
+    checks,
+    files::{Case, Content, Place, Scene},
+    observed::Observed,
+};
+use serde_json::{Value, json};
+
+/// Existing length of the file, jobs, and the code of the problem that the plan reports.
+fn cases() -> Vec<(Content, u64, Value, Option<&'static str>)> {
+    use Content::{Absent, Foreign, LoopDevice, Own};
+    let loop_read = json!({"rw": "randread", "direct": 0, "size": "64k", "loop_device": 1});
+    let loop_write = json!({"rw": "write", "direct": 0, "size": "256k", "loop_device": 1});
+    let write = json!({"rw": "write", "direct": 0, "size": "64k"});
+    let bytes = json!({"rw": "read", "direct": 0, "bs": 1000, "size": 1000, "loop_device": 1});
+    let no_io = json!({"rw": "write", "direct": 0, "ioengine": "null", "size": "64k"});
+    let read_flush = json!({"rw": "read", "direct": 0, "size": "64k", "end_fsync": 1});
+    let trim_flush = json!({"rw": "trim", "direct": 1, "size": "64k", "end_fsync": 1});
+    vec![
+        // The file of a loop device is not opened for writing.
+        (
+            Absent,
+            0,
+            json!([loop_read, write]),
+            Some("conflicting_options"),
+        ),
+        (
+            Own,
+            1 << 20,
+            json!([write, loop_write]),
+            Some("conflicting_options"),
+        ),
+        (
+            Own,
+            1 << 20,
+            json!([loop_read, {"rw": "read", "direct": 0}]),
+            None,
+        ),
+        // The device is 512 bytes × n long, and is not the file that was confirmed.
+        (Own, 643_081, json!([loop_read]), None),
+        (Foreign, 100_000, json!([loop_write]), None),
+        (Foreign, 1 << 20, json!([loop_write]), None),
+        (Absent, 0, json!([bytes]), Some("loop_too_short")),
+        // Phases.
+        (Absent, 0, json!([no_io]), None),
+        (Own, 1 << 20, json!([read_flush]), None),
+        (LoopDevice, 1 << 20, json!([trim_flush]), None),
+    ]
+}
+
+#[test]
+fn plans_that_once_differed_are_what_their_runs_do() {
+    let Some(scene) = Scene::create() else { return };
+    let mut seed = 0;
+    for place in [Place::Ext4, Place::Tmpfs] {
+        for (content, length, jobs, code) in cases() {
+            let case = Case {
+                place,
+                content,
+                length,
+                confirms: true,
+                jobs: jobs.as_array().unwrap().clone(),
+            };
+            let observed = Observed::new(&case, &scene, seed);
+            let problems = &observed.plan.problems;
+            let found = problems.first().map(|problem| problem.code.as_str());
+            assert_eq!(found, code, "{case}\n{problems:?}");
+            let violations = checks::violations(&case, &observed);
+            assert!(violations.is_empty(), "{case}\n{}", violations.join("\n"));
+            seed += 1;
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The plan of a job is what its run does. Generated jobs are planned and then run on scratch
+//! filesystems; problems, I/Os, bytes, phases, times, memory and files of the run are compared with
+//! the plan. What an I/O count must be is computed here, from the documentation.
+//!
+//! `cargo test -p leadline-runner --test planned_runs -- --ignored --nocapture` runs all 1,000 jobs,
+//! with `LEADLINE_CASE=N` only one of them.
+
+#[path = "../scratch/mod.rs"]
+mod scratch;
+
+mod checks;
+mod expected;
+mod files;
+mod generated;
+mod known;
+mod observed;
+mod rates;
+mod times;
+
+use files::{Case, Scene};
+use observed::Observed;
+use std::{collections::BTreeMap, env, sync::Mutex};
+
+/// Jobs of the subset that always runs.
+const SUBSET: u64 = 150;
+const ALL: u64 = 1000;
+const THREADS: u64 = 4;
+
+/// Results of all cases.
+#[derive(Default)]
+struct Results {
+    done: usize,
+    /// Jobs that the plan rejects, by the code of each problem.
+    refused: BTreeMap<String, usize>,
+    /// Largest peak memory of a run beyond its planned buffers, in bytes.
+    overhead_bytes: u64,
+    violations: Vec<String>,
+}
+
+impl Results {
+    fn add(&mut self, seed: u64, case: &Case, observed: &Observed) {
+        let problems = &observed.plan.problems;
+        self.done += usize::from(problems.is_empty());
+        if let Some(problem) = problems.first() {
+            *self.refused.entry(problem.code.clone()).or_default() += 1;
+        }
+        let buffers = observed.plan.estimate.buffer_bytes;
+        let overhead = observed.run.peak_rss_bytes.saturating_sub(buffers);
+        self.overhead_bytes = self.overhead_bytes.max(overhead);
+        let found = checks::violations(case, observed);
+        let lines = found
+            .iter()
+            .map(|line| format!("case {seed}: {line}\n    {case}"));
+        self.violations.extend(lines);
+    }
+}
+
+fn check(seeds: impl Iterator<Item = u64>) {
+    let Some(scene) = Scene::create() else { return };
+    let selected = env::var("LEADLINE_CASE").ok();
+    let selected: Option<u64> = selected.map(|seed| seed.parse().unwrap());
+    let seeds: Vec<u64> = selected.map_or_else(|| seeds.collect(), |seed| vec![seed]);
+    let results = Mutex::new(Results::default());
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let seeds = seeds.iter().skip(thread as usize).step_by(THREADS as usize);
+            let (scene, results) = (&scene, &results);
+            scope.spawn(move || {
+                for &seed in seeds {
+                    let case = generated::case(seed);
+                    let observed = Observed::new(&case, scene, seed);
+                    results.lock().unwrap().add(seed, &case, &observed);
+                }
+            });
+        }
+    });
+    let results = results.into_inner().unwrap();
+    let (count, done) = (seeds.len(), results.done);
+    let overhead_mib = results.overhead_bytes >> 20;
+    eprintln!(
+        "{count} jobs: {done} done, up to {overhead_mib} MiB besides buffers, refused {:?}",
+        results.refused
+    );
+    assert!(
+        results.violations.is_empty(),
+        "{} violations:\n{}",
+        results.violations.len(),
+        results.violations.join("\n")
+    );
+    assert!(selected.is_some() || done * 2 > count, "{done} jobs ran");
+}
+
+#[test]
+fn the_plan_of_a_job_is_what_its_run_does() {
+    check(0..SUBSET);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_plans_of_all_jobs_are_what_their_runs_do() {
+    check(0..ALL);
+}
