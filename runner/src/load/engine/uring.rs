@@ -89,6 +89,7 @@ impl<R: Ring, N: Entries> Uring<R, N> {
         let files: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
         ring.register_files(&files)?;
         let has_registered_ring = ring.register_ring();
+        ring.enable(setup.only_reads)?;
         let mut engine = Self::from_ring(wrap(ring), files, slots, setup.spin_ns);
         engine.decisions = decisions(features, has_registered_ring, setup);
         Ok(engine)

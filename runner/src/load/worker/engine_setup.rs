@@ -55,6 +55,7 @@ fn setup(job: &ResolvedJob) -> Setup {
             device: job.ring.hipri,
             submissions: job.ring.sqthread_poll,
         },
+        only_reads: job.ring.ioengine == EngineName::IoUring && !job.pattern.rw.destroys(),
         spin_ns: job.ring.spin_us * MICROSECOND_NS,
         ..Setup::default()
     }

@@ -29,6 +29,7 @@ pub(crate) fn decisions(
         ("no_sq_array", features == Features::All, "saves an indirection per submission", before_6_6),
         ("registered_ring", has_registered_ring, "saves a file lookup per system call", "requires Linux 5.18"),
         ("fixed_buffers", setup.buffer.is_some(), "the buffers' pages are pinned once", not_registered),
+        ("only_reads", setup.only_reads, "the kernel rejects writes from this ring", "the job writes, or issues no I/O"),
         ("io_poll", setup.polling.device, "hipri=1: the device is polled and raises no interrupts", "hipri=0"),
         ("sq_poll", sq_poll, "sqthread_poll=1: a kernel thread submits and occupies a CPU", "sqthread_poll=0"),
         (

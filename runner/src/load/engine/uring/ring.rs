@@ -7,7 +7,9 @@
 
 use crate::{load::engine::uring::setup::Polling, system::clock::SECOND_NS};
 use io_uring::{
-    CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, squeue,
+    CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, opcode,
+    register::Restriction,
+    squeue,
     types::{SubmitArgs, Timespec},
 };
 use std::{io, os::fd::RawFd, ptr::NonNull};
@@ -68,11 +70,11 @@ pub(crate) enum Features {
 struct Owner(NonNull<IoUring>);
 
 impl KernelRing {
-    /// Sets up a ring with all features that the kernel supports and `polling` permits. Must be
-    /// called by the thread that uses the ring.
+    /// Sets up a ring with all features that the kernel supports and `polling` permits, disabled
+    /// until [`Self::enable`]. Must be called by the thread that uses the ring.
     ///
     /// # Errors
-    /// Errors of io_uring_setup(2).
+    /// Errors of io_uring_setup(2): EINVAL before Linux 5.10.
     pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<(Self, Features)> {
         if !polling.submissions {
             for features in [Features::All, Features::Deferred] {
@@ -84,6 +86,22 @@ impl KernelRing {
         }
         let ring = build(entries, Features::Plain, polling)?;
         Ok((Self::from_ring(ring, polling), Features::Plain))
+    }
+
+    /// Enables the ring after all registrations. With `only_reads` the kernel completes all other
+    /// entries with EACCES from now on, and permits no further registration.
+    ///
+    /// # Errors
+    /// Errors of io_uring_register(2).
+    pub(crate) fn enable(&mut self, only_reads: bool) -> io::Result<()> {
+        if only_reads {
+            self.submitter.register_restrictions(&mut [
+                Restriction::sqe_op(opcode::Read::CODE),
+                Restriction::sqe_op(opcode::ReadFixed::CODE),
+                Restriction::sqe_flags_allowed(squeue::Flags::FIXED_FILE.bits()),
+            ])?;
+        }
+        self.submitter.register_enable_rings()
     }
 
     fn from_ring(ring: IoUring, polling: Polling) -> Self {
@@ -168,6 +186,7 @@ impl KernelRing {
 
 fn build(entries: u32, features: Features, polling: Polling) -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
+    builder.setup_r_disabled();
     if polling.device {
         builder.setup_iopoll();
     }

@@ -16,6 +16,8 @@ pub(crate) struct Setup {
     /// Why registering the buffer failed; `None` if it succeeded or was not attempted.
     pub registration_error: Option<String>,
     pub polling: Polling,
+    /// Whether the kernel shall reject everything but reads.
+    pub only_reads: bool,
     /// Time to poll for completions before sleeping, in ns.
     pub spin_ns: u64,
 }

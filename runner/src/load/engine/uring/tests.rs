@@ -158,6 +158,28 @@ fn writes_complete_with_polling_and_spinning() {
     }
 }
 
+/// A forged write does not reach the file, even though the descriptor permits it.
+#[test]
+fn a_ring_for_reads_rejects_writes() {
+    let setup = Setup {
+        only_reads: true,
+        ..Setup::default()
+    };
+    let engine = |files: &[OwnedFd]| Uring::<_, Plain>::new(files, 8, &setup).unwrap();
+    let content = vec![1; 64 * 4096];
+    for kind in [Kind::Write, Kind::Sync] {
+        let run = run(engine, &content, blocks(kind, 1).collect(), 8);
+        let LoopExit::Failed(error) = run.exit else {
+            panic!("{kind:?}: {:?}", run.exit);
+        };
+        assert_eq!(error.errno, libc::EACCES, "{kind:?}");
+        assert_eq!(run.content, content, "{kind:?}");
+    }
+    let reads: Vec<Io> = blocks(Kind::Read, 64).collect();
+    let run = run(engine, &content, reads, 8);
+    assert_eq!((run.exit, run.ios(Kind::Read)), (LoopExit::Finished, 64));
+}
+
 #[test]
 fn refilling_does_not_overrun_the_polling_thread() {
     let setup = Setup {
