@@ -185,9 +185,12 @@ async fn run(input: &Value) -> ExitCode {
         events.began -= Duration::from_secs_f64(hours * 3600.0);
     }
     if let Some(hours) = name.strip_prefix("hours-") {
-        let samples = write_samples(&mut events, hours.parse().expect("a number"));
+        let hours = hours.parse().expect("a number");
+        let samples = write_samples(&mut events, hours);
         events.phase("measure", "end");
-        events.write(report(samples, "runtime"));
+        let mut report = report(samples, "runtime");
+        report["report"]["duration_ms"] = (hours * 3_600_000.0).into();
+        events.write(report);
         return ExitCode::SUCCESS;
     }
     let runtime = run.jobs[0]

@@ -1,4 +1,6 @@
-// Every Rust dependency is used by the crate that names it. (The pages are checked by knip.)
+// Every Rust dependency is used by the crate that names it (the pages are checked by knip), has a
+// license that permits to distribute Leadline, and comes from the registry in one version.
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -30,6 +32,79 @@ test('every dependency is used', () => {
 
 test('every version in the workspace is used by a crate', () => {
   const used = new Set(CRATES.flatMap((name) => dependencies(manifestOf(name), /dependencies$/)));
-  const offenses = dependencies(manifestOf('.'), /^workspace\.dependencies$/).filter((name) => !used.has(name));
+  const offenses = dependencies(manifestOf('.'), /^workspace\.dependencies$/).filter(
+    (name) => !used.has(name),
+  );
   reject(offenses, 'Remove it from the workspace.');
 });
+
+/** Each permits distribution under the Apache license, with its text. */
+const LICENSES = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'MIT',
+  'Unicode-3.0',
+  'Zlib',
+]);
+/** Other licenses by crate. NOTICE names them. */
+const EXCEPTIONS = { inferno: 'CDDL-1.0' };
+/** Crates of which two dependencies need different versions. More cost build time and size. */
+const DUPLICATES = new Set(
+  [
+    ['base64', 'block-buffer', 'cpufeatures', 'crypto-common', 'digest', 'sha1', 'sha2'],
+    ['getrandom', 'hashbrown', 'r-efi', 'rand', 'rand_core', 'syn'],
+    ['tokio-tungstenite', 'tower-http', 'tungstenite'],
+  ].flat(),
+);
+
+// Only what this platform needs is downloaded.
+const METADATA = [
+  'metadata',
+  '--format-version',
+  '1',
+  '--locked',
+  '--filter-platform',
+  'x86_64-unknown-linux-gnu',
+];
+const metadata = JSON.parse(execFileSync('cargo', METADATA, { cwd: ROOT, maxBuffer: 1 << 28 }));
+const external = metadata.packages.filter(({ source }) => source !== null);
+
+/** `A OR B` needs one of them, `A AND B` both. `/` is an old form of OR. */
+const isPermitted = (license) =>
+  license
+    .replaceAll(/[()]/g, '')
+    .split(' AND ')
+    .every((part) => part.split(/ OR | ?\/ ?/).some((choice) => LICENSES.has(choice.trim())));
+
+test('licenses of crates permit distribution', () => {
+  const offenses = external
+    .filter(({ name, license }) => EXCEPTIONS[name] !== license && !isPermitted(license ?? ''))
+    .map(({ name, license }) => `${name}: ${license}`);
+  reject(offenses, 'Replace the crate, or add its license after reading it.');
+});
+
+test('crates come from the registry', () => {
+  const foreign = external.filter(({ source }) => !source.startsWith('registry+'));
+  reject(
+    foreign.map(({ name, source }) => `${name}: ${source}`),
+    'Use a published version.',
+  );
+});
+
+test('no further crate has two versions', () => {
+  const twice = [...grouped(external)].filter(
+    ([name, all]) => all.length > 1 && !DUPLICATES.has(name),
+  );
+  reject(
+    twice.map(([name, all]) => `${name}: ${all.map(({ version }) => version).join(', ')}`),
+    'Choose versions that share it (cargo tree --duplicates).',
+  );
+});
+
+function grouped(packages) {
+  const groups = new Map();
+  for (const entry of packages) groups.set(entry.name, [...(groups.get(entry.name) ?? []), entry]);
+  return groups;
+}
