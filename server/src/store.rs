@@ -10,6 +10,8 @@ mod compaction;
 pub(crate) mod confirmations;
 pub(crate) mod entry;
 pub(crate) mod events;
+pub(crate) mod fault;
+mod file;
 pub(crate) mod filter;
 pub(crate) mod keys;
 pub(crate) mod list;
@@ -26,6 +28,7 @@ pub(crate) mod studies;
 pub(crate) mod study_steps;
 pub(crate) mod update;
 
+use crate::store::file::DatabaseFile;
 use sqlx::{
     Connection, raw_sql,
     sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool},
@@ -39,6 +42,7 @@ pub(crate) struct Store {
     /// `None` while a transaction owns the connection, and after a transaction without commit.
     writer: Arc<Mutex<Option<SqliteConnection>>>,
     writer_options: SqliteConnectOptions,
+    file: DatabaseFile,
     readers: SqlitePool,
 }
 
@@ -64,6 +68,7 @@ impl Store {
 
     async fn begin_with(&self, sql: &'static str) -> sqlx::Result<WriteTransaction<'_>> {
         let mut writer = self.writer.lock().await;
+        self.file.check()?;
         let mut connection = match writer.take() {
             Some(connection) => connection,
             None => SqliteConnection::connect_with(&self.writer_options).await?,

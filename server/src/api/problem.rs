@@ -1,6 +1,9 @@
 //! Maps errors to HTTP responses with an RFC 9457 problem body.
 
-use crate::error::{Error, RunnerError};
+use crate::{
+    error::{Error, RunnerError},
+    store::fault::{StoreFault, fault},
+};
 use axum::{
     Json,
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -71,7 +74,14 @@ impl ApiError {
             Error::TooManyStreams(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_streams"),
             Error::Runner(_) => (StatusCode::BAD_GATEWAY, "runner_failed"),
             Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
-            Error::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+            Error::Internal(error) => match fault(error) {
+                Some(StoreFault::DiskFull) => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
+                Some(StoreFault::Locked) => (StatusCode::SERVICE_UNAVAILABLE, "store_locked"),
+                Some(StoreFault::Unavailable) => {
+                    (StatusCode::SERVICE_UNAVAILABLE, "store_unavailable")
+                }
+                None => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+            },
         }
     }
 }
@@ -119,10 +129,7 @@ impl IntoResponse for ApiError {
         let mut errors = Vec::new();
         let detail = match self {
             Self::Request { detail, .. } => detail,
-            Self::Operation(Error::Internal(error)) => {
-                tracing::error!(error = format!("{error:#}"), "request failed");
-                "Internal server error. See the server log for details.".into()
-            }
+            Self::Operation(Error::Internal(error)) => explain(&error),
             Self::Operation(error) => {
                 let detail = error.to_string();
                 if let Error::Rejected(problems) = error {
@@ -143,6 +150,20 @@ impl IntoResponse for ApiError {
     }
 }
 
+fn explain(error: &anyhow::Error) -> String {
+    tracing::error!(error = format!("{error:#}"), "request failed");
+    match fault(error) {
+        None => "Internal server error. See the server log for details.".into(),
+        Some(StoreFault::DiskFull) => {
+            "The disk of the database is full; nothing was changed. Free some space.".into()
+        }
+        Some(StoreFault::Locked) => {
+            "Another process has locked the database; nothing was changed. Try again.".into()
+        }
+        Some(StoreFault::Unavailable) => format!("The database cannot be used: {error:#}."),
+    }
+}
+
 fn headers(status: StatusCode) -> HeaderMap {
     let problem_json = HeaderValue::from_static("application/problem+json");
     let mut headers = HeaderMap::from_iter([(header::CONTENT_TYPE, problem_json)]);
@@ -150,7 +171,9 @@ fn headers(status: StatusCode) -> HeaderMap {
         StatusCode::UNAUTHORIZED => {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        StatusCode::TOO_MANY_REQUESTS => {
+        StatusCode::TOO_MANY_REQUESTS
+        | StatusCode::SERVICE_UNAVAILABLE
+        | StatusCode::INSUFFICIENT_STORAGE => {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
         }
         _ => {}

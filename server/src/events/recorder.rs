@@ -1,21 +1,21 @@
-//! Stores the events of a run in the background, in order. A slow disk delays neither the runner
-//! nor live subscribers nor a request to stop.
+//! Stores the events of a run in the background, in order. A slow or full disk delays neither the
+//! runner nor live subscribers nor a request to stop.
 
 use crate::{
     events::buffer::EventBuffer,
     rollups::builder::Rollup,
-    store::{Store, entry::Entry},
+    store::{Store, entry::Entry, fault::fault},
 };
 use anyhow::{Result, ensure};
 use leadline_protocol::{
     event::EventBody,
     status::{RunStatus, StatusChange},
 };
-use std::{sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     task::JoinHandle,
-    time::{MissedTickBehavior, interval},
+    time::{MissedTickBehavior, interval, sleep},
 };
 
 /// Maximum delay of samples and progress events.
@@ -24,6 +24,10 @@ const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
 const MAX_PENDING: usize = 64;
 /// Writes that wait for the disk: seven minutes at the default sampling interval, a few ten MiB.
 const MAX_QUEUED: usize = 4096;
+
+/// Events that wait in memory while the database cannot be written: about two hours at the default
+/// sampling interval. Then the run fails.
+const MAX_WAITING_BYTES: usize = 64 << 20;
 
 /// Events to store.
 pub(super) struct Write {
@@ -63,8 +67,9 @@ impl Recorder {
             store,
             buffer,
             status: status_sender,
-            pending: Vec::new(),
-            rollups: Vec::new(),
+            pending: VecDeque::new(),
+            bytes: 0,
+            is_waiting: false,
         };
         Self {
             writes,
@@ -101,14 +106,25 @@ impl Recorder {
     }
 }
 
+/// Events that are stored in one transaction.
+#[derive(Default)]
+struct Batch {
+    entries: Vec<Entry>,
+    rollups: Vec<Rollup>,
+    update: Option<Update>,
+}
+
 struct Task {
     run: u64,
     store: Store,
     buffer: Arc<EventBuffer>,
     status: watch::Sender<RunStatus>,
-    /// Not stored yet.
-    pending: Vec<Entry>,
-    rollups: Vec<Rollup>,
+    /// Not stored yet, in order. Only the last one may be without an update.
+    pending: VecDeque<Batch>,
+    /// Of the pending events.
+    bytes: usize,
+    /// The last attempt to store them failed.
+    is_waiting: bool,
 }
 
 impl Task {
@@ -119,51 +135,96 @@ impl Task {
             tokio::select! {
                 write = queue.recv() => match write {
                     Some(write) => self.add(write).await?,
-                    None => return self.flush().await,
+                    None => return self.store_the_rest().await,
                 },
-                _ = flush.tick() => self.flush().await?,
+                _ = flush.tick() => self.store_pending().await?,
             }
         }
     }
 
     async fn add(&mut self, write: Write) -> Result<()> {
-        self.pending.extend(write.entries);
-        self.rollups.extend(write.rollups);
-        match write.update {
-            Some(update) => self.update(update).await,
-            None if self.pending.len() >= MAX_PENDING => self.flush().await,
-            None => Ok(()),
+        let is_open = |batch: &Batch| batch.update.is_none();
+        if !self.pending.back().is_some_and(is_open) {
+            self.pending.push_back(Batch::default());
         }
+        if let Some(batch) = self.pending.back_mut() {
+            self.bytes += write.entries.iter().map(Entry::bytes).sum::<usize>();
+            batch.entries.extend(write.entries);
+            batch.rollups.extend(write.rollups);
+            batch.update = write.update;
+            let is_due = batch.update.is_some() || batch.entries.len() >= MAX_PENDING;
+            if is_due && !self.is_waiting {
+                return self.store_pending().await;
+            }
+        }
+        ensure!(
+            self.bytes <= MAX_WAITING_BYTES,
+            "the database could not be written for too long"
+        );
+        Ok(())
     }
 
-    async fn flush(&mut self) -> Result<()> {
-        if !self.pending.is_empty() {
-            self.store
-                .append(self.run, &self.pending, &self.rollups)
-                .await?;
-            self.clear_pending();
+    /// Keeps what cannot be stored now: the measurement goes on while the disk is full, or while
+    /// another process has locked the database.
+    ///
+    /// # Errors
+    /// Errors that a later attempt would not solve.
+    async fn store_pending(&mut self) -> Result<()> {
+        while let Some(batch) = self.pending.front() {
+            match self.store_batch(batch).await {
+                Ok(()) => self.remove_stored(),
+                Err(error) if fault(&error).is_some() => {
+                    if !std::mem::replace(&mut self.is_waiting, true) {
+                        tracing::warn!(run = self.run, "events wait for the database: {error:#}");
+                    }
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if std::mem::take(&mut self.is_waiting) {
+            tracing::info!(run = self.run, "all waiting events are stored");
         }
         Ok(())
     }
 
-    async fn update(&mut self, update: Update) -> Result<()> {
-        let Update {
+    async fn store_the_rest(&mut self) -> Result<()> {
+        loop {
+            self.store_pending().await?;
+            if self.pending.is_empty() {
+                return Ok(());
+            }
+            sleep(FLUSH_INTERVAL).await;
+        }
+    }
+
+    async fn store_batch(&self, batch: &Batch) -> Result<()> {
+        let (entries, rollups) = (&batch.entries, &batch.rollups);
+        let Some(Update {
             from, change, body, ..
-        } = &update;
+        }) = &batch.update
+        else {
+            return self.store.append(self.run, entries, rollups).await;
+        };
         let updated = self
             .store
-            .update_run(
-                self.run,
-                *from,
-                change,
-                body.as_ref(),
-                &self.pending,
-                &self.rollups,
-            )
+            .update_run(self.run, *from, change, body.as_ref(), entries, rollups)
             .await?;
         let from = from.as_str();
         ensure!(updated, "run #{} is not {from} in the store", self.run);
-        self.clear_pending();
+        Ok(())
+    }
+
+    /// Removes the first batch, which is stored.
+    fn remove_stored(&mut self) {
+        let Some(batch) = self.pending.pop_front() else {
+            return;
+        };
+        self.bytes -= batch.entries.iter().map(Entry::bytes).sum::<usize>();
+        if let Some(last) = batch.entries.last() {
+            self.buffer.mark_stored(last.seq + 1);
+        }
+        let Some(update) = batch.update else { return };
         if let Some(stored) = update.stored {
             // Fails only if the caller has gone.
             let _ = stored.send(());
@@ -171,14 +232,5 @@ impl Task {
         let to = update.change.status;
         self.status
             .send_if_modified(|status| std::mem::replace(status, to) != to);
-        Ok(())
-    }
-
-    fn clear_pending(&mut self) {
-        if let Some(last) = self.pending.pop() {
-            self.buffer.mark_stored(last.seq + 1);
-        }
-        self.pending.clear();
-        self.rollups.clear();
     }
 }

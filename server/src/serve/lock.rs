@@ -17,8 +17,13 @@ use std::{
 const WAIT: Duration = Duration::from_secs(1);
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Released when dropped. The file contains the address of the server.
-pub(crate) struct DataDirLock(File);
+/// Released when dropped.
+pub(crate) struct DataDirLock {
+    /// Contains the address of the server. Locked for servers of earlier versions.
+    file: File,
+    /// Cannot be removed and created again, unlike the file.
+    _directory: File,
+}
 
 impl DataDirLock {
     pub(crate) async fn acquire(data_dir: &Path) -> anyhow::Result<Self> {
@@ -30,20 +35,29 @@ impl DataDirLock {
             .truncate(false)
             .mode(0o600)
             .open(&path)?;
+        let directory = File::open(data_dir)?;
         let started = Instant::now();
         loop {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Self(file)),
+            match try_lock(&directory).and_then(|()| try_lock(&file)) {
+                Ok(()) => {
+                    return Ok(Self {
+                        file,
+                        _directory: directory,
+                    });
+                }
                 Err(Errno::WOULDBLOCK) if started.elapsed() < WAIT => {
                     tokio::time::sleep(RETRY_INTERVAL).await;
                 }
                 Err(Errno::WOULDBLOCK) => {
                     let mut address = String::new();
                     file.read_to_string(&mut address)?;
+                    let open = match address.trim() {
+                        "" => "stop it".into(),
+                        address => format!("open {address}"),
+                    };
                     anyhow::bail!(
-                        "{} is in use by another server: open {}, or choose another --data-dir",
+                        "{} is in use by another server: {open}, or choose another --data-dir",
                         data_dir.display(),
-                        address.trim()
                     )
                 }
                 Err(error) => {
@@ -54,9 +68,13 @@ impl DataDirLock {
     }
 
     pub(crate) fn write_address(&mut self, address: &str) -> anyhow::Result<()> {
-        self.0.rewind()?;
-        self.0.set_len(0)?;
-        writeln!(self.0, "{address}")?;
+        self.file.rewind()?;
+        self.file.set_len(0)?;
+        writeln!(self.file, "{address}")?;
         Ok(())
     }
+}
+
+fn try_lock(file: &File) -> Result<(), Errno> {
+    flock(file, FlockOperation::NonBlockingLockExclusive)
 }

@@ -44,6 +44,11 @@ impl Entry {
         })
     }
 
+    /// Size in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.line.len()
+    }
+
     pub(super) async fn insert(
         &self,
         connection: &mut SqliteConnection,

@@ -1,7 +1,11 @@
 //! Opens the database file. Files of a newer version or of another program are rejected unchanged;
 //! older ones are migrated.
 
-use crate::store::{Store, migrations};
+use crate::store::{
+    Store,
+    file::{self, DatabaseFile},
+    migrations,
+};
 use anyhow::{Context, Result, ensure};
 use sqlx::{
     Connection,
@@ -38,6 +42,7 @@ impl Store {
     }
 
     async fn try_open(path: &Path) -> Result<Self> {
+        file::check_present(path)?;
         if path.exists() {
             let (version, application_id) = read_header(path).await?;
             check_header(version, application_id)?;
@@ -51,6 +56,7 @@ impl Store {
             .connect_with(common_options(path).read_only(true))
             .await?;
         Ok(Self {
+            file: DatabaseFile::of(path)?,
             writer: Arc::new(Mutex::new(Some(writer))),
             writer_options,
             readers,

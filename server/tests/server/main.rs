@@ -4,7 +4,6 @@
 mod access;
 mod assets;
 mod deletion;
-mod full_disk;
 mod idle;
 mod inputs;
 mod kills;
@@ -17,6 +16,7 @@ mod rollups;
 mod runs;
 mod sessions;
 mod start;
+mod store_faults;
 mod streams;
 mod studies;
 mod upgrade;
