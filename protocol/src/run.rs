@@ -141,6 +141,9 @@ pub struct Run {
     pub report: Option<Report>,
     pub verdict: Option<Verdicts>,
     pub findings: Vec<Finding>,
+    /// The stored result differs from its checksum, so it is not shown.
+    #[serde(default)]
+    pub damaged: bool,
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// Number of the last stored event.

@@ -61,6 +61,15 @@ impl Error {
         )])
     }
 
+    pub(crate) fn damaged(run: u64) -> Self {
+        Self::Conflict {
+            code: "damaged",
+            detail: format!(
+                "The stored result of run #{run} differs from its checksum. Compare without it, or restore the database from a copy."
+            ),
+        }
+    }
+
     pub(crate) fn key_reused() -> Self {
         Self::invalid(
             "idempotency_key_reused",

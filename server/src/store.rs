@@ -8,6 +8,7 @@
 mod chunks;
 mod compaction;
 pub(crate) mod confirmations;
+mod digest;
 pub(crate) mod entry;
 pub(crate) mod events;
 pub(crate) mod fault;

@@ -33,7 +33,11 @@ pub(crate) async fn compare_runs(
     };
     let mut compared = Vec::with_capacity(numbers.len());
     for number in numbers {
-        compared.push(runs.get(number).await?);
+        let run = runs.get(number).await?;
+        if run.damaged {
+            return Err(Error::damaged(number).into());
+        }
+        compared.push(run);
     }
     Ok(Json(compare(&compared, baseline)))
 }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/` in order. A list instead of `sqlx::migrate!`, because the macro
 /// compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -43,6 +43,10 @@ const FILES: [(&str, &str); 10] = [
     (
         "sessions",
         include_str!("../../../migrations/0010_sessions.sql"),
+    ),
+    (
+        "digests",
+        include_str!("../../../migrations/0011_digests.sql"),
     ),
 ];
 

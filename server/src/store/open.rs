@@ -25,7 +25,7 @@ use std::{
 use tokio::sync::Mutex;
 
 /// `user_version` of the newest migration.
-const VERSION: i64 = 10;
+const VERSION: i64 = 11;
 /// "Lead" in ASCII, set by the first migration.
 const APPLICATION_ID: i64 = 0x4C65_6164;
 /// Enough for a page with all its charts; more would compete with measurements for CPU time.

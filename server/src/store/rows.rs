@@ -45,8 +45,8 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
     })
 }
 
-/// A row of `run_details`, with `last_seq` and the number of samples.
-pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run> {
+/// A row of `run_details`, with `last_seq` and the number of samples. A damaged result is omitted.
+pub(super) fn details(summary: RunSummary, row: &SqliteRow, damaged: bool) -> sqlx::Result<Run> {
     let sample_ms = row.try_get("sample_ms")?;
     Ok(Run {
         summary,
@@ -58,13 +58,22 @@ pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run>
         host_facts: json(row, "host_facts")?,
         sample_ms,
         measure_ms: row.try_get("measure_ms")?,
-        report: json(row, "report")?,
-        verdict: json(row, "verdict")?,
-        findings: json(row, "findings")?.unwrap_or_default(),
+        report: result(row, "report", damaged)?,
+        verdict: result(row, "verdict", damaged)?,
+        findings: result(row, "findings", damaged)?.unwrap_or_default(),
+        damaged,
         failure: json(row, "failure")?,
         last_seq: row.try_get("last_seq")?,
         samples: row.try_get("samples")?,
     })
+}
+
+fn result<T: DeserializeOwned>(
+    row: &SqliteRow,
+    column: &str,
+    damaged: bool,
+) -> sqlx::Result<Option<T>> {
+    if damaged { Ok(None) } else { json(row, column) }
 }
 
 pub(super) fn variant<T: FromStr<Err = ParseError>>(

@@ -1,6 +1,6 @@
 //! Reads and changes runs.
 
-use crate::store::{Store, new_run::search_text, rows};
+use crate::store::{Store, digest, new_run::search_text, rows};
 use anyhow::Result;
 use leadline_protocol::{
     run::{Run, RunPatch, RunSummary},
@@ -57,6 +57,8 @@ impl Store {
         let Some(summary) = self.summary(run).await? else {
             return Ok(None);
         };
+        let mut connection = self.readers.acquire().await?;
+        let damaged = digest::is_damaged(&mut connection, run).await?;
         let row = sqlx::query(
             "SELECT *, (SELECT max(seq) FROM events WHERE run = ?1) AS last_seq,
                  (SELECT count(*) FROM events WHERE run = ?1 AND type = 'sample')
@@ -64,9 +66,9 @@ impl Store {
              FROM run_details WHERE run = ?1",
         )
         .bind(run.cast_signed())
-        .fetch_one(&self.readers)
+        .fetch_one(&mut *connection)
         .await?;
-        Ok(Some(rows::details(summary, &row)?))
+        Ok(Some(rows::details(summary, &row, damaged)?))
     }
 
     /// Runs without a final status, in queue order.

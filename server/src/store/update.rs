@@ -2,7 +2,7 @@
 
 use crate::{
     rollups::builder::Rollup,
-    store::{Store, entry::Entry, rollups},
+    store::{Store, digest, entry::Entry, rollups},
 };
 use leadline_protocol::{
     event::{Accepted, EventBody},
@@ -50,6 +50,9 @@ impl Store {
             entry.insert(&mut transaction.connection, run).await?;
         }
         rollups::insert(&mut transaction.connection, run, rollups).await?;
+        if let Some(EventBody::Report(_)) = body {
+            digest::store(&mut transaction.connection, run).await?;
+        }
         transaction.commit().await?;
         Ok(true)
     }

@@ -4,7 +4,7 @@
 use crate::program::{Program, command, job};
 use reqwest::Method;
 use serde_json::{Value, json};
-use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -154,4 +154,71 @@ async fn removed_lock_file_admits_no_second_server() {
         "{error}"
     );
     assert_eq!(server.get("/livez").await["status"], "ok");
+}
+
+/// A stored text: column, table and condition.
+type Place = (&'static str, &'static str, &'static str);
+
+/// Replaces a byte of a stored text, and returns its old value.
+async fn replace_byte(database: &mut SqliteConnection, place: Place, at: usize, new: u8) -> u8 {
+    let (column, table, condition) = place;
+    let read = format!("SELECT {column} FROM {table} WHERE {condition}");
+    let text: String = sqlx::query_scalar(AssertSqlSafe(read))
+        .fetch_one(&mut *database)
+        .await
+        .unwrap();
+    let mut bytes = text.into_bytes();
+    let at = at % bytes.len();
+    let old = std::mem::replace(&mut bytes[at], new);
+    let write = format!("UPDATE {table} SET {column} = ? WHERE {condition}");
+    sqlx::query(AssertSqlSafe(write))
+        .bind(String::from_utf8(bytes).unwrap())
+        .execute(database)
+        .await
+        .unwrap();
+    old
+}
+
+#[tokio::test]
+async fn changed_byte_of_a_result_is_noticed() {
+    const CHANGES: usize = 200;
+    const PLACES: [Place; 4] = [
+        ("report", "run_details", "run = 1"),
+        ("verdict", "run_details", "run = 1"),
+        ("findings", "run_details", "run = 1"),
+        ("line", "events", "run = 1 AND type = 'report'"),
+    ];
+    let server = Program::start().await;
+    for name in ["a", "b"] {
+        let run = server.queue(job(name, "10ms")).await;
+        server.wait_until_ended(run).await;
+    }
+    let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
+    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
+    for change in 0..CHANGES {
+        let (place, at) = (PLACES[change % 4], change * 7919);
+        let old = replace_byte(&mut database, place, at, b'7').await;
+        let run = server.get("/runs/1").await;
+        assert_eq!(run["damaged"], old != b'7', "{place:?} at {at}");
+        assert_eq!(run["report"].is_null(), old != b'7');
+        replace_byte(&mut database, place, at, old).await;
+    }
+    assert_eq!(server.get("/runs/1").await["damaged"], false);
+    let compare = || server.send(server.request(Method::GET, "/compare?runs=1,2"));
+    assert_eq!(compare().await.0, 200);
+    replace_byte(&mut database, PLACES[0], 20, b'?').await;
+    let (status, problem) = compare().await;
+    assert_eq!(
+        (status.as_u16(), problem["code"].as_str()),
+        (409, Some("damaged"))
+    );
+    sqlx::raw_sql("UPDATE run_details SET report = NULL")
+        .execute(&mut database)
+        .await
+        .unwrap();
+    assert_eq!(
+        server.get("/runs/1").await["damaged"],
+        true,
+        "a missing report"
+    );
 }

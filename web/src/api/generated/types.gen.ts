@@ -2280,6 +2280,10 @@ export type Run = RunSummary & {
     report?: Report | null;
     verdict?: Verdicts | null;
     findings: Array<Finding>;
+    /**
+     * The stored result differs from its checksum, so it is not shown.
+     */
+    damaged?: boolean;
     failure?: Failure | null;
     /**
      * Number of the last stored event.

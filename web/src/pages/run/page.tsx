@@ -16,7 +16,7 @@ import { RunHeader } from './header';
 import { Latency } from './latency';
 import { LiveRegion } from './live-region';
 import { Phases } from './phases';
-import { RunNotices } from './run-notices';
+import { DamagedNotice, RunNotices } from './run-notices';
 import { Targets } from './targets';
 import { Tiles } from './tiles';
 import { TimeSeries } from './time-series';
@@ -39,8 +39,17 @@ function RunView({ run }: { run: Run }) {
       <RunHeader run={run} live={live} />
       <LiveRegion run={run} live={live} />
       <Phases live={live} />
-      <RunNotices run={run} live={live} />
-      <Results run={run} live={live} />
+      {run.damaged ? (
+        <>
+          <DamagedNotice />
+          <Details run={run} live={live} />
+        </>
+      ) : (
+        <>
+          <RunNotices run={run} live={live} />
+          <Results run={run} live={live} />
+        </>
+      )}
     </Page>
   );
 }

@@ -48,6 +48,19 @@ export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunN
   );
 }
 
+/** The events contain the same damaged result, so nothing of it is shown. */
+export function DamagedNotice() {
+  return (
+    <Notice
+      alert
+      tone="bad"
+      badge="Damaged"
+      title="The stored result is not the one that was measured."
+      detail="Its checksum differs. Check the disk of the database, and restore the database from a copy or run the test again."
+    />
+  );
+}
+
 function QueuedNotice({ run: { queue } }: { run: Run }) {
   return (
     <Notice
