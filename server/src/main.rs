@@ -8,6 +8,7 @@ use leadline_server::{
     log,
     serve::{
         self,
+        backup::{BackupArgs, backup},
         login::{LoginArgs, login},
     },
 };
@@ -28,6 +29,8 @@ enum Command {
     Serve(Box<Config>),
     /// Print a link that signs in one browser, once
     Login(LoginArgs),
+    /// Copy the database to a new file; the server may be running
+    Backup(BackupArgs),
     /// Print the OpenAPI document of the HTTP API
     Openapi,
 }
@@ -40,6 +43,7 @@ async fn main() -> ExitCode {
             serve::serve(*config).await
         }
         Command::Login(args) => login(args).await,
+        Command::Backup(args) => backup(args).await,
         Command::Openapi => std::io::stdout()
             .write_all(routes::openapi_json().as_bytes())
             .map_err(Into::into),

@@ -1,6 +1,7 @@
 //! Lifecycle of the server: lock the data directory, recover runs, listen, and on a signal stop
 //! runs and connections within five seconds.
 
+pub mod backup;
 mod banner;
 mod connections;
 mod listen;

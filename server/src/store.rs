@@ -5,6 +5,7 @@
 //! not disturb the measurement: they survive a crash of the server, and a power failure once the
 //! next status change is committed.
 
+pub(crate) mod backup;
 mod chunks;
 mod compaction;
 pub(crate) mod confirmations;

@@ -2,7 +2,7 @@
 //! older ones are migrated.
 
 use crate::store::{
-    Store,
+    Store, backup,
     file::{self, DatabaseFile},
     migrations,
 };
@@ -43,13 +43,18 @@ impl Store {
 
     async fn try_open(path: &Path) -> Result<Self> {
         file::check_present(path)?;
+        let mut version = 0;
         if path.exists() {
-            let (version, application_id) = read_header(path).await?;
+            let application_id;
+            (version, application_id) = read_header(path).await?;
             check_header(version, application_id)?;
         }
         make_private(path)?;
         let writer_options = writer_options(path);
         let mut writer = SqliteConnection::connect_with(&writer_options).await?;
+        if (1..VERSION).contains(&version) {
+            backup::before_migration(&mut writer, path, version).await?;
+        }
         migrations::run(&mut writer).await?;
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)

@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use leadline_protocol::event::Event;
 use serde_json::{Map, Value, json};
 use sqlx::{Connection, Row, SqliteConnection, sqlite::SqliteConnectOptions};
-use std::{io::Read, path::Path, sync::Arc};
+use std::{io::Read, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
 const FIXTURE: &[u8] = include_bytes!("../fixtures/database-v4.sqlite.gz");
 
@@ -226,6 +226,24 @@ async fn version_4_database_is_migrated() {
         .await
         .unwrap();
     assert_eq!(version, 11);
+    connection.close().await.unwrap();
+    assert_copied(&server).await;
+}
+
+/// The database was copied before its migration, for its owner only.
+async fn assert_copied(server: &Program) {
+    let copy = server.data().join("leadline-v4.db");
+    let mode = std::fs::metadata(&copy).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let options = SqliteConnectOptions::new().filename(copy).read_only(true);
+    let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+    let found: (i64, String) = sqlx::query_as(
+        "SELECT user_version, integrity_check FROM pragma_user_version, pragma_integrity_check",
+    )
+    .fetch_one(&mut connection)
+    .await
+    .unwrap();
+    assert_eq!(found, (4, "ok".to_owned()));
 }
 
 /// Spot checks, independent of the table above.

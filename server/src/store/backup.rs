@@ -1,0 +1,90 @@
+//! Consistent copies of the database, also while the server runs.
+
+use anyhow::{Context, Result, ensure};
+use sqlx::{
+    Connection,
+    sqlite::{SqliteConnectOptions, SqliteConnection},
+};
+use std::{
+    fs::{self, File},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+/// Copies of earlier versions that are kept beside the database.
+const KEPT: usize = 2;
+const PRIVATE: u32 = 0o600;
+
+/// Copies a database to a new file.
+///
+/// # Errors
+/// The file exists, or one of the two cannot be read or written.
+pub(crate) async fn copy(database: &Path, to: &Path) -> Result<()> {
+    ensure!(database.exists(), "there is no {}", database.display());
+    let options = SqliteConnectOptions::new()
+        .filename(database)
+        .read_only(true);
+    let mut connection = SqliteConnection::connect_with(&options).await?;
+    let copied = copy_into(&mut connection, to).await;
+    connection.close().await?;
+    copied
+}
+
+/// Copies a database that is about to be migrated to `leadline-vN.db` beside it.
+pub(super) async fn before_migration(
+    connection: &mut SqliteConnection,
+    database: &Path,
+    version: i64,
+) -> Result<()> {
+    let to = database.with_file_name(format!("leadline-v{version}.db"));
+    // Of a migration that failed.
+    let _ = fs::remove_file(&to);
+    copy_into(connection, &to).await?;
+    tracing::info!(copy = %to.display(), "copied the database before its migration");
+    for (_, old) in copies(database)?.into_iter().rev().skip(KEPT) {
+        fs::remove_file(old)?;
+    }
+    Ok(())
+}
+
+async fn copy_into(connection: &mut SqliteConnection, to: &Path) -> Result<()> {
+    let create = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(PRIVATE)
+        .open(to);
+    let file = create.with_context(|| format!("cannot create {}", to.display()))?;
+    let name = to.to_str().context("the name of the copy is not UTF-8")?;
+    let copied = sqlx::query("VACUUM INTO ?")
+        .bind(name)
+        .execute(connection)
+        .await;
+    if let Err(error) = copied {
+        let _ = fs::remove_file(to);
+        return Err(error).with_context(|| format!("cannot write {}", to.display()));
+    }
+    file.sync_all()?;
+    Ok(())
+}
+
+/// Versions and paths of the copies beside a database, oldest first.
+fn copies(database: &Path) -> Result<Vec<(u64, PathBuf)>> {
+    let directory = database.parent().unwrap_or(Path::new("."));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let version = name
+            .strip_prefix("leadline-v")
+            .and_then(|rest| rest.strip_suffix(".db"));
+        if let Some(version) = version.and_then(|version| version.parse().ok()) {
+            found.push((version, path));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
