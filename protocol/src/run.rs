@@ -75,6 +75,10 @@ pub struct RunSummary {
     pub host: String,
     pub tags: Vec<String>,
     pub notes: String,
+    /// Changes with name, tags and notes: send it in `If-Match` so as not to overwrite a change that
+    /// somebody else made in between.
+    #[serde(default)]
+    pub etag: String,
     /// Milliseconds since 1970 UTC.
     pub created_at_ms: u64,
     /// When the run left the queue, in milliseconds since 1970 UTC.

@@ -18,7 +18,7 @@ use crate::{
     events::{buffer::EventBuffer, journal::Journal},
     runs::state::{SchedulerState, ServerPhase},
     scheduler::queue::Queue,
-    store::Store,
+    store::{Store, runs::Patched},
     supervisor::runner::Runner,
 };
 use leadline_protocol::{
@@ -113,10 +113,17 @@ impl Runs {
         changed.map(|_| ())
     }
 
-    /// Changes name, tags or notes.
-    pub(crate) async fn patch(&self, number: u64, patch: &RunPatch) -> Result<Run, Error> {
-        if !self.store.patch_run(number, patch).await? {
-            return Err(Error::run_not_found(number));
+    /// Changes name, tags or notes. `expected`: etag of the run that the caller has seen.
+    pub(crate) async fn patch(
+        &self,
+        number: u64,
+        patch: &RunPatch,
+        expected: Option<&str>,
+    ) -> Result<Run, Error> {
+        match self.store.patch_run(number, patch, expected).await? {
+            Patched::Done => {}
+            Patched::Missing => return Err(Error::run_not_found(number)),
+            Patched::Changed => return Err(Error::ChangedMeanwhile(number)),
         }
         self.publish_run(number).await;
         self.get(number).await

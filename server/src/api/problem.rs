@@ -70,6 +70,7 @@ impl ApiError {
             Error::NotFound { .. } => (StatusCode::NOT_FOUND, "not_found"),
             Error::Conflict { code, .. } => (StatusCode::CONFLICT, code),
             Error::Rejected(problems) => rejection(problems),
+            Error::ChangedMeanwhile(_) => (StatusCode::PRECONDITION_FAILED, "changed_meanwhile"),
             Error::QueueFull(_) => (StatusCode::TOO_MANY_REQUESTS, "queue_full"),
             Error::TooManyStreams(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_streams"),
             Error::Runner(_) => (StatusCode::BAD_GATEWAY, "runner_failed"),

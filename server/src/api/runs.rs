@@ -14,7 +14,7 @@ use crate::{
 use axum::{
     Json,
     extract::State,
-    http::{HeaderMap, StatusCode},
+    http::{HeaderMap, StatusCode, header},
     response::Response,
 };
 use leadline_protocol::{
@@ -23,6 +23,7 @@ use leadline_protocol::{
     run::{RerunRequest, Run, RunList, RunPatch, RunRequest, RunSummary},
     series::Series,
 };
+use utoipa::IntoParams;
 
 /// Plan a run without starting it
 ///
@@ -81,14 +82,32 @@ pub(crate) async fn get_run(
 
 /// Change the name, tags or notes of a run
 #[utoipa::path(patch, path = "/runs/{n}", tag = "runs", request_body = RunPatch,
-    responses((status = 200, body = Run), ProblemResponses))]
+    params(IfMatch),
+    responses(
+        (status = 200, body = Run),
+        (status = 412, description = "Changed since `If-Match` was read"),
+        ProblemResponses
+    ))]
 pub(crate) async fn patch_run(
     State(runs): State<Runs>,
     Path(n): Path<u64>,
+    headers: HeaderMap,
     body: JsonBody,
 ) -> Result<Json<Run>, ApiError> {
     let patch = requests::run_patch(body.parse()?)?;
-    Ok(Json(runs.patch(n, &patch).await?))
+    let expected = headers.get(header::IF_MATCH);
+    let expected = expected.map(|value| value.to_str().unwrap_or_default().trim_matches('"'));
+    let expected = expected.filter(|etag| *etag != "*");
+    Ok(Json(runs.patch(n, &patch, expected).await?))
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "only the derived schema is used")]
+struct IfMatch {
+    /// `etag` of the run, in quotes. Without it, the last change wins.
+    #[param(rename = "If-Match")]
+    etag: Option<String>,
 }
 
 /// Delete a finished run and its events

@@ -1,23 +1,32 @@
 //! Database rows as protocol types.
 
 use leadline_protocol::{
+    format::hex,
     run::{RequestedRun, Run, RunSummary},
     workload_summary::WorkloadSummary,
 };
 use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
 use sqlx::{Row, sqlite::SqliteRow, types::Json};
 use std::str::FromStr;
 use strum::ParseError;
 
+/// 64 bits: two texts of one run do not collide by chance.
+const ETAG_BYTES: usize = 8;
+
 /// A row of `runs`. The queue position is not stored.
 pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
+    let name: String = row.try_get("name")?;
+    let tags: Vec<String> = json(&row, "tags")?.unwrap_or_default();
+    let notes: String = row.try_get("notes")?;
     Ok(RunSummary {
         number: row.try_get("number")?,
         status: variant(&row, "status")?,
-        name: row.try_get("name")?,
+        etag: etag(&name, &tags, &notes),
+        name,
         host: row.try_get("host")?,
-        tags: json(&row, "tags")?.unwrap_or_default(),
-        notes: row.try_get("notes")?,
+        tags,
+        notes,
         created_at_ms: row.try_get("created_at_ms")?,
         started_at_ms: row.try_get("started_at_ms")?,
         finished_at_ms: row.try_get("finished_at_ms")?,
@@ -43,6 +52,11 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
         step: row.try_get("step")?,
         queue: None,
     })
+}
+
+fn etag(name: &str, tags: &[String], notes: &str) -> String {
+    let digest = Sha256::digest(format!("{name:?} {tags:?} {notes:?}"));
+    hex(&digest[..ETAG_BYTES])
 }
 
 /// A row of `run_details`, with `last_seq` and the number of samples. A damaged result is omitted.

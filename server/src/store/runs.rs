@@ -19,30 +19,45 @@ pub(crate) struct UnfinishedRun {
     pub is_confirmed: bool,
 }
 
+/// Outcome of a change.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Patched {
+    Done,
+    Missing,
+    /// Somebody else has changed the run.
+    Changed,
+}
+
 impl Store {
-    /// Changes name, tags or notes. Returns false if there is no such run.
-    pub(crate) async fn patch_run(&self, run: u64, patch: &RunPatch) -> Result<bool> {
+    /// Changes name, tags or notes. `expected`: the only state that may be changed, as an etag.
+    pub(crate) async fn patch_run(
+        &self,
+        run: u64,
+        patch: &RunPatch,
+        expected: Option<&str>,
+    ) -> Result<Patched> {
         // Begin the transaction before reading, so that no concurrent change can intervene.
         let mut transaction = self.begin().await?;
         let Some(current) = self.summary(run).await? else {
-            return Ok(false);
+            return Ok(Patched::Missing);
         };
+        if expected.is_some_and(|expected| expected != current.etag) {
+            return Ok(Patched::Changed);
+        }
         let name = patch.name.as_ref().unwrap_or(&current.name);
         let notes = patch.notes.as_ref().unwrap_or(&current.notes);
         let tags = patch.tags.as_ref().unwrap_or(&current.tags);
         let target = &current.workload.target;
-        let changed = sqlx::query(
-            "UPDATE runs SET name = ?, notes = ?, tags = ?, search = ? WHERE number = ?",
-        )
-        .bind(name)
-        .bind(notes)
-        .bind(Json(tags))
-        .bind(search_text(name, target, tags, notes))
-        .bind(run.cast_signed())
-        .execute(&mut transaction.connection)
-        .await?;
+        sqlx::query("UPDATE runs SET name = ?, notes = ?, tags = ?, search = ? WHERE number = ?")
+            .bind(name)
+            .bind(notes)
+            .bind(Json(tags))
+            .bind(search_text(name, target, tags, notes))
+            .bind(run.cast_signed())
+            .execute(&mut transaction.connection)
+            .await?;
         transaction.commit().await?;
-        Ok(changed.rows_affected() == 1)
+        Ok(Patched::Done)
     }
 
     pub(crate) async fn summary(&self, run: u64) -> Result<Option<RunSummary>> {

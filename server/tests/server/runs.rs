@@ -603,3 +603,37 @@ async fn missing_runner_is_reported() {
     assert_eq!(status, StatusCode::BAD_GATEWAY);
     assert_eq!(problem["code"], "runner_failed");
 }
+
+#[tokio::test]
+async fn change_of_somebody_else_is_not_overwritten() {
+    let server = Program::start().await;
+    let number = server.queue(job("a", "10ms")).await;
+    let path = format!("/runs/{number}");
+    let patch = |etag: Option<String>, body: Value| {
+        let request = server.request(Method::PATCH, &path).json(&body);
+        let request = etag.into_iter().fold(request, |request, etag| {
+            request.header("If-Match", format!("\"{etag}\""))
+        });
+        server.send(request)
+    };
+    let seen = server.get(&path).await["etag"].as_str().unwrap().to_owned();
+    let (status, first) = patch(Some(seen.clone()), json!({"tags": ["first"]})).await;
+    assert_eq!((status.as_u16(), &first["tags"]), (200, &json!(["first"])));
+    let (status, problem) = patch(Some(seen), json!({"tags": ["second"]})).await;
+    assert_eq!(
+        (status.as_u16(), problem["code"].as_str()),
+        (412, Some("changed_meanwhile"))
+    );
+    assert_eq!(server.get(&path).await["tags"], json!(["first"]));
+    let seen = first["etag"].as_str().unwrap().to_owned();
+    let (status, second) = patch(Some(seen), json!({"tags": ["first", "second"]})).await;
+    assert_eq!(
+        (status.as_u16(), &second["tags"]),
+        (200, &json!(["first", "second"]))
+    );
+    // Scripts need no header; the status of a run is not part of its etag.
+    assert_eq!(patch(None, json!({"notes": "x"})).await.0, 200);
+    server.wait_until_ended(number).await;
+    let list = server.get("/runs").await;
+    assert_eq!(list["runs"][0]["etag"], server.get(&path).await["etag"]);
+}

@@ -6,6 +6,9 @@ import { ApiProblem, toApiProblem } from './problem';
 client.setConfig({ baseUrl: location.origin, throwOnError: true, credentials: 'same-origin' });
 client.interceptors.error.use((error, response) => toApiProblem(error, response));
 
+/** Rejects a change of a run that somebody else has changed since. */
+export const ifMatch = (etag: string | undefined) => (etag ? { 'If-Match': `"${etag}"` } : {});
+
 export * from './generated/sdk.gen';
 export type * from './generated/types.gen';
 export { ApiProblem };

@@ -2377,6 +2377,11 @@ export type RunSummary = WorkloadSummary & {
     tags: Array<string>;
     notes: string;
     /**
+     * Changes with name, tags and notes: send it in `If-Match` so as not to overwrite a change that
+     * somebody else made in between.
+     */
+    etag?: string;
+    /**
      * Milliseconds since 1970 UTC.
      */
     created_at_ms: number;
@@ -4022,6 +4027,12 @@ export type GetRunResponse = GetRunResponses[keyof GetRunResponses];
 
 export type PatchRunData = {
     body: RunPatch;
+    headers?: {
+        /**
+         * `etag` of the run, in quotes. Without it, the last change wins.
+         */
+        'If-Match'?: string | null;
+    };
     path: {
         n: number;
     };
@@ -4046,6 +4057,10 @@ export type PatchRunErrors = {
      * Rejected by the guard, or not possible in the current state
      */
     409: ProblemDetails;
+    /**
+     * Changed since `If-Match` was read
+     */
+    412: unknown;
     /**
      * Invalid input; `errors` has one entry per invalid field
      */

@@ -3,7 +3,7 @@ import { Button, Modal, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { deleteRun, patchRun, type RunSummary } from '../../api';
+import { ApiProblem, deleteRun, getRun, ifMatch, patchRun, type RunSummary } from '../../api';
 import { RUNS_KEY } from '../../api/queries';
 import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
 import { plural } from '../../model/format/numbers';
@@ -89,16 +89,25 @@ interface DialogProps {
   onClose: () => void;
 }
 
+/** Keeps tags that were added elsewhere since the list was loaded. */
+async function addTagTo({ number: n, tags, etag }: RunSummary, tag: string): Promise<unknown> {
+  try {
+    const body = { tags: [...new Set([...tags, tag])] };
+    return await patchRun({ path: { n }, headers: ifMatch(etag), body });
+  } catch (error) {
+    if (!(error instanceof ApiProblem && error.code === 'changed_meanwhile')) throw error;
+    const { data } = await getRun({ path: { n }, throwOnError: true });
+    return addTagTo(data, tag);
+  }
+}
+
 function TagDialog({ runs, opened, onClose }: DialogProps) {
   const applyToAll = useBulkAction();
   const addTag = async (form: FormData) => {
     const tag = String(form.get('tag') ?? '').trim();
     onClose();
     if (!tag) return;
-    await applyToAll(runs, 'Tagged', (run) => {
-      const tags = [...new Set([...run.tags, tag])];
-      return patchRun({ path: { n: run.number }, body: { tags } });
-    });
+    await applyToAll(runs, 'Tagged', (run) => addTagTo(run, tag));
   };
   return (
     <Modal opened={opened} onClose={onClose} title={`Tag ${plural(runs.length, 'run')}`}>

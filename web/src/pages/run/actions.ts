@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { cancelRun, deleteRun, patchRun, type RerunRequest, type Run } from '../../api';
+import { cancelRun, deleteRun, ifMatch, patchRun, type RerunRequest, type Run } from '../../api';
 import { ApiProblem } from '../../api/problem';
 import { runQuery } from '../../api/queries';
 import { IdempotentRequest, startRerun } from '../../api/start';
@@ -48,13 +48,21 @@ type EditableField = 'name' | 'tags' | 'notes';
 export function useRunField<Field extends EditableField>(run: Run, field: Field) {
   const queryClient = useQueryClient();
   const { mutate, variables, isPending, isError, reset } = useMutation({
-    mutationFn: (value: Run[Field]) =>
-      patchRun({ path: { n: run.number }, body: { [field]: value } }),
-    onSuccess: (_, value) =>
+    mutationFn: async (value: Run[Field]) => {
+      const { etag } = queryClient.getQueryData(runQuery(run.number).queryKey) ?? run;
+      const headers = ifMatch(etag);
+      const body = { [field]: value };
+      return await patchRun({ path: { n: run.number }, headers, body, throwOnError: true });
+    },
+    onSuccess: ({ data }, value) =>
       queryClient.setQueryData(runQuery(run.number).queryKey, (old) =>
-        old ? { ...old, [field]: value } : old,
+        old ? { ...old, [field]: value, etag: data.etag } : old,
       ),
-    onError: notifyError,
+    onError: (error) => {
+      notifyError(error);
+      // Somebody else may have changed the run: the next attempt knows their change.
+      void queryClient.invalidateQueries({ queryKey: runQuery(run.number).queryKey });
+    },
   });
   const save = (value: Run[Field]) => (value === run[field] ? reset() : mutate(value));
   const value = (isPending || isError) && variables !== undefined ? variables : run[field];

@@ -306,6 +306,22 @@ describe('tags and notes', () => {
     });
     expect(screen.queryByText(/^Not saved/)).not.toBeInTheDocument();
   });
+
+  it('are not saved over a change of another tab', async () => {
+    const seen = { ...stored, etag: 'abc' };
+    serve({
+      'GET /api/v1/runs/1': seen,
+      'PATCH /api/v1/runs/1': new ErrorResponse(412, { code: 'changed_meanwhile', detail: '' }),
+    });
+    const calls = vi.spyOn(globalThis, 'fetch');
+    showPage(Stored, '/part');
+    await userEvent.type(await notes(), ', and more');
+    await userEvent.tab();
+    expect(await screen.findByText(/^Not saved/)).toBeVisible();
+    const requests = calls.mock.calls.map(([request]) => request as Request);
+    const patch = requests.find(({ method }) => method === 'PATCH');
+    expect(patch?.headers.get('if-match')).toBe('"abc"');
+  });
 });
 
 it('announces each status once, then the verdict', async () => {
