@@ -128,7 +128,14 @@ impl Runs {
 
     /// Adds the queue position.
     pub(crate) fn with_queue_position(&self, mut run: RunSummary) -> RunSummary {
-        run.queue = self.scheduler().queue.position(run.number);
+        let scheduler = self.scheduler();
+        run.queue = scheduler.queue.position(run.number);
+        if let Some(position) = &mut run.queue
+            && scheduler.paused
+        {
+            position.reason = "waiting for a runner of the previous server to exit".into();
+        }
+        drop(scheduler);
         run
     }
 }

@@ -21,11 +21,18 @@ fn conflict<'a>(held: &'a Locks, requested: &'a Locks) -> Option<&'a str> {
     held.intersection(requested).next().map(String::as_str)
 }
 
+/// See `locks::study_lock`.
+fn is_study(lock: &str) -> bool {
+    lock.starts_with("study ")
+}
+
 #[derive(Debug)]
 pub(crate) struct Queue {
     /// By number, in order of creation.
     waiting: BTreeMap<u64, Locks>,
     running: BTreeMap<u64, Locks>,
+    /// Ended runs whose runner the kernel does not let exit. They hold their devices only.
+    hung: BTreeMap<u64, Locks>,
     max_running: usize,
 }
 
@@ -34,6 +41,7 @@ impl Queue {
         Self {
             waiting: BTreeMap::new(),
             running: BTreeMap::new(),
+            hung: BTreeMap::new(),
             max_running,
         }
     }
@@ -56,9 +64,18 @@ impl Queue {
         Some(next)
     }
 
-    /// Releases the locks of a running run.
+    /// Releases the locks of a running or hung run.
     pub(crate) fn finish(&mut self, run: u64) {
         self.running.remove(&run);
+        self.hung.remove(&run);
+    }
+
+    /// Keeps the locks of a run that has ended, except for those that concern other devices.
+    pub(crate) fn hang(&mut self, run: u64) {
+        if let Some(mut locks) = self.running.remove(&run) {
+            locks.retain(|lock| lock != HOST && !is_study(lock));
+            self.hung.insert(run, locks);
+        }
     }
 
     /// Position of a waiting run.
@@ -82,17 +99,18 @@ impl Queue {
     /// `None` if the run may start.
     fn wait_reason(&self, run: u64) -> Option<String> {
         let locks = self.waiting.get(&run)?;
+        let hung = self.hung.iter();
+        let held = hung.filter_map(|(other, held)| Some((other, held.intersection(locks).next()?)));
+        if let Some((other, device)) = held.last() {
+            return Some(format!("waiting for #{other}, whose I/O hangs on {device}"));
+        }
         let earlier = self.running.iter().chain(self.waiting.range(..run));
         // The latest of the conflicting runs is the direct predecessor.
         let predecessor = earlier
             .filter_map(|(other, held)| Some((*other, conflict(held, locks)?)))
             .max_by_key(|(other, _)| *other);
         if let Some((other, shared)) = predecessor {
-            let preposition = if shared.starts_with("study ") {
-                "in"
-            } else {
-                "on"
-            };
+            let preposition = if is_study(shared) { "in" } else { "on" };
             return Some(format!("waiting for #{other} {preposition} {shared}"));
         }
         let running = self.running.len();
@@ -181,6 +199,26 @@ mod tests {
         assert_eq!(start_all(&mut queue), [2]);
         queue.finish(2);
         assert_eq!(start_all(&mut queue), [3, 4]);
+    }
+
+    #[test]
+    fn hung_run_holds_its_devices_only() {
+        let mut queue = queue(1, &[(2, "vdb"), (3, "vda"), (4, "vdc")]);
+        queue.push(
+            1,
+            Locks::from(["vda".into(), HOST.into(), "study #1".into()]),
+        );
+        assert_eq!(start_all(&mut queue), [1]);
+        queue.hang(1);
+        assert_eq!(queue.counts(), (0, 3));
+        assert_eq!(start_all(&mut queue), [2]);
+        queue.finish(2);
+        let reason = queue.position(3).unwrap().reason;
+        assert_eq!(reason, "waiting for #1, whose I/O hangs on vda");
+        assert_eq!(start_all(&mut queue), [4]);
+        queue.finish(4);
+        queue.finish(1);
+        assert_eq!(start_all(&mut queue), [3]);
     }
 
     #[test]

@@ -22,6 +22,14 @@ impl Runs {
         }
     }
 
+    /// Lets other runs start beside the runner of an ended run that does not exit.
+    pub(crate) fn hang(&self, number: u64) {
+        self.scheduler().queue.hang(number);
+        self.released.send_replace(());
+        self.start_ready();
+        self.publish_queue();
+    }
+
     /// Releases the locks of a run.
     pub(crate) fn release(&self, number: u64) {
         self.scheduler().queue.finish(number);

@@ -51,6 +51,7 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     }
     if let Some(mut process) = unkillable {
         // The device stays locked while the kernel does I/O on it.
+        runs.hang(number);
         process.wait().await;
     }
     if let Some(study) = study {

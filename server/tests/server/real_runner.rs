@@ -159,9 +159,11 @@ async fn no_run_starts_while_a_previous_runner_exists() {
     let server = Program::start_real(server.kill().await).await.unwrap();
     let next = queue(&server, "10ms").await;
     tokio::time::sleep(Duration::from_secs(3)).await;
+    let queued = server.get(&format!("/runs/{next}")).await;
+    assert_eq!(queued["status"], "queued");
     assert_eq!(
-        server.get(&format!("/runs/{next}")).await["status"],
-        "queued"
+        queued["queue"]["reason"],
+        "waiting for a runner of the previous server to exit"
     );
     drop(held);
     assert_eq!(server.wait_until_ended(next).await["status"], "done");
