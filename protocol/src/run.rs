@@ -98,7 +98,7 @@ pub struct RunSummary {
     /// All directions.
     pub lat_max_ns: Option<u64>,
     /// Verdict of the direction with the most bytes.
-    pub verdict: Option<VerdictClass>,
+    pub verdict_class: Option<VerdictClass>,
     /// Why the run failed or was cancelled or interrupted.
     pub reason: Option<String>,
     /// Number of the study; null if the run is not part of one.

@@ -80,7 +80,7 @@ fn run(test: &str, groups: &[Group]) {
             .filter(|(name, _)| format!("{group}: {name}").contains(&filter));
         let cases: Vec<Case> = named.copied().collect();
         failed.extend(failing_alone(&cases));
-        println!(
+        eprintln!(
             "{group}: {} cases, {:.0} s since the start",
             cases.len(),
             start.elapsed().as_secs_f64()

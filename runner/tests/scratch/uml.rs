@@ -58,6 +58,7 @@ pub(crate) fn is_inside() -> bool {
 }
 
 /// Runs a test of this program in a user-mode Linux.
+#[expect(clippy::print_stdout, reason = "shown with the output of the test")]
 pub(crate) fn run(machine: &Machine) {
     if let Some((program, package)) = PROGRAMS.iter().find(|(program, _)| !is_installed(program)) {
         return skip(&format!(

@@ -100,8 +100,9 @@ impl Queue {
     fn wait_reason(&self, run: u64) -> Option<String> {
         let locks = self.waiting.get(&run)?;
         let hung = self.hung.iter();
-        let held = hung.filter_map(|(other, held)| Some((other, held.intersection(locks).next()?)));
-        if let Some((other, device)) = held.last() {
+        let mut held =
+            hung.filter_map(|(other, held)| Some((other, held.intersection(locks).next()?)));
+        if let Some((other, device)) = held.next() {
             return Some(format!("waiting for #{other}, whose I/O hangs on {device}"));
         }
         let earlier = self.running.iter().chain(self.waiting.range(..run));

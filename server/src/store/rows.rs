@@ -46,7 +46,7 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
         lat_p50_ns: row.try_get("lat_p50_ns")?,
         lat_p99_ns: row.try_get("lat_p99_ns")?,
         lat_max_ns: row.try_get("lat_max_ns")?,
-        verdict: optional_variant(&row, "verdict")?,
+        verdict_class: optional_variant(&row, "verdict")?,
         reason: row.try_get("reason")?,
         study: row.try_get("study")?,
         step: row.try_get("step")?,

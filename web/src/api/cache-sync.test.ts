@@ -106,14 +106,14 @@ it('retries failed queries after a reconnect', async () => {
   expect(requests('/api/v1/options')).toBe(before + 1);
 });
 
-it('keeps the full verdict when a summary has only its class', async () => {
+it('keeps the verdict when a summary arrives', async () => {
   await open();
   const verdict = { read: { class: 'page_cache' }, write: null };
   const run = { number: 7, status: 'done', tags: [], verdict };
   queryClient.setQueryData<object>(runQuery(7).queryKey, run);
   TestSocket.last.receive({
     type: 'run',
-    run: { number: 7, status: 'done', tags: ['new'], verdict: 'page_cache' },
+    run: { number: 7, status: 'done', tags: ['new'], verdict_class: 'page_cache' },
   });
   expect(queryClient.getQueryData(runQuery(7).queryKey)).toMatchObject({ tags: ['new'], verdict });
 });

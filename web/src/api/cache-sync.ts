@@ -72,10 +72,10 @@ function applyFrame(frame: FeedFrame) {
   else {
     const { run } = frame;
     const { queryKey } = runQuery(run.number);
-    // The details change with the status, and a summary has only the class of the verdict.
+    // The details change with the status.
     const cached = queryClient.getQueryData(queryKey);
     if (cached?.status !== run.status) refresh({ _id: 'getRun', path: { n: run.number } });
-    queryClient.setQueryData(queryKey, (old) => old && { ...old, ...run, verdict: old.verdict });
+    queryClient.setQueryData(queryKey, (old) => old && { ...old, ...run });
     if (run.finished_at_ms) {
       if (!cached?.finished_at_ms) refresh({ _id: 'getSeries', path: { n: run.number } });
       refresh({ _id: 'compareRuns' });

@@ -2413,7 +2413,7 @@ export type RunSummary = WorkloadSummary & {
      * All directions.
      */
     lat_max_ns?: number | null;
-    verdict?: VerdictClass | null;
+    verdict_class?: VerdictClass | null;
     /**
      * Why the run failed or was cancelled or interrupted.
      */

@@ -3,12 +3,12 @@ import type { ComparedRun, Comparison, Difference, RunSummary, VerdictClass } fr
 import { summaryOf as summary } from '../fixtures/summary';
 import { directRun, directRunCandidates, directRunFilter, hasDirectRun } from './direct-run';
 
-const WARM = { direct: false, verdict: 'page_cache' } as const;
+const WARM = { direct: false, verdict_class: 'page_cache' } as const;
 const compared = (run: RunSummary, change: Partial<ComparedRun> = {}) =>
   ({
     run,
     duration_ms: 1000,
-    verdict: { read: { class: run.verdict }, write: null },
+    verdict: { read: { class: run.verdict_class }, write: null },
     ...change,
   }) as ComparedRun;
 
@@ -30,7 +30,7 @@ describe('directRunCandidates', () => {
     ['more workers', { numjobs: 2 }],
     ['more jobs', { jobs: 2 }],
     ['another host', { host: 'other' }],
-    ['another verdict', { verdict: 'foreign' }],
+    ['another verdict', { verdict_class: 'foreign' }],
     ['a buffered job', { direct: false }],
   ])('exclude runs with %s', (_, change) => {
     expect(numbers(summary(3))).toEqual([3]);
@@ -54,7 +54,10 @@ function comparisonOf(
   change = {},
 ) {
   const differences = names.map((name): Difference => ({ name, values: ['one', 'other'] }));
-  const runs = [compared(summary(9, WARM)), compared(summary(12, { verdict, ...direct }), change)];
+  const runs = [
+    compared(summary(9, WARM)),
+    compared(summary(12, { verdict_class: verdict, ...direct }), change),
+  ];
   return { runs, setting_differences: differences } as Comparison;
 }
 

@@ -32,7 +32,7 @@ export function directRunCandidates(run: RunSummary, list: readonly RunSummary[]
   const shape = shapeOf(run);
   return list
     .filter(({ number }) => number !== run.number)
-    .filter((other) => other.direct && other.verdict === 'device' && shapeOf(other) === shape)
+    .filter((other) => other.direct && other.verdict_class === 'device' && shapeOf(other) === shape)
     .map(({ number }) => number)
     .sort((a, b) => b - a)
     .slice(0, MAX_CANDIDATES);

@@ -97,4 +97,4 @@ export const countDirections = (metrics: readonly ComparedMetric[]): number =>
 
 /** Null without a verdict. */
 export const verdictLabel = ({ run }: Comparison['runs'][number]): string | null =>
-  run.verdict ? badgeOf(run.verdict).label : null;
+  run.verdict_class ? badgeOf(run.verdict_class).label : null;

@@ -61,7 +61,7 @@ function rowOf(
     change: formatChange(iops_change_percent ?? null),
     bandwidth: text(rate(run?.bytes_per_second)),
     p99: text(latency(run?.lat_p99_ns)),
-    badge: run?.verdict ? badgeOf(run.verdict) : null,
+    badge: run?.verdict_class ? badgeOf(run.verdict_class) : null,
     sentence: sentence ?? '',
     published,
   };

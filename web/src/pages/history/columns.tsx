@@ -25,8 +25,8 @@ export interface RunColumn {
 }
 
 function Verdict({ run }: { run: RunSummary }) {
-  if (!run.verdict) return <span className="mute">{UNKNOWN}</span>;
-  return <VerdictBadge badge={badgeOf(run.verdict)} />;
+  if (!run.verdict_class) return <span className="mute">{UNKNOWN}</span>;
+  return <VerdictBadge badge={badgeOf(run.verdict_class)} />;
 }
 
 /** If the title (`study: step`) is too long, the study is clipped first. */

@@ -12,7 +12,7 @@ const run = (number: number, change: Partial<RunSummary> = {}) =>
     target: '/t/file',
     iops: 87_900,
     bytes_per_second: 360_000_000,
-    verdict: 'page_cache',
+    verdict_class: 'page_cache',
     ...change,
   });
 const answer = (runs: RunSummary[]) =>
@@ -27,7 +27,10 @@ beforeEach(() => {
 });
 
 it('shows a run with its verdict as text', async () => {
-  answer([run(3), run(2, { status: 'failed', iops: null, verdict: null, reason: 'no io_uring' })]);
+  answer([
+    run(3),
+    run(2, { status: 'failed', iops: null, verdict_class: null, reason: 'no io_uring' }),
+  ]);
   showPage(HistoryPage, '/runs');
   const row = (await screen.findByRole('link', { name: 'run 3' })).closest('tr');
   expect(row?.textContent?.replaceAll('\u00a0', ' ')).toMatch(

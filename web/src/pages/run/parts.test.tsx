@@ -175,7 +175,7 @@ describe('a run served from memory', () => {
     jobs: 1,
     target: '/t',
   } as Run;
-  const direct = { ...warm, number: 12, direct: true, verdict: 'device', iops: 21_756.4 };
+  const direct = { ...warm, number: 12, direct: true, verdict_class: 'device', iops: 21_756.4 };
   const side = (run: object, name: string) => ({
     run,
     duration_ms: 1000,
