@@ -11,9 +11,12 @@ use serde_json::{Value, json};
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
-    thread,
-    time::SystemTime,
+    thread::{self, sleep},
+    time::{Duration, Instant, SystemTime},
 };
+
+/// Other tests use a loop device for seconds.
+const LONGEST_USE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Disk {
     pub image: PathBuf,
@@ -80,12 +83,17 @@ impl Disk {
         assert_eq!(self.state(), before, "bytes have changed");
     }
 
-    /// Detaches the device and attaches an image at the same name.
+    /// Detaches the device and attaches an image at the same name, which another test may take in
+    /// between for a while.
     fn reattach(&mut self, image: &Path, options: &[&str]) {
         let path = self.path().to_string();
         self.device = None;
         let args = [options, &[path.as_str(), text(image)]].concat();
-        run("losetup", &args).unwrap();
+        let limit = Instant::now() + LONGEST_USE;
+        while let Err(error) = run("losetup", &args) {
+            assert!(Instant::now() < limit, "{error}");
+            sleep(Duration::from_millis(100));
+        }
         self.device = Some(Loop(path));
     }
 }
