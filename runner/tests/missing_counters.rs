@@ -132,11 +132,9 @@ fn unprivileged_user() {
         "{}",
         report["absent"]
     );
-    assert_eq!(
-        report["targets"][0]["residency"]["end"]["cached"],
-        json!(4 << 20),
-        "file of the same user"
-    );
+    let cached = report["targets"][0]["residency"]["end"]["cached"].as_u64();
+    // The host may reclaim some of the 4 MiB.
+    assert!(cached >= Some(3 << 20), "file of the same user: {cached:?}");
 }
 
 #[test]
