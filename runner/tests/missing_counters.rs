@@ -3,9 +3,9 @@
 
 mod scratch;
 
-use scratch::{Disk, program, skip};
+use scratch::{Disk, locked_pages::LockedPages, program, skip};
 use serde_json::{Value, json};
-use std::{os::unix::process::CommandExt, path::Path, process::Command};
+use std::{fs::File, os::unix::process::CommandExt, path::Path, process::Command};
 
 const CACHESTAT: u32 = 451;
 
@@ -108,7 +108,12 @@ fn unprivileged_user() {
         .uid(nobody)
         .gid(nobody)
         .current_dir(directory.path());
-    let mut job = reads(&directory.path().join("f"));
+    let path = directory.path().join("f");
+    scratch::image(&path, 4 << 20);
+    std::os::unix::fs::chown(&path, Some(nobody), Some(nobody)).unwrap();
+    // The host must not reclaim pages during the run.
+    let _locked = LockedPages::of(&File::open(&path).unwrap(), 4 << 20);
+    let mut job = reads(&path);
     (job["request_sizes"], job["profile"]) = (json!(1), json!(1));
     let result = result_of(command, &job);
     let report = &result["report"];
@@ -132,9 +137,11 @@ fn unprivileged_user() {
         "{}",
         report["absent"]
     );
-    let cached = report["targets"][0]["residency"]["end"]["cached"].as_u64();
-    // The host may reclaim some of the 4 MiB.
-    assert!(cached >= Some(3 << 20), "file of the same user: {cached:?}");
+    assert_eq!(
+        report["targets"][0]["residency"]["end"]["cached"],
+        json!(4 << 20),
+        "file of the same user"
+    );
 }
 
 #[test]

@@ -28,6 +28,19 @@ const RUNNER: &str = "leadline-runner";
 const MIN_TOKEN: usize = 16;
 
 #[derive(Args, Clone, Debug)]
+pub struct DataDir {
+    /// Directory of the database, the token and default targets
+    #[arg(
+        id = "data_dir",
+        long = "data-dir",
+        env = "LEADLINE_DATA_DIR",
+        value_name = "DIR",
+        default_value = "var"
+    )]
+    pub(crate) dir: PathBuf,
+}
+
+#[derive(Args, Clone, Debug)]
 pub struct Config {
     /// Address and port to listen on; if in use, the next free port
     #[arg(
@@ -37,14 +50,8 @@ pub struct Config {
         default_value = "127.0.0.1:7070"
     )]
     listen: String,
-    /// Directory of the database, the token and default targets
-    #[arg(
-        long,
-        env = "LEADLINE_DATA_DIR",
-        value_name = "DIR",
-        default_value = "var"
-    )]
-    data_dir: PathBuf,
+    #[command(flatten)]
+    data: DataDir,
     /// Directory in which files may be targets; repeatable [env: LEADLINE_TARGET_ROOT, separated by
     /// colons] [default: DATA_DIR/targets]
     #[arg(long = "target-root", value_name = "DIR")]
@@ -142,7 +149,7 @@ impl Config {
     pub(crate) fn resolve(self) -> anyhow::Result<ResolvedConfig> {
         let listen = parse_address(&self.listen)?;
         check_no_auth(self.no_auth, listen.ip())?;
-        let data_dir = create_dir(&self.data_dir)?;
+        let data_dir = create_dir(&self.data.dir)?;
         let environment = std::env::var_os("LEADLINE_TARGET_ROOT");
         let target_roots = match target_roots(self.target_roots, environment) {
             roots if roots.is_empty() => vec![create_dir(&data_dir.join("targets"))?],

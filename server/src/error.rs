@@ -17,7 +17,7 @@ pub(crate) enum Error {
     /// All problems of the request.
     #[error("{}", first_problem(.0))]
     Rejected(Vec<Problem>),
-    #[error("Run #{0} was changed meanwhile. Load it again and repeat the change.")]
+    #[error("Run #{0} has changed since it was loaded. Load it again and repeat the change.")]
     ChangedMeanwhile(u64),
     #[error("The queue is full ({0} runs are waiting). Wait for runs to finish, or cancel some.")]
     QueueFull(usize),

@@ -85,7 +85,9 @@ fn wait_for_half_a_second(run: &mut Run) -> Instant {
 }
 
 fn frozen_until_the_end(case: &str, depth: u64, changes: Value) {
-    let Some(disk) = Disk::ext4() else { return };
+    let Some(disk) = Disk::ext4_in_memory() else {
+        return;
+    };
     let mut run = Run::start(&write_job(disk.file("t1"), "3s", changes), &[]);
     let first = wait_for_half_a_second(&mut run);
     let frozen = Frozen::new(&disk.at);
@@ -102,7 +104,9 @@ fn frozen_until_the_end(case: &str, depth: u64, changes: Value) {
 }
 
 fn frozen_for_a_while(case: &str, changes: Value) {
-    let Some(disk) = Disk::ext4() else { return };
+    let Some(disk) = Disk::ext4_in_memory() else {
+        return;
+    };
     let mut run = Run::start(&write_job(disk.file("t1"), "4s", changes), &[]);
     let first = wait_for_half_a_second(&mut run);
     let frozen = Frozen::new(&disk.at);
@@ -287,7 +291,7 @@ fn two_disks(dying: &SlowDisk, healthy: &Disk) -> Value {
 
 /// The writes of another job to another device are no progress of this one.
 fn hung_sync_next_to_a_busy_device(case: &str) {
-    let (armed, healthy) = (flag(), Disk::ext4());
+    let (armed, healthy) = (flag(), Disk::ext4_in_memory());
     let (Some(disk), Some(healthy)) = (dying_disk(armed), healthy) else {
         return;
     };
@@ -303,7 +307,7 @@ fn hung_sync_next_to_a_busy_device(case: &str) {
 
 /// The report of a run with a dead and a healthy filesystem does not wait for the dead one.
 fn report_with_a_dead_disk(case: &str) {
-    let (armed, healthy) = (flag(), Disk::ext4());
+    let (armed, healthy) = (flag(), Disk::ext4_in_memory());
     let (Some(disk), Some(healthy)) = (dying_disk(armed), healthy) else {
         return;
     };

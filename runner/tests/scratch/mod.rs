@@ -151,12 +151,32 @@ pub(crate) struct Disk {
     _mounted: Mounted,
     pub device: Loop,
     _directory: tempfile::TempDir,
+    /// Of an image that is not in `_directory`.
+    _image: Option<tempfile::TempDir>,
 }
+
+const EXT4: &str = "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0";
 
 impl Disk {
     pub(crate) fn new(make: &str, mount_options: &str, direct_io: bool) -> Option<Self> {
+        Self::with_image(None, make, mount_options, direct_io)
+    }
+
+    /// With its image in memory, so that the disk of the host cannot delay it.
+    pub(crate) fn ext4_in_memory() -> Option<Self> {
+        let image = tempfile::tempdir_in("/dev/shm").ok();
+        Self::with_image(image, EXT4, "defaults", false)
+    }
+
+    fn with_image(
+        image_directory: Option<tempfile::TempDir>,
+        make: &str,
+        mount_options: &str,
+        direct_io: bool,
+    ) -> Option<Self> {
         let directory = directory();
-        let image = directory.path().join("image");
+        let image = image_directory.as_ref().unwrap_or(&directory);
+        let image = image.path().join("image");
         File::create(&image).unwrap().set_len(512 << 20).unwrap();
         let device = Loop::attach(&image, if direct_io { &["--direct-io=on"] } else { &[] })?;
         let mut words = make.split(' ');
@@ -173,15 +193,12 @@ impl Disk {
             _mounted: mounted,
             device,
             _directory: directory,
+            _image: image_directory,
         })
     }
 
     pub(crate) fn ext4() -> Option<Self> {
-        Self::new(
-            "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0",
-            "defaults",
-            true,
-        )
+        Self::new(EXT4, "defaults", true)
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {

@@ -1,26 +1,21 @@
 //! `leadline login`: asks the running server for a sign-in link.
 
+use crate::config::DataDir;
 use anyhow::{Context, bail, ensure};
 use axum::body::{Body, to_bytes};
 use clap::Args;
 use hyper::{Request, StatusCode, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
-use std::{fs, io::Write, path::PathBuf};
+use std::{fs, io::Write};
 use tokio::net::TcpStream;
 
 const MAX_ANSWER: usize = 64 * 1024;
 
 #[derive(Args, Clone, Debug)]
 pub struct LoginArgs {
-    /// Data directory of the server
-    #[arg(
-        long,
-        env = "LEADLINE_DATA_DIR",
-        value_name = "DIR",
-        default_value = "var"
-    )]
-    data_dir: PathBuf,
+    #[command(flatten)]
+    data: DataDir,
     /// Token of the server [default: the token in DATA_DIR/token]
     #[arg(long, env = "LEADLINE_TOKEN", hide_env_values = true)]
     token: Option<String>,
@@ -36,13 +31,13 @@ struct LoginLink {
 /// # Errors
 /// No server runs on the data directory, or it rejects the token.
 pub async fn login(args: LoginArgs) -> anyhow::Result<()> {
-    let directory = args.data_dir.display();
-    let address = fs::read_to_string(args.data_dir.join("lock"))
+    let directory = args.data.dir.display();
+    let address = fs::read_to_string(args.data.dir.join("lock"))
         .with_context(|| format!("no server has used {directory}. Name its --data-dir"))?;
     let origin = address.trim().trim_end_matches('/').to_owned();
     let token = match args.token {
         Some(token) => token,
-        None => fs::read_to_string(args.data_dir.join("token")).with_context(|| {
+        None => fs::read_to_string(args.data.dir.join("token")).with_context(|| {
             format!("cannot read the token in {directory}. Pass --token, or become its owner")
         })?,
     };

@@ -342,7 +342,7 @@ async fn idle_stream_of_a_client_that_does_not_read_is_closed() {
     let server = Program::start().await;
     let mut socket = open(&server, "/events").await;
     tokio::time::sleep(Duration::from_secs(11)).await;
-    // What the server has sent meanwhile; answers to its pings come too late.
+    // Reads what the server has sent so far; answers to its pings come too late.
     let ended = tokio::time::timeout(Duration::from_secs(1), async {
         while let Some(Ok(_)) = socket.next().await {}
     });

@@ -112,7 +112,7 @@ impl<'a> Limits<'a> {
     }
 
     /// Bytes that reached the disks: a device-mapper device may answer reads itself. Memory below
-    /// it, and files of loop devices, have no counters that could tell.
+    /// it, and files of loop devices, have no counters of this.
     fn read_by_disks(&self, device_bytes: u64) -> u64 {
         let evidence = self.evidence;
         let in_memory = evidence
@@ -130,7 +130,7 @@ impl<'a> Limits<'a> {
     }
 
     /// A sparse device reads from its disks what it does not answer itself. If the bytes differ,
-    /// others may have read from the disks as well, and nothing tells how much it answered.
+    /// others may have read from the disks as well, and the share that it answered is unknown.
     fn is_sparse_device_unclear(&self) -> bool {
         let evidence = self.evidence;
         let needed = evidence.device.as_ref().map_or(0, |device| device.bytes) as f64;

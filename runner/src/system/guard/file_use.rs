@@ -110,7 +110,7 @@ mod tests {
         let problem = check().unwrap_err();
         assert!(problem.code == "file_in_use", "{problem}");
         drop(reader);
-        // Processes that other tests have forked meanwhile still have it open.
+        // Processes that other tests forked while it was open still have it open.
         assert!((0..30).any(|_| check().is_ok()), "again");
         assert_eq!(fs::read(&path).unwrap(), b"data");
     }

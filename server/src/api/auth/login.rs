@@ -38,7 +38,7 @@ pub(crate) async fn login(
             .scope(token.trim())
             .filter(|scope| *scope != Scope::Metrics)
             .ok_or_else(|| {
-                rejected("This is not the token of this server. It is in the file token of the data directory.")
+                rejected("This token does not sign in. Use the one in the file token of the data directory.")
             })?,
         (None, Some(ticket)) if auth.sessions()?.use_link(ticket) => Scope::Full,
         (None, Some(_)) => {
