@@ -7,4 +7,5 @@ pub mod guard;
 pub mod host;
 pub(crate) mod layers;
 pub mod probes;
+pub(crate) mod run_cgroup;
 pub mod target;

@@ -25,6 +25,7 @@ pub fn doctor(data_dir: &Path, roots: &[PathBuf]) -> Doctor {
         ("o_direct", storage::o_direct(&directories)),
         ("cachestat", storage::cachestat()),
         ("psi", storage::psi(&kernel)),
+        ("cgroup", rights::cgroup(&kernel)),
         ("privileges", rights::privileges()),
     ];
     Doctor {
@@ -63,6 +64,7 @@ mod tests {
                 "o_direct",
                 "cachestat",
                 "psi",
+                "cgroup",
                 "privileges"
             ]
         );

@@ -54,11 +54,16 @@ fn merge_options(mount: &str, filesystem: &str) -> String {
 
 /// This process's own namespace comes first.
 pub(crate) fn mounts(kernel: &Kernel) -> Vec<MountEntry> {
-    let mut all = table(kernel, "self", None);
+    let mut all = own_mounts(kernel);
     for pid in other_namespaces(kernel) {
         all.extend(table(kernel, &pid.to_string(), Some(pid)));
     }
     all
+}
+
+/// Those of this process's own namespace.
+pub(crate) fn own_mounts(kernel: &Kernel) -> Vec<MountEntry> {
+    table(kernel, "self", None)
 }
 
 fn table(kernel: &Kernel, process: &str, namespace_of: Option<u32>) -> Vec<MountEntry> {

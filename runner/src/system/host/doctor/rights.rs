@@ -1,9 +1,12 @@
 //! What this process may do: rings, locked memory, devices.
 
-use crate::system::host::{
-    doctor::check::{fail, ok, warn},
-    io_uring_support,
-    kernel::Kernel,
+use crate::system::{
+    host::{
+        doctor::check::{fail, ok, warn},
+        io_uring_support,
+        kernel::Kernel,
+    },
+    run_cgroup::{REMEDY, find_home},
 };
 use leadline_protocol::doctor::Check;
 use rustix::{
@@ -43,6 +46,17 @@ fn check_memlock(limit_bytes: Option<u64>, is_exempt: bool) -> Check {
             format!("{} KiB: too little for registered buffers", bytes >> 10),
             "Raise the limit: ulimit -l unlimited, or LimitMEMLOCK=infinity in the service.",
         )
+    }
+}
+
+/// Whether the I/O of a run can be counted apart from that of other programs.
+pub(super) fn cgroup(kernel: &Kernel) -> Check {
+    match find_home(kernel) {
+        Ok(_) => ok("delegated: every run has its own control group"),
+        Err(reason) => warn(
+            format!("I/O of other programs cannot be counted separately: {reason}"),
+            REMEDY,
+        ),
     }
 }
 

@@ -1,0 +1,253 @@
+//! A control group (cgroup v2) for the time of a run. Its `io.stat` counts the I/O of this run alone,
+//! also what kernel threads submit for it. Source: Documentation/admin-guide/cgroup-v2.rst.
+//!
+//! The group is a sibling of the process's own group, and only in a parent that is delegated:
+//! everywhere else the service manager owns the tree, and a sibling escapes the limits of the own
+//! group. An error only means that the counters are missing.
+
+use crate::system::host::{kernel::Kernel, mounts::own_mounts};
+use rustix::fs::getxattr;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// The run's process ID follows.
+const PREFIX: &str = "leadline-run-";
+/// systemd marks delegated groups with one of these, set to 1.
+const DELEGATION_XATTRS: [&str; 2] = ["user.delegate", "trusted.delegate"];
+/// With `memory`, writeback is charged to the group of the pages instead of the root.
+const CONTROLLERS: [&str; 2] = ["io", "memory"];
+/// Limits that the process would leave with its own group.
+const LIMITS: [&str; 6] = [
+    "memory.max",
+    "memory.high",
+    "io.max",
+    "cpu.max",
+    "cpuset.cpus",
+    "pids.max",
+];
+pub(crate) const REMEDY: &str = "Run it in a delegated control group: Delegate=yes and \
+    DelegateSubgroup=main in the unit (systemd 254 or later), or systemd-run --pty \
+    -p Delegate=yes -p DelegateSubgroup=main leadline ...";
+
+/// The process is in the group until the value is dropped.
+#[derive(Debug)]
+pub(crate) struct RunCgroup {
+    dir: PathBuf,
+    home: PathBuf,
+}
+
+impl RunCgroup {
+    /// # Errors
+    /// Returns the reason and the remedy if the host permits no such group.
+    pub(crate) fn enter(kernel: &Kernel) -> Result<Self, String> {
+        let entered = find_home(kernel).and_then(Self::enter_beside);
+        entered.map_err(|reason| format!("{reason}. {REMEDY}"))
+    }
+
+    fn enter_beside(home: PathBuf) -> Result<Self, String> {
+        let parent = home.parent().unwrap_or(&home);
+        remove_leftovers(parent);
+        enable_controllers(parent)?;
+        let dir = parent.join(format!("{PREFIX}{}", std::process::id()));
+        fs::create_dir(&dir).map_err(|error| failed("creating", &dir, &error))?;
+        let group = Self { dir, home };
+        let dir = &group.dir;
+        fs::metadata(dir.join("io.stat")).map_err(|error| failed("counting in", dir, &error))?;
+        move_process(dir).map_err(|error| failed("entering", dir, &error))?;
+        Ok(group)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.dir
+    }
+}
+
+impl Drop for RunCgroup {
+    /// What fails here is removed by the next run.
+    fn drop(&mut self) {
+        let _ = move_process(&self.home);
+        let _ = fs::remove_dir(&self.dir);
+    }
+}
+
+/// The group of this process if it may have a sibling for a run.
+///
+/// # Errors
+/// Returns the reason if it may not.
+pub(crate) fn find_home(kernel: &Kernel) -> Result<PathBuf, String> {
+    let mounts = own_mounts(kernel);
+    let mount = mounts.iter().find(|mount| mount.filesystem == "cgroup2");
+    let mount = mount.ok_or("cgroup v2 is not mounted")?;
+    let root = Path::new(&mount.point);
+    if !has_controller(root, "cgroup.controllers", "io") {
+        return Err(
+            "cgroup v2 has no io controller on this host; cgroup v1 may be using it".into(),
+        );
+    }
+    let groups = fs::read_to_string(kernel.proc.join("self/cgroup")).unwrap_or_default();
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"));
+    let home = root.join(own.unwrap_or_default());
+    let id = std::process::id().to_string();
+    if !words(&home.join("cgroup.procs")).contains(&id) {
+        return Err(format!("{} does not show this process", home.display()));
+    }
+    let parent = home.parent().filter(|parent| parent.starts_with(root));
+    let parent = parent.ok_or("the process is in the root of the control groups")?;
+    if !is_delegated(parent) {
+        return Err(format!("{} is not delegated", parent.display()));
+    }
+    match LIMITS.iter().find(|limit| is_limited(&home.join(limit))) {
+        Some(limit) => Err(format!("{} has a limit ({limit})", home.display())),
+        None => Ok(home),
+    }
+}
+
+fn is_delegated(group: &Path) -> bool {
+    let mut value = [0u8; 1];
+    let mut marks = DELEGATION_XATTRS.iter();
+    marks.any(|name| getxattr(group, *name, &mut value) == Ok(1) && value == *b"1")
+}
+
+/// Without a limit, a file is empty, missing, or begins with `max`.
+fn is_limited(file: &Path) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    !text.trim().is_empty() && !text.starts_with("max")
+}
+
+/// Fails with EBUSY if the parent has processes of its own.
+fn enable_controllers(parent: &Path) -> Result<(), String> {
+    let missing = CONTROLLERS.iter().filter(|name| {
+        has_controller(parent, "cgroup.controllers", name)
+            && !has_controller(parent, "cgroup.subtree_control", name)
+    });
+    let missing: Vec<String> = missing.map(|name| format!("+{name}")).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    fs::write(parent.join("cgroup.subtree_control"), missing.join(" "))
+        .map_err(|error| failed("enabling controllers in", parent, &error))
+}
+
+fn has_controller(group: &Path, file: &str, name: &str) -> bool {
+    words(&group.join(file)).iter().any(|word| word == name)
+}
+
+fn words(file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Groups of killed runs. The kernel does not remove groups with processes.
+fn remove_leftovers(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// 0 is the writing process, with all its threads.
+fn move_process(group: &Path) -> io::Result<()> {
+    fs::write(group.join("cgroup.procs"), "0")
+}
+
+fn failed(action: &str, group: &Path, error: &io::Error) -> String {
+    format!("{action} {}: {error}", group.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{XattrFlags, setxattr};
+
+    /// A hierarchy whose group `unit/main` has this process.
+    struct Hierarchy {
+        dir: tempfile::TempDir,
+        kernel: Kernel,
+    }
+
+    impl Hierarchy {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let kernel = Kernel {
+                sys: dir.path().join("sys"),
+                proc: dir.path().join("proc"),
+            };
+            let new = Self { dir, kernel };
+            let root = new.dir.path().display();
+            new.write("proc/self/cgroup", "4:memory:/x\n0::/unit/main\n");
+            let mount = format!("30 1 0:29 / {root} rw - cgroup2 cgroup2 rw\n");
+            new.write("proc/self/mountinfo", &mount);
+            new.write("cgroup.controllers", "cpu io memory\n");
+            new.write("unit/cgroup.controllers", "cpu io memory\n");
+            new.write("unit/cgroup.subtree_control", "memory\n");
+            new.write(
+                "unit/main/cgroup.procs",
+                &format!("1\n{}\n", std::process::id()),
+            );
+            new.write("unit/main/memory.max", "max\n");
+            new.write("unit/main/cpu.max", "max 100000\n");
+            new.write("unit/main/io.max", "");
+            let unit = new.dir.path().join("unit");
+            setxattr(&unit, "user.delegate", b"1", XattrFlags::empty()).unwrap();
+            new
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            let path = self.dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        fn refused(&self, reason: &str) {
+            let found = find_home(&self.kernel).unwrap_err();
+            assert!(found.contains(reason), "{found}");
+        }
+    }
+
+    #[test]
+    fn home_is_in_a_delegated_parent() {
+        let host = Hierarchy::new();
+        let home = host.dir.path().join("unit/main");
+        assert_eq!(find_home(&host.kernel), Ok(home));
+        host.write("unit/main/memory.max", "1048576\n");
+        host.refused("has a limit (memory.max)");
+        let unit = host.dir.path().join("unit");
+        rustix::fs::removexattr(&unit, "user.delegate").unwrap();
+        host.refused("unit is not delegated");
+        host.write("unit/main/cgroup.procs", "1\n");
+        host.refused("does not show this process");
+        host.write("cgroup.controllers", "cpu memory\n");
+        host.refused("no io controller");
+        host.write("proc/self/mountinfo", "");
+        host.refused("cgroup v2 is not mounted");
+    }
+
+    #[test]
+    fn the_root_has_no_siblings() {
+        let host = Hierarchy::new();
+        host.write("proc/self/cgroup", "0::/\n");
+        host.write("cgroup.procs", &format!("{}\n", std::process::id()));
+        host.refused("in the root of the control groups");
+    }
+
+    #[test]
+    fn missing_controllers_are_enabled_and_leftovers_removed() {
+        let host = Hierarchy::new();
+        let unit = host.dir.path().join("unit");
+        fs::create_dir(unit.join("leadline-run-1")).unwrap();
+        // Not a cgroup filesystem, so that no file appears in the new group.
+        let error = RunCgroup::enter(&host.kernel).unwrap_err();
+        assert!(
+            error.contains("io.stat") || error.contains("counting in"),
+            "{error}"
+        );
+        assert!(error.ends_with(REMEDY), "{error}");
+        let enabled = fs::read_to_string(unit.join("cgroup.subtree_control")).unwrap();
+        assert_eq!(enabled, "+io");
+        let mut left = fs::read_dir(&unit).unwrap().flatten();
+        assert!(!left.any(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)));
+    }
+}
