@@ -96,6 +96,17 @@ pub struct StorageIo {
     pub cancelled_write_bytes: u64,
 }
 
+/// I/O that the kernel charged to a control group (`io.stat`, cgroup v2).
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ChargedIo {
+    /// Submitted reads, after splitting and before merging.
+    pub read_ios: u64,
+    pub read_bytes: u64,
+    /// Submitted writes, after splitting and before merging.
+    pub write_ios: u64,
+    pub write_bytes: u64,
+}
+
 /// Page cache residency of the target regions in bytes, whole pages (cachestat(2), Linux 6.5). If
 /// only mincore(2) is available, all fields but `cached` are null.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]

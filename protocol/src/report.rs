@@ -14,7 +14,7 @@ use crate::{
     job::engine::EngineName,
     phase::Phase,
     report::{
-        device::{DeviceReport, Reading},
+        device::{CgroupReport, DeviceReport, Reading},
         layers::JobLayers,
         missing_time::{MAX_STALLED_MS, MAX_STALLED_SHARE, Pause, Stalls},
         stats::{DirectionStats, SyncStats},
@@ -55,6 +55,9 @@ pub struct Report {
     pub pressure: Option<Pressure>,
     /// Storage I/O of the runner process.
     pub storage: Option<StorageIo>,
+    /// I/O of the control group of the run; null if the host permits none, and in older runs.
+    #[serde(default)]
+    pub cgroup: Option<CgroupReport>,
     #[serde(default)]
     #[schema(required = true)]
     pub targets: Vec<TargetReport>,

@@ -23,9 +23,14 @@ use crate::{
     plan::{resolve, study},
     run::{
         clean_up::clean_up, context::RunContext, error::RunError, event_sink::EventSink,
-        phases::measure, stop_signal::StopSignal,
+        phases::measure, stop_signal::StopSignal, target_observers::NO_PROBES,
     },
-    system::{guard::permissions::Permissions, host::view::View, target::Targets},
+    system::{
+        guard::permissions::Permissions,
+        host::{kernel::Kernel, view::View},
+        run_cgroup::RunCgroup,
+        target::Targets,
+    },
 };
 use leadline_protocol::{
     event::{Event, EventBody},
@@ -65,6 +70,7 @@ pub fn run(
     if !plan.problems.is_empty() {
         return fail(&mut sink, plan.problems);
     }
+    let cgroup = enter_cgroup(&plan);
     let mut targets = Targets::new(permissions)
         .with_file_id(spec.study.clone())
         .with_plan(&plan);
@@ -73,6 +79,7 @@ pub fn run(
         targets: &mut targets,
         sink: &mut sink,
         stop,
+        cgroup,
     });
     let is_hung = matches!(&measured, Ok((report, _)) if report.is_hung());
     let clean_up = clean_up(&plan, targets, &mut sink, is_hung);
@@ -83,6 +90,14 @@ pub fn run(
         }
         Err(RunError::Failed(problem)) => fail(&mut sink, vec![problem]),
         Err(RunError::Stopped) => interrupted(&mut sink, stop),
+    }
+}
+
+fn enter_cgroup(plan: &Plan) -> Result<RunCgroup, String> {
+    if plan.jobs.iter().all(|job| job.probes) {
+        RunCgroup::enter(&Kernel::live())
+    } else {
+        Err(NO_PROBES.into())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Block device counters of the measured window.
 
-use crate::counters::DeviceCounts;
+use crate::counters::{ChargedIo, DeviceCounts};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -36,4 +36,23 @@ pub struct Reading {
     pub start: DeviceCounts,
     /// At the end of the measured window.
     pub end: DeviceCounts,
+}
+
+/// I/O of the run alone: what the kernel charged to its control group in the measured window.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct CgroupReport {
+    /// Directory of the control group, which was removed after the run.
+    pub path: String,
+    /// The devices in `readings`.
+    pub devices: Vec<CgroupDevice>,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct CgroupDevice {
+    /// Kernel name.
+    pub device: String,
+    /// Kernel name of the disk that was counted: that of a partition, or the device itself.
+    pub disk: String,
+    #[serde(flatten)]
+    pub counts: ChargedIo,
 }

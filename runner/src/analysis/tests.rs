@@ -129,6 +129,7 @@ fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCoun
         memory: None,
         pressure: None,
         storage: None,
+        cgroup: None,
         targets: vec![target()],
         gauge: None,
         transitions: Vec::new(),

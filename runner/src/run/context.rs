@@ -2,7 +2,10 @@
 
 use crate::{
     run::{error::RunError, event_sink::EventSink, stop_signal::StopSignal},
-    system::target::{Finish, Targets, cancellable::run_unless_stopped},
+    system::{
+        run_cgroup::RunCgroup,
+        target::{Finish, Targets, cancellable::run_unless_stopped},
+    },
 };
 use leadline_protocol::{
     phase::{Phase, PhaseState},
@@ -15,6 +18,8 @@ pub(crate) struct RunContext<'a, 'b> {
     pub targets: &'a mut Targets,
     pub sink: &'a mut EventSink<'b>,
     pub stop: &'a StopSignal,
+    /// Control group of the run, or the reason why it has none.
+    pub cgroup: Result<RunCgroup, String>,
 }
 
 impl RunContext<'_, '_> {

@@ -2,7 +2,7 @@
 
 use crate::{
     run::target_observers::{NO_PROBES, TargetObservers},
-    system::probes::Probes,
+    system::{probes::Probes, run_cgroup::RunCgroup},
 };
 use leadline_protocol::plan::job::ResolvedJob;
 use std::collections::BTreeMap;
@@ -10,15 +10,22 @@ use std::collections::BTreeMap;
 pub(crate) struct Observers {
     pub probes: Probes,
     pub targets: TargetObservers,
+    /// Directory of the control group of the run.
+    pub cgroup: Option<String>,
     /// Missing counters, with the reasons.
     pub absent: BTreeMap<String, String>,
 }
 
 impl Observers {
     /// `devices`: kernel names of the devices under the targets.
-    pub(crate) fn new(jobs: &[ResolvedJob], devices: &[String]) -> Self {
+    pub(crate) fn new(
+        jobs: &[ResolvedJob],
+        devices: &[String],
+        cgroup: &Result<RunCgroup, String>,
+    ) -> Self {
+        let group = cgroup.as_ref().map(RunCgroup::path).map_err(String::as_str);
         let probes = if jobs.iter().all(|job| job.probes) {
-            Probes::new(devices)
+            Probes::new(devices).with_cgroup(group)
         } else {
             Probes::none(NO_PROBES)
         };
@@ -28,6 +35,7 @@ impl Observers {
         Self {
             probes,
             targets,
+            cgroup: group.ok().map(|path| path.display().to_string()),
             absent,
         }
     }

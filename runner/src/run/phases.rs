@@ -62,7 +62,7 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
 fn accept(run: &mut RunContext, host: &HostFacts) -> Observers {
     let jobs = &run.plan.jobs;
     let devices = devices(jobs);
-    let observers = Observers::new(jobs, &devices);
+    let observers = Observers::new(jobs, &devices, &run.cgroup);
     let accepted = Accepted {
         at_ms: wall_ms(),
         jobs: jobs.clone(),
@@ -133,6 +133,7 @@ fn run_workers(
     let throttled = throttles().zip(throttles_before);
     let context = ReportContext {
         devices: observers.probes.devices().to_vec(),
+        cgroup: observers.cgroup,
         absent: observers.absent,
         thermal_throttles: throttled.map(|(after, before)| after.saturating_sub(before)),
         window,

@@ -24,7 +24,7 @@ use crate::{
 use leadline_protocol::{
     evidence::FlushReport,
     plan::job::ResolvedJob,
-    report::{JobReport, MemoryReport, Report, missing_time::Pause},
+    report::{JobReport, MemoryReport, Report, device::CgroupReport, missing_time::Pause},
 };
 use std::collections::BTreeMap;
 
@@ -32,6 +32,8 @@ use std::collections::BTreeMap;
 pub(crate) struct ReportContext {
     /// Kernel names of the devices under the targets.
     pub devices: Vec<String>,
+    /// Directory of the control group of the run.
+    pub cgroup: Option<String>,
     /// Missing counters, with the reasons.
     pub absent: BTreeMap<String, String>,
     pub thermal_throttles: Option<u64>,
@@ -56,6 +58,7 @@ pub(crate) fn report(
     let all: Vec<&MeasuredWorker> = workers.iter().collect();
     let ReportContext {
         devices,
+        cgroup,
         mut absent,
         thermal_throttles,
         window,
@@ -90,6 +93,9 @@ pub(crate) fn report(
         memory: memory.map(|(start, end)| MemoryReport { start, end }),
         pressure: counters.pressure,
         storage: counters.storage,
+        cgroup: cgroup
+            .zip(counters.charged)
+            .map(|(path, devices)| CgroupReport { path, devices }),
         flush: writes.then_some(FlushReport {
             dirty_bytes: observation.dirty_bytes,
             duration_ms: None,

@@ -6,6 +6,7 @@
 //! all such numbers in this folder).
 
 mod block_stat;
+mod cgroup_io;
 mod cpu;
 pub(crate) mod direct_io;
 mod disks;
@@ -33,8 +34,11 @@ use crate::system::{
         rusage::{CpuTimes, process_times},
     },
 };
-use leadline_protocol::counters::{CpuUse, DeviceCounts, Memory, Pressure, StorageIo};
-use std::{collections::BTreeMap, sync::Arc};
+use leadline_protocol::{
+    counters::{ChargedIo, CpuUse, DeviceCounts, Memory, Pressure, StorageIo},
+    report::device::CgroupDevice,
+};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 #[derive(Debug, Default)]
 pub struct Probes {
@@ -43,6 +47,7 @@ pub struct Probes {
     cpu: Option<KernelFile>,
     pressure: Option<KernelFile>,
     storage: Option<KernelFile>,
+    cgroup: Option<KernelFile>,
     absent: BTreeMap<String, String>,
 }
 
@@ -58,6 +63,8 @@ pub struct Counters {
     host: Option<HostTicks>,
     stalls: Option<StallTimes>,
     storage: Option<StorageIo>,
+    /// In the order of `Names::all`.
+    charged: Option<Vec<ChargedIo>>,
 }
 
 /// What was counted between two readings.
@@ -75,6 +82,8 @@ pub struct CounterWindow {
     pub pressure: Option<Pressure>,
     /// Storage I/O of this process.
     pub storage: Option<StorageIo>,
+    /// I/O of the control group of the run.
+    pub charged: Option<Vec<CgroupDevice>>,
 }
 
 impl Probes {
@@ -105,8 +114,25 @@ impl Probes {
                 process_io::BYTES,
                 ": the kernel does not count I/O per process (CONFIG_TASK_IO_ACCOUNTING), or hides it",
             ),
+            cgroup: None,
             absent,
         }
+    }
+
+    /// Also reads the counters of the control group of the run, or has the reason why it has none.
+    pub(crate) fn with_cgroup(mut self, group: Result<&Path, &str>) -> Self {
+        let open = |group: &Path| {
+            let path = group.join("io.stat");
+            KernelFile::open(&path, cgroup_io::BYTES)
+                .map_err(|error| format!("{}: {error}", path.display()))
+        };
+        match group.map_err(str::to_owned).and_then(open) {
+            Ok(file) => self.cgroup = Some(file),
+            Err(reason) => {
+                self.absent.insert("cgroup".into(), reason);
+            }
+        }
+        self
     }
 
     /// Reads only the clock and the CPU time of this process. `reason`: why everything else is
@@ -119,6 +145,7 @@ impl Probes {
             "cpu",
             "pressure",
             "storage",
+            "cgroup",
         ];
         Self {
             absent: absent.map(|key| (key.into(), reason.into())).into(),
@@ -127,7 +154,7 @@ impl Probes {
     }
 
     /// Reasons why counters are absent, by `device`, `physical_devices`, `memory`, `cpu`,
-    /// `pressure`, `storage`.
+    /// `pressure`, `storage`, `cgroup`.
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
     }
@@ -147,6 +174,10 @@ impl Probes {
             host: read(&mut self.cpu, HostTicks::parse),
             stalls: read(&mut self.pressure, StallTimes::parse),
             storage: read(&mut self.storage, process_io::parse),
+            charged: read(&mut self.cgroup, |text| {
+                let disks = self.disks.names.disks.iter();
+                Some(disks.map(|(_, dev)| cgroup_io::parse(text, *dev)).collect())
+            }),
         }
     }
 }
@@ -163,6 +194,19 @@ impl Counters {
             .zip(&after.names.all)
             .filter_map(|((from, to), name)| Some((name.clone(), (*from)?, (*to)?)))
             .collect()
+    }
+
+    fn charged(before: &Self, after: &Self) -> Option<Vec<CgroupDevice>> {
+        let pairs = before.charged.as_ref()?.iter().zip(after.charged.as_ref()?);
+        let names = after.names.all.iter().zip(&after.names.disks);
+        let devices = pairs
+            .zip(names)
+            .map(|((from, to), (name, (disk, _)))| CgroupDevice {
+                device: name.clone(),
+                disk: disk.clone(),
+                counts: cgroup_io::since(*from, *to),
+            });
+        Some(devices.collect())
     }
 
     /// Both must be readings of the same `Probes`.
@@ -185,6 +229,7 @@ impl Counters {
             process,
             pressure: stalls.map(|(from, to)| to.share_since(from, elapsed_ns)),
             storage: storage.map(|(from, to)| process_io::since(from, to)),
+            charged: Self::charged(before, after),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! partitions, dm, md and loop devices.
 
 use crate::system::{
-    host::inventory::Inventory,
+    host::{inventory::Inventory, kernel::Dev},
     probes::{
         block_stat::{self, parse, sum},
         kernel_file::KernelFile,
@@ -22,6 +22,8 @@ pub(crate) struct Names {
     physical_devices: Vec<String>,
     /// Every device once, in the order of the readings.
     pub all: Vec<String>,
+    /// The disk of each of them: that of a partition, or the device itself.
+    pub disks: Vec<(String, Dev)>,
 }
 
 impl Names {
@@ -87,12 +89,14 @@ impl Disks {
         };
         let summed = targets.iter().filter(|name| !is_above_another(name));
         let summed = summed.cloned().collect();
-        let (all, files) = files.into_iter().unzip();
+        let (all, files): (Vec<String>, _) = files.into_iter().unzip();
+        let disks = all.iter().map(|name| disk_of(host, name)).collect();
         Self {
             names: Arc::new(Names {
                 summed,
                 physical_devices,
                 all,
+                disks,
             }),
             files,
         }
@@ -108,6 +112,14 @@ impl Disks {
         let files = self.files.iter_mut();
         files.map(|file| parse(file.read()?)).collect()
     }
+}
+
+/// `name`: a device of `host`.
+fn disk_of(host: &Inventory, name: &str) -> (String, Dev) {
+    let block = &host.blocks[name];
+    let disk = block.disk.as_ref().and_then(|disk| host.blocks.get(disk));
+    let disk = disk.unwrap_or(block);
+    (disk.name.clone(), disk.dev)
 }
 
 fn open_all(

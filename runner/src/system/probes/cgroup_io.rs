@@ -1,0 +1,66 @@
+//! I/O of the run's control group per disk. Source: `io.stat`,
+//! Documentation/admin-guide/cgroup-v2.rst. The kernel counts bios when they are submitted, and
+//! brings the counts up to date for every reading.
+
+use crate::system::host::kernel::Dev;
+use leadline_protocol::counters::ChargedIo;
+
+/// 600 disks.
+pub(crate) const BYTES: usize = 64 << 10;
+
+/// The counts of a disk; 0 for a disk without I/O, which has no line. Some kernels print several
+/// devices in one line, the ones without I/O first.
+pub(crate) fn parse(text: &str, disk: Dev) -> ChargedIo {
+    let mut counts = ChargedIo::default();
+    let mut is_disk = false;
+    for word in text.split_ascii_whitespace() {
+        let Some((name, value)) = word.split_once('=') else {
+            is_disk = word.parse() == Ok(disk);
+            continue;
+        };
+        let value = value.parse().unwrap_or(0);
+        match name {
+            _ if !is_disk => {}
+            "rbytes" => counts.read_bytes = value,
+            "wbytes" => counts.write_bytes = value,
+            "rios" => counts.read_ios = value,
+            "wios" => counts.write_ios = value,
+            _ => {}
+        }
+    }
+    counts
+}
+
+pub(crate) fn since(from: ChargedIo, to: ChargedIo) -> ChargedIo {
+    ChargedIo {
+        read_ios: to.read_ios.saturating_sub(from.read_ios),
+        read_bytes: to.read_bytes.saturating_sub(from.read_bytes),
+        write_ios: to.write_ios.saturating_sub(from.write_ios),
+        write_bytes: to.write_bytes.saturating_sub(from.write_bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_counts_and_subtracts() {
+        let io = |read_ios, read_bytes, write_ios, write_bytes| ChargedIo {
+            read_ios,
+            read_bytes,
+            write_ios,
+            write_bytes,
+        };
+        let text = "254:0 rbytes=4096 wbytes=8192 rios=1 wios=2 dbytes=5 dios=6\n7:1 7:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0 cost.usage=9\n";
+        for (disk, want) in [
+            ("254:0", io(1, 4096, 2, 8192)),
+            ("7:0", io(3, 1, 4, 2)),
+            ("7:1", ChargedIo::default()),
+            ("8:0", ChargedIo::default()),
+        ] {
+            assert_eq!(parse(text, disk.parse().unwrap()), want, "{disk}");
+        }
+        assert_eq!(since(io(1, 2, 3, 4), io(5, 9, 3, 5)), io(4, 7, 0, 1));
+    }
+}
