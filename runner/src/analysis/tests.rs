@@ -16,7 +16,7 @@ use crate::{
     plan::fixture::{resolved, same},
 };
 use leadline_protocol::{
-    counters::{DeviceCounts, Residency, StorageIo},
+    counters::{ChargedIo, DeviceCounts, Residency, StorageIo},
     evidence::target::{
         CacheMap, DirectFacts, Extents, ExtentsReport, ResidencyReport, TargetReport, TargetState,
     },
@@ -25,7 +25,7 @@ use leadline_protocol::{
     plan::{job::ResolvedJob, target::TargetKind},
     report::{
         EndedBy, ErrorReport, JobReport, Report,
-        device::{DeviceReport, PhysicalDeviceReport},
+        device::{CgroupDevice, CgroupReport, DeviceReport, PhysicalDeviceReport},
         layers::{JobLayers, LayerEstimate, LayerShare, Share},
         stats::{DirectionStats, SyncStats},
     },
@@ -142,6 +142,23 @@ fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCoun
         start_skew_ns: 0,
         achieved_depth: None,
     }
+}
+
+/// Bytes that the kernel charged to the control group of the run, by device.
+fn charge(report: &mut Report, reads: bool, devices: &[(&str, u64)]) {
+    let device = |(name, bytes): &(&str, u64)| CgroupDevice {
+        device: (*name).into(),
+        disk: (*name).into(),
+        counts: ChargedIo {
+            read_bytes: if reads { *bytes } else { 0 },
+            write_bytes: if reads { 0 } else { *bytes },
+            ..ChargedIo::default()
+        },
+    };
+    report.cgroup = Some(CgroupReport {
+        path: "/sys/fs/cgroup/unit/leadline-run-7".into(),
+        devices: devices.iter().map(device).collect(),
+    });
 }
 
 /// A fully written file of 40 MiB that is not cached.

@@ -250,6 +250,55 @@ fn a_mapped_device_may_answer_reads_itself() {
     assert_eq!(beside_a_neighbor.class, VerdictClass::Unknown);
 }
 
+#[test]
+fn the_control_group_shows_what_a_thin_device_answered() {
+    let on_thin = |disk_kib: u64, charged_kib: [u64; 2]| {
+        let run = with(reads(true, 40_000, 40_000), |report| {
+            let device = report.device.as_mut().unwrap();
+            device.name = "dm-0".into();
+            device.physical_devices[0].counts.read_bytes = disk_kib * KIB;
+            report.targets[0].device = Some("dm-0".into());
+            report.targets[0].direct.sparse_mapping = Some("thin".into());
+            let [device, disk] = charged_kib.map(|kib| kib * KIB);
+            charge(report, true, &[("dm-0", device), ("vda", disk)]);
+        });
+        verdict_of(&all_from(run, Device))
+    };
+    let beside_a_neighbor = on_thin(80_000, [40_000, 40_000]);
+    assert_share(&beside_a_neighbor, Device, 1.0);
+    let half = on_thin(80_000, [40_000, 20_000]);
+    assert_eq!(half.class, VerdictClass::Unknown, "what thin answered");
+    assert_eq!(half.evidence["cgroup_lower_device_bytes"], 20_000 * KIB);
+    assert_eq!(on_thin(80_000, [40_000, 0]).class, VerdictClass::Unknown);
+    assert_eq!(on_thin(80_000, [0, 0]).class, VerdictClass::Unknown);
+    assert_eq!(
+        on_thin(80_000, [40_000, 80_000]).class,
+        VerdictClass::Unknown
+    );
+    assert_share(&on_thin(40_000, [40_000, 0]), Device, 1.0);
+}
+
+#[test]
+fn more_bytes_of_the_run_than_of_the_device_are_a_contradiction() {
+    for (direction, run) in [
+        (true, reads(true, 40_000, 40_000)),
+        (
+            false,
+            one_direction("randwrite", true, (10_000, 4), (10_000, 40_000)),
+        ),
+    ] {
+        let charged = |kib: u64| {
+            let run = (run.0.clone(), run.1.clone());
+            verdict_of(&with(run, |report| {
+                charge(report, direction, &[("vda", kib * KIB)])
+            }))
+        };
+        assert_share(&charged(40_000), Device, 1.0);
+        assert_share(&charged(41_000), Device, 1.0);
+        assert_eq!(charged(60_000).class, VerdictClass::Unknown, "{direction}");
+    }
+}
+
 /// A write makes its whole folio dirty, so sampled pages are dirty although they were written back
 /// after their own write.
 #[test]

@@ -142,3 +142,27 @@ fn cached_reads_have_no_device_modifiers() {
     let run = one_direction("read", false, (100_000, 4), (10, 1000));
     assert_eq!(kinds(&verdict_of(&run)), []);
 }
+
+#[test]
+fn the_control_group_shows_whose_bytes_moved() {
+    let story = |direct: bool, storage: bool, charged_kib: u64| {
+        let run = one_direction("randwrite", direct, (10_000, 4), (30_000, 120_000));
+        kinds(&verdict_of(&with(run, |report| {
+            if !storage {
+                report.storage = None;
+            }
+            charge(report, false, &[("vda", charged_kib * KIB)]);
+        })))
+    };
+    let foreign = [ModifierKind::Foreign];
+    assert_eq!(story(true, true, 40_000), foreign);
+    assert_eq!(story(true, false, 40_000), foreign, "without /proc/self/io");
+    assert!(
+        !story(true, true, 120_000).contains(&foreign[0]),
+        "workers of the run"
+    );
+    assert!(
+        !story(false, false, 40_000).contains(&foreign[0]),
+        "a lower bound"
+    );
+}

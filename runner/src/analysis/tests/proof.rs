@@ -124,3 +124,25 @@ fn devices_are_cached_in_buffers() {
             .is_none_or(|command| !command.contains("fincore"))
     }));
 }
+
+#[test]
+fn bytes_of_the_run_have_a_command() {
+    let rows = proof_of("randread", |report| {
+        charge(report, true, &[("vda", 20_000 * KIB)]);
+        let mut partition = report.cgroup.as_ref().unwrap().devices[0].clone();
+        partition.device = "vda1".into();
+        report.cgroup.as_mut().unwrap().devices.push(partition);
+    });
+    let mut rows = rows
+        .iter()
+        .filter(|row| row.name == "bytes read by this run on vda");
+    let row = rows.next().unwrap();
+    assert_eq!(
+        (row.layer, row.difference),
+        (Layer::Device, 20_000 * KIB as i64)
+    );
+    let command =
+        "grep \"^$(cat /sys/class/block/vda/dev) \" /sys/fs/cgroup/unit/leadline-run-7/io.stat";
+    assert_eq!(row.command.as_deref(), Some(command));
+    assert!(rows.next().is_none(), "a disk counts once");
+}

@@ -9,7 +9,9 @@ use crate::analysis::{
     estimate::{PartEstimate, merged, unknown},
     verdict::{
         evidence::{
-            counters::{Counted, device, lower_devices, own_bytes, process_bytes},
+            counters::{
+                Charged, Counted, charged, device, lower_devices, own_bytes, process_bytes,
+            },
             targets::{
                 backing_dirty_bytes, bytes_without_device, encoded_share, is_every_device_counted,
                 no_device, residency, unwritten_share,
@@ -60,6 +62,9 @@ pub(crate) struct Evidence {
     pub device: Result<Counted, String>,
     /// Counters of the physical devices, if they differ from that device.
     pub lower_devices: Option<Counted>,
+    /// Counters of the control group of the run; a lower bound for buffered writes, because the
+    /// group that owns the file is charged. `None` if the run had no group.
+    pub charged: Option<Charged>,
     /// Bytes that this process read from storage, or wrote and that are not dirty anymore; or the
     /// reason why they are unknown.
     pub own_bytes: Result<u64, String>,
@@ -130,6 +135,7 @@ impl Evidence {
             no_device: no_device(&jobs),
             device: device(direction, report),
             lower_devices: lower_devices(direction, report),
+            charged: charged(direction, report),
             own_bytes: own_bytes(direction, report, residency, direct),
             residency,
             region_bytes: targets.iter().map(|target| target.region_bytes).sum(),
@@ -163,6 +169,7 @@ impl Evidence {
             "all counters include I/O of the ramp of {late_job}, which ended after the start of the measurement"
         );
         self.device = Err(reason.clone());
+        self.charged = None;
         self.own_bytes = Err(reason.clone());
         self.process_bytes = Err(reason);
         self.is_every_read_counted = false;
@@ -224,6 +231,14 @@ impl Evidence {
             ("device_merges", device.map(|device| device.merges)),
             ("lower_device_ios", lower.map(|lower| lower.ios)),
             ("lower_device_bytes", lower.map(|lower| lower.bytes)),
+            (
+                "cgroup_device_bytes",
+                self.charged.map(|charged| charged.device),
+            ),
+            (
+                "cgroup_lower_device_bytes",
+                lower.and(self.charged).map(|charged| charged.lower),
+            ),
             ("own_bytes", self.own_bytes.as_ref().ok().copied()),
             (
                 "sampled_ios",

@@ -1,7 +1,7 @@
 //! What the counters of the process and of the devices say about the share of I/Os that went below
 //! the page cache.
 
-use crate::analysis::verdict::evidence::Evidence;
+use crate::analysis::verdict::{class::is_excess, evidence::Evidence};
 use leadline_protocol::{report::layers::Share, verdict::StorageLayer};
 use std::ops::RangeInclusive;
 
@@ -96,7 +96,7 @@ impl<'a> Limits<'a> {
         };
         match &evidence.device {
             Ok(device) if evidence.is_every_device_counted => {
-                if self.is_sparse_device_unclear() {
+                if self.is_sparse_device_unclear() || self.is_charge_contradictory() {
                     return disputed(Share::exact(0.0), by_process.share);
                 }
                 let counted = self.read_by_disks(device.bytes) as f64;
@@ -120,6 +120,9 @@ impl<'a> Limits<'a> {
             .as_ref()
             .and_then(|found| found.of(StorageLayer::LowerCache));
         match &evidence.lower_devices {
+            _ if evidence.is_mapping_sparse && !self.have_disks_read_all() => self
+                .charged_factor()
+                .map_or(0, |factor| (device_bytes as f64 * factor.min(1.0)) as u64),
             Some(lower)
                 if !evidence.is_on_loop && in_memory.is_none_or(|layer| layer.ios.share == 0.0) =>
             {
@@ -130,13 +133,37 @@ impl<'a> Limits<'a> {
     }
 
     /// A sparse device reads from its disks what it does not answer itself. If the bytes differ,
-    /// others may have read from the disks as well, and the share that it answered is unknown.
+    /// others may have read from the disks as well, and only the control group of the run shows how
+    /// much the device answered.
     fn is_sparse_device_unclear(&self) -> bool {
+        let is_charged = self
+            .charged_factor()
+            .is_some_and(|factor| factor <= *SPARSE_DEVICE_READS.end());
+        self.evidence.is_mapping_sparse && !self.have_disks_read_all() && !is_charged
+    }
+
+    fn have_disks_read_all(&self) -> bool {
         let evidence = self.evidence;
         let needed = evidence.device.as_ref().map_or(0, |device| device.bytes) as f64;
         let lower = evidence.lower_devices.as_ref();
         let factor = lower.map_or(0.0, |lower| lower.bytes as f64 / needed);
-        evidence.is_mapping_sparse && !SPARSE_DEVICE_READS.contains(&factor)
+        SPARSE_DEVICE_READS.contains(&factor)
+    }
+
+    /// Bytes of the run on the physical devices per byte on the target's device.
+    fn charged_factor(&self) -> Option<f64> {
+        let charged = self.evidence.charged?;
+        (charged.device > 0).then(|| charged.lower as f64 / charged.device as f64)
+    }
+
+    /// The run cannot have moved more bytes than the device.
+    fn is_charge_contradictory(&self) -> bool {
+        let evidence = self.evidence;
+        let counted = evidence.device.as_ref().map_or(0, |device| device.bytes);
+        let in_flight = self.boundary * self.bytes;
+        evidence
+            .charged
+            .is_some_and(|charged| is_excess(charged.device, counted + in_flight as u64))
     }
 
     /// Upper bound of the share of I/Os, from bytes that were transferred.
@@ -196,11 +223,15 @@ impl<'a> Limits<'a> {
         } else {
             low.clamp(0.0, high)
         };
-        Below::agreed(Share {
+        let share = Share {
             share: (below * (1.0 - overwritten.share)).clamp(low, high),
             low,
             high,
-        })
+        };
+        if self.evidence.is_every_device_counted && self.is_charge_contradictory() {
+            return disputed(Share::exact(0.0), share.share);
+        }
+        Below::agreed(share)
     }
 
     /// Share of the I/Os that the target's device can have written. `below`, `below_bytes`: shares

@@ -30,17 +30,21 @@ impl Transfers {
     pub(crate) fn of(evidence: &Evidence, shares: &Shares) -> Self {
         let counted = evidence.device.as_ref().ok().map(|device| device.bytes);
         let process = evidence.own_bytes.as_ref().ok().copied();
-        let own_bytes = counted.into_iter().chain(process).min().unwrap_or(0);
+        let charged = evidence.charged.map(|charged| charged.device);
+        // The kernel may charge some of the run's I/O to another group, but none of others to it.
+        let own = process.max(charged);
+        let own_bytes = counted.into_iter().chain(own).min().unwrap_or(0);
         // Also holes: those of the image below a loop device are reads of the device.
         let needed_bytes = (1.0 - shares.page_cache) * evidence.issued_to_devices() as f64;
         let needed_bytes = needed_bytes.round() as u64;
         let older_bytes = evidence.direction.select(0, evidence.dirty_start_bytes());
         let excess = own_bytes.saturating_sub(needed_bytes + older_bytes);
         let unclaimed = counted.unwrap_or(own_bytes).saturating_sub(own_bytes);
-        let is_attributed = process.is_some();
+        let is_exact = evidence.direction == Direction::Read || evidence.direct;
+        let is_attributed = process.is_some() || (charged.is_some() && is_exact);
         let (excess_bytes, foreign_bytes) = match (evidence.direction, evidence.metadata_reason) {
-            // Kernel threads of the filesystem write; they cannot be distinguished from other
-            // programs.
+            // Kernel threads of the filesystem write. Their I/O is charged to the root control
+            // group, so they cannot be distinguished from other programs.
             (Direction::Write, Some(_)) => (excess + unclaimed, 0),
             _ if is_attributed => (excess, unclaimed),
             _ => (0, 0),

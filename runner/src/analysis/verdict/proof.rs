@@ -3,12 +3,13 @@
 
 use crate::analysis::verdict::evidence::Evidence;
 use leadline_protocol::{
-    counters::Memory,
+    counters::{ChargedIo, Memory},
     evidence::{target::TargetReport, transition::Direction},
     plan::{job::ResolvedJob, target::TargetKind},
     report::{Report, device::Reading},
     verdict::{Layer, Proof, StorageLayer},
 };
+use std::collections::BTreeMap;
 
 /// Further targets are omitted.
 const MAX_TARGETS: usize = 4;
@@ -36,6 +37,7 @@ pub(crate) fn proof(evidence: &Evidence, report: &Report, jobs: &[ResolvedJob]) 
     for reading in &report.readings {
         rows.extend(device(direction, reading, report));
     }
+    rows.extend(charged(direction, report));
     rows.sort_by_key(|row| row.layer);
     rows
 }
@@ -201,17 +203,47 @@ fn unwritten(target: &TargetReport) -> Option<Proof> {
     ))
 }
 
-fn device(direction: Direction, reading: &Reading, report: &Report) -> Vec<Proof> {
-    let device = &reading.device;
+/// I/O of the control group of the run, each disk once.
+fn charged(direction: Direction, report: &Report) -> Vec<Proof> {
+    let Some(group) = &report.cgroup else {
+        return Vec::new();
+    };
+    let disks: BTreeMap<&str, &ChargedIo> = group
+        .devices
+        .iter()
+        .map(|device| (device.disk.as_str(), &device.counts))
+        .collect();
+    let proof = |(disk, counts): (&str, &ChargedIo)| {
+        let (moved, bytes) = direction.select(
+            ("bytes read", counts.read_bytes),
+            ("bytes written", counts.write_bytes),
+        );
+        let name = format!("{moved} by this run on {disk}");
+        let row = difference_row(layer_of(disk, report), name, "bytes", bytes as i64);
+        let stat = quoted(&format!("{}/io.stat", group.path));
+        with_command(
+            row,
+            format!("grep \"^$(cat /sys/class/block/{disk}/dev) \" {stat}"),
+        )
+    };
+    disks.into_iter().map(proof).collect()
+}
+
+fn layer_of(device: &str, report: &Report) -> Layer {
     let is_physical = report.device.as_ref().is_none_or(|report| {
         let mut physical = report.physical_devices.iter();
-        physical.any(|physical| physical.name == *device)
+        physical.any(|physical| physical.name == device)
     });
-    let layer = if is_physical {
+    if is_physical {
         Layer::Device
     } else {
         Layer::Filesystem
-    };
+    }
+}
+
+fn device(direction: Direction, reading: &Reading, report: &Report) -> Vec<Proof> {
+    let device = &reading.device;
+    let layer = layer_of(device, report);
     let start = reading.start.of(direction);
     let end = reading.end.of(direction);
     // Columns of /sys/block/*/stat (Documentation/block/stat.rst), from 1: I/Os, merges, sectors.

@@ -3,8 +3,9 @@
 use leadline_protocol::{
     counters::{DeviceFlow, Residency},
     evidence::transition::Direction,
-    report::Report,
+    report::{Report, device::CgroupReport},
 };
+use std::collections::BTreeMap;
 
 /// Counters of one or more devices in one direction.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -53,6 +54,41 @@ pub(super) fn lower_devices(direction: Direction, report: &Report) -> Option<Cou
         .map(|physical| physical.counts.of(direction))
         .reduce(|sum, flow| sum + flow)?;
     Some(Counted::new(names.join("+"), flow))
+}
+
+/// Bytes that the kernel charged to the control group of the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Charged {
+    /// On the targets' devices.
+    pub device: u64,
+    /// On the physical devices.
+    pub lower: u64,
+}
+
+pub(super) fn charged(direction: Direction, report: &Report) -> Option<Charged> {
+    let group = report.cgroup.as_ref()?;
+    let device = report.device.as_ref()?;
+    let targets: Vec<&str> = device.name.split('+').collect();
+    let physical = device.physical_devices.iter();
+    let physical: Vec<&str> = physical.map(|physical| physical.name.as_str()).collect();
+    Some(Charged {
+        device: bytes_on(direction, group, &targets),
+        lower: bytes_on(direction, group, &physical),
+    })
+}
+
+/// Partitions of one disk share its counts.
+fn bytes_on(direction: Direction, group: &CgroupReport, names: &[&str]) -> u64 {
+    let used = group.devices.iter();
+    let used = used.filter(|device| names.contains(&device.device.as_str()));
+    let disks: BTreeMap<&str, u64> = used
+        .map(|device| {
+            let counts = &device.counts;
+            let bytes = direction.select(counts.read_bytes, counts.write_bytes);
+            (device.disk.as_str(), bytes)
+        })
+        .collect();
+    disks.values().sum()
 }
 
 /// `/proc/self/io` counts a buffered write when its page becomes dirty, and again only after the
