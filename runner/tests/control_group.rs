@@ -211,7 +211,7 @@ fn charged(found: &Value, name: &str, direction: &str) -> u64 {
 }
 
 fn assert_near(found: u64, expected: u64, tolerance: f64, what: &str) {
-    println!("{what}: {found} bytes, {expected} expected");
+    eprintln!("{what}: {found} bytes, {expected} expected");
     let difference = (found as f64 - expected as f64).abs();
     assert!(
         difference <= tolerance * expected as f64,

@@ -93,6 +93,47 @@ export type CacheMap = {
  */
 export type CacheState = 'as-is' | 'cold' | 'warm';
 
+export type CgroupDevice = ChargedIo & {
+    /**
+     * Kernel name.
+     */
+    device: string;
+    /**
+     * Kernel name of the disk that was counted: that of a partition, or the device itself.
+     */
+    disk: string;
+};
+
+/**
+ * I/O of the run alone: what the kernel charged to its control group in the measured window.
+ */
+export type CgroupReport = {
+    /**
+     * Directory of the control group, which was removed after the run.
+     */
+    path: string;
+    /**
+     * The devices in `readings`.
+     */
+    devices: Array<CgroupDevice>;
+};
+
+/**
+ * I/O that the kernel charged to a control group (`io.stat`, cgroup v2).
+ */
+export type ChargedIo = {
+    /**
+     * Submitted reads, after splitting and before merging.
+     */
+    read_ios: number;
+    read_bytes: number;
+    /**
+     * Submitted writes, after splitting and before merging.
+     */
+    write_ios: number;
+    write_bytes: number;
+};
+
 export type Check = {
     /**
      * Subject, such as `io_uring`.
@@ -2054,6 +2095,7 @@ export type Report = {
     memory?: MemoryReport | null;
     pressure?: Pressure | null;
     storage?: StorageIo | null;
+    cgroup?: CgroupReport | null;
     targets: Array<TargetReport>;
     gauge?: GaugeReport | null;
     /**
