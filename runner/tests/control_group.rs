@@ -1,4 +1,4 @@
-//! A run has its own control group where the host permits it, so its I/O is known beside a neighbor
+//! A run has its own control group where the host permits it, so its I/O is known despite a neighbor
 //! on the same disk. Needs cgroup v2 with the io controller: in a user-mode Linux.
 
 mod scratch;
@@ -47,10 +47,10 @@ fn a_host_without_delegation_has_a_reason() {
 
 /// On the host this boots a user-mode Linux, whose init runs the same test.
 #[test]
-fn bytes_of_the_run_beside_a_neighbor() {
+fn bytes_of_the_run_with_a_neighbor() {
     if !uml::is_inside() {
         return uml::run(&Machine {
-            test: "bytes_of_the_run_beside_a_neighbor",
+            test: "bytes_of_the_run_with_a_neighbor",
             disks: vec![("ubda", 128 * MIB), ("ubdb", 64 * MIB), ("ubdc", 128 * MIB)],
             modules: &["dm-thin-pool"],
             longest: Duration::from_secs(300),
@@ -155,17 +155,17 @@ fn files_on_one_disk() {
     assert!(own <= issued + MIB && own > issued / 2, "{own} of {issued}");
 }
 
-/// Half of its blocks are on ubdc, beside those of the neighbor.
+/// Half of its blocks are on ubdc, next to those of the neighbor.
 fn half_provisioned() -> [Mapped; 5] {
     let metadata = Mapped::new("metadata", 16 * MIB, "linear /dev/ubdb 0");
     let data = Mapped::new("data", 64 * MIB, "linear /dev/ubdc 0");
-    let beside = Mapped::new("beside", 64 * MIB, "linear /dev/ubdc 131072");
+    let other = Mapped::new("other", 64 * MIB, "linear /dev/ubdc 131072");
     let pool = format!("thin-pool {} {} 128 0", metadata.node, data.node);
     let pool = Mapped::new("pool", 64 * MIB, &pool);
     run("dmsetup", &["message", "pool", "0", "create_thin 0"]).unwrap();
     let thin = Mapped::new("thin", SIZE, &format!("thin {} 0", pool.node));
     write_half(&thin, 0);
-    [thin, pool, beside, data, metadata]
+    [thin, pool, other, data, metadata]
 }
 
 fn write_half(thin: &Mapped, half: u64) {
@@ -175,8 +175,8 @@ fn write_half(thin: &Mapped, half: u64) {
     run("dd", &[&plain[..], &[&to, &skipped]].concat()).unwrap();
 }
 
-fn mapped([thin, _, beside, ..]: &[Mapped; 5]) {
-    let _neighbor = Neighbor::start(Path::new(&beside.node), "randread");
+fn mapped([thin, _, other, ..]: &[Mapped; 5]) {
+    let _neighbor = Neighbor::start(Path::new(&other.node), "randread");
     let found = report(&job(Path::new(&thin.node), json!({"rw": "randread"})));
     let name = thin.node.trim_start_matches("/dev/");
     assert_near(charged(&found, name, "read"), SIZE, 0.001, "thin");
@@ -192,7 +192,7 @@ fn mapped([thin, _, beside, ..]: &[Mapped; 5]) {
     assert_near(charged(&found, "ubdc", "read"), SIZE, 0.001, "all of thin");
     assert_eq!(
         found["verdict"]["read"]["class"], "device",
-        "beside a neighbor"
+        "with a neighbor"
     );
 }
 

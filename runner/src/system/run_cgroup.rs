@@ -42,11 +42,11 @@ impl RunCgroup {
     /// # Errors
     /// Returns the reason and the remedy if the host permits no such group.
     pub(crate) fn enter(kernel: &Kernel) -> Result<Self, String> {
-        let entered = find_home(kernel).and_then(Self::enter_beside);
+        let entered = find_home(kernel).and_then(Self::enter_sibling);
         entered.map_err(|reason| format!("{reason}. {REMEDY}"))
     }
 
-    fn enter_beside(home: PathBuf) -> Result<Self, String> {
+    fn enter_sibling(home: PathBuf) -> Result<Self, String> {
         let parent = home.parent().unwrap_or(&home);
         remove_leftovers(parent);
         enable_controllers(parent)?;

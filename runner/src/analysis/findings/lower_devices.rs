@@ -3,7 +3,7 @@
 
 use crate::analysis::{
     context::{Context, DirectionAnalysis},
-    verdict::{class::is_excess, threshold::NEARLY_ALL},
+    verdict::threshold::{NEARLY_ALL, is_excess},
 };
 use leadline_protocol::{
     finding::{Finding, Severity::Note},

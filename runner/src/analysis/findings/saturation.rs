@@ -1,6 +1,6 @@
 //! Whether the requested depth was reached, whether a CPU was the limit, and foreign I/O.
 
-use crate::analysis::{context::Context, findings::rerun, verdict::class::is_excess};
+use crate::analysis::{context::Context, findings::rerun, verdict::threshold::is_excess};
 use leadline_protocol::{
     evidence::transition::Direction,
     finding::{Finding, Severity::Warning},

@@ -264,8 +264,8 @@ fn the_control_group_shows_what_a_thin_device_answered() {
         });
         verdict_of(&all_from(run, Device))
     };
-    let beside_a_neighbor = on_thin(80_000, [40_000, 40_000]);
-    assert_share(&beside_a_neighbor, Device, 1.0);
+    let shared_disk = on_thin(80_000, [40_000, 40_000]);
+    assert_share(&shared_disk, Device, 1.0);
     let half = on_thin(80_000, [40_000, 20_000]);
     assert_eq!(half.class, VerdictClass::Unknown, "what thin answered");
     assert_eq!(half.evidence["cgroup_lower_device_bytes"], 20_000 * KIB);

@@ -6,7 +6,7 @@
 use crate::analysis::verdict::{
     evidence::Evidence,
     shares::Shares,
-    threshold::{EXCESS, MAX_ERROR, MAX_UNKNOWN, MOSTLY, NEARLY_ALL, NEGLIGIBLE, NOISE_FLOOR},
+    threshold::{MAX_ERROR, MAX_UNKNOWN, MOSTLY, NEARLY_ALL, NEGLIGIBLE},
 };
 use leadline_protocol::{evidence::transition::Direction, verdict::VerdictClass};
 
@@ -102,10 +102,4 @@ pub(crate) fn classify(evidence: &Evidence, shares: &Shares) -> VerdictClass {
         .iter()
         .find(|rule| (rule.matches)(evidence, shares))
         .map_or(VerdictClass::Unknown, |rule| rule.class)
-}
-
-/// Whether `bytes` exceed `expected` significantly: by the noise floor and by the excess ratio.
-pub(crate) fn is_excess(bytes: u64, expected: u64) -> bool {
-    let excess = bytes.saturating_sub(expected);
-    excess > NOISE_FLOOR.as_u64() && excess as f64 > EXCESS.value * expected as f64
 }

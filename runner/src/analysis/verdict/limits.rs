@@ -1,7 +1,7 @@
 //! What the counters of the process and of the devices say about the share of I/Os that went below
 //! the page cache.
 
-use crate::analysis::verdict::{class::is_excess, evidence::Evidence};
+use crate::analysis::verdict::{evidence::Evidence, threshold::is_excess};
 use leadline_protocol::{report::layers::Share, verdict::StorageLayer};
 use std::ops::RangeInclusive;
 

@@ -3,10 +3,9 @@
 //! never changes a share.
 
 use crate::analysis::verdict::{
-    class::is_excess,
     evidence::Evidence,
     shares::Shares,
-    threshold::{MERGE_RATIO, NEGLIGIBLE, NOISE_FLOOR},
+    threshold::{MERGE_RATIO, NEGLIGIBLE, NOISE_FLOOR, is_excess},
 };
 use leadline_protocol::{
     evidence::transition::Direction,
