@@ -18,7 +18,7 @@ use crate::job::{
     direction::PerDirection,
     distribution::Distribution,
     engine::{BufferPages, EngineName, Fallback},
-    keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode},
+    keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode, VerifyMethod},
     list::{CpuList, Files},
     rw::Rw,
     size::{Bytes, Extent, SizeRange, Split},
@@ -237,6 +237,16 @@ options! {
         buffer_compress_percentage: Percent = "0",
         /// Percentage of written blocks that are duplicates.
         dedupe_percentage: Percent = "0",
+        /// Write a header with a checksum into each block: crc32c, or none.
+        verify: VerifyMethod = "none",
+        /// Read the written blocks back after the measurement and check them; requires verify.
+        do_verify: bool = "1",
+        /// Only check the blocks that an earlier run wrote; nothing is written.
+        verify_only: bool = "0",
+        /// Stop at the first bad block.
+        verify_fatal: bool = "0",
+        /// Bytes per header and checksum. Default: smallest write.
+        verify_interval: Bytes,
     }
     cpu {
         /// CPUs that the workers may run on, such as 0-3,8.

@@ -24,6 +24,8 @@ named_enum! {
         Measure,
         /// Writes are flushed to the device.
         Flush,
+        /// Written blocks are read back and checked.
+        Verify,
         /// Temporary files are removed.
         CleanUp,
     }

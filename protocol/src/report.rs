@@ -4,6 +4,7 @@ pub mod device;
 pub mod layers;
 pub mod missing_time;
 pub mod stats;
+pub mod verify;
 
 use crate::{
     counters::{Memory, Pressure, StorageIo},
@@ -18,6 +19,7 @@ use crate::{
         layers::JobLayers,
         missing_time::{MAX_STALLED_MS, MAX_STALLED_SHARE, Pause, Stalls},
         stats::{DirectionStats, SyncStats},
+        verify::VerifyReport,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -110,6 +112,13 @@ impl Report {
         self.jobs.iter().any(JobReport::is_hung)
     }
 
+    /// The first job with bad blocks.
+    pub fn damaged_job(&self) -> Option<(&JobReport, &VerifyReport)> {
+        let jobs = self.jobs.iter();
+        let mut verified = jobs.filter_map(|job| Some((job, job.verify.as_ref()?)));
+        verified.find(|(_, verify)| verify.bad_blocks > 0)
+    }
+
     /// CPU time of the runner per I/O in ns; `None` without I/O or CPU times.
     pub fn cpu_ns_per_io(&self) -> Option<f64> {
         let ios = self.read.ios + self.write.ios + self.trim.ios;
@@ -174,6 +183,9 @@ pub struct JobReport {
     /// Times without completions; null for runs recorded before they were detected.
     #[serde(default)]
     pub stalls: Option<Stalls>,
+    /// Result of reading back the written blocks; null without `verify`.
+    #[serde(default)]
+    pub verify: Option<VerifyReport>,
 }
 
 impl JobReport {

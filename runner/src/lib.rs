@@ -6,3 +6,4 @@ mod load;
 pub mod plan;
 pub mod run;
 pub mod system;
+mod verify;

@@ -31,6 +31,7 @@ pub(crate) mod target_paths;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod unused_options;
+pub(crate) mod verify;
 
 use crate::plan::{
     host_view::HostView,
@@ -59,6 +60,7 @@ pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn Ho
     states::check_shared(&indexed_jobs, &mut issues);
     states::check_shared_allocation(&indexed_jobs, &mut issues);
     states::check_shared_loops(&indexed_jobs, &mut issues);
+    verify::check_shared(&indexed_jobs, &mut issues);
     check_devices(&run.devices, &indexed_jobs, &mut issues);
     let resolved: Vec<&ResolvedJob> = indexed_jobs.iter().map(|(_, job)| job).collect();
     let confirmations = overwrites::check(run, &resolved, host, &mut issues);
@@ -92,7 +94,8 @@ fn resolve_jobs(
     for (index, job) in run.jobs.iter().enumerate() {
         let name = &names[index];
         issues.begin_job(index, name);
-        let expanded = states::expand(job, issues);
+        let mut expanded = states::expand(job, issues);
+        verify::expand(&mut expanded);
         let request = JobRequest::resolve(&expanded, name.clone(), host, issues);
         if let Some(resolved) = resolved_job::resolve(&request, index, host, &mut budget, issues) {
             unused_options::check(job, &resolved, issues);

@@ -16,6 +16,7 @@ mod report;
 mod sampler;
 pub mod stop_signal;
 mod target_observers;
+mod verify;
 mod worker_pool;
 
 use crate::{
@@ -161,6 +162,7 @@ fn finish(
     report.phases = std::mem::take(&mut sink.phases);
     let has_io_errors = report.errors.total > 0;
     let is_stalled = report.stalled_job().is_some();
+    let is_damaged = report.damaged_job().is_some();
     let (verdict, mut findings) = analyze(&report, &plan.jobs, host);
     report.gauge = Some(report_gauge(&report, &plan.jobs, &verdict));
     // A measured finding replaces the planned finding with the same code.
@@ -176,7 +178,7 @@ fn finish(
         findings,
     })));
     match stop.exit_code() {
-        _ if has_io_errors => 1,
+        _ if has_io_errors || is_damaged => 1,
         Some(exit_code) => exit_code,
         None => u8::from(is_stalled),
     }

@@ -72,6 +72,18 @@ named_enum! {
 }
 
 named_enum! {
+    names: "lowercase", kind: "checksum";
+    /// Checksum of the written blocks.
+    pub enum VerifyMethod {
+        /// Blocks are not verified.
+        #[strum(to_string = "none", serialize = "0")]
+        None,
+        /// fio's header with the CRC32C of the block.
+        Crc32c,
+    }
+}
+
+named_enum! {
     names: "lowercase", kind: "process";
     /// Arrival process of a rate.
     pub enum RateProcess {

@@ -34,8 +34,7 @@ const OTHERS: &str = "\
     description lockfile filename_format unique_filename opendir bs_unaligned bs_is_seq_rand \
     ignore_error rw_sequencer serialize_overlap io_submit_mode fill_device offset_align \
     random_generator allrandrepeat file_service_type openfiles write_barrier sync_file_range atomic \
-    verify_only clocksource verify do_verify verify_interval verify_offset verify_pattern \
-    verify_fatal verify_dump verify_async verify_backlog verify_backlog_batch experimental_verify \
+    clocksource verify_offset verify_pattern verify_dump verify_async verify_backlog verify_backlog_batch experimental_verify \
     verify_state_load verify_state_save trim_percentage trim_verify_zero trim_backlog \
     trim_backlog_batch write_iolog read_iolog replay_no_stall replay_redirect replay_scale \
     replay_align replay_time_scale replay_skip ioscheduler zonemode zonesize zonecapacity zonerange \

@@ -5,7 +5,7 @@ use crate::{
         direction::PerDirection,
         distribution::Distribution,
         engine::{BufferPages, EngineName},
-        keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode},
+        keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode, VerifyMethod},
         rw::RwKind,
         size::SplitEntry,
     },
@@ -232,6 +232,23 @@ pub struct DataOptions {
     pub buffer_compress_percentage: u8,
     /// Percentage of duplicate blocks.
     pub dedupe_percentage: u8,
+    /// Null without `verify`, and for runs recorded before the option existed.
+    #[serde(default)]
+    pub verify: Option<VerifyOptions>,
+}
+
+/// Checksums of the written blocks.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct VerifyOptions {
+    pub method: VerifyMethod,
+    /// Bytes per header and checksum.
+    pub interval: u64,
+    /// The blocks are read back after the measurement.
+    pub reads_back: bool,
+    /// Nothing is written; the blocks of an earlier run are checked.
+    pub only: bool,
+    /// Reading back ends at the first bad block.
+    pub fatal: bool,
 }
 
 impl ResolvedJob {

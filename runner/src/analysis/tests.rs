@@ -92,6 +92,7 @@ fn job_report(read: DirectionStats, write: DirectionStats, layers: JobLayers) ->
         decisions: Vec::new(),
         layers: Some(layers),
         stalls: None,
+        verify: None,
     }
 }
 

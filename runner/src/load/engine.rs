@@ -4,9 +4,10 @@
 pub(crate) mod null;
 pub(crate) mod psync;
 pub(crate) mod uring;
+pub(crate) mod verified_writes;
 pub(crate) mod write_buffers;
 
-use crate::load::pattern::io::Io;
+use crate::{load::pattern::io::Io, verify::written_blocks::WrittenBlocks};
 use leadline_protocol::report::Decision;
 use std::io;
 
@@ -38,6 +39,11 @@ pub(crate) trait Engine {
     /// Decisions for the report, with reasons.
     fn decisions(&self) -> Vec<Decision> {
         Vec::new()
+    }
+
+    /// The last writes of a job with `verify`, once no I/O is submitted anymore.
+    fn take_written(&mut self) -> Option<WrittenBlocks> {
+        None
     }
 
     /// Number of slots that `pop` would return.

@@ -31,7 +31,6 @@ use crate::{
     },
     system::{buffers::BufferPool, clock::Clock},
 };
-use leadline_protocol::report::Decision;
 use std::{
     io, mem,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -363,8 +362,8 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.time.begin_ns = begin_ns;
     }
 
-    pub(crate) fn decisions(&self) -> Vec<Decision> {
-        self.engine.decisions()
+    pub(crate) fn engine(&mut self) -> &mut E {
+        &mut self.engine
     }
 
     /// The sampler after the last phase.

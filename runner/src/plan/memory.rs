@@ -1,7 +1,10 @@
 //! Memory of the I/O buffers, and their registration. Each I/O in flight has a buffer of the
 //! largest block size, in whole pages; in mixed jobs, one for reads and one for writes.
 
-use crate::plan::{host_view::HostView, issues::Issues};
+use crate::{
+    plan::{host_view::HostView, issues::Issues},
+    verify::written_blocks::table_bytes,
+};
 use leadline_protocol::{
     format::bytes,
     job::{
@@ -100,16 +103,30 @@ fn check_huge_pages(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: 
 fn check_memory(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
     let total = jobs
         .iter()
-        .map(|(_, job)| buffer_bytes(job))
+        .map(|(_, job)| buffer_bytes(job).saturating_add(table_bytes(job)))
         .fold(0, u64::saturating_add);
     let limit = host.available_memory() / MEMORY_DIVISOR;
     // 0: the available memory is unknown.
     if limit == 0 || total <= limit {
         return;
     }
-    let Some((index, job)) = jobs.iter().max_by_key(|(_, job)| buffer_bytes(job)) else {
+    let Some((index, job)) = jobs
+        .iter()
+        .max_by_key(|(_, job)| buffer_bytes(job) + table_bytes(job))
+    else {
         return;
     };
+    let table = table_bytes(job);
+    if table > buffer_bytes(job) {
+        let detail = format!(
+            "verify needs {} to record the last write of every block, more than half of the available memory ({}).",
+            bytes(table),
+            bytes(limit)
+        );
+        let remedy = "Use a smaller size, larger blocks, or a larger verify_interval.";
+        issues.begin_job(*index, &job.name);
+        return issues.environment("insufficient_memory", "verify", detail, remedy);
+    }
     let depth = job.in_flight();
     let option = if depth > 1 {
         "iodepth"

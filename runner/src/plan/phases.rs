@@ -53,6 +53,7 @@ pub(crate) fn plan_phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
         measure_write_bytes(jobs),
     );
     add(any(has_flush), Phase::Flush, None, None);
+    add(any(has_verify), Phase::Verify, None, None);
     add(any(|job| job.target.unlink), Phase::CleanUp, None, None);
     phases
 }
@@ -69,4 +70,9 @@ pub(crate) fn has_layout(job: &ResolvedJob) -> bool {
 /// ignore `end_fsync`.
 pub(crate) fn has_flush(job: &ResolvedJob) -> bool {
     job.target.end_fsync && job.pattern.rw.writes() && !job.ring.ioengine.is_null()
+}
+
+/// Returns true if written blocks are read back after the measurement.
+pub(crate) fn has_verify(job: &ResolvedJob) -> bool {
+    job.data.verify.is_some_and(|verify| verify.reads_back)
 }

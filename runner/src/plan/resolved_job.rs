@@ -12,7 +12,7 @@ use crate::plan::{
     option_checks::{self, MAX_JSON_INTEGER},
     regions,
     space_budget::SpaceBudget,
-    target_paths,
+    target_paths, verify,
 };
 use leadline_protocol::{
     format::bytes,
@@ -37,10 +37,12 @@ pub(crate) fn resolve(
     option_checks::check(request, issues);
     host_checks::check(request.job, host, issues);
     let sizes = JobBlockSizes::resolve(request, issues);
+    verify::check(request, &sizes, issues);
     let paths = target_paths::resolve(request, host, budget, issues);
     let regions = regions::resolve(request, &sizes, &paths, budget, issues)?;
     alignment::check(request, &sizes, &paths, &regions, issues);
     let targets = layout::resolve(request, index, &paths, &regions, budget, issues);
+    verify::check_targets(request.job, &targets, issues);
     let first_worker = targets
         .iter()
         .filter(|target| target.worker.unwrap_or(0) == 0);
@@ -48,6 +50,7 @@ pub(crate) fn resolve(
     let timing = timing_options(request, size);
     check_io_size(timing.io_size, sizes.smallest(), issues);
     let job = request.job;
+    let data = data_options(job, &sizes);
     Some(ResolvedJob {
         name: request.name.clone(),
         mode: mode(request, &targets),
@@ -67,7 +70,7 @@ pub(crate) fn resolve(
         timing,
         ring: ring_options(request),
         tsc_clock: host.has_tsc_clock(),
-        data: data_options(job),
+        data,
     })
 }
 
@@ -165,6 +168,12 @@ fn timing_options(request: &JobRequest, size: u64) -> TimingOptions {
         .io_size
         .and_then(|io_size| requested_io_size(io_size, size))
         .or_else(|| size_within_files(request, size));
+    // Nothing is measured.
+    let requested_io_size = if verify::is_only(job) {
+        Some(0)
+    } else {
+        requested_io_size
+    };
     TimingOptions {
         io_size: requested_io_size
             .unwrap_or(size)
@@ -250,7 +259,7 @@ fn ring_options(request: &JobRequest) -> RingOptions {
     }
 }
 
-fn data_options(job: &Job) -> DataOptions {
+fn data_options(job: &Job, sizes: &JobBlockSizes) -> DataOptions {
     let compress = job.buffer_compress_percentage().0;
     let dedupe = job.dedupe_percentage().0;
     // Fully compressible data is zeros, and percentages require new data for each write (fio 3.42,
@@ -264,5 +273,6 @@ fn data_options(job: &Job) -> DataOptions {
         refill_buffers: refill_buffers && !zero_buffers,
         buffer_compress_percentage: compress,
         dedupe_percentage: dedupe,
+        verify: verify::options(job, sizes),
     }
 }

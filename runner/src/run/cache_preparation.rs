@@ -151,7 +151,8 @@ fn failed(error: impl Into<io::Error>) -> WorkerError {
 }
 
 /// Cached bytes of the region; `None` if unknown.
-fn cached_bytes(opened: &OpenTarget) -> Option<u64> {
+/// Bytes of the region in the page cache; `None` if unknown.
+pub(crate) fn cached_bytes(opened: &OpenTarget) -> Option<u64> {
     let file = opened.fd.as_fd();
     let region = Region::of([range(opened)]);
     let residency = ResidencyMethod::detect(file).ok()?.residency(file, &region);

@@ -14,6 +14,7 @@ use crate::{
         sampler::{Sampler, State},
         stop_signal::StopSignal,
         target_observers::{Observation, TargetObservers},
+        verify::{WorkerWrites, take_written, verify, workers_to_verify},
         worker_pool::{FinishedWorker, WorkerPool},
     },
     system::{
@@ -52,9 +53,11 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
     observers.targets.examine(open.iter());
     cache_preparation::prepare(run, &open)?;
     let files = files_to_flush(&run.plan.jobs, &open)?;
+    let verified = workers_to_verify(&run.plan.jobs, &open)?;
     observers.targets.prepare(&run.plan.jobs);
-    let mut report = run_workers(run, observers, open)?;
+    let (mut report, written) = run_workers(run, observers, open)?;
     flush(run, files, &mut report);
+    verify(run, verified, written, &mut report);
     Ok((report, host))
 }
 
@@ -104,7 +107,7 @@ fn run_workers(
     run: &mut RunContext,
     mut observers: Observers,
     open: OpenTargets,
-) -> Result<Report, RunError> {
+) -> Result<(Report, Vec<WorkerWrites>), RunError> {
     let jobs = &run.plan.jobs;
     let pool = WorkerPool::spawn(jobs, open, &observers.targets)
         .map_err(WorkerError::during("starting threads"))?;
@@ -121,7 +124,7 @@ fn run_workers(
     };
     let mut window = sampler.run();
     let silences = std::mem::take(&mut window.silences);
-    let finished = pool.finish(window.times_ns.clone(), silences);
+    let mut finished = pool.finish(window.times_ns.clone(), silences);
     let observation = if finished.iter().any(FinishedWorker::has_hung) {
         observe_hung(observers.targets, run.stop.clone())
     } else {
@@ -139,7 +142,9 @@ fn run_workers(
         window,
         observation,
     };
-    Ok(report(jobs, finished, context, run.sink.origin_ns)?)
+    let written = take_written(&mut finished);
+    let report = report(jobs, finished, context, run.sink.origin_ns)?;
+    Ok((report, written))
 }
 
 /// Looks at the targets although their storage does not respond, for example to FIEMAP.

@@ -307,6 +307,7 @@ fn blocked(
         cpu: None,
         unfinished: vec![unfinished; progress.measure.in_flight.get() as usize],
         decisions: Vec::new(),
+        written: None,
         write_samples: Vec::new(),
     }
 }

@@ -34,6 +34,7 @@ fn phase(change: &PhaseChange) -> String {
         Phase::Ramp => "warming up",
         Phase::Measure => "measuring",
         Phase::Flush => "flushing",
+        Phase::Verify => "verifying",
         Phase::CleanUp => "removing files",
     };
     let progress = change

@@ -7,6 +7,8 @@ const SECTOR: usize = 512;
 const WORD: usize = size_of::<u64>();
 /// Odd multipliers with irregular bits, so that stamps do not compress.
 const OFFSET_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Its inverse modulo 2^64.
+const OFFSET_INVERSE: u64 = 0xf1de_83e1_9937_733d;
 const WRITE_MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
 const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
 
@@ -33,30 +35,37 @@ impl Stamps {
         let mut at = offset;
         let mut sectors = data.chunks_exact_mut(SECTOR);
         for sector in &mut sectors {
-            let [first, second] = self.words(at);
+            let [first, second] = words(at, self.write);
             sector[..WORD].copy_from_slice(&first);
             sector[SECTOR / 2..SECTOR / 2 + WORD].copy_from_slice(&second);
             at += SECTOR as u64;
         }
         let rest = sectors.into_remainder();
-        for (byte, stamp) in rest.iter_mut().zip(self.words(at).as_flattened()) {
+        for (byte, stamp) in rest.iter_mut().zip(words(at, self.write).as_flattened()) {
             *byte = *stamp;
         }
     }
+}
 
-    #[inline]
-    fn words(&self, offset: u64) -> [[u8; WORD]; 2] {
-        let first = offset
-            .wrapping_mul(OFFSET_MULTIPLIER)
-            .wrapping_add(self.write);
-        let second = first.rotate_left(32) ^ self.write.wrapping_mul(OFFSET_MULTIPLIER);
-        [first.to_le_bytes(), second.to_le_bytes()]
-    }
+/// Stamp of a sector; `parse` is the inverse.
+#[inline]
+pub(crate) fn words(offset: u64, write: u64) -> [[u8; WORD]; 2] {
+    let first = offset.wrapping_mul(OFFSET_MULTIPLIER).wrapping_add(write);
+    let second = first.rotate_left(32) ^ write.wrapping_mul(OFFSET_MULTIPLIER);
+    [first.to_le_bytes(), second.to_le_bytes()]
+}
+
+/// Offset and write of a stamp. Any other data results in irregular values.
+pub(crate) fn parse(words: &[[u8; WORD]; 2]) -> (u64, u64) {
+    let [first, second] = words.map(u64::from_le_bytes);
+    let write = (second ^ first.rotate_left(32)).wrapping_mul(OFFSET_INVERSE);
+    let offset = first.wrapping_sub(write).wrapping_mul(OFFSET_INVERSE);
+    (offset, write)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Stamps;
+    use super::{Stamps, parse, words};
     use std::collections::HashSet;
 
     #[test]
@@ -84,6 +93,13 @@ mod tests {
             let first = data.clone();
             stamps.apply(0, &mut data);
             assert_ne!(first, data, "{length}");
+        }
+    }
+
+    #[test]
+    fn stamps_can_be_parsed() {
+        for (offset, write) in [(0, 0), (512, 1), (1 << 52, u64::MAX), (4096, 1 << 63)] {
+            assert_eq!(parse(&words(offset, write)), (offset, write));
         }
     }
 }

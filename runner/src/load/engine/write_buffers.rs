@@ -1,12 +1,15 @@
 //! Wraps an engine and prepares the data of every write.
 
-use crate::load::{
-    data::{Data, stamp::Stamps},
-    engine::Engine,
-    pattern::io::{Io, Kind},
+use crate::{
+    load::{
+        data::{Data, stamp::Stamps},
+        engine::{Engine, verified_writes::VerifiedWrites},
+        pattern::io::{Io, Kind},
+    },
+    verify::written_blocks::WrittenBlocks,
 };
 use leadline_protocol::report::Decision;
-use std::io;
+use std::{io, mem};
 
 /// What happens to the buffer of a write before the inner engine gets it.
 pub(crate) enum Content {
@@ -16,15 +19,21 @@ pub(crate) enum Content {
     Stamped(Stamps),
     /// `refill_buffers=1`. `ns_per_4k` is the measured time to generate 4 KiB of `data`.
     Refilled { data: Data, ns_per_4k: f64 },
+    /// `verify`. `ns_per_4k` is the measured time to prepare 4 KiB.
+    Verified {
+        writes: Box<VerifiedWrites>,
+        ns_per_4k: f64,
+    },
 }
 
 impl Content {
     #[inline]
-    fn prepare(&mut self, io: &Io, buffer: &mut [u8]) {
+    fn prepare(&mut self, slot: u32, io: &Io, buffer: &mut [u8]) {
         match self {
             Self::Unchanged => (),
             Self::Stamped(stamps) => stamps.apply(io.offset, buffer),
             Self::Refilled { data, .. } => data.fill(buffer),
+            Self::Verified { writes, .. } => writes.prepare(slot, io, buffer),
         }
     }
 
@@ -45,6 +54,13 @@ impl Content {
                 true,
                 format!(
                     "every write gets new data; generating it adds {ns_per_4k:.0} ns per 4 KiB to the latency (measured before the run)"
+                ),
+            ),
+            Self::Verified { ns_per_4k, .. } => (
+                "verify",
+                true,
+                format!(
+                    "every block has a header and a checksum; preparing them adds {ns_per_4k:.0} ns per 4 KiB to the latency (measured before the run)"
                 ),
             ),
         };
@@ -84,8 +100,10 @@ impl<E: Engine> Engine for WriteBuffers<E> {
             unsafe {
                 buffer = buffer.add(self.offset);
                 let data = std::slice::from_raw_parts_mut(buffer, io.len as usize);
-                self.content.prepare(io, data);
+                self.content.prepare(slot, io, data);
             }
+        } else if let Content::Verified { writes, .. } = &mut self.content {
+            writes.skip(slot, io);
         }
         // SAFETY: same contract.
         unsafe { self.inner.submit(slot, io, buffer) }
@@ -114,6 +132,17 @@ impl<E: Engine> Engine for WriteBuffers<E> {
 
     #[inline]
     fn pop(&mut self) -> Option<(u32, i32)> {
-        self.inner.pop()
+        let (slot, result) = self.inner.pop()?;
+        if let Content::Verified { writes, .. } = &mut self.content {
+            writes.complete(slot, result);
+        }
+        Some((slot, result))
+    }
+
+    fn take_written(&mut self) -> Option<WrittenBlocks> {
+        match mem::replace(&mut self.content, Content::Unchanged) {
+            Content::Verified { writes, .. } => Some(writes.into_blocks()),
+            _ => None,
+        }
     }
 }

@@ -13,6 +13,7 @@ use crate::{
                 entries::{Entries, Nop, Plain, Registered},
                 setup::{Polling, Setup},
             },
+            verified_writes::VerifiedWrites,
             write_buffers::{Content, WriteBuffers},
         },
         pattern::Pattern,
@@ -28,10 +29,11 @@ use crate::{
         buffers::BufferPool,
         clock::{Clock, MICROSECOND_NS, Monotonic},
     },
+    verify::{block, written_blocks::WrittenBlocks},
 };
 use leadline_protocol::{
     job::engine::EngineName,
-    plan::job::{BufferRegistration, ResolvedJob},
+    plan::job::{BufferRegistration, ResolvedJob, VerifyOptions},
 };
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -122,9 +124,13 @@ fn run_engine<E: Engine>(
     if !job.pattern.rw.writes() || job.ring.ioengine.is_null() {
         return run_source(task, engine, pool);
     }
-    let content = if job.data.refill_buffers {
+    let content = if let Some(options) = &job.data.verify {
+        verified(task, options, &mut pool)
+    } else if job.data.refill_buffers {
         let data = Data::new(job, task.number);
-        let ns_per_4k = ns_per_4k(data.clone(), pool.write_buffer_mut(0));
+        let mut timed = data.clone();
+        let fill = |buffer: &mut [u8]| timed.fill(buffer);
+        let ns_per_4k = ns_per_4k(pool.write_buffer_mut(0), fill);
         Content::Refilled { data, ns_per_4k }
     } else if job.data.scramble_buffers == Some(true) {
         Content::Stamped(Stamps::new(realtime_ns(), task.number))
@@ -135,14 +141,33 @@ fn run_engine<E: Engine>(
     run_source(task, WriteBuffers::new(engine, content, offset), pool)
 }
 
+fn verified(task: &WorkerTask, options: &VerifyOptions, pool: &mut BufferPool) -> Content {
+    let job = &task.job;
+    let data = job.data.refill_buffers.then(|| Data::new(job, task.number));
+    let mut timed = data.clone();
+    let prepare = |buffer: &mut [u8]| {
+        if let Some(data) = &mut timed {
+            data.fill(buffer);
+        }
+        let blocks = buffer.chunks_exact_mut(options.interval as usize);
+        blocks.for_each(|bytes| block::prepare(bytes, 0, 0, 0));
+    };
+    let ns_per_4k = ns_per_4k(pool.write_buffer_mut(0), prepare);
+    let blocks = WrittenBlocks::new(job, options, task.number, realtime_ns());
+    Content::Verified {
+        writes: Box::new(VerifiedWrites::new(blocks, data, pool.slots())),
+        ns_per_4k,
+    }
+}
+
 /// Nanoseconds since 1970, different for each run.
 fn realtime_ns() -> u64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
     since_1970.map_or(0, |time| time.as_nanos() as u64)
 }
 
-/// Time to generate 4 KiB of data.
-fn ns_per_4k(mut data: Data, buffer: &mut [u8]) -> f64 {
+/// Time to prepare 4 KiB of data. `prepare` gets the buffer of a write.
+fn ns_per_4k(buffer: &mut [u8], mut prepare: impl FnMut(&mut [u8])) -> f64 {
     /// Bytes per timing: about 0.1 ms, much longer than reading the clock.
     const BYTES: usize = 1 << 18;
     /// Number of timings. The shortest one is the least disturbed.
@@ -151,7 +176,7 @@ fn ns_per_4k(mut data: Data, buffer: &mut [u8]) -> f64 {
     let mut shortest_ns = u64::MAX;
     for _ in 0..TIMINGS {
         let begin_ns = Monotonic.now_ns();
-        (0..fills).for_each(|_| data.fill(buffer));
+        (0..fills).for_each(|_| prepare(buffer));
         shortest_ns = shortest_ns.min(Monotonic.now_ns() - begin_ns);
     }
     shortest_ns as f64 * 4096.0 / (fills * buffer.len()) as f64

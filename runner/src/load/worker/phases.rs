@@ -70,9 +70,10 @@ pub(crate) fn run<E: Engine, S: Source>(
 
     measuring_loop.drain(Monotonic.now_ns() + DRAIN_NS);
     let exit = exit.map_err(failed)?;
-    let mut all_decisions = measuring_loop.decisions();
+    let mut all_decisions = measuring_loop.engine().decisions();
     all_decisions.extend(decisions(job));
     let sampler = measuring_loop.take_sampler();
+    let written = measuring_loop.engine().take_written();
     Ok(WorkerOutcome {
         begin_ns,
         measure_ns,
@@ -81,6 +82,7 @@ pub(crate) fn run<E: Engine, S: Source>(
         cpu: Some(cpu),
         unfinished,
         decisions: all_decisions,
+        written,
         write_samples: sampler.map_or_else(Vec::new, |sampler| sampler.finish(&progress.measure)),
     })
 }

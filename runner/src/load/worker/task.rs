@@ -7,6 +7,7 @@ use crate::{
         worker::{progress::Progress, schedule::Schedule, start_barrier::StartBarrier},
     },
     system::{layers::StoredFile, probes::rusage::CpuTimes},
+    verify::written_blocks::WrittenBlocks,
 };
 use leadline_protocol::{plan::job::ResolvedJob, report::Decision};
 use std::{io, os::fd::OwnedFd, sync::Arc};
@@ -39,6 +40,8 @@ pub(crate) struct WorkerOutcome {
     /// I/Os in flight at `end_ns`.
     pub unfinished: Vec<UnfinishedIo>,
     pub decisions: Vec<Decision>,
+    /// The last writes of a job with `verify`.
+    pub written: Option<WrittenBlocks>,
     /// Writes to look up after the measurement.
     pub write_samples: Vec<WriteSample>,
 }

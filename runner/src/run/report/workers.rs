@@ -91,6 +91,7 @@ pub(super) fn job_report(
         errors,
         decisions: first.map_or_else(Vec::new, |worker| worker.outcome.decisions.clone()),
         layers: Some(job_layers(job, &workers)),
+        verify: None,
         stalls: Some(stalls(&workers, [&read, &write, &trim], origin_ns)),
         read,
         write,
@@ -191,6 +192,7 @@ mod tests {
                 cpu: None,
                 unfinished: Vec::new(),
                 decisions: Vec::new(),
+                written: None,
                 write_samples: Vec::new(),
             },
         }

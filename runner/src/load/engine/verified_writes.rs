@@ -1,0 +1,75 @@
+//! Writes of a job with `verify`: prepares their blocks and records which write of a block is the
+//! last one.
+
+use crate::{
+    load::{
+        data::Data,
+        pattern::io::{Io, Kind},
+    },
+    verify::written_blocks::WrittenBlocks,
+};
+
+pub(crate) struct VerifiedWrites {
+    blocks: WrittenBlocks,
+    /// New data for each write (`refill_buffers`).
+    data: Option<Data>,
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    io: Io,
+    /// The I/O has failed; the loop may submit it again.
+    has_failed: bool,
+}
+
+impl VerifiedWrites {
+    /// `slots`: maximum number of I/Os in flight.
+    pub(crate) fn new(blocks: WrittenBlocks, data: Option<Data>, slots: usize) -> Self {
+        Self {
+            blocks,
+            data,
+            slots: vec![Slot::default(); slots],
+        }
+    }
+
+    pub(crate) fn into_blocks(self) -> WrittenBlocks {
+        self.blocks
+    }
+
+    /// Prepares a write that is about to be submitted.
+    #[inline]
+    pub(crate) fn prepare(&mut self, slot: u32, io: &Io, buffer: &mut [u8]) {
+        let slot = &mut self.slots[slot as usize];
+        if slot.has_failed {
+            self.blocks.complete(&slot.io);
+        }
+        *slot = Slot {
+            io: *io,
+            has_failed: false,
+        };
+        if let Some(data) = &mut self.data {
+            data.fill(buffer);
+        }
+        self.blocks.begin(io, buffer);
+    }
+
+    /// A read of a mixed job that is about to be submitted.
+    #[inline]
+    pub(crate) fn skip(&mut self, slot: u32, io: &Io) {
+        self.slots[slot as usize].io = *io;
+    }
+
+    /// Result of the I/O of a slot. The blocks of a failed write stay unknown.
+    #[inline]
+    pub(crate) fn complete(&mut self, slot: u32, result: i32) {
+        let slot = &mut self.slots[slot as usize];
+        if slot.io.kind != Kind::Write {
+            return;
+        }
+        slot.has_failed = result != slot.io.len as i32;
+        if !slot.has_failed {
+            self.blocks.complete(&slot.io);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! `verify` and its options: what is checked, and combinations that cannot be checked.
+
+use crate::plan::{block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest};
+use leadline_protocol::{
+    job::{
+        Job,
+        keyword::VerifyMethod,
+        rw::{Rw, RwKind},
+    },
+    plan::{
+        job::{ResolvedJob, VerifyOptions},
+        target::Target,
+    },
+};
+
+/// Smallest block: it must hold the header.
+const MIN_INTERVAL: u64 = 512;
+
+const WRITES_OTHER_DATA: &str = "verify writes blocks with headers, checksums and stamps.";
+
+pub(crate) fn is_enabled(job: &Job) -> bool {
+    job.verify() != VerifyMethod::None
+}
+
+/// Whether the job only checks the blocks of an earlier run.
+pub(crate) fn is_only(job: &Job) -> bool {
+    is_enabled(job) && job.verify_only()
+}
+
+/// A job with `verify_only` becomes one that reads and does not measure.
+pub(crate) fn expand(job: &mut Job) {
+    if !is_only(job) {
+        return;
+    }
+    job.rw = Some(Rw {
+        kind: RwKind::Read,
+        modifier: None,
+    });
+    job.runtime = None;
+    job.time_based = None;
+    job.ramp_time = None;
+    job.startdelay = None;
+    job.rate = None;
+    job.rate_iops = None;
+    job.file_state = None;
+    job.file_append = None;
+}
+
+pub(crate) fn options(job: &Job, sizes: &JobBlockSizes) -> Option<VerifyOptions> {
+    is_enabled(job).then(|| VerifyOptions {
+        method: job.verify(),
+        interval: interval(job, sizes).max(1),
+        reads_back: job.do_verify() || job.verify_only(),
+        only: job.verify_only(),
+        fatal: job.verify_fatal(),
+    })
+}
+
+fn interval(job: &Job, sizes: &JobBlockSizes) -> u64 {
+    job.verify_interval
+        .map_or(sizes.bs.write.min, |bytes| bytes.0)
+}
+
+pub(crate) fn check(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Issues) {
+    let job = request.job;
+    if !is_enabled(job) {
+        return check_unused(job, issues);
+    }
+    check_data(job, issues);
+    check_pattern(request, issues);
+    check_interval(request, sizes, issues);
+    if request.engine.is_null() {
+        issues.invalid(
+            "conflicting_options",
+            "verify",
+            format!(
+                "verify cannot be combined with ioengine={}, which stores no data.",
+                request.engine.as_str()
+            ),
+            "Use ioengine=io_uring or psync, or remove verify.",
+        );
+    }
+}
+
+fn check_unused(job: &Job, issues: &mut Issues) {
+    for (option, is_given) in [
+        ("do_verify", job.do_verify.is_some()),
+        ("verify_only", job.verify_only.is_some()),
+        ("verify_fatal", job.verify_fatal.is_some()),
+        ("verify_interval", job.verify_interval.is_some()),
+    ] {
+        if is_given {
+            issues.invalid(
+                "missing_verify",
+                option,
+                format!("{option} requires verify."),
+                format!("Set verify=crc32c, or remove {option}."),
+            );
+        }
+    }
+}
+
+/// The headers and stamps differ between all blocks and do not compress.
+fn check_data(job: &Job, issues: &mut Issues) {
+    for (option, is_given) in [
+        ("zero_buffers", job.zero_buffers()),
+        ("scramble_buffers", !job.scramble_buffers()),
+        (
+            "buffer_compress_percentage",
+            job.buffer_compress_percentage().0 > 0,
+        ),
+        ("dedupe_percentage", job.dedupe_percentage().0 > 0),
+    ] {
+        if is_given {
+            issues.invalid(
+                "conflicting_options",
+                option,
+                format!("{option} cannot be combined with verify: {WRITES_OTHER_DATA}"),
+                format!("Remove {option} or verify."),
+            );
+        }
+    }
+}
+
+fn check_pattern(request: &JobRequest, issues: &mut Issues) {
+    let rw = request.rw.kind;
+    if rw.trims() {
+        issues.invalid(
+            "conflicting_options",
+            "verify",
+            "verify cannot be combined with trims.",
+            "Remove verify, or use a pattern that writes.",
+        );
+    } else if !rw.writes() && !request.job.verify_only() {
+        issues.invalid(
+            "conflicting_options",
+            "verify",
+            format!("verify with rw={} requires verify_only=1.", rw.as_str()),
+            "Set verify_only=1 to check the blocks of an earlier run, or use a pattern that writes.",
+        );
+    }
+}
+
+fn check_interval(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Issues) {
+    let job = request.job;
+    let interval = interval(job, sizes);
+    let option = if job.verify_interval.is_some() {
+        "verify_interval"
+    } else {
+        "bs"
+    };
+    if interval < MIN_INTERVAL || interval > sizes.bs.write.min {
+        issues.invalid(
+            "out_of_range",
+            option,
+            format!(
+                "Each verified block must be between {MIN_INTERVAL} bytes and the smallest write ({} bytes).",
+                sizes.bs.write.min
+            ),
+            format!("Change {option}."),
+        );
+        return;
+    }
+    let gap = request
+        .rw
+        .modifier
+        .filter(|_| !request.rw.kind.is_random())
+        .map_or(0, i64::unsigned_abs);
+    let lengths = sizes.used().map(|(bs, _)| (option, bs.min));
+    let alignments = sizes.used().map(|(_, align)| ("blockalign", align));
+    let alignments = alignments.filter(|_| request.rw.kind.is_random());
+    for (option, bytes) in lengths.chain(alignments).chain([("rw", gap)]) {
+        if bytes % interval != 0 {
+            issues.invalid(
+                "misaligned",
+                option,
+                format!(
+                    "{bytes} bytes is not a multiple of the size of a verified block, {interval} bytes."
+                ),
+                format!("Change {option}, or set verify_interval to a common divisor."),
+            );
+        }
+    }
+}
+
+/// `verify_only` does not create, extend or fill files.
+pub(crate) fn check_targets(job: &Job, targets: &[Target], issues: &mut Issues) {
+    if !is_only(job) {
+        return;
+    }
+    for target in targets {
+        if !target.existed {
+            issues.invalid(
+                "missing_file",
+                "filename",
+                format!("verify_only requires an existing file: {}.", target.path),
+                "Write it first with the same job without verify_only.",
+            );
+        } else if target.layout_offset.is_some() {
+            issues.invalid(
+                "region_beyond_end",
+                "size",
+                format!(
+                    "verify_only does not write, but {} would be filled up to {} bytes.",
+                    target.path,
+                    target.offset + target.size
+                ),
+                "Use a smaller size, and remove overwrite.",
+            );
+        }
+    }
+}
+
+/// A region that a worker verifies.
+struct Writer<'a> {
+    path: &'a str,
+    begin: u64,
+    end: u64,
+    job: usize,
+    name: &'a str,
+    is_verified: bool,
+}
+
+/// Rejects verified regions that several workers write: the order of their writes is unknown.
+pub(crate) fn check_shared(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
+    let jobs = jobs.iter();
+    let mut writers: Vec<Writer> = jobs.flat_map(|(index, job)| writers(*index, job)).collect();
+    writers.sort_by_key(|writer| (writer.path, writer.begin));
+    let mut before: Option<&Writer> = None;
+    for writer in &writers {
+        let widest = before.filter(|before| before.path == writer.path);
+        if let Some(widest) = widest.filter(|widest| writer.begin < widest.end) {
+            reject_shared(widest, writer, issues);
+        }
+        before = widest
+            .filter(|widest| widest.end > writer.end)
+            .or(Some(writer));
+    }
+}
+
+fn reject_shared(first: &Writer, second: &Writer, issues: &mut Issues) {
+    let verified = [first, second]
+        .into_iter()
+        .find(|writer| writer.is_verified);
+    let Some(verified) = verified else { return };
+    issues.begin_job(verified.job, verified.name);
+    issues.invalid(
+        "verify_shared_region",
+        "verify",
+        format!(
+            "Several workers write the same region of {}, so the expected data is unknown.",
+            verified.path
+        ),
+        "Use numjobs=1, an offset_increment as large as a region, or a file per worker (directory).",
+    );
+}
+
+fn writers(index: usize, job: &ResolvedJob) -> impl Iterator<Item = Writer<'_>> {
+    let is_verified = job.data.verify.is_some_and(|verify| !verify.only);
+    let targets = job.targets.iter().filter(|_| job.pattern.rw.destroys());
+    targets.flat_map(move |target| {
+        let workers = if target.worker.is_some() {
+            1
+        } else {
+            job.numjobs
+        };
+        (0..workers.min(2)).map(move |_| Writer {
+            path: &target.path,
+            begin: target.offset,
+            end: target.offset + target.size,
+            job: index,
+            name: &job.name,
+            is_verified,
+        })
+    })
+}

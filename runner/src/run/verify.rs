@@ -1,0 +1,169 @@
+//! The phase after the flush in which written blocks are read back (`verify`).
+
+mod reader;
+
+use crate::{
+    load::worker::task::WorkerError,
+    plan::phases::has_verify,
+    run::{
+        context::RunContext,
+        open_targets::OpenTargets,
+        verify::reader::{JobVerifier, WorkerBlocks},
+        worker_pool::FinishedWorker,
+    },
+    system::target::OpenTarget,
+    verify::written_blocks::WrittenBlocks,
+};
+use leadline_protocol::{
+    phase::{Phase, PhaseChange, PhaseState},
+    plan::job::ResolvedJob,
+    report::{Report, verify::VerifyReport},
+};
+use std::time::Instant;
+
+/// The targets of a worker whose blocks are read back.
+pub(crate) struct WorkerToVerify {
+    /// Index of its job in the run.
+    job: usize,
+    number: u32,
+    targets: Vec<OpenTarget>,
+}
+
+/// Duplicates the descriptors of jobs with `verify`, because the workers own theirs.
+pub(crate) fn workers_to_verify(
+    jobs: &[ResolvedJob],
+    open: &OpenTargets,
+) -> Result<Vec<WorkerToVerify>, WorkerError> {
+    let workers = open.workers.iter();
+    let verified = workers.filter(|worker| has_verify(&jobs[worker.job]));
+    verified
+        .map(|worker| {
+            let targets = worker.targets.iter().map(OpenTarget::try_clone);
+            Ok(WorkerToVerify {
+                job: worker.job,
+                number: worker.number,
+                targets: targets
+                    .collect::<Result<_, _>>()
+                    .map_err(WorkerError::during("duplicating descriptors for verify"))?,
+            })
+        })
+        .collect()
+}
+
+/// The last writes of a worker.
+pub(crate) struct WorkerWrites {
+    job: usize,
+    blocks: WrittenBlocks,
+}
+
+/// Takes the tables of the workers, in the order of `workers_to_verify`.
+pub(crate) fn take_written(finished: &mut [FinishedWorker]) -> Vec<WorkerWrites> {
+    let workers = finished.iter_mut();
+    workers
+        .filter_map(|worker| {
+            let outcome = worker.result.as_mut().ok()?;
+            Some(WorkerWrites {
+                job: worker.job,
+                blocks: outcome.written.take()?,
+            })
+        })
+        .collect()
+}
+
+/// Reads the blocks back and adds the results to the report. Stopping the run does not wait for the
+/// storage.
+pub(crate) fn verify(
+    run: &mut RunContext,
+    workers: Vec<WorkerToVerify>,
+    written: Vec<WorkerWrites>,
+    report: &mut Report,
+) {
+    if workers.is_empty() {
+        return;
+    }
+    if let Some(reason) = reason_not_to_run(run, report) {
+        for worker in &workers {
+            report.jobs[worker.job].verify = Some(VerifyReport {
+                not_run: Some(reason.into()),
+                ..VerifyReport::default()
+            });
+        }
+        return;
+    }
+    run.sink.phase(Phase::Verify, PhaseState::Begin);
+    for verifier in job_verifiers(&run.plan.jobs, workers, written) {
+        let job = verifier.job();
+        report.jobs[job].verify = Some(verify_job(run, verifier));
+    }
+    run.sink.phase(Phase::Verify, PhaseState::End);
+}
+
+fn reason_not_to_run(run: &RunContext, report: &Report) -> Option<&'static str> {
+    if run.stop.is_requested() {
+        Some("the run was stopped before its blocks were read back")
+    } else if report.errors.total > 0 {
+        Some("an I/O of the run failed")
+    } else if report.is_hung() {
+        Some("the storage did not respond at the end of the run")
+    } else {
+        None
+    }
+}
+
+fn job_verifiers(
+    jobs: &[ResolvedJob],
+    workers: Vec<WorkerToVerify>,
+    written: Vec<WorkerWrites>,
+) -> Vec<JobVerifier> {
+    let mut verifiers: Vec<JobVerifier> = Vec::new();
+    let mut written = written.into_iter().peekable();
+    for worker in workers {
+        let blocks = written.next_if(|writes| writes.job == worker.job);
+        let is_new = verifiers.last().is_none_or(|last| last.job() != worker.job);
+        if is_new {
+            verifiers.push(JobVerifier::new(worker.job, &jobs[worker.job]));
+        }
+        let verifier = verifiers.last_mut().expect("pushed above");
+        verifier.add(WorkerBlocks {
+            number: worker.number,
+            targets: worker.targets,
+            written: blocks.map(|writes| writes.blocks),
+        });
+    }
+    verifiers
+}
+
+/// Verifies in steps, so that the progress is shown and the run can be stopped.
+fn verify_job(run: &mut RunContext, mut verifier: JobVerifier) -> VerifyReport {
+    let begin = Instant::now();
+    loop {
+        let mut report = verifier.report();
+        report.duration_ms = begin.elapsed().as_secs_f64() * 1000.0;
+        if verifier.is_done() {
+            return report;
+        }
+        let stepped = run.cancellable(move || {
+            verifier.step();
+            verifier
+        });
+        verifier = match stepped {
+            Ok(Some(next)) => next,
+            Ok(None) => {
+                report.not_run = Some("the run was stopped while its blocks were read back".into());
+                return report;
+            }
+            Err(error) => {
+                report.not_run = Some(format!("the blocks could not be read back: {error}"));
+                return report;
+            }
+        };
+        run.sink.change(PhaseChange {
+            phase: Phase::Verify,
+            state: PhaseState::Progress,
+            done_bytes: Some(verifier.done_bytes()),
+            total_bytes: Some(verifier.total_bytes()),
+            planned_ms: None,
+            note: verifier.path(),
+        });
+    }
+}

@@ -1,0 +1,72 @@
+//! Contents of a verified block: fio's header, and a stamp at the end of every sector. The stamp
+//! holds the number of the write and the offset, so that the sectors of two writes can be told
+//! apart.
+
+use crate::{load::data::stamp, verify::header};
+
+pub(crate) const SECTOR: usize = 512;
+/// Bytes of a stamp, at the end of its sector.
+const STAMP: usize = 16;
+/// Largest offset that a stamp can hold; anything above is not a stamp.
+const MAX_OFFSET: u64 = 1 << 53;
+/// A stamp in which more bits differ is other data, not a damaged stamp.
+const DAMAGED_BITS: u32 = 16;
+
+/// Stamps the sectors and writes the header.
+#[inline]
+pub(crate) fn prepare(block: &mut [u8], offset: u64, number: u64, worker: u32) {
+    let mut at = offset;
+    for sector in block.chunks_exact_mut(SECTOR) {
+        let words = stamp::words(at, number);
+        sector[SECTOR - STAMP..].copy_from_slice(words.as_flattened());
+        at += SECTOR as u64;
+    }
+    header::write(block, offset, number, worker);
+}
+
+/// What a sector holds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Sector {
+    Zero,
+    /// Data of a write, by its stamp.
+    Written {
+        number: u64,
+        offset: u64,
+    },
+    Other,
+}
+
+impl Sector {
+    /// `offset`: where the sector was read.
+    pub(crate) fn read(sector: &[u8], offset: u64) -> Self {
+        if sector.iter().all(|byte| *byte == 0) {
+            return Self::Zero;
+        }
+        let (found, number) = stamp::parse(&stamp_of(sector));
+        let is_stamp = found < MAX_OFFSET && found % SECTOR as u64 == offset % SECTOR as u64;
+        if is_stamp {
+            Self::Written {
+                number,
+                offset: found,
+            }
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// Whether a sector holds this write with some changed bits in the stamp.
+pub(crate) fn is_damaged_stamp(sector: &[u8], offset: u64, number: u64) -> bool {
+    let expected = stamp::words(offset, number);
+    let pairs = stamp_of(sector).into_iter().zip(expected);
+    let bits: u32 = pairs
+        .flat_map(|(found, expected)| found.into_iter().zip(expected))
+        .map(|(found, expected)| (found ^ expected).count_ones())
+        .sum();
+    bits <= DAMAGED_BITS
+}
+
+fn stamp_of(sector: &[u8]) -> [[u8; 8]; 2] {
+    let stamp = &sector[SECTOR - STAMP..];
+    [0, 8].map(|at| std::array::from_fn(|index| stamp[at + index]))
+}

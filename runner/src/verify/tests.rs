@@ -1,0 +1,171 @@
+//! The format beside fio's, and every kind of damage.
+
+use crate::{
+    load::pattern::io::{Io, Kind},
+    plan::fixture::{resolved, target},
+    verify::{
+        check::check,
+        header::Header,
+        written_blocks::{BlockState, Expected, WrittenBlocks},
+    },
+};
+use leadline_protocol::{plan::job::ResolvedJob, report::verify::Damage};
+use serde_json::json;
+
+const BLOCK: usize = 4096;
+
+/// First bytes of a block that fio 3.33 wrote at offset 4096.
+const FIO_HEADER: [u8; 44] = [
+    0xca, 0xac, 0x05, 0x00, 0x00, 0x10, 0x00, 0x00, 0x81, 0x03, 0x61, 0xdc, 0x5c, 0x2d, 0x31, 0x1a,
+    0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xd6, 0x48, 0x01, 0x00, 0x44, 0x6b, 0xe4, 0x37,
+    0x01, 0x00, 0x09, 0x00, 0xc0, 0xa2, 0x55, 0x18, 0x80, 0xeb, 0x1f, 0xb5,
+];
+
+#[test]
+fn headers_of_fio_are_read() {
+    let mut block = vec![7; BLOCK];
+    block[..FIO_HEADER.len()].copy_from_slice(&FIO_HEADER);
+    let header = Header::read(&block).expect("a header");
+    assert_eq!((header.length, header.offset), (4096, 4096));
+    assert_eq!(header.seed, 0x1a31_2d5c_dc61_0381);
+    assert!(!header.matches(&block), "the data is not fio's");
+    block[20] ^= 1;
+    assert_eq!(Header::read(&block), None);
+}
+
+fn job() -> ResolvedJob {
+    let verify = json!({"method": "crc32c", "interval": BLOCK, "reads_back": true, "only": false, "fatal": false});
+    resolved(json!({"rw": "randwrite", "verify": verify}))
+}
+
+struct Storage {
+    written: WrittenBlocks,
+    bytes: Vec<u8>,
+}
+
+impl Storage {
+    fn new() -> Self {
+        let job = job();
+        let options = job.data.verify.expect("verify");
+        Self {
+            written: WrittenBlocks::new(&job, &options, 0, 1),
+            bytes: vec![0; target(0, 1 << 20).size as usize],
+        }
+    }
+
+    /// Returns what was written.
+    fn write(&mut self, block: usize) -> Vec<u8> {
+        let (io, data) = self.begin(block);
+        self.written.complete(&io);
+        data
+    }
+
+    fn begin(&mut self, block: usize) -> (Io, Vec<u8>) {
+        let io = Io {
+            offset: (block * BLOCK) as u64,
+            len: BLOCK as u32,
+            target: 0,
+            kind: Kind::Write,
+        };
+        let mut data = vec![0x5a; BLOCK];
+        self.written.begin(&io, &mut data);
+        self.put(block, &data);
+        (io, data)
+    }
+
+    fn put(&mut self, block: usize, data: &[u8]) {
+        self.bytes[block * BLOCK..][..BLOCK].copy_from_slice(data);
+    }
+
+    fn expected(&self, block: usize) -> Expected {
+        match self.written.state(0, block) {
+            BlockState::Written(expected) => expected,
+            state => panic!("{state:?}"),
+        }
+    }
+
+    fn damage(&self, block: usize) -> Option<Damage> {
+        let bytes = &self.bytes[block * BLOCK..][..BLOCK];
+        let checked = check(bytes, (block * BLOCK) as u64, self.expected(block));
+        checked.err().map(|finding| finding.kind)
+    }
+}
+
+#[test]
+fn the_last_write_is_good() {
+    let mut storage = Storage::new();
+    for round in 0..3 {
+        for block in [0, 1, 255] {
+            storage.write(block);
+            assert_eq!(storage.damage(block), None, "{round}, {block}");
+        }
+    }
+    assert_eq!(storage.written.state(0, 2), BlockState::Untouched);
+}
+
+#[test]
+fn damage_has_its_name() {
+    let mut storage = Storage::new();
+    let old = storage.write(3);
+    let new = storage.write(3);
+    let other = storage.write(4);
+    let mut expect = |data: &[u8], kind| {
+        storage.put(3, data);
+        assert_eq!(storage.damage(3), Some(kind));
+    };
+    expect(&old, Damage::Stale);
+    expect(&other, Damage::Misplaced);
+    expect(&[0; BLOCK], Damage::Zeroed);
+    let torn = [&new[..1024], &old[1024..]].concat();
+    expect(&torn, Damage::Torn);
+    let torn = [&new[..1024], &[0; BLOCK][1024..]].concat();
+    expect(&torn, Damage::Torn);
+    let torn = [&old[..512], &new[512..]].concat();
+    expect(&torn, Damage::Torn);
+    expect(&[0x33; BLOCK], Damage::Flipped);
+}
+
+#[test]
+fn every_flipped_bit_is_found() {
+    let mut storage = Storage::new();
+    let good = storage.write(3);
+    for bit in 0..BLOCK * 8 {
+        let mut data = good.clone();
+        data[bit / 8] ^= 1 << (bit % 8);
+        storage.put(3, &data);
+        assert_eq!(storage.damage(3), Some(Damage::Flipped), "{bit}");
+    }
+}
+
+#[test]
+fn writes_in_flight_at_the_same_time_may_end_in_any_order() {
+    let mut storage = Storage::new();
+    let old = storage.write(5);
+    let (first, first_data) = storage.begin(5);
+    let (second, second_data) = storage.begin(5);
+    assert_eq!(storage.written.state(0, 5), BlockState::Unknown);
+    storage.written.complete(&second);
+    assert_eq!(storage.written.state(0, 5), BlockState::Unknown);
+    storage.written.complete(&first);
+    for data in [&first_data, &second_data] {
+        storage.put(5, data);
+        assert_eq!(storage.damage(5), None);
+    }
+    storage.write(5);
+    storage.put(5, &old);
+    assert_eq!(storage.damage(5), Some(Damage::Stale));
+}
+
+#[test]
+fn blocks_of_other_runs_are_stale() {
+    let mut other = Storage::new();
+    let job = job();
+    let options = job.data.verify.expect("verify");
+    other.written = WrittenBlocks::new(&job, &options, 0, 2);
+    let data = other.write(3);
+    let mut storage = Storage::new();
+    storage.write(3);
+    storage.put(3, &data);
+    assert_eq!(storage.damage(3), Some(Damage::Stale));
+    assert_eq!(check(&data, 3 * BLOCK as u64, Expected::AnyWrite), Ok(()));
+}

@@ -1,0 +1,204 @@
+//! The last write of every block of a worker.
+
+use crate::{load::pattern::io::Io, verify::block};
+use leadline_protocol::plan::job::{ResolvedJob, VerifyOptions};
+use std::hint::black_box;
+
+/// Bits of a write number that the table keeps. A lost write is missed if exactly a multiple of
+/// 2^24 blocks were written between it and the block's previous write.
+const NUMBER_BITS: u32 = 24;
+const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
+/// Writes in flight that the table counts. More keep the block unknown.
+const MAX_IN_FLIGHT: u32 = 127;
+const OVERLAPPED: u32 = 1 << 31;
+/// Odd multipliers with irregular bits, so that the numbers of workers and runs do not overlap.
+const RUN_MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
+const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
+
+/// Number of the last write (bits 0 to 23), writes in flight (24 to 30), and whether the last
+/// writes were in flight at the same time (31).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Entry(u32);
+
+impl Entry {
+    fn in_flight(self) -> u32 {
+        self.0 >> NUMBER_BITS & MAX_IN_FLIGHT
+    }
+
+    fn begin(&mut self, number: u64) {
+        let in_flight = self.in_flight();
+        let overlapped = if in_flight > 0 { OVERLAPPED } else { 0 };
+        let in_flight = (in_flight + 1).min(MAX_IN_FLIGHT);
+        self.0 = number as u32 & NUMBER_MASK | in_flight << NUMBER_BITS | overlapped;
+    }
+
+    fn complete(&mut self) {
+        if (1..MAX_IN_FLIGHT).contains(&self.in_flight()) {
+            self.0 -= 1 << NUMBER_BITS;
+        }
+    }
+}
+
+/// Numbers of the writes of one worker in one run.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Writes {
+    /// Number before the first write, different for each worker and run.
+    base: u64,
+    count: u64,
+}
+
+impl Writes {
+    /// Position of a write among those of the worker, from 1; `None` if another worker or run made
+    /// it.
+    pub(crate) fn position(&self, number: u64) -> Option<u64> {
+        let position = number.wrapping_sub(self.base);
+        (1..=self.count).contains(&position).then_some(position)
+    }
+}
+
+/// Data that a block must hold.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Expected {
+    /// Any write of any run.
+    AnyWrite,
+    /// Any write of this worker and run: the last ones were in flight at the same time.
+    Overlapped(Writes),
+    /// A write of this worker and run, by the low bits of its position.
+    LastWrite(Writes, u32),
+}
+
+impl Expected {
+    pub(crate) fn accepts(&self, number: u64) -> bool {
+        match self {
+            Self::AnyWrite => true,
+            Self::Overlapped(writes) => writes.position(number).is_some(),
+            Self::LastWrite(writes, last) => writes
+                .position(number)
+                .is_some_and(|position| position as u32 & NUMBER_MASK == *last),
+        }
+    }
+}
+
+/// A block in the table.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum BlockState {
+    /// Not written by this run.
+    Untouched,
+    /// A write had not completed when the run ended.
+    Unknown,
+    Written(Expected),
+}
+
+#[derive(Debug)]
+struct TargetBlocks {
+    /// Start of the region in the target, in bytes.
+    begin: u64,
+    entries: Vec<Entry>,
+}
+
+/// The last write of every block in the regions of one worker.
+#[derive(Debug)]
+pub(crate) struct WrittenBlocks {
+    interval: u64,
+    worker: u32,
+    writes: Writes,
+    targets: Vec<TargetBlocks>,
+}
+
+impl WrittenBlocks {
+    /// `run` differs between runs.
+    pub(crate) fn new(job: &ResolvedJob, options: &VerifyOptions, worker: u32, run: u64) -> Self {
+        let interval = options.interval;
+        let targets = job.targets_of(worker).map(|(_, target)| {
+            let blocks = usize::try_from(target.size / interval).unwrap_or(0);
+            let mut entries = vec![Entry(black_box(1)); blocks];
+            // Written here, so that the measured loop causes no page faults.
+            entries.fill(Entry::default());
+            TargetBlocks {
+                begin: target.offset,
+                entries,
+            }
+        });
+        let worker_seed = WORKER_STRIDE.wrapping_mul(u64::from(worker));
+        Self {
+            interval,
+            worker,
+            writes: Writes {
+                base: run.wrapping_add(worker_seed).wrapping_mul(RUN_MULTIPLIER),
+                count: 0,
+            },
+            targets: targets.collect(),
+        }
+    }
+
+    /// Numbers, stamps and records the blocks of a write.
+    #[inline]
+    pub(crate) fn begin(&mut self, io: &Io, data: &mut [u8]) {
+        let interval = self.interval as usize;
+        let first = self.first_block(io);
+        let mut offset = io.offset;
+        for (index, bytes) in data.chunks_exact_mut(interval).enumerate() {
+            let number = self.next_number();
+            block::prepare(bytes, offset, number, self.worker);
+            let position = number.wrapping_sub(self.writes.base);
+            if let Some(entry) = self.entry(io.target, first + index) {
+                entry.begin(position);
+            }
+            offset += self.interval;
+        }
+    }
+
+    /// Records that all bytes of a write were accepted.
+    #[inline]
+    pub(crate) fn complete(&mut self, io: &Io) {
+        let first = self.first_block(io);
+        for index in 0..(u64::from(io.len) / self.interval) as usize {
+            if let Some(entry) = self.entry(io.target, first + index) {
+                entry.complete();
+            }
+        }
+    }
+
+    /// `block`: index in the region of the target.
+    pub(crate) fn state(&self, target: usize, block: usize) -> BlockState {
+        let entry = self.targets[target].entries[block];
+        let last = entry.0 & NUMBER_MASK;
+        if last == 0 {
+            BlockState::Untouched
+        } else if entry.in_flight() > 0 {
+            BlockState::Unknown
+        } else if entry.0 & OVERLAPPED > 0 {
+            BlockState::Written(Expected::Overlapped(self.writes))
+        } else {
+            BlockState::Written(Expected::LastWrite(self.writes, last))
+        }
+    }
+
+    /// The table has 0 for blocks without a write, so these numbers are left out.
+    fn next_number(&mut self) -> u64 {
+        self.writes.count += 1;
+        if self.writes.count as u32 & NUMBER_MASK == 0 {
+            self.writes.count += 1;
+        }
+        self.writes.base.wrapping_add(self.writes.count)
+    }
+
+    fn first_block(&self, io: &Io) -> usize {
+        let begin = self.targets[usize::from(io.target)].begin;
+        ((io.offset - begin) / self.interval) as usize
+    }
+
+    fn entry(&mut self, target: u16, block: usize) -> Option<&mut Entry> {
+        self.targets[usize::from(target)].entries.get_mut(block)
+    }
+}
+
+/// Memory of the table in bytes, for all workers.
+pub(crate) fn table_bytes(job: &ResolvedJob) -> u64 {
+    let Some(options) = job.data.verify.filter(|options| !options.only) else {
+        return 0;
+    };
+    let regions = job.targets.iter();
+    let blocks: u64 = regions.map(|target| target.size / options.interval).sum();
+    blocks.saturating_mul(size_of::<Entry>() as u64)
+}
