@@ -6,4 +6,3 @@ mod load;
 pub mod plan;
 pub mod run;
 pub mod system;
-mod verify;

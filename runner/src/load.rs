@@ -1,6 +1,7 @@
 //! Load generation: which I/Os a worker issues (`pattern`), when (`rate`), with what data (`data`),
 //! through which engine (`engine`), and the loop that submits, completes and counts them
-//! (`measure`). `worker` is the thread that runs the loop. `pattern`, `rate` and `data` are pure.
+//! (`measure`). `worker` is the thread that runs the loop. `verify` records and checks written blocks.
+//! `pattern`, `rate`, `data` and `verify` are pure.
 
 pub(crate) mod data;
 pub(crate) mod engine;
@@ -13,4 +14,5 @@ pub(crate) mod pattern;
 pub(crate) mod rate;
 pub(crate) mod source;
 pub(crate) mod stats;
+pub(crate) mod verify;
 pub(crate) mod worker;

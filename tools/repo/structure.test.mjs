@@ -27,7 +27,7 @@ const SERVER = {
 };
 
 /** Modules of the runner that compute and make no system call. */
-const PURE = ['plan', 'analysis', 'load/pattern', 'load/rate', 'load/data'];
+const PURE = ['plan', 'analysis', 'load/pattern', 'load/rate', 'load/data', 'load/verify'];
 const SYSTEM = [
   'rustix',
   'libc::',

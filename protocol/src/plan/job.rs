@@ -259,6 +259,11 @@ impl ResolvedJob {
             .any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
     }
 
+    /// Whether the job does I/O in the measured window.
+    pub fn is_measured(&self) -> bool {
+        self.data.verify.is_none_or(|verify| !verify.only)
+    }
+
     /// Effective I/Os in flight per worker: 1 for psync, and for trims of a ring, which are
     /// separate system calls.
     pub fn in_flight(&self) -> u32 {

@@ -55,6 +55,11 @@ impl Context<'_> {
         directions.find(|analysis| analysis.evidence.direction == direction)
     }
 
+    /// Whether a job measures anything.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.jobs.iter().any(ResolvedJob::is_measured)
+    }
+
     pub(crate) fn any_job(&self, condition: impl Fn(&ResolvedJob) -> bool) -> bool {
         self.jobs.iter().any(condition)
     }

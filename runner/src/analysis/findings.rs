@@ -10,6 +10,7 @@ mod lower_devices;
 mod missing_time;
 mod rerun;
 mod saturation;
+mod verify;
 mod writes;
 
 use crate::analysis::context::Context;
@@ -20,6 +21,8 @@ type Check = fn(&Context) -> Option<Finding>;
 /// Checks of the whole run; those in `from_verdict` apply to each direction.
 const CHECKS: &[Check] = &[
     errors::io_errors,
+    verify::bad_blocks,
+    verify::unverified,
     missing_time::stalled,
     missing_time::runner_paused,
     missing_time::unfinished_ios,
@@ -46,11 +49,23 @@ const CHECKS: &[Check] = &[
     host::thermal_throttling,
 ];
 
+/// Checks of a run with `verify_only`.
+const UNMEASURED_CHECKS: &[Check] = &[
+    verify::bad_blocks,
+    verify::unverified,
+    errors::stopped_early,
+];
+
 pub(crate) fn findings(context: &Context) -> Vec<Finding> {
     let mut findings = Vec::new();
     for direction in &context.directions {
         findings.extend(from_verdict::findings(context, direction));
     }
-    findings.extend(CHECKS.iter().filter_map(|check| check(context)));
+    let checks = if context.is_measured() {
+        CHECKS
+    } else {
+        UNMEASURED_CHECKS
+    };
+    findings.extend(checks.iter().filter_map(|check| check(context)));
     findings
 }

@@ -7,7 +7,7 @@ pub(crate) mod uring;
 pub(crate) mod verified_writes;
 pub(crate) mod write_buffers;
 
-use crate::{load::pattern::io::Io, verify::written_blocks::WrittenBlocks};
+use crate::load::{pattern::io::Io, verify::written_blocks::WrittenBlocks};
 use leadline_protocol::report::Decision;
 use std::io;
 

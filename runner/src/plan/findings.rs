@@ -19,11 +19,13 @@ use serde_json::json;
 
 /// `requested`: the job that `job` was resolved from.
 pub(crate) fn report(requested: &Job, job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
-    workload::report_runtime(job, issues);
-    workload::report_depth(job, issues);
-    cache::report(job, host, issues);
-    target::report(job, host, issues);
-    workload::report_pattern(job, issues);
+    if job.is_measured() {
+        workload::report_runtime(job, issues);
+        workload::report_depth(job, issues);
+        cache::report(job, host, issues);
+        target::report(job, host, issues);
+        workload::report_pattern(job, issues);
+    }
     fio_differences::report(requested, job, issues);
 }
 

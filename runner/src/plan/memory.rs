@@ -1,10 +1,7 @@
 //! Memory of the I/O buffers, and their registration. Each I/O in flight has a buffer of the
 //! largest block size, in whole pages; in mixed jobs, one for reads and one for writes.
 
-use crate::{
-    plan::{host_view::HostView, issues::Issues},
-    verify::written_blocks::table_bytes,
-};
+use crate::plan::{host_view::HostView, issues::Issues, verify::table_bytes};
 use leadline_protocol::{
     format::bytes,
     job::{

@@ -22,6 +22,10 @@ pub(crate) fn summarize(jobs: &[ResolvedJob]) -> String {
 }
 
 fn sentence(job: &ResolvedJob) -> String {
+    if !job.is_measured() {
+        let target = target(job);
+        return format!("Checks the blocks of {target} that an earlier run wrote with verify.");
+    }
     let workload = workload(job);
     let target = target(job);
     let rw = job.pattern.rw;

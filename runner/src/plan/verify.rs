@@ -13,6 +13,8 @@ use leadline_protocol::{
     },
 };
 
+/// Memory that records the last write of a block.
+pub(crate) const TABLE_ENTRY_BYTES: u64 = 4;
 /// Smallest block: it must hold the header.
 const MIN_INTERVAL: u64 = 512;
 
@@ -83,13 +85,13 @@ pub(crate) fn check(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Is
 }
 
 fn check_unused(job: &Job, issues: &mut Issues) {
-    for (option, is_given) in [
-        ("do_verify", job.do_verify.is_some()),
-        ("verify_only", job.verify_only.is_some()),
-        ("verify_fatal", job.verify_fatal.is_some()),
+    for (option, is_set) in [
+        ("do_verify", !job.do_verify()),
+        ("verify_only", job.verify_only()),
+        ("verify_fatal", job.verify_fatal()),
         ("verify_interval", job.verify_interval.is_some()),
     ] {
-        if is_given {
+        if is_set {
             issues.invalid(
                 "missing_verify",
                 option,
@@ -273,4 +275,14 @@ fn writers(index: usize, job: &ResolvedJob) -> impl Iterator<Item = Writer<'_>> 
             is_verified,
         })
     })
+}
+
+/// Memory that records the last writes of all blocks, in bytes, for all workers.
+pub(crate) fn table_bytes(job: &ResolvedJob) -> u64 {
+    let Some(options) = job.data.verify.filter(|options| !options.only) else {
+        return 0;
+    };
+    let regions = job.targets.iter();
+    let blocks: u64 = regions.map(|target| target.size / options.interval).sum();
+    blocks.saturating_mul(TABLE_ENTRY_BYTES)
 }

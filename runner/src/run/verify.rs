@@ -3,7 +3,7 @@
 mod reader;
 
 use crate::{
-    load::worker::task::WorkerError,
+    load::{verify::written_blocks::WrittenBlocks, worker::task::WorkerError},
     plan::phases::has_verify,
     run::{
         context::RunContext,
@@ -12,7 +12,6 @@ use crate::{
         worker_pool::FinishedWorker,
     },
     system::target::OpenTarget,
-    verify::written_blocks::WrittenBlocks,
 };
 use leadline_protocol::{
     phase::{Phase, PhaseChange, PhaseState},

@@ -2,7 +2,7 @@
 
 use leadline_protocol::{
     format,
-    report::{EndedBy, JobReport, Report, missing_time::Stalls},
+    report::{EndedBy, JobReport, Report, missing_time::Stalls, verify::VerifyReport},
     result::Failure,
     status::RunStatus,
 };
@@ -49,7 +49,8 @@ impl RunEnd<'_> {
             .report
             .is_some_and(|report| report.ended_by == EndedBy::Signal);
         let stalled = self.report.and_then(Report::stalled_job).is_some();
-        let succeeded = self.exit == RunnerExit::Code(0) && !signalled && !stalled;
+        let damaged = self.report.and_then(Report::damaged_job).is_some();
+        let succeeded = self.exit == RunnerExit::Code(0) && !signalled && !stalled && !damaged;
         match (self.report, self.stop) {
             // The run ended before the stop request arrived.
             (Some(_), _) if succeeded => (Done, None),
@@ -84,6 +85,9 @@ impl RunEnd<'_> {
                 first.job, first.operation, first.bytes, first.offset, first.message
             );
         }
+        if let Some((job, verify)) = report.damaged_job() {
+            return damage_reason(job, verify);
+        }
         match report.stalled_job() {
             Some((job, stalls)) => stall_reason(job, stalls),
             None => format!("The runner failed after its report: {}", self.exit_text()),
@@ -113,6 +117,21 @@ impl RunEnd<'_> {
             None => format!("{exit}."),
         }
     }
+}
+
+/// Such as `Bad blocks of job db: 2 of 4,096. First: offset 8,192 of /data/file (stale).`
+fn damage_reason(job: &JobReport, verify: &VerifyReport) -> String {
+    let first = verify.failures.first().map_or_else(String::new, |block| {
+        let kind = block.kind.as_str();
+        let offset = format::count(block.offset);
+        format!(" First: offset {offset} of {} ({kind}).", block.path)
+    });
+    format!(
+        "Bad blocks of job {}: {} of {}.{first}",
+        job.name,
+        format::count(verify.bad_blocks),
+        format::count(verify.checked_blocks)
+    )
 }
 
 /// Such as `No I/O of job randread completed for 9.40 s of 10.0 s.`

@@ -8,6 +8,7 @@ mod measurements;
 mod missing;
 #[cfg(test)]
 mod tests;
+mod verified;
 
 use crate::cli::text::{
     findings::write_findings,
@@ -19,7 +20,7 @@ use leadline_protocol::{
     evidence::transition::Direction,
     format::{bytes, count},
     plan::job::ResolvedJob,
-    report::ErrorReport,
+    report::{ErrorReport, Report},
     result::RunResult,
 };
 
@@ -37,14 +38,10 @@ pub(crate) fn render(jobs: &[ResolvedJob], result: &RunResult, width: usize) -> 
         }
     }
     out.blank_line();
-    measurements::write_measurements(&mut out, report);
-    if report.jobs.len() > 1 {
-        out.blank_line();
-        measurements::write_jobs(&mut out, report);
+    if jobs.iter().any(ResolvedJob::is_measured) {
+        write_measured(&mut out, report);
     }
-    out.blank_line();
-    cache_state::write_cache_state(&mut out, report);
-    missing::write_missing(&mut out, report);
+    verified::write_verified(&mut out, report);
     write_error(&mut out, &report.errors);
     if !result.findings.is_empty() {
         out.blank_line();
@@ -52,6 +49,17 @@ pub(crate) fn render(jobs: &[ResolvedJob], result: &RunResult, width: usize) -> 
     }
     commands::write_commands(&mut out, verdicts);
     out.into_text()
+}
+
+fn write_measured(out: &mut TextWriter, report: &Report) {
+    measurements::write_measurements(out, report);
+    if report.jobs.len() > 1 {
+        out.blank_line();
+        measurements::write_jobs(out, report);
+    }
+    out.blank_line();
+    cache_state::write_cache_state(out, report);
+    missing::write_missing(out, report);
 }
 
 fn write_error(out: &mut TextWriter, errors: &ErrorReport) {

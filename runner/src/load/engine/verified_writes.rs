@@ -1,11 +1,9 @@
 //! Writes of a job with `verify`: prepares their blocks and records which write of a block is the
 //! last one.
 
-use crate::{
-    load::{
-        data::Data,
-        pattern::io::{Io, Kind},
-    },
+use crate::load::{
+    data::Data,
+    pattern::io::{Io, Kind},
     verify::written_blocks::WrittenBlocks,
 };
 

@@ -1,11 +1,9 @@
 //! Wraps an engine and prepares the data of every write.
 
-use crate::{
-    load::{
-        data::{Data, stamp::Stamps},
-        engine::{Engine, verified_writes::VerifiedWrites},
-        pattern::io::{Io, Kind},
-    },
+use crate::load::{
+    data::{Data, stamp::Stamps},
+    engine::{Engine, verified_writes::VerifiedWrites},
+    pattern::io::{Io, Kind},
     verify::written_blocks::WrittenBlocks,
 };
 use leadline_protocol::report::Decision;

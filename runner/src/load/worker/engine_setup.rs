@@ -19,6 +19,7 @@ use crate::{
         pattern::Pattern,
         rate::RateLimiter,
         source::{Unlimited, rate_limited::RateLimited},
+        verify::{block, written_blocks::WrittenBlocks},
         worker::{
             affinity::minimize_timer_slack,
             phases,
@@ -29,7 +30,6 @@ use crate::{
         buffers::BufferPool,
         clock::{Clock, MICROSECOND_NS, Monotonic},
     },
-    verify::{block, written_blocks::WrittenBlocks},
 };
 use leadline_protocol::{
     job::engine::EngineName,

@@ -4,10 +4,10 @@ use crate::{
     load::{
         layer_sampler::write_samples::WriteSample,
         measure::{exit::LoopExit, unfinished::UnfinishedIo},
+        verify::written_blocks::WrittenBlocks,
         worker::{progress::Progress, schedule::Schedule, start_barrier::StartBarrier},
     },
     system::{layers::StoredFile, probes::rusage::CpuTimes},
-    verify::written_blocks::WrittenBlocks,
 };
 use leadline_protocol::{plan::job::ResolvedJob, report::Decision};
 use std::{io, os::fd::OwnedFd, sync::Arc};

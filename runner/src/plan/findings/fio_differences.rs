@@ -1,7 +1,10 @@
 //! Notes about options that fio applies differently; docs/fio-differences.md lists them with the
 //! reasons.
 
-use crate::plan::{issues::Issues, phases::has_flush};
+use crate::plan::{
+    issues::Issues,
+    phases::{has_flush, has_verify},
+};
 use leadline_protocol::{
     finding::Severity,
     job::{
@@ -36,6 +39,16 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     let is_mixed = rw.reads() && rw.writes();
     let modifier = pattern.rw_modifier.unwrap_or(0);
     let is_sequential = !rw.is_random();
+    if !job.is_measured() {
+        let sentence = "verify_only reads the whole region in the order of the offsets; fio repeats the pattern of the job.";
+        note(true, "verify_only", sentence);
+        return notes;
+    }
+    note(
+        has_verify(job),
+        "verify",
+        "Written blocks are read back in a separate phase; fio adds these reads to the read statistics, and skips them if time_based uses up the time.",
+    );
     note(
         is_sequential && modifier < 0,
         "rw",

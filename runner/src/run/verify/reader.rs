@@ -1,14 +1,14 @@
 //! Reads the blocks of a job in the order of their offsets.
 
 use crate::{
+    load::verify::{
+        check::{Finding, check},
+        written_blocks::{BlockState, Expected, WrittenBlocks},
+    },
     run::cache_preparation::cached_bytes,
     system::{
         buffers::BufferPool,
         target::{OpenTarget, cache::evict},
-    },
-    verify::{
-        check::{Finding, check},
-        written_blocks::{BlockState, Expected, WrittenBlocks},
     },
 };
 use leadline_protocol::{

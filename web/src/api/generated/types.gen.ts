@@ -60,6 +60,38 @@ export type BackingFile = {
 };
 
 /**
+ * A block that does not hold the data of its last write.
+ */
+export type BadBlock = {
+    /**
+     * File or device.
+     */
+    path: string;
+    /**
+     * Of the block in the file or device, in bytes.
+     */
+    offset: number;
+    bytes: number;
+    kind: Damage;
+    /**
+     * Details in a sentence.
+     */
+    detail: string;
+    /**
+     * Misplaced data: the offset that it was written to.
+     */
+    found_offset?: number | null;
+    /**
+     * First sector that is known to be bad, as an offset in the file or device.
+     */
+    bad_offset?: number | null;
+    /**
+     * errno(3) of a failed read.
+     */
+    errno?: number | null;
+};
+
+/**
  * Direction of improvement.
  */
 export type Better = 'higher' | 'lower';
@@ -365,6 +397,11 @@ export type CpuUse = {
 };
 
 /**
+ * What is wrong with a block.
+ */
+export type Damage = 'flipped' | 'zeroed' | 'stale' | 'misplaced' | 'torn' | 'unwritten' | 'unreadable';
+
+/**
  * Contents of written blocks.
  */
 export type DataOptions = {
@@ -383,6 +420,7 @@ export type DataOptions = {
      * Percentage of duplicate blocks.
      */
     dedupe_percentage: number;
+    verify?: VerifyOptions | null;
 };
 
 /**
@@ -1308,6 +1346,26 @@ export type Job = {
      */
     dedupe_percentage?: string | number | boolean;
     /**
+     * Write a header with a checksum into each block: crc32c, or none.
+     */
+    verify?: string | number | boolean;
+    /**
+     * Read the written blocks back after the measurement and check them; requires verify.
+     */
+    do_verify?: string | number | boolean;
+    /**
+     * Only check the blocks that an earlier run wrote; nothing is written.
+     */
+    verify_only?: string | number | boolean;
+    /**
+     * Stop at the first bad block.
+     */
+    verify_fatal?: string | number | boolean;
+    /**
+     * Bytes per header and checksum. Default: smallest write.
+     */
+    verify_interval?: string | number | boolean;
+    /**
      * CPUs that the workers may run on, such as 0-3,8.
      */
     cpus_allowed?: string | number | boolean;
@@ -1384,6 +1442,7 @@ export type JobReport = {
     decisions: Array<Decision>;
     layers?: JobLayers | null;
     stalls?: Stalls | null;
+    verify?: VerifyReport | null;
 };
 
 /**
@@ -1788,7 +1847,7 @@ export type PerDirectionU8 = {
     trim: number;
 };
 
-export type Phase = 'guard' | 'layout' | 'drop_caches' | 'invalidate' | 'pre_read' | 'ramp' | 'measure' | 'flush' | 'clean_up';
+export type Phase = 'guard' | 'layout' | 'drop_caches' | 'invalidate' | 'pre_read' | 'ramp' | 'measure' | 'flush' | 'verify' | 'clean_up';
 
 /**
  * Start, progress or end of a phase.
@@ -3304,6 +3363,67 @@ export type VerdictClass = 'device' | 'readahead' | 'page_cache' | 'lower_cache'
 export type Verdicts = {
     read?: Verdict | null;
     write?: Verdict | null;
+};
+
+/**
+ * Checksum of the written blocks.
+ */
+export type VerifyMethod = 'none' | 'crc32c';
+
+/**
+ * Checksums of the written blocks.
+ */
+export type VerifyOptions = {
+    method: VerifyMethod;
+    /**
+     * Bytes per header and checksum.
+     */
+    interval: number;
+    /**
+     * The blocks are read back after the measurement.
+     */
+    reads_back: boolean;
+    /**
+     * Nothing is written; the blocks of an earlier run are checked.
+     */
+    only: boolean;
+    /**
+     * Reading back ends at the first bad block.
+     */
+    fatal: boolean;
+};
+
+/**
+ * Result of the verification of a job.
+ */
+export type VerifyReport = {
+    /**
+     * Blocks that were read back.
+     */
+    checked_blocks: number;
+    checked_bytes: number;
+    /**
+     * Bytes that were still in the page cache when they were read back, so that the device was
+     * not read; null with direct I/O and if it could not be measured.
+     */
+    cached_bytes?: number | null;
+    /**
+     * Blocks whose contents are unknown, because a write had not completed when the run ended.
+     */
+    skipped_blocks: number;
+    duration_ms: number;
+    /**
+     * Checked blocks that do not hold the data of their last write.
+     */
+    bad_blocks: number;
+    /**
+     * The bad blocks with the lowest offsets; limited to the first 100.
+     */
+    failures: Array<BadBlock>;
+    /**
+     * Why the blocks were not read back, or not all of them.
+     */
+    not_run?: string | null;
 };
 
 /**

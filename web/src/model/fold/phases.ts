@@ -13,6 +13,7 @@ export const PHASE_LABELS: Record<Phase, string> = {
   ramp: 'Ramp',
   measure: 'Measure',
   flush: 'Flush',
+  verify: 'Verify',
   clean_up: 'Clean up',
 };
 const ORDER = Object.keys(PHASE_LABELS) as Phase[];
@@ -32,6 +33,7 @@ export function plannedPhases(jobs: readonly ResolvedJob[]): Phase[] {
     ramp: rampOf(jobs) > 0,
     measure: true,
     flush: directionsOf({ resolved: flushed, rw: '' }).writes,
+    verify: any((job) => job.verify?.reads_back ?? false),
     clean_up: any((job) => job.unlink),
   };
   return ORDER.filter((phase) => needed[phase]);

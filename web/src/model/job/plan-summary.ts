@@ -11,6 +11,7 @@ const LABELS: Partial<Record<Phase, string>> = {
   measure: 'measure',
   pre_read: 'pre-read',
   drop_caches: 'drop caches',
+  verify: 'verify',
 };
 
 /** Rounded to 0.1 s below 10 s, else to 1 s. */

@@ -20,6 +20,7 @@ import { DamagedNotice, RunNotices } from './run-notices';
 import { Targets } from './targets';
 import { Tiles } from './tiles';
 import { TimeSeries } from './time-series';
+import { Verified } from './verified';
 import './run.css';
 
 const route = getRouteApi('/runs/$n');
@@ -76,6 +77,7 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
         <Tiles live={live} />
         <TimeSeries run={run} live={live} />
         <FindingList run={run} live={live} />
+        <Verified live={live} />
         <Targets live={live} />
         <CpuProfile run={run} live={live} />
         <Latency live={live} />

@@ -1,6 +1,9 @@
 //! The last write of every block of a worker.
 
-use crate::{load::pattern::io::Io, verify::block};
+use crate::{
+    load::{pattern::io::Io, verify::block},
+    plan::verify::TABLE_ENTRY_BYTES,
+};
 use leadline_protocol::plan::job::{ResolvedJob, VerifyOptions};
 use std::hint::black_box;
 
@@ -19,6 +22,8 @@ const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
 /// writes were in flight at the same time (31).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 struct Entry(u32);
+
+const _: () = assert!(size_of::<Entry>() as u64 == TABLE_ENTRY_BYTES);
 
 impl Entry {
     fn in_flight(self) -> u32 {
@@ -191,14 +196,4 @@ impl WrittenBlocks {
     fn entry(&mut self, target: u16, block: usize) -> Option<&mut Entry> {
         self.targets[usize::from(target)].entries.get_mut(block)
     }
-}
-
-/// Memory of the table in bytes, for all workers.
-pub(crate) fn table_bytes(job: &ResolvedJob) -> u64 {
-    let Some(options) = job.data.verify.filter(|options| !options.only) else {
-        return 0;
-    };
-    let regions = job.targets.iter();
-    let blocks: u64 = regions.map(|target| target.size / options.interval).sum();
-    blocks.saturating_mul(size_of::<Entry>() as u64)
 }

@@ -2,7 +2,7 @@
 //! holds the number of the write and the offset, so that the sectors of two writes can be told
 //! apart.
 
-use crate::{load::data::stamp, verify::header};
+use crate::load::{data::stamp, verify::header};
 
 pub(crate) const SECTOR: usize = 512;
 /// Bytes of a stamp, at the end of its sector.

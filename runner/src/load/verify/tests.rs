@@ -1,13 +1,15 @@
 //! The format beside fio's, and every kind of damage.
 
 use crate::{
-    load::pattern::io::{Io, Kind},
-    plan::fixture::{resolved, target},
-    verify::{
-        check::check,
-        header::Header,
-        written_blocks::{BlockState, Expected, WrittenBlocks},
+    load::{
+        pattern::io::{Io, Kind},
+        verify::{
+            check::check,
+            header::Header,
+            written_blocks::{BlockState, Expected, WrittenBlocks},
+        },
     },
+    plan::fixture::{resolved, target},
 };
 use leadline_protocol::{plan::job::ResolvedJob, report::verify::Damage};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Classification of a block that was read back.
 
-use crate::verify::{
+use crate::load::verify::{
     block::{SECTOR, Sector, is_damaged_stamp},
     header::Header,
     written_blocks::Expected,
