@@ -17,6 +17,7 @@ import { LiveRegion } from './live-region';
 import { Phases } from './phases';
 import { RunNotices } from './run-notices';
 import { Tiles } from './tiles';
+import { Verified } from './verified';
 
 const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
   .trim()
@@ -341,4 +342,38 @@ it('reports a lost connection of an active run', async () => {
   live = { ...live, connection: 'lost' };
   await show(() => <RunNotices run={RUN} live={live} />);
   expect(await screen.findByRole('alert')).toHaveTextContent(/Reconnecting/);
+});
+
+it('lists bad blocks', async () => {
+  for (const event of EVENTS) {
+    const copy = structuredClone(event);
+    const job = copy.type === 'report' ? copy.report.jobs[0] : null;
+    if (job)
+      job.verify = {
+        checked_blocks: 4096,
+        checked_bytes: 16 << 20,
+        cached_bytes: null,
+        skipped_blocks: 0,
+        duration_ms: 20,
+        bad_blocks: 102,
+        failures: [
+          {
+            path: '/data/file',
+            offset: 98_304,
+            bytes: 4096,
+            kind: 'torn',
+            detail: '3 of 8 sectors do not hold the data of the same write.',
+            found_offset: null,
+            bad_offset: 98_816,
+            errno: null,
+          },
+        ],
+        not_run: null,
+      };
+    live.fold.apply(copy);
+  }
+  await show(() => <Verified live={live} />);
+  expect(screen.getByText('Verified blocks')).toBeVisible();
+  expect(screen.getByRole('row', { name: /98,304 torn 3 of 8 sectors/ })).toBeVisible();
+  expect(screen.getByText('101 more bad blocks are not listed.')).toBeVisible();
 });
