@@ -1,8 +1,8 @@
-# Commands: run, dev, test, truth, bench, build, fmt. Longer logic is in tools/.
+# Commands: run, dev, test, truth, lab, bench, build, fmt. Longer logic is in tools/.
 
 SHELL := bash
 .DEFAULT_GOAL := run
-.PHONY: run dev test truth bench build binaries fmt prerequisites
+.PHONY: run dev test truth lab bench build binaries fmt prerequisites
 
 # Flags of `make run`, `make dev` and `make bench`, for example ARGS="--target-root /data".
 ARGS ?=
@@ -28,6 +28,18 @@ test:
 truth:
 	@tools/prerequisites test
 	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked -p leadline-runner --test truth -- --ignored --nocapture
+
+# Run all cases in user-mode Linux: device-mapper, md, control groups, and 100 power cuts. Takes about 20 minutes.
+lab: export TMPDIR := $(CURDIR)/target/tmp
+lab: export LEADLINE_POWER_CUTS ?= 100
+lab:
+	@tools/prerequisites test
+	@cargo build --locked --workspace --bins --examples
+	@cargo test --locked -p leadline-runner --test control_group
+	@cargo test --locked -p leadline-runner --test known_cases -- --include-ignored stacked
+	@cargo test --locked -p leadline-runner --test missing_time -- --include-ignored device_mapper
+	@cargo test --locked -p leadline-runner --test truth -- --include-ignored stacks
+	@cargo test --locked -p leadline --test server -- power_cuts --nocapture
 
 # Compare with fio; results are written to target/bench. See ARGS="--help".
 bench:

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT, reject, sources } from './sources.mjs';
 
-const CRATES = ['protocol', 'runner', 'server', 'bench'];
+const CRATES = ['protocol', 'runner', 'server', 'bench', 'lab'];
 
 /** Names in the dependency tables of a manifest. */
 function dependencies(manifest, table) {

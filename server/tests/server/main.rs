@@ -10,6 +10,7 @@ mod kills;
 mod leftovers;
 mod lists;
 mod openapi;
+mod power_cuts;
 mod program;
 mod real_runner;
 mod rollups;
