@@ -62,7 +62,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
             autoComplete="off"
             style={{ flex: 1 }}
           />
-          <Button type="submit" variant="filled" mt={24}>
+          <Button type="submit" variant="filled" mt={20}>
             Sign in
           </Button>
         </form>

@@ -55,6 +55,10 @@ function RunView({ run }: { run: Run }) {
   );
 }
 
+/** A run that only checks written blocks. */
+const isUnmeasured = ({ resolved }: Run) =>
+  !!resolved?.length && resolved.every((job) => job.verify?.only);
+
 /** A run that failed before its first sample has only details. */
 function Results({ run, live }: { run: Run; live: LiveRun }) {
   const { fold, bucketed } = live;
@@ -67,6 +71,14 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
     return (
       <>
         {isLoading && <p className="mute">Loading results…</p>}
+        <Details run={run} live={live} />
+      </>
+    );
+  if (isUnmeasured(run))
+    return (
+      <>
+        <Verified live={live} />
+        <FindingList run={run} live={live} />
         <Details run={run} live={live} />
       </>
     );

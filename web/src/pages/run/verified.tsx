@@ -34,6 +34,7 @@ function VerifiedCard({ job, verify, isOnly }: VerifiedCardProps) {
             corner="Offset"
             heads={['Damage', 'Details', 'First bad sector', 'Path']}
             rows={verify.failures.map(rowOf)}
+            className="left"
           />
         )}
         {hidden > 0 && (
