@@ -7,6 +7,7 @@ use crate::{
     rates, times,
 };
 use leadline_protocol::{
+    job::keyword::FileState,
     phase::Phase,
     plan::{job::ResolvedJob, target::TargetKind},
     problem::Problem,
@@ -250,7 +251,10 @@ fn announced(case: &Case, observed: &Observed) -> Vec<String> {
     if is_overwritten && !has_finding("file_overwritten") {
         found.push("overwritten without a finding".into());
     }
-    if is_extended && !appends && !has_finding("file_extended") {
+    // A fresh file is another file; `file_overwritten` reports it.
+    let is_fresh = |job: &ResolvedJob| job.target.file_state == FileState::Fresh;
+    let is_replaced = observed.plan.jobs.iter().any(is_fresh) && has_finding("file_overwritten");
+    if is_extended && !appends && !is_replaced && !has_finding("file_extended") {
         found.push("extended without a finding".into());
     }
     found

@@ -66,6 +66,10 @@ impl Options {
     }
 }
 
+fn is_trim(job: &Value) -> bool {
+    job["rw"].as_str().unwrap().contains("trim")
+}
+
 impl Generator {
     fn one_in(&mut self, chances: u32) -> bool {
         self.0.random_range(0..chances) == 0
@@ -105,10 +109,25 @@ impl Generator {
         self.rates(&mut job);
         self.state(case, &mut job);
         self.data(&mut job);
+        if job.destroys() && self.one_in(5) {
+            self.verify(&mut job);
+        }
         if self.one_in(7) {
             self.mistake(&mut job);
         }
         job
+    }
+
+    fn verify(&mut self, job: &mut Options) {
+        job.set("verify", "crc32c");
+        for option in ["do_verify", "verify_fatal"] {
+            if self.one_in(4) {
+                job.set(option, self.within(0, 1));
+            }
+        }
+        if self.one_in(4) {
+            job.set("verify_interval", self.pick(&["512", "1k", "4k"]));
+        }
     }
 
     fn pattern(&mut self, case: &Case, job: &mut Options) {
@@ -126,6 +145,11 @@ impl Generator {
             self.pick(&["trim", "randtrim"])
         } else {
             self.pick(&kinds)
+        };
+        // The kernel rejects a trim of pages that another job is writing (blkdev_fallocate: EBUSY).
+        let rw = match &case.jobs[..] {
+            [first, ..] if is_trim(first) != rw.contains("trim") => "randread",
+            _ => rw,
         };
         job.set("rw", rw);
         job.set("direct", self.within(0, 1));
