@@ -107,7 +107,7 @@ impl Runs {
         reason: &str,
         buffer: Arc<EventBuffer>,
     ) -> anyhow::Result<()> {
-        let mut journal = Journal::resume(number, from, self.store.clone(), buffer).await?;
+        let mut journal = Journal::resume(number, from, self.store.clone(), buffer, None).await?;
         let changed = journal.change_status(to, Some(reason.into())).await;
         journal.close().await?;
         changed.map(|_| ())

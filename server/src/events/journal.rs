@@ -2,17 +2,22 @@
 //!
 //! Events of the runner are published immediately and stored in the background, samples within
 //! half a second. Status changes of the server are on disk before they are published. After a crash
-//! of the server, events that were published but not stored are lost, and their sequence numbers
-//! are reused, starting with the `interrupted` event.
+//! of the server, events that were published but neither stored nor spooled are lost, and their
+//! sequence numbers are reused, starting with the `interrupted` event.
 
 use crate::{
     events::{
         buffer::EventBuffer,
-        recorder::{Recorder, Update, Write},
+        recorder::{Recorder, Write},
+        spool::Spool,
     },
     rollups::builder::{Rollup, RollupBuilder},
     scheduler::run_states::{can_follow, status_after},
-    store::{Store, entry::Entry},
+    store::{
+        Store,
+        entry::Entry,
+        update::{Record, Update},
+    },
 };
 use leadline_protocol::{
     event::EventBody,
@@ -36,16 +41,18 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Continues after the last stored event.
+    /// Continues after the last stored event. Without a spool, it fails when the database does not
+    /// accept writes.
     pub(crate) async fn resume(
         run: u64,
         status: RunStatus,
         store: Store,
         buffer: Arc<EventBuffer>,
+        spool: Option<Spool>,
     ) -> anyhow::Result<Self> {
         let (seq, t_ms) = store.last_event(run).await?;
         Ok(Self {
-            recorder: Recorder::spawn(run, status, store, buffer.clone()),
+            recorder: Recorder::spawn(run, status, store, buffer.clone(), spool),
             buffer,
             status,
             next_seq: seq + 1,
@@ -94,16 +101,19 @@ impl Journal {
                 from,
                 change,
                 body: Some(body),
-                stored: None,
             });
         }
         for entry in &entries {
             self.buffer.push(entry.line.clone());
         }
-        let write = Write {
+        let record = Record {
             entries,
             rollups,
             update,
+        };
+        let write = Write {
+            record,
+            stored: None,
         };
         self.recorder.send(write).await
     }
@@ -129,12 +139,15 @@ impl Journal {
             from: self.status,
             change,
             body: None,
-            stored: Some(sender),
         };
-        let write = Write {
+        let record = Record {
             entries: vec![entry],
             rollups: self.finish_rollups(to),
             update: Some(update),
+        };
+        let write = Write {
+            record,
+            stored: Some(sender),
         };
         self.recorder.send(write).await?;
         stored.await?;

@@ -36,6 +36,15 @@ impl Runs {
         &self.store
     }
 
+    /// # Errors
+    /// Fails if the server is stopping or the database does not accept writes.
+    pub(crate) fn check_accepting(&self) -> Result<(), Error> {
+        if *self.phase.borrow() != ServerPhase::Open {
+            return Err(Error::Stopping);
+        }
+        Ok(self.store.check_health()?)
+    }
+
     pub(crate) async fn list(&self, query: &RunQuery) -> Result<RunList, Error> {
         let filter = filter::parse(query).map_err(Error::Rejected)?;
         let mut list = self.store.list(&filter).await?;
@@ -86,7 +95,7 @@ impl Runs {
         let written = timeout(STORE_TIMEOUT, self.store.check_writable()).await;
         let store = match written {
             Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(format!("the database cannot be written: {error}")),
+            Ok(Err(error)) => Some(error.to_string()),
             Err(_) => Some("the database does not answer".into()),
         };
         let runner = (!self.runner.exists()).then(|| "the runner program is missing".to_owned());

@@ -1,12 +1,11 @@
-//! Reads and appends events.
+//! Reads events.
 
 use crate::{
-    rollups::{builder::Rollup, chunk::TimedSample},
+    rollups::chunk::TimedSample,
     store::{
         Store,
         chunks::{self, Chunk},
         entry::Entry,
-        rollups,
         samples::{SamplePosition, parse},
     },
 };
@@ -19,21 +18,6 @@ use std::{ops::Range, sync::Arc};
 const SAMPLES_PER_PAGE: u32 = 256;
 
 impl Store {
-    /// Appends events that may be published before they are on disk.
-    pub(crate) async fn append(
-        &self,
-        run: u64,
-        entries: &[Entry],
-        rollups: &[Rollup],
-    ) -> Result<()> {
-        let mut transaction = self.begin_unsynced().await?;
-        for entry in entries {
-            entry.insert(&mut transaction.connection, run).await?;
-        }
-        rollups::insert(&mut transaction.connection, run, rollups).await?;
-        Ok(transaction.commit().await?)
-    }
-
     /// Sequence numbers and lines of the next events from `seq` on: about `limit`, without gaps.
     pub(crate) async fn events_from(
         &self,
