@@ -51,6 +51,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         config.max_running,
         limits.streams,
     );
+    tokio::spawn(runs.clone().publish_faults());
     let interrupted = runs.recover().await?;
     let (listener, other_port) = listen::listen(config.listen).await?;
     let address = listener.local_addr()?;

@@ -24,7 +24,7 @@ pub(crate) enum StoreFault {
     #[error("The database cannot be written ({0}). Check its disk; the server then continues.")]
     Unavailable(String),
     #[error(
-        "The database was deleted or replaced while the server was running: {0} is missing or another file. Nothing new is stored in it. Move the original file back, or stop the server and restore a copy."
+        "{0} was deleted or replaced while the server was running. Move the original file back, or stop the server and restore a copy."
     )]
     Replaced(String),
 }

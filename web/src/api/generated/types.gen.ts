@@ -2488,6 +2488,13 @@ export type RunsEvent = {
     queued: number;
     type: 'queue';
 } | {
+    code?: string | null;
+    /**
+     * What is wrong and how to fix it.
+     */
+    detail?: string | null;
+    type: 'store';
+} | {
     interval_ms: number;
     type: 'heartbeat';
 };
@@ -3423,6 +3430,14 @@ export type CompareRunsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CompareRunsError = CompareRunsErrors[keyof CompareRunsErrors];
@@ -3470,6 +3485,14 @@ export type DifferenceFlameErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type DifferenceFlameError = DifferenceFlameErrors[keyof DifferenceFlameErrors];
@@ -3511,6 +3534,14 @@ export type StreamRunsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type StreamRunsError = StreamRunsErrors[keyof StreamRunsErrors];
@@ -3543,6 +3574,14 @@ export type ListExperimentsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListExperimentsError = ListExperimentsErrors[keyof ListExperimentsErrors];
@@ -3586,6 +3625,14 @@ export type ListHostsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListHostsError = ListHostsErrors[keyof ListHostsErrors];
@@ -3631,6 +3678,14 @@ export type GetHostErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetHostError = GetHostErrors[keyof GetHostErrors];
@@ -3676,6 +3731,14 @@ export type ListDevicesErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListDevicesError = ListDevicesErrors[keyof ListDevicesErrors];
@@ -3727,6 +3790,14 @@ export type CreateLoginLinkErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CreateLoginLinkError = CreateLoginLinkErrors[keyof CreateLoginLinkErrors];
@@ -3765,6 +3836,14 @@ export type GetMetricsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
@@ -3803,6 +3882,14 @@ export type ListOptionsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListOptionsError = ListOptionsErrors[keyof ListOptionsErrors];
@@ -3841,6 +3928,14 @@ export type PlanRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type PlanRunError = PlanRunErrors[keyof PlanRunErrors];
@@ -3926,6 +4021,14 @@ export type ListRunsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListRunsError = ListRunsErrors[keyof ListRunsErrors];
@@ -3974,6 +4077,14 @@ export type CreateRunErrors = {
      * The queue is full
      */
     429: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CreateRunError = CreateRunErrors[keyof CreateRunErrors];
@@ -4014,6 +4125,14 @@ export type DeleteRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type DeleteRunError = DeleteRunErrors[keyof DeleteRunErrors];
@@ -4057,6 +4176,14 @@ export type GetRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetRunError = GetRunErrors[keyof GetRunErrors];
@@ -4107,6 +4234,14 @@ export type PatchRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type PatchRunError = PatchRunErrors[keyof PatchRunErrors];
@@ -4147,6 +4282,14 @@ export type CancelRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CancelRunError = CancelRunErrors[keyof CancelRunErrors];
@@ -4189,6 +4332,14 @@ export type ExportRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ExportRunError = ExportRunErrors[keyof ExportRunErrors];
@@ -4237,6 +4388,14 @@ export type RunFlameErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type RunFlameError = RunFlameErrors[keyof RunFlameErrors];
@@ -4290,6 +4449,14 @@ export type RerunRunErrors = {
      * The queue is full
      */
     429: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type RerunRunError = RerunRunErrors[keyof RerunRunErrors];
@@ -4343,6 +4510,14 @@ export type GetSeriesErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetSeriesError = GetSeriesErrors[keyof GetSeriesErrors];
@@ -4388,6 +4563,14 @@ export type StreamRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type StreamRunError = StreamRunErrors[keyof StreamRunErrors];
@@ -4429,6 +4612,14 @@ export type GetSessionErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetSessionError = GetSessionErrors[keyof GetSessionErrors];
@@ -4476,6 +4667,14 @@ export type ListStudiesErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListStudiesError = ListStudiesErrors[keyof ListStudiesErrors];
@@ -4524,6 +4723,14 @@ export type CreateStudyErrors = {
      * The queue is full
      */
     429: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CreateStudyError = CreateStudyErrors[keyof CreateStudyErrors];
@@ -4562,6 +4769,14 @@ export type PlanStudyErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type PlanStudyError = PlanStudyErrors[keyof PlanStudyErrors];
@@ -4602,6 +4817,14 @@ export type GetStudyErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetStudyError = GetStudyErrors[keyof GetStudyErrors];
@@ -4642,6 +4865,14 @@ export type CancelStudyErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CancelStudyError = CancelStudyErrors[keyof CancelStudyErrors];
