@@ -33,9 +33,10 @@ const ID_VERSION: i64 = 12;
 const APPLICATION_ID: i64 = 0x4C65_6164;
 /// Enough for a page with all its charts; more would compete with measurements for CPU time.
 const READERS: u32 = 4;
-/// Readers never block, so connections only wait for a checkpoint or for another process.
 const PRIVATE: u32 = 0o600;
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Only another process locks the database for longer. Events are spooled then, also those of runs
+/// that the server stops within its five seconds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Store {
     /// Opens the database, creating it if necessary.

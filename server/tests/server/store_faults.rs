@@ -49,7 +49,7 @@ impl Drop for SmallFilesystem {
 }
 
 /// Prevents writes until it is dropped.
-async fn lock_database(server: &Program) -> SqliteConnection {
+pub(crate) async fn lock_database(server: &Program) -> SqliteConnection {
     let options = SqliteConnectOptions::new()
         .filename(server.data().join("leadline.db"))
         .busy_timeout(TIMEOUT);
@@ -175,7 +175,7 @@ async fn run_survives_a_locked_database() {
     let lock = lock_database(&server).await;
     let locked = Instant::now();
     let spool = server.data().join("spool/run-1.ndjson");
-    // SQLite waits for five seconds.
+    // SQLite waits for a second.
     wait_until("events are not spooled", async || spool.exists()).await;
     let mode = std::fs::metadata(&spool).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -209,6 +209,23 @@ async fn spool_is_stored_after_a_kill() {
     let server = Program::start_in(directory, &[]).await;
     check_complete(&server, run).await;
     assert_eq!(server.starts(), ["a"]);
+}
+
+#[tokio::test]
+async fn stopped_server_leaves_the_report_in_the_spool() {
+    let mut server = Program::start().await;
+    let run = server.queue(job("a", "60s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let lock = lock_database(&server).await;
+    let (code, elapsed) = server.stop().await;
+    assert_eq!(code, Some(0));
+    assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
+    lock.close().await.unwrap();
+    let server = Program::start_in(server.directory.clone(), &[]).await;
+    let ended = server.wait_until_ended(run).await;
+    assert_eq!(ended["status"], "interrupted");
+    assert!(ended["report"].is_object(), "the report is missing");
+    check_events(&server.events(run).await, "interrupted");
 }
 
 #[tokio::test]
