@@ -65,7 +65,7 @@ pub(crate) async fn stream_run(
     };
     let permit = runs.stream_permit()?;
     let events = runs
-        .events_since(n, query.since.unwrap_or_default())
+        .events_since(n, query.since.unwrap_or_default(), query.epoch)
         .await?;
     let mut phase = runs.phase();
     if let Some(upgrade) = upgrade {

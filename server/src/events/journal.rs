@@ -3,7 +3,7 @@
 //! Events of the runner are published immediately and stored in the background, samples within
 //! half a second. Status changes of the server are on disk before they are published. After a crash
 //! of the server, events that were published but neither stored nor spooled are lost, and their
-//! sequence numbers are reused, starting with the `interrupted` event.
+//! sequence numbers are reused, starting with the `interrupted` event, which has a new epoch.
 
 use crate::{
     events::{
@@ -28,6 +28,12 @@ use leadline_protocol::{
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 
+/// Epoch of a run whose published events are all stored.
+pub(crate) const COMPLETE: u32 = 0;
+/// Epoch of the last event of a run that may have lost published events. No run continues after
+/// that.
+pub(crate) const SHORTENED: u32 = 1;
+
 /// `close` must be called at the end.
 pub(crate) struct Journal {
     buffer: Arc<EventBuffer>,
@@ -35,6 +41,7 @@ pub(crate) struct Journal {
     status: RunStatus,
     next_seq: u64,
     t_ms: f64,
+    epoch: u32,
     sample_ms: u32,
     /// From the start of the measured window.
     rollups: Option<RollupBuilder>,
@@ -49,6 +56,7 @@ impl Journal {
         store: Store,
         buffer: Arc<EventBuffer>,
         spool: Option<Spool>,
+        epoch: u32,
     ) -> anyhow::Result<Self> {
         let (seq, t_ms) = store.last_event(run).await?;
         Ok(Self {
@@ -57,6 +65,7 @@ impl Journal {
             status,
             next_seq: seq + 1,
             t_ms,
+            epoch,
             sample_ms: 0,
             rollups: None,
         })
@@ -187,7 +196,7 @@ impl Journal {
     }
 
     fn next_entry(&mut self, body: &EventBody) -> anyhow::Result<Entry> {
-        let entry = Entry::new(self.next_seq, self.t_ms, body)?;
+        let entry = Entry::with_epoch(self.next_seq, self.t_ms, self.epoch, body)?;
         self.next_seq += 1;
         Ok(entry)
     }

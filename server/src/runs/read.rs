@@ -66,16 +66,25 @@ impl Runs {
         Ok(self.with_queue_position(run.ok_or(Error::run_not_found(number))?))
     }
 
-    /// Subscribes to the events of a run, starting with event `since`.
+    /// Subscribes to the events of a run, starting with event `since`, or earlier if the caller has
+    /// events of an earlier `epoch`.
     pub(crate) async fn events_since(
         &self,
         number: u64,
         since: u64,
+        epoch: Option<u32>,
     ) -> Result<Subscription, Error> {
         // Looked up before the store is read: a run that ends in between is complete in the store.
         let live = self.scheduler().active_runs.get(&number).cloned();
         self.summary(number).await?;
-        Ok(Subscription::new(number, self.store.clone(), live, since))
+        let mut first = since;
+        if let Some(epoch) = epoch {
+            let last = self.store.last_epoch(number).await?;
+            if last.epoch > epoch {
+                first = first.min(last.seq);
+            }
+        }
+        Ok(Subscription::new(number, self.store.clone(), live, first))
     }
 
     /// The events stored so far.

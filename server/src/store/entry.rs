@@ -31,6 +31,8 @@ pub(crate) struct Entry {
 struct Event<'a> {
     seq: u64,
     t_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<u32>,
     #[serde(flatten)]
     body: &'a EventBody,
 }
@@ -93,7 +95,17 @@ impl Entry {
         }
     }
 
+    /// An event of the first epoch.
     pub(crate) fn new(seq: u64, t_ms: f64, body: &EventBody) -> serde_json::Result<Self> {
+        Self::with_epoch(seq, t_ms, 0, body)
+    }
+
+    pub(crate) fn with_epoch(
+        seq: u64,
+        t_ms: f64,
+        epoch: u32,
+        body: &EventBody,
+    ) -> serde_json::Result<Self> {
         let kind = match body {
             EventBody::Status(_) => "status",
             EventBody::Accepted(_) => "accepted",
@@ -102,7 +114,14 @@ impl Entry {
             EventBody::Report(_) => "report",
             EventBody::Failed(_) => "failed",
         };
-        let line = serde_json::to_string(&Event { seq, t_ms, body })?.into();
+        let epoch = (epoch > 0).then_some(epoch);
+        let event = Event {
+            seq,
+            t_ms,
+            epoch,
+            body,
+        };
+        let line = serde_json::to_string(&event)?.into();
         Ok(Self {
             seq,
             t_ms,

@@ -1,7 +1,11 @@
 //! One run from the queue to its final status.
 
 use crate::{
-    events::{buffer::EventBuffer, journal::Journal, spool::Spool},
+    events::{
+        buffer::EventBuffer,
+        journal::{COMPLETE, Journal, SHORTENED},
+        spool::Spool,
+    },
     runs::Runs,
     scheduler::outcome::{RunEnd, RunnerExit, StopRequest},
     supervisor::process::{EventResult, RunnerProcess},
@@ -74,7 +78,8 @@ async fn try_store_failure(runs: &Runs, number: u64, reason: &str) -> anyhow::Re
         return Ok(());
     };
     let buffer = Arc::new(EventBuffer::new(0));
-    runs.set_status(number, run.status, RunStatus::Failed, reason, buffer)
+    let failed = RunStatus::Failed;
+    runs.set_status(number, run.status, failed, reason, buffer, SHORTENED)
         .await
 }
 
@@ -87,7 +92,8 @@ async fn execute(
     let stop = buffer.stop_requests();
     let store = runs.store.clone();
     let spool = Some(Spool::new(number, &store));
-    let mut journal = Journal::resume(number, RunStatus::Queued, store, buffer, spool).await?;
+    let mut journal =
+        Journal::resume(number, RunStatus::Queued, store, buffer, spool, COMPLETE).await?;
     let published = publish_changes(runs.clone(), number, journal.stored_status());
     let published = tokio::spawn(published);
     let ended = execute_with(runs, number, &mut journal, stop, unkillable).await;

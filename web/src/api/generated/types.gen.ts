@@ -695,6 +695,12 @@ export type Event = EventBody & {
      * Milliseconds since the start of the run; 0 before it.
      */
     t_ms: number;
+    /**
+     * Increases when a crash of the server may have lost events that were sent but not stored. An
+     * event with a higher epoch replaces all earlier ones with the same or a higher number. Absent
+     * if 0, which it is until then.
+     */
+    epoch?: number;
 };
 
 export type EventBody = (StatusChange & {
@@ -4538,6 +4544,11 @@ export type StreamRunData = {
          * Number of the first event. Default: 0.
          */
         since?: number;
+        /**
+         * Epoch of the events that the client has. If that of the run is higher, the response starts
+         * with the first event of the new epoch at the latest.
+         */
+        epoch?: number;
     };
     url: '/api/v1/runs/{n}/stream';
 };
