@@ -87,7 +87,7 @@ impl Store {
 
     async fn try_begin(&self, sql: &'static str) -> Result<WriteTransaction<'_>> {
         let mut writer = self.writer.lock().await;
-        self.health.file.check(false)?;
+        self.health.file.check()?;
         let mut connection = match writer.take() {
             Some(connection) => connection,
             None => SqliteConnection::connect_with(&self.writer_options).await?,
@@ -141,7 +141,7 @@ impl WriteTransaction<'_> {
 
     async fn try_commit(mut self) -> Result<()> {
         raw_sql("COMMIT").execute(&mut self.connection).await?;
-        self.health.file.check(true)?;
+        self.health.file.check()?;
         *self.writer = Some(self.connection);
         Ok(())
     }

@@ -6,9 +6,10 @@ use crate::{
     store::fault::StoreFault,
 };
 use anyhow::{Result, bail, ensure};
+use rustix::fs::{Mode, OFlags, fstat, open};
 use std::{
     io::ErrorKind,
-    os::unix::fs::MetadataExt,
+    os::{fd::OwnedFd, unix::fs::MetadataExt},
     path::{Path, PathBuf},
 };
 
@@ -22,22 +23,34 @@ const SPOOL: &str = "spool";
 /// Name prefixes of copies of the database.
 const COPIES: [&str; 2] = ["leadline-v", "leadline.db.rescued-"];
 
-/// The opened database file. Its inode number is not reused while a connection is open.
+/// The opened database file.
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
     path: PathBuf,
+    /// Keeps the inode number from being reused. Opened with `O_PATH`: closing another descriptor
+    /// would release the locks of SQLite.
+    opened: OwnedFd,
     device: u64,
     inode: u64,
 }
 
 impl DatabaseFile {
     pub(super) fn new(path: &Path) -> std::io::Result<Self> {
-        let metadata = std::fs::metadata(path)?;
+        let opened = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        let found = fstat(&opened)?;
         Ok(Self {
             path: path.to_owned(),
-            device: metadata.dev(),
-            inode: metadata.ino(),
+            opened,
+            device: found.st_dev,
+            inode: found.st_ino,
         })
+    }
+
+    /// Whether data is lost when the connections are closed: the opened file was deleted, not only
+    /// moved, or its write-ahead log is missing.
+    pub(super) fn is_deleted(&self) -> bool {
+        let has_no_name = fstat(&self.opened).is_ok_and(|opened| opened.st_nlink == 0);
+        has_no_name || (self.check_path().is_ok() && self.check_log().is_err())
     }
 
     /// The other process that has locked the database.
@@ -54,20 +67,28 @@ impl DatabaseFile {
         with_suffix(&self.path, &format!(".rescued-{now_ms}"))
     }
 
-    /// Fails if the path no longer leads to the opened file, or if its write-ahead log is missing
-    /// although a connection uses it.
-    pub(super) fn check(&self, has_log: bool) -> Result<(), StoreFault> {
+    /// Fails if the path no longer leads to the opened file, or if its write-ahead log is missing,
+    /// which the readers keep open. A new connection would create an empty one.
+    pub(super) fn check(&self) -> Result<(), StoreFault> {
+        self.check_path()?;
+        self.check_log()
+    }
+
+    fn check_path(&self) -> Result<(), StoreFault> {
         match std::fs::metadata(&self.path) {
-            Ok(found) if (found.dev(), found.ino()) == (self.device, self.inode) => {}
-            Ok(_) => return Err(replaced(&self.path)),
-            Err(error) if is_absent(&error) => return Err(replaced(&self.path)),
-            Err(error) => return Err(StoreFault::Unavailable(error.to_string())),
+            Ok(found) if (found.dev(), found.ino()) == (self.device, self.inode) => Ok(()),
+            Ok(_) => Err(replaced(&self.path)),
+            Err(error) if is_absent(&error) => Err(replaced(&self.path)),
+            Err(error) => Err(StoreFault::Unavailable(error.to_string())),
         }
+    }
+
+    fn check_log(&self) -> Result<(), StoreFault> {
         let log = log_path(&self.path);
-        if has_log && std::fs::metadata(&log).is_err_and(|error| is_absent(&error)) {
-            return Err(replaced(&log));
+        match std::fs::metadata(&log) {
+            Err(error) if is_absent(&error) => Err(replaced(&log)),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -6,10 +6,15 @@ use crate::{
 };
 use anyhow::Result;
 use std::{path::PathBuf, time::Duration};
-use tokio::{sync::watch, time::sleep};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 
 /// Interval of the checks.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval of attempts to copy a deleted database, for which the disk may have no space.
+const RESCUE_INTERVAL: Duration = Duration::from_secs(30);
 
 impl Store {
     /// Changes when the database stops or starts to accept writes.
@@ -20,7 +25,7 @@ impl Store {
     /// # Errors
     /// Fails if the last write failed or the file was replaced.
     pub(crate) fn check_health(&self) -> Result<(), StoreFault> {
-        self.health.file.check(false)?;
+        self.health.file.check()?;
         self.health.fault().map_or(Ok(()), Err)
     }
 
@@ -35,32 +40,33 @@ impl Store {
 
     /// Checks the file, and after a fault whether it accepts writes again, until the server exits.
     pub(crate) async fn watch(self) {
-        let mut is_rescued = false;
+        let mut rescue_at = Some(Instant::now());
         loop {
             sleep(CHECK_INTERVAL).await;
-            let checked = self.health.file.check(false);
-            let is_replaced = matches!(checked, Err(StoreFault::Replaced(_)));
+            let checked = self.health.file.check();
             let has_fault = self.health.fault().is_some();
             if self.health.observe(checked.map_err(Into::into)).is_ok() && has_fault {
                 // The outcome is recorded.
                 let _ = self.health.observe(self.probe().await);
             }
-            if is_replaced && !is_rescued {
-                self.rescue().await;
+            if rescue_at.is_some_and(|at| at <= Instant::now()) && self.health.file.is_deleted() {
+                let is_rescued = self.rescue().await;
+                rescue_at = (!is_rescued).then(|| Instant::now() + RESCUE_INTERVAL);
             }
-            is_rescued = is_replaced;
         }
     }
 
     /// Copies the opened database, which is lost when the server exits if its file was deleted.
-    async fn rescue(&self) {
-        match self.copy_opened().await {
+    async fn rescue(&self) -> bool {
+        let copied = self.copy_opened().await;
+        match &copied {
             Ok(copy) => tracing::warn!(
                 "copied the opened database to {0}. To continue with it, stop the server, remove leadline.db, leadline.db-wal and leadline.db-shm, and rename {0} to leadline.db",
                 copy.display()
             ),
             Err(error) => tracing::error!("cannot copy the opened database: {error:#}"),
         }
+        copied.is_ok()
     }
 
     async fn copy_opened(&self) -> Result<PathBuf> {

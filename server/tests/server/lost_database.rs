@@ -112,6 +112,26 @@ async fn database_deleted_in_mid_run_is_rescued() {
 }
 
 #[tokio::test]
+async fn database_without_its_log_is_rescued() {
+    let server = Program::start().await;
+    let run = server.queue(job("a", "20ms")).await;
+    server.wait_until_ended(run).await;
+    let data = server.data();
+    std::fs::remove_file(data.join("leadline.db-wal")).unwrap();
+    let copy = rescued(&data).await;
+    // The log of the old file is not needed, and would damage the copy.
+    let directory = server.kill().await;
+    remove_database(&data);
+    std::fs::rename(&copy, data.join("leadline.db")).unwrap();
+    let server = Program::start_in(directory, &[]).await;
+    let stored = server.get(&format!("/runs/{run}")).await;
+    assert_eq!(
+        (&stored["status"], &stored["damaged"]),
+        (&json!("done"), &json!(false))
+    );
+}
+
+#[tokio::test]
 async fn replaced_database_is_neither_read_nor_written() {
     let server = Program::start().await;
     let mut other = Program::start().await;

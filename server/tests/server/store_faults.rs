@@ -112,6 +112,15 @@ async fn read_until(stream: &mut reqwest::Response, kind: &str) -> usize {
     text.lines().count()
 }
 
+/// Number of copies of a deleted database.
+fn copies(server: &Program) -> usize {
+    let files = std::fs::read_dir(server.data()).unwrap();
+    let names = files.map(|file| file.unwrap().file_name());
+    names
+        .filter(|name| name.to_string_lossy().contains(".rescued-"))
+        .count()
+}
+
 async fn stream(server: &Program, run: u64) -> reqwest::Response {
     let request = server.request(Method::GET, &format!("/runs/{run}/stream"));
     request.send().await.unwrap()
@@ -240,6 +249,7 @@ async fn run_survives_a_database_that_was_moved_away() {
     read_until(&mut live, "report").await;
     check_rejected(&server, StatusCode::SERVICE_UNAVAILABLE, "store_replaced").await;
     assert!(!file.exists(), "an empty database was created");
+    assert_eq!(copies(&server), 0, "the file still exists");
     std::fs::rename(&aside, &file).unwrap();
     check_complete(&server, run).await;
 }
