@@ -23,8 +23,18 @@ pub struct Event {
     pub seq: u64,
     /// Milliseconds since the start of the run; 0 before it.
     pub t_ms: f64,
+    /// Increases when a crash of the server may have lost events that were sent but not stored. An
+    /// event with a higher epoch replaces all earlier ones with the same or a higher number. Absent
+    /// if 0, which it is until then.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub epoch: u32,
     #[serde(flatten)]
     pub body: EventBody,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
+fn is_zero(epoch: &u32) -> bool {
+    *epoch == 0
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]

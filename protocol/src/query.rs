@@ -88,4 +88,7 @@ pub struct ExportQuery {
 pub struct StreamQuery {
     /// Number of the first event. Default: 0.
     pub since: Option<u64>,
+    /// Epoch of the events that the client has. If that of the run is higher, the response starts
+    /// with the first event of the new epoch at the latest.
+    pub epoch: Option<u32>,
 }

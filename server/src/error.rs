@@ -1,5 +1,6 @@
 //! Errors of server operations. `api::problem` maps them to HTTP responses.
 
+use crate::store::fault::StoreFault;
 use leadline_protocol::problem::Problem;
 
 /// The runner could not be started, failed, or returned invalid output.
@@ -27,9 +28,20 @@ pub(crate) enum Error {
     Runner(#[from] RunnerError),
     #[error("The server is stopping and does not accept new runs.")]
     Stopping,
+    #[error("{0}")]
+    Store(#[from] StoreFault),
     /// Details are only logged.
     #[error(transparent)]
-    Internal(#[from] anyhow::Error),
+    Internal(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Error {
+    fn from(error: anyhow::Error) -> Self {
+        match StoreFault::of(&error) {
+            Some(fault) => Self::Store(fault),
+            None => Self::Internal(error),
+        }
+    }
 }
 
 impl Error {

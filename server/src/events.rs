@@ -3,4 +3,6 @@
 pub(crate) mod buffer;
 pub(crate) mod journal;
 mod recorder;
+pub(crate) mod replay;
+pub(crate) mod spool;
 pub(crate) mod subscription;

@@ -98,7 +98,7 @@ impl Runs {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the status of a run without a runner.
+    /// Changes the status of a run without a runner. `epoch`: `COMPLETE` or `SHORTENED`.
     pub(crate) async fn set_status(
         &self,
         number: u64,
@@ -106,8 +106,10 @@ impl Runs {
         to: RunStatus,
         reason: &str,
         buffer: Arc<EventBuffer>,
+        epoch: u32,
     ) -> anyhow::Result<()> {
-        let mut journal = Journal::resume(number, from, self.store.clone(), buffer).await?;
+        let store = self.store.clone();
+        let mut journal = Journal::resume(number, from, store, buffer, None, epoch).await?;
         let changed = journal.change_status(to, Some(reason.into())).await;
         journal.close().await?;
         changed.map(|_| ())

@@ -16,6 +16,7 @@ use crate::{
         streams::send_socket::Heartbeat,
     },
     config::Config,
+    events::replay,
     runs::Runs,
     serve::{banner::Banner, lock::DataDirLock},
     store::Store,
@@ -41,6 +42,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let limits = Limits::of(raise_file_limit());
     let mut lock = DataDirLock::acquire(&config.data_dir).await?;
     let store = Store::open(&config.data_dir.join("leadline.db")).await?;
+    tokio::spawn(store.clone().watch());
+    replay::replay(&store).await?;
     let runner = Runner::new(&config);
     let runs = Runs::new(
         store.clone(),
@@ -48,6 +51,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         config.max_running,
         limits.streams,
     );
+    tokio::spawn(runs.clone().publish_faults());
     let interrupted = runs.recover().await?;
     let (listener, other_port) = listen::listen(config.listen).await?;
     let address = listener.local_addr()?;

@@ -13,10 +13,11 @@ mod digest;
 pub(crate) mod entry;
 pub(crate) mod events;
 pub(crate) mod fault;
-mod file;
 pub(crate) mod filter;
+mod health;
 pub(crate) mod keys;
 pub(crate) mod list;
+mod location;
 mod migrations;
 pub(crate) mod new_run;
 pub(crate) mod open;
@@ -29,14 +30,22 @@ pub(crate) mod sessions;
 pub(crate) mod studies;
 pub(crate) mod study_steps;
 pub(crate) mod update;
+mod watch;
 
-use crate::store::file::DatabaseFile;
+use crate::store::health::Health;
+use anyhow::Result;
 use sqlx::{
     Connection, raw_sql,
     sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool},
 };
-use std::sync::Arc;
-use tokio::sync::{Mutex, MutexGuard};
+use std::{path::Path, sync::Arc, time::Duration};
+use tokio::{
+    sync::{Mutex, MutexGuard},
+    time::timeout,
+};
+
+/// Time to wait for a transaction at the end.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Handle of the database; clones share it.
 #[derive(Clone)]
@@ -44,8 +53,11 @@ pub(crate) struct Store {
     /// `None` while a transaction owns the connection, and after a transaction without commit.
     writer: Arc<Mutex<Option<SqliteConnection>>>,
     writer_options: SqliteConnectOptions,
-    file: DatabaseFile,
     readers: SqlitePool,
+    health: Arc<Health>,
+    /// Identity of the database.
+    id: Arc<str>,
+    spool_dir: Arc<Path>,
 }
 
 /// A write transaction. Dropping it without a commit closes its connection, which rolls back; the
@@ -53,42 +65,59 @@ pub(crate) struct Store {
 struct WriteTransaction<'a> {
     writer: MutexGuard<'a, Option<SqliteConnection>>,
     connection: SqliteConnection,
+    health: &'a Health,
 }
 
 impl Store {
     /// Begins a transaction that is on disk when committed: it survives a power failure.
-    async fn begin(&self) -> sqlx::Result<WriteTransaction<'_>> {
+    async fn begin(&self) -> Result<WriteTransaction<'_>> {
         self.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
             .await
     }
 
     /// Begins a transaction that survives a crash of the server, but not a power failure.
-    async fn begin_unsynced(&self) -> sqlx::Result<WriteTransaction<'_>> {
+    async fn begin_unsynced(&self) -> Result<WriteTransaction<'_>> {
         self.begin_with("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")
             .await
     }
 
-    async fn begin_with(&self, sql: &'static str) -> sqlx::Result<WriteTransaction<'_>> {
+    async fn begin_with(&self, sql: &'static str) -> Result<WriteTransaction<'_>> {
+        self.health.observe(self.try_begin(sql).await)
+    }
+
+    async fn try_begin(&self, sql: &'static str) -> Result<WriteTransaction<'_>> {
         let mut writer = self.writer.lock().await;
-        self.file.check()?;
+        self.health.file.check()?;
         let mut connection = match writer.take() {
             Some(connection) => connection,
             None => SqliteConnection::connect_with(&self.writer_options).await?,
         };
         raw_sql(sql).execute(&mut connection).await?;
-        Ok(WriteTransaction { writer, connection })
+        Ok(WriteTransaction {
+            writer,
+            connection,
+            health: &self.health,
+        })
     }
 
-    /// # Errors
-    /// Why nothing can be written, such as a read-only filesystem.
-    pub(crate) async fn check_writable(&self) -> sqlx::Result<()> {
-        self.begin().await?.commit().await
+    /// Identity of the database.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Directory of events that could not be stored.
+    pub(crate) fn spool_dir(&self) -> &Path {
+        &self.spool_dir
     }
 
     /// Closes all connections and moves the write-ahead log into the database file.
     pub(crate) async fn close(&self) {
         self.readers.close().await;
-        if let Some(mut writer) = self.writer.lock().await.take() {
+        // A transaction may wait for a database that another process has locked.
+        let Ok(mut writer) = timeout(LOCK_TIMEOUT, self.writer.lock()).await else {
+            return;
+        };
+        if let Some(mut writer) = writer.take() {
             // After a failure the log stays as it is, and the next start recovers it.
             let _ = raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")
                 .execute(&mut writer)
@@ -99,8 +128,20 @@ impl Store {
 }
 
 impl WriteTransaction<'_> {
-    async fn commit(mut self) -> sqlx::Result<()> {
+    /// # Errors
+    /// Also fails if the file was replaced before the changes were on disk.
+    async fn commit(self) -> Result<()> {
+        let health = self.health;
+        let committed = health.observe(self.try_commit().await);
+        if committed.is_ok() {
+            health.clear();
+        }
+        committed
+    }
+
+    async fn try_commit(mut self) -> Result<()> {
         raw_sql("COMMIT").execute(&mut self.connection).await?;
+        self.health.file.check()?;
         *self.writer = Some(self.connection);
         Ok(())
     }

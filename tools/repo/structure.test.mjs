@@ -19,9 +19,10 @@ const RUNNER = {
 };
 const SERVER = {
   clock: [],
+  lock_holder: [],
   rollups: [],
-  error: [],
-  store: ['rollups'],
+  store: ['clock', 'lock_holder', 'rollups'],
+  error: ['store'],
   scheduler: [],
   events: ['clock', 'error', 'rollups', 'store', 'scheduler'],
 };

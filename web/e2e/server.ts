@@ -13,7 +13,8 @@ const START_TIMEOUT_MS = 15_000;
 /** A server that can be killed and restarted with the same data and port. */
 export class Server {
   private child: ChildProcess | undefined;
-  private readonly directory = mkdtempSync(join(tmpdir(), 'leadline-e2e-'));
+  /** The data directory. */
+  readonly directory = mkdtempSync(join(tmpdir(), 'leadline-e2e-'));
   /** Such as `http://127.0.0.1:40123`. */
   url = '';
 

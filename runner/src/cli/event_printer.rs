@@ -66,6 +66,7 @@ impl EventPrinter {
         self.handle(&Event {
             seq: 0,
             t_ms: 0.0,
+            epoch: 0,
             body: EventBody::Failed(Failure {
                 exit_code,
                 problems,

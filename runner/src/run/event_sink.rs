@@ -40,6 +40,7 @@ impl<'a> EventSink<'a> {
         let event = Event {
             seq: self.seq,
             t_ms: self.now_ms(),
+            epoch: 0,
             body,
         };
         self.seq += 1;

@@ -2,7 +2,7 @@
 
 use crate::{
     error::{Error, RunnerError},
-    store::fault::{StoreFault, fault},
+    store::fault::StoreFault,
 };
 use axum::{
     Json,
@@ -75,14 +75,11 @@ impl ApiError {
             Error::TooManyStreams(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_streams"),
             Error::Runner(_) => (StatusCode::BAD_GATEWAY, "runner_failed"),
             Error::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
-            Error::Internal(error) => match fault(error) {
-                Some(StoreFault::DiskFull) => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
-                Some(StoreFault::Locked) => (StatusCode::SERVICE_UNAVAILABLE, "store_locked"),
-                Some(StoreFault::Unavailable) => {
-                    (StatusCode::SERVICE_UNAVAILABLE, "store_unavailable")
-                }
-                None => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
-            },
+            Error::Store(fault @ StoreFault::Full) => {
+                (StatusCode::INSUFFICIENT_STORAGE, fault.code())
+            }
+            Error::Store(fault) => (StatusCode::SERVICE_UNAVAILABLE, fault.code()),
+            Error::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
 }
@@ -153,16 +150,7 @@ impl IntoResponse for ApiError {
 
 fn explain(error: &anyhow::Error) -> String {
     tracing::error!(error = format!("{error:#}"), "request failed");
-    match fault(error) {
-        None => "Internal server error. See the server log for details.".into(),
-        Some(StoreFault::DiskFull) => {
-            "The disk of the database is full; nothing was changed. Free some space.".into()
-        }
-        Some(StoreFault::Locked) => {
-            "Another process has locked the database; nothing was changed. Try again.".into()
-        }
-        Some(StoreFault::Unavailable) => format!("The database cannot be used: {error:#}."),
-    }
+    "Internal server error. See the server log for details.".into()
 }
 
 fn headers(status: StatusCode) -> HeaderMap {
@@ -201,6 +189,12 @@ pub(crate) enum ProblemResponses {
     /// Invalid input; `errors` has one entry per invalid field
     #[response(status = 422, content_type = "application/problem+json")]
     Invalid(ProblemDetails),
+    /// The database does not accept writes, or the server is stopping
+    #[response(status = 503, content_type = "application/problem+json")]
+    Unavailable(ProblemDetails),
+    /// The disk of the database is full
+    #[response(status = 507, content_type = "application/problem+json")]
+    DiskFull(ProblemDetails),
 }
 
 #[derive(IntoResponses)]

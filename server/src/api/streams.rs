@@ -22,7 +22,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::{Stream, StreamExt, stream};
-use leadline_protocol::{event::Event, query::StreamQuery, runs_event::RunsEvent};
+use leadline_protocol::{event::Event, query::StreamQuery};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::broadcast::{self, error::RecvError};
 
@@ -65,7 +65,7 @@ pub(crate) async fn stream_run(
     };
     let permit = runs.stream_permit()?;
     let events = runs
-        .events_since(n, query.since.unwrap_or_default())
+        .events_since(n, query.since.unwrap_or_default(), query.epoch)
         .await?;
     let mut phase = runs.phase();
     if let Some(upgrade) = upgrade {
@@ -102,13 +102,14 @@ pub(crate) async fn stream_runs(
     let upgrade = upgrade.map_err(|rejection| upgrade_failed(&rejection))?;
     let permit = runs.stream_permit()?;
     let changes = runs.subscribe();
-    let (running, queued) = runs.counts();
-    let queue = RunsEvent::Queue { running, queued };
-    let first = serde_json::to_string(&queue).map_err(anyhow::Error::from)?;
+    let state = runs.current_state();
+    let first = state.iter().map(serde_json::to_string);
+    let first = first.collect::<Result<Vec<String>, _>>();
+    let first = first.map_err(anyhow::Error::from)?;
     let phase = runs.phase();
     Ok(small_frames(upgrade).on_upgrade(move |socket| async move {
         let _permit = permit;
-        send_changes(Socket::new(socket, phase, heartbeat), first.into(), changes).await;
+        send_changes(Socket::new(socket, phase, heartbeat), first, changes).await;
     }))
 }
 
@@ -159,23 +160,25 @@ async fn send_events(mut socket: Socket, mut events: Subscription) {
 
 async fn send_changes(
     mut socket: Socket,
-    first: Arc<str>,
+    first: Vec<String>,
     mut changes: broadcast::Receiver<Arc<str>>,
 ) {
     if !socket.send_heartbeat().await {
         return;
     }
-    let mut message = first;
-    while socket.send(&message).await {
+    for message in first {
+        if !socket.send(&message).await {
+            return;
+        }
+    }
+    loop {
         let next = tokio::select! {
             next = changes.recv() => next,
             () = socket.keep_alive() => return,
         };
         let (code, reason) = match next {
-            Ok(next) => {
-                message = next;
-                continue;
-            }
+            Ok(next) if socket.send(&next).await => continue,
+            Ok(_) => return,
             Err(RecvError::Lagged(_)) => (close_code::AGAIN, "messages dropped: list again"),
             Err(RecvError::Closed) => (close_code::AWAY, "the server is stopping"),
         };

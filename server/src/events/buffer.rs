@@ -1,7 +1,7 @@
 //! The latest events of an active run. Bounded: stored events are evicted, and slow subscribers
-//! read them from the store.
+//! read them from the store. If events cannot be stored for long, samples lose their data here.
 
-use crate::scheduler::outcome::StopRequest;
+use crate::{scheduler::outcome::StopRequest, store::entry::without_sample};
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -13,6 +13,9 @@ use tokio::sync::watch;
 const KEEP_LINES: usize = 32;
 /// Bytes of stored events kept in memory.
 const KEEP_BYTES: usize = 256 * 1024;
+
+/// Bytes of events kept in memory: ten minutes or more at the default sampling interval.
+const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct EventBuffer {
@@ -66,6 +69,9 @@ impl EventBuffer {
         let mut tail = self.tail();
         tail.bytes += line.len();
         tail.lines.push_back(line);
+        if tail.bytes > MAX_BYTES {
+            tail.remove_samples();
+        }
         let next = tail.next();
         drop(tail);
         self.notify.send_replace(next);
@@ -137,6 +143,20 @@ impl Tail {
     fn next(&self) -> u64 {
         self.first + self.lines.len() as u64
     }
+
+    /// Removes the data of every second sample.
+    fn remove_samples(&mut self) {
+        let mut is_removed = false;
+        for line in &mut self.lines {
+            if let Some(short) = without_sample(line) {
+                is_removed = !is_removed;
+                if is_removed {
+                    self.bytes -= line.len() - short.len().min(line.len());
+                    *line = short;
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -175,6 +195,29 @@ mod tests {
         buffer.mark_stored(99);
         assert!(matches!(buffer.read_from(99), BufferRead::Lines(lines) if lines.len() == 2));
         assert_eq!(buffer.read_from(98), BufferRead::InStore);
+    }
+
+    #[test]
+    fn samples_lose_their_data_if_nothing_is_stored() {
+        let buffer = EventBuffer::new(0);
+        let pad = "x".repeat(MAX_BYTES / 64);
+        for seq in 0..200 {
+            let line = format!(r#"{{"seq":{seq},"t_ms":1.0,"type":"sample","pad":"{pad}"}}"#);
+            buffer.push(line.into());
+        }
+        assert!(buffer.tail().bytes <= MAX_BYTES);
+        let BufferRead::Lines(lines) = buffer.read_from(0) else {
+            panic!("events are missing");
+        };
+        assert_eq!(
+            lines.iter().map(|line| line.len()).sum::<usize>(),
+            buffer.tail().bytes
+        );
+        for (seq, line) in lines.iter().enumerate() {
+            assert!(line.starts_with(&format!(r#"{{"seq":{seq},"#)), "{seq}");
+        }
+        let kept = lines.iter().filter(|line| line.contains("sample")).count();
+        assert!((16..64).contains(&kept), "{kept}");
     }
 
     #[test]

@@ -2,17 +2,22 @@
 //!
 //! Events of the runner are published immediately and stored in the background, samples within
 //! half a second. Status changes of the server are on disk before they are published. After a crash
-//! of the server, events that were published but not stored are lost, and their sequence numbers
-//! are reused, starting with the `interrupted` event.
+//! of the server, events that were published but neither stored nor spooled are lost, and their
+//! sequence numbers are reused, starting with the `interrupted` event, which has a new epoch.
 
 use crate::{
     events::{
         buffer::EventBuffer,
-        recorder::{Recorder, Update, Write},
+        recorder::{Recorder, Write},
+        spool::Spool,
     },
     rollups::builder::{Rollup, RollupBuilder},
     scheduler::run_states::{can_follow, status_after},
-    store::{Store, entry::Entry},
+    store::{
+        Store,
+        entry::Entry,
+        update::{Record, Update},
+    },
 };
 use leadline_protocol::{
     event::EventBody,
@@ -23,6 +28,12 @@ use leadline_protocol::{
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 
+/// Epoch of a run whose published events are all stored.
+pub(crate) const COMPLETE: u32 = 0;
+/// Epoch of the last event of a run that may have lost published events. No run continues after
+/// that.
+pub(crate) const SHORTENED: u32 = 1;
+
 /// `close` must be called at the end.
 pub(crate) struct Journal {
     buffer: Arc<EventBuffer>,
@@ -30,26 +41,31 @@ pub(crate) struct Journal {
     status: RunStatus,
     next_seq: u64,
     t_ms: f64,
+    epoch: u32,
     sample_ms: u32,
     /// From the start of the measured window.
     rollups: Option<RollupBuilder>,
 }
 
 impl Journal {
-    /// Continues after the last stored event.
+    /// Continues after the last stored event. Without a spool, it fails when the database does not
+    /// accept writes.
     pub(crate) async fn resume(
         run: u64,
         status: RunStatus,
         store: Store,
         buffer: Arc<EventBuffer>,
+        spool: Option<Spool>,
+        epoch: u32,
     ) -> anyhow::Result<Self> {
         let (seq, t_ms) = store.last_event(run).await?;
         Ok(Self {
-            recorder: Recorder::spawn(run, status, store, buffer.clone()),
+            recorder: Recorder::spawn(run, status, store, buffer.clone(), spool),
             buffer,
             status,
             next_seq: seq + 1,
             t_ms,
+            epoch,
             sample_ms: 0,
             rollups: None,
         })
@@ -94,16 +110,19 @@ impl Journal {
                 from,
                 change,
                 body: Some(body),
-                stored: None,
             });
         }
         for entry in &entries {
             self.buffer.push(entry.line.clone());
         }
-        let write = Write {
+        let record = Record {
             entries,
             rollups,
             update,
+        };
+        let write = Write {
+            record,
+            stored: None,
         };
         self.recorder.send(write).await
     }
@@ -129,12 +148,15 @@ impl Journal {
             from: self.status,
             change,
             body: None,
-            stored: Some(sender),
         };
-        let write = Write {
+        let record = Record {
             entries: vec![entry],
             rollups: self.finish_rollups(to),
             update: Some(update),
+        };
+        let write = Write {
+            record,
+            stored: Some(sender),
         };
         self.recorder.send(write).await?;
         stored.await?;
@@ -174,7 +196,7 @@ impl Journal {
     }
 
     fn next_entry(&mut self, body: &EventBody) -> anyhow::Result<Entry> {
-        let entry = Entry::new(self.next_seq, self.t_ms, body)?;
+        let entry = Entry::with_epoch(self.next_seq, self.t_ms, self.epoch, body)?;
         self.next_seq += 1;
         Ok(entry)
     }

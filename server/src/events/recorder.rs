@@ -1,21 +1,18 @@
-//! Stores the events of a run in the background, in order. A slow or full disk delays neither the
-//! runner nor live subscribers nor a request to stop.
+//! Stores the events of a run in the background, in order. A slow disk delays neither the runner
+//! nor live subscribers nor a request to stop. While the database does not accept writes, events
+//! wait in a spool.
 
 use crate::{
-    events::buffer::EventBuffer,
-    rollups::builder::Rollup,
-    store::{Store, entry::Entry, fault::fault},
+    events::{buffer::EventBuffer, spool::Spool},
+    store::{Store, fault::StoreFault, update::Record},
 };
-use anyhow::{Result, ensure};
-use leadline_protocol::{
-    event::EventBody,
-    status::{RunStatus, StatusChange},
-};
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use anyhow::Result;
+use leadline_protocol::status::RunStatus;
+use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     task::JoinHandle,
-    time::{MissedTickBehavior, interval, sleep},
+    time::{Instant, MissedTickBehavior, interval, sleep_until},
 };
 
 /// Maximum delay of samples and progress events.
@@ -25,24 +22,15 @@ const MAX_PENDING: usize = 64;
 /// Writes that wait for the disk: seven minutes at the default sampling interval, a few ten MiB.
 const MAX_QUEUED: usize = 4096;
 
-/// Events that wait in memory while the database cannot be written: about two hours at the default
-/// sampling interval. Then the run fails.
-const MAX_WAITING_BYTES: usize = 64 << 20;
+/// Interval of attempts to store spooled events.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// Spooled records per transaction.
+const BATCH: usize = 64;
 
-/// Events to store.
+/// A record to store: immediately if it has an update.
 pub(super) struct Write {
-    pub entries: Vec<Entry>,
-    pub rollups: Vec<Rollup>,
-    /// Stored immediately if present.
-    pub update: Option<Update>,
-}
-
-/// A change of the run that is stored with its events.
-pub(super) struct Update {
-    pub from: RunStatus,
-    pub change: StatusChange,
-    pub body: Option<EventBody>,
-    /// Notified when the change is on disk.
+    pub record: Record,
+    /// Notified when the record is in the database.
     pub stored: Option<oneshot::Sender<()>>,
 }
 
@@ -59,6 +47,7 @@ impl Recorder {
         status: RunStatus,
         store: Store,
         buffer: Arc<EventBuffer>,
+        spool: Option<Spool>,
     ) -> Self {
         let (writes, queue) = mpsc::channel(MAX_QUEUED);
         let (status_sender, status) = watch::channel(status);
@@ -67,9 +56,10 @@ impl Recorder {
             store,
             buffer,
             status: status_sender,
-            pending: VecDeque::new(),
-            bytes: 0,
-            is_waiting: false,
+            pending: Vec::new(),
+            waiting: None,
+            spool,
+            retry_at: Instant::now(),
         };
         Self {
             writes,
@@ -106,25 +96,18 @@ impl Recorder {
     }
 }
 
-/// Events that are stored in one transaction.
-#[derive(Default)]
-struct Batch {
-    entries: Vec<Entry>,
-    rollups: Vec<Rollup>,
-    update: Option<Update>,
-}
-
 struct Task {
     run: u64,
     store: Store,
     buffer: Arc<EventBuffer>,
     status: watch::Sender<RunStatus>,
-    /// Not stored yet, in order. Only the last one may be without an update.
-    pending: VecDeque<Batch>,
-    /// Of the pending events.
-    bytes: usize,
-    /// The last attempt to store them failed.
-    is_waiting: bool,
+    /// Neither stored nor spooled yet.
+    pending: Vec<Record>,
+    /// The caller that waits for the last record.
+    waiting: Option<oneshot::Sender<()>>,
+    spool: Option<Spool>,
+    /// Next attempt to store spooled records.
+    retry_at: Instant,
 }
 
 impl Task {
@@ -135,102 +118,123 @@ impl Task {
             tokio::select! {
                 write = queue.recv() => match write {
                     Some(write) => self.add(write).await?,
-                    None => return self.store_the_rest().await,
+                    None => return self.finish().await,
                 },
-                _ = flush.tick() => self.store_pending().await?,
+                _ = flush.tick() => self.flush().await?,
             }
         }
     }
 
     async fn add(&mut self, write: Write) -> Result<()> {
-        let is_open = |batch: &Batch| batch.update.is_none();
-        if !self.pending.back().is_some_and(is_open) {
-            self.pending.push_back(Batch::default());
+        let is_urgent = write.record.update.is_some();
+        self.pending.push(write.record);
+        if write.stored.is_some() {
+            self.waiting = write.stored;
         }
-        if let Some(batch) = self.pending.back_mut() {
-            self.bytes += write.entries.iter().map(Entry::bytes).sum::<usize>();
-            batch.entries.extend(write.entries);
-            batch.rollups.extend(write.rollups);
-            batch.update = write.update;
-            let is_due = batch.update.is_some() || batch.entries.len() >= MAX_PENDING;
-            if is_due && !self.is_waiting {
-                return self.store_pending().await;
-            }
+        if is_urgent || self.pending.len() >= MAX_PENDING {
+            self.flush().await?;
         }
-        ensure!(
-            self.bytes <= MAX_WAITING_BYTES,
-            "the database could not be written for too long"
-        );
         Ok(())
     }
 
-    /// Keeps what cannot be stored now: the measurement goes on while the disk is full, or while
-    /// another process has locked the database.
-    ///
-    /// # Errors
-    /// Errors that a later attempt would not solve.
-    async fn store_pending(&mut self) -> Result<()> {
-        while let Some(batch) = self.pending.front() {
-            match self.store_batch(batch).await {
-                Ok(()) => self.remove_stored(),
-                Err(error) if fault(&error).is_some() => {
-                    if !std::mem::replace(&mut self.is_waiting, true) {
-                        tracing::warn!(run = self.run, "events wait for the database: {error:#}");
-                    }
+    async fn finish(mut self) -> Result<()> {
+        self.flush().await?;
+        while self.has_spooled() {
+            sleep_until(self.retry_at).await;
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    fn has_spooled(&self) -> bool {
+        self.spool.as_ref().is_some_and(|spool| !spool.is_empty())
+    }
+
+    /// Stores or spools the pending records.
+    async fn flush(&mut self) -> Result<()> {
+        if self.has_spooled() {
+            self.spool_pending().await;
+            if Instant::now() >= self.retry_at {
+                self.store_spooled().await?;
+            }
+        } else if !self.pending.is_empty() {
+            let records = std::mem::take(&mut self.pending);
+            let stored = self.store.store_records(self.run, &records).await;
+            if self.is_stored(stored)? {
+                self.mark_stored(&records);
+            } else {
+                self.pending = records;
+                self.spool_pending().await;
+            }
+        }
+        if !self.has_spooled()
+            && let Some(waiting) = self.waiting.take()
+        {
+            // Fails only if the caller has gone.
+            let _ = waiting.send(());
+        }
+        Ok(())
+    }
+
+    /// False after a fault of the database that may pass.
+    fn is_stored(&mut self, stored: Result<()>) -> Result<bool> {
+        let Err(error) = stored else {
+            return Ok(true);
+        };
+        if self.spool.is_none() || StoreFault::of(&error).is_none() {
+            return Err(error);
+        }
+        self.retry_at = Instant::now() + RETRY_INTERVAL;
+        Ok(false)
+    }
+
+    async fn spool_pending(&mut self) {
+        if let Some(spool) = &mut self.spool {
+            for record in self.pending.drain(..) {
+                spool.push(record).await;
+            }
+        }
+    }
+
+    async fn store_spooled(&mut self) -> Result<()> {
+        while let Some(spool) = &mut self.spool
+            && !spool.is_empty()
+        {
+            let batch = match spool.take(BATCH).await {
+                Ok(batch) => batch,
+                Err(error) => {
+                    tracing::error!(run = self.run, "cannot read spooled events: {error:#}");
+                    self.retry_at = Instant::now() + RETRY_INTERVAL;
                     return Ok(());
                 }
-                Err(error) => return Err(error),
+            };
+            let stored = self.store.store_records(self.run, &batch.records).await;
+            let is_stored = self.is_stored(stored)?;
+            if is_stored {
+                self.mark_stored(&batch.records);
+            }
+            if let Some(spool) = &mut self.spool {
+                if !is_stored {
+                    spool.put_back(batch);
+                    return Ok(());
+                }
+                spool.remove(batch).await;
             }
         }
-        if std::mem::take(&mut self.is_waiting) {
-            tracing::info!(run = self.run, "all waiting events are stored");
-        }
+        tracing::info!(run = self.run, "stored the spooled events");
         Ok(())
     }
 
-    async fn store_the_rest(&mut self) -> Result<()> {
-        loop {
-            self.store_pending().await?;
-            if self.pending.is_empty() {
-                return Ok(());
-            }
-            sleep(FLUSH_INTERVAL).await;
-        }
-    }
-
-    async fn store_batch(&self, batch: &Batch) -> Result<()> {
-        let (entries, rollups) = (&batch.entries, &batch.rollups);
-        let Some(Update {
-            from, change, body, ..
-        }) = &batch.update
-        else {
-            return self.store.append(self.run, entries, rollups).await;
-        };
-        let updated = self
-            .store
-            .update_run(self.run, *from, change, body.as_ref(), entries, rollups)
-            .await?;
-        let from = from.as_str();
-        ensure!(updated, "run #{} is not {from} in the store", self.run);
-        Ok(())
-    }
-
-    /// Removes the first batch, which is stored.
-    fn remove_stored(&mut self) {
-        let Some(batch) = self.pending.pop_front() else {
-            return;
-        };
-        self.bytes -= batch.entries.iter().map(Entry::bytes).sum::<usize>();
-        if let Some(last) = batch.entries.last() {
+    fn mark_stored(&self, records: &[Record]) {
+        let last = records.last().and_then(|record| record.entries.last());
+        if let Some(last) = last {
             self.buffer.mark_stored(last.seq + 1);
         }
-        let Some(update) = batch.update else { return };
-        if let Some(stored) = update.stored {
-            // Fails only if the caller has gone.
-            let _ = stored.send(());
+        let mut updates = records.iter().filter_map(|record| record.update.as_ref());
+        if let Some(update) = updates.next_back() {
+            let to = update.change.status;
+            self.status
+                .send_if_modified(|status| std::mem::replace(status, to) != to);
         }
-        let to = update.change.status;
-        self.status
-            .send_if_modified(|status| std::mem::replace(status, to) != to);
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::rollups::{LEVELS, aggregate::Aggregate};
 use leadline_protocol::sample::Sample;
+use serde::{Deserialize, Serialize};
 
 /// A complete rollup.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Rollup {
     /// Length in sampling intervals.
     pub windows: u32,

@@ -2,6 +2,7 @@
 
 use crate::{
     error::Error,
+    events::journal::COMPLETE,
     runs::{Runs, detached},
     scheduler::outcome::StopRequest,
 };
@@ -69,6 +70,7 @@ impl Runs {
             RunStatus::Cancelled,
             reason,
             buffer,
+            COMPLETE,
         );
         if let Err(error) = stored.await {
             self.scheduler().queue.push(number, locks);

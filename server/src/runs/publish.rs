@@ -1,6 +1,6 @@
 //! Publishes changes to the subscribers of lists.
 
-use crate::runs::Runs;
+use crate::{runs::Runs, store::fault::StoreFault};
 use leadline_protocol::runs_event::RunsEvent;
 
 impl Runs {
@@ -32,11 +32,37 @@ impl Runs {
         self.publish(&RunsEvent::Queue { running, queued });
     }
 
+    /// Publishes whether the database accepts writes, until the server exits.
+    pub(crate) async fn publish_faults(self) {
+        let mut faults = self.store.faults();
+        while faults.changed().await.is_ok() {
+            let event = store_event(faults.borrow_and_update().as_ref());
+            self.publish(&event);
+        }
+    }
+
+    /// What a client needs first: the queue, and whether the database accepts writes.
+    pub(crate) fn current_state(&self) -> [RunsEvent; 2] {
+        let (running, queued) = self.counts();
+        let fault = self.store.check_health().err();
+        [
+            RunsEvent::Queue { running, queued },
+            store_event(fault.as_ref()),
+        ]
+    }
+
     /// Ends the event streams of a run after its last event.
     pub(crate) fn close_subscribers(&self, number: u64) {
         let buffer = self.scheduler().active_runs.remove(&number);
         if let Some(buffer) = buffer {
             buffer.close();
         }
+    }
+}
+
+fn store_event(fault: Option<&StoreFault>) -> RunsEvent {
+    RunsEvent::Store {
+        code: fault.map(|fault| fault.code().into()),
+        detail: fault.map(ToString::to_string),
     }
 }

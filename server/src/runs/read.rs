@@ -36,6 +36,15 @@ impl Runs {
         &self.store
     }
 
+    /// # Errors
+    /// Fails if the server is stopping or the database does not accept writes.
+    pub(crate) fn check_accepting(&self) -> Result<(), Error> {
+        if *self.phase.borrow() != ServerPhase::Open {
+            return Err(Error::Stopping);
+        }
+        Ok(self.store.check_health()?)
+    }
+
     pub(crate) async fn list(&self, query: &RunQuery) -> Result<RunList, Error> {
         let filter = filter::parse(query).map_err(Error::Rejected)?;
         let mut list = self.store.list(&filter).await?;
@@ -57,16 +66,25 @@ impl Runs {
         Ok(self.with_queue_position(run.ok_or(Error::run_not_found(number))?))
     }
 
-    /// Subscribes to the events of a run, starting with event `since`.
+    /// Subscribes to the events of a run, starting with event `since`, or earlier if the caller has
+    /// events of an earlier `epoch`.
     pub(crate) async fn events_since(
         &self,
         number: u64,
         since: u64,
+        epoch: Option<u32>,
     ) -> Result<Subscription, Error> {
         // Looked up before the store is read: a run that ends in between is complete in the store.
         let live = self.scheduler().active_runs.get(&number).cloned();
         self.summary(number).await?;
-        Ok(Subscription::new(number, self.store.clone(), live, since))
+        let mut first = since;
+        if let Some(epoch) = epoch {
+            let last = self.store.last_epoch(number).await?;
+            if last.epoch > epoch {
+                first = first.min(last.seq);
+            }
+        }
+        Ok(Subscription::new(number, self.store.clone(), live, first))
     }
 
     /// The events stored so far.
@@ -86,7 +104,7 @@ impl Runs {
         let written = timeout(STORE_TIMEOUT, self.store.check_writable()).await;
         let store = match written {
             Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(format!("the database cannot be written: {error}")),
+            Ok(Err(error)) => Some(error.to_string()),
             Err(_) => Some("the database does not answer".into()),
         };
         let runner = (!self.runner.exists()).then(|| "the runner program is missing".to_owned());

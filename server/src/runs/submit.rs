@@ -4,7 +4,7 @@
 use crate::{
     error::Error,
     events::buffer::EventBuffer,
-    runs::{Runs, detached, state::ServerPhase},
+    runs::{Runs, detached},
     scheduler::{
         locks::{locks_for, uses_devices},
         queue::Locks,
@@ -171,11 +171,10 @@ impl Runs {
         scheduler.queue.push(number, locks);
     }
 
-    /// Fails if the server is stopping, or if the queue has no space for so many runs.
+    /// Fails if the server is stopping, if the database does not accept writes, or if the queue has
+    /// no space for so many runs.
     pub(crate) fn check_capacity(&self, runs: usize) -> Result<(), Error> {
-        if *self.phase.borrow() != ServerPhase::Open {
-            return Err(Error::Stopping);
-        }
+        self.check_accepting()?;
         let (_, waiting) = self.scheduler().queue.counts();
         if waiting + runs > MAX_QUEUED {
             return Err(Error::QueueFull(waiting));

@@ -1,5 +1,6 @@
 //! Lock of the data directory: two servers on the same data would start the same runs.
 
+use crate::lock_holder::{LockKind, lock_holder};
 use anyhow::Context;
 use rustix::{
     fs::{FlockOperation, flock},
@@ -7,7 +8,7 @@ use rustix::{
 };
 use std::{
     fs::File,
-    io::{Read, Seek, Write},
+    io::{Seek, Write},
     os::unix::fs::OpenOptionsExt,
     path::Path,
     time::{Duration, Instant},
@@ -28,7 +29,7 @@ pub(crate) struct DataDirLock {
 impl DataDirLock {
     pub(crate) async fn acquire(data_dir: &Path) -> anyhow::Result<Self> {
         let path = data_dir.join("lock");
-        let mut file = File::options()
+        let file = File::options()
             .read(true)
             .write(true)
             .create(true)
@@ -48,18 +49,7 @@ impl DataDirLock {
                 Err(Errno::WOULDBLOCK) if started.elapsed() < WAIT => {
                     tokio::time::sleep(RETRY_INTERVAL).await;
                 }
-                Err(Errno::WOULDBLOCK) => {
-                    let mut address = String::new();
-                    file.read_to_string(&mut address)?;
-                    let open = match address.trim() {
-                        "" => "stop it".into(),
-                        address => format!("open {address}"),
-                    };
-                    anyhow::bail!(
-                        "{} is in use by another server: {open}, or choose another --data-dir",
-                        data_dir.display(),
-                    )
-                }
+                Err(Errno::WOULDBLOCK) => anyhow::bail!(in_use(data_dir, &path)),
                 Err(error) => {
                     return Err(error).with_context(|| format!("locking {}", path.display()));
                 }
@@ -77,4 +67,19 @@ impl DataDirLock {
 
 fn try_lock(file: &File) -> Result<(), Errno> {
     flock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
+/// `lock`: the file with the address of the other server, unless it was removed.
+fn in_use(data_dir: &Path, lock: &Path) -> String {
+    let holder = lock_holder(data_dir, LockKind::Flock);
+    let server = holder.map_or_else(String::new, |holder| format!(" ({holder})"));
+    let address = std::fs::read_to_string(lock).unwrap_or_default();
+    let remedy = match address.trim() {
+        "" => "stop it".into(),
+        address => format!("open {address}"),
+    };
+    format!(
+        "{} is in use by another server{server}: {remedy}, or choose another --data-dir",
+        data_dir.display()
+    )
 }

@@ -47,7 +47,8 @@ pub(super) async fn before_migration(
     Ok(())
 }
 
-async fn copy_into(connection: &mut SqliteConnection, to: &Path) -> Result<()> {
+/// Creates a private file. A partial copy is removed.
+pub(super) async fn copy_into(connection: &mut SqliteConnection, to: &Path) -> Result<()> {
     let create = File::options()
         .write(true)
         .create_new(true)

@@ -6,12 +6,23 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 /// Between the texts, which contain no such byte.
 const SEPARATOR: [u8; 1] = [0];
 
-/// Stores the checksum of what the transaction has written: report, verdict and findings of the run,
-/// and the line of the event with the same content.
+/// SHA-256.
+type Checksum = [u8; 32];
+
+/// The checksums of the results as they are now, and the stored ones.
+struct Checksums {
+    /// Report, verdict and findings of the run, and the line of the event with the same content.
+    result: (Checksum, Option<Vec<u8>>),
+    /// The results in table `runs`, which lists show.
+    summary: (Checksum, Option<Vec<u8>>),
+}
+
+/// Stores the checksums of what the transaction has written.
 pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
-    if let Some((digest, _)) = read(connection, run).await? {
-        sqlx::query("UPDATE run_details SET result_sha256 = ? WHERE run = ?")
-            .bind(&digest[..])
+    if let Some(checksums) = read(connection, run).await? {
+        sqlx::query("UPDATE run_details SET result_sha256 = ?, summary_sha256 = ? WHERE run = ?")
+            .bind(&checksums.result.0[..])
+            .bind(&checksums.summary.0[..])
             .bind(run.cast_signed())
             .execute(connection)
             .await?;
@@ -19,31 +30,39 @@ pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::
     Ok(())
 }
 
-/// Whether a result differs from its checksum. Results without one are not checked.
+/// Whether a result differs from its checksums. Results without any are not checked.
 pub(super) async fn is_damaged(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<bool> {
     let found = read(connection, run).await?;
-    Ok(found.is_some_and(|(digest, stored)| stored.is_some_and(|stored| stored != digest)))
+    Ok(found.is_some_and(|found| differs(&found.result) || differs(&found.summary)))
 }
 
-/// The checksum of the result as it is now, and the stored one; `None` without a result.
-async fn read(
-    connection: &mut SqliteConnection,
-    run: u64,
-) -> sqlx::Result<Option<([u8; 32], Option<Vec<u8>>)>> {
+fn differs((now, stored): &(Checksum, Option<Vec<u8>>)) -> bool {
+    stored.as_ref().is_some_and(|stored| stored != now)
+}
+
+/// `None` without a result.
+async fn read(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<Option<Checksums>> {
     let row = sqlx::query(
-        "SELECT CAST(report AS BLOB) AS report, CAST(verdict AS BLOB) AS verdict,
-             CAST(findings AS BLOB) AS findings, result_sha256,
-             (SELECT CAST(line AS BLOB) FROM events WHERE run = ?1 AND type = 'report' ORDER BY seq DESC LIMIT 1) AS line
-         FROM run_details WHERE run = ?1 AND (report IS NOT NULL OR result_sha256 IS NOT NULL)",
+        "SELECT CAST(report AS BLOB) AS report, CAST(run_details.verdict AS BLOB) AS verdict,
+             CAST(findings AS BLOB) AS findings, result_sha256, summary_sha256,
+             (SELECT CAST(line AS BLOB) FROM events WHERE run = ?1 AND type = 'report' ORDER BY seq DESC LIMIT 1) AS line,
+             iops, bytes_per_second, lat_p50_ns, lat_p99_ns, lat_max_ns, CAST(runs.verdict AS BLOB) AS class
+         FROM run_details JOIN runs ON number = run
+         WHERE run = ?1 AND (report IS NOT NULL OR result_sha256 IS NOT NULL)",
     )
     .bind(run.cast_signed())
     .fetch_optional(connection)
     .await?;
-    row.map(|row| Ok((digest(&row)?, row.try_get("result_sha256")?)))
-        .transpose()
+    row.map(|row| {
+        Ok(Checksums {
+            result: (result(&row)?, row.try_get("result_sha256")?),
+            summary: (summary(&row)?, row.try_get("summary_sha256")?),
+        })
+    })
+    .transpose()
 }
 
-fn digest(row: &SqliteRow) -> sqlx::Result<[u8; 32]> {
+fn result(row: &SqliteRow) -> sqlx::Result<Checksum> {
     let mut digest = Sha256::new();
     for column in ["report", "verdict", "findings", "line"] {
         let bytes: Option<&[u8]> = row.try_get(column)?;
@@ -51,4 +70,25 @@ fn digest(row: &SqliteRow) -> sqlx::Result<[u8; 32]> {
         digest.update(SEPARATOR);
     }
     Ok(digest.finalize().into())
+}
+
+fn summary(row: &SqliteRow) -> sqlx::Result<Checksum> {
+    let mut digest = Sha256::new();
+    for column in ["iops", "bytes_per_second"] {
+        let value: Option<f64> = row.try_get(column)?;
+        add(&mut digest, value.map(f64::to_le_bytes));
+    }
+    for column in ["lat_p50_ns", "lat_p99_ns", "lat_max_ns"] {
+        let value: Option<i64> = row.try_get(column)?;
+        add(&mut digest, value.map(i64::to_le_bytes));
+    }
+    let class: Option<&[u8]> = row.try_get("class")?;
+    digest.update(class.unwrap_or_default());
+    Ok(digest.finalize().into())
+}
+
+/// Adds a number, distinguishing null from zero.
+fn add(digest: &mut Sha256, value: Option<[u8; 8]>) {
+    digest.update([u8::from(value.is_some())]);
+    digest.update(value.unwrap_or_default());
 }

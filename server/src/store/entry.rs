@@ -1,17 +1,27 @@
 //! Rows of the event journal.
 
-use leadline_protocol::event::EventBody;
-use serde::Serialize;
+use leadline_protocol::{
+    event::EventBody,
+    phase::{Phase, PhaseChange, PhaseState},
+};
+use serde::{Deserialize, Serialize};
 use sqlx::SqliteConnection;
 use std::sync::Arc;
 
-/// One event as stored and published.
-#[derive(Clone, Debug)]
+/// Value of column `type`. An alias, because serde borrows fields that are references.
+type Kind = &'static str;
+
+const SAMPLE: Kind = "sample";
+const KINDS: [Kind; 6] = ["status", "accepted", "phase", SAMPLE, "report", "failed"];
+
+/// One event as stored and published. Serialized as its line.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(into = "String", try_from = "String")]
 pub(crate) struct Entry {
     pub seq: u64,
     /// Since the start of the run.
     pub t_ms: f64,
-    kind: &'static str,
+    kind: Kind,
     /// The event as one line of JSON, without a newline.
     pub line: Arc<str>,
 }
@@ -21,32 +31,103 @@ pub(crate) struct Entry {
 struct Event<'a> {
     seq: u64,
     t_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<u32>,
     #[serde(flatten)]
     body: &'a EventBody,
 }
 
+/// The fields of every event.
+#[derive(Deserialize)]
+struct Head {
+    seq: u64,
+    t_ms: f64,
+    r#type: String,
+}
+
+impl From<Entry> for String {
+    fn from(entry: Entry) -> Self {
+        entry.line.as_ref().into()
+    }
+}
+
+impl TryFrom<String> for Entry {
+    type Error = serde_json::Error;
+
+    fn try_from(line: String) -> Result<Self, Self::Error> {
+        let head: Head = serde_json::from_str(&line)?;
+        let kind = KINDS.into_iter().find(|kind| **kind == head.r#type);
+        Ok(Self {
+            seq: head.seq,
+            t_ms: head.t_ms,
+            kind: kind.ok_or_else(|| serde::de::Error::custom("unknown event type"))?,
+            line: line.into(),
+        })
+    }
+}
+
+/// The line of an event without the data of a sample, which saves memory; the sequence has no gap.
+/// `None` for other events.
+pub(crate) fn without_sample(line: &str) -> Option<Arc<str>> {
+    let head: Head = serde_json::from_str(line).ok()?;
+    let progress = EventBody::Phase(PhaseChange {
+        phase: Phase::Measure,
+        state: PhaseState::Progress,
+        done_bytes: None,
+        total_bytes: None,
+        planned_ms: None,
+        note: None,
+    });
+    let entry = Entry::new(head.seq, head.t_ms, &progress).ok()?;
+    (head.r#type == SAMPLE).then_some(entry.line)
+}
+
 impl Entry {
+    pub(crate) fn is_sample(&self) -> bool {
+        self.kind == SAMPLE
+    }
+
+    /// Removes the data of a sample.
+    pub(crate) fn remove_sample(&mut self) {
+        if let Some(line) = without_sample(&self.line) {
+            self.kind = "phase";
+            self.line = line;
+        }
+    }
+
+    /// An event of the first epoch.
     pub(crate) fn new(seq: u64, t_ms: f64, body: &EventBody) -> serde_json::Result<Self> {
+        Self::with_epoch(seq, t_ms, 0, body)
+    }
+
+    pub(crate) fn with_epoch(
+        seq: u64,
+        t_ms: f64,
+        epoch: u32,
+        body: &EventBody,
+    ) -> serde_json::Result<Self> {
         let kind = match body {
             EventBody::Status(_) => "status",
             EventBody::Accepted(_) => "accepted",
             EventBody::Phase(_) => "phase",
-            EventBody::Sample(_) => "sample",
+            EventBody::Sample(_) => SAMPLE,
             EventBody::Report(_) => "report",
             EventBody::Failed(_) => "failed",
         };
-        let line = serde_json::to_string(&Event { seq, t_ms, body })?.into();
+        let epoch = (epoch > 0).then_some(epoch);
+        let event = Event {
+            seq,
+            t_ms,
+            epoch,
+            body,
+        };
+        let line = serde_json::to_string(&event)?.into();
         Ok(Self {
             seq,
             t_ms,
             kind,
             line,
         })
-    }
-
-    /// Size in memory.
-    pub(crate) fn bytes(&self) -> usize {
-        self.line.len()
     }
 
     pub(super) async fn insert(

@@ -1,39 +1,32 @@
-//! Reads and appends events.
+//! Reads events.
 
 use crate::{
-    rollups::{builder::Rollup, chunk::TimedSample},
+    rollups::chunk::TimedSample,
     store::{
         Store,
         chunks::{self, Chunk},
         entry::Entry,
-        rollups,
         samples::{SamplePosition, parse},
     },
 };
 use anyhow::Result;
 use leadline_protocol::{event::EventBody, sample::Sample};
+use serde::Deserialize;
 use sqlx::SqliteConnection;
 use std::{ops::Range, sync::Arc};
 
 /// Samples per page: a few hundred KiB.
 const SAMPLES_PER_PAGE: u32 = 256;
 
-impl Store {
-    /// Appends events that may be published before they are on disk.
-    pub(crate) async fn append(
-        &self,
-        run: u64,
-        entries: &[Entry],
-        rollups: &[Rollup],
-    ) -> Result<()> {
-        let mut transaction = self.begin_unsynced().await?;
-        for entry in entries {
-            entry.insert(&mut transaction.connection, run).await?;
-        }
-        rollups::insert(&mut transaction.connection, run, rollups).await?;
-        Ok(transaction.commit().await?)
-    }
+/// The first event of an epoch, which is also the last event of its run if the epoch is not 0.
+#[derive(Debug, Deserialize)]
+pub(crate) struct EpochStart {
+    pub seq: u64,
+    #[serde(default)]
+    pub epoch: u32,
+}
 
+impl Store {
     /// Sequence numbers and lines of the next events from `seq` on: about `limit`, without gaps.
     pub(crate) async fn events_from(
         &self,
@@ -64,6 +57,19 @@ impl Store {
                 .fetch_one(&self.readers)
                 .await?,
         )
+    }
+
+    /// The epoch of the last event, with which it begins.
+    ///
+    /// # Errors
+    /// Fails if the run has no events.
+    pub(crate) async fn last_epoch(&self, run: u64) -> Result<EpochStart> {
+        let line: String =
+            sqlx::query_scalar("SELECT line FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1")
+                .bind(run.cast_signed())
+                .fetch_one(&self.readers)
+                .await?;
+        Ok(serde_json::from_str(&line)?)
     }
 
     /// Start of the measured window since the start of the run, if there is one.

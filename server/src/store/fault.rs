@@ -1,37 +1,108 @@
-//! Errors of the database that may end: a full disk, a lock of another process, a missing file.
+//! Reasons why the database does not accept writes. They may pass, unlike other errors.
 
-use sqlx::error::DatabaseError;
+use std::error::Error;
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// Primary result codes of SQLite (<https://www.sqlite.org/rescode.html>) that depend on the state
+/// of the file or its disk.
+const BUSY: u32 = 5;
+const LOCKED: u32 = 6;
+const FULL: u32 = 13;
+/// NOMEM, READONLY, IOERR, CORRUPT, CANTOPEN, PROTOCOL, NOTADB.
+const UNAVAILABLE: [u32; 7] = [7, 8, 10, 11, 14, 15, 26];
+
+/// Why the database does not accept writes. The text includes a remedy.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum StoreFault {
-    DiskFull,
-    Locked,
-    /// Read-only, I/O error, deleted or replaced.
-    Unavailable,
+    #[error("The disk of the database is full. Free some space; the server then continues.")]
+    Full,
+    /// With the process that holds the lock, if known.
+    #[error(
+        "The database is locked by {}. Close it; the server then continues.",
+        .0.as_deref().unwrap_or("another process")
+    )]
+    Locked(Option<String>),
+    #[error("The database cannot be written ({0}). Check its disk; the server then continues.")]
+    Unavailable(String),
+    #[error(
+        "{0} was deleted or replaced while the server was running. Move the original file back, or stop the server and restore a copy."
+    )]
+    Replaced(String),
 }
 
-/// `None` for other errors, which a retry would not solve.
-pub(crate) fn fault(error: &anyhow::Error) -> Option<StoreFault> {
-    error
-        .chain()
-        .find_map(|cause| match cause.downcast_ref::<sqlx::Error>()? {
-            sqlx::Error::Database(error) => of_sqlite(error.as_ref()),
-            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => Some(StoreFault::Unavailable),
-            _ => None,
-        })
+impl StoreFault {
+    /// Stable identifier in problem documents.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Full => "disk_full",
+            Self::Locked(_) => "store_locked",
+            Self::Unavailable(_) => "store_unavailable",
+            Self::Replaced(_) => "store_replaced",
+        }
+    }
+
+    /// The fault that caused an error; `None` for errors that a retry would repeat.
+    pub(crate) fn of(error: &anyhow::Error) -> Option<Self> {
+        // A context is found only by `downcast_ref`, a cause only in the chain.
+        let fault = error.downcast_ref::<Self>().cloned();
+        fault.or_else(|| error.chain().find_map(cause))
+    }
 }
 
-/// By primary result code (https://www.sqlite.org/rescode.html).
-fn of_sqlite(error: &dyn DatabaseError) -> Option<StoreFault> {
-    const PRIMARY: u32 = 0xff;
-    let code: u32 = error.code()?.parse().ok()?;
-    match code & PRIMARY {
-        // SQLITE_BUSY, SQLITE_LOCKED
-        5 | 6 => Some(StoreFault::Locked),
-        // SQLITE_FULL
-        13 => Some(StoreFault::DiskFull),
-        // SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN
-        8 | 10 | 14 => Some(StoreFault::Unavailable),
+fn cause(error: &(dyn Error + 'static)) -> Option<StoreFault> {
+    if let Some(fault) = error.downcast_ref::<StoreFault>() {
+        return Some(fault.clone());
+    }
+    match error.downcast_ref::<sqlx::Error>()? {
+        sqlx::Error::Database(error) => of_code(&error.code()?, error.message()),
+        error @ (sqlx::Error::Io(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed) => Some(StoreFault::Unavailable(error.to_string())),
         _ => None,
+    }
+}
+
+/// Of an extended result code; its lowest byte is the primary one.
+fn of_code(code: &str, message: &str) -> Option<StoreFault> {
+    match code.parse::<u32>().ok()? & 0xFF {
+        BUSY | LOCKED => Some(StoreFault::Locked(None)),
+        FULL => Some(StoreFault::Full),
+        code if UNAVAILABLE.contains(&code) => Some(StoreFault::Unavailable(message.to_owned())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn only_states_of_the_disk_are_faults() {
+        let unavailable = |text: &str| Some(StoreFault::Unavailable(text.into()));
+        for (code, expect) in [
+            ("5", Some(StoreFault::Locked(None))),
+            // SQLITE_BUSY_SNAPSHOT
+            ("517", Some(StoreFault::Locked(None))),
+            ("13", Some(StoreFault::Full)),
+            ("8", unavailable("text")),
+            // SQLITE_IOERR_WRITE
+            ("778", unavailable("text")),
+            // SQLITE_CONSTRAINT_PRIMARYKEY
+            ("1555", None),
+            ("1", None),
+        ] {
+            assert_eq!(of_code(code, "text"), expect, "{code}");
+        }
+    }
+
+    #[test]
+    fn context_does_not_hide_a_fault() {
+        let error = anyhow::Error::from(StoreFault::Full).context("storing");
+        assert_eq!(StoreFault::of(&error), Some(StoreFault::Full));
+        let closed: anyhow::Result<()> = Err(sqlx::Error::PoolClosed).context("reading");
+        assert!(StoreFault::of(&closed.unwrap_err()).is_some());
+        let other = anyhow::Error::from(sqlx::Error::RowNotFound);
+        assert_eq!(StoreFault::of(&other), None);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/` in order. A list instead of `sqlx::migrate!`, because the macro
 /// compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 12] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -47,6 +47,10 @@ const FILES: [(&str, &str); 11] = [
     (
         "digests",
         include_str!("../../../migrations/0011_digests.sql"),
+    ),
+    (
+        "store faults",
+        include_str!("../../../migrations/0012_store_faults.sql"),
     ),
 ];
 

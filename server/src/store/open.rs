@@ -3,7 +3,8 @@
 
 use crate::store::{
     Store, backup,
-    file::{self, DatabaseFile},
+    health::Health,
+    location::{self, DatabaseFile},
     migrations,
 };
 use anyhow::{Context, Result, ensure};
@@ -25,14 +26,17 @@ use std::{
 use tokio::sync::Mutex;
 
 /// `user_version` of the newest migration.
-const VERSION: i64 = 11;
+const VERSION: i64 = 12;
+/// The first version with an id.
+const ID_VERSION: i64 = 12;
 /// "Lead" in ASCII, set by the first migration.
 const APPLICATION_ID: i64 = 0x4C65_6164;
 /// Enough for a page with all its charts; more would compete with measurements for CPU time.
 const READERS: u32 = 4;
-/// Readers never block, so connections only wait for a checkpoint or for another process.
 const PRIVATE: u32 = 0o600;
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Only another process locks the database for longer. Events are spooled then, also those of runs
+/// that the server stops within its five seconds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Store {
     /// Opens the database, creating it if necessary.
@@ -42,29 +46,42 @@ impl Store {
     }
 
     async fn try_open(path: &Path) -> Result<Self> {
-        file::check_present(path)?;
-        let mut version = 0;
-        if path.exists() {
-            let application_id;
-            (version, application_id) = read_header(path).await?;
-            check_header(version, application_id)?;
+        let data_dir = path.parent().context("the path has no directory")?;
+        let header = match std::fs::metadata(path) {
+            Ok(_) => read_header(path).await?,
+            Err(_) => Header::default(),
+        };
+        check_header(&header)?;
+        if header.version == 0 {
+            location::check_unused(data_dir, path)?;
         }
+        location::check_marker(data_dir, header.id.as_deref())?;
         make_private(path)?;
-        let writer_options = writer_options(path);
-        let mut writer = SqliteConnection::connect_with(&writer_options).await?;
-        if (1..VERSION).contains(&version) {
-            backup::before_migration(&mut writer, path, version).await?;
+        let options = writer_options(path);
+        let mut writer = SqliteConnection::connect_with(&options).await?;
+        if (1..VERSION).contains(&header.version) {
+            backup::before_migration(&mut writer, path, header.version).await?;
         }
         migrations::run(&mut writer).await?;
+        let id: String = sqlx::query_scalar("SELECT id FROM database")
+            .fetch_one(&mut writer)
+            .await?;
+        location::write_marker(data_dir, &id);
+        // Connections stay open, so that they belong to the same file even if it is replaced.
         let readers = SqlitePoolOptions::new()
+            .min_connections(READERS)
             .max_connections(READERS)
+            .idle_timeout(None)
+            .max_lifetime(None)
             .connect_with(common_options(path).read_only(true))
             .await?;
         Ok(Self {
-            file: DatabaseFile::of(path)?,
             writer: Arc::new(Mutex::new(Some(writer))),
-            writer_options,
+            writer_options: options,
             readers,
+            health: Arc::new(Health::new(DatabaseFile::new(path)?)),
+            id: id.into(),
+            spool_dir: location::spool_dir(data_dir).into(),
         })
     }
 }
@@ -88,7 +105,21 @@ fn make_private(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn check_header(version: i64, application_id: i64) -> Result<()> {
+/// What is known of a file before it is changed; all zero if it is missing or empty.
+#[derive(Default)]
+struct Header {
+    version: i64,
+    application_id: i64,
+    /// `None` before `ID_VERSION`.
+    id: Option<String>,
+}
+
+fn check_header(header: &Header) -> Result<()> {
+    let Header {
+        version,
+        application_id,
+        ..
+    } = *header;
     // SQLite creates an empty file before the first migration commits.
     if (version, application_id) == (0, 0) {
         return Ok(());
@@ -104,24 +135,34 @@ fn check_header(version: i64, application_id: i64) -> Result<()> {
     Ok(())
 }
 
-/// `user_version` and `application_id`, read without creating files next to the database.
-async fn read_header(path: &Path) -> sqlx::Result<(i64, i64)> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
+/// Read without creating files next to the database.
+async fn read_header(path: &Path) -> sqlx::Result<Header> {
     // `immutable` ignores the write-ahead log.
-    let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() > 0);
+    let log = std::fs::metadata(location::log_path(path));
+    let has_log = log.is_ok_and(|log| log.len() > 0);
     let options = SqliteConnectOptions::new()
         .filename(path)
         .read_only(true)
         .immutable(!has_log);
     let mut connection = SqliteConnection::connect_with(&options).await?;
-    let header = sqlx::query_as(
+    let (version, application_id) = sqlx::query_as(
         "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id",
     )
     .fetch_one(&mut connection)
     .await?;
+    let has_id = application_id == APPLICATION_ID && (ID_VERSION..=VERSION).contains(&version);
+    let id = if has_id {
+        let id = sqlx::query_scalar("SELECT id FROM database");
+        id.fetch_optional(&mut connection).await?
+    } else {
+        None
+    };
     connection.close().await?;
-    Ok(header)
+    Ok(Header {
+        version,
+        application_id,
+        id,
+    })
 }
 
 fn common_options(path: &Path) -> SqliteConnectOptions {
@@ -135,7 +176,7 @@ fn common_options(path: &Path) -> SqliteConnectOptions {
 
 fn writer_options(path: &Path) -> SqliteConnectOptions {
     common_options(path)
-        .create_if_missing(true)
+        .create_if_missing(false)
         .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)

@@ -60,7 +60,14 @@ fn etag(name: &str, tags: &[String], notes: &str) -> String {
 }
 
 /// A row of `run_details`, with `last_seq` and the number of samples. A damaged result is omitted.
-pub(super) fn details(summary: RunSummary, row: &SqliteRow, damaged: bool) -> sqlx::Result<Run> {
+pub(super) fn details(
+    mut summary: RunSummary,
+    row: &SqliteRow,
+    damaged: bool,
+) -> sqlx::Result<Run> {
+    if damaged {
+        remove_results(&mut summary);
+    }
     let sample_ms = row.try_get("sample_ms")?;
     Ok(Run {
         summary,
@@ -80,6 +87,15 @@ pub(super) fn details(summary: RunSummary, row: &SqliteRow, damaged: bool) -> sq
         last_seq: row.try_get("last_seq")?,
         samples: row.try_get("samples")?,
     })
+}
+
+fn remove_results(summary: &mut RunSummary) {
+    summary.iops = None;
+    summary.bytes_per_second = None;
+    summary.lat_p50_ns = None;
+    summary.lat_p99_ns = None;
+    summary.lat_max_ns = None;
+    summary.verdict_class = None;
 }
 
 fn result<T: DeserializeOwned>(

@@ -52,7 +52,7 @@ impl Store {
             .bind(session.expires_at_ms.cast_signed())
             .execute(&mut transaction.connection)
             .await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     pub(crate) async fn remove_session(&self, id: Digest) -> Result<()> {
@@ -61,6 +61,6 @@ impl Store {
             .bind(&id[..])
             .execute(&mut transaction.connection)
             .await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 }

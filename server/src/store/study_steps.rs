@@ -86,7 +86,7 @@ impl Store {
             .execute(&mut transaction.connection)
             .await?;
         delete_empty_studies(&mut transaction.connection).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 }
 

@@ -1,9 +1,10 @@
-//! Changes of a run together with the events that caused them.
+//! Stores events of a run together with the changes of the run that they cause.
 
 use crate::{
     rollups::builder::Rollup,
     store::{Store, digest, entry::Entry, rollups},
 };
+use anyhow::{Result, ensure};
 use leadline_protocol::{
     event::{Accepted, EventBody},
     report_summary::ReportSummary,
@@ -12,50 +13,98 @@ use leadline_protocol::{
     verdict::VerdictClass,
     workload_summary::WorkloadSummary,
 };
-use sqlx::{SqliteConnection, query, types::Json};
+use serde::{Deserialize, Serialize};
+use sqlx::{SqliteConnection, query, query_scalar, types::Json};
+
+/// Events of a run that are stored together; at least one.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Record {
+    pub entries: Vec<Entry>,
+    pub rollups: Vec<Rollup>,
+    pub update: Option<Update>,
+}
+
+impl Record {
+    fn has_report(&self) -> bool {
+        let body = self.update.as_ref().and_then(|update| update.body.as_ref());
+        matches!(body, Some(EventBody::Report(_)))
+    }
+}
+
+/// A change of a run.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Update {
+    pub from: RunStatus,
+    pub change: StatusChange,
+    /// The event that contains data of the run.
+    pub body: Option<EventBody>,
+}
 
 impl Store {
-    /// Stores a status, the content of an event, and events in one transaction. Returns false,
-    /// without changes, if the status of the run is not `from`.
-    pub(crate) async fn update_run(
-        &self,
-        run: u64,
-        from: RunStatus,
-        change: &StatusChange,
-        body: Option<&EventBody>,
-        entries: &[Entry],
-        rollups: &[Rollup],
-    ) -> anyhow::Result<bool> {
-        let mut transaction = self.begin().await?;
-        if !update_status(&mut transaction.connection, run, from, change).await? {
-            return Ok(false);
-        }
-        match body {
-            Some(EventBody::Accepted(accepted)) => {
-                update_accepted(&mut transaction.connection, run, accepted).await?;
-            }
-            Some(EventBody::Report(result)) => {
-                update_result(&mut transaction.connection, run, result).await?;
-            }
-            Some(EventBody::Failed(failure)) => {
-                query("UPDATE run_details SET failure = ? WHERE run = ?")
-                    .bind(Json(failure))
-                    .bind(run.cast_signed())
-                    .execute(&mut transaction.connection)
-                    .await?;
-            }
-            _ => {}
-        }
-        for entry in entries {
-            entry.insert(&mut transaction.connection, run).await?;
-        }
-        rollups::insert(&mut transaction.connection, run, rollups).await?;
-        if let Some(EventBody::Report(_)) = body {
-            digest::store(&mut transaction.connection, run).await?;
-        }
-        transaction.commit().await?;
-        Ok(true)
+    /// Stores records in one transaction, except those that are stored already. Records with an
+    /// update are on disk afterward; others survive a crash of the server.
+    ///
+    /// # Errors
+    /// Fails, without changes, if the status of the run is not the expected one.
+    pub(crate) async fn store_records(&self, run: u64, records: &[Record]) -> Result<()> {
+        let has_update = records.iter().any(|record| record.update.is_some());
+        let mut transaction = if has_update {
+            self.begin().await?
+        } else {
+            self.begin_unsynced().await?
+        };
+        let connection = &mut transaction.connection;
+        let stored = self.health.observe(insert(connection, run, records).await);
+        stored?;
+        transaction.commit().await
     }
+}
+
+async fn insert(connection: &mut SqliteConnection, run: u64, records: &[Record]) -> Result<()> {
+    // A commit may succeed although it returns an error, and a crash may follow it.
+    let last: Option<i64> = query_scalar("SELECT max(seq) FROM events WHERE run = ?")
+        .bind(run.cast_signed())
+        .fetch_one(&mut *connection)
+        .await?;
+    let is_new = |record: &&Record| {
+        let entry = record.entries.last();
+        entry.is_some_and(|entry| last.is_none_or(|last| entry.seq.cast_signed() > last))
+    };
+    for record in records.iter().filter(is_new) {
+        if let Some(update) = &record.update {
+            apply(connection, run, update).await?;
+        }
+        for entry in &record.entries {
+            entry.insert(connection, run).await?;
+        }
+        rollups::insert(connection, run, &record.rollups).await?;
+        if record.has_report() {
+            digest::store(connection, run).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn apply(connection: &mut SqliteConnection, run: u64, update: &Update) -> Result<()> {
+    let from = update.from;
+    let updated = update_status(connection, run, from, &update.change).await?;
+    let from = from.as_str();
+    ensure!(updated, "run #{run} is not {from} in the store");
+    match &update.body {
+        Some(EventBody::Accepted(accepted)) => update_accepted(connection, run, accepted).await?,
+        Some(EventBody::Report(result)) => {
+            update_result(connection, run, result).await?;
+        }
+        Some(EventBody::Failed(failure)) => {
+            query("UPDATE run_details SET failure = ? WHERE run = ?")
+                .bind(Json(failure))
+                .bind(run.cast_signed())
+                .execute(connection)
+                .await?;
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 async fn update_status(

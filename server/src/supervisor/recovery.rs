@@ -1,7 +1,13 @@
 //! Recovery at the start of the server: queued runs are queued again in order, except those that
 //! overwrite data. Runs that had left the queue become `interrupted` and keep their samples.
 
-use crate::{events::buffer::EventBuffer, runs::Runs};
+use crate::{
+    events::{
+        buffer::EventBuffer,
+        journal::{COMPLETE, SHORTENED},
+    },
+    runs::Runs,
+};
 use leadline_protocol::status::RunStatus;
 use std::sync::Arc;
 
@@ -26,11 +32,11 @@ impl Runs {
                 scheduler.queue.push(run.number, run.locks);
             } else {
                 let to = RunStatus::Interrupted;
-                let reason = match run.status {
-                    RunStatus::Queued => DISARMED,
-                    _ => INTERRUPTED,
+                let (reason, epoch) = match run.status {
+                    RunStatus::Queued => (DISARMED, COMPLETE),
+                    _ => (INTERRUPTED, SHORTENED),
                 };
-                self.set_status(run.number, run.status, to, reason, buffer)
+                self.set_status(run.number, run.status, to, reason, buffer, epoch)
                     .await?;
                 let status = run.status.as_str();
                 tracing::warn!(run = run.number, status, "run interrupted");

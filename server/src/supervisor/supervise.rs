@@ -1,7 +1,11 @@
 //! One run from the queue to its final status.
 
 use crate::{
-    events::{buffer::EventBuffer, journal::Journal},
+    events::{
+        buffer::EventBuffer,
+        journal::{COMPLETE, Journal, SHORTENED},
+        spool::Spool,
+    },
     runs::Runs,
     scheduler::outcome::{RunEnd, RunnerExit, StopRequest},
     supervisor::process::{EventResult, RunnerProcess},
@@ -60,8 +64,8 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     runs.release(number);
 }
 
-/// Marks a run as failed because its events could not be stored, for example on a full disk.
-/// Retries until this succeeds; the run holds its locks until then.
+/// Marks a run as failed because its events could not be stored, for another reason than a full
+/// disk or a fault of the database. Retries until this succeeds; the run holds its locks until then.
 async fn store_failure(runs: &Runs, number: u64, reason: &str) {
     while let Err(error) = try_store_failure(runs, number, reason).await {
         tracing::error!(run = number, "cannot store a failure, retrying: {error:#}");
@@ -74,7 +78,8 @@ async fn try_store_failure(runs: &Runs, number: u64, reason: &str) -> anyhow::Re
         return Ok(());
     };
     let buffer = Arc::new(EventBuffer::new(0));
-    runs.set_status(number, run.status, RunStatus::Failed, reason, buffer)
+    let failed = RunStatus::Failed;
+    runs.set_status(number, run.status, failed, reason, buffer, SHORTENED)
         .await
 }
 
@@ -86,7 +91,9 @@ async fn execute(
 ) -> anyhow::Result<()> {
     let stop = buffer.stop_requests();
     let store = runs.store.clone();
-    let mut journal = Journal::resume(number, RunStatus::Queued, store, buffer).await?;
+    let spool = Some(Spool::new(number, &store));
+    let mut journal =
+        Journal::resume(number, RunStatus::Queued, store, buffer, spool, COMPLETE).await?;
     let published = publish_changes(runs.clone(), number, journal.stored_status());
     let published = tokio::spawn(published);
     let ended = execute_with(runs, number, &mut journal, stop, unkillable).await;

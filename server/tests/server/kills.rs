@@ -1,10 +1,14 @@
 //! SIGKILL at random times: no run starts twice, is lost or has an invalid status, and stored
 //! data stays intact.
 
-use crate::program::{Program, job, job_on};
+use crate::{
+    program::{Program, job, job_on},
+    store_faults::lock_database,
+};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use sqlx::Connection;
 use std::time::{Duration, Instant};
 
 /// Default of `LEADLINE_KILLS`.
@@ -36,6 +40,61 @@ async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
     check_events(&server.events(killed).await, "interrupted");
     assert_eq!(server.wait_until_ended(waiting).await["status"], "done");
     assert_eq!(server.starts(), ["complete", "killed", "waiting"]);
+}
+
+/// The events of a stream that ends.
+async fn resume(server: &Program, run: u64, query: &str) -> Vec<Value> {
+    let request = server.request(Method::GET, &format!("/runs/{run}/stream?{query}"));
+    let text = request.send().await.unwrap().text().await.unwrap();
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn resuming_client_learns_that_events_were_lost() {
+    let server = Program::start().await;
+    let run = server.queue(job("killed", "30s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let request = server.request(Method::GET, &format!("/runs/{run}/stream"));
+    let mut live = request.send().await.unwrap();
+    // Live events are neither stored nor, within a second, spooled.
+    let lock = lock_database(&server).await;
+    let locked = Instant::now();
+    let mut received = String::new();
+    while locked.elapsed() < Duration::from_millis(500) {
+        let chunk = live.chunk().await.unwrap().unwrap();
+        received += std::str::from_utf8(&chunk).unwrap();
+    }
+    let directory = server.kill().await;
+    lock.close().await.unwrap();
+    let server = Program::start_in(directory, &[]).await;
+
+    let next = received.lines().count() as u64;
+    assert!(!received.contains("epoch"));
+    let events = resume(&server, run, &format!("since={next}&epoch=0")).await;
+    assert_eq!(events.len(), 1, "{events:?}");
+    let first = &events[0];
+    assert_eq!(
+        (&first["epoch"], &first["status"]),
+        (&json!(1), &json!("interrupted"))
+    );
+    let seq = first["seq"].as_u64().unwrap();
+    assert!(seq < next, "no event was lost: {seq} of {next}");
+    // Without the events that it replaces, the list is complete.
+    let lines = received.lines().take(seq as usize);
+    let mut list: Vec<Value> = lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    list.extend(events);
+    assert_eq!(list, server.events(run).await);
+    check_events(&list, "interrupted");
+    // A client of the new epoch, or one that lost nothing, receives no event twice.
+    let since = format!("since={}&epoch=1", seq + 1);
+    assert_eq!(resume(&server, run, &since).await, Vec::<Value>::new());
+    let events = resume(&server, run, &format!("since={seq}&epoch=0")).await;
+    assert_eq!(events.len(), 1);
 }
 
 /// Checks sequence numbers, times, the order of statuses and the final status.

@@ -3,12 +3,15 @@
 
 mod access;
 mod assets;
+mod backup;
+mod damaged_results;
 mod deletion;
 mod idle;
 mod inputs;
 mod kills;
 mod leftovers;
 mod lists;
+mod lost_database;
 mod openapi;
 mod power_cuts;
 mod program;

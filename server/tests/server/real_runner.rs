@@ -97,6 +97,7 @@ async fn real_run_streams_all_events_promptly() {
         .collect();
     assert!(samples.len() >= 18, "{} samples in 2 s", samples.len());
     let run = server.get(&format!("/runs/{number}")).await;
+    assert_eq!(run["damaged"], false);
     for count in ["ios", "bytes"] {
         let sum: u64 = samples
             .iter()

@@ -4,7 +4,7 @@ use crate::program::{Program, TIMEOUT, command, job};
 use std::{sync::Arc, time::Duration};
 
 /// Starts a server that is expected to fail, and returns its standard error.
-async fn start_error(directory: &std::path::Path, arguments: &[&str]) -> String {
+pub(crate) async fn start_error(directory: &std::path::Path, arguments: &[&str]) -> String {
     let output = tokio::time::timeout(TIMEOUT, command(directory).args(arguments).output())
         .await
         .expect("the server exits")
@@ -41,7 +41,30 @@ async fn data_directory_is_locked() {
         error.contains("is in use by another server") && error.contains(&server.address),
         "{error}"
     );
+    let process = format!("process {}", server.pid());
+    assert!(error.contains(&process), "{error}");
     assert_eq!(server.get("/livez").await["status"], "ok");
+}
+
+#[tokio::test]
+async fn data_directory_is_locked_without_its_lock_file() {
+    let server = Program::start().await;
+    let file = server.data().join("lock");
+    std::fs::remove_file(&file).unwrap();
+    for content in [None, Some("http://127.0.0.1:9")] {
+        if let Some(content) = content {
+            std::fs::write(&file, content).unwrap();
+        }
+        let error = start_error(server.directory.path(), &[]).await;
+        let holder = content.map_or_else(|| format!("process {}", server.pid()), str::to_owned);
+        assert!(
+            error.contains("is in use by another server") && error.contains(&holder),
+            "{error}"
+        );
+    }
+    // The lock ends with the server.
+    let server = server.kill_and_restart().await;
+    assert_eq!(server.get("/runs").await["total"], 0);
 }
 
 #[tokio::test]
@@ -94,7 +117,7 @@ async fn token_is_stored_with_private_permissions() {
 #[tokio::test]
 async fn newer_and_foreign_databases_are_rejected_unchanged() {
     for (header, part) in [
-        ((12_u32, 0x4C65_6164_u32), "it has version 12"),
+        ((13_u32, 0x4C65_6164_u32), "it has version 13"),
         ((1, 0x1234), "it is the database of another program"),
     ] {
         let mut server = Program::start().await;

@@ -1,15 +1,21 @@
-//! Databases that cannot be written for a time, or are gone: the measurement goes on, nothing is
-//! acknowledged that is not stored, and nobody begins an empty database by mistake.
+//! A database that does not accept writes: the measurement continues, its events wait in the spool,
+//! and nothing is lost when writes work again, in the same or in the next server.
 
-use crate::program::{Program, command, job};
-use reqwest::Method;
+use crate::{
+    kills::check_events,
+    program::{Program, TIMEOUT, job},
+    streams::{Socket, open},
+};
+use futures_util::StreamExt;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{Connection, SqliteConnection, raw_sql, sqlite::SqliteConnectOptions};
 use std::{
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// A tmpfs, unmounted on drop.
@@ -25,6 +31,15 @@ impl SmallFilesystem {
             .is_ok_and(|output| output.status.success());
         mounted.then(|| Self(path.to_owned()))
     }
+
+    /// Fills all free space until the file is removed.
+    fn fill(&self) -> PathBuf {
+        let filler = self.0.join("filler");
+        let mut file = std::fs::File::create(&filler).unwrap();
+        let full = std::io::copy(&mut std::io::repeat(0), &mut file).unwrap_err();
+        assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+        filler
+    }
 }
 
 impl Drop for SmallFilesystem {
@@ -33,235 +48,256 @@ impl Drop for SmallFilesystem {
     }
 }
 
-/// A server on a small filesystem; `None` without root.
-async fn on_small_filesystem() -> Option<(Program, SmallFilesystem)> {
-    let directory = Arc::new(tempfile::tempdir().unwrap());
-    let Some(small) = SmallFilesystem::mount(&directory.path().join("data")) else {
-        eprintln!("SKIP: mounting a filesystem requires root");
-        return None;
-    };
-    Some((Program::start_in(directory, &[]).await, small))
+/// Prevents writes until it is dropped.
+pub(crate) async fn lock_database(server: &Program) -> SqliteConnection {
+    let options = SqliteConnectOptions::new()
+        .filename(server.data().join("leadline.db"))
+        .busy_timeout(TIMEOUT);
+    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
+    raw_sql("BEGIN EXCLUSIVE")
+        .execute(&mut database)
+        .await
+        .unwrap();
+    database
 }
 
-/// A run whose samples are being measured.
-async fn measuring(server: &Program, runtime: &str) -> u64 {
-    let number = server.queue(job("a", runtime)).await;
-    server.wait_for_status(number, &["measuring"]).await;
-    number
+async fn wait_until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+    let began = Instant::now();
+    while !condition().await {
+        assert!(began.elapsed() < TIMEOUT, "{what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
-/// A new run is refused with this code, and a hint when to try again.
-async fn assert_refused(server: &Program, status: u16, code: &str) {
-    let body = json!({"jobs": [job("refused", "10ms")]});
+/// Checks that `GET /readyz` reports a fault.
+async fn check_unready(server: &Program, reason: &str) {
+    let (status, body) = server.send(server.request(Method::GET, "/readyz")).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
+    let text = body["reasons"][0].as_str().unwrap();
+    assert!(text.contains(reason), "{text}");
+}
+
+/// Checks that a new run is rejected with a code, and `Retry-After`.
+async fn check_rejected(server: &Program, status: StatusCode, code: &str) {
+    let body = json!({"jobs": [job("rejected", "20ms")]});
     let request = server.request(Method::POST, "/runs").json(&body);
     let response = request.send().await.unwrap();
-    assert!(response.headers().contains_key("retry-after"));
+    assert_eq!(response.headers()["retry-after"], "10");
     assert_eq!(response.status(), status);
     let problem: Value = response.json().await.unwrap();
     assert_eq!(problem["code"], code, "{problem}");
 }
 
-/// The run ended as planned, and every event is stored.
-async fn assert_complete(server: &Program, number: u64) {
-    let run = server.wait_until_ended(number).await;
-    assert_eq!(run["status"], "done", "{run}");
-    let stream = server.request(Method::GET, &format!("/runs/{number}/stream"));
-    let text = stream.send().await.unwrap().text().await.unwrap();
-    for (expected, line) in text.lines().enumerate() {
-        let event: Value = serde_json::from_str(line).unwrap();
-        assert_eq!(event["seq"], expected, "{line}");
+/// Code of the next `store` message of `/events`.
+async fn next_notice(socket: &mut Socket) -> Value {
+    loop {
+        let message = tokio::time::timeout(TIMEOUT, socket.next()).await;
+        let message = message.expect("a message").unwrap().unwrap();
+        let text = message.into_text().unwrap();
+        let event: Value = serde_json::from_str(&text).unwrap_or_default();
+        if event["type"] == "store" {
+            return event["code"].clone();
+        }
     }
-    let again = server.queue(job("b", "50ms")).await;
-    assert_eq!(server.wait_until_ended(again).await["status"], "done");
+}
+
+/// Reads live events until one of a type.
+async fn read_until(stream: &mut reqwest::Response, kind: &str) -> usize {
+    let mut text = String::new();
+    while !text.contains(&format!(r#""type":"{kind}""#)) {
+        let chunk = tokio::time::timeout(TIMEOUT, stream.chunk()).await;
+        let chunk = chunk.expect("the stream continues").unwrap();
+        text += std::str::from_utf8(&chunk.expect("an event")).unwrap();
+    }
+    text.lines().count()
+}
+
+/// Number of copies of a deleted database.
+fn copies(server: &Program) -> usize {
+    let files = std::fs::read_dir(server.data()).unwrap();
+    let names = files.map(|file| file.unwrap().file_name());
+    names
+        .filter(|name| name.to_string_lossy().contains(".rescued-"))
+        .count()
+}
+
+async fn stream(server: &Program, run: u64) -> reqwest::Response {
+    let request = server.request(Method::GET, &format!("/runs/{run}/stream"));
+    request.send().await.unwrap()
+}
+
+/// Checks that a run has ended as `done` with its report and all events.
+async fn check_complete(server: &Program, run: u64) {
+    let ended = server.wait_until_ended(run).await;
+    assert_eq!(ended["status"], "done", "{}", ended["reason"]);
+    assert!(ended["report"].is_object(), "the report is missing");
+    let events = server.events(run).await;
+    check_events(&events, "done");
+    let samples = events.iter().filter(|event| event["type"] == "sample");
+    assert_eq!(samples.count() as u64, ended["samples"].as_u64().unwrap());
+    let ios = ended["report"]["read"]["ios"].as_u64().unwrap();
+    assert_eq!(ios, ended["samples"].as_u64().unwrap() * 100);
+    let series = server.get(&format!("/runs/{run}/series")).await;
+    assert!(!series["columns"].as_array().unwrap().is_empty());
+    let spool = server
+        .data()
+        .join("spool")
+        .join(format!("run-{run}.ndjson"));
+    assert!(!spool.exists(), "the spool remains");
 }
 
 #[tokio::test]
-async fn run_goes_on_while_the_disk_is_full() {
-    let Some((server, small)) = on_small_filesystem().await else {
+async fn run_survives_a_full_disk() {
+    let directory = Arc::new(tempfile::tempdir().unwrap());
+    let Some(small) = SmallFilesystem::mount(&directory.path().join("data")) else {
+        eprintln!("SKIP: mounting a filesystem requires root");
         return;
     };
-    let number = measuring(&server, "3s").await;
-    let filler = small.0.join("filler");
-    let mut file = std::fs::File::create(&filler).unwrap();
-    let full = std::io::copy(&mut std::io::repeat(0), &mut file).unwrap_err();
-    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
-    tokio::time::sleep(Duration::from_secs(4)).await;
-    assert_refused(&server, 507, "disk_full").await;
-    let ready = server.client.get(server.url("/api/v1/readyz"));
-    assert_eq!(
-        server.get(&format!("/runs/{number}")).await["status"],
-        "measuring"
-    );
-    drop(file);
+    let server = Program::start_in(directory.clone(), &[]).await;
+    let run = server.queue(job("a", "3s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let mut notices = open(&server, "/events").await;
+    assert_eq!(next_notice(&mut notices).await, Value::Null);
+    let filler = small.fill();
+    let mut live = stream(&server, run).await;
+    // Live events and the report do not depend on the disk.
+    let events = read_until(&mut live, "report").await;
+    assert!(events > 100, "{events} events");
+    check_unready(&server, "disk of the database is full").await;
+    assert_eq!(next_notice(&mut notices).await, "disk_full");
+    check_rejected(&server, StatusCode::INSUFFICIENT_STORAGE, "disk_full").await;
+    assert_eq!(server.get("/runs").await["total"], 1);
     std::fs::remove_file(&filler).unwrap();
-    assert_complete(&server, number).await;
-    assert_eq!(server.send(ready).await.0, 200);
+    check_complete(&server, run).await;
+    assert_eq!(server.get("/readyz").await["status"], "ok");
+    assert_eq!(next_notice(&mut notices).await, Value::Null);
+    let again = server.queue(job("b", "50ms")).await;
+    check_complete(&server, again).await;
     assert_eq!(server.starts(), ["a", "b"]);
 }
 
 #[tokio::test]
-async fn run_goes_on_while_another_process_locks_the_database() {
+async fn run_survives_a_locked_database() {
     let server = Program::start().await;
-    let number = measuring(&server, "3s").await;
-    let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
-    let mut other = SqliteConnection::connect_with(&options).await.unwrap();
-    sqlx::raw_sql("BEGIN IMMEDIATE")
-        .execute(&mut other)
-        .await
-        .unwrap();
-    // Longer than the timeout of SQLite.
-    tokio::time::sleep(Duration::from_secs(6)).await;
-    assert_refused(&server, 503, "store_locked").await;
-    sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
-    assert_complete(&server, number).await;
+    let run = server.queue(job("a", "7s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let lock = lock_database(&server).await;
+    let locked = Instant::now();
+    let spool = server.data().join("spool/run-1.ndjson");
+    // SQLite waits for a second.
+    wait_until("events are not spooled", async || spool.exists()).await;
+    let mode = std::fs::metadata(&spool).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let holder = format!("process {}", std::process::id());
+    check_unready(&server, &holder).await;
+    check_rejected(&server, StatusCode::SERVICE_UNAVAILABLE, "store_locked").await;
+    let mut live = stream(&server, run).await;
+    read_until(&mut live, "report").await;
+    tokio::time::sleep(Duration::from_secs(8).saturating_sub(locked.elapsed())).await;
+    lock.close().await.unwrap();
+    check_complete(&server, run).await;
 }
 
 #[tokio::test]
-async fn deleted_database_is_noticed() {
+async fn spool_is_stored_after_a_kill() {
     let server = Program::start().await;
-    let number = measuring(&server, "2s").await;
-    let database = server.data().join("leadline.db");
-    let moved = server.data().join("moved.db");
-    std::fs::rename(&database, &moved).unwrap();
-    assert_refused(&server, 503, "store_unavailable").await;
-    std::fs::write(&database, "").unwrap();
-    assert_refused(&server, 503, "store_unavailable").await;
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    std::fs::rename(&moved, &database).unwrap();
-    assert_complete(&server, number).await;
+    let run = server.queue(job("a", "2s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let lock = lock_database(&server).await;
+    let spool = server.data().join("spool/run-1.ndjson");
+    let spooled = || std::fs::read_to_string(&spool).unwrap_or_default();
+    wait_until("the end is not spooled", async || {
+        spooled().contains("done")
+    })
+    .await;
     let directory = server.kill().await;
-    std::fs::remove_file(&database).unwrap();
-    let output = command(directory.path()).output().await.unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        error.contains("it is missing, although this directory had a database"),
-        "{error}"
-    );
-    assert!(!database.exists());
-    std::fs::remove_file(directory.path().join("data/initialized")).unwrap();
+    lock.close().await.unwrap();
+    // The server was killed while it wrote another record.
+    let torn = spooled() + r#"{"entries":["{\"seq\":"#;
+    std::fs::write(&spool, torn).unwrap();
     let server = Program::start_in(directory, &[]).await;
-    assert_eq!(server.get("/runs").await["runs"], json!([]));
+    check_complete(&server, run).await;
+    assert_eq!(server.starts(), ["a"]);
 }
 
 #[tokio::test]
-async fn removed_lock_file_admits_no_second_server() {
-    let server = Program::start().await;
-    std::fs::remove_file(server.data().join("lock")).unwrap();
-    let output = command(server.directory.path()).output().await.unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        error.contains("is in use by another server: stop it"),
-        "{error}"
-    );
-    assert_eq!(server.get("/livez").await["status"], "ok");
-}
-
-/// A stored text: column, table and condition.
-type Place = (&'static str, &'static str, &'static str);
-
-/// Replaces a byte of a stored text, and returns its old value.
-async fn replace_byte(database: &mut SqliteConnection, place: Place, at: usize, new: u8) -> u8 {
-    let (column, table, condition) = place;
-    let read = format!("SELECT {column} FROM {table} WHERE {condition}");
-    let text: String = sqlx::query_scalar(AssertSqlSafe(read))
-        .fetch_one(&mut *database)
-        .await
-        .unwrap();
-    let mut bytes = text.into_bytes();
-    let at = at % bytes.len();
-    let old = std::mem::replace(&mut bytes[at], new);
-    let write = format!("UPDATE {table} SET {column} = ? WHERE {condition}");
-    sqlx::query(AssertSqlSafe(write))
-        .bind(String::from_utf8(bytes).unwrap())
-        .execute(database)
-        .await
-        .unwrap();
-    old
+async fn stopped_server_leaves_the_report_in_the_spool() {
+    let mut server = Program::start().await;
+    let run = server.queue(job("a", "60s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let lock = lock_database(&server).await;
+    let (code, elapsed) = server.stop().await;
+    assert_eq!(code, Some(0));
+    assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
+    lock.close().await.unwrap();
+    let server = Program::start_in(server.directory.clone(), &[]).await;
+    let ended = server.wait_until_ended(run).await;
+    assert_eq!(ended["status"], "interrupted");
+    assert!(ended["report"].is_object(), "the report is missing");
+    check_events(&server.events(run).await, "interrupted");
 }
 
 #[tokio::test]
-async fn changed_byte_of_a_result_is_noticed() {
-    const CHANGES: usize = 200;
-    const PLACES: [Place; 4] = [
-        ("report", "run_details", "run = 1"),
-        ("verdict", "run_details", "run = 1"),
-        ("findings", "run_details", "run = 1"),
-        ("line", "events", "run = 1 AND type = 'report'"),
-    ];
+async fn run_survives_a_database_that_was_moved_away() {
     let server = Program::start().await;
-    for name in ["a", "b"] {
-        let run = server.queue(job(name, "10ms")).await;
-        server.wait_until_ended(run).await;
+    let run = server.queue(job("a", "2s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let file = server.data().join("leadline.db");
+    let aside = server.data().join("aside.db");
+    std::fs::rename(&file, &aside).unwrap();
+    let mut live = stream(&server, run).await;
+    read_until(&mut live, "report").await;
+    check_rejected(&server, StatusCode::SERVICE_UNAVAILABLE, "store_replaced").await;
+    assert!(!file.exists(), "an empty database was created");
+    assert_eq!(copies(&server), 0, "the file still exists");
+    std::fs::rename(&aside, &file).unwrap();
+    check_complete(&server, run).await;
+}
+
+#[tokio::test]
+async fn queued_run_waits_for_the_database() {
+    let server = Program::start().await;
+    let run = server.queue(job("a", "20s")).await;
+    let waiting = server.queue(job("b", "50ms")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let file = server.data().join("leadline.db");
+    let aside = server.data().join("aside.db");
+    std::fs::rename(&file, &aside).unwrap();
+    // The status of a run that starts is stored first.
+    let (status, problem) = server
+        .post(&format!("/runs/{waiting}/cancel"), &json!({}))
+        .await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{problem}");
+    // Active runs can be stopped.
+    let (status, problem) = server
+        .post(&format!("/runs/{run}/cancel"), &json!({}))
+        .await;
+    assert_eq!(status, StatusCode::ACCEPTED, "{problem}");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(server.starts(), ["a"]);
+    std::fs::rename(&aside, &file).unwrap();
+    assert_eq!(server.wait_until_ended(run).await["status"], "cancelled");
+    check_complete(&server, waiting).await;
+    assert_eq!(server.starts(), ["a", "b"]);
+}
+
+#[tokio::test]
+async fn run_survives_write_errors() {
+    let server = Program::start().await;
+    let run = server.queue(job("a", "2s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let log = server.data().join("leadline.db-wal");
+    let set = |flag: &str| Command::new("chattr").arg(flag).arg(&log).output();
+    // Writes fail with EPERM.
+    if !set("+i").is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIP: the filesystem has no immutable files");
+        return;
     }
-    let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
-    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
-    for change in 0..CHANGES {
-        let (place, at) = (PLACES[change % 4], change * 7919);
-        let old = replace_byte(&mut database, place, at, b'7').await;
-        let run = server.get("/runs/1").await;
-        assert_eq!(run["damaged"], old != b'7', "{place:?} at {at}");
-        assert_eq!(run["report"].is_null(), old != b'7');
-        replace_byte(&mut database, place, at, old).await;
-    }
-    assert_eq!(server.get("/runs/1").await["damaged"], false);
-    let compare = || server.send(server.request(Method::GET, "/compare?runs=1,2"));
-    assert_eq!(compare().await.0, 200);
-    replace_byte(&mut database, PLACES[0], 20, b'?').await;
-    let (status, problem) = compare().await;
-    assert_eq!(
-        (status.as_u16(), problem["code"].as_str()),
-        (409, Some("damaged"))
-    );
-    sqlx::raw_sql("UPDATE run_details SET report = NULL")
-        .execute(&mut database)
-        .await
-        .unwrap();
-    assert_eq!(
-        server.get("/runs/1").await["damaged"],
-        true,
-        "a missing report"
-    );
-}
-
-/// `leadline backup` for the data directory of a server.
-fn backup(data: &Path, file: &Path) -> (bool, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leadline"));
-    command.arg("backup").arg(file).arg("--data-dir").arg(data);
-    let output = command.output().unwrap();
-    (
-        output.status.success(),
-        String::from_utf8(output.stderr).unwrap(),
-    )
-}
-
-#[tokio::test]
-async fn copy_of_a_running_server_can_be_restored() {
-    let server = Program::start().await;
-    let number = server.queue(job("a", "50ms")).await;
-    server.wait_until_ended(number).await;
-    let running = measuring(&server, "60s").await;
-    let restored = Arc::new(tempfile::tempdir().unwrap());
-    let data = restored.path().join("data");
-    std::fs::create_dir(&data).unwrap();
-    let copy = data.join("leadline.db");
-    let (is_copied, message) = backup(&server.data(), &copy);
-    assert!(is_copied, "{message}");
-    let (is_copied, message) = backup(&server.data(), &copy);
-    assert!(!is_copied && message.contains("File exists"), "{message}");
-    let (is_copied, message) = backup(&data.join("nothing"), &data.join("other"));
-    assert!(!is_copied && message.contains("there is no"), "{message}");
-    let other = Program::start_in(restored, &[]).await;
-    let path = format!("/runs/{number}");
-    assert_eq!(
-        other.get(&path).await["report"],
-        server.get(&path).await["report"]
-    );
-    assert_eq!(
-        other.get(&format!("/runs/{running}")).await["status"],
-        "interrupted"
-    );
-    assert_eq!(
-        server.get(&format!("/runs/{running}")).await["status"],
-        "measuring"
-    );
+    let mut live = stream(&server, run).await;
+    read_until(&mut live, "report").await;
+    let (status, ready) = server.send(server.request(Method::GET, "/readyz")).await;
+    let restored = set("-i").unwrap();
+    assert!(restored.status.success());
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{ready}");
+    check_complete(&server, run).await;
 }

@@ -225,7 +225,7 @@ async fn version_4_database_is_migrated() {
         .fetch_one(&mut connection)
         .await
         .unwrap();
-    assert_eq!(version, 11);
+    assert_eq!(version, 12);
     connection.close().await.unwrap();
     assert_copied(&server).await;
 }

@@ -66,6 +66,7 @@ const isQueued = ({ state }: Query) => (state.data as Run | undefined)?.status =
 function applyFrame(frame: FeedFrame) {
   // Queue positions changed; the frame does not name the runs.
   if (frame.type === 'queue') return refresh({ _id: 'getRun' }, isQueued);
+  if (frame.type === 'store') return;
   if (frame.type === 'study') return applyStudy(frame.study);
   if (frame.type === 'deleted')
     queryClient.removeQueries({ queryKey: runQuery(frame.number).queryKey });

@@ -8,12 +8,14 @@ export interface FeedState {
   status: ConnectionStatus;
   /** Null until the first queue frame. */
   queue: { running: number; queued: number } | null;
+  /** Why the database does not accept writes, and how to fix it. */
+  storeProblem: string | null;
 }
 
 export type FeedFrame = Exclude<RunsEvent, Heartbeat>;
 type FrameListener = (frame: FeedFrame) => void;
 
-let state: FeedState = { status: 'connecting', queue: null };
+let state: FeedState = { status: 'connecting', queue: null, storeProblem: null };
 const stateListeners = new Set<() => void>();
 const frameListeners = new Set<FrameListener>();
 const openListeners = new Set<() => void>();
@@ -38,6 +40,7 @@ export function openFeed(): () => void {
   const onFrame = (frame: FeedFrame) => {
     if (frame.type === 'queue')
       setState({ queue: { running: frame.running, queued: frame.queued } });
+    if (frame.type === 'store') setState({ storeProblem: frame.detail ?? null });
     for (const listener of frameListeners) listener(frame);
   };
   const onStatus = (status: ConnectionStatus) => {

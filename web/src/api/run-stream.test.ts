@@ -5,7 +5,9 @@ import { TestSocket } from './test-socket';
 
 const advance = () => vi.advanceTimersByTimeAsync(3000);
 const last = () => TestSocket.last;
-const since = () => Number(new URL(last().url).searchParams.get('since'));
+const parameter = (name: string) => Number(new URL(last().url).searchParams.get(name));
+const since = () => parameter('since');
+const epoch = () => parameter('epoch');
 
 function listener(): RunListener & { seen: number[]; statuses: string[]; resets: number } {
   const target = {
@@ -28,15 +30,9 @@ function listener(): RunListener & { seen: number[]; statuses: string[]; resets:
   return target;
 }
 
-/** Sets the last event of GET /runs/7. */
-function serverHas(last_seq: number, finished_at_ms: number | null = null) {
-  vi.stubGlobal('fetch', async () => Response.json({ number: 7, last_seq, finished_at_ms }));
-}
-
 beforeEach(() => {
   vi.useFakeTimers();
   TestSocket.install();
-  serverHas(50);
 });
 afterEach(() => vi.useRealTimers());
 
@@ -71,29 +67,36 @@ describe('openRunStream', () => {
     stream.close();
   });
 
-  it('resets when the server has fewer events', async () => {
+  it('resets when the server has lost events', async () => {
     const target = listener();
     const stream = openRunStream(7, target);
     await advance();
     last().accept();
     for (let seq = 0; seq < 9; seq += 1) last().receive({ seq });
-    serverHas(4);
     last().drop();
     await advance();
-    expect([target.resets, since()]).toEqual([1, 0]);
+    expect([since(), epoch()]).toEqual([9, 0]);
+    last().accept();
+    last().receive({ seq: 5, epoch: 1 });
+    await advance();
+    expect([TestSocket.opened.length, target.resets, since(), epoch()]).toEqual([3, 1, 0, 0]);
+    last().accept();
+    for (let seq = 0; seq < 5; seq += 1) last().receive({ seq });
+    last().receive({ seq: 5, epoch: 1 });
+    expect([target.resets, target.seen.length]).toEqual([1, 6]);
     stream.close();
   });
 
-  it('resets when the run finished at an earlier event', async () => {
+  it('continues when a new epoch follows the last event', async () => {
     const target = listener();
     const stream = openRunStream(7, target);
     await advance();
     last().accept();
-    for (let seq = 0; seq < 9; seq += 1) last().receive({ seq });
-    serverHas(8, 1_795_000_000_000);
+    last().receive({ seq: 0 });
+    last().receive({ seq: 1, epoch: 1 });
     last().drop();
     await advance();
-    expect([target.resets, since()]).toEqual([1, 0]);
+    expect([target.resets, since(), epoch()]).toEqual([0, 2, 1]);
     stream.close();
   });
 

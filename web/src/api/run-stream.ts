@@ -2,15 +2,14 @@
 // order, or is reset after a server crash that lost the last second of events. State
 // computed from the events is in `model/fold`.
 import type { Event } from './generated/types.gen';
-import { getRun } from './index';
-import { type ConnectionStatus, openSocket, REQUEST_TIMEOUT_MS, type Socket } from './socket';
+import { type ConnectionStatus, openSocket, type Socket } from './socket';
 
 export interface RunListener {
   /** Sequence number of the next missing event. */
   nextSeq: () => number;
   /** Returns false when an earlier event is missing. */
   apply: (event: Event) => boolean;
-  /** Drops all events. Called if the server has fewer events than were applied. */
+  /** Drops all events. Called if the server has lost some of them. */
   reset: () => void;
   isFinished: () => boolean;
   onStatus: (status: ConnectionStatus) => void;
@@ -18,31 +17,22 @@ export interface RunListener {
 
 /** Streams a run to `listener` until it is finished or closed. */
 export function openRunStream(run: number, listener: RunListener): { close: () => void } {
-  let first = true;
-  const path = async () => {
-    if (!first) await resetIfTruncated(run, listener);
-    first = false;
-    return `/api/v1/runs/${run}/stream?since=${listener.nextSeq()}`;
-  };
+  let epoch = 0;
+  const path = () => `/api/v1/runs/${run}/stream?since=${listener.nextSeq()}&epoch=${epoch}`;
   const onFrame = (event: Event) => {
+    const isNewEpoch = (event.epoch ?? 0) > epoch;
+    if (isNewEpoch && event.seq < listener.nextSeq()) {
+      // The event replaces others that were applied.
+      epoch = 0;
+      listener.reset();
+      socket.reconnect();
+      return;
+    }
+    epoch = event.epoch ?? 0;
     if (!listener.apply(event)) socket.reconnect();
     else if (listener.isFinished()) socket.close();
   };
   const { onStatus } = listener;
   const socket: Socket = openSocket<Event>({ path, onFrame, onStatus });
   return { close: socket.close };
-}
-
-/**
- * Resets the listener if the server lost events in a crash, because it reuses their sequence
- * numbers.
- */
-async function resetIfTruncated(run: number, listener: RunListener) {
-  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-  const response = await getRun({ path: { n: run }, signal, throwOnError: true }).catch(() => null);
-  if (!response) return;
-  const { last_seq, finished_at_ms } = response.data;
-  const applied = listener.nextSeq() - 1;
-  const missedEnd = Boolean(finished_at_ms) && last_seq <= applied && !listener.isFinished();
-  if (last_seq < applied || missedEnd) listener.reset();
 }

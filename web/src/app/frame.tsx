@@ -6,6 +6,7 @@ import './frame.css';
 import { Help } from './help';
 import { useKeys } from './keys';
 import { ReadOnlyChip } from './session';
+import { StoreNotice } from './store-notice';
 import { ThemeToggle } from './theme-toggle';
 
 const NAV = [
@@ -54,6 +55,7 @@ export function Frame() {
           ?
         </button>
       </header>
+      <StoreNotice />
       <Outlet />
       <Help opened={help} onClose={() => setHelp(false)} />
     </>

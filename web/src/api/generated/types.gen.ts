@@ -733,6 +733,12 @@ export type Event = EventBody & {
      * Milliseconds since the start of the run; 0 before it.
      */
     t_ms: number;
+    /**
+     * Increases when a crash of the server may have lost events that were sent but not stored. An
+     * event with a higher epoch replaces all earlier ones with the same or a higher number. Absent
+     * if 0, which it is until then.
+     */
+    epoch?: number;
 };
 
 export type EventBody = (StatusChange & {
@@ -2547,6 +2553,13 @@ export type RunsEvent = {
     queued: number;
     type: 'queue';
 } | {
+    code?: string | null;
+    /**
+     * What is wrong and how to fix it.
+     */
+    detail?: string | null;
+    type: 'store';
+} | {
     interval_ms: number;
     type: 'heartbeat';
 };
@@ -3543,6 +3556,14 @@ export type CompareRunsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CompareRunsError = CompareRunsErrors[keyof CompareRunsErrors];
@@ -3590,6 +3611,14 @@ export type DifferenceFlameErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type DifferenceFlameError = DifferenceFlameErrors[keyof DifferenceFlameErrors];
@@ -3631,6 +3660,14 @@ export type StreamRunsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type StreamRunsError = StreamRunsErrors[keyof StreamRunsErrors];
@@ -3663,6 +3700,14 @@ export type ListExperimentsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListExperimentsError = ListExperimentsErrors[keyof ListExperimentsErrors];
@@ -3706,6 +3751,14 @@ export type ListHostsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListHostsError = ListHostsErrors[keyof ListHostsErrors];
@@ -3751,6 +3804,14 @@ export type GetHostErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetHostError = GetHostErrors[keyof GetHostErrors];
@@ -3796,6 +3857,14 @@ export type ListDevicesErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListDevicesError = ListDevicesErrors[keyof ListDevicesErrors];
@@ -3847,6 +3916,14 @@ export type CreateLoginLinkErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CreateLoginLinkError = CreateLoginLinkErrors[keyof CreateLoginLinkErrors];
@@ -3885,6 +3962,14 @@ export type GetMetricsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
@@ -3923,6 +4008,14 @@ export type ListOptionsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListOptionsError = ListOptionsErrors[keyof ListOptionsErrors];
@@ -3961,6 +4054,14 @@ export type PlanRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type PlanRunError = PlanRunErrors[keyof PlanRunErrors];
@@ -4046,6 +4147,14 @@ export type ListRunsErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListRunsError = ListRunsErrors[keyof ListRunsErrors];
@@ -4094,6 +4203,14 @@ export type CreateRunErrors = {
      * The queue is full
      */
     429: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CreateRunError = CreateRunErrors[keyof CreateRunErrors];
@@ -4134,6 +4251,14 @@ export type DeleteRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type DeleteRunError = DeleteRunErrors[keyof DeleteRunErrors];
@@ -4177,6 +4302,14 @@ export type GetRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetRunError = GetRunErrors[keyof GetRunErrors];
@@ -4227,6 +4360,14 @@ export type PatchRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type PatchRunError = PatchRunErrors[keyof PatchRunErrors];
@@ -4267,6 +4408,14 @@ export type CancelRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CancelRunError = CancelRunErrors[keyof CancelRunErrors];
@@ -4309,6 +4458,14 @@ export type ExportRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ExportRunError = ExportRunErrors[keyof ExportRunErrors];
@@ -4357,6 +4514,14 @@ export type RunFlameErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type RunFlameError = RunFlameErrors[keyof RunFlameErrors];
@@ -4410,6 +4575,14 @@ export type RerunRunErrors = {
      * The queue is full
      */
     429: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type RerunRunError = RerunRunErrors[keyof RerunRunErrors];
@@ -4463,6 +4636,14 @@ export type GetSeriesErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetSeriesError = GetSeriesErrors[keyof GetSeriesErrors];
@@ -4483,6 +4664,11 @@ export type StreamRunData = {
          * Number of the first event. Default: 0.
          */
         since?: number;
+        /**
+         * Epoch of the events that the client has. If that of the run is higher, the response starts
+         * with the first event of the new epoch at the latest.
+         */
+        epoch?: number;
     };
     url: '/api/v1/runs/{n}/stream';
 };
@@ -4508,6 +4694,14 @@ export type StreamRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type StreamRunError = StreamRunErrors[keyof StreamRunErrors];
@@ -4549,6 +4743,14 @@ export type GetSessionErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetSessionError = GetSessionErrors[keyof GetSessionErrors];
@@ -4596,6 +4798,14 @@ export type ListStudiesErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type ListStudiesError = ListStudiesErrors[keyof ListStudiesErrors];
@@ -4644,6 +4854,14 @@ export type CreateStudyErrors = {
      * The queue is full
      */
     429: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CreateStudyError = CreateStudyErrors[keyof CreateStudyErrors];
@@ -4682,6 +4900,14 @@ export type PlanStudyErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type PlanStudyError = PlanStudyErrors[keyof PlanStudyErrors];
@@ -4722,6 +4948,14 @@ export type GetStudyErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type GetStudyError = GetStudyErrors[keyof GetStudyErrors];
@@ -4762,6 +4996,14 @@ export type CancelStudyErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
 };
 
 export type CancelStudyError = CancelStudyErrors[keyof CancelStudyErrors];

@@ -1,0 +1,66 @@
+//! Finds the process that holds a lock.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// How a file is locked, as in `/proc/locks`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LockKind {
+    /// By `flock`.
+    Flock,
+    /// By `fcntl`, as SQLite does.
+    Posix,
+}
+
+/// The other process that holds an exclusive lock of a file, such as `process 4321 (sqlite3)`.
+/// `None` if there is none, or if it is in another PID namespace.
+pub(crate) fn lock_holder(path: &Path, kind: LockKind) -> Option<String> {
+    let inode = std::fs::metadata(path).ok()?.ino();
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let own = std::process::id();
+    let pid = locks
+        .lines()
+        .filter_map(|line| holder(line, inode, kind))
+        .find(|pid| ![0, own].contains(pid))?;
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    Some(format!("process {pid} ({})", name.trim()))
+}
+
+/// The process ID in a line like `1: POSIX  ADVISORY  WRITE 4321 fe:00:1234 120 120`, if it has the
+/// inode number. Device numbers differ from those of `stat` on some filesystems.
+fn holder(line: &str, inode: u64, kind: LockKind) -> Option<u32> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let [_, found, _, "WRITE", pid, file, ..] = fields[..] else {
+        return None;
+    };
+    let expected = match kind {
+        LockKind::Flock => "FLOCK",
+        LockKind::Posix => "POSIX",
+    };
+    let is_same = found == expected && file.rsplit(':').next() == Some(&inode.to_string());
+    is_same.then(|| pid.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_holder_of_the_lock_is_found() {
+        for (line, expected) in [
+            (
+                "1: POSIX  ADVISORY  WRITE 4321 fe:00:1234 120 120",
+                Some(4321),
+            ),
+            ("1: POSIX  ADVISORY  READ 4321 fe:00:1234 123 123", None),
+            ("1: POSIX  ADVISORY  WRITE 4321 fe:00:123 120 120", None),
+            ("1: FLOCK  ADVISORY  WRITE 4321 fe:00:1234 0 EOF", None),
+            // Waits for the lock.
+            ("1: -> POSIX  ADVISORY  WRITE 4321 fe:00:1234 120 120", None),
+            // An open file description, which has no process.
+            ("1: OFDLCK ADVISORY  WRITE -1 fe:00:1234 0 EOF", None),
+        ] {
+            assert_eq!(holder(line, 1234, LockKind::Posix), expected, "{line}");
+        }
+    }
+}

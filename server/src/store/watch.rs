@@ -1,0 +1,90 @@
+//! Watches the database: a fault that has passed, and a file that was deleted or replaced.
+
+use crate::{
+    clock,
+    store::{Store, backup, fault::StoreFault},
+};
+use anyhow::Result;
+use std::{path::PathBuf, time::Duration};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
+
+/// Interval of the checks.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Interval of attempts to copy a deleted database, for which the disk may have no space.
+const RESCUE_INTERVAL: Duration = Duration::from_secs(30);
+
+impl Store {
+    /// Changes when the database stops or starts to accept writes.
+    pub(crate) fn faults(&self) -> watch::Receiver<Option<StoreFault>> {
+        self.health.subscribe()
+    }
+
+    /// # Errors
+    /// Fails if the last write failed or the file was replaced.
+    pub(crate) fn check_health(&self) -> Result<(), StoreFault> {
+        self.health.file.check()?;
+        self.health.fault().map_or(Ok(()), Err)
+    }
+
+    /// Also begins a transaction: an idle server would not detect a lock or a read-only filesystem.
+    ///
+    /// # Errors
+    /// Why nothing can be written.
+    pub(crate) async fn check_writable(&self) -> Result<()> {
+        self.check_health()?;
+        self.begin().await?.commit().await
+    }
+
+    /// Checks the file, and after a fault whether it accepts writes again, until the server exits.
+    pub(crate) async fn watch(self) {
+        let mut rescue_at = Some(Instant::now());
+        loop {
+            sleep(CHECK_INTERVAL).await;
+            let checked = self.health.file.check();
+            let has_fault = self.health.fault().is_some();
+            if self.health.observe(checked.map_err(Into::into)).is_ok() && has_fault {
+                // The outcome is recorded.
+                let _ = self.health.observe(self.probe().await);
+            }
+            if rescue_at.is_some_and(|at| at <= Instant::now()) && self.health.file.is_deleted() {
+                let is_rescued = self.rescue().await;
+                rescue_at = (!is_rescued).then(|| Instant::now() + RESCUE_INTERVAL);
+            }
+        }
+    }
+
+    /// Copies the opened database, which is lost when the server exits if its file was deleted.
+    async fn rescue(&self) -> bool {
+        let copied = self.copy_opened().await;
+        match &copied {
+            Ok(copy) => tracing::warn!(
+                "copied the opened database to {0}. To continue with it, stop the server, remove leadline.db, leadline.db-wal and leadline.db-shm, and rename {0} to leadline.db",
+                copy.display()
+            ),
+            Err(error) => tracing::error!("cannot copy the opened database: {error:#}"),
+        }
+        copied.is_ok()
+    }
+
+    async fn copy_opened(&self) -> Result<PathBuf> {
+        let copy = self.health.file.rescue_path(clock::now_ms());
+        let partial = copy.with_extension("partial");
+        // From an earlier attempt.
+        let _ = std::fs::remove_file(&partial);
+        backup::copy_into(&mut *self.readers.acquire().await?, &partial).await?;
+        std::fs::rename(&partial, &copy)?;
+        Ok(copy)
+    }
+
+    /// Writes one page.
+    async fn probe(&self) -> Result<()> {
+        let mut transaction = self.begin_unsynced().await?;
+        sqlx::query("UPDATE database SET id = id")
+            .execute(&mut transaction.connection)
+            .await?;
+        transaction.commit().await
+    }
+}

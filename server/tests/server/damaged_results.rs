@@ -1,0 +1,118 @@
+//! Results that are changed in the database are marked as damaged.
+
+use crate::program::{Program, job};
+use reqwest::Method;
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+
+/// A stored text: column, table and condition.
+type Place = (&'static str, &'static str, &'static str);
+
+/// Replaces a byte of a stored text, and returns its old value.
+async fn replace_byte(database: &mut SqliteConnection, place: Place, at: usize, new: u8) -> u8 {
+    let (column, table, condition) = place;
+    let read = format!("SELECT {column} FROM {table} WHERE {condition}");
+    let text: String = sqlx::query_scalar(AssertSqlSafe(read))
+        .fetch_one(&mut *database)
+        .await
+        .unwrap();
+    let mut bytes = text.into_bytes();
+    let at = at % bytes.len();
+    let old = std::mem::replace(&mut bytes[at], new);
+    let write = format!("UPDATE {table} SET {column} = ? WHERE {condition}");
+    sqlx::query(AssertSqlSafe(write))
+        .bind(String::from_utf8(bytes).unwrap())
+        .execute(database)
+        .await
+        .unwrap();
+    old
+}
+
+#[tokio::test]
+async fn changed_byte_of_a_result_is_noticed() {
+    const CHANGES: usize = 200;
+    const PLACES: [Place; 4] = [
+        ("report", "run_details", "run = 1"),
+        ("verdict", "run_details", "run = 1"),
+        ("findings", "run_details", "run = 1"),
+        ("line", "events", "run = 1 AND type = 'report'"),
+    ];
+    let server = Program::start().await;
+    for name in ["a", "b"] {
+        let run = server.queue(job(name, "10ms")).await;
+        server.wait_until_ended(run).await;
+    }
+    let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
+    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
+    for change in 0..CHANGES {
+        let (place, at) = (PLACES[change % 4], change * 7919);
+        let old = replace_byte(&mut database, place, at, b'7').await;
+        let run = server.get("/runs/1").await;
+        assert_eq!(run["damaged"], old != b'7', "{place:?} at {at}");
+        assert_eq!(run["report"].is_null(), old != b'7');
+        replace_byte(&mut database, place, at, old).await;
+    }
+    assert_eq!(server.get("/runs/1").await["damaged"], false);
+    let compare = || server.send(server.request(Method::GET, "/compare?runs=1,2"));
+    assert_eq!(compare().await.0, 200);
+    replace_byte(&mut database, PLACES[0], 20, b'?').await;
+    let (status, problem) = compare().await;
+    assert_eq!(
+        (status.as_u16(), problem["code"].as_str()),
+        (409, Some("damaged"))
+    );
+    sqlx::raw_sql("UPDATE run_details SET report = NULL")
+        .execute(&mut database)
+        .await
+        .unwrap();
+    assert_eq!(
+        server.get("/runs/1").await["damaged"],
+        true,
+        "a missing report"
+    );
+}
+
+#[tokio::test]
+async fn changed_summary_of_a_result_is_noticed() {
+    let server = Program::start().await;
+    let run = server.queue(job("a", "10ms")).await;
+    server.wait_until_ended(run).await;
+    let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
+    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
+    for (change, undo) in [
+        ("iops = iops + 1", "iops = iops - 1"),
+        ("lat_max_ns = lat_max_ns + 1", "lat_max_ns = lat_max_ns - 1"),
+        ("verdict = 'page_cache'", "verdict = 'device'"),
+    ] {
+        for (assignment, damaged) in [(change, true), (undo, false)] {
+            let sql = format!("UPDATE runs SET {assignment}");
+            let changed = sqlx::raw_sql(AssertSqlSafe(sql))
+                .execute(&mut database)
+                .await;
+            assert_eq!(changed.unwrap().rows_affected(), 1);
+            let shown = server.get(&format!("/runs/{run}")).await;
+            assert_eq!(shown["damaged"], damaged, "{assignment}");
+            assert_eq!(shown["iops"].is_null(), damaged, "{assignment}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn results_of_earlier_versions_are_not_checked() {
+    let server = Program::start().await;
+    let run = server.queue(job("a", "10ms")).await;
+    server.wait_until_ended(run).await;
+    let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
+    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::raw_sql(
+        "UPDATE run_details SET result_sha256 = NULL, summary_sha256 = NULL; UPDATE runs SET iops = 1",
+    )
+    .execute(&mut database)
+    .await
+    .unwrap();
+    let shown = server.get(&format!("/runs/{run}")).await;
+    assert_eq!(
+        (&shown["damaged"], &shown["iops"]),
+        (&json!(false), &json!(1.0))
+    );
+}

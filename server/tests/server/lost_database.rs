@@ -1,0 +1,206 @@
+//! A database that is deleted or replaced: nothing is acknowledged that is not stored, and no start
+//! silently begins an empty one.
+
+use crate::{
+    kills::check_events,
+    program::{Program, TIMEOUT, job},
+    start::start_error,
+};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+fn body() -> Value {
+    json!({"jobs": [job("late", "20ms")], "sample_ms": 20})
+}
+
+fn remove_database(data: &Path) {
+    for name in ["leadline.db", "leadline.db-wal", "leadline.db-shm"] {
+        let _ = std::fs::remove_file(data.join(name));
+    }
+}
+
+/// Checks that the server rejects a new run.
+async fn check_rejected(server: &Program) {
+    let (status, problem) = server.post("/runs", &body()).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{problem}");
+    assert_eq!(problem["code"], "store_replaced");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains("restore a copy"), "{detail}");
+}
+
+async fn wait_until_ready(server: &Program) {
+    let began = Instant::now();
+    loop {
+        let ready = server.send(server.request(Method::GET, "/readyz")).await;
+        if ready.0 == StatusCode::OK {
+            return;
+        }
+        assert!(began.elapsed() < TIMEOUT, "{}", ready.1);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn deleted_database_is_not_written() {
+    let server = Program::start().await;
+    let run = server.queue(job("a", "20ms")).await;
+    server.wait_until_ended(run).await;
+    wait_until_ready(&server).await;
+    remove_database(&server.data());
+    check_rejected(&server).await;
+    let patch = server.request(Method::PATCH, &format!("/runs/{run}"));
+    let (status, problem) = server.send(patch.json(&json!({"notes": "x"}))).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{problem}");
+    let ready = server.send(server.request(Method::GET, "/readyz")).await;
+    assert_eq!(ready.0, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(ready.1["reasons"][0].as_str().unwrap().contains("deleted"));
+    // The open file can still be read.
+    assert_eq!(server.get("/runs").await["total"], 1);
+    assert!(!server.data().join("leadline.db").exists());
+}
+
+/// The copy that a server makes of a deleted database that it has open.
+async fn rescued(data: &Path) -> PathBuf {
+    let began = Instant::now();
+    loop {
+        let files = std::fs::read_dir(data).unwrap();
+        let mut paths = files.map(|file| file.unwrap().path());
+        let is_copy = |path: &PathBuf| {
+            let name = path.to_string_lossy();
+            name.contains(".rescued-") && !name.ends_with("partial")
+        };
+        if let Some(path) = paths.find(is_copy) {
+            return path;
+        }
+        assert!(began.elapsed() < TIMEOUT, "there is no copy");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn database_deleted_in_mid_run_is_rescued() {
+    let server = Program::start().await;
+    let first = server.queue(job("a", "20ms")).await;
+    let before = server.wait_until_ended(first).await;
+    let run = server.queue(job("b", "2s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let data = server.data();
+    remove_database(&data);
+    check_rejected(&server).await;
+    let copy = rescued(&data).await;
+    let spool = data.join("spool/run-2.ndjson");
+    let began = Instant::now();
+    while !std::fs::read_to_string(&spool).is_ok_and(|text| text.contains("done")) {
+        assert!(began.elapsed() < TIMEOUT, "the end is not spooled");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let directory = server.kill().await;
+    let error = start_error(directory.path(), &[]).await;
+    let name = copy.file_name().unwrap().to_string_lossy();
+    assert!(error.contains(&*name) && error.contains("spool"), "{error}");
+    std::fs::rename(&copy, data.join("leadline.db")).unwrap();
+    let server = Program::start_in(directory, &[]).await;
+    assert_eq!(server.get(&format!("/runs/{first}")).await, before);
+    let ended = server.get(&format!("/runs/{run}")).await;
+    assert_eq!(ended["status"], "done");
+    assert_eq!(ended["damaged"], false);
+    check_events(&server.events(run).await, "done");
+}
+
+#[tokio::test]
+async fn database_without_its_log_is_rescued() {
+    let server = Program::start().await;
+    let run = server.queue(job("a", "20ms")).await;
+    server.wait_until_ended(run).await;
+    let data = server.data();
+    std::fs::remove_file(data.join("leadline.db-wal")).unwrap();
+    let copy = rescued(&data).await;
+    // The log of the old file is not needed, and would damage the copy.
+    let directory = server.kill().await;
+    remove_database(&data);
+    std::fs::rename(&copy, data.join("leadline.db")).unwrap();
+    let server = Program::start_in(directory, &[]).await;
+    let stored = server.get(&format!("/runs/{run}")).await;
+    assert_eq!(
+        (&stored["status"], &stored["damaged"]),
+        (&json!("done"), &json!(false))
+    );
+}
+
+#[tokio::test]
+async fn replaced_database_is_neither_read_nor_written() {
+    let server = Program::start().await;
+    let mut other = Program::start().await;
+    other.queue(job("other", "20ms")).await;
+    other.stop().await;
+    let run = server.queue(job("a", "20ms")).await;
+    server.wait_until_ended(run).await;
+    let file = server.data().join("leadline.db");
+    let aside = server.data().join("aside.db");
+    std::fs::rename(&file, &aside).unwrap();
+    std::fs::copy(other.data().join("leadline.db"), &file).unwrap();
+    check_rejected(&server).await;
+    let listed = server.get("/runs").await;
+    assert_eq!(listed["runs"][0]["name"], "a", "{listed}");
+    // The original file is back.
+    std::fs::rename(&aside, &file).unwrap();
+    wait_until_ready(&server).await;
+    let again = server.queue(job("b", "20ms")).await;
+    assert_eq!(server.wait_until_ended(again).await["status"], "done");
+}
+
+#[tokio::test]
+async fn start_without_the_database_is_rejected() {
+    let mut server = Program::start().await;
+    let run = server.queue(job("a", "20ms")).await;
+    server.wait_until_ended(run).await;
+    server.stop().await;
+    let data = server.data();
+    let saved = std::fs::read(data.join("leadline.db")).unwrap();
+    for content in [None, Some(&b""[..])] {
+        remove_database(&data);
+        if let Some(content) = content {
+            std::fs::write(data.join("leadline.db"), content).unwrap();
+        }
+        let error = start_error(server.directory.path(), &[]).await;
+        assert!(
+            error.contains("No empty database was created") && error.contains("initialized"),
+            "{error}"
+        );
+        let length = std::fs::metadata(data.join("leadline.db")).map(|file| file.len());
+        assert_eq!(length.ok(), content.map(|_| 0));
+    }
+    // Without the marker, the lock file of an earlier version remains.
+    std::fs::remove_file(data.join("initialized")).unwrap();
+    let error = start_error(server.directory.path(), &[]).await;
+    assert!(error.contains("data/lock"), "{error}");
+    std::fs::write(data.join("leadline.db"), saved).unwrap();
+    let server = Program::start_in(server.directory.clone(), &[]).await;
+    assert_eq!(server.get("/runs").await["total"], 1);
+    assert!(data.join("initialized").exists());
+}
+
+#[tokio::test]
+async fn start_with_another_database_is_rejected() {
+    let mut server = Program::start().await;
+    let mut other = Program::start().await;
+    wait_until_ready(&server).await;
+    wait_until_ready(&other).await;
+    server.stop().await;
+    other.stop().await;
+    let file = server.data().join("leadline.db");
+    let foreign = std::fs::read(other.data().join("leadline.db")).unwrap();
+    std::fs::write(&file, &foreign).unwrap();
+    let error = start_error(server.directory.path(), &[]).await;
+    assert!(
+        error.contains("it is not the database of this directory"),
+        "{error}"
+    );
+    assert!(std::fs::read(&file).unwrap() == foreign);
+    std::fs::remove_file(server.data().join("initialized")).unwrap();
+    Program::start_in(server.directory.clone(), &[]).await;
+}
