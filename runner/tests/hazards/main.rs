@@ -139,6 +139,27 @@ mod devices {
             device(twin_of_a_mounted_loop_device).refused_with(BACKS_LOOP);
         the_shifted_twin_of_a_mounted_loop_device_is_refused =>
             device(shifted_twin_of_a_mounted_loop_device).quick().refused_with(BACKS_LOOP);
+        a_partition_below_a_mounted_loop_device_on_its_disk_is_refused =>
+            device(partition_below_a_loop_device).refused_with(BACKS_LOOP);
+        a_partition_whose_disk_shares_its_file_with_a_mounted_loop_device_is_refused =>
+            device(partition_of_a_twin).refused_with(IN_USE);
+        a_partition_of_an_active_swap_file_is_refused =>
+            device(partition_of_an_active_swap_file).quick()
+                .refused_with(&["swap_file", "device_in_use"]);
+        a_loop_device_on_a_mounted_device_is_refused =>
+            device(above_a_mounted_device).refused_with(IN_USE);
+        a_loop_device_on_a_disk_with_a_mounted_partition_is_refused =>
+            device(above_a_disk_with_a_mounted_partition).quick().refused_with(IN_USE);
+        a_loop_device_on_active_swap_space_is_refused =>
+            device(above_active_swap).quick().refused_with(IN_USE);
+        a_loop_device_on_swap_space_with_another_name_is_refused =>
+            device(above_active_swap_by_another_node).quick().refused_with(IN_USE);
+        a_loop_device_on_a_held_device_is_refused =>
+            device(above_a_held_device).refused_with(IN_USE);
+        a_loop_device_on_a_lazily_unmounted_device_is_refused =>
+            device(above_a_lazily_unmounted_device).quick().refused_with(IN_USE);
+        a_loop_device_on_a_device_below_a_mounted_one_is_refused =>
+            device(twin_above_a_device).refused_with(BACKS_LOOP);
         a_read_only_device_is_refused => device(read_only).refused_with(READ_ONLY);
         a_device_that_was_set_read_only_is_refused => device(set_read_only).quick().refused_with(READ_ONLY);
         a_loop_device_on_a_hard_linked_file_is_refused =>
