@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := run
-.PHONY: run dev test truth bench build binaries fmt prerequisites
+.PHONY: run dev test truth safety-matrix swaps bench build binaries fmt prerequisites
 
 # Flags of `make run`, `make dev` and `make bench`, for example ARGS="--target-root /data".
 ARGS ?=
@@ -28,6 +28,13 @@ test:
 truth:
 	@tools/prerequisites test
 	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked -p leadline-runner --test truth -- --ignored --nocapture
+
+# Write to each hazard with fio and with the runner, on scratch loop devices (root, fio). Takes a
+# minute and replaces the table in docs/safety.md.
+safety-matrix:
+	@tools/prerequisites test
+	@TMPDIR=$(CURDIR)/target/tmp LEADLINE_SAFETY_MATRIX=$(CURDIR)/docs/safety.md \
+		cargo test --locked -p leadline-runner --test hazards safety_matrix -- --ignored --nocapture
 
 # Compare with fio; results are written to target/bench. See ARGS="--help".
 bench:

@@ -20,6 +20,7 @@ mod files;
 mod fingerprint;
 mod hazard;
 mod hidden;
+mod matrix;
 mod product;
 mod runner;
 mod scene;
