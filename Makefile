@@ -36,6 +36,12 @@ safety-matrix:
 	@TMPDIR=$(CURDIR)/target/tmp LEADLINE_SAFETY_MATRIX=$(CURDIR)/docs/safety.md \
 		cargo test --locked -p leadline-runner --test hazards safety_matrix -- --ignored --nocapture
 
+# Exchange targets 10,000 times between the confirmation and the write (root). Takes ten minutes.
+swaps:
+	@tools/prerequisites test
+	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked -p leadline-runner --test hazards \
+		targets_swapped_after_their_confirmation -- --ignored --nocapture
+
 # Compare with fio; results are written to target/bench. See ARGS="--help".
 bench:
 	@tools/prerequisites bench

@@ -324,7 +324,8 @@ pub(crate) fn partition_of_an_active_swap_file(scratch: &Scratch) -> Built {
     run("chmod", &["600", text(&image)])?;
     run("mkswap", &[text(&image)])?;
     let swap = unused_swap(text(&image))?;
-    let device = attach(&image, &[])?;
+    // Without --partscan, the partition would survive the detached device.
+    let device = attach(&image, &["--partscan"])?;
     run("addpart", &[&device.0, "1", "2048", "40960"])?;
     let partition = PathBuf::from(format!("{}p1", device.0));
     let scene = Scene::device(scratch, &partition, &image);

@@ -13,6 +13,7 @@
 
 mod clean;
 mod confirmations;
+mod confirmed_swaps;
 mod contents;
 mod devices_in_use;
 mod during;
@@ -428,6 +429,14 @@ mod races {
         swapped_directories_are_not_written => directories_below_the_root(60);
         a_root_that_becomes_a_link_before_the_job_is_not_followed => root_before_the_job();
         a_root_that_becomes_a_link_between_steps_is_not_followed => root_between_steps();
+        targets_swapped_after_their_confirmation_are_not_written => confirmed_swaps::check(300);
+    }
+
+    /// In most runs, the swap happens; an open loop device cannot be detached.
+    #[test]
+    #[ignore = "takes ten minutes: make swaps"]
+    fn targets_swapped_after_their_confirmation_are_not_written_10_000_times() {
+        confirmed_swaps::check(11_000);
     }
 
     #[test]

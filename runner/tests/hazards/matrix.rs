@@ -226,11 +226,11 @@ fn safety_matrix() {
             fio.join(" | "),
             leadline.join("; ")
         );
-        print!("{line}");
+        eprint!("{line}");
         table.push_str(&line);
     }
     let counts = format!(
-        "\nOf {rows_here} hazards, fio overwrites {lost_by_fio} by at least one name, leadline-runner {}.\n",
+        "\nOf {rows_here} hazards, fio overwrites {lost_by_fio} by at least one name,\nleadline-runner {}.\n",
         lost.len()
     );
     publish(&format!("{table}{counts}"));
@@ -320,7 +320,7 @@ fn leadline(runner: &Runner, path: &Path, is_changed: impl Fn() -> bool) -> Stri
 
 /// Prints the table, and replaces the one in the file `LEADLINE_SAFETY_MATRIX`.
 fn publish(table: &str) {
-    println!("{table}");
+    eprintln!("{table}");
     let Some(path) = env::var_os("LEADLINE_SAFETY_MATRIX") else {
         return;
     };

@@ -51,7 +51,7 @@ fn check_hosts(seeds: std::ops::Range<u64>) {
             wrong.push(format!("host {seed}: {error}"));
         }
     }
-    println!("{decisions:?}");
+    eprintln!("{decisions:?}");
     let first = wrong
         .iter()
         .take(20)

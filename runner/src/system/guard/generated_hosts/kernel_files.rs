@@ -113,7 +113,7 @@ impl Scratch {
                         sectors = 100 + file;
                         self.image(*file)
                     }
-                    Backing::Device(lower) if device % 2 == 0 => self.node(*lower),
+                    Backing::Device(lower) if device.is_multiple_of(2) => self.node(*lower),
                     Backing::Device(lower) => self.other_node(*lower),
                 };
                 write(&format!("loop/backing_file = {}", path.display()));

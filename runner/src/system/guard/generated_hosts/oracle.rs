@@ -88,9 +88,7 @@ impl Host {
                 self.files[*file].is_swap
                     || self
                         .loops_on(Backing::File(*file))
-                        .filter(is_other)
-                        .next()
-                        .is_some()
+                        .any(|node| node != device)
             }
         }
     }
