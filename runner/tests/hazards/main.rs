@@ -234,6 +234,20 @@ mod unused_devices {
     }
 }
 
+mod used_space {
+    use super::*;
+    use contents::check_used_space;
+
+    tests! {
+        the_confirmation_of_ext4_shows_its_used_space =>
+            check_used_space(&["mkfs.ext4", "-q", "-F"]);
+        the_confirmation_of_xfs_shows_its_used_space =>
+            check_used_space(&["mkfs.xfs", "-q", "-f"]);
+        the_confirmation_of_btrfs_shows_its_used_space =>
+            check_used_space(&["mkfs.btrfs", "-q", "-f"]);
+    }
+}
+
 mod files_of_others {
     use super::*;
     use files::*;
