@@ -27,7 +27,10 @@ use std::{
 const BYTES: usize = 256 << 10;
 const LOOP_SET_FD: libc::Ioctl = 0x4C00;
 const LOOP_CLR_FD: libc::Ioctl = 0x4C01;
-/// Tests at the same time may take a detached loop device for a while.
+const LOOP_CTL_ADD: libc::Ioctl = 0x4C80;
+const LOOP_CTL_REMOVE: libc::Ioctl = 0x4C81;
+const HIGH_LOOPS: u32 = 10_000;
+/// The kernel detaches a device when its last user closes it.
 const LONGEST_USE: Duration = Duration::from_secs(60);
 
 /// An exchange, and what undoes it.
@@ -327,13 +330,11 @@ fn during_layout(
     Ok(files(scratch, &target, None, &decoy, swap, undo))
 }
 
-/// Two images, the first one attached.
-fn images(scratch: &Scratch) -> Result<(PathBuf, PathBuf, Loop), Unavailable> {
+fn images(scratch: &Scratch) -> (PathBuf, PathBuf) {
     let [target, decoy] = ["target.img", "decoy.img"].map(|name| scratch.image(name, 1));
     fs::write(&target, noise(MIB as usize)).unwrap();
     fs::write(&decoy, decoy_data().repeat(4)).unwrap();
-    let device = attach(&target, &[])?;
-    Ok((target, decoy, device))
+    (target, decoy)
 }
 
 fn devices(scratch: Scratch, device: &Path, images: [PathBuf; 2]) -> Swap {
@@ -363,34 +364,88 @@ fn loop_call(device: &Path, request: libc::Ioctl, file: Option<&File>) -> io::Re
     }
 }
 
-/// Attaches an image to a loop device, unless another program uses the device.
-fn reattach(device: &Path, image: &Path) -> io::Result<()> {
-    let _ = loop_call(device, LOOP_CLR_FD, None);
-    let file = File::options().read(true).write(true).open(image)?;
+/// Attaches another image to a loop device, unless another program has taken the device.
+fn reattach(device: &Path, from: &Path, to: &Path) -> io::Result<()> {
+    if is_attached(device, from) {
+        loop_call(device, LOOP_CLR_FD, None)?;
+    }
+    let file = File::options().read(true).write(true).open(to)?;
     loop_call(device, LOOP_SET_FD, Some(&file))
+}
+
+fn is_attached(device: &Path, image: &Path) -> bool {
+    let name = device.file_name().unwrap().to_str().unwrap();
+    let backing = fs::read_to_string(format!("/sys/block/{name}/loop/backing_file"));
+    backing.is_ok_and(|backing| Path::new(backing.trim_end()) == image)
+}
+
+/// A loop device that `losetup --find` of other tests does not take while it is detached, because it
+/// takes the lowest free number. Removed on drop.
+struct HighLoop(PathBuf);
+
+impl HighLoop {
+    fn attach(image: &Path) -> Result<Self, Unavailable> {
+        let number = HIGH_LOOPS + std::process::id() % HIGH_LOOPS;
+        let control = Self::control(LOOP_CTL_ADD, number);
+        control.map_err(|error| format!("loop{number}: {error}"))?;
+        let device = Self(PathBuf::from(format!("/dev/loop{number}")));
+        let file = File::options().read(true).write(true).open(image).unwrap();
+        let attached = loop_call(&device.0, LOOP_SET_FD, Some(&file));
+        attached.map_err(|error| format!("loop{number}: {error}"))?;
+        Ok(device)
+    }
+
+    fn control(request: libc::Ioctl, number: u32) -> io::Result<()> {
+        let control = File::open("/dev/loop-control")?;
+        // SAFETY: both requests take a number.
+        match unsafe { libc::ioctl(control.as_raw_fd(), request, number) } {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for HighLoop {
+    fn drop(&mut self) {
+        let number: u32 = self.0.to_str().unwrap()["/dev/loop".len()..]
+            .parse()
+            .unwrap();
+        // Only this test uses it, unless all lower numbers are in use.
+        let _ = loop_call(&self.0, LOOP_CLR_FD, None);
+        for _ in 0..100 {
+            if Self::control(LOOP_CTL_REMOVE, number).is_ok() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        skip(&format!("{} stays", self.0.display()));
+    }
 }
 
 /// The loop device is attached to another image under the same name.
 fn loop_file(scratch: Scratch) -> Result<Swap, Unavailable> {
-    let (target, decoy, attached) = images(&scratch)?;
-    let device = PathBuf::from(&attached.0);
+    let (target, decoy) = images(&scratch);
+    let attached = HighLoop::attach(&target)?;
+    let device = attached.0.clone();
     let mut swap = devices(scratch, &device, [target.clone(), decoy.clone()]);
-    let (name, other) = (device.clone(), decoy);
-    swap.swap = Box::new(move || reattach(&name, &other).is_ok());
+    let (name, [from, to]) = (device, [target.clone(), decoy.clone()]);
+    swap.swap = Box::new(move || reattach(&name, &from, &to).is_ok());
     swap.undo = Box::new(move || {
+        let device = &attached.0;
         let limit = Instant::now() + LONGEST_USE;
-        while let Err(error) = reattach(&device, &target) {
-            assert!(Instant::now() < limit, "{}: {error}", device.display());
-            thread::sleep(Duration::from_millis(20));
+        while !is_attached(device, &target) {
+            let result = reattach(device, &decoy, &target);
+            assert!(Instant::now() < limit, "{}: {result:?}", device.display());
+            thread::sleep(Duration::from_millis(5));
         }
     });
-    swap._loops.push(attached);
     Ok(swap)
 }
 
 /// The node of the device becomes one of another device.
 fn node(scratch: Scratch) -> Result<Swap, Unavailable> {
-    let (target, decoy, attached) = images(&scratch)?;
+    let (target, decoy) = images(&scratch);
+    let attached = attach(&target, &[])?;
     let other = attach(&decoy, &[])?;
     let names = [scratch.at("node"), scratch.at("other node")];
     for (name, device) in names.iter().zip([&attached, &other]) {
