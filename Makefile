@@ -1,8 +1,8 @@
-# Commands: run, dev, test, truth, lab, bench, build, fmt. Longer logic is in tools/.
+# Commands: run, dev, test, truth, lab, safety-matrix, swaps, bench, build, fmt. Longer logic is in tools/.
 
 SHELL := bash
 .DEFAULT_GOAL := run
-.PHONY: run dev test truth lab bench build binaries fmt prerequisites
+.PHONY: run dev test truth lab safety-matrix swaps bench build binaries fmt prerequisites
 
 # Flags of `make run`, `make dev` and `make bench`, for example ARGS="--target-root /data".
 ARGS ?=
@@ -40,6 +40,19 @@ lab:
 	@cargo test --locked -p leadline-runner --test missing_time -- --include-ignored device_mapper
 	@cargo test --locked -p leadline-runner --test truth -- --include-ignored stacks
 	@cargo test --locked -p leadline --test server -- power_cuts --nocapture
+
+# Write to each hazard with fio and with the runner, on scratch loop devices (root, fio). Takes a
+# minute and replaces the table in docs/safety.md.
+safety-matrix:
+	@tools/prerequisites test
+	@TMPDIR=$(CURDIR)/target/tmp LEADLINE_SAFETY_MATRIX=$(CURDIR)/docs/safety.md \
+		cargo test --locked -p leadline-runner --test hazards safety_matrix -- --ignored --nocapture
+
+# Exchange targets 10,000 times between the confirmation and the write (root). Takes ten minutes.
+swaps:
+	@tools/prerequisites test
+	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked -p leadline-runner --test hazards \
+		targets_swapped_after_their_confirmation -- --ignored --nocapture
 
 # Compare with fio; results are written to target/bench. See ARGS="--help".
 bench:

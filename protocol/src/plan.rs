@@ -42,7 +42,7 @@ pub struct Confirmation {
     pub identity: Option<String>,
     /// What the person types: serial number or kernel name of a device, name of a file.
     pub text: String,
-    /// What was found on it, such as `ext4 "photos"`.
+    /// What was found on it, such as `ext4 "photos", 812 GiB used`.
     pub contents: Vec<String>,
     /// Valid for 10 minutes, for these jobs, and while the target stays as it is.
     pub code: String,

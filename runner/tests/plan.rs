@@ -76,7 +76,7 @@ fn invalid_jobs_are_rejected_without_writes() {
             "memory",
         ),
         (json!({"rw": "readwrites"}), "rw", "randrw"),
-        (json!({"verify": "md5"}), "verify", "not supported"),
+        (json!({"verify_pattern": "0xff"}), "verify_pattern", "not supported"),
         (json!({"bssplit": "4k/60:8k/60"}), "bssplit", "100 %"),
         (json!({"filename": "."}), "filename", "directory"),
         (

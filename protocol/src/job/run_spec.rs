@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn reports_all_invalid_fields() {
         let found = problems(
-            json!({"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k","verify":"md5"},{"rwmixread":101,"bs":[1]}]}),
+            json!({"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k","verify_pattern":"0xff"},{"rwmixread":101,"bs":[1]}]}),
         );
         let fields: Vec<&str> = found
             .iter()
@@ -231,7 +231,7 @@ mod tests {
                 "jobs[0].size",
                 "jobs[0].runtime",
                 "jobs[0].block_size",
-                "jobs[0].verify",
+                "jobs[0].verify_pattern",
                 "jobs[1].rwmixread",
                 "jobs[1].bs"
             ]

@@ -10,6 +10,8 @@ pub(crate) mod contents;
 pub(crate) mod device;
 pub(crate) mod file;
 pub(crate) mod file_use;
+#[cfg(test)]
+mod generated_hosts;
 pub(crate) mod overwrite;
 pub mod permissions;
 #[cfg(test)]
@@ -63,11 +65,14 @@ impl Purpose {
 }
 
 /// Permission to use a target.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Admission {
     /// Open with O_EXCL while this lives, so that no other program can mount the device, use it for
     /// swap or stack another device on it; `None` for files and for reading.
     pub claim: Option<OwnedFd>,
+    /// Likewise for the backing devices of loop devices.
+    #[expect(dead_code, reason = "held open")]
+    pub lower_claims: Vec<OwnedFd>,
 }
 
 #[derive(Clone, Debug)]
@@ -141,7 +146,7 @@ impl Guard {
             }
             _ => {
                 self.admit_file(found, purpose)?;
-                Ok(Admission { claim: None })
+                Ok(Admission::default())
             }
         }
     }

@@ -24,4 +24,5 @@ pub(crate) mod mounts;
 pub(crate) mod ownership;
 pub(crate) mod resolved_path;
 pub(crate) mod signature;
+pub(crate) mod used_space;
 pub mod view;

@@ -37,7 +37,9 @@ use crate::{
             resolved_path::{ResolvedPath, Stat},
         },
         target::{
-            attached_loop::AttachedLoop, checks::open_failed, device_watch::DeviceWatch,
+            attached_loop::AttachedLoop,
+            checks::{identity_changed, open_failed},
+            device_watch::DeviceWatch,
             owned_file::OwnedFile,
         },
     },
@@ -46,7 +48,14 @@ use leadline_protocol::{
     plan::{Plan, target::Target},
     problem::Problem,
 };
-use std::{collections::BTreeMap, io, ops::Range, os::fd::OwnedFd, path::Path, thread::sleep};
+use std::{
+    collections::BTreeMap,
+    io,
+    ops::Range,
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+    thread::sleep,
+};
 
 /// Bytes per call of layout and pre_read: large enough that the device is the limit, small enough
 /// to stop within a second.
@@ -95,6 +104,8 @@ pub struct Targets {
     /// What the plan found on the targets that the run overwrites, by path.
     expected: BTreeMap<String, Expected>,
     claims: BTreeMap<Dev, Admission>,
+    /// Files that this run writes, by canonical path.
+    written: BTreeMap<PathBuf, Stat>,
     /// Keyed by path of the backing file.
     loops: BTreeMap<String, AttachedLoop>,
     created: Vec<OwnedFile>,
@@ -109,6 +120,7 @@ impl Targets {
             file_id: None,
             expected: BTreeMap::new(),
             claims: BTreeMap::new(),
+            written: BTreeMap::new(),
             loops: BTreeMap::new(),
             created: Vec::new(),
             reused: Vec::new(),
@@ -120,7 +132,8 @@ impl Targets {
         Self { file_id, ..self }
     }
 
-    /// Sets what the plan found. A device without an entry is written only if it holds no data.
+    /// Sets what the plan found. A device or file without an entry is written only if it holds no
+    /// data, or if Leadline wrote it.
     pub(crate) fn with_plan(self, plan: &Plan) -> Self {
         let state = |path: &str| {
             let mut confirmations = plan.confirmations.iter();
@@ -147,6 +160,33 @@ impl Targets {
             (None, Some(now)) => !now.needs_confirmation(is_step),
             (Some(_), None) => false,
             (None, None) => true,
+        }
+    }
+
+    /// Checks that a file is what the plan found, before the run opens it for the first write, and
+    /// later that it is the same file. Another one may have taken its name.
+    pub(crate) fn check_planned(
+        &self,
+        guard: &Guard,
+        path: &str,
+        found: &ResolvedPath,
+    ) -> Result<(), Problem> {
+        let Some(stat) = found.stat else {
+            return Ok(());
+        };
+        if let Some(written) = self.written.get(&found.path) {
+            let is_same = written.is_same(&stat);
+            return is_same
+                .then_some(())
+                .ok_or_else(|| identity_changed(path, "was replaced"));
+        }
+        let is_of_study = self.file_id.as_ref().is_some_and(|id| path.contains(id));
+        let expected = self.expected.get(path).cloned().unwrap_or_default();
+        let now = guard.overwritten_by_run(found, &expected.regions)?;
+        if is_of_study || self.is_as_planned(&expected, now) {
+            Ok(())
+        } else {
+            Err(identity_changed(path, "was replaced or changed"))
         }
     }
 

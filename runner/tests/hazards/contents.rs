@@ -2,9 +2,16 @@
 
 use crate::{
     hazard::{Hazard, device},
-    scene::{MIB, Scene, attach, make_ext4, noise, run, write_at},
+    product::job,
+    runner::Runner,
+    scene::{MIB, Scene, Scratch, Unavailable, attach, make_ext4, mount, noise, run, write_at},
+    scratch::{Loop, skip},
 };
-use std::path::{Path, PathBuf};
+use serde_json::json;
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
 
 const IMAGE_MIB: u64 = 32;
 const END: u64 = IMAGE_MIB * MIB;
@@ -57,7 +64,7 @@ pub(crate) fn ext4() -> Hazard {
         Ok(scene.hold(device))
     })
     .not_allowed()
-    .shows("photos")
+    .shows("photos\\\", ")
 }
 
 /// ext4 outside of the root whose identity may be written.
@@ -385,4 +392,52 @@ pub(crate) fn one_byte_at_the_end_of_an_odd_size() -> Hazard {
         Ok(scene.hold(device).sized(4 * MIB))
     })
     .not_allowed()
+}
+
+/// The confirmation of a filesystem with a file of 100 MiB shows that much more used space than
+/// that of an empty one.
+pub(crate) fn check_used_space(make: &[&str]) {
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.img", 512);
+    let Ok(device) = attach(&image, &[]) else {
+        return;
+    };
+    let at = scratch.at("mounted");
+    let fill = |bytes: u64| -> Result<f64, Unavailable> {
+        run(make[0], &[&make[1..], &[device.0.as_str()]].concat())?;
+        let mounted = mount(&device.0, &at, "noatime")?;
+        fs::write(at.join("photos"), noise(bytes as usize)).unwrap();
+        rustix::fs::syncfs(File::open(&at).unwrap()).unwrap();
+        drop(mounted);
+        Ok(used_mib(&scratch, &device))
+    };
+    match (fill(0), fill(100 * MIB)) {
+        (Ok(empty), Ok(filled)) => {
+            let difference = filled - empty;
+            assert!(
+                (99.0..103.0).contains(&difference),
+                "{empty} MiB, {filled} MiB"
+            );
+        }
+        (Err(reason), _) | (_, Err(reason)) => skip(&reason),
+    }
+}
+
+/// `N` of `..., N MiB used`.
+fn used_mib(scratch: &Scratch, device: &Loop) -> f64 {
+    let job = job(Path::new(&device.0), MIB, json!({"rw": "write"}));
+    let plan = Runner::under(scratch.root()).plan(&job);
+    let contents = plan.json["confirmations"][0]["contents"][0].as_str();
+    let contents = contents.unwrap_or_else(|| panic!("{plan}")).to_string();
+    let number = contents.strip_suffix(" used").and_then(|text| {
+        let (_, used) = text.rsplit_once(", ")?;
+        let (number, unit) = used.split_once(' ')?;
+        let number: f64 = number.parse().ok()?;
+        match unit {
+            "KiB" => Some(number / 1024.0),
+            "MiB" => Some(number),
+            _ => None,
+        }
+    });
+    number.unwrap_or_else(|| panic!("no used space: {contents}"))
 }

@@ -8,10 +8,10 @@ use crate::{
     },
     scratch::{Loop, Mounted},
 };
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use std::{
     fs::{self, File},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::fs::MetadataExt},
     path::{Path, PathBuf},
 };
 
@@ -295,4 +295,111 @@ pub(crate) fn zram(scratch: &Scratch) -> Built {
     write_at(&device, 0, &noise(MIB as usize));
     let scene = Scene::device(scratch, &device, &device);
     Ok(scene.hold(removed))
+}
+
+/// A loop device on the whole disk is mounted. The driver does not claim the disk, so an exclusive
+/// open of the partition succeeds.
+pub(crate) fn partition_below_a_loop_device(scratch: &Scratch) -> Built {
+    let (image, device, partition) = partitioned(scratch)?;
+    let upper = attach(Path::new(&device.0), &["--offset", "1048576"])?;
+    make_ext4(&upper.0)?;
+    let mounted = mount(&upper.0, &scratch.at("mounted"), "noatime")?;
+    let scene = Scene::device(scratch, &partition, &image);
+    Ok(scene.hold(device).hold(upper).hold(mounted))
+}
+
+/// The file of its disk is also attached to a mounted loop device.
+pub(crate) fn partition_of_a_twin(scratch: &Scratch) -> Built {
+    let (image, device, partition) = partitioned(scratch)?;
+    let twin = attach(&image, &["--offset", "1048576"])?;
+    make_ext4(&twin.0)?;
+    let mounted = mount(&twin.0, &scratch.at("mounted"), "noatime")?;
+    let scene = Scene::device(scratch, &partition, &image);
+    Ok(scene.hold(device).hold(twin).hold(mounted))
+}
+
+pub(crate) fn partition_of_an_active_swap_file(scratch: &Scratch) -> Built {
+    let image = scratch.root().join("swap");
+    fs::write(&image, vec![0; 32 * MIB as usize]).unwrap();
+    run("chmod", &["600", text(&image)])?;
+    run("mkswap", &[text(&image)])?;
+    let swap = unused_swap(text(&image))?;
+    // Without --partscan, the partition would survive the detached device.
+    let device = attach(&image, &["--partscan"])?;
+    run("addpart", &[&device.0, "1", "2048", "40960"])?;
+    let partition = PathBuf::from(format!("{}p1", device.0));
+    let scene = Scene::device(scratch, &partition, &image);
+    Ok(scene.hold(swap).hold(device))
+}
+
+pub(crate) fn above_a_mounted_device(scratch: &Scratch) -> Built {
+    let (image, lower) = ext4(scratch)?;
+    let mounted = mount(&lower.0, &scratch.at("mounted"), "noatime")?;
+    above(scratch, &image, lower, mounted)
+}
+
+pub(crate) fn above_a_disk_with_a_mounted_partition(scratch: &Scratch) -> Built {
+    let (image, lower, partition) = partitioned(scratch)?;
+    make_ext4(text(&partition))?;
+    let mounted = mount(text(&partition), &scratch.at("mounted"), "noatime")?;
+    above(scratch, &image, lower, mounted)
+}
+
+pub(crate) fn above_active_swap(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    let lower = attach(&image, &[])?;
+    run("mkswap", &[&lower.0])?;
+    let swap = unused_swap(&lower.0)?;
+    above(scratch, &image, lower, swap)
+}
+
+/// /proc/swaps names the other node.
+pub(crate) fn above_active_swap_by_another_node(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    let lower = attach(&image, &[])?;
+    let node = other_node(scratch, &lower);
+    run("mkswap", &[text(&node)])?;
+    let swap = unused_swap(text(&node))?;
+    above(scratch, &image, lower, swap)
+}
+
+/// Only the exclusive open of the lower device detects it.
+pub(crate) fn above_a_held_device(scratch: &Scratch) -> Built {
+    let image = scratch.image("disk.img", 32);
+    let lower = attach(&image, &[])?;
+    let held = exclusively_open(&lower.0)?;
+    above(scratch, &image, lower, held)
+}
+
+pub(crate) fn above_a_lazily_unmounted_device(scratch: &Scratch) -> Built {
+    let (image, lower) = ext4(scratch)?;
+    let at = scratch.at("mounted");
+    let mounted = mount(&lower.0, &at, "noatime")?;
+    let open = File::create(at.join("open")).unwrap();
+    rustix::fs::syncfs(&open).unwrap();
+    run("umount", &["--lazy", text(&at)])?;
+    std::mem::forget(mounted);
+    above(scratch, &image, lower, open)
+}
+
+/// The lower device has another loop device, attached through another node, that is mounted.
+pub(crate) fn twin_above_a_device(scratch: &Scratch) -> Built {
+    let (image, lower) = ext4(scratch)?;
+    let twin = attach(&other_node(scratch, &lower), &[])?;
+    let mounted = mount(&twin.0, &scratch.at("mounted"), "noatime")?;
+    above(scratch, &image, lower, (mounted, twin))
+}
+
+fn other_node(scratch: &Scratch, device: &Loop) -> PathBuf {
+    let number = fs::metadata(&device.0).unwrap().rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    crate::product::make_node(&scratch.at("node"), FileType::BlockDevice, major, minor)
+}
+
+/// A loop device on a device that something else uses.
+fn above(scratch: &Scratch, image: &Path, lower: Loop, used_by: impl std::any::Any) -> Built {
+    let upper = attach(Path::new(&lower.0), &[])?;
+    let mut scene = Scene::device(scratch, &upper.0, image);
+    scene.devices.push(PathBuf::from(&lower.0));
+    Ok(scene.hold(lower).hold(upper).hold(used_by))
 }

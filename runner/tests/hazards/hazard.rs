@@ -118,6 +118,20 @@ impl Hazard {
         self
     }
 
+    pub(crate) fn scene(&self, scratch: &Scratch) -> Result<Scene, Unavailable> {
+        (self.build)(scratch)
+    }
+
+    /// A runner with the permissions of this hazard.
+    pub(crate) fn runner(&self, scene: &Scene) -> Runner {
+        let identity = identity(scene).into_iter();
+        Runner {
+            roots: scene.roots.clone(),
+            launcher: scene.launcher.clone(),
+            allowed: identity.filter(|_| self.allowed).collect(),
+        }
+    }
+
     /// Runs a part of the product of names, kinds, engines and modes.
     pub(crate) fn check(&self, title: &str) {
         let mut cases = product::short(self.names, self.kinds);
@@ -136,7 +150,7 @@ impl Hazard {
 
     fn check_cases(&self, title: &str, cases: Vec<Case>) {
         let scratch = Scratch::new();
-        let scene = match (self.build)(&scratch) {
+        let scene = match self.scene(&scratch) {
             Ok(scene) => scene,
             Err(reason) => return skip(&format!("{title}: {reason}")),
         };
@@ -187,14 +201,7 @@ struct Lost;
 
 impl<'a> Check<'a> {
     fn new(hazard: &'a Hazard, scene: Scene, scratch: Scratch) -> Self {
-        let runner = Runner {
-            roots: scene.roots.clone(),
-            launcher: scene.launcher.clone(),
-            allowed: identity(&scene)
-                .into_iter()
-                .filter(|_| hazard.allowed)
-                .collect(),
-        };
+        let runner = hazard.runner(&scene);
         Self {
             hazard,
             state: scene.settled_state(),

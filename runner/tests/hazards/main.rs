@@ -13,6 +13,7 @@
 
 mod clean;
 mod confirmations;
+mod confirmed_swaps;
 mod contents;
 mod devices_in_use;
 mod during;
@@ -20,6 +21,7 @@ mod files;
 mod fingerprint;
 mod hazard;
 mod hidden;
+mod matrix;
 mod product;
 mod runner;
 mod scene;
@@ -139,6 +141,27 @@ mod devices {
             device(twin_of_a_mounted_loop_device).refused_with(BACKS_LOOP);
         the_shifted_twin_of_a_mounted_loop_device_is_refused =>
             device(shifted_twin_of_a_mounted_loop_device).quick().refused_with(BACKS_LOOP);
+        a_partition_below_a_mounted_loop_device_on_its_disk_is_refused =>
+            device(partition_below_a_loop_device).refused_with(BACKS_LOOP);
+        a_partition_whose_disk_shares_its_file_with_a_mounted_loop_device_is_refused =>
+            device(partition_of_a_twin).refused_with(IN_USE);
+        a_partition_of_an_active_swap_file_is_refused =>
+            device(partition_of_an_active_swap_file).quick()
+                .refused_with(&["swap_file", "device_in_use"]);
+        a_loop_device_on_a_mounted_device_is_refused =>
+            device(above_a_mounted_device).refused_with(IN_USE);
+        a_loop_device_on_a_disk_with_a_mounted_partition_is_refused =>
+            device(above_a_disk_with_a_mounted_partition).quick().refused_with(IN_USE);
+        a_loop_device_on_active_swap_space_is_refused =>
+            device(above_active_swap).quick().refused_with(IN_USE);
+        a_loop_device_on_swap_space_with_another_name_is_refused =>
+            device(above_active_swap_by_another_node).quick().refused_with(IN_USE);
+        a_loop_device_on_a_held_device_is_refused =>
+            device(above_a_held_device).refused_with(IN_USE);
+        a_loop_device_on_a_lazily_unmounted_device_is_refused =>
+            device(above_a_lazily_unmounted_device).quick().refused_with(IN_USE);
+        a_loop_device_on_a_device_below_a_mounted_one_is_refused =>
+            device(twin_above_a_device).refused_with(BACKS_LOOP);
         a_read_only_device_is_refused => device(read_only).refused_with(READ_ONLY);
         a_device_that_was_set_read_only_is_refused => device(set_read_only).quick().refused_with(READ_ONLY);
         a_loop_device_on_a_hard_linked_file_is_refused =>
@@ -208,6 +231,20 @@ mod unused_devices {
             one_byte_at_the_end_of_an_odd_size();
         an_allowed_ext4_is_overwritten_only_with_a_confirmation =>
             allowed_ext4_outside_of_the_root();
+    }
+}
+
+mod used_space {
+    use super::*;
+    use contents::check_used_space;
+
+    tests! {
+        the_confirmation_of_ext4_shows_its_used_space =>
+            check_used_space(&["mkfs.ext4", "-q", "-F"]);
+        the_confirmation_of_xfs_shows_its_used_space =>
+            check_used_space(&["mkfs.xfs", "-q", "-f"]);
+        the_confirmation_of_btrfs_shows_its_used_space =>
+            check_used_space(&["mkfs.btrfs", "-q", "-f"]);
     }
 }
 
@@ -406,6 +443,14 @@ mod races {
         swapped_directories_are_not_written => directories_below_the_root(60);
         a_root_that_becomes_a_link_before_the_job_is_not_followed => root_before_the_job();
         a_root_that_becomes_a_link_between_steps_is_not_followed => root_between_steps();
+        targets_swapped_after_their_confirmation_are_not_written => confirmed_swaps::check(300);
+    }
+
+    /// In most runs, the swap happens; an open loop device cannot be detached.
+    #[test]
+    #[ignore = "takes ten minutes: make swaps"]
+    fn targets_swapped_after_their_confirmation_are_not_written_10_000_times() {
+        confirmed_swaps::check(11_000);
     }
 
     #[test]

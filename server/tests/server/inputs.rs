@@ -81,10 +81,10 @@ async fn all_invalid_fields_are_reported_and_nothing_is_stored() {
     .await;
     check(
         &server,
-        r#"{"jobs":[{"verify":"md5"}],"sample_ms":1}"#,
+        r#"{"jobs":[{"verify_pattern":"0xff"}],"sample_ms":1}"#,
         422,
         "unsupported_option",
-        &["jobs[0].verify", "sample_ms"],
+        &["jobs[0].verify_pattern", "sample_ms"],
     )
     .await;
     check(

@@ -35,7 +35,7 @@ const ALIGN: u64 = 4096;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents {
-    /// Such as `ext4 "photos"`, or `sdb1: ext4 "photos"`.
+    /// Such as `ext4 "photos", 812 GiB used`, or `sdb1: ext4 "photos", 812 GiB used`.
     signatures: Vec<String>,
     /// A byte that is not zero was read.
     has_data: bool,
@@ -54,11 +54,14 @@ impl Contents {
             sample.read(range)?;
         }
         let found = match &sample.copy {
-            Some(copy) if sample.has_data => signatures(copy),
+            Some(copy) if sample.has_data => signatures(copy)
+                .into_iter()
+                .map(|signature| signature.with_used_space(copy).to_string())
+                .collect(),
             _ => Vec::new(),
         };
         Ok(Self {
-            signatures: found.iter().map(ToString::to_string).collect(),
+            signatures: found,
             has_data: sample.has_data,
             digest: sample.hash.finalize().into(),
         })

@@ -10,12 +10,13 @@ use crate::system::{
         block_device::BlockDevice,
         device_use::Use,
         identity::identity,
+        kernel::Dev,
         resolved_path::{ResolvedPath, Stat},
     },
 };
 use leadline_protocol::problem::Problem;
 use rustix::{
-    fs::{Mode, OFlags, open},
+    fs::{Mode, OFlags, fstat, open},
     io::Errno,
 };
 use std::{
@@ -53,7 +54,7 @@ impl Guard {
         }
         if purpose == Purpose::Read {
             open_device(path, OFlags::empty()).map_err(permission_denied(path))?;
-            return Ok(Admission { claim: None });
+            return Ok(Admission::default());
         }
         self.check_write(block)?;
         let claim = claim(path, block)?;
@@ -71,7 +72,19 @@ impl Guard {
                 "Check the device and plan the run again.",
             ));
         }
-        Ok(Admission { claim: Some(claim) })
+        let lower_claims = self.claim_lower(block)?;
+        Ok(Admission {
+            claim: Some(claim),
+            lower_claims,
+        })
+    }
+
+    /// Claims the backing devices of loop devices. The loop driver does not claim them.
+    fn claim_lower(&self, block: &BlockDevice) -> Result<Vec<OwnedFd>, Problem> {
+        let changed = self.host.changed_devices(block).into_iter();
+        let backing = changed.filter_map(|device| device.backing.as_ref()?.device);
+        let lower = backing.filter_map(|device| self.host.by_dev(device));
+        lower.map(claim_by_name).collect()
     }
 
     /// Checks the inventory only. Reports current use before device properties such as read-only.
@@ -79,6 +92,7 @@ impl Guard {
         if let Some(used_by) = self.host.uses(block).first() {
             return Err(in_use(block, used_by));
         }
+        self.check_backing_files(block)?;
         let path = block.path();
         if block.read_only {
             return Err(Problem::guard(
@@ -92,16 +106,21 @@ impl Guard {
             return Ok(());
         }
         if let Some((path, stat)) = self.backing_file_in_root(block) {
-            self.check_swap(&path, stat)?;
             return check_hard_links(&path, stat);
         }
-        if let Some(backing) = &block.backing
-            && let found = ResolvedPath::find(Path::new(&backing.path))
-            && let Some(stat) = found.stat
-        {
-            self.check_swap(&found.path, stat)?;
-        }
         self.check_listed(block)
+    }
+
+    /// Checks that no loop device whose bytes change is on an active swap file.
+    fn check_backing_files(&self, block: &BlockDevice) -> Result<(), Problem> {
+        let changed = self.host.changed_devices(block).into_iter();
+        for backing in changed.filter_map(|device| device.backing.as_ref()) {
+            let found = ResolvedPath::find(Path::new(&backing.path));
+            if let Some(stat) = found.stat {
+                self.check_swap(&found.path, stat)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns true for a loop device that the run attached to one of its files.
@@ -131,16 +150,23 @@ impl Guard {
                 "Choose another device, or a file.".into(),
             ));
         };
+        // The identity of a partition is that of its disk, with its number.
+        let disk = block.disk.as_ref();
+        let disk = disk.and_then(|disk| self.host.blocks.get(disk));
+        let disk = disk.unwrap_or(block);
+        let disk_identity = identity(&self.host, disk);
         let has_same = |other: &&BlockDevice| {
-            other.name != block.name && identity(&self.host, other).as_ref() == Some(&found)
+            other.name != disk.name && identity(&self.host, other) == disk_identity
         };
         if let Some(other) = self.host.blocks.values().find(has_same) {
             return Err(Problem::guard(
                 "ambiguous_identity",
                 FIELD,
                 format!(
-                    "{path} and {} have the same identity {found}.",
-                    other.path()
+                    "{} and {} have the same identity {}.",
+                    disk.path(),
+                    other.path(),
+                    disk_identity.unwrap_or_default()
                 ),
                 "Remove one of them, or choose another device.",
             ));
@@ -200,6 +226,18 @@ fn claim(path: &Path, block: &BlockDevice) -> Result<OwnedFd, Problem> {
             result => return result.map_err(permission_denied(path)),
         }
         tries += 1;
+    }
+}
+
+/// Claims a device by its kernel name.
+fn claim_by_name(block: &BlockDevice) -> Result<OwnedFd, Problem> {
+    let path = PathBuf::from(block.path());
+    let claim = claim(&path, block)?;
+    let is_same = fstat(&claim).is_ok_and(|found| Dev(found.st_rdev) == block.dev);
+    if is_same {
+        Ok(claim)
+    } else {
+        Err(not_a_device(&path))
     }
 }
 

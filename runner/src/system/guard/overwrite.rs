@@ -5,7 +5,7 @@ use crate::{
     plan::host_view::{Overwritten, PathKind},
     system::{
         guard::{
-            Guard, Purpose,
+            FIELD, Guard, Purpose,
             contents::Contents,
             file::permission_denied,
             file_use::{check_unused, open_to_write},
@@ -28,7 +28,10 @@ use sha2::{Digest, Sha256};
 use std::{
     fs::{self, File},
     ops::Range,
-    os::{fd::OwnedFd, unix::fs::MetadataExt},
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::fs::MetadataExt,
+    },
     path::{Path, PathBuf},
 };
 
@@ -48,6 +51,25 @@ impl Guard {
         found: &ResolvedPath,
         regions: &[Range<u64>],
     ) -> Result<Option<Overwritten>, Problem> {
+        self.overwritten_unless(found, regions, check_unused)
+    }
+
+    /// Like `overwritten`, for a file that this process may have open.
+    pub(crate) fn overwritten_by_run(
+        &self,
+        found: &ResolvedPath,
+        regions: &[Range<u64>],
+    ) -> Result<Option<Overwritten>, Problem> {
+        self.overwritten_unless(found, regions, |_, _| Ok(()))
+    }
+
+    /// `check`: of the open file.
+    fn overwritten_unless(
+        &self,
+        found: &ResolvedPath,
+        regions: &[Range<u64>],
+        check: impl FnOnce(&OwnedFd, &Path) -> Result<(), Problem>,
+    ) -> Result<Option<Overwritten>, Problem> {
         match (found.kind, found.stat) {
             // The plan has reported why.
             _ if self.refuses_to_write(found) => Ok(None),
@@ -57,7 +79,7 @@ impl Guard {
                 }
                 _ => Ok(None),
             },
-            (PathKind::File, Some(stat)) => overwritten_file(&found.path, stat, regions),
+            (PathKind::File, Some(stat)) => overwritten_file(&found.path, stat, regions, check),
             _ => Ok(None),
         }
     }
@@ -141,12 +163,16 @@ fn overwritten_file(
     path: &Path,
     stat: Stat,
     regions: &[Range<u64>],
+    check: impl FnOnce(&OwnedFd, &Path) -> Result<(), Problem>,
 ) -> Result<Option<Overwritten>, Problem> {
     let file = open_to_write(path)?;
-    if ownership::is_owned(path) {
+    if !Stat::of_fd(&file).is_ok_and(|now| now.is_same(&stat)) {
+        return Err(replaced(path));
+    }
+    if ownership::is_owned(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd()))) {
         return Ok(None);
     }
-    check_unused(&file, path)?;
+    check(&file, path)?;
     let contents =
         Contents::read(&file, stat.length, regions).map_err(|error| unreadable(path, &error))?;
     let modified = fs::metadata(path)
@@ -165,6 +191,16 @@ fn overwritten_file(
         state: hex(&Sha256::digest(state)),
         data: hex(&Sha256::digest(data)),
     }))
+}
+
+/// Another file has taken the name.
+fn replaced(path: &Path) -> Problem {
+    Problem::guard(
+        "identity_changed",
+        FIELD,
+        format!("{} was replaced during the check.", path.display()),
+        "Check the file and plan the run again.",
+    )
 }
 
 fn open_to_read(path: &Path) -> Result<OwnedFd, Problem> {

@@ -1,8 +1,13 @@
 //! Who uses a block device: mounts, swap, dm and md devices, btrfs pools, partitions and loop
 //! devices.
 
-use crate::system::host::{block_device::BlockDevice, inventory::Inventory};
-use std::fmt;
+use crate::system::host::{
+    block_device::{Backing, BlockDevice},
+    inventory::Inventory,
+    kernel::Dev,
+};
+use leadline_protocol::device::DeviceKind;
+use std::{fmt, fs, os::unix::fs::MetadataExt};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Use {
@@ -20,6 +25,11 @@ pub(crate) enum Use {
         point: String,
     },
     Partition {
+        name: String,
+        used_by: Box<Use>,
+    },
+    /// A device below it, which a write changes as well.
+    Lower {
         name: String,
         used_by: Box<Use>,
     },
@@ -49,6 +59,7 @@ impl fmt::Display for Use {
                 write!(f, "member of the btrfs filesystem mounted at {point}")
             }
             Self::Partition { name, used_by } => write!(f, "its partition {name}: {used_by}"),
+            Self::Lower { name, used_by } => write!(f, "{name} below it: {used_by}"),
             Self::BacksLoop(name) => write!(f, "backing device of {name}"),
             Self::SharesFile(name) => write!(f, "its backing file is also attached to {name}"),
         }
@@ -56,14 +67,21 @@ impl fmt::Display for Use {
 }
 
 impl Inventory {
-    /// All uses of a device and of its partitions.
+    /// All uses of a device, of its partitions, and of the devices below it.
     pub(crate) fn uses(&self, block: &BlockDevice) -> Vec<Use> {
-        let mut uses = self.own_uses(block);
+        let mut uses = self.whole_uses(block, None);
+        uses.extend(self.lower_uses(block));
+        uses
+    }
+
+    /// Uses of a device and of its partitions, except by `upper`.
+    fn whole_uses(&self, block: &BlockDevice, upper: Option<&BlockDevice>) -> Vec<Use> {
+        let mut uses = self.own_uses(block, upper);
         for part in self.blocks.values() {
             if part.disk.as_ref() != Some(&block.name) {
                 continue;
             }
-            let part_uses = self.own_uses(part).into_iter();
+            let part_uses = self.own_uses(part, None).into_iter();
             uses.extend(part_uses.map(|used_by| Use::Partition {
                 name: part.name.clone(),
                 used_by: used_by.into(),
@@ -72,7 +90,53 @@ impl Inventory {
         uses
     }
 
-    fn own_uses(&self, block: &BlockDevice) -> Vec<Use> {
+    /// Uses of the devices below, except by the devices on the way. An exclusive open does not detect
+    /// them all: loop devices do not claim their backing device.
+    fn lower_uses(&self, block: &BlockDevice) -> Vec<Use> {
+        let mut uses = Vec::new();
+        for upper in self.changed_devices(block) {
+            for lower in self.directly_changed(upper) {
+                let lower_uses = if upper.disk.is_some() {
+                    // The other partitions have other bytes.
+                    self.own_uses(lower, Some(upper))
+                } else {
+                    self.whole_uses(lower, Some(upper))
+                };
+                uses.extend(lower_uses.into_iter().map(|used_by| Use::Lower {
+                    name: lower.name.clone(),
+                    used_by: used_by.into(),
+                }));
+            }
+        }
+        uses
+    }
+
+    /// The devices whose bytes a write to a device changes: itself and those below.
+    pub(crate) fn changed_devices<'a>(&'a self, block: &'a BlockDevice) -> Vec<&'a BlockDevice> {
+        let mut changed = vec![block];
+        let mut next = 0;
+        while let Some(upper) = changed.get(next) {
+            for lower in self.directly_changed(upper) {
+                if changed.iter().all(|known| known.name != lower.name) {
+                    changed.push(lower);
+                }
+            }
+            next += 1;
+        }
+        changed
+    }
+
+    /// The devices directly below whose bytes a write changes. Not the device below the file of a
+    /// loop device, of which the filesystem assigns other bytes to other files.
+    fn directly_changed(&self, block: &BlockDevice) -> Vec<&BlockDevice> {
+        match &block.backing {
+            Some(Backing { device: None, .. }) => Vec::new(),
+            _ => self.parents(block),
+        }
+    }
+
+    /// `upper`: the device that is not a use, because a write to it is what is checked.
+    fn own_uses(&self, block: &BlockDevice, upper: Option<&BlockDevice>) -> Vec<Use> {
         let mut uses: Vec<Use> = Vec::new();
         for mount in self.mounts_of(block) {
             uses.push(Use::Mounted {
@@ -87,13 +151,13 @@ impl Inventory {
         if self.swaps.iter().any(|path| self.is_node_of(path, block)) {
             uses.push(Use::Swap);
         }
-        for holder in &block.holders {
-            uses.push(Use::Holder(self.display_name(holder)));
-        }
+        let holders = (block.holders.iter()).filter(|name| !self.is_beside(name, upper));
+        uses.extend(holders.map(|name| Use::Holder(self.display_name(name))));
         for other in self.loops() {
+            let is_upper = upper.is_some_and(|upper| upper.name == other.name);
             let is_backing =
                 (other.backing.as_ref()).is_some_and(|file| file.device == Some(block.dev));
-            if is_backing {
+            if is_backing && !is_upper {
                 uses.push(Use::BacksLoop(other.name.clone()));
             }
             if other.name != block.name && shares_file(block, other) {
@@ -103,9 +167,23 @@ impl Inventory {
         uses
     }
 
+    /// The holder is `upper`, or like it a dm device, such as another logical volume: it uses other
+    /// bytes of the device.
+    fn is_beside(&self, holder: &str, upper: Option<&BlockDevice>) -> bool {
+        let is_dm = |name: &str| {
+            let block = self.blocks.get(name);
+            block.is_some_and(|block| block.kind == DeviceKind::Dm)
+        };
+        upper.is_some_and(|upper| {
+            upper.name == holder || (upper.kind == DeviceKind::Dm && is_dm(holder))
+        })
+    }
+
     fn is_node_of(&self, path: &str, block: &BlockDevice) -> bool {
-        let found = self.by_node(path);
-        path.starts_with("/dev/") && found.is_some_and(|found| found.name == block.name)
+        let number = fs::metadata(path).map(|node| node.rdev());
+        let is_other_node = number.is_ok_and(|number| Dev(number) == block.dev);
+        let found = self.by_node(path).filter(|_| path.starts_with("/dev/"));
+        is_other_node || found.is_some_and(|found| found.name == block.name)
     }
 
     fn btrfs_membership(&self, block: &BlockDevice) -> Option<Use> {

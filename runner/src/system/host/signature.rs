@@ -1,6 +1,8 @@
 //! Filesystems, partition tables and other signatures on a device or in a file, from wipefs(8) of
 //! util-linux, which every distribution installs. It opens its argument for reading only.
 
+use crate::system::host::used_space::used_bytes;
+use leadline_protocol::format;
 use serde::Deserialize;
 use std::{fmt, fs::File, process::Command};
 
@@ -16,6 +18,18 @@ pub(crate) struct Signature {
     label: Option<String>,
     /// Such as `filesystem` or `partition-table`.
     usage: Option<String>,
+    #[serde(skip)]
+    used_bytes: Option<u64>,
+}
+
+impl Signature {
+    /// With the space that the filesystem uses, which is not current while it is mounted.
+    pub(crate) fn with_used_space(self, device: &File) -> Self {
+        Self {
+            used_bytes: used_bytes(&self.kind, device),
+            ..self
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -29,8 +43,11 @@ impl fmt::Display for Signature {
         if self.usage.as_deref() == Some(TABLE) {
             f.write_str(" partition table")?;
         }
-        match &self.label {
-            Some(label) => write!(f, " {label:?}"),
+        if let Some(label) = &self.label {
+            write!(f, " {label:?}")?;
+        }
+        match self.used_bytes {
+            Some(used) => write!(f, ", {} used", format::bytes(used)),
             None => Ok(()),
         }
     }

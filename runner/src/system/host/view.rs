@@ -60,6 +60,16 @@ impl View {
             default_directory,
         }
     }
+
+    /// A host other than the running one.
+    #[cfg(test)]
+    pub(crate) fn of(kernel: Kernel, guard: Guard) -> Self {
+        Self {
+            kernel,
+            guard,
+            default_directory: "/".into(),
+        }
+    }
 }
 
 impl HostView for View {

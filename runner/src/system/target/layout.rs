@@ -92,6 +92,7 @@ impl Targets {
         if purpose == Purpose::Read || is_complete || found.kind == PathKind::Device {
             return Ok(Finish::Done);
         }
+        self.check_planned(&layout.guard, file.path, &found)?;
         self.record_reused(&found);
         let fd = layout.open(&found, file).map_err(open_failed(file.path))?;
         let stat = check_identity(file.path, &fd, found.stat)?;
@@ -99,6 +100,7 @@ impl Targets {
         if old_length.is_none() && (stat.links != 1 || stat.length != 0) {
             return Err(identity_changed(file.path, "was replaced"));
         }
+        self.written.insert(found.path.clone(), stat);
         let created = OwnedFile::new(&found.path, stat, file.unlink);
         let result = layout.create_blocks(&fd, file);
         let is_done = result == Ok(Finish::Done);

@@ -84,9 +84,13 @@ impl Targets {
         let path = spec.path;
         let found = ResolvedPath::find(Path::new(path));
         guard.admit(&found, spec.purpose)?;
+        if spec.purpose == Purpose::Write {
+            self.check_planned(guard, path, &found)?;
+        }
         let flags = spec.purpose.open_flags() | OFlags::CLOEXEC;
         let file = open_in_root(guard, &found.path, flags).map_err(open_failed(path))?;
         let stat = check_identity(path, &file, found.stat)?;
+        self.written.insert(found.path.clone(), stat);
         self.adopt_study_file(&found.path, stat, spec.unlink);
         AttachedLoop::attach(&file, spec.alignment, spec.purpose == Purpose::Read)
             .map_err(|error| loop_failed(path, &error))

@@ -89,6 +89,7 @@ impl Targets {
             return Err(identity_changed(path, "was removed"));
         }
         if job.pattern.rw.destroys() {
+            self.check_planned(guard, path, &found)?;
             self.record_reused(&found);
         }
         let mut flags = io_flags(job);
@@ -96,6 +97,11 @@ impl Targets {
         let fd = with_noatime(flags, |flags| open_in_root(guard, &found.path, flags))
             .map_err(|error| open_problem(target, job, error))?;
         let stat = check_identity(path, &fd, found.stat)?;
+        // Another file may have taken the place of a new one.
+        if found.stat.is_none() && (stat.links != 1 || stat.length != 0) {
+            return Err(identity_changed(path, "was replaced"));
+        }
+        self.written.insert(found.path.clone(), stat);
         if found.stat.is_some() {
             self.adopt_study_file(&found.path, stat, unlink);
         } else {

@@ -330,7 +330,7 @@ export type Confirmation = {
      */
     text: string;
     /**
-     * What was found on it, such as `ext4 "photos"`.
+     * What was found on it, such as `ext4 "photos", 812 GiB used`.
      */
     contents: Array<string>;
     /**

@@ -1,0 +1,331 @@
+//! The same 4 KiB write to a hazard by fio and by leadline-runner, as root, with all permissions
+//! that Leadline has: a Markdown table for docs/safety.md. `make safety-matrix` runs it.
+
+use crate::{
+    contents, devices_in_use as devices, files,
+    fingerprint::Copies,
+    hazard::{Hazard, device, file},
+    hidden,
+    product::{Name, job},
+    runner::Runner,
+    scene::{MIB, Scene, Scratch, length, run, text},
+};
+use serde_json::json;
+use std::{collections::BTreeSet, env, fmt::Write as _, fs, path::Path, process::Command};
+
+const DEVICE_NAMES: [Name; 4] = [Name::Path, Name::Symlink, Name::ById, Name::Node];
+/// A file has no other node.
+const FILE_NAMES: [Name; 3] = [Name::Path, Name::Symlink, Name::ById];
+const BEGIN: &str = "<!-- begin of the safety matrix, see `make safety-matrix` -->\n";
+const END: &str = "<!-- end of the safety matrix -->\n";
+
+struct Row {
+    /// Letter of a hazard that is known from accidents with other tools; empty for others.
+    letter: &'static str,
+    title: &'static str,
+    hazard: Option<Hazard>,
+}
+
+fn row(letter: &'static str, title: &'static str, hazard: Hazard) -> Row {
+    let hazard = Some(hazard);
+    Row {
+        letter,
+        title,
+        hazard,
+    }
+}
+
+fn elsewhere(letter: &'static str, title: &'static str) -> Row {
+    let hazard = None;
+    Row {
+        letter,
+        title,
+        hazard,
+    }
+}
+
+/// A, B and C are the same device by its path, a link and another node.
+fn rows() -> Vec<Row> {
+    vec![
+        row("A–C", "mounted device", device(devices::mounted)),
+        row(
+            "D",
+            "mounted in another mount namespace",
+            device(devices::mounted_in_another_namespace),
+        ),
+        row("E", "unmounted ext4", contents::ext4()),
+        row(
+            "F",
+            "disk with a mounted partition",
+            device(devices::whole_disk_with_a_mounted_partition),
+        ),
+        row(
+            "G",
+            "disk with a GPT, nothing mounted",
+            contents::gpt_disk(),
+        ),
+        row(
+            "H",
+            "second member of a mounted btrfs",
+            device(devices::second_member_of_a_mounted_btrfs),
+        ),
+        row("I", "active swap device", device(devices::active_swap)),
+        row(
+            "J",
+            "device below a mounted loop device",
+            device(devices::below_a_mounted_loop_device),
+        ),
+        row(
+            "K",
+            "file of a mounted loop device",
+            file(hidden::behind_a_mounted_loop),
+        ),
+        row("L", "active swap file", file(files::active_swap_file)),
+        row(
+            "M",
+            "held exclusively by another process",
+            device(devices::held_by_another_process),
+        ),
+        elsewhere("N", "device below a dm device"),
+        elsewhere("O", "member of a running md RAID1"),
+        row(
+            "",
+            "mounted in a namespace without processes",
+            device(devices::mounted_in_a_namespace_without_processes),
+        ),
+        row(
+            "",
+            "lazily unmounted, still in use",
+            device(devices::lazily_unmounted),
+        ),
+        row(
+            "",
+            "device below an unmounted loop device",
+            device(devices::below_an_unmounted_loop_device),
+        ),
+        row(
+            "",
+            "second loop device on the file of a mounted one",
+            device(devices::twin_of_a_mounted_loop_device),
+        ),
+        row(
+            "",
+            "loop device on a mounted device",
+            device(devices::above_a_mounted_device),
+        ),
+        row(
+            "",
+            "loop device on a held device",
+            device(devices::above_a_held_device),
+        ),
+        row(
+            "",
+            "partition of a held disk",
+            device(devices::partition_of_a_held_disk),
+        ),
+        row(
+            "",
+            "partition of a disk below a mounted loop device",
+            device(devices::partition_below_a_loop_device),
+        ),
+        row("", "LVM physical volume, not active", contents::lvm()),
+        row("", "LUKS, closed", contents::luks1()),
+        row(
+            "",
+            "only the backup of a GPT",
+            contents::gpt_with_only_the_backup(),
+        ),
+        row(
+            "",
+            "data without a signature",
+            contents::noise_in_the_middle(),
+        ),
+        row(
+            "",
+            "blank device that is not permitted",
+            device(devices::outside_of_the_root).not_allowed(),
+        ),
+        row(
+            "",
+            "file of an unmounted loop device",
+            file(hidden::behind_an_unmounted_loop),
+        ),
+        row(
+            "",
+            "file-backed erofs mount",
+            file(hidden::behind_a_file_backed_mount),
+        ),
+        row(
+            "",
+            "file with data of another program",
+            file(files::foreign_file),
+        ),
+        row(
+            "",
+            "file that another process has open",
+            file(files::open_for_writing),
+        ),
+        row(
+            "",
+            "hard link of a file outside of the roots",
+            file(files::hard_linked),
+        ),
+        row(
+            "",
+            "link to a file outside of the roots",
+            file(files::link_out_of_the_root),
+        ),
+    ]
+}
+
+#[test]
+#[ignore = "compares with fio: make safety-matrix"]
+fn safety_matrix() {
+    let version = run("fio", &["--version"]).expect("fio is required");
+    let mut lost_by_fio = 0;
+    let mut rows_here = 0;
+    let mut table = format!(
+        "| | hazard | {version}: path | link | by-id | other node | leadline-runner: all names |\n\
+         |---|---|---|---|---|---|---|\n"
+    );
+    let mut lost = Vec::new();
+    for Row {
+        letter,
+        title,
+        hazard,
+    } in rows()
+    {
+        let Some(hazard) = hazard else {
+            writeln!(table, "| {letter} | {title} | not on this host | | | | |").unwrap();
+            continue;
+        };
+        let scratch = Scratch::new();
+        let scene = match hazard.scene(&scratch) {
+            Ok(scene) => scene,
+            Err(reason) => {
+                eprintln!("{title}: {reason}");
+                writeln!(table, "| {letter} | {title} | not on this host | | | | |").unwrap();
+                continue;
+            }
+        };
+        let tested = Tested::new(&hazard, &scene, &scratch);
+        rows_here += 1;
+        lost_by_fio += usize::from(tested.fio.iter().any(|cell| cell.starts_with("**lost")));
+        if tested
+            .leadline
+            .iter()
+            .any(|cell| !cell.starts_with("refused"))
+        {
+            lost.push(title);
+        }
+        let fio = tested.fio.iter().map(String::as_str).chain([""; 2]);
+        let fio: Vec<&str> = fio.take(DEVICE_NAMES.len()).collect();
+        let leadline: Vec<&str> = tested.leadline.iter().map(String::as_str).collect();
+        let line = format!(
+            "| {letter} | {title} | {} | {} |\n",
+            fio.join(" | "),
+            leadline.join("; ")
+        );
+        eprint!("{line}");
+        table.push_str(&line);
+    }
+    let counts = format!(
+        "\nOf {rows_here} hazards, fio overwrites {lost_by_fio} by at least one name,\nleadline-runner {}.\n",
+        lost.len()
+    );
+    publish(&format!("{table}{counts}"));
+    assert!(lost.is_empty(), "overwritten or accepted: {lost:?}");
+}
+
+/// Results for each name.
+struct Tested {
+    fio: Vec<String>,
+    leadline: BTreeSet<String>,
+}
+
+impl Tested {
+    fn new(hazard: &Hazard, scene: &Scene, scratch: &Scratch) -> Self {
+        let is_device = scene.target.starts_with("/dev");
+        let names = if is_device {
+            &DEVICE_NAMES[..]
+        } else {
+            &FILE_NAMES
+        };
+        let before = scene.settled_state();
+        let runner = hazard.runner(scene);
+        let leadline = names
+            .iter()
+            .map(|name| {
+                let path = name.of(scene, scratch);
+                leadline(&runner, &path, || scene.state() != before)
+            })
+            .collect();
+        let copies = Copies::of(&scene.kept);
+        let fio = names
+            .iter()
+            .map(|name| {
+                let path = name.of(scene, scratch);
+                let cell = fio(&path, || scene.state() != before);
+                copies.restore(&scene.kept);
+                for device in &scene.devices {
+                    let _ = run("blockdev", &["--flushbufs", text(device)]);
+                }
+                assert_eq!(scene.state(), before, "cannot restore {}", path.display());
+                cell
+            })
+            .collect();
+        Self { fio, leadline }
+    }
+}
+
+fn fio(path: &Path, is_changed: impl Fn() -> bool) -> String {
+    let escaped = text(path).replace(':', "\\:");
+    let status = Command::new("timeout")
+        .args([
+            "20",
+            "fio",
+            "--name=hazard",
+            "--rw=write",
+            "--bs=4k",
+            "--size=4k",
+        ])
+        .args(["--ioengine=psync", "--end_fsync=1"])
+        .arg(format!("--filename={escaped}"))
+        .output()
+        .unwrap()
+        .status;
+    let exit = status.code().unwrap_or(-1);
+    match (is_changed(), exit) {
+        (true, exit) => format!("**lost**, exit {exit}"),
+        (false, exit) => format!("refused, exit {exit}"),
+    }
+}
+
+fn leadline(runner: &Runner, path: &Path, is_changed: impl Fn() -> bool) -> String {
+    let options = json!({"rw": "write", "io_size": "4k", "direct": 0});
+    let job = job(path, length(path).min(MIB), options);
+    let answer = runner.run(&job, &[]);
+    let codes: Vec<String> = answer
+        .codes
+        .iter()
+        .map(|code| format!("`{code}`"))
+        .collect();
+    let codes = codes.join(" ");
+    match (is_changed(), answer.exit) {
+        (true, exit) => format!("**lost**, exit {exit}"),
+        (false, 0) => "**accepted**, exit 0".to_string(),
+        (false, exit) => format!("refused, exit {exit}, {codes}"),
+    }
+}
+
+/// Prints the table, and replaces the one in the file `LEADLINE_SAFETY_MATRIX`.
+fn publish(table: &str) {
+    eprintln!("{table}");
+    let Some(path) = env::var_os("LEADLINE_SAFETY_MATRIX") else {
+        return;
+    };
+    let document = fs::read_to_string(&path).unwrap();
+    let (head, rest) = document.split_once(BEGIN).expect("begin marker");
+    let (_, tail) = rest.split_once(END).expect("end marker");
+    fs::write(&path, format!("{head}{BEGIN}\n{table}\n{END}{tail}")).unwrap();
+}
