@@ -23,7 +23,7 @@ fn run(
     let file = storage.file();
     let before = job(
         &file,
-        json!({"bs": interval, "randseed": seed + 1_000_000, "rw": "write"}),
+        json!({"bs": "64k", "verify_interval": interval, "randseed": seed + 1_000_000, "rw": "write"}),
     );
     let healthy = Outcome::of(&before, &[]);
     if let Some(alarm) = healthy.false_alarms(LENGTH / interval) {
@@ -122,20 +122,13 @@ fn variants() -> Vec<(&'static str, u64, Value)> {
 #[test]
 fn each_kind_is_named_with_its_offset() {
     let mut failed = Vec::new();
-    for (index, damage) in Damage::ALL.into_iter().enumerate() {
-        for (name, interval, changes) in variants() {
-            let seed = index as u64 + 1;
-            // A block of one sector cannot be torn.
-            if damage == Damage::Torn && interval == 512 {
-                continue;
-            }
-            let Some((count, differences)) = run(seed, interval, &[damage], &changes) else {
-                return;
-            };
-            if count == 0 || !differences.is_empty() {
-                let shown = &differences[..differences.len().min(3)];
-                failed.push(format!("{name}, {damage:?}: {count} injected, {shown:#?}"));
-            }
+    for (name, interval, changes) in variants() {
+        let Some((count, differences)) = run(1, interval, &Damage::ALL, &changes) else {
+            return;
+        };
+        if count == 0 || !differences.is_empty() {
+            let shown = &differences[..differences.len().min(3)];
+            failed.push(format!("{name}: {count} injected, {shown:#?}"));
         }
     }
     assert!(

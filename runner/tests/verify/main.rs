@@ -26,5 +26,9 @@ const BLOCK: u64 = 4096;
 fn job(file: &Path, changes: Value) -> Value {
     let plain = json!({"name": "job", "filename": file, "size": LENGTH, "rw": "randwrite", "bs": BLOCK,
         "direct": 1, "overwrite": 1, "verify": "crc32c"});
-    with(&plain, changes)
+    let mut job = with(&plain, changes);
+    if job["bsrange"].is_string() || job["bssplit"].is_string() {
+        job.as_object_mut().unwrap().remove("bs");
+    }
+    job
 }

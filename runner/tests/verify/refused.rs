@@ -12,7 +12,7 @@ fn cases() -> Vec<(&'static str, Value)> {
         ("verify", json!({"verify": "meta"})),
         ("verify", json!({"verify": "pattern"})),
         ("verify", json!({"rw": "randtrim"})),
-        ("verify", json!({"rw": "trimwrite"})),
+        ("rw", json!({"rw": "trimwrite"})),
         ("verify", json!({"rw": "read"})),
         ("verify", json!({"zero_buffers": 1})),
         ("verify", json!({"scramble_buffers": 0})),
@@ -33,6 +33,7 @@ fn cases() -> Vec<(&'static str, Value)> {
             json!({"bsrange": "4k-16k", "verify_interval": 8192}),
         ),
         ("do_verify", json!({"verify": "none", "do_verify": 1})),
+        ("do_verify", json!({"verify": "none", "do_verify": 0})),
         ("verify_fatal", json!({"verify": "none", "verify_fatal": 1})),
         ("verify_only", json!({"verify": "none", "verify_only": 1})),
         (
