@@ -106,11 +106,12 @@ impl State {
     }
 
     fn write_block(&mut self, at: u64, block: &[u8]) {
-        self.injected.remove(&at);
+        // A lost write on a damaged block would be damage of the older kind.
+        let was_damaged = self.injected.remove(&at).is_some();
         let start = at as usize;
         let old = self.data[start..start + block.len()].to_vec();
         self.data[start..start + block.len()].copy_from_slice(block);
-        let chosen = self.random.below(1000) < self.per_mille;
+        let chosen = !was_damaged && self.random.below(1000) < self.per_mille;
         if chosen && self.injected.len() < MAX_DAMAGED && block.len() == self.interval {
             self.damage(at, &old);
         }
