@@ -188,7 +188,7 @@ fn damage(goal: u64) {
                 .map(|text| format!("seed {seed}: {text}")),
         );
     }
-    println!("{total} injected, {} wrong", failed.len());
+    eprintln!("{total} injected, {} wrong", failed.len());
     assert!(
         failed.is_empty(),
         "{} of {total}: {:#?}",

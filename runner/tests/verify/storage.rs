@@ -153,9 +153,8 @@ impl State {
     }
 
     fn intact_block_except(&mut self, at: u64) -> Option<u64> {
-        let intact: Vec<u64> = self.written.keys().copied().collect();
-        let intact: Vec<u64> = intact
-            .into_iter()
+        let blocks = self.written.keys().copied();
+        let intact: Vec<u64> = blocks
             .filter(|other| *other != at && !self.injected.contains_key(other))
             .collect();
         let index = self.random.below(intact.len().max(1) as u64) as usize;
