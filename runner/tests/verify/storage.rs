@@ -78,8 +78,6 @@ pub(crate) struct State {
     /// Blocks that were written at least once.
     written: BTreeMap<u64, ()>,
     pub(crate) injected: BTreeMap<u64, Injection>,
-    /// Write requests, also those that are damaged.
-    pub(crate) writes: u64,
 }
 
 impl State {
@@ -98,7 +96,6 @@ impl State {
     }
 
     fn write(&mut self, offset: u64, data: &[u8]) {
-        self.writes += 1;
         for (index, block) in data.chunks(self.interval).enumerate() {
             let at = offset + (index * self.interval) as u64;
             self.write_block(at, block);
@@ -355,7 +352,6 @@ impl LyingStorage {
             per_mille: 0,
             written: BTreeMap::new(),
             injected: BTreeMap::new(),
-            writes: 0,
         }));
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("lying".into())];
