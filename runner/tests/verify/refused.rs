@@ -32,7 +32,6 @@ fn cases() -> Vec<(&'static str, Value)> {
             "verify_interval",
             json!({"bsrange": "4k-16k", "verify_interval": 8192}),
         ),
-        ("do_verify", json!({"verify": "none", "do_verify": 1})),
         ("do_verify", json!({"verify": "none", "do_verify": 0})),
         ("verify_fatal", json!({"verify": "none", "verify_fatal": 1})),
         ("verify_only", json!({"verify": "none", "verify_only": 1})),
