@@ -76,7 +76,11 @@ fn invalid_jobs_are_rejected_without_writes() {
             "memory",
         ),
         (json!({"rw": "readwrites"}), "rw", "randrw"),
-        (json!({"verify_pattern": "0xff"}), "verify_pattern", "not supported"),
+        (
+            json!({"verify_pattern": "0xff"}),
+            "verify_pattern",
+            "not supported",
+        ),
         (json!({"bssplit": "4k/60:8k/60"}), "bssplit", "100 %"),
         (json!({"filename": "."}), "filename", "directory"),
         (

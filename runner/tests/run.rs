@@ -551,7 +551,12 @@ fn invalid_jobs_are_rejected_without_writing() {
             "rate_iops",
         ),
         (json!({"rw": "randtrim"}), 2, "rw", "device"),
-        (json!({"verify_pattern": "0xff"}), 2, "verify_pattern", "not supported"),
+        (
+            json!({"verify_pattern": "0xff"}),
+            2,
+            "verify_pattern",
+            "not supported",
+        ),
         (json!({"cpus_allowed": "4000"}), 5, "cpus_allowed", ""),
         (json!({"bs": "2m"}), 2, "bs", "size"),
         (json!({"direct": "maybe"}), 2, "direct", "1"),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT, reject, sources } from './sources.mjs';
 
-const CRATES = ['protocol', 'runner', 'server', 'bench', 'lab'];
+const CRATES = ['protocol', 'runner', 'server', 'bench', 'lab', 'stats'];
 
 /** Names in the dependency tables of a manifest. */
 function dependencies(manifest, table) {

@@ -1,0 +1,32 @@
+//! Correction for several metrics.
+
+/// Adjusted p-values of Holm's method, in the order of `p_values`: the probability of one or more
+/// false discoveries is at most the level that each is compared with (Holm 1979).
+pub fn adjust(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
+    let mut adjusted = vec![0.0; p_values.len()];
+    let mut largest: f64 = 0.0;
+    for (position, index) in order.into_iter().enumerate() {
+        let factor = (p_values.len() - position) as f64;
+        largest = largest.max((p_values[index] * factor).min(1.0));
+        adjusted[index] = largest;
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::adjust;
+
+    #[test]
+    fn adjusts_in_order_of_size() {
+        let close = |a: Vec<f64>, b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(close(
+            adjust(&[0.01, 0.04, 0.03, 0.005]),
+            &[0.03, 0.06, 0.06, 0.02]
+        ));
+        assert!(close(adjust(&[0.5, 0.6]), &[1.0, 1.0]));
+        assert!(adjust(&[]).is_empty());
+    }
+}
