@@ -15,12 +15,12 @@ mod cell;
 mod child;
 mod contender;
 mod host;
-mod interval;
 mod record;
 mod results;
 mod rounds;
 mod table;
 mod target;
+mod verdict;
 mod work;
 
 use anyhow::Result;

@@ -2,9 +2,10 @@
 
 use crate::{
     cell::Cell,
-    interval::{Interval, Verdict},
     rounds::{Figures, Rounds},
+    verdict::Verdict,
 };
+use leadline_stats::{Estimate, median};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     pub command: String,
-    pub iops: Interval,
+    pub iops: Estimate,
     /// (max − min) / median of IOPS, as a percentage.
     pub spread_percent: f64,
     pub user_ns_per_io: f64,
@@ -30,7 +31,7 @@ pub struct Summary {
 pub struct Ratio {
     /// Interval of the per-round IOPS ratios.
     #[serde(flatten)]
-    pub interval: Interval,
+    pub interval: Estimate,
     pub verdict: Verdict,
 }
 
@@ -74,10 +75,10 @@ impl Summary {
         ratio: Option<Ratio>,
     ) -> Self {
         let all = |pick: fn(&Figures) -> f64| figures.iter().map(pick).collect::<Vec<f64>>();
-        let median = |pick| Interval::of(&all(pick)).median;
+        let median_of = |pick| median::median(&all(pick));
         let rates = all(|figures| figures.iops);
         let (iops, most) = (
-            Interval::of(&rates),
+            median::interval(&rates),
             rates.iter().copied().fold(0.0, f64::max),
         );
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
@@ -88,12 +89,12 @@ impl Summary {
         Self {
             command,
             iops,
-            spread_percent: (most - least) / iops.median * 100.0,
-            user_ns_per_io: median(|figures| figures.user_ns_per_io),
-            system_ns_per_io: median(|figures| figures.system_ns_per_io),
-            context_switches_per_second: median(|figures| figures.context_switches_per_second),
+            spread_percent: (most - least) / iops.value * 100.0,
+            user_ns_per_io: median_of(|figures| figures.user_ns_per_io),
+            system_ns_per_io: median_of(|figures| figures.system_ns_per_io),
+            context_switches_per_second: median_of(|figures| figures.context_switches_per_second),
             calls_per_io,
-            achieved_depth: depths.map(|depths| Interval::of(&depths).median),
+            achieved_depth: depths.map(|depths| median::median(&depths)),
             ratio,
         }
     }
@@ -105,9 +106,9 @@ fn ratio(leadline: &[Figures], contender: &[Figures]) -> Ratio {
         .zip(contender)
         .map(|(leadline, contender)| leadline.iops / contender.iops)
         .collect();
-    let interval = Interval::of(&ratios);
+    let interval = median::interval(&ratios);
     Ratio {
         interval,
-        verdict: interval.verdict(),
+        verdict: Verdict::of(&interval),
     }
 }

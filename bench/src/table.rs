@@ -46,7 +46,7 @@ pub fn print(record: &Record) -> Result<()> {
 fn summary_text(summary: &Summary) -> String {
     let mut text = format!(
         "{:>10.0} IOPS ±{:.0} %, user {:.1} ns, system {:.1} ns per I/O, {:.0} context switches/s",
-        summary.iops.median,
+        summary.iops.value,
         summary.spread_percent / 2.0,
         summary.user_ns_per_io,
         summary.system_ns_per_io,
@@ -68,7 +68,7 @@ fn ratio_text(ratio: &Ratio) -> String {
     let Ratio { interval, verdict } = ratio;
     format!(
         "{:.3} ({:.3} to {:.3}): {}",
-        interval.median,
+        interval.value,
         interval.low,
         interval.high,
         verdict.as_str()
@@ -115,7 +115,7 @@ fn row(record: &Record) -> String {
     format!(
         "| {} | {:.0} ±{:.0} % | {} | {} | {} | {} | {} | {} | {} |\n",
         record.cell.name,
-        leadline.iops.median,
+        leadline.iops.value,
         leadline.spread_percent / 2.0,
         ratios[0],
         ratios[1],
@@ -131,7 +131,7 @@ fn cell(ratio: &Ratio) -> String {
     let Ratio { interval, verdict } = ratio;
     format!(
         "**{:.2}** ({:.2}–{:.2}) {}",
-        interval.median,
+        interval.value,
         interval.low,
         interval.high,
         verdict.as_str()

@@ -4,7 +4,6 @@
 use super::{Batch, Contender, Counts};
 use crate::{
     child::Invocation,
-    interval::median,
     work::{Engine, Length, Rw, Work},
 };
 use anyhow::{Context, Result, ensure};
@@ -80,10 +79,9 @@ impl Contender for TIoUring {
     }
 
     fn parse(&self, output: &str, length: Length) -> Result<Counts> {
-        let mut rates = output.lines().filter_map(iops_of).collect::<Vec<f64>>();
+        let rates = output.lines().filter_map(iops_of).collect::<Vec<f64>>();
         ensure!(!rates.is_empty(), "t/io_uring printed no IOPS: {output}");
-        rates.sort_by(f64::total_cmp);
-        let iops = median(&rates);
+        let iops = leadline_stats::median::median(&rates);
         let Length::Seconds(seconds) = length else {
             anyhow::bail!("t/io_uring cannot stop after one I/O")
         };

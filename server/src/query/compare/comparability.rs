@@ -94,6 +94,7 @@ fn incomplete_result(run: &Run) -> Option<String> {
         Some(report) if status == RunStatus::Failed && report.stalled_job().is_some() => {
             "had no completions for a long time"
         }
+        Some(report) if report.damaged_job().is_some() => "has bad blocks",
         Some(_) => "has a partial report",
         None => "has no report",
     };
