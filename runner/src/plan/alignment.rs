@@ -6,6 +6,7 @@ use crate::plan::{
     target_paths::TargetPath,
 };
 use leadline_protocol::job::Job;
+use std::collections::BTreeSet;
 
 pub(crate) fn check(
     request: &JobRequest,
@@ -17,6 +18,8 @@ pub(crate) fn check(
     if !request.direct && !request.rw.kind.trims() {
         return;
     }
+    // Each option is reported for the first path: a job can have a file per worker.
+    let mut rejected = BTreeSet::new();
     for (index, path) in paths.iter().enumerate() {
         let alignment = match &path.facts.direct_alignment {
             Ok(alignment) => u64::from(alignment.offset.max(1)),
@@ -27,7 +30,7 @@ pub(crate) fn check(
             values.push((offset_option(request.job), region.begin));
         }
         for (option, value) in values {
-            if value % alignment != 0 {
+            if value % alignment != 0 && rejected.insert(option) {
                 let path = &path.facts.canonical;
                 reject(request, option, value, alignment, path, issues);
             }

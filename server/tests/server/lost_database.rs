@@ -94,7 +94,9 @@ async fn database_deleted_in_mid_run_is_rescued() {
     let copy = rescued(&data).await;
     let spool = data.join("spool/run-2.ndjson");
     let began = Instant::now();
-    while !std::fs::read_to_string(&spool).is_ok_and(|text| text.contains("done")) {
+    while !std::fs::read_to_string(&spool)
+        .is_ok_and(|text| text.contains(r#"\"done\""#) && text.ends_with('\n'))
+    {
         assert!(began.elapsed() < TIMEOUT, "the end is not spooled");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

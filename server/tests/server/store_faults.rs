@@ -207,7 +207,8 @@ async fn spool_is_stored_after_a_kill() {
     let spool = server.data().join("spool/run-1.ndjson");
     let spooled = || std::fs::read_to_string(&spool).unwrap_or_default();
     wait_until("the end is not spooled", async || {
-        spooled().contains("done")
+        let text = spooled();
+        text.contains(r#"\"done\""#) && text.ends_with('\n')
     })
     .await;
     let directory = server.kill().await;

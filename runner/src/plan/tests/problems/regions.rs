@@ -186,3 +186,10 @@ fn regions_must_fit_in_targets() {
         "only",
     );
 }
+
+/// A job with a file per worker has one problem, not one per file.
+#[test]
+fn misaligned_blocks_are_one_problem() {
+    let job = json!({"directory": "/data", "size": "1m", "bs": 1000, "numjobs": 500, "direct": 1});
+    check(job, "misaligned", "bs", "1000");
+}
