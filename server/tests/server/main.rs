@@ -4,6 +4,8 @@
 mod access;
 mod assets;
 mod deletion;
+mod faults;
+mod hostile;
 mod idle;
 mod inputs;
 mod kills;

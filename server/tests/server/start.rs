@@ -4,7 +4,7 @@ use crate::program::{Program, TIMEOUT, command, job};
 use std::{sync::Arc, time::Duration};
 
 /// Starts a server that is expected to fail, and returns its standard error.
-async fn start_error(directory: &std::path::Path, arguments: &[&str]) -> String {
+pub(crate) async fn start_error(directory: &std::path::Path, arguments: &[&str]) -> String {
     let output = tokio::time::timeout(TIMEOUT, command(directory).args(arguments).output())
         .await
         .expect("the server exits")
