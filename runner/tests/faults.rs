@@ -5,7 +5,9 @@ mod scratch;
 
 use scratch::{
     Mounted,
+    mapped::{self, Mapped},
     program::{self, run, runner, spawn, spawn_unconfirmed, start, with},
+    uml::{self, Machine},
 };
 use serde_json::{Value, json};
 use std::{
@@ -293,4 +295,40 @@ fn a_second_sigterm_does_not_lose_the_report() {
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert!(began.elapsed() < Duration::from_secs(1));
     assert_eq!(last["report"]["ended_by"], "signal");
+}
+
+/// Real dm and md devices in a user-mode Linux; `device` must be rejected because of `holder`.
+fn check_holder(device: &str, holder: &str) {
+    let before = std::fs::read(device).unwrap();
+    let job = json!({"name": "raw", "filename": device, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});
+    let mut command = runner();
+    command.args(["run", "-", "--json"]);
+    let child = spawn_unconfirmed(&mut command, &job);
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{device}: {stderr}");
+    assert!(stderr.contains(holder), "{device}: {stderr}");
+    assert!(std::fs::read(device).unwrap() == before, "{device}");
+}
+
+#[test]
+fn disks_below_dm_and_md_are_refused_and_unchanged() {
+    const BYTES: u64 = 16 << 20;
+    if !uml::is_inside() {
+        return uml::run(&Machine {
+            test: "disks_below_dm_and_md_are_refused_and_unchanged",
+            disks: vec![("ubda", BYTES), ("ubdb", BYTES), ("ubdc", BYTES)],
+            modules: &["raid1"],
+            longest: Duration::from_secs(60),
+        });
+    }
+    let low = Mapped::new("low", BYTES, "linear /dev/ubda 0");
+    let _high = Mapped::new("high", BYTES, &format!("linear {} 0", low.node));
+    check_holder("/dev/ubda", "dm-0");
+    check_holder(&low.node, "dm-1");
+    let disks = ["/dev/ubdb", "/dev/ubdc"].map(str::to_owned);
+    let array = mapped::create_array("1", &[], &disks);
+    for disk in &disks {
+        check_holder(disk, array.trim_start_matches("/dev/"));
+    }
 }

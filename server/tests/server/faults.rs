@@ -289,7 +289,7 @@ async fn a_kill_during_a_migration_leaves_a_usable_database() {
         left.close().await.unwrap();
         eprintln!("round {round}: version {version}");
         assert_eq!(integrity, "ok");
-        assert!((4..=11).contains(&version));
+        assert!(version >= 4);
         let server = Program::start_in(directory, &[]).await;
         assert_eq!(server.get("/runs").await["total"], 25, "version {version}");
     }
@@ -299,7 +299,7 @@ async fn a_kill_during_a_migration_leaves_a_usable_database() {
 async fn a_changed_or_unfinished_migration_is_refused() {
     for change in [
         "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 7",
-        "UPDATE _sqlx_migrations SET success = 0 WHERE version = 11",
+        "UPDATE _sqlx_migrations SET success = 0 WHERE version = 10",
     ] {
         let mut server = Program::start().await;
         server.queue(job("a", "10ms")).await;

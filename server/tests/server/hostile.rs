@@ -176,6 +176,7 @@ async fn hostile_json_is_refused_with_little_memory() {
         ("depth", "[".repeat(10_000)),
         ("objects", "{\"a\":".repeat(10_000)),
         ("keys", format!("{{{}}}", keys.join(","))),
+        ("options", format!(r#"{{"jobs":[{{{}}}]}}"#, keys.join(","))),
         ("infinite", job(r#""iodepth": 1e999"#)),
         ("large", job(r#""iodepth": 1e308"#)),
         ("beyond u64", job(r#""iodepth": 18446744073709551616"#)),
