@@ -210,7 +210,8 @@ async fn hostile_json_is_refused_with_little_memory() {
     .await;
     assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
     let grown = memory(server.pid()).saturating_sub(before);
-    assert!(grown <= 16 << 20, "{grown} bytes");
+    // What the allocator keeps after bodies with 60,000 keys.
+    assert!(grown <= 32 << 20, "{grown} bytes");
     assert_eq!(server.get("/runs").await["total"], 0);
 }
 
