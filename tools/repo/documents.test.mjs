@@ -56,7 +56,7 @@ test('files that documents name exist', () => {
       line
         .split('`')
         .filter((word, index) => index % 2 === 1 && ours.test(word) && !/[*{< $…]/.test(word))
-        .map((word) => word.replace(/\/$/, ''))
+        .map((word) => word.replace(/\/$|::.*$/, ''))
         .filter((word) => !built.test(word) && !existsSync(join(ROOT, word)))
         .map((word) => `${file.path}:${number}: ${word}`),
     ),

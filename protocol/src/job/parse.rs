@@ -2,7 +2,10 @@
 
 use crate::{
     job::{Job, OPTIONS, OptionDoc, unsupported},
-    problem::{Problem, object_reader::closest},
+    problem::{
+        Problem,
+        object_reader::{MAX_LISTED, closest},
+    },
 };
 use serde_json::{Map, Value};
 
@@ -15,6 +18,9 @@ impl Job {
     ) -> Self {
         let mut job = Self::default();
         for (name, value) in options {
+            if problems.len() >= MAX_LISTED {
+                break;
+            }
             let field = format!("{path}{name}");
             let Some(text) = text_of(value) else {
                 let detail = format!("{value} is not an option value.");

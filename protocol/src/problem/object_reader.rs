@@ -5,6 +5,8 @@ use serde_json::{Map, Value};
 
 /// Minimum Jaro-Winkler similarity (0-1) for a suggestion.
 const MIN_SIMILARITY: f64 = 0.75;
+/// More problems of an object are not listed: the response would be longer than the request.
+pub(crate) const MAX_LISTED: usize = 100;
 
 /// Fields are removed as they are read; the remaining ones are reported as unknown.
 #[derive(Debug)]
@@ -137,9 +139,9 @@ impl ObjectReader {
     }
 
     /// # Errors
-    /// All problems; unknown fields are last.
+    /// All problems; unknown fields are last, up to `MAX_LISTED`.
     pub fn finish<T>(mut self, value: T) -> Result<T, Vec<Problem>> {
-        for name in std::mem::take(&mut self.object).keys() {
+        for name in std::mem::take(&mut self.object).keys().take(MAX_LISTED) {
             let remedy = match closest(name, self.known.iter().copied()) {
                 Some(known) => format!("Did you mean `{known}`?"),
                 None => format!("Use {}.", self.known.join(", ")),

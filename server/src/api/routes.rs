@@ -136,3 +136,27 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let error = anyhow::anyhow!("handler panicked: {message}");
     ApiError::from(Error::Internal(error)).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CatchPanicLayer, Router, StatusCode, get, panicked};
+    use tokio::net::TcpListener;
+
+    #[tokio::test]
+    async fn a_panic_in_a_handler_is_one_500() {
+        let routes = Router::new()
+            .route("/panics", get(async || -> StatusCode { panic!("broken") }))
+            .route("/works", get(async || StatusCode::OK))
+            .layer(CatchPanicLayer::custom(panicked));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(axum::serve(listener, routes).into_future());
+        for (path, status) in [("works", 200), ("panics", 500), ("works", 200)] {
+            let url = format!("http://{address}/{path}");
+            let response = reqwest::get(url).await.unwrap();
+            assert_eq!(response.status().as_u16(), status, "{path}");
+            let text = response.text().await.unwrap();
+            assert!(!text.contains("broken"), "{text}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ use tokio::{
 use tokio_tungstenite::tungstenite;
 
 /// All calls of the OpenAPI document that require access.
-fn calls() -> Vec<(Method, String)> {
+pub(crate) fn calls() -> Vec<(Method, String)> {
     let document: Value =
         serde_json::from_str(&leadline_server::api::routes::openapi_json()).unwrap();
     let paths = document["paths"].as_object().unwrap();

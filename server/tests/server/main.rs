@@ -6,6 +6,8 @@ mod assets;
 mod backup;
 mod damaged_results;
 mod deletion;
+mod faults;
+mod hostile;
 mod idle;
 mod inputs;
 mod kills;

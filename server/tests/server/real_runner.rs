@@ -51,7 +51,7 @@ pub(crate) fn runners(server: u32) -> Vec<Pid> {
 }
 
 /// State of a process (proc_pid_stat(5)); `None` if it has ended or is a zombie.
-fn state(process: Pid) -> Option<char> {
+pub(crate) fn state(process: Pid) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
     let (_, after_name) = stat.rsplit_once(") ")?;
     after_name
@@ -215,7 +215,7 @@ async fn servers_and_runners_survive_random_kills() {
 }
 
 /// A loop device, detached when dropped.
-struct Loop(String);
+pub(crate) struct Loop(pub String);
 
 impl Loop {
     fn attach(file: &str) -> Option<Self> {
@@ -237,7 +237,7 @@ impl Drop for Loop {
 }
 
 /// `TEXT@CODE` of the only target that the job overwrites.
-async fn confirmation(server: &Program, job: &Value) -> String {
+pub(crate) async fn confirmation(server: &Program, job: &Value) -> String {
     let (_, plan) = server.post("/plan", &json!({"jobs": [job]})).await;
     let [needed] = plan["confirmations"].as_array().unwrap().as_slice() else {
         panic!("{plan}")
@@ -247,7 +247,7 @@ async fn confirmation(server: &Program, job: &Value) -> String {
 }
 
 /// A server, and a job that overwrites a loop device with data.
-async fn server_with_raw_write() -> Option<(Program, Loop, Value)> {
+pub(crate) async fn server_with_raw_write() -> Option<(Program, Loop, Value)> {
     let server = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await?;
     let image = server.data().join("targets/image");
     std::fs::write(&image, vec![7; 1 << 20]).unwrap();
@@ -260,7 +260,7 @@ async fn server_with_raw_write() -> Option<(Program, Loop, Value)> {
     Some((server, device, write))
 }
 
-fn first_code((status, problem): (StatusCode, Value)) -> (StatusCode, String) {
+pub(crate) fn first_code((status, problem): (StatusCode, Value)) -> (StatusCode, String) {
     let code = problem["errors"][0]["code"].as_str();
     (status, code.unwrap_or_default().to_owned())
 }

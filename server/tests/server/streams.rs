@@ -305,7 +305,7 @@ async fn stalled_streams_are_closed_and_slow_ones_are_complete() {
 }
 
 /// Resident memory of a process in bytes.
-fn memory(pid: u32) -> u64 {
+pub(crate) fn memory(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status
         .lines()

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use sqlx::{Connection, Row, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::{io::Read, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
-const FIXTURE: &[u8] = include_bytes!("../fixtures/database-v4.sqlite.gz");
+pub(crate) const FIXTURE: &[u8] = include_bytes!("../fixtures/database-v4.sqlite.gz");
 
 /// JSON columns of `run_details` and their fields in the API.
 const COLUMNS: [(&str, &str); 7] = [

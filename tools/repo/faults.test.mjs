@@ -1,0 +1,39 @@
+// The fault catalogue: each fault has a row, and each test that it names exists.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ROOT, reject, sources } from './sources.mjs';
+
+const FAULTS = 74;
+const CATALOGUE = 'docs/lab/faults.md';
+const rows = readFileSync(join(ROOT, CATALOGUE), 'utf8')
+  .split('\n')
+  .filter((line) => /^\| F\d/.test(line));
+
+/** The text of a file, or of all tests in a folder. */
+function text(path) {
+  if (/\.\w+$/.test(path)) return readFileSync(join(ROOT, path), 'utf8');
+  return sources(path, ['.rs', '.ts']).map((file) => file.text).join('\n');
+}
+
+/** Whether a function, an entry of a table of tests, or a Playwright test has this name. */
+function isTest(text, name) {
+  const entry = new RegExp(`^\\s*(pub(\\(\\w+\\))? )?(async )?(fn ${name}\\(|${name} =>)`, 'm');
+  return text.includes(`test('${name}'`) || (/^\w+$/.test(name) && entry.test(text));
+}
+
+test('every fault has one row', () => {
+  const found = rows.map((row) => Number(/^\| F(\d+) /.exec(row)?.[1]));
+  const expected = Array.from({ length: FAULTS }, (_, index) => index + 1);
+  assert.deepEqual(found, expected);
+});
+
+test('the tests of all faults exist', () => {
+  const named = rows.flatMap((row) => [...row.matchAll(/`([\w./-]+)::([^`]+)`/g)]);
+  assert.ok(named.length > FAULTS);
+  const offenses = named
+    .filter(([, path, name]) => !isTest(text(path), name))
+    .map(([, path, name]) => `${CATALOGUE}: ${path}::${name}`);
+  reject(offenses, 'Name the test where it is now.');
+});
