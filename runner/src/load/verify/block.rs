@@ -1,6 +1,5 @@
 //! Contents of a verified block: fio's header, and a stamp at the end of every sector. The stamp
-//! holds the number of the write and the offset, so that the sectors of two writes can be told
-//! apart.
+//! holds the number of the write and the offset, so that the sectors of two writes differ.
 
 use crate::load::{data::stamp, verify::header};
 

@@ -1,5 +1,6 @@
 // Text of an attacker, in every place where the pages show text of a run: it stays text. The
 // fixture fails the test on violations of the content security policy.
+// Named to run after journey.spec, which needs an empty history, and pages.spec, which opens run 1.
 import { expect, shortRun, test } from './server';
 
 const ATTACK = '<img src=x onerror="window.attacked=1"><script>window.attacked=1</script>';
