@@ -1,7 +1,7 @@
 //! The phases of a run up to its report: layout, guard, page cache, ramp and measurement, flush.
 
 use crate::{
-    load::worker::task::WorkerError,
+    load::{verify::written_blocks::WrittenBlocks, worker::task::WorkerError},
     plan::phases::has_layout,
     run::{
         cache_preparation,
@@ -14,7 +14,7 @@ use crate::{
         sampler::{Sampler, State},
         stop_signal::StopSignal,
         target_observers::{Observation, TargetObservers},
-        verify::{WorkerWrites, take_written, verify, workers_to_verify},
+        verify::{take_written, verify, workers_to_verify},
         worker_pool::{FinishedWorker, WorkerPool},
     },
     system::{
@@ -107,7 +107,7 @@ fn run_workers(
     run: &mut RunContext,
     mut observers: Observers,
     open: OpenTargets,
-) -> Result<(Report, Vec<WorkerWrites>), RunError> {
+) -> Result<(Report, Vec<Option<WrittenBlocks>>), RunError> {
     let jobs = &run.plan.jobs;
     let pool = WorkerPool::spawn(jobs, open, &observers.targets)
         .map_err(WorkerError::during("starting threads"))?;

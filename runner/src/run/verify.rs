@@ -22,6 +22,8 @@ use std::time::Instant;
 
 /// The targets of a worker whose blocks are read back.
 pub(crate) struct WorkerToVerify {
+    /// Index in the run, over all jobs.
+    worker: usize,
     /// Index of its job in the run.
     job: usize,
     number: u32,
@@ -33,12 +35,13 @@ pub(crate) fn workers_to_verify(
     jobs: &[ResolvedJob],
     open: &OpenTargets,
 ) -> Result<Vec<WorkerToVerify>, WorkerError> {
-    let workers = open.workers.iter();
-    let verified = workers.filter(|worker| has_verify(&jobs[worker.job]));
+    let workers = open.workers.iter().enumerate();
+    let verified = workers.filter(|(_, worker)| has_verify(&jobs[worker.job]));
     verified
-        .map(|worker| {
+        .map(|(index, worker)| {
             let targets = worker.targets.iter().map(OpenTarget::try_clone);
             Ok(WorkerToVerify {
+                worker: index,
                 job: worker.job,
                 number: worker.number,
                 targets: targets
@@ -49,23 +52,11 @@ pub(crate) fn workers_to_verify(
         .collect()
 }
 
-/// The last writes of a worker.
-pub(crate) struct WorkerWrites {
-    job: usize,
-    blocks: WrittenBlocks,
-}
-
-/// Takes the tables of the workers, in the order of `workers_to_verify`.
-pub(crate) fn take_written(finished: &mut [FinishedWorker]) -> Vec<WorkerWrites> {
-    let workers = finished.iter_mut();
-    workers
-        .filter_map(|worker| {
-            let outcome = worker.result.as_mut().ok()?;
-            Some(WorkerWrites {
-                job: worker.job,
-                blocks: outcome.written.take()?,
-            })
-        })
+/// Takes the tables of all workers. A worker that is blocked in a system call has none.
+pub(crate) fn take_written(finished: &mut [FinishedWorker]) -> Vec<Option<WrittenBlocks>> {
+    let outcomes = finished.iter_mut().map(|worker| worker.result.as_mut());
+    outcomes
+        .map(|outcome| outcome.ok()?.written.take())
         .collect()
 }
 
@@ -74,7 +65,7 @@ pub(crate) fn take_written(finished: &mut [FinishedWorker]) -> Vec<WorkerWrites>
 pub(crate) fn verify(
     run: &mut RunContext,
     workers: Vec<WorkerToVerify>,
-    written: Vec<WorkerWrites>,
+    written: Vec<Option<WrittenBlocks>>,
     report: &mut Report,
 ) {
     if workers.is_empty() {
@@ -112,12 +103,10 @@ fn reason_not_to_run(run: &RunContext, report: &Report) -> Option<&'static str> 
 fn job_verifiers(
     jobs: &[ResolvedJob],
     workers: Vec<WorkerToVerify>,
-    written: Vec<WorkerWrites>,
+    mut written: Vec<Option<WrittenBlocks>>,
 ) -> Vec<JobVerifier> {
     let mut verifiers: Vec<JobVerifier> = Vec::new();
-    let mut written = written.into_iter().peekable();
     for worker in workers {
-        let blocks = written.next_if(|writes| writes.job == worker.job);
         let is_new = verifiers.last().is_none_or(|last| last.job() != worker.job);
         if is_new {
             verifiers.push(JobVerifier::new(worker.job, &jobs[worker.job]));
@@ -126,7 +115,7 @@ fn job_verifiers(
         verifier.add(WorkerBlocks {
             number: worker.number,
             targets: worker.targets,
-            written: blocks.map(|writes| writes.blocks),
+            written: written[worker.worker].take(),
         });
     }
     verifiers

@@ -95,7 +95,11 @@ impl JobVerifier {
 
     /// Adds a worker. A target that several workers check is read once.
     pub(crate) fn add(&mut self, mut worker: WorkerBlocks) {
-        if worker.written.is_none() {
+        if worker.written.is_none() && !self.options.only {
+            let reason = "a worker did not respond, so its writes are unknown";
+            self.report.not_run = Some(reason.into());
+        }
+        if self.options.only {
             let number = worker.number;
             worker
                 .targets
