@@ -1,8 +1,9 @@
-//! Comparison of runs.
+//! Comparison of runs and of groups of repeated runs.
 
 use crate::{
     gauge::GaugeReport,
     metrics::{Better, ComparedMetricName, Unit},
+    named_enum::named_enum,
     report::{device::DeviceReport, stats::DirectionStats},
     run::RunSummary,
     verdict::Verdicts,
@@ -12,22 +13,50 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
 
-#[derive(Clone, Debug, Deserialize, IntoParams)]
+/// Either `runs`, or the groups `a` to `h`. A group is a list of run numbers (`12,13`), a study
+/// (`study:12`), the repeats of one of its steps (`study:12/step:1`), or a filter of the history
+/// (`tag:before rw:randread`).
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct CompareQuery {
-    /// 2 to 8 run numbers, separated by commas.
-    pub runs: String,
-    /// Number of the baseline run. Default: the first one.
-    pub baseline: Option<u64>,
+    /// 2 to 8 run numbers, separated by commas. Each run is a group.
+    pub runs: Option<String>,
+    /// Number of a run of the baseline group, or its letter. Default: the first group.
+    pub baseline: Option<String>,
+    pub a: Option<String>,
+    pub b: Option<String>,
+    pub c: Option<String>,
+    pub d: Option<String>,
+    pub e: Option<String>,
+    pub f: Option<String>,
+    pub g: Option<String>,
+    pub h: Option<String>,
+    /// Smallest change that matters, in percent. Default: 2.
+    pub threshold: Option<f64>,
 }
 
-/// Comparison of 2 to 8 runs. Lists of values are in the order of `runs`.
+/// Comparison of 2 to 8 groups.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Comparison {
-    /// Number of the baseline run.
-    pub baseline: u64,
+    /// The runs of all groups, group by group.
     pub runs: Vec<ComparedRun>,
+    #[serde(flatten)]
+    pub assessment: Assessment,
+}
+
+/// The comparison of groups, without the results of the runs. Lists named `values` and `at_least`
+/// have an item per run, in the order of the groups; lists of groups are in their order.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Assessment {
+    pub groups: Vec<ComparedGroup>,
+    /// Index of the baseline group.
+    pub baseline: u64,
+    /// Smallest change that matters, in percent.
+    pub threshold_percent: f64,
+    pub comparability: Comparability,
+    /// The result of each group but the baseline in a sentence.
+    pub answers: Vec<String>,
     pub metrics: Vec<ComparedMetric>,
     pub setting_differences: Vec<Difference>,
     /// Number of equal settings.
@@ -35,14 +64,27 @@ pub struct Comparison {
     pub host_differences: Vec<Difference>,
     /// Number of equal host facts.
     pub equal_host_facts: u64,
-    pub comparable: Comparable,
-    pub confidence: Confidence,
+    /// Verdict classes and findings that not all runs have.
+    pub result_differences: Vec<Difference>,
 }
 
-/// A run in a comparison. Without a report, all fields but `run` are null.
+/// Runs that are compared as repeats of the same test.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ComparedGroup {
+    /// Such as `#12`, `before`, or the name of a step.
+    pub label: String,
+    /// Labels of its runs.
+    pub runs: Vec<String>,
+    /// Number of runs with a complete result; only these are part of the statistics.
+    pub complete: u64,
+}
+
+/// A run in a comparison. Without a report, all fields but `run` and `group` are null.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ComparedRun {
     pub run: RunSummary,
+    /// Index of its group.
+    pub group: u64,
     /// Length of the measured window.
     pub duration_ms: Option<f64>,
     pub read: Option<DirectionStats>,
@@ -58,7 +100,7 @@ pub struct ComparedRun {
     pub profiled: bool,
 }
 
-/// A metric of all runs.
+/// A metric of all runs and groups.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct ComparedMetric {
     #[schema(value_type = ComparedMetricName)]
@@ -69,26 +111,91 @@ pub struct ComparedMetric {
     pub values: Vec<Option<f64>>,
     /// The value is a lower bound, because I/Os were in flight at the end of the run.
     pub at_least: Vec<bool>,
-    /// Percentage change from the baseline; null for the baseline, without both values, or if the
-    /// baseline is a lower bound. A lower bound if the value is one.
-    pub change_percent: Vec<Option<f64>>,
+    pub groups: Vec<GroupStatistics>,
+    /// Change of each group from the baseline; null for the baseline, or without both values.
+    pub changes: Vec<Option<Change>>,
 }
 
-/// A setting or host fact that is not equal in all runs.
+/// A metric of the complete runs of a group.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct GroupStatistics {
+    /// Number of values.
+    pub n: u64,
+    pub median: Option<f64>,
+    /// Interval of the median with 95 % confidence; null for fewer than 6 values.
+    pub interval: Option<Interval>,
+    /// (largest − smallest) / median, in percent; null for fewer than 2 values.
+    pub spread_percent: Option<f64>,
+    /// Labels of runs more than 1.5 interquartile ranges outside of the quartiles. They are part of
+    /// the statistics.
+    pub outliers: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Change of a metric from the baseline. A lower bound if a value is one.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Change {
+    /// Hodges–Lehmann estimate of the ratio, as a percentage change.
+    pub percent: f64,
+    /// Of the percentage change, with 95 % confidence; null if there are too few runs.
+    pub interval_percent: Option<Interval>,
+    /// Of the hypothesis that nothing changed, corrected for all tested metrics (Holm); null if the
+    /// metric is not tested.
+    pub p_value: Option<f64>,
+    /// Null if the metric is not tested.
+    pub verdict: Option<ChangeVerdict>,
+    /// Why the verdict is `undecided` or `not_comparable`.
+    pub reason: Option<String>,
+    /// Compared pair by pair.
+    pub paired: bool,
+}
+
+named_enum! {
+    names: "snake_case";
+    /// Verdict about the change of a metric.
+    pub enum ChangeVerdict {
+        Better,
+        Worse,
+        /// The change is smaller than the threshold.
+        Equivalent,
+        /// There are too few runs, or they differ too much.
+        Undecided,
+        NotComparable,
+    }
+}
+
+/// A setting, host fact or property of the result that is not equal in all runs.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Difference {
     /// Such as `jobs[0].bs`.
     pub name: String,
     pub values: Vec<Option<String>>,
+    /// It can change results although nothing that should be compared has changed.
+    pub is_harmful: bool,
 }
 
-/// Whether the runs are comparable.
+named_enum! {
+    names: "snake_case";
+    /// Whether numbers of the groups may be compared.
+    pub enum ComparabilityLevel {
+        /// Same workload in the same state on the same host.
+        Comparable,
+        /// The listed differences can cause a change of the results.
+        WithDifferences,
+        NotComparable,
+    }
+}
+
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct Comparable {
-    /// Same workload on the same target of the same host.
-    pub same_test: bool,
+pub struct Comparability {
+    pub level: ComparabilityLevel,
     pub sentence: String,
-    /// Why the runs are not comparable.
+    /// Why groups are not comparable, and why runs are left out.
     pub reasons: Vec<String>,
     /// A rerun that would be comparable; null if none is known.
     pub rerun: Option<Rerun>,
@@ -103,18 +210,4 @@ pub struct Rerun {
     pub label: String,
     /// Options to change in every job.
     pub patch: BTreeMap<String, Value>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ConfidenceLevel {
-    /// Each result is a single run, so the noise is unknown.
-    None,
-}
-
-/// Confidence in the differences.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct Confidence {
-    pub level: ConfidenceLevel,
-    pub sentence: String,
 }

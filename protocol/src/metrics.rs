@@ -76,6 +76,10 @@ pub struct Metric {
     pub report: Option<fn(&Report) -> Option<f64>>,
     /// The value in a comparison is a lower bound.
     pub lower_bound: fn(&Report) -> bool,
+    /// A comparison tests whether the value changed. Requires `report` and `better`.
+    pub is_tested: bool,
+    /// Number of I/Os that a run needs for this value to be tested, and the number that it has.
+    pub required_ios: Option<(u64, fn(&Report) -> u64)>,
     /// Gauge of active runs at `/metrics`, labeled by run.
     pub prometheus: Option<&'static str>,
 }
@@ -93,13 +97,14 @@ macro_rules! report {
 /// Metrics of a direction. `$tail`, such as `.series()`, is appended to the bandwidth metric.
 macro_rules! direction {
     ($name:literal, $label:literal, $field:ident, $($tail:tt)*) => {[
-        metric(concat!($name, "_iops"), PerSecond, concat!($label, " IOPS")).higher().count(sample!($field.ios)).series().csv(concat!($name, "_ios")).report(|report| if_used(&report.$field, report.$field.iops)),
-        metric(concat!($name, "_bytes_per_second"), BytesPerSecond, concat!($label, " bandwidth")).higher().count(sample!($field.bytes)).csv(concat!($name, "_bytes")).report(|report| if_used(&report.$field, report.$field.bytes_per_second))$($tail)*,
-        metric(concat!($name, "_lat_mean_ns"), Nanoseconds, concat!($label, " latency mean")).lower().report(report!($field.lat_ns.mean?)),
-        metric(concat!($name, "_lat_p50_ns"), Nanoseconds, concat!($label, " latency p50")).lower().report(|report| percentile(&report.$field.lat_ns, "50")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("50")),
-        metric(concat!($name, "_lat_p99_ns"), Nanoseconds, concat!($label, " latency p99")).lower().report(|report| percentile(&report.$field.lat_ns, "99")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99")),
-        metric(concat!($name, "_lat_p999_ns"), Nanoseconds, concat!($label, " latency p99.9")).lower().report(|report| percentile(&report.$field.lat_ns, "99.9")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99.9")),
-        metric(concat!($name, "_intended_lat_p99_ns"), Nanoseconds, concat!($label, " latency p99 from the intended start")).lower().report(|report| percentile(report.$field.intended_lat_ns.as_ref()?, "99")).lower_bound(|report| report.$field.intended_lat_ns.as_ref().is_some_and(|stats| stats.is_lower_bound("99"))),
+        metric(concat!($name, "_iops"), PerSecond, concat!($label, " IOPS")).higher().count(sample!($field.ios)).series().csv(concat!($name, "_ios")).report(|report| if_used(&report.$field, report.$field.iops)).tested(),
+        metric(concat!($name, "_bytes_per_second"), BytesPerSecond, concat!($label, " bandwidth")).higher().count(sample!($field.bytes)).csv(concat!($name, "_bytes")).report(|report| if_used(&report.$field, report.$field.bytes_per_second))$($tail)*.tested(),
+        metric(concat!($name, "_lat_mean_ns"), Nanoseconds, concat!($label, " latency mean")).lower().report(report!($field.lat_ns.mean?)).tested(),
+        metric(concat!($name, "_lat_p50_ns"), Nanoseconds, concat!($label, " latency p50")).lower().report(|report| percentile(&report.$field.lat_ns, "50")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("50")).tested().requires(20, |report| report.$field.lat_ns.count),
+        metric(concat!($name, "_lat_p99_ns"), Nanoseconds, concat!($label, " latency p99")).lower().report(|report| percentile(&report.$field.lat_ns, "99")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99")).tested().requires(1_000, |report| report.$field.lat_ns.count),
+        metric(concat!($name, "_lat_p999_ns"), Nanoseconds, concat!($label, " latency p99.9")).lower().report(|report| percentile(&report.$field.lat_ns, "99.9")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99.9")).tested().requires(10_000, |report| report.$field.lat_ns.count),
+        metric(concat!($name, "_lat_p9999_ns"), Nanoseconds, concat!($label, " latency p99.99")).lower().report(|report| percentile(&report.$field.lat_ns, "99.99")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99.99")).tested().requires(100_000, |report| report.$field.lat_ns.count),
+        metric(concat!($name, "_intended_lat_p99_ns"), Nanoseconds, concat!($label, " latency p99 from the intended start")).lower().report(|report| percentile(report.$field.intended_lat_ns.as_ref()?, "99")).lower_bound(|report| report.$field.intended_lat_ns.as_ref().is_some_and(|stats| stats.is_lower_bound("99"))).tested().requires(1_000, |report| report.$field.lat_ns.count),
         metric(concat!($name, "_lat_max_ns"), Nanoseconds, concat!($label, " latency max")).lower().report(report!($field.lat_ns.max?)).lower_bound(|report| report.$field.lat_ns.is_lower_bound("max")),
     ]};
 }
@@ -125,17 +130,20 @@ const TOTALS: &[Metric] = &[
 #[rustfmt::skip]
 const OTHERS: &[Metric] = &[
     metric("sync_iops", PerSecond, "Syncs per second").count(sample!(sync.ios)).csv("sync_ios"),
+    metric("sync_lat_mean_ns", Nanoseconds, "Sync latency mean").lower().report(report!(sync.lat_ns.mean?)).tested(),
+    metric("sync_lat_p99_ns", Nanoseconds, "Sync latency p99").lower().report(|report| percentile(&report.sync.lat_ns, "99")).lower_bound(|report| report.sync.lat_ns.is_lower_bound("99")).tested().requires(1_000, |report| report.sync.lat_ns.count),
 
     metric("lat_p50_ns", Nanoseconds, "Latency p50").lower().latency(50.0),
     metric("lat_p99_ns", Nanoseconds, "Latency p99").lower().latency(99.0),
     metric("lat_p999_ns", Nanoseconds, "Latency p99.9").lower().latency(99.9),
     metric("lat_max_ns", Nanoseconds, "Latency max").lower().latency_max(),
 
-    metric("cpu_ns_per_io", Nanoseconds, "CPU time per I/O").lower().report(Report::cpu_ns_per_io),
+    metric("cpu_ns_per_io", Nanoseconds, "CPU time per I/O").lower().report(Report::cpu_ns_per_io).tested(),
     metric("achieved_depth", One, "Achieved depth").report(report!(achieved_depth?)),
     metric("in_flight", One, "I/Os in flight").gauge(sample!(in_flight)).series().csv("in_flight"),
     metric("errors", One, "Errors").lower().count(sample!(errors)).csv("errors").report(report!(errors.total)),
 
+    metric("device_ios_per_io", One, "Device I/Os per I/O").lower().report(Report::device_ios_per_io).tested(),
     metric("device_read_iops", PerSecond, "Device read IOPS").count(sample!(device?.read_ios)).series().csv("device_read_ios").report(|report| device_rate(report, |device| device.read_ios)),
     metric("device_read_bytes_per_second", BytesPerSecond, "Device read bandwidth").count(sample!(device?.read_bytes)).series().csv("device_read_bytes").report(|report| device_rate(report, |device| device.read_bytes)),
     metric("device_read_merges", One, "Device read merges").count(sample!(device?.read_merges)).csv("device_read_merges"),
@@ -186,6 +194,8 @@ const fn metric(name: &'static str, unit: Unit, label: &'static str) -> Metric {
         csv: None,
         report: None,
         lower_bound: |_| false,
+        is_tested: false,
+        required_ios: None,
         prometheus: None,
     }
 }
@@ -238,6 +248,17 @@ impl Metric {
 
     const fn lower_bound(mut self, value: fn(&Report) -> bool) -> Self {
         self.lower_bound = value;
+        self
+    }
+
+    const fn tested(mut self) -> Self {
+        self.is_tested = true;
+        self
+    }
+
+    /// A percentile needs about 10 slower I/Os.
+    const fn requires(mut self, ios: u64, count: fn(&Report) -> u64) -> Self {
+        self.required_ios = Some((ios, count));
         self
     }
 
@@ -308,6 +329,13 @@ mod tests {
         assert_eq!(names.len(), METRICS.len());
         let csv: Vec<&str> = METRICS.iter().filter_map(|metric| metric.csv).collect();
         assert_eq!(csv.iter().collect::<BTreeSet<_>>().len(), csv.len());
+    }
+
+    #[test]
+    fn tested_metrics_have_a_value_and_a_better_direction() {
+        let tested = || METRICS.iter().filter(|metric| metric.is_tested);
+        assert!(tested().count() > 20);
+        assert!(tested().all(|metric| metric.report.is_some() && metric.better.is_some()));
     }
 
     #[test]

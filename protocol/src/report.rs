@@ -125,6 +125,13 @@ impl Report {
         let cpu = self.cpu.as_ref()?;
         (ios > 0).then(|| (cpu.user_ms + cpu.system_ms) * 1e6 / ios as f64)
     }
+
+    /// Reads and writes of the devices per read or write; `None` without I/O or a device.
+    pub fn device_ios_per_io(&self) -> Option<f64> {
+        let ios = self.read.ios + self.write.ios;
+        let device = &self.device.as_ref()?.counts;
+        (ios > 0).then(|| (device.read_ios + device.write_ios) as f64 / ios as f64)
+    }
 }
 
 /// Why the measured window ended.

@@ -105,6 +105,15 @@ pub struct RunSummary {
     pub study: Option<u64>,
     /// Step of the study, from 1; null if the run is not part of one.
     pub step: Option<u32>,
+    /// Repeat of the step, from 1; null if the run is not part of a study.
+    #[serde(default)]
+    pub repeat: Option<u32>,
+    /// Runs with the same value did the same test, on any target and host; null without a result.
+    #[serde(default)]
+    pub job_fingerprint: Option<String>,
+    /// Of hardware, kernel, filesystem and device; null without a result.
+    #[serde(default)]
+    pub host_fingerprint: Option<String>,
     /// Null if the run is not queued.
     pub queue: Option<QueuePosition>,
 }

@@ -80,19 +80,25 @@ fn plan(input: Value) -> ExitCode {
 fn plan_study(input: Value) -> Value {
     let study = parse_study(input).expect("checked by the server");
     let mut problems = Vec::new();
-    let step = |(index, step): (usize, &StepSpec)| {
+    let step = |(repeat, index, step): (u32, usize, &StepSpec)| {
         let mut plan = plan_run(&json!({"jobs": step.jobs, "sample_ms": step.run.sample_ms}));
         let path = format!("steps[{index}].");
         let step_problems = problems_of(&plan).into_iter();
         problems.extend(step_problems.map(|problem| problem.with_path_prefix(&path)));
         plan["problems"] = json!([]);
-        json!({"name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
+        json!({"step": index + 1, "repeat": repeat, "name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
     };
-    let steps: Vec<Value> = study.steps.iter().enumerate().map(step).collect();
+    // The real runner randomizes the order in each block.
+    let turns = (1..=study.repeats).flat_map(|repeat| {
+        let steps = study.steps.iter().enumerate();
+        steps.map(move |(index, step)| (repeat, index, step))
+    });
+    let steps: Vec<Value> = turns.map(step).collect();
     let plan = StudyPlan {
         description: study.description,
         continue_on_failure: study.continue_on_failure,
         file_id: "0123456789abcdef".into(),
+        order_seed: study.order_seed.unwrap_or_default(),
         ..StudyPlan::rejected(problems)
     };
     let mut plan = serde_json::to_value(plan).expect("serializable");

@@ -5,4 +5,5 @@ pub(crate) mod compare;
 pub(crate) mod export;
 pub(crate) mod filter;
 pub(crate) mod flame;
+pub(crate) mod groups;
 pub(crate) mod series;

@@ -14,6 +14,7 @@ pub(crate) mod entry;
 pub(crate) mod events;
 pub(crate) mod fault;
 pub(crate) mod filter;
+mod fingerprints;
 mod health;
 pub(crate) mod keys;
 pub(crate) mod list;

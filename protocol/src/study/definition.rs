@@ -1,6 +1,6 @@
 //! A study as requested by `POST /studies` and as stored in study files.
 
-use crate::{job::Job, study::description::Published};
+use crate::{job::Job, named_enum::named_enum, study::description::Published};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -20,7 +20,13 @@ pub struct StudyDefinition {
     pub scale: Option<ScaleDefinition>,
     /// Continue after a failed step. Default: false.
     pub continue_on_failure: Option<bool>,
-    /// 1 to 256 runs, in order.
+    /// How often each step runs; steps × repeats is at most 256. Default: 1.
+    pub repeats: Option<u32>,
+    /// Order of repeated steps. Default: `interleaved`.
+    pub order: Option<RepeatOrder>,
+    /// Determines the order of the steps and the random seeds of the jobs. Default: random.
+    pub order_seed: Option<u64>,
+    /// 1 to 256 steps, in order.
     pub steps: Vec<StepDefinition>,
     /// Default: `local`.
     pub host: Option<String>,
@@ -28,6 +34,20 @@ pub struct StudyDefinition {
     pub tags: Option<Vec<String>>,
     /// Serial number of the device to overwrite, or its kernel name if it has none. Must match.
     pub confirm: Option<Vec<String>>,
+}
+
+named_enum! {
+    names: "snake_case";
+    /// Order of repeated steps.
+    #[derive(Default)]
+    pub enum RepeatOrder {
+        /// Blocks with one repeat of each step, in random order. Slow changes of the host, such as
+        /// its temperature, then affect all steps alike.
+        #[default]
+        Interleaved,
+        /// All repeats of the first step, then those of the next one.
+        Sequential,
+    }
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]

@@ -23,8 +23,14 @@ pub struct Study {
     pub published: Option<Published>,
     pub scaled: Scaled,
     pub continue_on_failure: bool,
+    /// How often each step runs.
+    pub repeats: u32,
+    /// Determines the order of repeated steps; null in studies that were stored before steps could
+    /// be repeated.
+    pub order_seed: Option<u64>,
     /// Temporary files that could not be removed; retried when the server starts.
     pub leftover_files: Vec<LeftoverFile>,
+    /// The runs in order.
     pub steps: Vec<StudyStep>,
 }
 
@@ -32,6 +38,8 @@ pub struct Study {
 pub struct StudyStep {
     /// From 1.
     pub step: u32,
+    /// From 1. The runs of all steps with the same number are a block.
+    pub repeat: u32,
     pub name: String,
     pub note: Option<String>,
     /// Null if the run was deleted.

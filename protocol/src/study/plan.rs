@@ -22,7 +22,10 @@ pub struct StudyPlan {
     /// Targets with data that the study would destroy. Each step has a code of its own.
     #[serde(default)]
     pub confirmations: Vec<Confirmation>,
-    /// Empty if the study could not be parsed.
+    /// Determines the order of repeated steps.
+    #[serde(default)]
+    pub order_seed: u64,
+    /// The runs in order. Empty if the study could not be parsed.
     pub steps: Vec<StepPlan>,
     /// Problems of all steps, with paths such as `steps[2].jobs[0].bs`; empty if the study can
     /// start.
@@ -32,6 +35,10 @@ pub struct StudyPlan {
 /// Plan of a step, based on the state in which earlier steps leave the host.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct StepPlan {
+    /// From 1.
+    pub step: u32,
+    /// From 1.
+    pub repeat: u32,
     pub name: String,
     pub note: Option<String>,
     /// The jobs of the run, with the state, the scaled sizes and the final file names.
@@ -57,6 +64,7 @@ impl StudyPlan {
             file_id: String::new(),
             scaled: Scaled::unscaled(0),
             confirmations: Vec::new(),
+            order_seed: 0,
             steps: Vec::new(),
             problems,
         }

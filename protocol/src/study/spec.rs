@@ -2,7 +2,7 @@
 
 use crate::{
     job::run_spec::RunSpec,
-    study::{description::StudyDescription, scaling::Scale},
+    study::{definition::RepeatOrder, description::StudyDescription, scaling::Scale},
 };
 use serde_json::Value;
 
@@ -11,6 +11,11 @@ pub struct StudySpec {
     pub description: StudyDescription,
     pub continue_on_failure: bool,
     pub scale: Scale,
+    /// At least 1.
+    pub repeats: u32,
+    pub order: RepeatOrder,
+    /// `None` for a random one.
+    pub order_seed: Option<u64>,
     /// As in [`RunSpec::confirm`], for all steps.
     pub confirm: Vec<String>,
     /// Not empty.

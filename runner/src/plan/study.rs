@@ -1,17 +1,24 @@
 //! Plan of a study: its runs are planned in order, with sizes scaled to the host and the files that
 //! earlier steps leave. Accesses the host only through `HostView`.
 
+mod order;
 pub(crate) mod scaling;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::plan::{host_view::HostView, projected_files::ProjectedFiles, resolve_after};
+use crate::plan::{
+    host_view::HostView,
+    projected_files::ProjectedFiles,
+    resolve_after,
+    study::order::{Turn, turns, with_seed},
+};
 use leadline_protocol::{
     job::run_spec::{RunSpec, parse_run},
     plan::Plan,
     study::{
+        parse::MAX_SEED,
         plan::{StepPlan, StudyPlan},
-        spec::StudySpec,
+        spec::{StepSpec, StudySpec},
     },
 };
 use serde_json::{Value, json};
@@ -22,37 +29,34 @@ const FILE_ID_PLACEHOLDER: &str = "$study";
 pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
     let file_id = format!("{:016x}", host.entropy());
     let scaled = scaling::scale(study, host);
+    let order_seed = study
+        .order_seed
+        .unwrap_or_else(|| host.entropy() & MAX_SEED);
     let mut files = ProjectedFiles::default();
     let mut steps = Vec::new();
     let mut problems = Vec::new();
     let mut confirmations = Vec::new();
-    for (index, step) in study.steps.iter().enumerate() {
+    for turn in turns(study.steps.len(), study.repeats, study.order, order_seed) {
+        let step = &study.steps[turn.step];
         let mut jobs = Vec::new();
         for (job, parsed) in step.jobs.iter().zip(&step.run.jobs) {
-            jobs.push(insert_file_id(scaled.scale_job(job, parsed), &file_id));
-        }
-        let run = json!({"jobs": jobs, "sample_ms": step.run.sample_ms, "study": file_id});
-        let mut plan = match parse_run(&run) {
-            Ok(run) => {
-                let run = RunSpec {
-                    confirm: study.confirm.clone(),
-                    ..run
-                };
-                resolve_after(&files, &run, host)
+            let mut job = insert_file_id(scaled.scale_job(job, parsed), &file_id);
+            if study.repeats > 1 {
+                job = with_seed(job, parsed, turn.repeat, order_seed);
             }
-            Err(problems) => Plan::rejected(problems),
-        };
+            jobs.push(job);
+        }
+        let mut plan = plan_run(study, step, &jobs, &file_id, &files, host);
         files.apply(&plan);
         confirmations.extend_from_slice(&plan.confirmations);
         for problem in plan.problems.drain(..) {
-            problems.push(problem.with_path_prefix(&format!("steps[{index}].")));
+            let problem = problem.with_path_prefix(&format!("steps[{}].", turn.step));
+            // Repeats have the same problems.
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
         }
-        steps.push(StepPlan {
-            name: step.name.clone(),
-            note: step.note.clone(),
-            jobs,
-            plan,
-        });
+        steps.push(step_plan(step, turn, jobs, plan));
     }
     StudyPlan {
         description: study.description.clone(),
@@ -60,8 +64,42 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         file_id,
         scaled,
         confirmations,
+        order_seed,
         steps,
         problems,
+    }
+}
+
+/// `files`: the files that earlier runs leave.
+fn plan_run(
+    study: &StudySpec,
+    step: &StepSpec,
+    jobs: &[Value],
+    file_id: &str,
+    files: &ProjectedFiles,
+    host: &dyn HostView,
+) -> Plan {
+    let run = json!({"jobs": jobs, "sample_ms": step.run.sample_ms, "study": file_id});
+    match parse_run(&run) {
+        Ok(run) => {
+            let run = RunSpec {
+                confirm: study.confirm.clone(),
+                ..run
+            };
+            resolve_after(files, &run, host)
+        }
+        Err(problems) => Plan::rejected(problems),
+    }
+}
+
+fn step_plan(step: &StepSpec, turn: Turn, jobs: Vec<Value>, plan: Plan) -> StepPlan {
+    StepPlan {
+        step: turn.step as u32 + 1,
+        repeat: turn.repeat,
+        name: step.name.clone(),
+        note: step.note.clone(),
+        jobs,
+        plan,
     }
 }
 

@@ -6,13 +6,21 @@ use crate::{
         problem::{ApiError, ProblemResponses},
     },
     error::Error,
-    query::compare::compare,
+    query::{
+        compare::{StoredGroup, compare},
+        groups::{self, Selection, Selector},
+    },
     runs::Runs,
 };
 use axum::{Json, extract::State};
-use leadline_protocol::compare::{CompareQuery, Comparison};
+use leadline_compare::MAX_RUNS;
+use leadline_protocol::{
+    compare::{CompareQuery, Comparison},
+    query::{RunQuery, RunSort, SortOrder},
+    run::Run,
+};
 
-/// Compare 2 to 8 runs
+/// Compare 2 to 8 runs or groups of repeated runs
 #[utoipa::path(get, path = "/compare", tag = "compare",
     params(CompareQuery),
     responses((status = 200, body = Comparison), ProblemResponses))]
@@ -20,48 +28,85 @@ pub(crate) async fn compare_runs(
     State(runs): State<Runs>,
     Query(query): Query<CompareQuery>,
 ) -> Result<Json<Comparison>, ApiError> {
-    let numbers = parse_run_numbers(&query.runs)?;
-    let baseline = query.baseline.unwrap_or(numbers[0]);
-    let Some(baseline) = numbers.iter().position(|number| *number == baseline) else {
-        return Err(Error::invalid(
-            "bad_value",
-            "baseline",
-            format!("Run #{baseline} is not part of the comparison."),
-            "Use one of `runs`.",
-        )
-        .into());
-    };
-    let mut compared = Vec::with_capacity(numbers.len());
-    for number in numbers {
-        let run = runs.get(number).await?;
-        if run.damaged {
-            return Err(Error::damaged(number).into());
-        }
-        compared.push(run);
+    let request = groups::parse(&query).map_err(Error::Rejected)?;
+    let mut compared = Vec::with_capacity(request.groups.len());
+    for selection in &request.groups {
+        compared.push(read_group(&runs, selection).await?);
     }
-    Ok(Json(compare(&compared, baseline)))
+    Ok(Json(compare(
+        &compared,
+        request.baseline,
+        request.threshold_percent,
+    )))
 }
 
-/// Parses 2 to 8 different run numbers.
-fn parse_run_numbers(text: &str) -> Result<Vec<u64>, Error> {
-    let invalid = |detail: String| {
-        let remedy = "Use 2 to 8 run numbers, for example runs=1,2.";
-        Error::invalid("bad_value", "runs", detail, remedy)
+async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, Error> {
+    let numbers = match &selection.runs {
+        Selector::Numbers(numbers) => numbers.clone(),
+        Selector::Filter(text) => matching_runs(runs, text).await?,
     };
-    let mut numbers = Vec::new();
-    for part in text.split(',') {
-        let number = part.trim().parse();
-        let number = number.map_err(|_| invalid(format!("`{part}` is not a run number.")))?;
-        if !numbers.contains(&number) {
-            numbers.push(number);
-        }
+    if numbers.len() > MAX_RUNS {
+        return Err(Error::invalid(
+            "bad_value",
+            &selection.field,
+            format!("`{}` has more than {MAX_RUNS} runs.", selection.text),
+            "Use a list of run numbers or a narrower filter.",
+        ));
     }
-    match numbers.len() {
-        2..=8 => Ok(numbers),
-        1 => Err(invalid(format!(
-            "Only run #{} is given; a comparison requires two different runs.",
-            numbers[0]
-        ))),
-        count => Err(invalid(format!("Cannot compare {count} runs."))),
+    let mut group = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        group.push(intact_run(runs, number).await?);
+    }
+    if group.is_empty() {
+        return Err(Error::invalid(
+            "bad_value",
+            &selection.field,
+            format!("`{}` matches no finished run.", selection.text),
+            "Use a list of run numbers or another filter.",
+        ));
+    }
+    Ok(StoredGroup {
+        label: label(&selection.text, &group),
+        runs: group,
+    })
+}
+
+/// Numbers of ended runs, in order; one more than allowed if there are too many.
+async fn matching_runs(runs: &Runs, text: &str) -> Result<Vec<u64>, Error> {
+    let query = RunQuery {
+        q: Some(text.to_owned()),
+        sort: Some(RunSort::Number),
+        order: Some(SortOrder::Asc),
+        limit: Some(MAX_RUNS as u32 + 1),
+        ..RunQuery::default()
+    };
+    let found = runs.list(&query).await?.runs.into_iter();
+    let ended = found.filter(|run| run.status.is_final());
+    Ok(ended.map(|run| run.number).collect())
+}
+
+async fn intact_run(runs: &Runs, number: u64) -> Result<Run, Error> {
+    let run = runs.get(number).await?;
+    if run.damaged {
+        return Err(Error::damaged(number));
+    }
+    Ok(run)
+}
+
+/// The repeats of a step have its name; other groups are called as they were selected.
+fn label(selected: &str, runs: &[Run]) -> String {
+    let step = |run: &Run| run.summary.study.zip(run.summary.step);
+    let first = runs.first().filter(|_| runs.len() > 1);
+    match first.and_then(|first| Some((first, step(first)?))) {
+        Some((first, position)) if runs.iter().all(|run| step(run) == Some(position)) => {
+            let name = &first.summary.name;
+            let name = name
+                .rsplit_once(" (")
+                .map_or(name.as_str(), |(name, _)| name);
+            name.split_once(": ")
+                .map_or(name, |(_, step)| step)
+                .to_owned()
+        }
+        _ => selected.to_owned(),
     }
 }

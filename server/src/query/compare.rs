@@ -1,44 +1,56 @@
-//! Compares runs: metrics relative to a baseline, different settings and host facts, and whether
-//! the runs are the same test. Pure.
+//! Comparison of stored runs; see the crate `leadline_compare`. Pure.
 
-mod comparability;
-mod layers;
-mod metrics;
-mod settings;
-#[cfg(test)]
-mod tests;
-mod value_text;
-
+use leadline_compare::group::{self, Block, Group};
 use leadline_protocol::{
-    compare::{ComparedRun, Comparison, Confidence, ConfidenceLevel},
+    compare::{ComparedRun, Comparison},
     report::Report,
     run::Run,
 };
 
-/// `baseline` is an index of `runs`.
-pub(crate) fn compare(runs: &[Run], baseline: usize) -> Comparison {
-    let settings = settings::compare_settings(runs);
-    let host = settings::compare_hosts(runs);
+/// Runs that are compared as one.
+pub(crate) struct StoredGroup {
+    pub label: String,
+    pub runs: Vec<Run>,
+}
+
+/// `baseline` is the index of a group.
+pub(crate) fn compare(
+    groups: &[StoredGroup],
+    baseline: usize,
+    threshold_percent: f64,
+) -> Comparison {
+    let inputs: Vec<Group> = groups.iter().map(input).collect();
+    let assessment = leadline_compare::compare(&inputs, baseline, threshold_percent);
+    let runs = (0..).zip(groups).flat_map(|(index, group)| {
+        let runs = group.runs.iter();
+        runs.map(move |run| compared(run, index))
+    });
     Comparison {
-        baseline: runs.get(baseline).map_or(0, |run| run.summary.number),
-        runs: runs.iter().map(compared).collect(),
-        metrics: metrics::compare_metrics(runs, baseline),
-        comparable: comparability::comparable(runs, &settings.different, &host.different),
-        setting_differences: settings.different,
-        equal_settings: settings.equal,
-        host_differences: host.different,
-        equal_host_facts: host.equal,
-        confidence: Confidence {
-            level: ConfidenceLevel::None,
-            sentence: "Differences may be noise: each result is a single run.".into(),
-        },
+        runs: runs.collect(),
+        assessment,
     }
 }
 
-fn compared(run: &Run) -> ComparedRun {
+fn input(group: &StoredGroup) -> Group<'_> {
+    let run = |run| group::ComparedRun::of(run, block(run));
+    Group {
+        label: group.label.clone(),
+        runs: group.runs.iter().map(run).collect(),
+    }
+}
+
+fn block(run: &Run) -> Option<Block> {
+    Some(Block {
+        study: run.summary.study?,
+        repeat: run.summary.repeat?,
+    })
+}
+
+fn compared(run: &Run, group: u64) -> ComparedRun {
     let report = run.report.as_ref();
     ComparedRun {
         run: run.summary.clone(),
+        group,
         duration_ms: report.map(|report| report.duration_ms),
         read: report.map(|report| report.read.clone()),
         write: report.map(|report| report.write.clone()),

@@ -131,6 +131,8 @@ fn keyed_term(key: &str, value: &str) -> Option<Term> {
         "device" => Term::OneOf(Key::Device, verbatim()),
         "host" => Term::OneOf(Key::Host, verbatim()),
         "study" => Term::OneOf(Key::Study, verbatim()),
+        "step" => Term::OneOf(Key::Step, verbatim()),
+        "job" => Term::OneOf(Key::Job, verbatim()),
         "tag" => Term::Tag(verbatim()),
         "name" => Term::Name(value.to_lowercase()),
         _ => return None,

@@ -12,6 +12,10 @@ pub(crate) enum Key {
     Device,
     Host,
     Study,
+    /// Step of the study.
+    Step,
+    /// Fingerprint of the jobs.
+    Job,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]

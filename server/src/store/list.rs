@@ -100,6 +100,8 @@ fn column(key: Key) -> &'static str {
         Key::Device => "device",
         Key::Host => "host",
         Key::Study => "CAST(study AS TEXT)",
+        Key::Step => "CAST(step AS TEXT)",
+        Key::Job => "job_fingerprint",
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/` in order. A list instead of `sqlx::migrate!`, because the macro
 /// compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -51,6 +51,10 @@ const FILES: [(&str, &str); 12] = [
     (
         "store faults",
         include_str!("../../../migrations/0012_store_faults.sql"),
+    ),
+    (
+        "comparisons",
+        include_str!("../../../migrations/0013_comparisons.sql"),
     ),
 ];
 

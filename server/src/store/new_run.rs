@@ -34,6 +34,16 @@ pub(crate) struct NewRun {
     pub locks: BTreeSet<String>,
 }
 
+/// Position of a run in a study.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepOfStudy {
+    pub study: u64,
+    /// From 1.
+    pub step: u32,
+    /// From 1.
+    pub repeat: u32,
+}
+
 impl Store {
     /// Inserts a run with its first event and returns its number.
     pub(crate) async fn insert_run(
@@ -61,11 +71,11 @@ impl Store {
     }
 }
 
-/// Inserts a run with its first event and returns its number. `step` is study and step number.
+/// Inserts a run with its first event and returns its number.
 pub(super) async fn insert(
     connection: &mut SqliteConnection,
     new: &NewRun,
-    step: Option<(u64, u32)>,
+    step: Option<StepOfStudy>,
     now_ms: u64,
 ) -> sqlx::Result<u64> {
     let number = insert_summary(connection, new, step, now_ms).await?;
@@ -94,14 +104,14 @@ pub(super) async fn insert(
 async fn insert_summary(
     connection: &mut SqliteConnection,
     new: &NewRun,
-    step: Option<(u64, u32)>,
+    step: Option<StepOfStudy>,
     now_ms: u64,
 ) -> sqlx::Result<i64> {
     let workload = WorkloadSummary::new(&new.resolved);
     let row = sqlx::query(
         "INSERT INTO runs (status, created_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs, direct, device, name, target, tags, notes, search,
-             study, step)
-         VALUES ('queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             study, step, repeat)
+         VALUES ('queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(now_ms.cast_signed())
     .bind(&new.host)
@@ -118,8 +128,9 @@ async fn insert_summary(
     .bind(Json(&new.tags))
     .bind(&new.notes)
     .bind(search_text(&new.name, &workload.target, &new.tags, &new.notes))
-    .bind(step.map(|(study, _)| study.cast_signed()))
-    .bind(step.map(|(_, step)| step))
+    .bind(step.map(|step| step.study.cast_signed()))
+    .bind(step.map(|step| step.step))
+    .bind(step.map(|step| step.repeat))
     .execute(connection)
     .await?;
     Ok(row.last_insert_rowid())

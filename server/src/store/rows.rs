@@ -50,6 +50,9 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
         reason: row.try_get("reason")?,
         study: row.try_get("study")?,
         step: row.try_get("step")?,
+        repeat: row.try_get("repeat")?,
+        job_fingerprint: row.try_get("job_fingerprint")?,
+        host_fingerprint: row.try_get("host_fingerprint")?,
         queue: None,
     })
 }
@@ -96,6 +99,8 @@ fn remove_results(summary: &mut RunSummary) {
     summary.lat_p99_ns = None;
     summary.lat_max_ns = None;
     summary.verdict_class = None;
+    summary.job_fingerprint = None;
+    summary.host_fingerprint = None;
 }
 
 fn result<T: DeserializeOwned>(

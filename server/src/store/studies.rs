@@ -4,7 +4,7 @@ use crate::store::{
     Store,
     confirmations::{self, NotCreated},
     keys::{self, IdempotencyKey},
-    new_run::{self, NewRun},
+    new_run::{self, NewRun, StepOfStudy},
     rows,
 };
 use anyhow::Result;
@@ -24,7 +24,9 @@ pub(crate) struct NewStudy {
     pub file_id: String,
     /// Canonical paths of the files that the study removes at its end.
     pub owned_files: Vec<String>,
+    /// The runs in order.
     pub steps: Vec<(StepDescription, NewRun)>,
+    pub order_seed: u64,
     /// Confirmations of the data that the study overwrites.
     pub confirm: Vec<String>,
 }
@@ -33,6 +35,12 @@ pub(crate) struct NewStudy {
 pub(crate) struct StepDescription {
     pub name: String,
     pub note: Option<String>,
+    /// From 1; null in studies of earlier versions, which ran each step once.
+    #[serde(default)]
+    pub step: Option<u32>,
+    /// From 1; null as `step`.
+    #[serde(default)]
+    pub repeat: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,7 +52,10 @@ pub(crate) struct StoredStudy {
     pub file_id: String,
     pub description: StudyDescription,
     pub scaled: Scaled,
+    /// The runs in order.
     pub steps: Vec<StepDescription>,
+    /// `None` in studies of earlier versions.
+    pub order_seed: Option<u64>,
     /// Files not yet removed.
     pub owned_files: Vec<LeftoverFile>,
     /// Runs of its steps in order, without deleted ones.
@@ -61,6 +72,7 @@ impl FromRow<'_, SqliteRow> for StoredStudy {
             description: row.try_get::<Json<_>, _>("description")?.0,
             scaled: row.try_get::<Json<_>, _>("scaled")?.0,
             steps: row.try_get::<Json<_>, _>("steps")?.0,
+            order_seed: row.try_get("order_seed")?,
             owned_files: row.try_get::<Json<_>, _>("owned_files")?.0,
             runs: Vec::new(),
         })
@@ -89,10 +101,14 @@ impl Store {
         }
         let study = insert(&mut transaction.connection, new, now_ms).await?;
         let mut runs = Vec::new();
-        for (step, (_, run)) in (1..).zip(&new.steps) {
+        for (position, (step, run)) in (1..).zip(&new.steps) {
             let mut run = run.clone();
             run.locks.insert(lock(study));
-            let step = Some((study, step));
+            let step = Some(StepOfStudy {
+                study,
+                step: step.step.unwrap_or(position),
+                repeat: step.repeat.unwrap_or(1),
+            });
             let number = new_run::insert(&mut transaction.connection, &run, step, now_ms).await?;
             runs.push((number, run));
         }
@@ -148,7 +164,7 @@ impl Store {
     async fn read_runs(&self, studies: &mut [StoredStudy]) -> sqlx::Result<()> {
         let numbers: Vec<u64> = studies.iter().map(|study| study.number).collect();
         let runs = sqlx::query(
-            "SELECT * FROM runs WHERE study IN (SELECT value FROM json_each(?)) ORDER BY step",
+            "SELECT * FROM runs WHERE study IN (SELECT value FROM json_each(?)) ORDER BY number",
         )
         .bind(Json(numbers))
         .try_map(rows::summary)
@@ -176,8 +192,8 @@ async fn insert(
         reason: None,
     });
     let row = sqlx::query(
-        "INSERT INTO studies (name, created_at_ms, continue_on_failure, file_id, description, scaled, steps, owned_files)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO studies (name, created_at_ms, continue_on_failure, file_id, description, scaled, steps, owned_files, order_seed)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(&new.description.name)
     .bind(now_ms.cast_signed())
@@ -187,6 +203,7 @@ async fn insert(
     .bind(Json(&new.scaled))
     .bind(Json(steps))
     .bind(Json(Vec::from_iter(owned_files)))
+    .bind(new.order_seed.cast_signed())
     .execute(connection)
     .await?;
     Ok(row.last_insert_rowid().cast_unsigned())

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 /// The failed or cancelled step that ended a study.
 #[derive(Clone, Debug)]
 pub(crate) struct LastStep {
+    pub run: u64,
     /// From 1.
     pub step: u32,
     pub status: RunStatus,
@@ -32,14 +33,15 @@ impl Store {
     pub(crate) async fn last_step(&self, study: u64) -> Result<Option<LastStep>> {
         let last = |row: SqliteRow| {
             Ok(LastStep {
+                run: row.try_get("number")?,
                 step: row.try_get("step")?,
                 status: rows::variant(&row, "status")?,
                 reason: row.try_get("reason")?,
             })
         };
         Ok(sqlx::query(
-            "SELECT step, status, reason FROM runs JOIN studies ON studies.number = study
-             WHERE study = ? AND NOT continue_on_failure AND status IN ('failed', 'cancelled') ORDER BY step LIMIT 1",
+            "SELECT runs.number, step, status, reason FROM runs JOIN studies ON studies.number = study
+             WHERE study = ? AND NOT continue_on_failure AND status IN ('failed', 'cancelled') ORDER BY runs.number LIMIT 1",
         )
         .bind(study.cast_signed())
         .try_map(last)
@@ -47,13 +49,13 @@ impl Store {
         .await?)
     }
 
-    /// Queued runs of the steps after a step.
-    pub(crate) async fn queued_runs_after(&self, study: u64, step: u32) -> Result<Vec<u64>> {
+    /// Queued runs of a study after a run.
+    pub(crate) async fn queued_runs_after(&self, study: u64, run: u64) -> Result<Vec<u64>> {
         Ok(sqlx::query_scalar(
-            "SELECT number FROM runs WHERE study = ? AND step > ? AND status = 'queued' ORDER BY step",
+            "SELECT number FROM runs WHERE study = ? AND number > ? AND status = 'queued' ORDER BY number",
         )
         .bind(study.cast_signed())
-        .bind(step)
+        .bind(run.cast_signed())
         .fetch_all(&self.readers)
         .await?)
     }

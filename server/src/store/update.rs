@@ -2,7 +2,7 @@
 
 use crate::{
     rollups::builder::Rollup,
-    store::{Store, digest, entry::Entry, rollups},
+    store::{Store, digest, entry::Entry, fingerprints, rollups},
 };
 use anyhow::{Result, ensure};
 use leadline_protocol::{
@@ -79,6 +79,7 @@ async fn insert(connection: &mut SqliteConnection, run: u64, records: &[Record])
         }
         rollups::insert(connection, run, &record.rollups).await?;
         if record.has_report() {
+            fingerprints::update(connection, run).await?;
             digest::store(connection, run).await?;
         }
     }

@@ -38,11 +38,11 @@ impl Runs {
     /// Returns why the next run of a study must not start: an earlier step ended the study.
     /// Interrupted steps do not end a study.
     pub(crate) async fn skip_reason(&self, run: &RunSummary) -> anyhow::Result<Option<String>> {
-        let Some((study, step)) = run.study.zip(run.step) else {
+        let Some(study) = run.study else {
             return Ok(None);
         };
         match self.store.last_step(study).await? {
-            Some(last) if last.step < step => Ok(Some(reason(&last))),
+            Some(last) if last.run < run.number => Ok(Some(reason(&last))),
             _ => Ok(None),
         }
     }
@@ -52,7 +52,7 @@ impl Runs {
         let Some(last) = self.store.last_step(study).await? else {
             return Ok(());
         };
-        for run in self.store.queued_runs_after(study, last.step).await? {
+        for run in self.store.queued_runs_after(study, last.run).await? {
             self.cancel_queued(run, &reason(&last)).await?;
         }
         Ok(())

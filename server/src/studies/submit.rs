@@ -119,7 +119,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
     let owned = plan.owned_files();
     let given = request.confirm.as_deref();
     let run = |step: &StepPlan| NewRun {
-        name: format!("{}: {}", plan.description.name, step.name),
+        name: run_name(&plan, step),
         host: host.clone(),
         tags: tags.clone(),
         notes: step.note.clone().unwrap_or_default(),
@@ -132,15 +132,28 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
     let description = |step: &StepPlan| StepDescription {
         name: step.name.clone(),
         note: step.note.clone(),
+        step: Some(step.step),
+        repeat: Some(step.repeat),
     };
     let steps = plan.steps.iter();
     NewStudy {
         confirm: used(&plan.confirmations, given),
         steps: steps.map(|step| (description(step), run(step))).collect(),
+        order_seed: plan.order_seed,
         description: plan.description,
         scaled: plan.scaled,
         continue_on_failure: plan.continue_on_failure,
         file_id: owned.file_id,
         owned_files: owned.files,
+    }
+}
+
+fn run_name(plan: &StudyPlan, step: &StepPlan) -> String {
+    let name = format!("{}: {}", plan.description.name, step.name);
+    let is_repeated = plan.steps.iter().any(|step| step.repeat > 1);
+    if is_repeated {
+        format!("{name} ({})", step.repeat)
+    } else {
+        name
     }
 }

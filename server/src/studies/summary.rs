@@ -60,11 +60,16 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
     let summary = summary(&stored);
     let first_done = stored.runs.iter().find(|run| run.status == RunStatus::Done);
     let first_iops = first_done.and_then(|run| run.iops);
-    let mut runs: BTreeMap<_, _> = stored.runs.into_iter().map(|run| (run.step, run)).collect();
-    let steps = (1..).zip(stored.steps).map(|(number, step)| {
-        let run = runs.remove(&Some(number));
+    let runs = stored.runs.into_iter();
+    let mut runs: BTreeMap<_, _> = runs.map(|run| ((run.step, run.repeat), run)).collect();
+    let repeats = stored.steps.iter().filter_map(|step| step.repeat).max();
+    let steps = (1..).zip(stored.steps).map(|(position, step)| {
+        let number = step.step.unwrap_or(position);
+        let repeat = step.repeat.unwrap_or(1);
+        let run = runs.remove(&(Some(number), Some(repeat)));
         StudyStep {
             step: number,
+            repeat,
             name: step.name,
             note: step.note,
             sentence: run
@@ -85,6 +90,8 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         published: stored.description.published,
         scaled: stored.scaled,
         continue_on_failure: stored.continue_on_failure,
+        repeats: repeats.unwrap_or(1),
+        order_seed: stored.order_seed,
         leftover_files,
         summary,
     }

@@ -171,7 +171,15 @@ async fn unknown_resources_and_methods_are_problems() {
         (Method::GET, "/runs/99/export?format=xls", 422, "bad_query"),
         (Method::GET, "/compare?runs=1", 422, "bad_value"),
         (Method::GET, "/compare?runs=1,x", 422, "bad_value"),
-        (Method::GET, "/compare", 422, "bad_query"),
+        (Method::GET, "/compare", 422, "bad_value"),
+        (Method::GET, "/compare?a=1", 422, "bad_value"),
+        (Method::GET, "/compare?a=1&runs=1,2", 422, "bad_value"),
+        (
+            Method::GET,
+            "/compare?runs=1,2&threshold=0",
+            422,
+            "bad_value",
+        ),
         (Method::GET, "/compare/flame.svg?runs=1", 422, "bad_value"),
         (
             Method::GET,

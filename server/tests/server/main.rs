@@ -18,6 +18,7 @@ mod openapi;
 mod power_cuts;
 mod program;
 mod real_runner;
+mod repeats;
 mod rollups;
 mod runs;
 mod sessions;

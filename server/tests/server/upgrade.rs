@@ -214,6 +214,7 @@ async fn version_4_database_is_migrated() {
     }
     let compared = server.get("/compare?runs=1,2,3,4").await;
     assert_eq!(compared["runs"].as_array().unwrap().len(), 4);
+    check_fingerprints(&server).await;
     check_renamed_fields(&server).await;
 
     let before = server.get("/runs/1").await;
@@ -225,9 +226,22 @@ async fn version_4_database_is_migrated() {
         .fetch_one(&mut connection)
         .await
         .unwrap();
-    assert_eq!(version, 12);
+    assert_eq!(version, 13);
     connection.close().await.unwrap();
     assert_copied(&server).await;
+}
+
+/// Stored runs with a result have fingerprints, which select the runs of the same test.
+async fn check_fingerprints(server: &Program) {
+    let list = server.get("/runs?limit=200").await;
+    let done = list["runs"].as_array().unwrap().iter();
+    for run in done.filter(|run| run["status"] == "done") {
+        let fingerprint = run["job_fingerprint"].as_str().expect("a fingerprint");
+        let same = server.get(&format!("/runs?q=job:{fingerprint}")).await;
+        let numbers = same["runs"].as_array().unwrap().iter();
+        let mut numbers = numbers.map(|run| &run["number"]);
+        assert!(numbers.any(|number| *number == run["number"]), "{same}");
+    }
 }
 
 /// The database was copied before its migration, for its owner only.

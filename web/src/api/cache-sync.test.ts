@@ -5,7 +5,7 @@ import { syncCache } from './cache-sync';
 import { openFeed } from './feed';
 import { onUnauthorized } from './problem';
 import {
-  compareQuery,
+  compareRunsQuery,
   hostsQuery,
   optionsQuery,
   queryClient,
@@ -122,7 +122,7 @@ it('invalidates the series and comparisons of a finished run', async () => {
   await open();
   const keys = [
     seriesQuery(7, {}, 600).queryKey,
-    compareQuery([7, 8], 7).queryKey,
+    compareRunsQuery([7, 8]).queryKey,
     seriesQuery(8, {}, 600).queryKey,
   ];
   for (const key of keys) queryClient.setQueryData<object>(key, {});

@@ -3,6 +3,7 @@
 import { keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-query';
 import * as generated from './generated/@tanstack/react-query.gen';
 import type {
+  CompareRunsData,
   ListRunsData,
   Run,
   RunList,
@@ -72,8 +73,10 @@ export const seriesQuery = (
   placeholderData: keepPreviousData,
 });
 
-export const compareQuery = (runs: readonly number[], baseline: number | undefined) =>
-  generated.compareRunsOptions({ query: { runs: runs.join(','), baseline } });
+export const compareQuery = (query: NonNullable<CompareRunsData['query']>) =>
+  generated.compareRunsOptions({ query });
+/** Each run is a group; the first one is the baseline. */
+export const compareRunsQuery = (runs: readonly number[]) => compareQuery({ runs: runs.join(',') });
 
 export const planQuery = (body: RunRequest) => ({ ...generated.planRunOptions({ body }), ...PLAN });
 

@@ -6,6 +6,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { GROUP_KEYS } from '../model/compare/selection';
 import { Crash, NotFound } from './fallbacks';
 import { Frame } from './frame';
 import { readSearch, writeSearch } from './search';
@@ -46,7 +47,7 @@ const run = createRoute({
 });
 const compare = createRoute({
   ...at('/compare'),
-  validateSearch: (search: Raw) => only(search, 'runs', 'baseline'),
+  validateSearch: (search: Raw) => only(search, 'runs', 'baseline', 'threshold', ...GROUP_KEYS),
   component: lazyRouteComponent(() => import('../pages/compare/page'), 'ComparePage'),
 });
 const studies = createRoute({

@@ -1,9 +1,10 @@
 // Loads the time series of compared runs, aligned at the start of the measurement, and shows them
-// in the same charts.
+// in the same charts. A group of repeats is shown by one run.
 import { useQueries } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison } from '../api';
 import { seriesQuery } from '../api/queries';
+import { representative } from '../model/compare/metrics';
 import { bucketSeries } from '../model/fold/series-view';
 import { latencyOf } from '../model/run/reported-latency';
 import { lineStyle } from '../model/series/line-style';
@@ -19,7 +20,11 @@ interface OverlaysProps {
 
 const numberLabel = (run: number) => `#${run}`;
 
-export function Overlays({ comparison: { runs }, runLabel = numberLabel }: OverlaysProps) {
+export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) {
+  const runs = useMemo(
+    () => comparison.groups.flatMap((_, group) => representative(comparison, group) ?? []),
+    [comparison],
+  );
   const series = useQueries({
     queries: runs.map(({ run }) => seriesQuery(run.number, {}, MAX_POINTS)),
     combine: (results) => results.map(({ data }) => data),

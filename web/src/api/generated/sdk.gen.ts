@@ -19,9 +19,9 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 };
 
 /**
- * Compare 2 to 8 runs
+ * Compare 2 to 8 runs or groups of repeated runs
  */
-export const compareRuns = <ThrowOnError extends boolean = false>(options: Options<CompareRunsData, ThrowOnError>) => (options.client ?? client).get<CompareRunsResponses, CompareRunsErrors, ThrowOnError>({
+export const compareRuns = <ThrowOnError extends boolean = false>(options?: Options<CompareRunsData, ThrowOnError>) => (options?.client ?? client).get<CompareRunsResponses, CompareRunsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/compare',
     ...options

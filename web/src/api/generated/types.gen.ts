@@ -43,6 +43,42 @@ export type Access = {
 };
 
 /**
+ * The comparison of groups, without the results of the runs. Lists named `values` and `at_least`
+ * have an item per run, in the order of the groups; lists of groups are in their order.
+ */
+export type Assessment = {
+    groups: Array<ComparedGroup>;
+    /**
+     * Index of the baseline group.
+     */
+    baseline: number;
+    /**
+     * Smallest change that matters, in percent.
+     */
+    threshold_percent: number;
+    comparability: Comparability;
+    /**
+     * The result of each group but the baseline in a sentence.
+     */
+    answers: Array<string>;
+    metrics: Array<ComparedMetric>;
+    setting_differences: Array<Difference>;
+    /**
+     * Number of equal settings.
+     */
+    equal_settings: number;
+    host_differences: Array<Difference>;
+    /**
+     * Number of equal host facts.
+     */
+    equal_host_facts: number;
+    /**
+     * Verdict classes and findings that not all runs have.
+     */
+    result_differences: Array<Difference>;
+};
+
+/**
  * File of a loop device without direct I/O. The counters of the device end at the loop; the
  * residency of its file shows whether the disk was used.
  */
@@ -151,6 +187,36 @@ export type CgroupReport = {
 };
 
 /**
+ * Change of a metric from the baseline. A lower bound if a value is one.
+ */
+export type Change = {
+    /**
+     * Hodges–Lehmann estimate of the ratio, as a percentage change.
+     */
+    percent: number;
+    interval_percent?: Interval | null;
+    /**
+     * Of the hypothesis that nothing changed, corrected for all tested metrics (Holm); null if the
+     * metric is not tested.
+     */
+    p_value?: number | null;
+    verdict?: ChangeVerdict | null;
+    /**
+     * Why the verdict is `undecided` or `not_comparable`.
+     */
+    reason?: string | null;
+    /**
+     * Compared pair by pair.
+     */
+    paired: boolean;
+};
+
+/**
+ * Verdict about the change of a metric.
+ */
+export type ChangeVerdict = 'better' | 'worse' | 'equivalent' | 'undecided' | 'not_comparable';
+
+/**
  * I/O that the kernel charged to a control group (`io.stat`, cgroup v2).
  */
 export type ChargedIo = {
@@ -181,24 +247,41 @@ export type Check = {
 
 export type CheckStatus = 'ok' | 'warn' | 'fail';
 
-/**
- * Whether the runs are comparable.
- */
-export type Comparable = {
-    /**
-     * Same workload on the same target of the same host.
-     */
-    same_test: boolean;
+export type Comparability = {
+    level: ComparabilityLevel;
     sentence: string;
     /**
-     * Why the runs are not comparable.
+     * Why groups are not comparable, and why runs are left out.
      */
     reasons: Array<string>;
     rerun?: Rerun | null;
 };
 
 /**
- * A metric of all runs.
+ * Whether numbers of the groups may be compared.
+ */
+export type ComparabilityLevel = 'comparable' | 'with_differences' | 'not_comparable';
+
+/**
+ * Runs that are compared as repeats of the same test.
+ */
+export type ComparedGroup = {
+    /**
+     * Such as `#12`, `before`, or the name of a step.
+     */
+    label: string;
+    /**
+     * Labels of its runs.
+     */
+    runs: Array<string>;
+    /**
+     * Number of runs with a complete result; only these are part of the statistics.
+     */
+    complete: number;
+};
+
+/**
+ * A metric of all runs and groups.
  */
 export type ComparedMetric = {
     name: ComparedMetricName;
@@ -209,11 +292,11 @@ export type ComparedMetric = {
      * The value is a lower bound, because I/Os were in flight at the end of the run.
      */
     at_least: Array<boolean>;
+    groups: Array<GroupStatistics>;
     /**
-     * Percentage change from the baseline; null for the baseline, without both values, or if the
-     * baseline is a lower bound. A lower bound if the value is one.
+     * Change of each group from the baseline; null for the baseline, or without both values.
      */
-    change_percent: Array<number | null>;
+    changes: Array<Change | null>;
 };
 
 /**
@@ -223,6 +306,7 @@ export type ComparedMetric = {
  * - `read_lat_p50_ns`: Read latency p50
  * - `read_lat_p99_ns`: Read latency p99
  * - `read_lat_p999_ns`: Read latency p99.9
+ * - `read_lat_p9999_ns`: Read latency p99.99
  * - `read_intended_lat_p99_ns`: Read latency p99 from the intended start
  * - `read_lat_max_ns`: Read latency max
  * - `write_iops`: Write IOPS
@@ -231,6 +315,7 @@ export type ComparedMetric = {
  * - `write_lat_p50_ns`: Write latency p50
  * - `write_lat_p99_ns`: Write latency p99
  * - `write_lat_p999_ns`: Write latency p99.9
+ * - `write_lat_p9999_ns`: Write latency p99.99
  * - `write_intended_lat_p99_ns`: Write latency p99 from the intended start
  * - `write_lat_max_ns`: Write latency max
  * - `trim_iops`: Trim IOPS
@@ -239,11 +324,15 @@ export type ComparedMetric = {
  * - `trim_lat_p50_ns`: Trim latency p50
  * - `trim_lat_p99_ns`: Trim latency p99
  * - `trim_lat_p999_ns`: Trim latency p99.9
+ * - `trim_lat_p9999_ns`: Trim latency p99.99
  * - `trim_intended_lat_p99_ns`: Trim latency p99 from the intended start
  * - `trim_lat_max_ns`: Trim latency max
+ * - `sync_lat_mean_ns`: Sync latency mean
+ * - `sync_lat_p99_ns`: Sync latency p99
  * - `cpu_ns_per_io`: CPU time per I/O
  * - `achieved_depth`: Achieved depth
  * - `errors`: Errors
+ * - `device_ios_per_io`: Device I/Os per I/O
  * - `device_read_iops`: Device read IOPS
  * - `device_read_bytes_per_second`: Device read bandwidth
  * - `device_write_iops`: Device write IOPS
@@ -251,13 +340,17 @@ export type ComparedMetric = {
  * - `device_utilization`: Device utilization
  * - `duration_ms`: Measured time
  */
-export type ComparedMetricName = 'read_iops' | 'read_bytes_per_second' | 'read_lat_mean_ns' | 'read_lat_p50_ns' | 'read_lat_p99_ns' | 'read_lat_p999_ns' | 'read_intended_lat_p99_ns' | 'read_lat_max_ns' | 'write_iops' | 'write_bytes_per_second' | 'write_lat_mean_ns' | 'write_lat_p50_ns' | 'write_lat_p99_ns' | 'write_lat_p999_ns' | 'write_intended_lat_p99_ns' | 'write_lat_max_ns' | 'trim_iops' | 'trim_bytes_per_second' | 'trim_lat_mean_ns' | 'trim_lat_p50_ns' | 'trim_lat_p99_ns' | 'trim_lat_p999_ns' | 'trim_intended_lat_p99_ns' | 'trim_lat_max_ns' | 'cpu_ns_per_io' | 'achieved_depth' | 'errors' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'device_utilization' | 'duration_ms';
+export type ComparedMetricName = 'read_iops' | 'read_bytes_per_second' | 'read_lat_mean_ns' | 'read_lat_p50_ns' | 'read_lat_p99_ns' | 'read_lat_p999_ns' | 'read_lat_p9999_ns' | 'read_intended_lat_p99_ns' | 'read_lat_max_ns' | 'write_iops' | 'write_bytes_per_second' | 'write_lat_mean_ns' | 'write_lat_p50_ns' | 'write_lat_p99_ns' | 'write_lat_p999_ns' | 'write_lat_p9999_ns' | 'write_intended_lat_p99_ns' | 'write_lat_max_ns' | 'trim_iops' | 'trim_bytes_per_second' | 'trim_lat_mean_ns' | 'trim_lat_p50_ns' | 'trim_lat_p99_ns' | 'trim_lat_p999_ns' | 'trim_lat_p9999_ns' | 'trim_intended_lat_p99_ns' | 'trim_lat_max_ns' | 'sync_lat_mean_ns' | 'sync_lat_p99_ns' | 'cpu_ns_per_io' | 'achieved_depth' | 'errors' | 'device_ios_per_io' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'device_utilization' | 'duration_ms';
 
 /**
- * A run in a comparison. Without a report, all fields but `run` are null.
+ * A run in a comparison. Without a report, all fields but `run` and `group` are null.
  */
 export type ComparedRun = {
     run: RunSummary;
+    /**
+     * Index of its group.
+     */
+    group: number;
     /**
      * Length of the measured window.
      */
@@ -279,38 +372,14 @@ export type ComparedRun = {
 };
 
 /**
- * Comparison of 2 to 8 runs. Lists of values are in the order of `runs`.
+ * Comparison of 2 to 8 groups.
  */
-export type Comparison = {
+export type Comparison = Assessment & {
     /**
-     * Number of the baseline run.
+     * The runs of all groups, group by group.
      */
-    baseline: number;
     runs: Array<ComparedRun>;
-    metrics: Array<ComparedMetric>;
-    setting_differences: Array<Difference>;
-    /**
-     * Number of equal settings.
-     */
-    equal_settings: number;
-    host_differences: Array<Difference>;
-    /**
-     * Number of equal host facts.
-     */
-    equal_host_facts: number;
-    comparable: Comparable;
-    confidence: Confidence;
 };
-
-/**
- * Confidence in the differences.
- */
-export type Confidence = {
-    level: ConfidenceLevel;
-    sentence: string;
-};
-
-export type ConfidenceLevel = 'none';
 
 /**
  * A target that is overwritten only if a person confirms it, as `TEXT@CODE` in `confirm`.
@@ -598,7 +667,7 @@ export type DeviceRequests = {
 };
 
 /**
- * A setting or host fact that is not equal in all runs.
+ * A setting, host fact or property of the result that is not equal in all runs.
  */
 export type Difference = {
     /**
@@ -606,6 +675,10 @@ export type Difference = {
      */
     name: string;
     values: Array<string | null>;
+    /**
+     * It can change results although nothing that should be compared has changed.
+     */
+    is_harmful: boolean;
 };
 
 /**
@@ -967,6 +1040,27 @@ export type GaugeReport = {
     total: Gauge;
 };
 
+/**
+ * A metric of the complete runs of a group.
+ */
+export type GroupStatistics = {
+    /**
+     * Number of values.
+     */
+    n: number;
+    median?: number | null;
+    interval?: Interval | null;
+    /**
+     * (largest − smallest) / median, in percent; null for fewer than 2 values.
+     */
+    spread_percent?: number | null;
+    /**
+     * Labels of runs more than 1.5 interquartile ranges outside of the quartiles. They are part of
+     * the statistics.
+     */
+    outliers: Array<string>;
+};
+
 export type Health = {
     /**
      * `ok`, or `unavailable`.
@@ -1070,6 +1164,11 @@ export type HostSummary = {
      * Error message if the runner does not respond; otherwise null.
      */
     reason?: string | null;
+};
+
+export type Interval = {
+    low: number;
+    high: number;
 };
 
 /**
@@ -2121,6 +2220,11 @@ export type Reading = {
 };
 
 /**
+ * Order of repeated steps.
+ */
+export type RepeatOrder = 'interleaved' | 'sequential';
+
+/**
  * Results of the measured window. If a number is missing, `absent` has the reason.
  */
 export type Report = {
@@ -2533,6 +2637,18 @@ export type RunSummary = WorkloadSummary & {
      * Step of the study, from 1; null if the run is not part of one.
      */
     step?: number | null;
+    /**
+     * Repeat of the step, from 1; null if the run is not part of a study.
+     */
+    repeat?: number | null;
+    /**
+     * Runs with the same value did the same test, on any target and host; null without a result.
+     */
+    job_fingerprint?: string | null;
+    /**
+     * Of hardware, kernel, filesystem and device; null without a result.
+     */
+    host_fingerprint?: string | null;
     queue?: QueuePosition | null;
 };
 
@@ -2847,6 +2963,14 @@ export type StepDefinition = {
  * Plan of a step, based on the state in which earlier steps leave the host.
  */
 export type StepPlan = {
+    /**
+     * From 1.
+     */
+    step: number;
+    /**
+     * From 1.
+     */
+    repeat: number;
     name: string;
     note?: string | null;
     /**
@@ -2899,9 +3023,21 @@ export type Study = StudySummary & {
     scaled: Scaled;
     continue_on_failure: boolean;
     /**
+     * How often each step runs.
+     */
+    repeats: number;
+    /**
+     * Determines the order of repeated steps; null in studies that were stored before steps could
+     * be repeated.
+     */
+    order_seed?: number | null;
+    /**
      * Temporary files that could not be removed; retried when the server starts.
      */
     leftover_files: Array<LeftoverFile>;
+    /**
+     * The runs in order.
+     */
     steps: Array<StudyStep>;
 };
 
@@ -2928,7 +3064,16 @@ export type StudyDefinition = {
      */
     continue_on_failure?: boolean | null;
     /**
-     * 1 to 256 runs, in order.
+     * How often each step runs; steps × repeats is at most 256. Default: 1.
+     */
+    repeats?: number | null;
+    order?: RepeatOrder | null;
+    /**
+     * Determines the order of the steps and the random seeds of the jobs. Default: random.
+     */
+    order_seed?: number | null;
+    /**
+     * 1 to 256 steps, in order.
      */
     steps: Array<StepDefinition>;
     /**
@@ -2991,7 +3136,11 @@ export type StudyPlan = StudyDescription & {
      */
     confirmations?: Array<Confirmation>;
     /**
-     * Empty if the study could not be parsed.
+     * Determines the order of repeated steps.
+     */
+    order_seed?: number;
+    /**
+     * The runs in order. Empty if the study could not be parsed.
      */
     steps: Array<StepPlan>;
     /**
@@ -3012,6 +3161,10 @@ export type StudyStep = {
      * From 1.
      */
     step: number;
+    /**
+     * From 1. The runs of all steps with the same number are a block.
+     */
+    repeat: number;
     name: string;
     note?: string | null;
     run?: RunSummary | null;
@@ -3522,15 +3675,27 @@ export type Zone = {
 export type CompareRunsData = {
     body?: never;
     path?: never;
-    query: {
+    query?: {
         /**
-         * 2 to 8 run numbers, separated by commas.
+         * 2 to 8 run numbers, separated by commas. Each run is a group.
          */
-        runs: string;
+        runs?: string;
         /**
-         * Number of the baseline run. Default: the first one.
+         * Number of a run of the baseline group, or its letter. Default: the first group.
          */
-        baseline?: number;
+        baseline?: string;
+        a?: string;
+        b?: string;
+        c?: string;
+        d?: string;
+        e?: string;
+        f?: string;
+        g?: string;
+        h?: string;
+        /**
+         * Smallest change that matters, in percent. Default: 2.
+         */
+        threshold?: number;
     };
     url: '/api/v1/compare';
 };

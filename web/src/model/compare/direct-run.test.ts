@@ -53,7 +53,13 @@ function comparisonOf(
   verdict: VerdictClass = 'device',
   change = {},
 ) {
-  const differences = names.map((name): Difference => ({ name, values: ['one', 'other'] }));
+  const differences = names.map(
+    (name): Difference => ({
+      name,
+      values: ['one', 'other'],
+      is_harmful: false,
+    }),
+  );
   const runs = [
     compared(summary(9, WARM)),
     compared(summary(12, { verdict_class: verdict, ...direct }), change),

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { ComparedMetric } from '../../api';
+import type { Change, ComparedMetric, Comparison } from '../../api';
 import {
   changeText,
   formatChange,
   formatValue,
+  intervalText,
   metricName,
   parseRunNumbers,
-  valueText,
+  representative,
+  valueOfGroup,
 } from './metrics';
 
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
@@ -53,9 +55,18 @@ describe('metricName', () => {
     ['errors', 1, 'Errors'],
   ])('%s of %i directions is %s', (name, directions, expected) => {
     expect(
-      metricName({ name, unit: '1', values: [], at_least: [], change_percent: [] }, directions),
+      metricName(
+        { name, unit: '1', values: [], at_least: [], groups: [], changes: [] },
+        directions,
+      ),
     ).toBe(expected);
   });
+});
+
+const change = (percent: number, interval?: [number, number]): Change => ({
+  percent,
+  paired: false,
+  interval_percent: interval ? { low: interval[0], high: interval[1] } : null,
 });
 
 it('marks lower bounds', () => {
@@ -64,12 +75,48 @@ it('marks lower bounds', () => {
     unit: 'ns',
     values: [2e6, 9.5e9, 1e6],
     at_least: [false, true, false],
-    change_percent: [null, 200, -50],
+    groups: [],
+    changes: [null, change(200), change(-50)],
   };
-  expect([0, 1, 2].map((run) => plain(valueText(metric, run)))).toEqual([
+  const runs = [0, 1, 2];
+  expect(runs.map((run) => plain(valueOfGroup(metric, [run], run).text))).toEqual([
     '2 ms',
     '≥ 9.50 s',
     '1 ms',
   ]);
-  expect([0, 1, 2].map((run) => plain(changeText(metric, run)))).toEqual(['', '≥ +200 %', '−50 %']);
+  expect(runs.map((run) => plain(changeText(metric, [run], run)))).toEqual([
+    '',
+    '≥ +200 %',
+    '−50 %',
+  ]);
+});
+
+const COMPARISON = {
+  groups: [{ label: 'a' }, { label: 'b' }],
+  runs: [0, 0, 0, 1].map((group, index) => ({ group, run: { number: index + 1 } })),
+  metrics: [
+    {
+      name: 'read_iops',
+      unit: '1/s',
+      values: [900, 1000, 1200, 500],
+      at_least: [false, false, false, false],
+      groups: [
+        { n: 3, median: 1000, outliers: [] },
+        { n: 1, median: 500, outliers: [] },
+      ],
+      changes: [null, change(-50)],
+    },
+  ],
+} as unknown as Comparison;
+
+it('shows the median of a group', () => {
+  const metric = COMPARISON.metrics[0] as ComparedMetric;
+  expect(plain(valueOfGroup(metric, [0, 1, 2], 0).text)).toBe('1 k');
+  expect(representative(COMPARISON, 0)?.run.number).toBe(2);
+  expect(representative(COMPARISON, 1)?.run.number).toBe(4);
+});
+
+it('formats intervals', () => {
+  expect(intervalText(change(-4, [-5.52, -2.84]))).toBe('−5.52 to −2.84 %');
+  expect(intervalText(change(-4))).toBe('');
 });

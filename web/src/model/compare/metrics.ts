@@ -1,6 +1,6 @@
 // Metrics of a comparison: names, values, changes, and the runs in the URL. The server
-// determines comparability and confidence.
-import type { ComparedMetric, Comparison } from '../../api';
+// determines comparability and verdicts.
+import type { Change, ChangeVerdict, ComparedMetric, ComparedRun, Comparison } from '../../api';
 import {
   digits,
   type Figure,
@@ -52,14 +52,57 @@ export function formatChange(change: number | null): string {
   return `${change > 0 ? '+' : '−'}${digits(Math.abs(change))} %`;
 }
 
-/** The value of a run, `≥ 9.50 s` for a lower bound. */
-export const valueText = ({ values, unit, at_least }: ComparedMetric, run: number): string =>
-  withBound(formatValue(values[run] ?? null, unit), at_least[run] ?? false);
+/** Whether each group is a single run. */
+export const areSingleRuns = ({ groups }: Pick<Comparison, 'groups'>): boolean =>
+  groups.every(({ runs }) => runs.length === 1);
 
-/** The change of a run; empty without one. */
-export function changeText({ change_percent, at_least }: ComparedMetric, run: number): string {
-  const change = formatChange(change_percent[run] ?? null);
-  return change && withBound(change, at_least[run] ?? false);
+/** Indices of the runs of a group. */
+export const runsOfGroup = ({ runs }: Pick<Comparison, 'runs'>, group: number): number[] =>
+  runs.flatMap((run, index) => (run.group === group ? [index] : []));
+
+/** The value of a run, or the median of a group; a lower bound if a value is one. */
+export function valueOfGroup(metric: ComparedMetric, runs: readonly number[], group: number) {
+  const [only] = runs;
+  const isLowerBound = runs.some((run) => metric.at_least[run]);
+  const value = runs.length === 1 && only !== undefined ? metric.values[only] : undefined;
+  const text = formatValue(value ?? metric.groups[group]?.median ?? null, metric.unit);
+  return { text: withBound(text, isLowerBound), isLowerBound };
+}
+
+/** The change of a group; empty without one. */
+export function changeText(metric: ComparedMetric, runs: readonly number[], group: number): string {
+  const change = formatChange(metric.changes[group]?.percent ?? null);
+  return (
+    change &&
+    withBound(
+      change,
+      runs.some((run) => metric.at_least[run]),
+    )
+  );
+}
+
+/** `−5.5 to −2.8 %`; empty without an interval. */
+export function intervalText({ interval_percent: interval }: Change): string {
+  if (!interval) return '';
+  const bound = (percent: number) => formatChange(percent).replace(/\s%$/, '');
+  return `${bound(interval.low)} to ${bound(interval.high)} %`;
+}
+
+export const VERDICTS: Record<ChangeVerdict, string> = {
+  better: 'Better',
+  worse: 'Worse',
+  equivalent: 'Equivalent',
+  undecided: 'Undecided',
+  not_comparable: 'Not comparable',
+};
+
+/** The complete run whose IOPS are closest to the median of the group; the first one without any. */
+export function representative(comparison: Comparison, group: number): ComparedRun | undefined {
+  const iops = comparison.metrics.find(({ name }) => name.endsWith('_iops'));
+  const median = iops?.groups[group]?.median ?? 0;
+  const distance = (run: number) => Math.abs((iops?.values[run] ?? Number.MAX_VALUE) - median);
+  const [closest] = runsOfGroup(comparison, group).toSorted((a, b) => distance(a) - distance(b));
+  return closest === undefined ? undefined : comparison.runs[closest];
 }
 
 const LABELS: Record<string, string> = {
@@ -69,9 +112,13 @@ const LABELS: Record<string, string> = {
   lat_p50_ns: 'p50 latency',
   lat_p99_ns: 'p99 latency',
   lat_p999_ns: 'p99.9 latency',
+  lat_p9999_ns: 'p99.99 latency',
   lat_max_ns: 'max latency',
   intended_lat_p99_ns: 'p99 latency from the intended start',
   cpu_ns_per_io: 'CPU time per I/O',
+  sync_lat_mean_ns: 'Sync mean latency',
+  sync_lat_p99_ns: 'Sync p99 latency',
+  device_ios_per_io: 'Device I/Os per I/O',
   achieved_depth: 'achieved depth',
   device_utilization: 'device utilization',
   duration_ms: 'duration',

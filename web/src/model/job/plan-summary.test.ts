@@ -84,7 +84,9 @@ it.each<[string, Partial<Plan['estimate']>[]]>([
   ],
 ])('summarizes a study: %s', (expected, estimates) => {
   const phases = [phase('measure', 30)];
-  const steps = estimates.map((estimate) => ({
+  const steps = estimates.map((estimate, index) => ({
+    step: index + 1,
+    repeat: 1,
     name: '',
     jobs: [],
     plan: plan(estimate, { phases }),
@@ -94,9 +96,9 @@ it.each<[string, Partial<Plan['estimate']>[]]>([
 
 it('ignores writes of rejected steps', () => {
   const rejected = plan({ seconds: null, measure_write_bytes: null });
-  expect(plain(studyCostText({ steps: [{ name: '', jobs: [], plan: rejected }] }))).toBe(
-    '1 step; writes 0 B.',
-  );
+  expect(
+    plain(studyCostText({ steps: [{ step: 1, repeat: 1, name: '', jobs: [], plan: rejected }] })),
+  ).toBe('1 step; writes 0 B.');
 });
 
 it('lists findings with remedies as caveats', () => {

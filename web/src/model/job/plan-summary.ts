@@ -43,7 +43,9 @@ export function studyCostText({ steps }: Pick<StudyPlan, 'steps'>): string {
   const total = known.reduce((a, b) => a + b, 0);
   const time = known.length > 0 ? `, about ${formatSeconds(total)}` : '';
   const rest = known.length > 0 && unknown > 0 ? ` plus ${stepCount(unknown)} limited by size` : '';
-  return `${stepCount(steps.length)}${time}${rest}; writes ${studyWritesText(plans)}.`;
+  const count = steps.filter(({ repeat }) => repeat === 1).length;
+  const runs = count < steps.length ? `, ${steps.length} runs` : '';
+  return `${stepCount(count)}${runs}${time}${rest}; writes ${studyWritesText(plans)}.`;
 }
 
 const UNBOUNDED = 'continuously for the whole runtime';

@@ -22,6 +22,7 @@ const run = (number: number, change: object = {}, existed = number > 1) =>
 const step = (number: number, change: Partial<StudyStep> = {}): StudyStep =>
   ({
     step: number,
+    repeat: 1,
     name: `step ${number}`,
     note: `why ${number}`,
     run: { number },
@@ -33,6 +34,7 @@ const study = (...steps: StudyStep[]) =>
     name: 'twice',
     about: 'Why it is done.',
     continue_on_failure: true,
+    repeats: 1,
     steps,
   }) as Study;
 

@@ -11,9 +11,12 @@ const FILE_ID = /[0-9a-f]{16}/;
 /** `runs` are those of the steps that were not deleted; steps without a run have no text. */
 export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
   const fileId = findFileId(runs);
-  const steps = study.steps.map(({ step, name, note, run }): Step => {
+  const repeats = study.repeats;
+  const once = study.steps.filter(({ repeat }) => repeat === 1);
+  const inOrder = once.toSorted((a, b) => a.step - b.step);
+  const steps = inOrder.map(({ step, name, note, run }): Step => {
     const requested = runs.find(({ number }) => number === run?.number)?.requested;
-    const jobs = requested?.jobs.map((job) => replaceFileId(job, fileId));
+    const jobs = requested?.jobs.map((job) => asRequested(job, fileId, repeats > 1));
     const text = requested && jobs ? toJobText({ requested: { ...requested, jobs } }) : '';
     return { id: step, name, note: note ?? '', text, sampleMs: requested?.sample_ms };
   });
@@ -23,6 +26,7 @@ export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
     about: study.about ?? '',
     tags: runs[0]?.tags.filter((tag) => runs.every((run) => run.tags.includes(tag))) ?? [],
     continueOnFailure: study.continue_on_failure,
+    repeats,
     steps,
     active: steps[0]?.id ?? 1,
   };
@@ -38,6 +42,14 @@ function findFileId(runs: readonly Run[]): string | null {
     seen.add(path);
   }
   return null;
+}
+
+/** A repeated job has a new random seed in each run. */
+function asRequested(job: Job, fileId: string | null, isRepeated: boolean): Job {
+  const replaced = replaceFileId(job, fileId);
+  if (!isRepeated) return replaced;
+  const { randseed, ...others } = replaced;
+  return others;
 }
 
 function replaceFileId(job: Job, fileId: string | null): Job {

@@ -21,6 +21,8 @@ export interface StudyDraft {
   about?: string;
   tags: string[];
   continueOnFailure: boolean;
+  /** How often each step runs; once if unset. */
+  repeats?: number;
   /** At least one. */
   steps: Step[];
   /** Id of the step in the form. */
@@ -88,6 +90,7 @@ export function toDocument({
   about,
   tags,
   continueOnFailure,
+  repeats,
   steps,
 }: StudyDraft): StudyDefinition {
   return {
@@ -95,6 +98,7 @@ export function toDocument({
     ...(about && { about }),
     ...(tags.length > 0 && { tags }),
     ...(continueOnFailure && { continue_on_failure: true }),
+    ...(repeats && repeats > 1 && { repeats }),
     steps: steps.map(stepDocument),
   };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Published, RunSummary, StudyStep } from '../../api';
-import { comparableRuns, isStudyActive, runningStep, stepRows } from './rows';
+import { comparableRuns, hasGroups, isStudyActive, runningStep, stepRows } from './rows';
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 const run = (number: number, change: Partial<RunSummary> = {}) =>
@@ -15,6 +15,7 @@ const run = (number: number, change: Partial<RunSummary> = {}) =>
   }) as RunSummary;
 const step = (number: number, change: Partial<StudyStep> = {}): StudyStep => ({
   step: number,
+  repeat: 1,
   name: `step ${number}`,
   run: run(number),
   ...change,
@@ -32,6 +33,7 @@ it('shows published figures next to the corresponding step', () => {
   const rows = stepRows({
     steps: [step(1), step(2, { iops_change_percent: 9633 })],
     published: PUBLISHED,
+    repeats: 1,
   });
   expect(rows.map(({ name, published }) => [name, ...published])).toEqual([
     ['step 1', '', ''],
@@ -51,7 +53,7 @@ it.each<[string, Partial<StudyStep>, string]>([
   ['failed', { run: run(1, { status: 'failed', reason: 'no space' }) }, 'Failed: no space'],
   ['deleted', { run: null }, 'Run deleted'],
 ])('shows the status of a step that is %s', (_, change, status) =>
-  expect(stepRows({ steps: [step(1, change)] })[0]?.status).toBe(status),
+  expect(stepRows({ steps: [step(1, change)], repeats: 1 })[0]?.status).toBe(status),
 );
 
 it('compares the first eight finished runs', () => {
@@ -76,3 +78,19 @@ it.each([
 ] as const)('a study that is %s is active: %s', (status, expected) =>
   expect(isStudyActive(status)).toBe(expected),
 );
+
+it('numbers repeats and compares them as groups', () => {
+  const repeated = (repeats: number, steps: number) => ({
+    repeats,
+    steps: Array.from({ length: steps }, (_, index) => step(index + 1)),
+  });
+  const rows = (repeats: number) => stepRows(repeated(repeats, 2)).map(({ repeat }) => repeat);
+  expect([rows(1), rows(3)]).toEqual([
+    [null, null],
+    [1, 1],
+  ]);
+  expect(hasGroups(repeated(1, 2))).toBe(false);
+  expect(hasGroups(repeated(5, 1))).toBe(false);
+  expect(hasGroups(repeated(5, 2))).toBe(true);
+  expect(hasGroups(repeated(5, 9))).toBe(false);
+});

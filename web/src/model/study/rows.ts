@@ -1,7 +1,7 @@
 // The table of a study: one row per step with its result and published figures, and the runs that
 // can be compared.
 import type { Published, Study, StudyStatus, StudyStep } from '../../api';
-import { formatChange, MAX_RUNS } from '../compare/metrics';
+import { formatChange, MAX_RUNS, MIN_RUNS } from '../compare/metrics';
 import { latency, rate, shortCount, text, UNKNOWN } from '../format/numbers';
 import { STATUS, type StatusLabel } from '../run/summary';
 import { type Badge, badgeOf } from '../run/verdict';
@@ -20,6 +20,8 @@ export const isStudyActive = (status: StudyStatus): boolean =>
 
 export interface StepRow {
   step: number;
+  /** Null unless the steps are repeated. */
+  repeat: number | null;
   name: string;
   note: string;
   /** Number of the run; null if deleted. */
@@ -37,12 +39,19 @@ export interface StepRow {
 }
 
 /** The steps in order, then published rows without a step. */
-export function stepRows({ steps, published }: Pick<Study, 'steps' | 'published'>): StepRow[] {
+export function stepRows({
+  steps,
+  published,
+  repeats,
+}: Pick<Study, 'steps' | 'published' | 'repeats'>): StepRow[] {
   const rows = published?.rows ?? [];
   const blank = (published?.columns ?? []).map(() => '');
   const numbers = new Set(steps.map(({ step }) => step));
   return [
-    ...steps.map((step) => rowOf(step, rows.find((row) => row.step === step.step)?.cells ?? blank)),
+    ...steps.map((step) => ({
+      ...rowOf(step, rows.find((row) => row.step === step.step)?.cells ?? blank),
+      repeat: repeats > 1 ? step.repeat : null,
+    })),
     ...rows.filter(({ step }) => !numbers.has(step ?? -1)).map(({ cells }) => publishedRow(cells)),
   ];
 }
@@ -53,6 +62,7 @@ function rowOf(
 ): StepRow {
   return {
     step,
+    repeat: null,
     name,
     note: note ?? '',
     run: run?.number ?? null,
@@ -76,6 +86,7 @@ function statusText(run: StudyStep['run']): string {
 function publishedRow(published: string[]): StepRow {
   return {
     step: 0,
+    repeat: null,
     name: published[0] ?? '',
     note: 'Published figure without a corresponding step.',
     run: null,
@@ -96,6 +107,16 @@ export const publishedHeads = (published: Published | null | undefined): readonl
 /** The first finished runs, up to the maximum that can be compared. */
 export const comparableRuns = ({ steps }: Pick<Study, 'steps'>): number[] =>
   steps.flatMap(({ run }) => (run?.status === 'done' ? [run.number] : [])).slice(0, MAX_RUNS);
+
+/** Whether the repeats of the steps can be compared as groups. */
+export const hasGroups = ({ steps, repeats }: Pick<Study, 'steps' | 'repeats'>): boolean => {
+  const count = countSteps({ steps });
+  return repeats > 1 && count >= MIN_RUNS && count <= MAX_RUNS;
+};
+
+/** Number of steps, without their repeats. */
+export const countSteps = ({ steps }: Pick<Study, 'steps'>): number =>
+  Math.max(0, ...steps.map(({ step }) => step));
 
 export const runningStep = ({ steps }: Pick<Study, 'steps'>): StudyStep | null =>
   steps.find(({ run }) => run && STATUS[run.status].kind === 'running') ?? null;

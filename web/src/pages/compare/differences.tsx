@@ -1,16 +1,22 @@
 // Settings and host facts that differ between the compared runs.
 import type { Comparison, Difference } from '../../api';
+import { runsOfGroup } from '../../model/compare/metrics';
 import { formatSetting } from '../../model/compare/setting-text';
 import { UNKNOWN } from '../../model/format/numbers';
 import { NamedRows } from '../../ui/named-rows';
-import { Card } from '../../ui/parts';
+import { Badge, Card } from '../../ui/parts';
 
 export function Differences({ comparison }: { comparison: Comparison }) {
-  const heads = comparison.runs.map(({ run }) => `#${run.number}`);
+  const heads = comparison.groups.map(({ label }) => label);
+  const groups = heads.map((_, group) => runsOfGroup(comparison, group));
+  const table = (title: string, rows: readonly Difference[]) => (
+    <DifferenceTable title={title} heads={heads} groups={groups} rows={rows} />
+  );
   return (
     <Card title="Differences">
-      <DifferenceTable title="Setting" heads={heads} rows={comparison.setting_differences} />
-      <DifferenceTable title="Host fact" heads={heads} rows={comparison.host_differences} />
+      {table('Result', comparison.result_differences)}
+      {table('Setting', comparison.setting_differences)}
+      {table('Host fact', comparison.host_differences)}
       <p className="mute" style={{ marginTop: 8 }}>
         {comparison.equal_settings} settings and {comparison.equal_host_facts} host facts are equal.
       </p>
@@ -21,10 +27,12 @@ export function Differences({ comparison }: { comparison: Comparison }) {
 interface DifferenceTableProps {
   title: string;
   heads: readonly string[];
+  /** Indices of the runs of each group. */
+  groups: readonly number[][];
   rows: readonly Difference[];
 }
 
-function DifferenceTable({ title, heads, rows }: DifferenceTableProps) {
+function DifferenceTable({ title, heads, groups, rows }: DifferenceTableProps) {
   if (rows.length === 0) return null;
   return (
     <NamedRows
@@ -32,10 +40,35 @@ function DifferenceTable({ title, heads, rows }: DifferenceTableProps) {
       label={`${title} differences`}
       corner={title}
       heads={heads}
-      rows={rows.map(({ name, values }) => ({
-        name,
-        cells: values.map((value) => (value == null ? UNKNOWN : formatSetting(name, value))),
+      rows={rows.map(({ name, values, is_harmful }) => ({
+        key: name,
+        name: <DifferenceName name={name} isHarmful={is_harmful} />,
+        cells: groups.map((runs) =>
+          valuesText(
+            name,
+            runs.map((run) => values[run] ?? null),
+          ),
+        ),
       }))}
     />
   );
+}
+
+function DifferenceName({ name, isHarmful }: { name: string; isHarmful: boolean }) {
+  return (
+    <>
+      {name}{' '}
+      {isHarmful && (
+        <Badge tone="cache" title="It can change the result by itself">
+          affects results
+        </Badge>
+      )}
+    </>
+  );
+}
+
+/** The different values in a group, each once. */
+function valuesText(name: string, values: readonly (string | null)[]): string {
+  const texts = values.map((value) => (value === null ? UNKNOWN : formatSetting(name, value)));
+  return [...new Set(texts)].join(' / ');
 }

@@ -3,15 +3,18 @@ import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import type { Comparison } from '../../api';
 import { FlameGraph } from '../../charts/flame-graph';
+import { representative } from '../../model/compare/metrics';
 import { Card } from '../../ui/parts';
 
 /** Renders nothing unless the baseline and another run have a profile. */
-export function FlameDiff({ comparison: { runs, baseline } }: { comparison: Comparison }) {
+export function FlameDiff({ comparison }: { comparison: Comparison }) {
+  const { runs } = comparison;
+  const baseline = representative(comparison, comparison.baseline)?.run.number;
   const profiled = runs.filter(({ profiled }) => profiled).map(({ run }) => run.number);
   const others = profiled.filter((number) => number !== baseline);
   const [chosen, setChosen] = useState<number | null>(null);
   const other = others.find((number) => number === chosen) ?? others[0];
-  if (!profiled.includes(baseline) || other === undefined) return null;
+  if (baseline === undefined || !profiled.includes(baseline) || other === undefined) return null;
   return (
     <Card
       title={`CPU time: #${other} vs #${baseline}`}

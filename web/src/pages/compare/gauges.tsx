@@ -2,7 +2,7 @@
 import type { ComparedRun, Comparison } from '../../api';
 import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
-import { verdictLabel } from '../../model/compare/metrics';
+import { representative, verdictLabel } from '../../model/compare/metrics';
 import { gaugeText } from '../../model/gauge/gauge-text';
 import { runTitle } from '../../model/run/summary';
 import { lineStyle } from '../../model/series/line-style';
@@ -10,36 +10,48 @@ import { Badge, ScrollRegion } from '../../ui/parts';
 import { RunLink } from '../../ui/run-links';
 
 interface Actions {
-  onRemove: (run: number) => void;
-  onBaseline: (run: number) => void;
+  onRemove: (group: number) => void;
+  onBaseline: (group: number) => void;
 }
 
 export function Gauges({ comparison, ...actions }: { comparison: Comparison } & Actions) {
-  const { runs, baseline } = comparison;
+  const { groups, baseline } = comparison;
   return (
-    <ScrollRegion label="Depth gauges" className={`gauges ${runs.length > 3 ? 'many' : ''}`}>
-      {runs.map((compared, index) => (
-        <RunGauge
-          key={compared.run.number}
-          compared={compared}
-          index={index}
-          isBaseline={compared.run.number === baseline}
-          {...actions}
-        />
-      ))}
+    <ScrollRegion label="Depth gauges" className={`gauges ${groups.length > 3 ? 'many' : ''}`}>
+      {groups.map(({ label, runs }, index) => {
+        const compared = representative(comparison, index);
+        return (
+          compared && (
+            <RunGauge
+              key={label}
+              compared={compared}
+              title={runs.length > 1 ? label : runTitle(compared.run)}
+              runs={runs.length}
+              index={index}
+              isBaseline={index === baseline}
+              {...actions}
+            />
+          )
+        );
+      })}
     </ScrollRegion>
   );
 }
 
 interface RunGaugeProps extends Actions {
+  /** The run, or that of the group whose IOPS are closest to the median. */
   compared: ComparedRun;
+  title: string;
+  /** Number of runs in the group. */
+  runs: number;
+  /** Index of the group. */
   index: number;
   isBaseline: boolean;
 }
 
-function RunGauge({ compared, index, isBaseline, onRemove, onBaseline }: RunGaugeProps) {
+function RunGauge(props: RunGaugeProps) {
+  const { compared, title, runs, index, isBaseline, onRemove, onBaseline } = props;
   const { number } = compared.run;
-  const title = runTitle(compared.run);
   const gauge = compared.gauge?.total;
   const verdict = verdictLabel(compared);
   return (
@@ -47,14 +59,19 @@ function RunGauge({ compared, index, isBaseline, onRemove, onBaseline }: RunGaug
       <div className="row tight nowrap gauge-title">
         <Legend entries={[{ label: '', ...lineStyle(index) }]} />
         <RunLink n={number} className="clip" title={title}>
-          #{number} {title}
+          {runs > 1 ? title : `#${number} ${title}`}
         </RunLink>
+        {runs > 1 && (
+          <span className="mute small">
+            #{number} of {runs} runs
+          </span>
+        )}
       </div>
       <div className="row tight nowrap" style={{ marginBottom: 8 }}>
         {isBaseline ? (
           <Badge>Baseline</Badge>
         ) : (
-          <button type="button" className="chip" onClick={() => onBaseline(number)}>
+          <button type="button" className="chip" onClick={() => onBaseline(index)}>
             Set as baseline
           </button>
         )}
@@ -62,8 +79,8 @@ function RunGauge({ compared, index, isBaseline, onRemove, onBaseline }: RunGaug
         <button
           type="button"
           className="chip push no-print"
-          aria-label={`Remove #${number}`}
-          onClick={() => onRemove(number)}
+          aria-label={`Remove ${runs > 1 ? title : `#${number}`}`}
+          onClick={() => onRemove(index)}
         >
           ×
         </button>

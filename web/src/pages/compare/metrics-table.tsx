@@ -1,33 +1,98 @@
-// Metrics with their change relative to the baseline. A change has no color: a single run cannot
-// show whether it is real.
-import type { ComparedMetric, Comparison } from '../../api';
+// Metrics of all groups and their changes from the baseline. Only a verdict has a color: a change
+// alone does not show whether it is real.
+import type { Change, ComparedMetric, Comparison } from '../../api';
+import { ForestAxis, ForestRow } from '../../charts/forest-mark';
 import { Legend } from '../../charts/legend';
-import { changeText, countDirections, metricName, valueText } from '../../model/compare/metrics';
+import { type ForestScale, forestScale } from '../../model/compare/forest';
+import {
+  areSingleRuns,
+  changeText,
+  countDirections,
+  formatChange,
+  intervalText,
+  metricName,
+  runsOfGroup,
+  VERDICTS,
+  valueOfGroup,
+} from '../../model/compare/metrics';
 import { lineStyle } from '../../model/series/line-style';
 import { MaybeLowerBound } from '../../ui/lower-bound';
 import { NamedRows } from '../../ui/named-rows';
 
-export function MetricsTable({ comparison: { metrics, runs } }: { comparison: Comparison }) {
+interface MetricsTableProps {
+  comparison: Comparison;
+  /** Group whose changes are shown as a forest plot. */
+  shown: number;
+}
+
+export function MetricsTable({ comparison, shown }: MetricsTableProps) {
+  const { groups, metrics } = comparison;
   const directions = countDirections(metrics);
-  const heads = runs.map(({ run }, index) => (
-    <Legend key={run.number} entries={[{ label: `#${run.number}`, ...lineStyle(index) }]} />
+  const isSingle = areSingleRuns(comparison);
+  const scale = forestScale(comparison, shown);
+  const heads = groups.map(({ label }, index) => (
+    <Legend key={label} entries={[{ label, ...lineStyle(index) }]} />
   ));
   const rows = metrics.map((metric) => ({
     key: metric.name,
     name: <MetricName name={metricName(metric, directions)} better={metric.better} />,
-    cells: metric.values.map((_, index) => (
-      <>
-        <MaybeLowerBound
-          text={valueText(metric, index)}
-          isLowerBound={metric.at_least[index] ?? false}
-        />{' '}
-        <span className="change">{changeText(metric, index)}</span>
-      </>
-    )),
+    cells: [
+      ...groups.map(({ label }, group) => (
+        <Value
+          key={label}
+          metric={metric}
+          runs={runsOfGroup(comparison, group)}
+          group={group}
+          withChange={isSingle}
+        />
+      )),
+      ...(isSingle ? [] : changeCells(metric.changes[shown] ?? null, scale)),
+    ],
   }));
+  const changeHeads = isSingle
+    ? []
+    : ['Change', <ForestAxis key="axis" scale={scale} />, 'Verdict'];
   return (
-    <NamedRows className="metrics" label="Metrics" corner="Metric" heads={heads} rows={rows} />
+    <NamedRows
+      className="metrics"
+      label="Metrics"
+      corner="Metric"
+      heads={[...heads, ...changeHeads]}
+      rows={rows}
+    />
   );
+}
+
+interface ValueProps {
+  metric: ComparedMetric;
+  runs: readonly number[];
+  group: number;
+  withChange: boolean;
+}
+
+function Value({ metric, runs, group, withChange }: ValueProps) {
+  const { text, isLowerBound } = valueOfGroup(metric, runs, group);
+  return (
+    <>
+      <MaybeLowerBound text={text} isLowerBound={isLowerBound} />
+      {withChange && <span className="change"> {changeText(metric, runs, group)}</span>}
+    </>
+  );
+}
+
+function changeCells(change: Change | null, scale: ForestScale) {
+  if (!change) return ['', '', ''];
+  const { percent, verdict, reason } = change;
+  return [
+    <span key="change" className="change-interval">
+      {formatChange(percent)} <span className="mute small">{intervalText(change)}</span>
+    </span>,
+    <ForestRow key="plot" scale={scale} change={change} />,
+    <span key="verdict" className={`verdict ${verdict ?? ''}`} title={reason ?? undefined}>
+      {verdict && VERDICTS[verdict]}
+      {reason && <span className="hidden">: {reason}</span>}
+    </span>,
+  ];
 }
 
 function MetricName({ name, better }: { name: string; better: ComparedMetric['better'] }) {

@@ -1,23 +1,32 @@
 // Two to eight runs side by side: comparability, depth gauges, metrics against a baseline, overlaid
 // time series, and differences. The URL holds the comparison.
-import { Button, TextInput } from '@mantine/core';
+import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { Comparison } from '../../api';
 import { compareQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
-import { MAX_RUNS, MIN_RUNS, parseRunNumbers } from '../../model/compare/metrics';
+import { areSingleRuns, MAX_RUNS, parseRunNumbers } from '../../model/compare/metrics';
+import {
+  type CompareSearch,
+  GROUP_KEYS,
+  groupTexts,
+  parametersOf,
+  withGroups,
+} from '../../model/compare/selection';
 import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
-import { Comparability } from './comparability';
+import { Answer } from './answer';
 import { Differences } from './differences';
 import { FlameDiff } from './flame-diff';
 import { Gauges } from './gauges';
+import { GroupForm } from './group-form';
 import { MetricsTable } from './metrics-table';
 import { RunChips } from './run-chips';
 import { RunPicker } from './run-picker';
+import { Strips } from './strips';
 import './compare.css';
 
 const route = getRouteApi('/compare');
@@ -25,45 +34,71 @@ const route = getRouteApi('/compare');
 export function ComparePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const numbers = useMemo(() => parseRunNumbers(search.runs), [search.runs]);
-  const requested = Number(search.baseline);
-  const baseline = numbers.includes(requested) ? requested : numbers[0];
-  const show = (runs: readonly number[], base = baseline) => {
-    const kept = base !== undefined && runs.includes(base) ? base : (runs[0] ?? '');
-    void navigate({ search: { runs: runs.join(','), baseline: String(kept) } });
-  };
-  const remove = (n: number) => show(numbers.filter((other) => other !== n));
-  const isComparison = numbers.length >= MIN_RUNS;
+  const parameters = useMemo(() => parametersOf(search), [search]);
+  const texts = groupTexts(search);
+  const open = (next: CompareSearch) => void navigate({ search: next });
   const { data, error, refetch } = useQuery({
-    ...compareQuery(numbers, baseline),
-    enabled: isComparison,
+    ...compareQuery(parameters ?? {}),
+    enabled: parameters !== null,
   });
-  const title = isComparison ? `Compare ${numbers.map((n) => `#${n}`).join(', ')}` : 'Compare';
+  const runs = useMemo(() => parseRunNumbers(search.runs), [search.runs]);
+  const showRuns = (numbers: readonly number[], baseline = search.baseline) =>
+    open(runsSearch(numbers, baseline));
+  const labels = data?.groups.map(({ label }) => label) ?? runs.map((number) => `#${number}`);
+  const title = parameters ? `Compare ${labels.join(', ')}` : 'Compare';
+  const isOfRuns = texts.length === 0;
 
   return (
     <Page title={title}>
       <div className="row">
-        <h1>{title}</h1>
+        <h1 className="breaks">{title}</h1>
         <span className="push" />
-        {isComparison && numbers.length < MAX_RUNS && (
-          <AddRun onAdd={(added) => show([...numbers, ...added].slice(0, MAX_RUNS))} />
+        {parameters && isOfRuns && runs.length < MAX_RUNS && (
+          <AddRun onAdd={(added) => showRuns([...runs, ...added].slice(0, MAX_RUNS))} />
         )}
-        {isComparison && (
+        {parameters && (
           <Button onClick={() => void copyText('Link', location.href)}>Copy link</Button>
         )}
       </div>
-      {!isComparison && <RunPicker initial={numbers} onCompare={show} />}
-      {error && isComparison && (
+      {!parameters && <RunPicker initial={runs} onCompare={showRuns} />}
+      {!parameters && <GroupForm search={search} onCompare={open} />}
+      {error && parameters && (
         <>
-          <RunChips numbers={numbers} onRemove={remove} />
+          {isOfRuns ? (
+            <RunChips
+              numbers={runs}
+              onRemove={(n) => showRuns(runs.filter((other) => other !== n))}
+            />
+          ) : (
+            <GroupForm search={search} onCompare={open} />
+          )}
           <ProblemNotice error={error} retry={refetch} />
         </>
       )}
-      {data && isComparison && (
-        <ComparisonView comparison={data} onRemove={remove} onBaseline={(n) => show(numbers, n)} />
+      {data && parameters && (
+        <ComparisonView
+          comparison={data}
+          onRemove={(group) =>
+            isOfRuns
+              ? showRuns(runs.toSpliced(group, 1))
+              : open(withGroups(search, texts.toSpliced(group, 1)))
+          }
+          onBaseline={(group) =>
+            isOfRuns
+              ? showRuns(runs, String(runs[group]))
+              : open({ ...withGroups(search, texts), baseline: GROUP_KEYS[group] })
+          }
+        />
       )}
+      {data && !isOfRuns && <GroupForm key={texts.join()} search={search} onCompare={open} />}
     </Page>
   );
+}
+
+/** The baseline stays if it is one of the runs. */
+function runsSearch(numbers: readonly number[], baseline: string | undefined): CompareSearch {
+  const isKept = numbers.some((number) => String(number) === baseline);
+  return { runs: numbers.join(','), baseline: isKept ? baseline : String(numbers[0] ?? '') };
 }
 
 function AddRun({ onAdd }: { onAdd: (numbers: number[]) => void }) {
@@ -84,22 +119,42 @@ function AddRun({ onAdd }: { onAdd: (numbers: number[]) => void }) {
 
 interface ComparisonViewProps {
   comparison: Comparison;
-  onRemove: (n: number) => void;
-  onBaseline: (n: number) => void;
+  onRemove: (group: number) => void;
+  onBaseline: (group: number) => void;
 }
 
 function ComparisonView({ comparison, ...actions }: ComparisonViewProps) {
+  const { groups, baseline } = comparison;
+  const others = groups.map((_, index) => index).filter((index) => index !== baseline);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const shown = others.find((index) => index === chosen) ?? others[0] ?? 0;
+  const select = others.length > 1 && !areSingleRuns(comparison) && (
+    <NativeSelect
+      aria-label="Group to compare with the baseline"
+      value={String(shown)}
+      onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}
+      data={others.map((index) => ({ value: String(index), label: groups[index]?.label ?? '' }))}
+    />
+  );
+  const aside = (
+    <>
+      {select}
+      <span className="small">vs {groups[baseline]?.label}</span>
+    </>
+  );
   return (
     <>
-      <Comparability comparison={comparison} />
-      <div className="side-by-side">
-        <Gauges comparison={comparison} {...actions} />
+      <Answer comparison={comparison} />
+      <div className={areSingleRuns(comparison) ? 'side-by-side' : 'stack'}>
+        {areSingleRuns(comparison) && <Gauges comparison={comparison} {...actions} />}
         <div className="tables">
-          <Card title="Metrics" aside={<span className="small">vs #{comparison.baseline}</span>}>
-            <MetricsTable comparison={comparison} />
+          <Card title="Metrics" aside={aside}>
+            <MetricsTable comparison={comparison} shown={shown} />
           </Card>
+          <Strips comparison={comparison} />
           <Differences comparison={comparison} />
         </div>
+        {!areSingleRuns(comparison) && <Gauges comparison={comparison} {...actions} />}
       </div>
       <Overlays comparison={comparison} />
       <FlameDiff comparison={comparison} />

@@ -1,10 +1,10 @@
 // Form for a study: its steps, the run form for the selected step, and the settings of the study.
-import { Button, Checkbox, Textarea } from '@mantine/core';
+import { Button, Checkbox, NumberInput, Textarea } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { startStudy } from '../../api/start';
 import type { FormProblem } from '../../model/job/form-problems';
 import { studyCostText } from '../../model/job/plan-summary';
-import { changeStep, type StudyDraft } from '../../model/study/draft';
+import { changeStep, MAX_STEPS, type StudyDraft } from '../../model/study/draft';
 import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -82,7 +82,7 @@ function StepNote({ study: { draft, index, change, problems } }: { study: StudyE
 }
 
 function StartStudy({ study }: { study: StudyEditor }) {
-  const { draft, change, document, plan, hasProblems } = study;
+  const { draft, change, document, plan, problems, hasProblems } = study;
   const set = (part: Partial<StudyDraft>) => change((old) => ({ ...old, ...part }));
   const { start, pending, error } = useStart(
     (request) => startStudy(document, request),
@@ -106,6 +106,18 @@ function StartStudy({ study }: { study: StudyEditor }) {
           placeholder="Purpose of this study (optional)"
           value={draft.about ?? ''}
           onChange={({ currentTarget }) => set({ about: currentTarget.value })}
+        />
+        <NumberInput
+          mt={10}
+          w={220}
+          label="Repeats of each step"
+          description="Interleaved in random order"
+          min={1}
+          max={Math.floor(MAX_STEPS / draft.steps.length)}
+          allowDecimal={false}
+          value={draft.repeats ?? 1}
+          error={problems.get(-1)?.find(({ option }) => option === 'repeats')?.detail}
+          onChange={(repeats) => set({ repeats: Number(repeats) || 1 })}
         />
         <Checkbox
           mt={10}

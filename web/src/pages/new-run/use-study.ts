@@ -77,7 +77,7 @@ export function useStudyEditor(): StudyEditor {
   const problems = problemsByStep(draft, found, confirmations.problems);
   const job = {
     ...jobText,
-    plan: plan?.steps[index]?.plan,
+    plan: plan?.steps.find(({ step }) => step === index + 1)?.plan,
     isPlanCurrent,
     planError: rejected.length > 0 ? null : planError,
     problems: problems.get(index) ?? [],

@@ -221,7 +221,7 @@ describe('a run served from memory', () => {
     expect(compare).toHaveAttribute('href', '/compare?runs=12,9&baseline=12');
     expect(screen.queryByRole('button', { name: 'Rerun direct' })).toBeNull();
     expect(calls.map(({ call }) => decodeURIComponent(call)).at(-1)).toBe(
-      'GET /api/v1/compare?runs=9,12&baseline=9',
+      'GET /api/v1/compare?runs=9,12',
     );
   });
 

@@ -2,7 +2,7 @@
 // their settings.
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ComparedRun, Run, Verdicts } from '../../api';
-import { compareQuery, runsQuery } from '../../api/queries';
+import { compareRunsQuery, runsQuery } from '../../api/queries';
 import { directRun, directRunCandidates, directRunFilter } from '../../model/compare/direct-run';
 import { isServedFromMemory } from '../../model/run/verdict';
 
@@ -17,7 +17,7 @@ export function useDirectRun(
   const candidates = q === null ? [] : directRunCandidates(run, listed);
   const hasCandidates = candidates.length > 0;
   const comparison = useQuery({
-    ...compareQuery([run.number, ...candidates], run.number),
+    ...compareRunsQuery([run.number, ...candidates]),
     enabled: hasCandidates,
   });
   if (comparison.data) return directRun(comparison.data, run.number);

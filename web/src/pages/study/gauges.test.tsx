@@ -14,7 +14,7 @@ const RUN = {
   finished_at_ms: 2,
   findings: [],
 };
-const STUDY = { steps: [{ step: 1, name: 'first', run: RUN }] } as unknown as Study;
+const STUDY = { steps: [{ step: 1, repeat: 1, name: 'first', run: RUN }] } as unknown as Study;
 const NO_IO = 'The run ended before issuing any I/O.';
 
 it('reports missing I/O only after all stored events were read', async () => {

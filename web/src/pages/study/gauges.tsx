@@ -21,7 +21,8 @@ import { RunLink } from '../../ui/run-links';
 const EAGER_LIMIT = 16;
 
 export function StepGauges({ study }: { study: Study }) {
-  const started = study.steps.filter(({ run }) => run?.started_at_ms);
+  // Repeats look alike.
+  const started = study.steps.filter(({ run, repeat }) => run?.started_at_ms && repeat === 1);
   const overlaid = comparableRuns(study);
   if (started.length === 0) return null;
   return (

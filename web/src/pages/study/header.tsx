@@ -4,7 +4,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { cancelStudy, type Study } from '../../api';
 import { studyQuery } from '../../api/queries';
 import { MIN_RUNS } from '../../model/compare/metrics';
-import { comparableRuns, isStudyActive, STUDY_STATUS } from '../../model/study/rows';
+import { studySearch } from '../../model/compare/selection';
+import {
+  comparableRuns,
+  countSteps,
+  hasGroups,
+  isStudyActive,
+  STUDY_STATUS,
+} from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
 import { notifyError } from '../../ui/notify';
 import { StatusBadge } from '../../ui/status';
@@ -12,6 +19,9 @@ import { StatusBadge } from '../../ui/status';
 export function StudyHeader({ study }: { study: Study }) {
   const { number, name, status, steps_ended, steps_total } = study;
   const runs = comparableRuns(study);
+  const search = hasGroups(study)
+    ? studySearch(number, countSteps(study))
+    : { runs: runs.join(','), baseline: String(runs[0]) };
   return (
     <div className="row">
       <h1 className="breaks">
@@ -19,16 +29,11 @@ export function StudyHeader({ study }: { study: Study }) {
       </h1>
       <StatusBadge status={STUDY_STATUS[status]} />
       <span className="mute">
-        {steps_ended} of {steps_total} steps
+        {steps_ended} of {steps_total} {study.repeats > 1 ? 'runs' : 'steps'}
       </span>
       <span className="push" />
       {runs.length >= MIN_RUNS && (
-        <LinkButton
-          to="/compare"
-          search={{ runs: runs.join(','), baseline: String(runs[0]) }}
-          data-key="c"
-          data-action="Compare runs"
-        >
+        <LinkButton to="/compare" search={search} data-key="c" data-action="Compare runs">
           Compare runs
         </LinkButton>
       )}

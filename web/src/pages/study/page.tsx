@@ -4,13 +4,14 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { Study } from '../../api';
 import { problemText } from '../../api/problem';
-import { compareQuery, studyQuery } from '../../api/queries';
+import { compareRunsQuery, studyQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
 import { MIN_RUNS } from '../../model/compare/metrics';
 import { plural } from '../../model/format/numbers';
-import { comparableRuns, STUDY_STATUS } from '../../model/study/rows';
+import { comparableRuns, hasGroups, STUDY_STATUS } from '../../model/study/rows';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
 import { Card, Notice, Page } from '../../ui/parts';
+import { StudyAnswer } from './answer';
 import { StepGauges } from './gauges';
 import { StudyHeader } from './header';
 import { Steps } from './steps';
@@ -27,15 +28,19 @@ export function StudyPage() {
 }
 
 function StudyView({ study }: { study: Study }) {
-  const { number, name, about, missed_by_author, reason, scaled, leftover_files, steps } = study;
+  const { number, name, about, missed_by_author, reason, scaled, leftover_files, steps, repeats } =
+    study;
   const runs = comparableRuns(study);
   const { data: comparison } = useQuery({
-    ...compareQuery(runs, runs[0]),
+    ...compareRunsQuery(runs),
     enabled: runs.length >= MIN_RUNS,
   });
   const labelOf = useCallback(
-    (run: number) => `Step ${steps.find((step) => step.run?.number === run)?.step}`,
-    [steps],
+    (run: number) => {
+      const step = steps.find((step) => step.run?.number === run);
+      return repeats > 1 ? `Step ${step?.step} (${step?.repeat})` : `Step ${step?.step}`;
+    },
+    [steps, repeats],
   );
   return (
     <Page title={`Study #${number} ${name}`}>
@@ -53,6 +58,7 @@ function StudyView({ study }: { study: Study }) {
         />
       )}
       {!missed_by_author && about && <Card>{about}</Card>}
+      {hasGroups(study) && <StudyAnswer study={study} />}
       <Steps study={study} />
       <p className="mute small">{[scaled.sentence, scaled.note].filter(Boolean).join(' ')}</p>
       <StepGauges study={study} />

@@ -26,7 +26,7 @@ export function Steps({ study }: { study: Study }) {
         heads={[...HEADS, ...published]}
         groups={published.length > 0 ? groups : undefined}
         rows={stepRows(study).map((row) => ({
-          key: `${row.step}${row.name}`,
+          key: `${row.step}.${row.repeat}${row.name}`,
           name: <StepName {...row} />,
           cells: cellsOf(row),
         }))}
@@ -35,8 +35,9 @@ export function Steps({ study }: { study: Study }) {
   );
 }
 
-function StepName({ step, name, note, run }: StepRow) {
-  const title = step > 0 ? `${step} ${name}` : name;
+function StepName({ step, repeat, name, note, run }: StepRow) {
+  const numbered = step > 0 ? `${step} ${name}` : name;
+  const title = repeat === null ? numbered : `${numbered} (${repeat})`;
   return (
     <div className="step-name">
       {run === null ? title : <RunLink n={run}>{title}</RunLink>}

@@ -39,12 +39,12 @@ const createQueryKey = <TOptions extends Options>(id: string, options?: TOptions
     return [params];
 };
 
-export const compareRunsQueryKey = (options: Options<CompareRunsData>) => createQueryKey('compareRuns', options);
+export const compareRunsQueryKey = (options?: Options<CompareRunsData>) => createQueryKey('compareRuns', options);
 
 /**
- * Compare 2 to 8 runs
+ * Compare 2 to 8 runs or groups of repeated runs
  */
-export const compareRunsOptions = (options: Options<CompareRunsData>) => queryOptions<CompareRunsResponse, CompareRunsError, CompareRunsResponse, ReturnType<typeof compareRunsQueryKey>>({
+export const compareRunsOptions = (options?: Options<CompareRunsData>) => queryOptions<CompareRunsResponse, CompareRunsError, CompareRunsResponse, ReturnType<typeof compareRunsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
         const { data } = await compareRuns({
             ...options,

@@ -1,14 +1,56 @@
 //! Differences between the settings and host facts of runs, based on their JSON form, which
 //! includes new options.
 
-use crate::query::compare::value_text::value_text;
-use leadline_protocol::{compare::Difference, run::Run};
+use crate::{
+    group::{ComparedRun, Group, all_runs},
+    value_text::value_text,
+};
+use leadline_protocol::compare::Difference;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names and values; `None` for null.
-type Facts = BTreeMap<String, Option<String>>;
+pub(crate) type Facts = BTreeMap<String, Option<String>>;
+
+/// Settings that may differ between repeats of a test.
+pub(crate) const IGNORED_SETTINGS: &[&str] = &[
+    "name",
+    "randseed",
+    "sample_ms",
+    "targets.alignment",
+    "targets.existed",
+    "targets.layout_bytes",
+    "targets.layout_offset",
+    "targets.path",
+];
+
+/// Settings and states that change results although the same I/O is requested.
+const HARMFUL_SETTINGS: &[&str] = &[
+    "buffer_compress_percentage",
+    "cache_state",
+    "dedupe_percentage",
+    "drop_caches",
+    "fadvise_hint",
+    "file_state",
+    "invalidate",
+    "pre_read",
+    "probes",
+    "profile",
+    "refill_buffers",
+    "request_sizes",
+    "scramble_buffers",
+    HELD_DATA,
+    "targets.device",
+    "targets.filesystem",
+    "targets.identity",
+    "targets.length",
+    "verify",
+    "zero_buffers",
+];
+
+/// Host facts that do not change results.
+const HARMLESS_HOST_FACTS: &[&str] = &["memlock_bytes", "runner"];
 
 /// Name of the setting that [`held_data`] computes.
 pub(crate) const HELD_DATA: &str = "targets.held_data";
@@ -24,17 +66,31 @@ pub(crate) struct Differences {
 
 /// Settings of further jobs are named like `jobs[1].bs`. Jobs that only some runs have are counted
 /// only in `jobs`.
-pub(crate) fn compare_settings(runs: &[Run]) -> Differences {
-    let jobs = |run: &Run| run.resolved.as_ref().map_or(0, Vec::len);
-    let common_jobs = runs.iter().map(jobs).min().unwrap_or(0);
-    compare_facts(runs.iter().map(|run| settings(run, common_jobs)).collect())
+pub(crate) fn compare_settings(groups: &[Group]) -> Differences {
+    let jobs = all_runs(groups).map(|run| run.resolved.len());
+    let common_jobs = jobs.min().unwrap_or(0);
+    let facts = all_runs(groups).map(|run| settings(run, common_jobs));
+    compare_facts(facts.collect(), |name| {
+        HARMFUL_SETTINGS.contains(&base_name(name))
+    })
 }
 
-pub(crate) fn compare_hosts(runs: &[Run]) -> Differences {
-    compare_facts(runs.iter().map(host_facts).collect())
+pub(crate) fn compare_hosts(groups: &[Group]) -> Differences {
+    let facts = all_runs(groups).map(host_facts);
+    compare_facts(facts.collect(), |name| !HARMLESS_HOST_FACTS.contains(&name))
 }
 
-fn compare_facts(runs: Vec<Facts>) -> Differences {
+/// The difference is between tests, not between repeats of one.
+pub(crate) fn is_ignored(name: &str) -> bool {
+    IGNORED_SETTINGS.contains(&base_name(name))
+}
+
+/// `jobs[1].name` is the `name` of the second job.
+fn base_name(name: &str) -> &str {
+    name.split_once("].").map_or(name, |(_, name)| name)
+}
+
+fn compare_facts(runs: Vec<Facts>, is_harmful: impl Fn(&str) -> bool) -> Differences {
     let names: BTreeSet<&String> = runs.iter().flat_map(Facts::keys).collect();
     let mut different = Vec::new();
     let mut equal = 0;
@@ -46,21 +102,25 @@ fn compare_facts(runs: Vec<Facts>) -> Differences {
         if values.iter().all(|value| *value == values[0]) {
             equal += 1;
         } else {
-            let name = name.clone();
-            different.push(Difference { name, values });
+            different.push(Difference {
+                name: name.clone(),
+                values,
+                is_harmful: is_harmful(name),
+            });
         }
     }
     Differences { different, equal }
 }
 
-fn settings(run: &Run, jobs: usize) -> Facts {
-    let all = run.resolved.as_ref().map(|jobs| jobs.len().to_string());
+/// The settings of the first `jobs` jobs.
+pub(crate) fn settings(run: &ComparedRun, jobs: usize) -> Facts {
+    let all = (!run.resolved.is_empty()).then(|| run.resolved.len().to_string());
     let mut facts = Facts::from([
         ("sample_ms".into(), Some(run.sample_ms.to_string())),
         ("jobs".into(), all),
         (HELD_DATA.into(), held_data(run)),
     ]);
-    for (index, job) in run.resolved.iter().flatten().take(jobs).enumerate() {
+    for (index, job) in run.resolved.iter().take(jobs).enumerate() {
         let prefix = match index {
             0 => String::new(),
             _ => format!("jobs[{index}]."),
@@ -72,8 +132,8 @@ fn settings(run: &Run, jobs: usize) -> Facts {
 
 /// Returns for each written target whether it held data before the run. The first write to a file
 /// also allocates its blocks, which is a different test from an overwrite.
-fn held_data(run: &Run) -> Option<String> {
-    let jobs = run.resolved.iter().flatten();
+fn held_data(run: &ComparedRun) -> Option<String> {
+    let jobs = run.resolved.iter();
     let writers: Vec<&String> = jobs
         .filter(|job| job.pattern.rw.writes())
         .map(|job| &job.name)
@@ -88,9 +148,9 @@ fn held_data(run: &Run) -> Option<String> {
     (!held.is_empty()).then(|| held.join(" "))
 }
 
-fn host_facts(run: &Run) -> Facts {
+pub(crate) fn host_facts(run: &ComparedRun) -> Facts {
     let mut facts = Facts::new();
-    if let Some(host) = &run.host_facts {
+    if let Some(host) = run.host {
         let mut host = object(host);
         for name in IGNORED_HOST_FACTS {
             host.remove(name);

@@ -1,9 +1,9 @@
 //! Compares the layers that served the I/O of runs.
 
+use crate::group::{ComparedRun, Group, all_runs};
 use leadline_protocol::{
     compare::Rerun,
     evidence::transition::Direction::{self, Read, Write},
-    run::Run,
     verdict::{ModifierKind, Verdict, VerdictClass},
 };
 
@@ -11,53 +11,64 @@ use leadline_protocol::{
 const MIN_SPEEDUP: f64 = 1.5;
 
 /// Describes how the serving layers differ. Returns `None` if they are the same or unknown.
-pub(crate) fn difference(runs: &[Run]) -> Option<String> {
-    let reads = different_layers(runs, Read);
-    let writes = different_layers(runs, Write);
+pub(crate) fn difference(groups: &[Group]) -> Option<String> {
+    let reads = different_layers(groups, Read);
+    let writes = different_layers(groups, Write);
     let first = if reads.is_some() { Read } else { Write };
     let layers = match (reads, writes) {
         (Some(reads), Some(writes)) => format!("reads: {reads}; writes: {writes}"),
         (reads, writes) => reads.or(writes)?,
     };
-    let speedup = cache_speedup(runs, first).unwrap_or_default();
-    Some(format!("Not the same test: {layers}.{speedup}"))
+    let speedup = cache_speedup(groups, first).unwrap_or_default();
+    Some(format!("Served by different layers: {layers}.{speedup}"))
 }
 
-/// Returns `#1 was served by the device, #2, #3 by memory`, in the order of the runs.
-fn different_layers(runs: &[Run], direction: Direction) -> Option<String> {
-    let mut layers: Vec<(&str, Vec<String>)> = Vec::new();
-    for run in runs {
-        let Some(verdict) = known_verdict(run, direction) else {
-            continue;
-        };
-        let layer = layer(verdict);
-        let number = format!("#{}", run.summary.number);
+/// Returns `#1 was served by the device, #2, #3 by memory`, in the order of the groups. A group
+/// whose runs were served by several layers is listed run by run.
+fn different_layers(groups: &[Group], direction: Direction) -> Option<String> {
+    let mut layers: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (label, layer) in groups.iter().flat_map(|group| layers_of(group, direction)) {
         match layers.iter_mut().find(|(other, _)| *other == layer) {
-            Some((_, numbers)) => numbers.push(number),
-            None => layers.push((layer, vec![number])),
+            Some((_, labels)) => labels.push(label),
+            None => layers.push((layer, vec![label])),
         }
     }
-    let [(layer, numbers), others @ ..] = &layers[..] else {
+    let [(layer, labels), others @ ..] = &layers[..] else {
         return None;
     };
     if others.is_empty() {
         return None;
     }
-    let verb = if numbers.len() == 1 { "was" } else { "were" };
-    let mut text = format!("{} {verb} served by {layer}", numbers.join(", "));
-    for (layer, numbers) in others {
-        text += &format!(", {} by {layer}", numbers.join(", "));
+    let verb = if labels.len() == 1 { "was" } else { "were" };
+    let mut text = format!("{} {verb} served by {layer}", labels.join(", "));
+    for (layer, labels) in others {
+        text += &format!(", {} by {layer}", labels.join(", "));
     }
     Some(text)
 }
 
-fn known_verdict(run: &Run, direction: Direction) -> Option<&Verdict> {
-    let verdicts = run.verdict.as_ref()?;
+/// The label of the group with its layer, or those of its runs if they have different layers.
+fn layers_of<'g>(group: &'g Group, direction: Direction) -> Vec<(&'g str, &'static str)> {
+    let layer_of = |run: &'g ComparedRun| {
+        let verdict = known_verdict(run, direction)?;
+        Some((run.label.as_str(), layer(verdict)))
+    };
+    let runs: Vec<(&str, &str)> = group.runs.iter().filter_map(layer_of).collect();
+    match runs.first() {
+        Some((_, first)) if runs.iter().all(|(_, layer)| layer == first) => {
+            vec![(group.label.as_str(), first)]
+        }
+        _ => runs,
+    }
+}
+
+fn known_verdict<'a>(run: &ComparedRun<'a>, direction: Direction) -> Option<&'a Verdict> {
+    let verdicts = run.verdict?;
     let verdict = direction.select(&verdicts.read, &verdicts.write).as_ref()?;
     (verdict.class != VerdictClass::Unknown).then_some(verdict)
 }
 
-fn known_class(run: &Run, direction: Direction) -> Option<VerdictClass> {
+fn known_class(run: &ComparedRun, direction: Direction) -> Option<VerdictClass> {
     known_verdict(run, direction).map(|verdict| verdict.class)
 }
 
@@ -96,38 +107,47 @@ fn is_memory(class: VerdictClass) -> bool {
     )
 }
 
-/// Describes the speedup of two runs if exactly one of them was served by memory.
-fn cache_speedup(runs: &[Run], direction: Direction) -> Option<String> {
-    let [first, second] = runs else { return None };
-    let first_cached = is_memory(known_class(first, direction)?);
-    let second_cached = is_memory(known_class(second, direction)?);
-    let (cached, uncached) = match (first_cached, second_cached) {
+/// Describes the speedup of two groups if exactly one of them was served by memory.
+fn cache_speedup(groups: &[Group], direction: Direction) -> Option<String> {
+    let [first, second] = groups else { return None };
+    let is_cached = |group: &Group| {
+        let classes = group.runs.iter().map(|run| known_class(run, direction));
+        let mut cached = classes.map(|class| class.is_some_and(is_memory));
+        cached
+            .next()
+            .filter(|first| cached.all(|other| other == *first))
+    };
+    let (cached, uncached) = match (is_cached(first)?, is_cached(second)?) {
         (true, false) => (first, second),
         (false, true) => (second, first),
         _ => return None,
     };
-    let iops = |run: &Run| {
-        let report = run.report.as_ref()?;
-        Some(direction.select(report.read.iops, report.write.iops))
-    };
-    let speedup = iops(cached)? / iops(uncached)?;
+    let speedup = median_iops(cached, direction)? / median_iops(uncached, direction)?;
     (speedup.is_finite() && speedup >= MIN_SPEEDUP)
         .then(|| format!(" The {speedup:.1}× speedup comes from memory, not from a faster disk."))
 }
 
+fn median_iops(group: &Group, direction: Direction) -> Option<f64> {
+    let reports = group.runs.iter().filter_map(|run| run.report);
+    let iops: Vec<f64> = reports
+        .map(|report| direction.select(report.read.iops, report.write.iops))
+        .collect();
+    (!iops.is_empty()).then(|| leadline_stats::median::median(&iops))
+}
+
 /// The rerun suggested by a finding of the first run that was served by memory.
-pub(crate) fn rerun(runs: &[Run]) -> Option<Rerun> {
-    let is_cached = |run: &&Run| {
+pub(crate) fn rerun(groups: &[Group]) -> Option<Rerun> {
+    let is_cached = |run: &&ComparedRun| {
         let classes = [Read, Write].map(|direction| known_class(run, direction));
         classes.into_iter().flatten().any(is_memory)
     };
-    let run = runs.iter().find(is_cached)?;
+    let run = all_runs(groups).find(is_cached)?;
     let (finding, patch) = run.findings.iter().find_map(|finding| {
         let patch = finding.patch.as_ref()?;
         (!patch.is_empty()).then_some((finding, patch))
     })?;
     Some(Rerun {
-        run: run.summary.number,
+        run: run.number?,
         label: finding.patch_label.clone()?,
         patch: patch.clone(),
     })

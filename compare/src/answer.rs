@@ -1,0 +1,146 @@
+//! The result of a comparison in a sentence per group.
+
+use leadline_protocol::{
+    compare::{
+        Change, ChangeVerdict, Comparability, ComparabilityLevel, ComparedGroup, ComparedMetric,
+    },
+    metrics::METRICS,
+};
+
+/// Metrics in the sentence, the most important first. The first that both groups have is the
+/// subject; others are mentioned if their verdict differs.
+const HEADLINES: &[&str] = &[
+    "read_iops",
+    "write_iops",
+    "trim_iops",
+    "read_lat_p99_ns",
+    "write_lat_p99_ns",
+    "sync_lat_p99_ns",
+];
+
+/// One sentence per group but the baseline.
+pub(crate) fn answers(
+    groups: &[ComparedGroup],
+    baseline: usize,
+    comparability: &Comparability,
+    metrics: &[ComparedMetric],
+) -> Vec<String> {
+    let others = groups
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index != baseline);
+    others
+        .map(|(index, group)| {
+            if comparability.level == ComparabilityLevel::NotComparable {
+                return comparability.sentence.clone();
+            }
+            answer(&groups[baseline].label, group, index, metrics)
+        })
+        .collect()
+}
+
+fn answer(base: &str, group: &ComparedGroup, index: usize, metrics: &[ComparedMetric]) -> String {
+    let changes: Vec<(&ComparedMetric, &Change)> = HEADLINES
+        .iter()
+        .filter_map(|name| {
+            let metric = metrics.iter().find(|metric| metric.name == *name)?;
+            Some((metric, metric.changes.get(index)?.as_ref()?))
+        })
+        .collect();
+    let Some((metric, change)) = changes.first() else {
+        return format!("{} and {base} have no metric in common.", group.label);
+    };
+    let mut sentence = main_clause(base, group, metric, change, index);
+    for (metric, change) in changes.iter().skip(1) {
+        let is_decided = matches!(
+            change.verdict,
+            Some(ChangeVerdict::Better | ChangeVerdict::Worse)
+        );
+        if is_decided {
+            sentence += &format!(" {}: {}.", label(metric), percent_text(change));
+        }
+    }
+    sentence
+}
+
+fn main_clause(
+    base: &str,
+    group: &ComparedGroup,
+    metric: &ComparedMetric,
+    change: &Change,
+    index: usize,
+) -> String {
+    let name = &group.label;
+    let what = label(metric);
+    let runs = metric.groups.get(index).map_or(0, |group| group.n);
+    let count = match (change.paired, runs) {
+        (true, count) => format!("{count} pairs"),
+        (false, 1) => "one run".into(),
+        (false, count) => format!("{count} runs"),
+    };
+    let relation = relation(change.percent);
+    match change.verdict {
+        Some(ChangeVerdict::Better | ChangeVerdict::Worse) => format!(
+            "{what} of {name} is {relation} that of {base} ({}{count}): {}.",
+            interval(change),
+            change.verdict.map_or("", ChangeVerdict::as_str),
+        ),
+        Some(ChangeVerdict::Equivalent) => format!(
+            "{what} of {name} and {base} is equivalent ({}{count}).",
+            interval(change)
+        ),
+        _ => {
+            let reason = change.reason.as_deref().unwrap_or_default();
+            format!(
+                "Undecided: {what} of {name} is {relation} that of {base} ({}{count}). {reason}",
+                interval(change)
+            )
+        }
+    }
+}
+
+/// `+4.1 % (95 % interval +2.8 to +5.5 %, worse)`
+fn percent_text(change: &Change) -> String {
+    let verdict = change.verdict.map_or("", ChangeVerdict::as_str);
+    let percent = signed(change.percent);
+    format!("{percent} % ({}{verdict})", interval(change))
+}
+
+/// `95 % interval −5.5 to −2.8 %, `; empty without an interval.
+fn interval(change: &Change) -> String {
+    match change.interval_percent {
+        Some(interval) => format!(
+            "95 % interval {} to {} %, ",
+            signed(interval.low),
+            signed(interval.high)
+        ),
+        None => String::new(),
+    }
+}
+
+fn label(metric: &ComparedMetric) -> &str {
+    let row = METRICS.iter().find(|row| row.name == metric.name);
+    row.map_or(&metric.name, |row| row.label)
+}
+
+/// `4.1 % lower than`; large factors as `9.2 times`.
+fn relation(percent: f64) -> String {
+    if percent >= 300.0 {
+        return format!("{:.1} times", percent / 100.0 + 1.0);
+    }
+    let direction = if percent < 0.0 { "lower" } else { "higher" };
+    format!("{} % {direction} than", digits(percent.abs()))
+}
+
+fn signed(percent: f64) -> String {
+    let sign = if percent < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", digits(percent.abs()))
+}
+
+fn digits(percent: f64) -> String {
+    if percent >= 10.0 {
+        format!("{percent:.0}")
+    } else {
+        format!("{percent:.1}")
+    }
+}

@@ -1,0 +1,62 @@
+//! Compares groups of runs: whether they may be compared, how each metric changed, with what
+//! certainty, and which settings and host facts differ. Pure; used by the server and by
+//! `leadline-runner compare`.
+
+mod answer;
+mod changes;
+mod comparability;
+pub mod fingerprint;
+pub mod group;
+mod group_statistics;
+mod layers;
+mod metrics;
+mod results;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod value_text;
+
+use group::Group;
+use leadline_protocol::compare::{Assessment, ComparedGroup};
+
+/// Smallest change that matters, in percent, unless the user sets another.
+pub const DEFAULT_THRESHOLD_PERCENT: f64 = 2.0;
+
+/// Runs per group: the exact distributions of larger groups cost too much time.
+pub const MAX_RUNS: usize = 50;
+
+/// `baseline` is the index of a group.
+///
+/// # Panics
+/// There is no such group.
+pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Assessment {
+    let settings = settings::compare_settings(groups);
+    let host = settings::compare_hosts(groups);
+    let results = results::compare_results(groups);
+    let comparability =
+        comparability::assess(groups, &settings.different, &host.different, &results);
+    let metrics =
+        metrics::compare_metrics(groups, baseline, threshold_percent, comparability.level);
+    let groups: Vec<ComparedGroup> = groups.iter().map(compared).collect();
+    Assessment {
+        answers: answer::answers(&groups, baseline, &comparability, &metrics),
+        groups,
+        baseline: baseline as u64,
+        threshold_percent,
+        comparability,
+        metrics,
+        setting_differences: settings.different,
+        equal_settings: settings.equal,
+        host_differences: host.different,
+        equal_host_facts: host.equal,
+        result_differences: results,
+    }
+}
+
+fn compared(group: &Group) -> ComparedGroup {
+    ComparedGroup {
+        label: group.label.clone(),
+        runs: group.runs.iter().map(|run| run.label.clone()).collect(),
+        complete: group.complete().count() as u64,
+    }
+}

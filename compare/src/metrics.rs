@@ -1,0 +1,134 @@
+//! Metrics of all runs, their statistics by group, and their changes from the baseline.
+
+use crate::{
+    changes::{Untested, Values},
+    group::{Group, all_runs},
+    group_statistics::statistics,
+};
+use leadline_protocol::{
+    compare::{Change, ComparabilityLevel, ComparedMetric, GroupStatistics},
+    metrics::{METRICS, Metric},
+};
+use leadline_stats::holm;
+
+/// Changes that differ by less than this factor are the same hypothesis, such as IOPS and bandwidth
+/// with one block size.
+const SAME_RATIO: f64 = 1e-9;
+
+/// Returns the metrics that at least one run has.
+pub(crate) fn compare_metrics(
+    groups: &[Group],
+    baseline: usize,
+    threshold_percent: f64,
+    level: ComparabilityLevel,
+) -> Vec<ComparedMetric> {
+    let metrics = METRICS.iter().filter(|metric| metric.report.is_some());
+    let mut compared: Vec<(&Metric, ComparedMetric)> = metrics
+        .map(|metric| (metric, values(metric, groups)))
+        .filter(|(_, compared)| compared.values.iter().any(Option::is_some))
+        .collect();
+    for (index, group) in groups.iter().enumerate() {
+        let changes = if index == baseline {
+            compared.iter().map(|_| None).collect()
+        } else {
+            let metrics = compared.iter().map(|(metric, _)| *metric);
+            changes(
+                metrics.collect(),
+                &groups[baseline],
+                group,
+                1.0 + threshold_percent / 100.0,
+                level,
+            )
+        };
+        for ((_, metric), change) in compared.iter_mut().zip(changes) {
+            metric.changes.push(change);
+        }
+    }
+    compared.into_iter().map(|(_, metric)| metric).collect()
+}
+
+fn values(metric: &Metric, groups: &[Group]) -> ComparedMetric {
+    let of_report = |report| metric.report.and_then(|value| value(report));
+    let values = all_runs(groups).map(|run| run.report.and_then(of_report));
+    let at_least = all_runs(groups).map(|run| run.report.is_some_and(metric.lower_bound));
+    ComparedMetric {
+        name: metric.name.into(),
+        unit: metric.unit,
+        better: metric.better,
+        values: values.collect(),
+        at_least: at_least.collect(),
+        groups: groups.iter().map(|group| group_of(metric, group)).collect(),
+        changes: Vec::with_capacity(groups.len()),
+    }
+}
+
+fn group_of(metric: &Metric, group: &Group) -> GroupStatistics {
+    let values: Vec<(&str, f64)> = group
+        .complete()
+        .filter_map(|run| Some((run.label.as_str(), metric.report?(run.report?)?)))
+        .collect();
+    statistics(&values)
+}
+
+/// The changes of all metrics between two groups.
+fn changes(
+    metrics: Vec<&Metric>,
+    a: &Group,
+    b: &Group,
+    threshold: f64,
+    level: ComparabilityLevel,
+) -> Vec<Option<Change>> {
+    let changes: Vec<Option<Untested>> = metrics
+        .iter()
+        .map(|metric| Values::of(metric, a, b).change())
+        .collect();
+    let (adjusted, tested) = adjusted_p_values(&metrics, &changes);
+    let metrics = metrics.into_iter().zip(adjusted);
+    metrics
+        .zip(changes)
+        .map(|((metric, adjusted_p), change)| {
+            let change = change?;
+            let Some(better) = metric.better.filter(|_| metric.is_tested) else {
+                return Some(change.untested());
+            };
+            Some(match level {
+                ComparabilityLevel::NotComparable => change.not_comparable(),
+                _ => change.tested(better, threshold, adjusted_p, tested),
+            })
+        })
+        .collect()
+}
+
+/// The p-value of each tested metric after Holm's correction, and the number of hypotheses.
+fn adjusted_p_values(
+    metrics: &[&Metric],
+    changes: &[Option<Untested>],
+) -> (Vec<Option<f64>>, usize) {
+    let mut hypotheses: Vec<&leadline_stats::comparison::Ratio> = Vec::new();
+    let mut hypothesis_of = Vec::new();
+    for (metric, change) in metrics.iter().zip(changes) {
+        let ratio = change.as_ref().and_then(Untested::ratio);
+        let ratio = ratio.filter(|_| metric.is_tested);
+        hypothesis_of.push(ratio.map(|ratio| {
+            let same = hypotheses.iter().position(|other| is_same(ratio, other));
+            same.unwrap_or_else(|| {
+                hypotheses.push(ratio);
+                hypotheses.len() - 1
+            })
+        }));
+    }
+    let p_values: Vec<f64> = hypotheses.iter().map(|ratio| ratio.p_value).collect();
+    let adjusted = holm::adjust(&p_values);
+    let of_metrics = hypothesis_of
+        .into_iter()
+        .map(|hypothesis| hypothesis.map(|index| adjusted[index]));
+    (of_metrics.collect(), adjusted.len())
+}
+
+fn is_same(a: &leadline_stats::comparison::Ratio, b: &leadline_stats::comparison::Ratio) -> bool {
+    let is_close = |a: f64, b: f64| (a / b - 1.0).abs() < SAME_RATIO;
+    is_close(a.estimate.value, b.estimate.value)
+        && is_close(a.estimate.low, b.estimate.low)
+        && is_close(a.estimate.high, b.estimate.high)
+        && a.p_value == b.p_value
+}

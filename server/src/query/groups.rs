@@ -1,0 +1,277 @@
+//! Parses the groups of a comparison. Pure.
+//!
+//! A group is a list of run numbers (`12,13`), a study (`study:12`), the repeats of one of its
+//! steps (`study:12/step:1`), or a filter of the history (`tag:before rw:randread`).
+
+use leadline_protocol::{compare::CompareQuery, problem::Problem};
+
+pub(crate) const MIN_GROUPS: usize = 2;
+pub(crate) const MAX_GROUPS: usize = 8;
+const LETTERS: &str = "abcdefgh";
+/// Changes below 0.01 % are rounding errors; above 1,000 % nothing matters.
+const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.01..=1000.0;
+
+/// A group as requested.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Selection {
+    /// Name of the parameter, for problems.
+    pub field: String,
+    /// As requested; used as its label unless it is a single run.
+    pub text: String,
+    pub runs: Selector,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Selector {
+    Numbers(Vec<u64>),
+    /// For `query::filter`.
+    Filter(String),
+}
+
+/// What to compare.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Request {
+    pub groups: Vec<Selection>,
+    /// Index of a group.
+    pub baseline: usize,
+    pub threshold_percent: f64,
+}
+
+/// # Errors
+/// One problem per invalid parameter.
+pub(crate) fn parse(query: &CompareQuery) -> Result<Request, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let groups = groups(query).unwrap_or_else(|problem| {
+        problems.push(problem);
+        Vec::new()
+    });
+    let baseline = match &query.baseline {
+        Some(text) if problems.is_empty() => baseline(text, &groups).unwrap_or_else(|| {
+            let detail = format!("`{text}` is not part of the comparison.");
+            let remedy = "Use the letter of a group or the number of a run.";
+            problems.push(invalid("baseline", detail, remedy));
+            0
+        }),
+        _ => 0,
+    };
+    let threshold = query.threshold;
+    if threshold.is_some_and(|percent| !THRESHOLDS.contains(&percent)) {
+        let detail = "The threshold is not between 0.01 and 1000 %.".into();
+        problems.push(invalid("threshold", detail, "For example: threshold=2."));
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(Request {
+        groups,
+        baseline,
+        threshold_percent: threshold.unwrap_or(leadline_compare::DEFAULT_THRESHOLD_PERCENT),
+    })
+}
+
+fn invalid(field: &str, detail: String, remedy: &str) -> Problem {
+    Problem::invalid("bad_value", field, detail, remedy)
+}
+
+fn groups(query: &CompareQuery) -> Result<Vec<Selection>, Problem> {
+    let lettered = [
+        &query.a, &query.b, &query.c, &query.d, &query.e, &query.f, &query.g, &query.h,
+    ];
+    let lettered: Vec<(char, &String)> = LETTERS
+        .chars()
+        .zip(lettered)
+        .filter_map(|(letter, text)| Some((letter, text.as_ref()?)))
+        .collect();
+    let remedy = "Use 2 to 8 run numbers, for example runs=1,2, or groups, for example a=tag:before&b=tag:after.";
+    match (&query.runs, lettered.is_empty()) {
+        (Some(runs), true) => single_runs(runs, remedy),
+        (None, false) => {
+            let groups: Result<Vec<Selection>, Problem> = lettered
+                .into_iter()
+                .map(|(letter, text)| group(&letter.to_string(), text))
+                .collect();
+            let groups = groups?;
+            if groups.len() < MIN_GROUPS {
+                let detail = "Only one group is given; a comparison requires two.".to_owned();
+                return Err(invalid("b", detail, remedy));
+            }
+            Ok(groups)
+        }
+        (Some(_), false) => {
+            let detail = "`runs` and lettered groups cannot be combined.".to_owned();
+            Err(invalid("runs", detail, remedy))
+        }
+        (None, true) => {
+            let detail = "The comparison has no runs.".to_owned();
+            Err(invalid("runs", detail, remedy))
+        }
+    }
+}
+
+/// A group per run: 2 to 8 different ones.
+fn single_runs(text: &str, remedy: &str) -> Result<Vec<Selection>, Problem> {
+    let problem = |detail| invalid("runs", detail, remedy);
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let number = number(part);
+        let number = number.ok_or_else(|| problem(format!("`{part}` is not a run number.")))?;
+        if !numbers.contains(&number) {
+            numbers.push(number);
+        }
+    }
+    let single = |number: u64| Selection {
+        field: "runs".into(),
+        text: format!("#{number}"),
+        runs: Selector::Numbers(vec![number]),
+    };
+    match numbers[..] {
+        [number] => Err(problem(format!(
+            "Only run #{number} is given; a comparison requires two different runs."
+        ))),
+        _ if numbers.len() > MAX_GROUPS => {
+            Err(problem(format!("Cannot compare {} runs.", numbers.len())))
+        }
+        _ => Ok(numbers.into_iter().map(single).collect()),
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    text.strip_prefix('#').unwrap_or(text).parse().ok()
+}
+
+fn group(field: &str, text: &str) -> Result<Selection, Problem> {
+    let text = text.trim();
+    if text.is_empty() {
+        let detail = format!("Group {field} is empty.");
+        let remedy = "For example: 12,13 or study:12/step:1 or tag:before.";
+        return Err(invalid(field, detail, remedy));
+    }
+    let numbers: Option<Vec<u64>> = text.split(',').map(number).collect();
+    let runs = match numbers {
+        Some(mut numbers) => {
+            numbers.sort_unstable();
+            numbers.dedup();
+            Selector::Numbers(numbers)
+        }
+        None if text.starts_with("study:") => Selector::Filter(text.replace('/', " ")),
+        None => Selector::Filter(text.to_owned()),
+    };
+    Ok(Selection {
+        field: field.to_owned(),
+        text: text.to_owned(),
+        runs,
+    })
+}
+
+fn baseline(text: &str, groups: &[Selection]) -> Option<usize> {
+    let by_letter = groups.iter().position(|group| group.field == text);
+    let has_run = |group: &Selection| match (&group.runs, number(text)) {
+        (Selector::Numbers(numbers), Some(number)) => numbers.contains(&number),
+        _ => false,
+    };
+    by_letter.or_else(|| groups.iter().position(has_run))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(text: &str) -> CompareQuery {
+        CompareQuery {
+            runs: Some(text.into()),
+            ..CompareQuery::default()
+        }
+    }
+
+    fn pair(a: &str, b: &str) -> CompareQuery {
+        CompareQuery {
+            a: Some(a.into()),
+            b: Some(b.into()),
+            ..CompareQuery::default()
+        }
+    }
+
+    fn selectors(query: &CompareQuery) -> Vec<Selector> {
+        let groups = parse(query).expect("a valid query").groups;
+        groups.into_iter().map(|group| group.runs).collect()
+    }
+
+    #[test]
+    fn groups_are_numbers_or_filters() {
+        use Selector::{Filter, Numbers};
+        for (query, expected) in [
+            (runs("2, #1,2"), vec![Numbers(vec![2]), Numbers(vec![1])]),
+            (
+                pair("3,1,2", "tag:x rw:read"),
+                vec![Numbers(vec![1, 2, 3]), Filter("tag:x rw:read".into())],
+            ),
+            (
+                pair("study:4/step:1", "study:4/step:2"),
+                vec![
+                    Filter("study:4 step:1".into()),
+                    Filter("study:4 step:2".into()),
+                ],
+            ),
+            (
+                pair("/srv/a", "12"),
+                vec![Filter("/srv/a".into()), Numbers(vec![12])],
+            ),
+        ] {
+            assert_eq!(selectors(&query), expected);
+        }
+    }
+
+    #[test]
+    fn baseline_is_a_letter_or_a_run() {
+        for (query, baseline, expected) in [
+            (runs("5,6"), "6", Some(1)),
+            (pair("tag:a", "7,8"), "b", Some(1)),
+            (pair("tag:a", "7,8"), "8", Some(1)),
+            (pair("tag:a", "7,8"), "a", Some(0)),
+            (runs("5,6"), "7", None),
+        ] {
+            let query = CompareQuery {
+                baseline: Some(baseline.into()),
+                ..query
+            };
+            let request = parse(&query).ok();
+            assert_eq!(request.map(|request| request.baseline), expected);
+        }
+    }
+
+    #[test]
+    fn invalid_queries_name_the_parameter() {
+        for (query, field) in [
+            (runs("1"), "runs"),
+            (runs("1,x"), "runs"),
+            (runs("1,2,3,4,5,6,7,8,9"), "runs"),
+            (CompareQuery::default(), "runs"),
+            (pair("tag:a", " "), "b"),
+            (
+                CompareQuery {
+                    a: Some("1,2".into()),
+                    ..CompareQuery::default()
+                },
+                "b",
+            ),
+            (
+                CompareQuery {
+                    b: Some("1".into()),
+                    ..runs("1,2")
+                },
+                "runs",
+            ),
+            (
+                CompareQuery {
+                    threshold: Some(0.0),
+                    ..runs("1,2")
+                },
+                "threshold",
+            ),
+        ] {
+            let problems = parse(&query).expect_err("an invalid query");
+            assert_eq!(problems[0].field.as_deref(), Some(field), "{query:?}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import type { Change, Comparison } from '../../api';
+import { forestMark, forestScale } from './forest';
+
+const comparison = (...changes: (Partial<Change> | null)[]) =>
+  ({
+    threshold_percent: 2,
+    metrics: changes.map((change) => ({ changes: [null, change] })),
+  }) as unknown as Comparison;
+
+it.each<[(Partial<Change> | null)[], number]>([
+  [[null], 5],
+  [[{ percent: 30, verdict: null }], 5],
+  [[{ percent: -20, verdict: 'worse' }], 22],
+  [[{ percent: 1, verdict: 'worse', interval_percent: { low: -10, high: 4 } }], 11],
+  [[{ percent: 800, verdict: 'better' }], 60],
+])('fits %j', (changes, limit) =>
+  expect(forestScale(comparison(...changes), 1).limit).toBeCloseTo(limit),
+);
+
+it('places marks and cuts them off', () => {
+  const scale = { limit: 10, threshold: 2 };
+  expect(forestMark(scale, 0, { low: -5, high: 5 })).toEqual({
+    point: 0.5,
+    low: 0.25,
+    high: 0.75,
+    isCutLow: false,
+    isCutHigh: false,
+  });
+  expect(forestMark(scale, 30, { low: -30, high: 90 })).toMatchObject({
+    point: 1,
+    low: 0,
+    high: 1,
+    isCutLow: true,
+    isCutHigh: true,
+  });
+});

@@ -1,0 +1,45 @@
+// What the compare page shows, as in its URL: single runs (`runs=1,2`), or groups of repeated runs
+// (`a=tag:before&b=study:12/step:1`).
+import type { CompareRunsData } from '../../api';
+import { MIN_RUNS, parseRunNumbers } from './metrics';
+
+export const GROUP_KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
+type GroupKey = (typeof GROUP_KEYS)[number];
+
+export type CompareSearch = { [key in GroupKey | 'runs' | 'baseline' | 'threshold']?: string };
+export type CompareParameters = NonNullable<CompareRunsData['query']>;
+
+/** The texts of the groups, in order. */
+export const groupTexts = (search: CompareSearch): string[] =>
+  GROUP_KEYS.flatMap((key) => search[key]?.trim() || []);
+
+/** Search parameters with these groups; empty texts are left out. */
+export function withGroups(search: CompareSearch, texts: readonly string[]): CompareSearch {
+  const groups = texts.map((text) => text.trim()).filter(Boolean);
+  const lettered = Object.fromEntries(groups.map((text, index) => [GROUP_KEYS[index], text]));
+  const { threshold } = search;
+  return { ...lettered, ...(threshold && { threshold }) };
+}
+
+/** Null unless the URL names two runs or groups. */
+export function parametersOf(search: CompareSearch): CompareParameters | null {
+  const threshold = Number(search.threshold) > 0 ? { threshold: Number(search.threshold) } : {};
+  const texts = groupTexts(search);
+  if (texts.length >= MIN_RUNS) {
+    const groups = Object.fromEntries(texts.map((text, index) => [GROUP_KEYS[index], text]));
+    const baseline = search.baseline && { baseline: search.baseline };
+    return { ...groups, ...baseline, ...threshold };
+  }
+  const numbers = parseRunNumbers(search.runs);
+  if (numbers.length < MIN_RUNS) return null;
+  const requested = Number(search.baseline);
+  const baseline = numbers.includes(requested) ? requested : numbers[0];
+  return { runs: numbers.join(','), baseline: String(baseline), ...threshold };
+}
+
+/** Search parameters that compare the steps of a repeated study. */
+export const studySearch = (study: number, steps: number): CompareSearch =>
+  withGroups(
+    {},
+    GROUP_KEYS.slice(0, steps).map((_, index) => `study:${study}/step:${index + 1}`),
+  );
