@@ -102,13 +102,14 @@ impl<'a> Values<'a> {
                 value.run.label
             ));
         }
-        if let Some((required, ios)) = self.metric.required_ios {
-            let ios = |value: &Value| value.run.report.map_or(0, ios);
-            if let Some(value) = values().find(|value| ios(value) < required) {
+        if let Some(required) = self.metric.required_ios {
+            let ios = |value: &Value| value.run.report.map_or(0, required.count);
+            if let Some(value) = values().find(|value| ios(value) < required.minimum) {
                 return Some(format!(
-                    "{} has {} I/Os; a comparison of this percentile requires {required} per run.",
+                    "{} has {} I/Os; a comparison of this percentile requires {} per run.",
                     value.run.label,
-                    ios(value)
+                    ios(value),
+                    required.minimum
                 ));
             }
         }

@@ -59,6 +59,14 @@ pub enum WindowValue {
     LatencyMax,
 }
 
+/// A percentile needs about 10 slower I/Os to be more than chance.
+#[derive(Clone, Copy)]
+pub struct RequiredIos {
+    pub minimum: u64,
+    /// Number of I/Os that the run has.
+    pub count: fn(&Report) -> u64,
+}
+
 /// A row of the table. The metric is not part of outputs whose field is `None` or false.
 #[derive(Clone, Copy)]
 pub struct Metric {
@@ -78,8 +86,8 @@ pub struct Metric {
     pub lower_bound: fn(&Report) -> bool,
     /// A comparison tests whether the value changed. Requires `report` and `better`.
     pub is_tested: bool,
-    /// Number of I/Os that a run needs for this value to be tested, and the number that it has.
-    pub required_ios: Option<(u64, fn(&Report) -> u64)>,
+    /// I/Os that a run needs for this value to be tested.
+    pub required_ios: Option<RequiredIos>,
     /// Gauge of active runs at `/metrics`, labeled by run.
     pub prometheus: Option<&'static str>,
 }
@@ -256,9 +264,8 @@ impl Metric {
         self
     }
 
-    /// A percentile needs about 10 slower I/Os.
-    const fn requires(mut self, ios: u64, count: fn(&Report) -> u64) -> Self {
-        self.required_ios = Some((ios, count));
+    const fn requires(mut self, minimum: u64, count: fn(&Report) -> u64) -> Self {
+        self.required_ios = Some(RequiredIos { minimum, count });
         self
     }
 
