@@ -11,6 +11,7 @@ mod group_statistics;
 mod layers;
 mod metrics;
 mod results;
+pub mod rule;
 mod settings;
 #[cfg(test)]
 mod tests;

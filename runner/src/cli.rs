@@ -1,6 +1,7 @@
 //! Commands and their options. Exit codes are defined in `docs/protocol.md`.
 
 mod args;
+mod compare;
 mod document;
 mod event_printer;
 mod output;
@@ -11,6 +12,7 @@ pub mod text;
 use crate::{
     cli::{
         args::{JobArgs, PermissionArgs},
+        compare::CompareArgs,
         document::read_document,
         output::{OutputFormat, print, print_error, print_json},
     },
@@ -44,13 +46,16 @@ const AFTER_HELP: &str = r#"Exit status:
   1         Run failed or I/O error
   2         Usage error or invalid job
   3         Rejected by the safety guard
+  4         Comparison: a metric is worse than allowed
   5         Not supported by this host
+  6         Comparison: undecided
   130, 143  Interrupted; the report covers the I/O up to that point
 
 Examples:
   leadline-runner run job.json
   leadline-runner run study.json
   leadline-runner plan job.json
+  leadline-runner compare before/ after/ --fail-if 'read.p99 worse than 5%'
   echo '{"filename":"t1","size":"256m","rw":"randread","direct":1}' | leadline-runner run - --json"#;
 
 #[derive(Subcommand)]
@@ -76,6 +81,11 @@ enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Compare two groups of stored results
+    Compare {
+        #[command(flatten)]
+        args: CompareArgs,
     },
     /// Remove files of a study; reads `{"file_id": ..., "files": [...]}` from standard input
     #[command(hide = true)]
@@ -129,6 +139,7 @@ pub fn execute(cli: Cli) -> u8 {
             run_command::run(&job, format, stop_when_orphaned)
         }
         Command::Plan { job, json } => plan(&job, json),
+        Command::Compare { args } => compare::run(&args),
         Command::RemoveLeftovers { permissions } => match permissions.resolve() {
             Ok(permissions) => remove_owned_files(&permissions),
             Err(problems) => reject(&problems),

@@ -2,6 +2,7 @@
 
 use crate::{
     cli::{
+        compare,
         event_printer::EventPrinter,
         output::{OutputFormat, print_error, print_json, write_styled},
         text::{self, study::StepResult, style::terminal_width},
@@ -70,7 +71,10 @@ pub(crate) fn run(
         OutputFormat::Json => print_json(&json_report(&plan, &steps)),
         OutputFormat::Text => {
             let results: Vec<_> = steps.iter().map(Step::result).collect();
-            let text = text::study::render_results(&plan, &results, terminal_width());
+            let mut text = text::study::render_results(&plan, &results, terminal_width());
+            for answer in answers(&plan, &steps) {
+                text += &text::study::answer(&answer, terminal_width());
+            }
             u8::from(write_styled(&text).is_err())
         }
     };
@@ -106,7 +110,7 @@ fn run_steps<'a>(
             has_failed |= *code != 0;
             if format == OutputFormat::Text {
                 // A closed standard output does not end the study: its files must be removed.
-                let line = text::study::step_line(plan, number, &step.plan.name, &step.result());
+                let line = text::study::step_line(plan, number, step.plan, &step.result());
                 let _ = write_styled(&line);
             }
         }
@@ -146,17 +150,25 @@ fn clean_up(plan: &StudyPlan, permissions: &Permissions) -> bool {
     !left.is_empty()
 }
 
+/// Each step of a repeated study compared with the first one.
+fn answers(plan: &StudyPlan, steps: &[Step]) -> Vec<String> {
+    let is_repeated = plan.steps.iter().any(|step| step.repeat > 1);
+    if is_repeated {
+        compare::steps_of_study(json_report(plan, steps))
+    } else {
+        Vec::new()
+    }
+}
+
 fn json_report(plan: &StudyPlan, steps: &[Step]) -> Value {
-    let steps: Vec<Value> = (1..)
-        .zip(steps)
-        .map(|(number, step)| step_json(number, step))
-        .collect();
+    let steps: Vec<Value> = steps.iter().map(step_json).collect();
     json!({"study": plan.description, "scaled": plan.scaled, "steps": steps})
 }
 
-fn step_json(number: u32, step: &Step) -> Value {
+fn step_json(step: &Step) -> Value {
     let mut json = json!({
-        "step": number,
+        "step": step.plan.step,
+        "repeat": step.plan.repeat,
         "name": step.plan.name,
         "note": step.plan.note,
         "exit_code": null,

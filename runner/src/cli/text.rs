@@ -1,6 +1,7 @@
 //! Terminal output: pure functions from protocol types to text. Text contains ANSI escapes, which
 //! `cli::output` removes unless standard output is a terminal with color.
 
+pub(crate) mod comparison;
 pub mod devices;
 pub mod doctor;
 mod findings;

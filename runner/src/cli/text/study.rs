@@ -11,7 +11,7 @@ use leadline_protocol::{
     format::{bandwidth, latency, rate},
     report_summary::ReportSummary,
     result::RunResult,
-    study::plan::StudyPlan,
+    study::plan::{StepPlan, StudyPlan},
 };
 
 pub(crate) enum StepResult<'a> {
@@ -66,8 +66,14 @@ fn write_title(out: &mut TextWriter, study: &StudyPlan) {
 }
 
 /// The line that is printed when a step ends.
-pub(crate) fn step_line(study: &StudyPlan, number: u32, name: &str, result: &StepResult) -> String {
+pub(crate) fn step_line(
+    study: &StudyPlan,
+    number: u32,
+    step: &StepPlan,
+    result: &StepResult,
+) -> String {
     let progress = paint(DIM, format_args!("step {number}/{}", study.steps.len()));
+    let name = step_name(study, step);
     let text = match (Figures::new(result), result) {
         (Some(figures), _) => {
             let [iops, bandwidth, p99] = figures.texts;
@@ -77,6 +83,23 @@ pub(crate) fn step_line(study: &StudyPlan, number: u32, name: &str, result: &Ste
         (None, _) => "skipped".into(),
     };
     format!("{progress}  {name}  {text}\n")
+}
+
+/// Repeats are numbered.
+fn step_name(study: &StudyPlan, step: &StepPlan) -> String {
+    let is_repeated = study.steps.iter().any(|step| step.repeat > 1);
+    if is_repeated {
+        format!("{} ({})", step.name, step.repeat)
+    } else {
+        step.name.clone()
+    }
+}
+
+/// A line that compares a step with the first one.
+pub(crate) fn answer(answer: &str, width: usize) -> String {
+    let mut out = TextWriter::new(width);
+    out.styled_field(BOLD, "result", answer);
+    out.into_text()
 }
 
 /// A table of all steps, followed by their verdicts.
@@ -97,7 +120,7 @@ fn table(study: &StudyPlan, results: &[StepResult], width: usize) -> Table {
     let mut table = number_table(["#", "step", "IOPS", "bandwidth", "p99", "vs. first"]);
     let mut first_iops = None;
     for (number, (step, result)) in (1..).zip(study.steps.iter().zip(results)) {
-        let mut row = vec![number.to_string(), step.name.clone()];
+        let mut row = vec![number.to_string(), step_name(study, step)];
         if let Some(figures) = Figures::new(result) {
             row.extend(figures.texts);
             row.push(first_iops.map_or("–".into(), |first| change(figures.iops, first)));

@@ -1,0 +1,208 @@
+//! Rules of a gate, such as `read.p99 worse than 5%`, and their outcome.
+
+use leadline_protocol::{
+    compare::{Assessment, Change, ChangeVerdict, ComparedMetric},
+    metrics::{Better, METRICS, Metric},
+};
+use serde::Serialize;
+
+/// Fails if a metric got worse by more than a percentage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// As written.
+    pub text: String,
+    /// Name in the table of metrics.
+    metric: &'static str,
+    better: Better,
+    /// Percentage by which the metric may be worse.
+    allowed: f64,
+}
+
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The metric is not worse than allowed.
+    Passed,
+    /// There are too few runs, or they differ too much; or the groups are not comparable.
+    Undecided,
+    /// The metric is worse than allowed.
+    Failed,
+}
+
+/// Outcome of a rule.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RuleResult {
+    pub rule: String,
+    pub metric: &'static str,
+    pub outcome: Outcome,
+    /// The numbers behind the outcome.
+    pub sentence: String,
+}
+
+const EXAMPLE: &str = "Use METRIC worse than N%, for example: read.p99 worse than 5%";
+
+impl Rule {
+    /// # Errors
+    /// A sentence with a remedy.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (metric, percent) = text
+            .split_once(" worse than ")
+            .ok_or_else(|| format!("`{text}` is not a rule. {EXAMPLE}."))?;
+        let percent = percent.trim().trim_end_matches('%').trim();
+        let allowed = percent.parse().ok().filter(|percent| *percent >= 0.0);
+        let allowed: f64 =
+            allowed.ok_or_else(|| format!("`{percent}` is not a percentage. {EXAMPLE}."))?;
+        let (metric, better) = find_metric(metric.trim())?;
+        Ok(Self {
+            text: text.to_owned(),
+            metric: metric.name,
+            better,
+            allowed,
+        })
+    }
+
+    /// Applies the rule to the change of the second group.
+    pub fn evaluate(&self, assessment: &Assessment) -> RuleResult {
+        let metric = assessment
+            .metrics
+            .iter()
+            .find(|metric| metric.name == self.metric);
+        let change = metric.and_then(|metric| metric.changes.get(1)?.as_ref());
+        let (outcome, sentence) = match change {
+            Some(change) => self.outcome(change),
+            None => (Outcome::Undecided, no_change(metric)),
+        };
+        RuleResult {
+            rule: self.text.clone(),
+            metric: self.metric,
+            outcome,
+            sentence,
+        }
+    }
+
+    fn outcome(&self, change: &Change) -> (Outcome, String) {
+        let reason = change.reason.clone().unwrap_or_default();
+        if change.verdict == Some(ChangeVerdict::NotComparable) {
+            return (Outcome::Undecided, reason);
+        }
+        let Some(interval) = change.interval_percent else {
+            let sentence = format!(
+                "Changed by {:+.1} %, which may be noise. {reason}",
+                change.percent
+            );
+            return (Outcome::Undecided, sentence.trim_end().to_owned());
+        };
+        // Percentages by which the metric is worse.
+        let (least, most) = match self.better {
+            Better::Lower => (interval.low, interval.high),
+            // A ratio of 0.95 is 5 % worse.
+            Better::Higher => (-interval.high, -interval.low),
+        };
+        let outcome = if least > self.allowed {
+            Outcome::Failed
+        } else if most <= self.allowed {
+            Outcome::Passed
+        } else {
+            Outcome::Undecided
+        };
+        let sentence = format!(
+            "Changed by {:+.1} % (95 % interval {:+.1} to {:+.1} %); {} % worse is allowed.",
+            change.percent, interval.low, interval.high, self.allowed
+        );
+        (outcome, sentence)
+    }
+}
+
+fn no_change(metric: Option<&ComparedMetric>) -> String {
+    match metric {
+        None => "No run has this metric.".into(),
+        Some(_) => "A group has no value, or that of the baseline is 0 or a lower bound.".into(),
+    }
+}
+
+/// `read.p99` and `read_lat_p99_ns` are the same metric.
+fn find_metric(name: &str) -> Result<(&'static Metric, Better), String> {
+    let tested = || METRICS.iter().filter(|metric| metric.is_tested);
+    let found = tested().find(|metric| metric.name == name || short_name(metric.name) == name);
+    let better = found.and_then(|metric| Some((metric, metric.better?)));
+    better.ok_or_else(|| {
+        let names: Vec<String> = tested().map(|metric| short_name(metric.name)).collect();
+        format!("`{name}` is not a metric. Use one of {}.", names.join(", "))
+    })
+}
+
+/// `read_lat_p999_ns` as `read.p99.9`.
+fn short_name(name: &str) -> String {
+    let Some((direction, metric)) = ["read", "write", "trim", "sync"]
+        .into_iter()
+        .find_map(|direction| Some((direction, name.strip_prefix(direction)?.strip_prefix('_')?)))
+    else {
+        return name.to_owned();
+    };
+    let metric = match metric {
+        "bytes_per_second" => "bandwidth",
+        "lat_mean_ns" => "mean",
+        "lat_p50_ns" => "p50",
+        "lat_p99_ns" => "p99",
+        "lat_p999_ns" => "p99.9",
+        "lat_p9999_ns" => "p99.99",
+        "intended_lat_p99_ns" => "intended_p99",
+        other => other,
+    };
+    format!("{direction}.{metric}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leadline_protocol::compare::Interval;
+
+    fn change(interval: Option<(f64, f64)>) -> Change {
+        Change {
+            percent: interval.map_or(-9.0, |(low, high)| f64::midpoint(low, high)),
+            interval_percent: interval.map(|(low, high)| Interval { low, high }),
+            p_value: None,
+            verdict: Some(ChangeVerdict::Undecided),
+            reason: Some("3 and 3 runs.".into()),
+            paired: false,
+        }
+    }
+
+    #[test]
+    fn rules_name_a_metric_and_a_percentage() {
+        let rule = Rule::parse("read.p99 worse than 5%").unwrap();
+        assert_eq!((rule.metric, rule.allowed), ("read_lat_p99_ns", 5.0));
+        let rule = Rule::parse("cpu_ns_per_io worse than 2.5 %").unwrap();
+        assert_eq!((rule.metric, rule.allowed), ("cpu_ns_per_io", 2.5));
+        for (text, expected) in [
+            ("read.p99 < 5%", "is not a rule"),
+            ("read.p99 worse than much", "is not a percentage"),
+            ("read.p99 worse than -1%", "is not a percentage"),
+            (
+                "read.p98 worse than 5%",
+                "is not a metric. Use one of read.iops",
+            ),
+            ("read_lat_max_ns worse than 5%", "is not a metric"),
+        ] {
+            let error = Rule::parse(text).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn outcome_follows_from_the_whole_interval() {
+        let check = |rule: &str, interval, expected| {
+            let rule = Rule::parse(rule).unwrap();
+            assert_eq!(rule.outcome(&change(interval)).0, expected, "{interval:?}");
+        };
+        let iops = "read.iops worse than 5%";
+        check(iops, Some((-9.0, -6.0)), Outcome::Failed);
+        check(iops, Some((-6.0, -4.0)), Outcome::Undecided);
+        check(iops, Some((-4.0, 90.0)), Outcome::Passed);
+        check(iops, None, Outcome::Undecided);
+        let p99 = "read.p99 worse than 5%";
+        check(p99, Some((6.0, 9.0)), Outcome::Failed);
+        check(p99, Some((4.0, 6.0)), Outcome::Undecided);
+        check(p99, Some((-90.0, 4.0)), Outcome::Passed);
+    }
+}

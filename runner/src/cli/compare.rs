@@ -1,0 +1,157 @@
+//! `leadline-runner compare`: compares stored results, and fails if a metric got worse than allowed.
+
+mod documents;
+mod http;
+mod input;
+mod junit;
+mod markdown;
+
+use crate::cli::{
+    compare::input::{StoredGroup, read_group},
+    output::{print_json, write, write_styled},
+    reject, text,
+    text::style::terminal_width,
+};
+use clap::{Args, ValueEnum};
+use leadline_compare::{
+    DEFAULT_THRESHOLD_PERCENT, MAX_RUNS, compare,
+    group::Group,
+    rule::{Outcome, Rule, RuleResult},
+};
+use leadline_protocol::{compare::Assessment, problem::Problem};
+use serde_json::{Value, json};
+
+const EXIT_WORSE: u8 = 4;
+const EXIT_UNDECIDED: u8 = 6;
+
+#[derive(Args)]
+pub(crate) struct CompareArgs {
+    /// Baseline: a JSON result, a directory of them, several separated by commas, or the address of
+    /// a run or study on a server; `#N` selects a step of a study
+    a: String,
+    /// Results to compare with the baseline
+    b: String,
+    /// Exit with 4 if a metric is worse than allowed, and with 6 if that is undecided; can be
+    /// repeated
+    #[arg(long = "fail-if", value_name = "RULE")]
+    rules: Vec<String>,
+    /// Smallest change that matters, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = DEFAULT_THRESHOLD_PERCENT)]
+    threshold: f64,
+    /// The results were made in pairs: the first of A with the first of B, and so on
+    #[arg(long)]
+    paired: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Markdown,
+    Junit,
+}
+
+pub(crate) fn run(args: &CompareArgs) -> u8 {
+    match read(args) {
+        Ok((groups, rules)) => {
+            let inputs = [groups[0].input(), groups[1].input()];
+            let assessment = compare(&inputs, 0, args.threshold);
+            let results: Vec<RuleResult> = rules
+                .iter()
+                .map(|rule| rule.evaluate(&assessment))
+                .collect();
+            let output_code = print(args.format, &assessment, &results);
+            exit_code(&results).unwrap_or(output_code)
+        }
+        Err(problems) => reject(&problems),
+    }
+}
+
+/// Compares each step of a repeated study with the first one. `document`: the study with its results
+/// as JSON.
+pub(crate) fn steps_of_study(document: Value) -> Vec<String> {
+    let steps = document["steps"].as_array().into_iter().flatten();
+    let count = steps.filter_map(|step| step["step"].as_u64()).max();
+    let groups: Vec<StoredGroup> = (1..=count.unwrap_or(0))
+        .filter_map(|step| StoredGroup::of_step(&document, step))
+        .collect();
+    if groups.len() < 2 {
+        return Vec::new();
+    }
+    let inputs: Vec<Group> = groups.iter().map(StoredGroup::input).collect();
+    compare(&inputs, 0, DEFAULT_THRESHOLD_PERCENT).answers
+}
+
+/// Reads and checks everything, so that all problems are reported together.
+fn read(args: &CompareArgs) -> Result<([StoredGroup; 2], Vec<Rule>), Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut group = |field, text: &str| {
+        read_group(field, text).unwrap_or_else(|problem| {
+            problems.push(problem);
+            StoredGroup::default()
+        })
+    };
+    let mut groups = [group("A", &args.a), group("B", &args.b)];
+    if args.paired && problems.is_empty() {
+        problems.extend(pair(&mut groups).err());
+    }
+    if !(args.threshold > 0.0 && args.threshold.is_finite()) {
+        let detail = format!("{} is not a threshold.", args.threshold);
+        let remedy = "Use a positive percentage, such as 2.";
+        problems.push(Problem::invalid("bad_value", "threshold", detail, remedy));
+    }
+    let mut rules = Vec::new();
+    for text in &args.rules {
+        match Rule::parse(text) {
+            Ok(rule) => rules.push(rule),
+            Err(error) => {
+                let (detail, remedy) = error.split_once(". ").unwrap_or((&error, ""));
+                let detail = format!("{detail}.");
+                problems.push(Problem::invalid("bad_value", "fail-if", detail, remedy));
+            }
+        }
+    }
+    if problems.is_empty() {
+        Ok((groups, rules))
+    } else {
+        Err(problems)
+    }
+}
+
+/// Numbers the runs of both groups as blocks.
+fn pair(groups: &mut [StoredGroup; 2]) -> Result<(), Problem> {
+    let [a, b] = groups.each_ref().map(StoredGroup::len);
+    if a != b {
+        let detail = format!("A has {a} results and B has {b}, so they are not pairs.");
+        let remedy = "Give both the same number of results, or omit --paired.";
+        return Err(Problem::invalid("bad_value", "paired", detail, remedy));
+    }
+    groups.iter_mut().for_each(StoredGroup::number_blocks);
+    Ok(())
+}
+
+fn print(format: Format, assessment: &Assessment, rules: &[RuleResult]) -> u8 {
+    let written = match format {
+        Format::Json => return print_json(&json!({"comparison": assessment, "rules": rules})),
+        Format::Text => write_styled(&text::comparison::render(
+            assessment,
+            rules,
+            terminal_width(),
+        )),
+        Format::Markdown => write(&markdown::render(assessment, rules)),
+        Format::Junit => write(&junit::render(assessment, rules)),
+    };
+    u8::from(written.is_err())
+}
+
+/// `None` if all rules passed.
+fn exit_code(rules: &[RuleResult]) -> Option<u8> {
+    match rules.iter().map(|result| result.outcome).max()? {
+        Outcome::Passed => None,
+        Outcome::Undecided => Some(EXIT_UNDECIDED),
+        Outcome::Failed => Some(EXIT_WORSE),
+    }
+}

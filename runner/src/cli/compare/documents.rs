@@ -1,0 +1,152 @@
+//! Results in JSON: of `leadline-runner run --json`, of studies, and of runs on a server.
+
+use leadline_compare::group::{Block, ComparedRun};
+use leadline_protocol::{
+    finding::Finding,
+    host::HostFacts,
+    plan::job::ResolvedJob,
+    report::{EndedBy, Report},
+    status::RunStatus,
+    verdict::Verdicts,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// The interval does not affect results.
+const UNKNOWN_SAMPLE_MS: u32 = 100;
+
+pub(crate) struct StoredResult {
+    label: String,
+    number: Option<u64>,
+    status: RunStatus,
+    sample_ms: u32,
+    resolved: Vec<ResolvedJob>,
+    host: Option<HostFacts>,
+    report: Option<Report>,
+    verdict: Option<Verdicts>,
+    findings: Vec<Finding>,
+    pub block: Option<Block>,
+}
+
+impl StoredResult {
+    pub(crate) fn input(&self) -> ComparedRun<'_> {
+        ComparedRun {
+            label: self.label.clone(),
+            number: self.number,
+            status: self.status,
+            sample_ms: self.sample_ms,
+            resolved: &self.resolved,
+            host: self.host.as_ref(),
+            report: self.report.as_ref(),
+            verdict: self.verdict.as_ref(),
+            findings: &self.findings,
+            block: self.block,
+        }
+    }
+}
+
+/// The results of a document; `step`: only those of this step of a study.
+///
+/// # Errors
+/// Why it is not a result.
+pub(crate) fn results(
+    name: &str,
+    mut document: Value,
+    step: Option<u64>,
+) -> Result<Vec<StoredResult>, String> {
+    if let Some(Value::Array(steps)) = document.get_mut("steps").map(Value::take) {
+        return steps_of_study(name, steps, step);
+    }
+    Ok(vec![result(name, document)?])
+}
+
+fn steps_of_study(
+    name: &str,
+    steps: Vec<Value>,
+    step: Option<u64>,
+) -> Result<Vec<StoredResult>, String> {
+    let number = |document: &Value| document["step"].as_u64();
+    if step.is_none() && steps.iter().any(|document| number(document) > Some(1)) {
+        return Err("this study has several steps; append #1 for the first one.".into());
+    }
+    let selected = steps
+        .into_iter()
+        .filter(|document| step.is_none() || number(document) == step);
+    selected
+        .map(|document| {
+            let repeat = document["repeat"].as_u64().unwrap_or(1);
+            let mut result = result(&format!("{name} ({repeat})"), document)?;
+            let repeat = u32::try_from(repeat).unwrap_or(u32::MAX);
+            result.block.get_or_insert(Block { study: 0, repeat });
+            Ok(result)
+        })
+        .collect()
+}
+
+fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
+    // On a server, `jobs` is the number of jobs.
+    let jobs = ["resolved", "jobs"]
+        .into_iter()
+        .find(|field| document[field].is_array());
+    let report: Option<Report> = take(&mut document, "report")?;
+    let number = document["number"].as_u64();
+    if jobs.is_none() && report.is_none() && number.is_none() {
+        return Err("this is not the result of a run.".into());
+    }
+    let resolved: Option<Vec<ResolvedJob>> = match jobs {
+        Some(field) => take(&mut document, field)?,
+        None => None,
+    };
+    let host = if document["host_facts"].is_object() {
+        "host_facts"
+    } else {
+        "host"
+    };
+    let status: Option<RunStatus> = take(&mut document, "status")?;
+    Ok(StoredResult {
+        label: number.map_or_else(|| name.to_owned(), |number| format!("#{number}")),
+        number,
+        status: status.unwrap_or_else(|| status_of(report.as_ref())),
+        sample_ms: take(&mut document, "sample_ms")?.unwrap_or(UNKNOWN_SAMPLE_MS),
+        resolved: resolved.unwrap_or_default(),
+        host: if document[host].is_object() {
+            take(&mut document, host)?
+        } else {
+            None
+        },
+        verdict: take(&mut document, "verdict")?,
+        findings: take(&mut document, "findings")?.unwrap_or_default(),
+        block: block(&document),
+        report,
+    })
+}
+
+fn take<T: DeserializeOwned>(document: &mut Value, field: &str) -> Result<Option<T>, String> {
+    let value = document.get_mut(field).map_or(Value::Null, Value::take);
+    serde_json::from_value(value).map_err(|error| format!("{field} is invalid: {error}."))
+}
+
+/// The block of a run of a study on a server.
+fn block(document: &Value) -> Option<Block> {
+    Some(Block {
+        study: document["study"].as_u64()?,
+        repeat: u32::try_from(document["repeat"].as_u64()?).ok()?,
+    })
+}
+
+/// The status that the server gives to a run with this report.
+fn status_of(report: Option<&Report>) -> RunStatus {
+    match report {
+        Some(report) if report.ended_by == EndedBy::Signal => RunStatus::Cancelled,
+        Some(report)
+            if report.ended_by == EndedBy::Error
+                || report.errors.total > 0
+                || report.stalled_job().is_some()
+                || report.damaged_job().is_some() =>
+        {
+            RunStatus::Failed
+        }
+        Some(_) => RunStatus::Done,
+        None => RunStatus::Failed,
+    }
+}

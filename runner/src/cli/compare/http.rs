@@ -1,0 +1,98 @@
+//! Results on a server.
+
+use serde_json::Value;
+use std::{env, time::Duration};
+
+const TOKEN_VARIABLE: &str = "LEADLINE_TOKEN";
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// A result with all latency buckets has less than 1 MB.
+const MAX_BYTES: u64 = 64 << 20;
+
+pub(crate) fn is_address(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
+/// The run at `http://HOST/runs/12`, or the runs of a step of `http://HOST/studies/3`.
+pub(crate) fn documents(address: &str, step: Option<u64>) -> Result<Vec<(String, Value)>, String> {
+    let (server, kind, number) = split(address).ok_or_else(|| {
+        format!(
+            "{address} is not the address of a run or study, such as http://127.0.0.1:7070/runs/12."
+        )
+    })?;
+    if kind == "runs" {
+        return Ok(vec![(address.to_owned(), get(server, "runs", number)?)]);
+    }
+    let study = get(server, "studies", number)?;
+    let steps = study["steps"].as_array().cloned().unwrap_or_default();
+    if step.is_none() && steps.iter().any(|entry| entry["step"].as_u64() > Some(1)) {
+        return Err(format!(
+            "{address} has several steps; append #1 for the first one."
+        ));
+    }
+    let selected = steps
+        .iter()
+        .filter(|entry| step.is_none() || entry["step"].as_u64() == step);
+    selected
+        .filter_map(|entry| entry["run"]["number"].as_u64())
+        .map(|run| Ok((format!("{server}/runs/{run}"), get(server, "runs", run)?)))
+        .collect()
+}
+
+/// Server, `runs` or `studies`, and number. Addresses of pages and of the API are accepted.
+fn split(address: &str) -> Option<(&str, &str, u64)> {
+    let (rest, number) = address.trim_end_matches('/').rsplit_once('/')?;
+    let number = number.parse().ok()?;
+    let (server, kind) = rest.rsplit_once('/')?;
+    let server = server.strip_suffix("/api/v1").unwrap_or(server);
+    matches!(kind, "runs" | "studies").then_some((server, kind, number))
+}
+
+fn get(server: &str, kind: &str, number: u64) -> Result<Value, String> {
+    let address = format!("{server}/api/v1/{kind}/{number}");
+    let config = ureq::Agent::config_builder()
+        .timeout_global(Some(TIMEOUT))
+        .http_status_as_error(false);
+    let agent = ureq::Agent::new_with_config(config.build());
+    let mut request = agent.get(&address);
+    if let Ok(token) = env::var(TOKEN_VARIABLE) {
+        request = request.header("Authorization", format!("Bearer {token}"));
+    }
+    let failed = |error| format!("{address}: {error}.");
+    let mut response = request.call().map_err(failed)?;
+    let body = response.body_mut().with_config().limit(MAX_BYTES);
+    let document: Value = body.read_json().map_err(failed)?;
+    if response.status().is_success() {
+        return Ok(document);
+    }
+    let hint = match response.status().as_u16() {
+        401 => format!(" Set {TOKEN_VARIABLE}."),
+        _ => String::new(),
+    };
+    let detail = document["detail"].as_str().unwrap_or("unexpected response");
+    Err(format!("{address}: {detail}{hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn addresses_of_pages_and_of_the_api() {
+        for (address, expected) in [
+            ("http://h:7070/runs/12", Some(("http://h:7070", "runs", 12))),
+            (
+                "http://h/api/v1/studies/3/",
+                Some(("http://h", "studies", 3)),
+            ),
+            (
+                "https://h/leadline/runs/1",
+                Some(("https://h/leadline", "runs", 1)),
+            ),
+            ("http://h:7070", None),
+            ("http://h:7070/compare/1", None),
+            ("http://h:7070/runs/x", None),
+        ] {
+            assert_eq!(split(address), expected, "{address}");
+        }
+    }
+}

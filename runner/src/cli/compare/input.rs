@@ -1,0 +1,150 @@
+//! The results of a group: files, directories, or runs on a server.
+
+use crate::cli::compare::{
+    MAX_RUNS,
+    documents::{StoredResult, results},
+    http,
+};
+use leadline_compare::group::{Block, Group};
+use leadline_protocol::problem::Problem;
+use serde_json::Value;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+#[derive(Default)]
+pub(crate) struct StoredGroup {
+    label: String,
+    results: Vec<StoredResult>,
+}
+
+impl StoredGroup {
+    /// The repeats of a step, with its name; `None` if they cannot be read.
+    pub(crate) fn of_step(study: &Value, step: u64) -> Option<Self> {
+        Some(Self {
+            label: step_name(study, Some(step))?,
+            results: results("run", study.clone(), Some(step)).ok()?,
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.results.len()
+    }
+
+    pub(crate) fn number_blocks(&mut self) {
+        for (repeat, result) in (1..).zip(&mut self.results) {
+            result.block = Some(Block { study: 0, repeat });
+        }
+    }
+
+    pub(crate) fn input(&self) -> Group<'_> {
+        Group {
+            label: self.label.clone(),
+            runs: self.results.iter().map(StoredResult::input).collect(),
+        }
+    }
+}
+
+/// # Errors
+/// A source cannot be read or has no result.
+pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem> {
+    let problem = |detail: String| {
+        let remedy = "Use results of `leadline-runner run --json`, or the address of a run or study on a server.";
+        Problem::invalid("unreadable", field, detail, remedy)
+    };
+    let mut group = StoredGroup {
+        label: label(text),
+        results: Vec::new(),
+    };
+    for source in text.split(',') {
+        let (source, step) = split_step(source);
+        for (name, document) in documents(source, step).map_err(problem)? {
+            if let Some(name) = step_name(&document, step) {
+                group.label = name;
+            }
+            let found = results(&name, document, step);
+            group
+                .results
+                .extend(found.map_err(|detail| problem(format!("{name}: {detail}")))?);
+        }
+    }
+    match group.len() {
+        0 => Err(problem(format!("{text} contains no results."))),
+        1..=MAX_RUNS => Ok(group),
+        count => Err(problem(format!(
+            "{text} has {count} results; a group has at most {MAX_RUNS}."
+        ))),
+    }
+}
+
+/// `study.json#2` is step 2.
+fn split_step(source: &str) -> (&str, Option<u64>) {
+    match source.rsplit_once('#') {
+        Some((path, step)) => match step.parse() {
+            Ok(step) => (path, Some(step)),
+            Err(_) => (source, None),
+        },
+        None => (source, None),
+    }
+}
+
+fn step_name(study: &Value, step: Option<u64>) -> Option<String> {
+    let step = step?;
+    let steps = study["steps"].as_array()?;
+    let entry = steps.iter().find(|entry| entry["step"] == step)?;
+    Some(entry["name"].as_str()?.to_owned())
+}
+
+/// The name of a file or directory without its path and extension.
+fn label(text: &str) -> String {
+    if text.contains(',') || http::is_address(text) {
+        return text.to_owned();
+    }
+    let (path, step) = split_step(text);
+    let stem = Path::new(path).file_stem().unwrap_or_default();
+    let stem = stem.to_string_lossy();
+    match step {
+        Some(step) => format!("{stem}#{step}"),
+        None => stem.into_owned(),
+    }
+}
+
+/// Names and contents of the JSON documents of a source.
+fn documents(source: &str, step: Option<u64>) -> Result<Vec<(String, Value)>, String> {
+    if http::is_address(source) {
+        return http::documents(source, step);
+    }
+    let path = Path::new(source);
+    let files = if path.is_dir() {
+        json_files(path)?
+    } else {
+        vec![path.to_owned()]
+    };
+    let read = |file: PathBuf| {
+        let name = file.display().to_string();
+        let text = fs::read_to_string(&file)
+            .map_err(|error| format!("{name} cannot be read: {error}."))?;
+        let document = serde_json::from_str(&text)
+            .map_err(|error| format!("{name} is not valid JSON: {error}."))?;
+        Ok((name, document))
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// The files `*.json` of a directory in the order of their names.
+fn json_files(directory: &Path) -> Result<Vec<PathBuf>, String> {
+    let unreadable = |error| format!("{} cannot be read: {error}.", directory.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

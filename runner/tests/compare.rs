@@ -1,0 +1,267 @@
+//! `leadline-runner compare`: real results, copies of them with changed numbers, and rules.
+
+mod scratch;
+
+use scratch::program::{report, runner};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::Output,
+    thread,
+};
+
+/// The result of a run without device.
+fn result() -> Value {
+    report(
+        &json!({"ioengine": "null", "size": "1g", "rw": "randread", "direct": 1,
+        "runtime": "200ms", "time_based": 1}),
+    )
+}
+
+/// Writes copies of a result whose reads are faster by these factors.
+fn write_copies(directory: &Path, name: &str, result: &Value, factors: &[f64]) -> PathBuf {
+    let directory = directory.join(name);
+    fs::create_dir(&directory).unwrap();
+    for (index, factor) in factors.iter().enumerate() {
+        let mut copy = result.clone();
+        let iops = copy["report"]["read"]["iops"].as_f64().unwrap();
+        copy["report"]["read"]["iops"] = json!(iops * factor);
+        fs::write(directory.join(format!("{index}.json")), copy.to_string()).unwrap();
+    }
+    directory
+}
+
+const STEADY: [f64; 10] = [
+    1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 1.008, 0.992, 0.998, 1.001,
+];
+
+fn groups(directory: &Path, factor: f64) -> [PathBuf; 2] {
+    let result = result();
+    let changed = STEADY.map(|steady| steady * factor);
+    [
+        write_copies(directory, "before", &result, &STEADY),
+        write_copies(directory, "after", &result, &changed),
+    ]
+}
+
+fn compare(a: &Path, b: &Path, options: &[&str]) -> Output {
+    let mut command = runner();
+    command.arg("compare").args([a, b]).args(options);
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn rules_determine_the_exit_code() {
+    let directory = tempfile::tempdir().unwrap();
+    let [before, after] = groups(directory.path(), 0.9);
+    for (rules, expected) in [
+        (&[][..], 0),
+        (&["--fail-if", "read.iops worse than 20%"], 0),
+        (&["--fail-if", "read.iops worse than 5%"], 4),
+        (&["--fail-if", "read.iops worse than 10%"], 6),
+        (
+            &[
+                "--fail-if",
+                "read.iops worse than 10%",
+                "--fail-if",
+                "read.iops worse than 5%",
+            ],
+            4,
+        ),
+        // Not measured.
+        (&["--fail-if", "write.iops worse than 5%"], 6),
+        (&["--fail-if", "read.speed worse than 5%"], 2),
+        (&["--threshold", "0"], 2),
+    ] {
+        let output = compare(&before, &after, rules);
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(expected), "{rules:?}: {printed}");
+    }
+    let single = compare(
+        &before.join("0.json"),
+        &after.join("0.json"),
+        &["--fail-if", "read.iops worse than 5%"],
+    );
+    assert_eq!(
+        single.status.code(),
+        Some(6),
+        "a single run decides nothing"
+    );
+}
+
+#[test]
+fn output_formats_have_the_same_numbers() {
+    let directory = tempfile::tempdir().unwrap();
+    let [before, after] = groups(directory.path(), 0.9);
+    let rule = ["--fail-if", "read.iops worse than 5%"];
+    let formatted = |format: &str| {
+        let output = compare(
+            &before,
+            &after,
+            &[&rule[..], &["--format", format]].concat(),
+        );
+        text(&output.stdout)
+    };
+    let json: Value = serde_json::from_str(&formatted("json")).unwrap();
+    let metrics = json["comparison"]["metrics"].as_array().unwrap();
+    let iops = metrics
+        .iter()
+        .find(|metric| metric["name"] == "read_iops")
+        .unwrap();
+    assert_eq!(iops["changes"][1]["verdict"], "worse");
+    assert_eq!(json["rules"][0]["outcome"], "failed");
+    let plain = formatted("text");
+    assert!(
+        plain.contains("Read IOPS of after is 10 % lower than that of before"),
+        "{plain}"
+    );
+    let markdown = formatted("markdown");
+    assert!(
+        markdown.contains("| Read IOPS |") && markdown.contains("| -10.0 % |"),
+        "{markdown}"
+    );
+    let junit = formatted("junit");
+    assert!(
+        junit.contains("tests=\"1\" failures=\"1\" errors=\"0\"")
+            && junit.contains("<failure message=\"Changed by -10.0 %"),
+        "{junit}"
+    );
+}
+
+#[test]
+fn steps_of_a_repeated_study_are_pairs() {
+    let directory = tempfile::tempdir().unwrap();
+    let job = json!({"ioengine": "null", "size": "1g", "rw": "randread", "direct": 1,
+        "runtime": "20ms", "time_based": 1});
+    let study = json!({"name": "ab", "repeats": 6, "order_seed": 1, "steps": [
+        {"name": "one", "jobs": [job]}, {"name": "two", "jobs": [job]}]});
+    let file = directory.path().join("study.json");
+    fs::write(&file, study.to_string()).unwrap();
+    let run = runner()
+        .arg("run")
+        .arg(&file)
+        .arg("--json")
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", text(&run.stderr));
+    let results: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let steps = results["steps"].as_array().unwrap();
+    let order: Vec<(u64, u64)> = steps
+        .iter()
+        .map(|step| {
+            (
+                step["repeat"].as_u64().unwrap(),
+                step["step"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(order.len(), 12);
+    assert!(
+        order
+            .chunks(2)
+            .all(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1)
+    );
+    assert!(
+        order.chunks(2).any(|pair| pair[0].1 == 2),
+        "random order: {order:?}"
+    );
+    let seeds = |repeat: u64| -> Vec<&Value> {
+        let block = steps.iter().filter(|step| step["repeat"] == repeat);
+        block.map(|step| &step["jobs"][0]["randseed"]).collect()
+    };
+    assert_eq!(seeds(1)[0], seeds(1)[1]);
+    assert_ne!(seeds(1)[0], seeds(2)[0]);
+
+    let stored = directory.path().join("results.json");
+    fs::write(&stored, &run.stdout).unwrap();
+    let step = |number: u32| PathBuf::from(format!("{}#{number}", stored.display()));
+    let output = compare(&step(1), &step(2), &["--format", "json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let comparison = &json["comparison"];
+    assert_eq!(comparison["groups"][0]["label"], "one");
+    assert_eq!(comparison["metrics"][0]["changes"][1]["paired"], true);
+    let ambiguous = compare(&stored, &step(2), &[]);
+    assert_eq!(ambiguous.status.code(), Some(2));
+    assert!(text(&ambiguous.stderr).contains("several steps"));
+}
+
+#[test]
+fn sources_that_are_not_results_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("text.json"), "no").unwrap();
+    fs::write(path("other.json"), "{\"a\": 1}").unwrap();
+    fs::create_dir(path("empty")).unwrap();
+    for (name, expected) in [
+        ("missing.json", "cannot be read"),
+        ("text.json", "is not valid JSON"),
+        ("other.json", "this is not the result of a run"),
+        ("empty", "contains no results"),
+    ] {
+        let output = compare(&path(name), &path(name), &[]);
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(
+            printed.matches(expected).count() == 2,
+            "both are named: {printed}"
+        );
+    }
+}
+
+#[test]
+fn runs_on_a_server_are_read_with_the_token() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let result = result();
+    let server = thread::spawn(move || {
+        let mut requests = Vec::new();
+        for number in [7, 8] {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = vec![0; 4096];
+            let length = stream.read(&mut request).unwrap();
+            requests.push(String::from_utf8_lossy(&request[..length]).into_owned());
+            let run = json!({"number": number, "status": "done", "jobs": 1, "resolved": result["jobs"],
+                "host_facts": result["host"], "report": result["report"], "verdict": result["verdict"],
+                "findings": [], "sample_ms": 100, "study": null, "repeat": null})
+            .to_string();
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{run}",
+                run.len()
+            )
+            .unwrap();
+        }
+        requests
+    });
+    let run = |number: u32| PathBuf::from(format!("http://{address}/runs/{number}"));
+    let mut command = runner();
+    command.arg("compare").args([run(7), run(8)]);
+    let output = command
+        .env("LEADLINE_TOKEN", "secret-secret-secret")
+        .output()
+        .unwrap();
+    let printed = text(&output.stdout);
+    assert!(
+        printed.contains("#7") || printed.contains("/runs/7"),
+        "{printed}"
+    );
+    assert_eq!(output.status.code(), Some(0));
+    let requests = server.join().unwrap();
+    assert!(
+        requests[0].starts_with("GET /api/v1/runs/7 "),
+        "{}",
+        requests[0]
+    );
+    let sent = requests[1].to_lowercase();
+    assert!(
+        sent.contains("authorization: bearer secret-secret-secret"),
+        "{sent}"
+    );
+}
