@@ -14,7 +14,7 @@ use crate::{
         args::{JobArgs, PermissionArgs},
         compare::CompareArgs,
         document::read_document,
-        output::{OutputFormat, print, print_error, print_json},
+        output::{OutputFormat, print, print_error, print_json, reject},
     },
     run,
     system::{
@@ -118,12 +118,6 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-}
-
-/// Prints problems that are not about a job, and returns the exit code.
-fn reject(problems: &[Problem]) -> u8 {
-    problems.iter().for_each(print_error);
-    Problem::exit_code(problems)
 }
 
 /// Runs a command and returns the exit code.

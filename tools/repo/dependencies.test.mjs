@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT, reject, sources } from './sources.mjs';
 
-const CRATES = ['protocol', 'runner', 'server', 'bench', 'lab', 'stats'];
+const CRATES = ['protocol', 'runner', 'server', 'bench', 'lab', 'stats', 'compare'];
 
 /** Names in the dependency tables of a manifest. */
 function dependencies(manifest, table) {

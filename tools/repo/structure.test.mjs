@@ -6,7 +6,7 @@ import { cycles } from './graph.mjs';
 import { importGraph, productCode, withFlatImports } from './rust-imports.mjs';
 import { mentions, reject, sources } from './sources.mjs';
 
-const CRATES = ['protocol/src', 'runner/src', 'server/src', 'bench/src', 'lab/src', 'stats/src'];
+const CRATES = ['protocol/src', 'runner/src', 'server/src', 'bench/src', 'lab/src', 'stats/src', 'compare/src'];
 
 /** Module → modules of the same crate that it may import. A module that is not listed may import all. */
 const RUNNER = {

@@ -8,13 +8,13 @@ mod markdown;
 
 use crate::cli::{
     compare::input::{StoredGroup, read_group},
-    output::{print_json, write, write_styled},
-    reject, text,
+    output::{print_json, reject, write, write_styled},
+    text,
     text::style::terminal_width,
 };
 use clap::{Args, ValueEnum};
 use leadline_compare::{
-    DEFAULT_THRESHOLD_PERCENT, MAX_RUNS, compare,
+    DEFAULT_THRESHOLD_PERCENT, compare,
     group::Group,
     rule::{Outcome, Rule, RuleResult},
 };

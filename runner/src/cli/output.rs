@@ -1,6 +1,7 @@
 //! Output to standard output and standard error.
 
 use crate::cli::text::style::terminal_width;
+use leadline_protocol::problem::Problem;
 use serde::Serialize;
 use std::{
     fmt::Display,
@@ -28,6 +29,12 @@ impl OutputFormat {
             Self::Text
         }
     }
+}
+
+/// Prints problems that are not about a job, and returns the exit code.
+pub(crate) fn reject(problems: &[Problem]) -> u8 {
+    problems.iter().for_each(print_error);
+    Problem::exit_code(problems)
 }
 
 /// Prints a value as JSON or as styled text of a given width, and returns the exit code.

@@ -1,11 +1,13 @@
 //! The results of a group: files, directories, or runs on a server.
 
 use crate::cli::compare::{
-    MAX_RUNS,
     documents::{StoredResult, results},
     http,
 };
-use leadline_compare::group::{Block, Group};
+use leadline_compare::{
+    MAX_RUNS,
+    group::{Block, Group},
+};
 use leadline_protocol::problem::Problem;
 use serde_json::Value;
 use std::{
