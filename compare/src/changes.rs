@@ -218,9 +218,12 @@ impl Untested {
         if self.paired {
             format!("{a} pairs; a verdict about {metrics} requires at least {required}.")
         } else {
-            format!(
-                "{a} and {b} runs; a verdict about {metrics} requires at least {required} each."
-            )
+            let runs = match (a, b) {
+                (1, 1) => "One run each".into(),
+                (a, b) if a == b => format!("{a} runs each"),
+                (a, b) => format!("{a} and {b} runs"),
+            };
+            format!("{runs}; a verdict about {metrics} requires at least {required} each.")
         }
     }
 

@@ -70,9 +70,15 @@ pub(crate) fn compare_settings(groups: &[Group]) -> Differences {
     let jobs = all_runs(groups).map(|run| run.resolved.len());
     let common_jobs = jobs.min().unwrap_or(0);
     let facts = all_runs(groups).map(|run| settings(run, common_jobs));
-    compare_facts(facts.collect(), |name| {
+    let mut differences = compare_facts(facts.collect(), |name| {
         HARMFUL_SETTINGS.contains(&base_name(name))
-    })
+    });
+    // Repeats have different seeds on purpose.
+    let has_repeats = groups.iter().any(|group| group.runs.len() > 1);
+    differences
+        .different
+        .retain(|difference| !(has_repeats && base_name(&difference.name) == "randseed"));
+    differences
 }
 
 pub(crate) fn compare_hosts(groups: &[Group]) -> Differences {

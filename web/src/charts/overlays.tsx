@@ -21,36 +21,39 @@ interface OverlaysProps {
 const numberLabel = (run: number) => `#${run}`;
 
 export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) {
-  const runs = useMemo(
-    () => comparison.groups.flatMap((_, group) => representative(comparison, group) ?? []),
-    [comparison],
+  const shown = useMemo(
+    () =>
+      comparison.groups.flatMap(({ label, runs }, group) => {
+        const compared = representative(comparison, group);
+        if (!compared) return [];
+        return [{ ...compared, label: runs.length > 1 ? label : runLabel(compared.run.number) }];
+      }),
+    [comparison, runLabel],
   );
   const series = useQueries({
-    queries: runs.map(({ run }) => seriesQuery(run.number, {}, MAX_POINTS)),
+    queries: shown.map(({ run }) => seriesQuery(run.number, {}, MAX_POINTS)),
     combine: (results) => results.map(({ data }) => data),
   });
   const lines = useMemo(
     () =>
-      runs.flatMap(({ run }, index) => {
+      shown.flatMap(({ label }, index) => {
         const data = series[index];
-        return data
-          ? [{ label: runLabel(run.number), ...lineStyle(index), view: bucketSeries(data, false) }]
-          : [];
+        return data ? [{ label, ...lineStyle(index), view: bucketSeries(data, false) }] : [];
       }),
-    [runs, series, runLabel],
+    [shown, series],
   );
   const curves = useMemo(
     () =>
-      runs
+      shown
         .map((compared, index) => ({
-          label: runLabel(compared.run.number),
+          label: compared.label,
           ...lineStyle(index),
           buckets: latencyOf(compared),
         }))
         .filter(({ buckets }) => buckets.length > 0),
-    [runs, runLabel],
+    [shown],
   );
-  const longest_s = Math.max(1, ...runs.map(({ duration_ms }) => (duration_ms ?? 0) / 1000));
+  const longest_s = Math.max(1, ...shown.map(({ duration_ms }) => (duration_ms ?? 0) / 1000));
   return (
     <Suspense fallback={<div style={{ minHeight: 480 }} />}>
       <OverlayCharts runs={lines} curves={curves} longest_s={longest_s} />

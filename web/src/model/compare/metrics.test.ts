@@ -118,5 +118,6 @@ it('shows the median of a group', () => {
 
 it('formats intervals', () => {
   expect(intervalText(change(-4, [-5.52, -2.84]))).toBe('−5.52 to −2.84 %');
+  expect(intervalText(change(-4, [-5, 800]))).toBe('−5 % to 9 ×');
   expect(intervalText(change(-4))).toBe('');
 });

@@ -81,11 +81,11 @@ export function changeText(metric: ComparedMetric, runs: readonly number[], grou
   );
 }
 
-/** `−5.5 to −2.8 %`; empty without an interval. */
+/** `−5.5 to −2.8 %`, or `−5.5 % to 6.1 ×`; empty without an interval. */
 export function intervalText({ interval_percent: interval }: Change): string {
   if (!interval) return '';
-  const bound = (percent: number) => formatChange(percent).replace(/\s%$/, '');
-  return `${bound(interval.low)} to ${bound(interval.high)} %`;
+  const [low, high] = [formatChange(interval.low), formatChange(interval.high)];
+  return `${high.endsWith('%') ? low.replace(/\s%$/, '') : low} to ${high}`;
 }
 
 export const VERDICTS: Record<ChangeVerdict, string> = {

@@ -51,10 +51,10 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
   }));
   const changeHeads = isSingle
     ? []
-    : ['Change', <ForestAxis key="axis" scale={scale} />, 'Verdict'];
+    : ['Change', 'Verdict', <ForestAxis key="axis" scale={scale} />];
   return (
     <NamedRows
-      className="metrics"
+      className={isSingle ? 'metrics single' : 'metrics'}
       label="Metrics"
       corner="Metric"
       heads={[...heads, ...changeHeads]}
@@ -87,11 +87,11 @@ function changeCells(change: Change | null, scale: ForestScale) {
     <span key="change" className="change-interval">
       {formatChange(percent)} <span className="mute small">{intervalText(change)}</span>
     </span>,
-    <ForestRow key="plot" scale={scale} change={change} />,
     <span key="verdict" className={`verdict ${verdict ?? ''}`} title={reason ?? undefined}>
       {verdict && VERDICTS[verdict]}
       {reason && <span className="hidden">: {reason}</span>}
     </span>,
+    <ForestRow key="plot" scale={scale} change={change} />,
   ];
 }
 

@@ -1,22 +1,29 @@
 // The result of a repeated study in sentences, from the runs that have ended so far.
 import { useQuery } from '@tanstack/react-query';
-import type { Study } from '../../api';
-import { compareQuery } from '../../api/queries';
+import type { Comparison, Study } from '../../api';
+import { compareQuery, compareRunsQuery } from '../../api/queries';
+import { MIN_RUNS } from '../../model/compare/metrics';
 import { parametersOf, studySearch } from '../../model/compare/selection';
-import { countSteps } from '../../model/study/rows';
+import { comparableRuns, countSteps, hasGroups } from '../../model/study/rows';
 import { Notice } from '../../ui/parts';
 
-export function StudyAnswer({ study }: { study: Study }) {
-  const parameters = parametersOf(studySearch(study.number, countSteps(study)));
-  const query = compareQuery(parameters ?? {});
-  // Each ended run changes the answer.
+/** Compares the steps as groups if they are repeated, otherwise their runs. */
+export function useStudyComparison(study: Study): Comparison | undefined {
+  const isRepeated = hasGroups(study);
+  const runs = comparableRuns(study);
+  const groups = parametersOf(studySearch(study.number, countSteps(study)));
+  const query = isRepeated && groups ? compareQuery(groups) : compareRunsQuery(runs);
+  // Each run that ends changes the result of the groups.
   const { data } = useQuery({
     ...query,
     queryKey: [...query.queryKey, study.steps_ended] as unknown as typeof query.queryKey,
-    enabled: parameters !== null && study.steps_ended >= countSteps(study),
+    enabled: isRepeated ? study.steps_ended >= countSteps(study) : runs.length >= MIN_RUNS,
     placeholderData: (old) => old,
   });
-  if (!data) return null;
-  const [first, ...others] = data.answers;
+  return data;
+}
+
+export function StudyAnswer({ comparison: { answers } }: { comparison: Comparison }) {
+  const [first, ...others] = answers;
   return <Notice title={first} detail={others.map((answer) => <p key={answer}>{answer}</p>)} />;
 }

@@ -4,14 +4,13 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { Study } from '../../api';
 import { problemText } from '../../api/problem';
-import { compareRunsQuery, studyQuery } from '../../api/queries';
+import { studyQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
-import { MIN_RUNS } from '../../model/compare/metrics';
 import { plural } from '../../model/format/numbers';
-import { comparableRuns, hasGroups, STUDY_STATUS } from '../../model/study/rows';
+import { hasGroups, STUDY_STATUS } from '../../model/study/rows';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
 import { Card, Notice, Page } from '../../ui/parts';
-import { StudyAnswer } from './answer';
+import { StudyAnswer, useStudyComparison } from './answer';
 import { StepGauges } from './gauges';
 import { StudyHeader } from './header';
 import { Steps } from './steps';
@@ -30,11 +29,7 @@ export function StudyPage() {
 function StudyView({ study }: { study: Study }) {
   const { number, name, about, missed_by_author, reason, scaled, leftover_files, steps, repeats } =
     study;
-  const runs = comparableRuns(study);
-  const { data: comparison } = useQuery({
-    ...compareRunsQuery(runs),
-    enabled: runs.length >= MIN_RUNS,
-  });
+  const comparison = useStudyComparison(study);
   const labelOf = useCallback(
     (run: number) => {
       const step = steps.find((step) => step.run?.number === run);
@@ -58,7 +53,7 @@ function StudyView({ study }: { study: Study }) {
         />
       )}
       {!missed_by_author && about && <Card>{about}</Card>}
-      {hasGroups(study) && <StudyAnswer study={study} />}
+      {comparison && hasGroups(study) && <StudyAnswer comparison={comparison} />}
       <Steps study={study} />
       <p className="mute small">{[scaled.sentence, scaled.note].filter(Boolean).join(' ')}</p>
       <StepGauges study={study} />
