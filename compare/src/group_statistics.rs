@@ -10,7 +10,7 @@ const FENCE: f64 = 1.5;
 const MIN_FOR_OUTLIERS: usize = 5;
 
 /// `values`: the value of each run with its label.
-pub(crate) fn statistics(values: &[(&str, f64)]) -> GroupStatistics {
+pub fn statistics(values: &[(&str, f64)]) -> GroupStatistics {
     let mut sorted: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     sorted.sort_by(f64::total_cmp);
     let (Some(smallest), Some(largest)) = (sorted.first(), sorted.last()) else {

@@ -7,7 +7,7 @@ mod changes;
 mod comparability;
 pub mod fingerprint;
 pub mod group;
-mod group_statistics;
+pub mod group_statistics;
 mod layers;
 mod metrics;
 mod results;

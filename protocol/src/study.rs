@@ -9,3 +9,4 @@ pub mod plan;
 pub mod scaling;
 pub mod spec;
 pub mod summary;
+mod sweep;

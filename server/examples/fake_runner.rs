@@ -86,7 +86,7 @@ fn plan_study(input: Value) -> Value {
         let step_problems = problems_of(&plan).into_iter();
         problems.extend(step_problems.map(|problem| problem.with_path_prefix(&path)));
         plan["problems"] = json!([]);
-        json!({"step": index + 1, "repeat": repeat, "name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
+        json!({"step": index + 1, "repeat": repeat, "sweep": step.sweep, "name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
     };
     // The real runner randomizes the order in each block.
     let turns = (1..=study.repeats).flat_map(|repeat| {

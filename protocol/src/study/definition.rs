@@ -26,6 +26,8 @@ pub struct StudyDefinition {
     pub order: Option<RepeatOrder>,
     /// Determines the order of the steps and the random seeds of the jobs. Default: random.
     pub order_seed: Option<u64>,
+    /// Options that vary: each step runs with every combination of their values, at most 256 in all.
+    pub sweep: Option<Vec<SweepAxis>>,
     /// 1 to 256 steps, in order.
     pub steps: Vec<StepDefinition>,
     /// Default: `local`.
@@ -48,6 +50,24 @@ named_enum! {
         /// All repeats of the first step, then those of the next one.
         Sequential,
     }
+}
+
+/// An option that varies in a sweep.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SweepAxis {
+    /// Name of an option, such as `iodepth`.
+    pub option: String,
+    /// Different values of the option, in order.
+    pub values: Vec<Value>,
+}
+
+/// Value of a swept option in one step.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct SweepValue {
+    pub option: String,
+    /// As in the axis, such as `4k`.
+    pub value: String,
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]

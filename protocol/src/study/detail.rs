@@ -1,9 +1,13 @@
 //! A study with its steps.
 
 use crate::{
+    compare::GroupStatistics,
     run::RunSummary,
     study::{
-        definition::StudyDefinition, description::Published, files::LeftoverFile, scaling::Scaled,
+        definition::{StudyDefinition, SweepValue},
+        description::Published,
+        files::LeftoverFile,
+        scaling::Scaled,
         summary::StudySummary,
     },
 };
@@ -32,6 +36,23 @@ pub struct Study {
     pub leftover_files: Vec<LeftoverFile>,
     /// The runs in order.
     pub steps: Vec<StudyStep>,
+    /// The results of each step over its completed repeats; steps without any are left out.
+    pub results: Vec<StepStatistics>,
+}
+
+/// Results of the completed repeats of a step.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct StepStatistics {
+    /// From 1.
+    pub step: u32,
+    pub name: String,
+    pub sweep: Vec<SweepValue>,
+    /// All directions.
+    pub iops: GroupStatistics,
+    /// All directions.
+    pub bytes_per_second: GroupStatistics,
+    /// All directions.
+    pub lat_p99_ns: GroupStatistics,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
@@ -40,6 +61,8 @@ pub struct StudyStep {
     pub step: u32,
     /// From 1. The runs of all steps with the same number are a block.
     pub repeat: u32,
+    /// Values of the swept options; empty without a sweep.
+    pub sweep: Vec<SweepValue>,
     pub name: String,
     pub note: Option<String>,
     /// Null if the run was deleted.

@@ -8,10 +8,11 @@ use crate::{
     },
     problem::{Problem, object_reader::ObjectReader},
     study::{
-        definition::RepeatOrder,
+        definition::{RepeatOrder, SweepAxis},
         description::{Published, StudyDescription},
         scaling::Scale,
         spec::{StepSpec, StudySpec},
+        sweep,
     },
     units,
 };
@@ -48,12 +49,14 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         "repeats",
         "order",
         "order_seed",
+        "sweep",
         "confirm",
         "steps",
     ];
     let mut reader = ObjectReader::new(document, "", known);
     let mut inner = Vec::new();
-    let steps = steps(&mut reader, &mut inner);
+    let axes = sweep::axes(&mut reader);
+    let steps = steps(&mut reader, &axes, &mut inner);
     let step_count = if inner.is_empty() {
         steps.len()
     } else {
@@ -143,7 +146,11 @@ fn with_nested_problems<T>(
     }
 }
 
-fn steps(reader: &mut ObjectReader, problems: &mut Vec<Problem>) -> Vec<StepSpec> {
+fn steps(
+    reader: &mut ObjectReader,
+    axes: &[SweepAxis],
+    problems: &mut Vec<Problem>,
+) -> Vec<StepSpec> {
     let Some(steps) = reader.list("steps", STEPS_EXAMPLE) else {
         if !reader.has_problems() {
             let remedy = format!("Use {STEPS_EXAMPLE}.");
@@ -151,6 +158,17 @@ fn steps(reader: &mut ObjectReader, problems: &mut Vec<Problem>) -> Vec<StepSpec
         }
         return Vec::new();
     };
+    let cells = sweep::cells(axes);
+    if !steps.is_empty() && steps.len() * cells.len() > MAX_STEPS {
+        let detail = format!(
+            "The sweep has {} combinations of values in each of {} steps.",
+            cells.len(),
+            steps.len()
+        );
+        let remedy = format!("Use up to {MAX_STEPS} in all.");
+        reader.reject("step_count", "sweep", detail, remedy);
+        return Vec::new();
+    }
     if steps.is_empty() || steps.len() > MAX_STEPS {
         let detail = format!(
             "The study has {} steps; it must have 1 to {MAX_STEPS}.",
@@ -162,9 +180,20 @@ fn steps(reader: &mut ObjectReader, problems: &mut Vec<Problem>) -> Vec<StepSpec
     }
     let mut specs = Vec::new();
     for (index, step) in steps.into_iter().enumerate() {
-        match parse_step(step, index) {
-            Ok(spec) => specs.push(spec),
-            Err(step_problems) => problems.extend(step_problems),
+        for cell in &cells {
+            match parse_step(sweep::with_values(step.clone(), cell), index) {
+                Ok(spec) => specs.push(sweep::named(spec, cell)),
+                Err(step_problems) => {
+                    let step_problems = step_problems.into_iter();
+                    let located = step_problems.map(|problem| sweep::located(problem, cell));
+                    // The steps of a sweep share most of their problems.
+                    for problem in located {
+                        if !problems.contains(&problem) {
+                            problems.push(problem);
+                        }
+                    }
+                }
+            }
         }
     }
     specs
@@ -199,6 +228,8 @@ fn parse_step(step: Value, index: usize) -> Result<StepSpec, Vec<Problem>> {
         .or_else(|| run.jobs[0].name.clone())
         .unwrap_or_else(|| format!("step {}", index + 1));
     Ok(StepSpec {
+        definition: index,
+        sweep: Vec::new(),
         name,
         note,
         jobs: jobs.unwrap_or_default(),

@@ -4,7 +4,7 @@ use crate::{
     job::Job,
     plan::{Confirmation, Plan},
     problem::Problem,
-    study::{description::StudyDescription, scaling::Scaled},
+    study::{definition::SweepValue, description::StudyDescription, scaling::Scaled},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -39,6 +39,9 @@ pub struct StepPlan {
     pub step: u32,
     /// From 1.
     pub repeat: u32,
+    /// Values of the swept options; empty without a sweep.
+    #[serde(default)]
+    pub sweep: Vec<SweepValue>,
     pub name: String,
     pub note: Option<String>,
     /// The jobs of the run, with the state, the scaled sizes and the final file names.

@@ -2,7 +2,11 @@
 
 use crate::{
     job::run_spec::RunSpec,
-    study::{definition::RepeatOrder, description::StudyDescription, scaling::Scale},
+    study::{
+        definition::{RepeatOrder, SweepValue},
+        description::StudyDescription,
+        scaling::Scale,
+    },
 };
 use serde_json::Value;
 
@@ -25,6 +29,10 @@ pub struct StudySpec {
 /// A step; `state` is merged into the options of its jobs.
 #[derive(Clone, Debug)]
 pub struct StepSpec {
+    /// Index in the definition; the steps of a sweep share one.
+    pub definition: usize,
+    /// Values of the swept options; empty without a sweep.
+    pub sweep: Vec<SweepValue>,
     pub name: String,
     pub note: Option<String>,
     /// Job objects as requested.

@@ -50,7 +50,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         files.apply(&plan);
         confirmations.extend_from_slice(&plan.confirmations);
         for problem in plan.problems.drain(..) {
-            let problem = problem.with_path_prefix(&format!("steps[{}].", turn.step));
+            let problem = problem.with_path_prefix(&format!("steps[{}].", step.definition));
             // Repeats have the same problems.
             if !problems.contains(&problem) {
                 problems.push(problem);
@@ -96,6 +96,7 @@ fn step_plan(step: &StepSpec, turn: Turn, jobs: Vec<Value>, plan: Plan) -> StepP
     StepPlan {
         step: turn.step as u32 + 1,
         repeat: turn.repeat,
+        sweep: step.sweep.clone(),
         name: step.name.clone(),
         note: step.note.clone(),
         jobs,

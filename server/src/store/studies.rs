@@ -10,7 +10,9 @@ use crate::store::{
 use anyhow::Result;
 use leadline_protocol::{
     run::RunSummary,
-    study::{description::StudyDescription, files::LeftoverFile, scaling::Scaled},
+    study::{
+        definition::SweepValue, description::StudyDescription, files::LeftoverFile, scaling::Scaled,
+    },
 };
 use serde::{Deserialize, Serialize};
 use sqlx::{FromRow, Row, SqliteConnection, sqlite::SqliteRow, types::Json};
@@ -41,6 +43,8 @@ pub(crate) struct StepDescription {
     /// From 1; null as `step`.
     #[serde(default)]
     pub repeat: Option<u32>,
+    #[serde(default)]
+    pub sweep: Vec<SweepValue>,
 }
 
 #[derive(Clone, Debug)]

@@ -134,6 +134,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
         note: step.note.clone(),
         step: Some(step.step),
         repeat: Some(step.repeat),
+        sweep: step.sweep.clone(),
     };
     let steps = plan.steps.iter();
     NewStudy {

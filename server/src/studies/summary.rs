@@ -2,10 +2,11 @@
 
 use crate::store::studies::StoredStudy;
 use leadline_protocol::{
+    compare::GroupStatistics,
     run::RunSummary,
     status::RunStatus,
     study::{
-        detail::{Study, StudyStep},
+        detail::{StepStatistics, Study, StudyStep},
         summary::{StudyStatus, StudySummary},
     },
     verdict::Verdicts,
@@ -70,6 +71,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         StudyStep {
             step: number,
             repeat,
+            sweep: step.sweep,
             name: step.name,
             note: step.note,
             sentence: run
@@ -83,8 +85,10 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
     });
     let mut leftover_files = stored.owned_files;
     leftover_files.retain(|file| file.reason.is_some());
+    let steps: Vec<StudyStep> = steps.collect();
     Study {
-        steps: steps.collect(),
+        results: statistics(&steps),
+        steps,
         about: stored.description.about,
         missed_by_author: stored.description.missed_by_author,
         published: stored.description.published,
@@ -95,6 +99,37 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         leftover_files,
         summary,
     }
+}
+
+fn statistics(steps: &[StudyStep]) -> Vec<StepStatistics> {
+    let mut by_step: BTreeMap<u32, Vec<&StudyStep>> = BTreeMap::new();
+    for step in steps {
+        let run = step.run.as_ref();
+        if run.is_some_and(|run| run.status == RunStatus::Done) {
+            by_step.entry(step.step).or_default().push(step);
+        }
+    }
+    let results = by_step.into_iter().map(|(number, steps)| StepStatistics {
+        step: number,
+        name: steps[0].name.clone(),
+        sweep: steps[0].sweep.clone(),
+        iops: of_runs(&steps, |run| run.iops),
+        bytes_per_second: of_runs(&steps, |run| run.bytes_per_second),
+        lat_p99_ns: of_runs(&steps, |run| Some(run.lat_p99_ns? as f64)),
+    });
+    results.collect()
+}
+
+fn of_runs(steps: &[&StudyStep], value: fn(&RunSummary) -> Option<f64>) -> GroupStatistics {
+    let runs = steps.iter().filter_map(|step| step.run.as_ref());
+    let labeled: Vec<(String, f64)> = runs
+        .filter_map(|run| Some((format!("#{}", run.number), value(run)?)))
+        .collect();
+    let values: Vec<(&str, f64)> = labeled
+        .iter()
+        .map(|(label, value)| (label.as_str(), *value))
+        .collect();
+    leadline_compare::group_statistics::statistics(&values)
 }
 
 /// Verdict sentences of all directions.

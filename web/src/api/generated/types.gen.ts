@@ -2971,6 +2971,10 @@ export type StepPlan = {
      * From 1.
      */
     repeat: number;
+    /**
+     * Values of the swept options; empty without a sweep.
+     */
+    sweep?: Array<SweepValue>;
     name: string;
     note?: string | null;
     /**
@@ -2981,6 +2985,30 @@ export type StepPlan = {
      * Plan of the run; its problems are in the problems of the study.
      */
     plan: Plan;
+};
+
+/**
+ * Results of the completed repeats of a step.
+ */
+export type StepStatistics = {
+    /**
+     * From 1.
+     */
+    step: number;
+    name: string;
+    sweep: Array<SweepValue>;
+    /**
+     * All directions.
+     */
+    iops: GroupStatistics;
+    /**
+     * All directions.
+     */
+    bytes_per_second: GroupStatistics;
+    /**
+     * All directions.
+     */
+    lat_p99_ns: GroupStatistics;
 };
 
 /**
@@ -3039,6 +3067,10 @@ export type Study = StudySummary & {
      * The runs in order.
      */
     steps: Array<StudyStep>;
+    /**
+     * The results of each step over its completed repeats; steps without any are left out.
+     */
+    results: Array<StepStatistics>;
 };
 
 /**
@@ -3072,6 +3104,10 @@ export type StudyDefinition = {
      * Determines the order of the steps and the random seeds of the jobs. Default: random.
      */
     order_seed?: number | null;
+    /**
+     * Options that vary: each step runs with every combination of their values, at most 256 in all.
+     */
+    sweep?: Array<SweepAxis> | null;
     /**
      * 1 to 256 steps, in order.
      */
@@ -3165,6 +3201,10 @@ export type StudyStep = {
      * From 1. The runs of all steps with the same number are a block.
      */
     repeat: number;
+    /**
+     * Values of the swept options; empty without a sweep.
+     */
+    sweep: Array<SweepValue>;
     name: string;
     note?: string | null;
     run?: RunSummary | null;
@@ -3210,6 +3250,31 @@ export type StudySummary = {
      * First step that did not succeed, with its reason.
      */
     reason?: string | null;
+};
+
+/**
+ * An option that varies in a sweep.
+ */
+export type SweepAxis = {
+    /**
+     * Name of an option, such as `iodepth`.
+     */
+    option: string;
+    /**
+     * Different values of the option, in order.
+     */
+    values: Array<unknown>;
+};
+
+/**
+ * Value of a swept option in one step.
+ */
+export type SweepValue = {
+    option: string;
+    /**
+     * As in the axis, such as `4k`.
+     */
+    value: string;
 };
 
 /**

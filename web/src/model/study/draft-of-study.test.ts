@@ -23,6 +23,7 @@ const step = (number: number, change: Partial<StudyStep> = {}): StudyStep =>
   ({
     step: number,
     repeat: 1,
+    sweep: [],
     name: `step ${number}`,
     note: `why ${number}`,
     run: { number },
@@ -86,6 +87,14 @@ describe('draftOfStudy', () => {
 
   it('replaces the id only in file names', () => {
     expect(texts([run(1, { description: FILE_ID })])[0]).toContain(`description=${FILE_ID}`);
+  });
+
+  it('copies a sweep once per step', () => {
+    const cell = (number: number, value: string) =>
+      step(number, { name: `step bs=${value}`, sweep: [{ option: 'bs', value }] });
+    const copy = draftOfStudy(study(cell(1, '4k'), cell(2, '8k')), [run(1), run(2)]);
+    expect(copy.steps.map(({ name }) => name)).toEqual(['step']);
+    expect(toDocument(copy).sweep).toEqual([{ option: 'bs', values: ['4k', '8k'] }]);
   });
 
   it('keeps steps with a deleted run, without text', () => {

@@ -2,6 +2,7 @@
 import type { Job, Run, Study } from '../../api';
 import { toJobText } from '../job/export';
 import type { Step, StudyDraft } from './draft';
+import { axesOf, sweepText } from './sweep';
 
 /** The placeholder for the file id in job texts. */
 const PLACEHOLDER = '$study';
@@ -12,13 +13,24 @@ const FILE_ID = /[0-9a-f]{16}/;
 export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
   const fileId = findFileId(runs);
   const repeats = study.repeats;
-  const once = study.steps.filter(({ repeat }) => repeat === 1);
+  const axes = axesOf(study.steps);
+  const [first] = study.steps.toSorted((a, b) => a.step - b.step);
+  // The steps of a sweep differ in the swept options only, so one combination stands for all.
+  const once = study.steps.filter(
+    ({ repeat, sweep }) => repeat === 1 && sweepText({ sweep }) === sweepText(first ?? { sweep }),
+  );
   const inOrder = once.toSorted((a, b) => a.step - b.step);
-  const steps = inOrder.map(({ step, name, note, run }): Step => {
+  const steps = inOrder.map(({ step, name, sweep, note, run }): Step => {
     const requested = runs.find(({ number }) => number === run?.number)?.requested;
     const jobs = requested?.jobs.map((job) => asRequested(job, fileId, repeats > 1));
     const text = requested && jobs ? toJobText({ requested: { ...requested, jobs } }) : '';
-    return { id: step, name, note: note ?? '', text, sampleMs: requested?.sample_ms };
+    return {
+      id: step,
+      name: withoutSweep(name, sweepText({ sweep })),
+      note: note ?? '',
+      text,
+      sampleMs: requested?.sample_ms,
+    };
   });
   return {
     from: study.number,
@@ -27,10 +39,15 @@ export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
     tags: runs[0]?.tags.filter((tag) => runs.every((run) => run.tags.includes(tag))) ?? [],
     continueOnFailure: study.continue_on_failure,
     repeats,
+    sweep: axes.map(({ option, values }) => ({ option, values: values.join(' ') })),
     steps,
     active: steps[0]?.id ?? 1,
   };
 }
+
+/** The server appends the values to the names of steps. */
+const withoutSweep = (name: string, sweep: string): string =>
+  sweep && name.endsWith(` ${sweep}`) ? name.slice(0, -sweep.length - 1) : name;
 
 /** The id in the first path that the study created; null without one. */
 function findFileId(runs: readonly Run[]): string | null {

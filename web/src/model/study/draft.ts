@@ -14,6 +14,13 @@ export interface Step {
   sampleMs?: number;
 }
 
+/** A swept option as typed. */
+export interface SweepField {
+  option: string;
+  /** Separated by spaces or commas. */
+  values: string;
+}
+
 export interface StudyDraft {
   /** Number of the copied study. */
   from?: number;
@@ -23,6 +30,7 @@ export interface StudyDraft {
   continueOnFailure: boolean;
   /** How often each step runs; once if unset. */
   repeats?: number;
+  sweep?: SweepField[];
   /** At least one. */
   steps: Step[];
   /** Id of the step in the form. */
@@ -91,17 +99,29 @@ export function toDocument({
   tags,
   continueOnFailure,
   repeats,
+  sweep,
   steps,
 }: StudyDraft): StudyDefinition {
+  const axes = sweepAxes(sweep ?? []);
   return {
     ...(name && { name }),
     ...(about && { about }),
     ...(tags.length > 0 && { tags }),
     ...(continueOnFailure && { continue_on_failure: true }),
     ...(repeats && repeats > 1 && { repeats }),
+    ...(axes.length > 0 && { sweep: axes }),
     steps: steps.map(stepDocument),
   };
 }
+
+/** Rows without an option or values are left out. */
+const sweepAxes = (sweep: readonly SweepField[]) =>
+  sweep
+    .map(({ option, values }) => ({
+      option: option.trim(),
+      values: values.split(/[\s,]+/).filter(Boolean),
+    }))
+    .filter(({ option, values }) => option !== '' && values.length > 0);
 
 function stepDocument({ name, note, text, sampleMs }: Step): StepDefinition {
   return {

@@ -16,6 +16,7 @@ const run = (number: number, change: Partial<RunSummary> = {}) =>
 const step = (number: number, change: Partial<StudyStep> = {}): StudyStep => ({
   step: number,
   repeat: 1,
+  sweep: [],
   name: `step ${number}`,
   run: run(number),
   ...change,

@@ -19,6 +19,7 @@ import { PresetMenu } from './presets';
 import { LineNumber, ProblemList } from './problem-list';
 import { NameAndTags, StartButton, useStart } from './start';
 import { StepList } from './step-list';
+import { SweepFields } from './sweep-fields';
 import { type StudyEditor, useStudyEditor } from './use-study';
 
 export function StudyForm() {
@@ -119,6 +120,7 @@ function StartStudy({ study }: { study: StudyEditor }) {
           error={problems.get(-1)?.find(({ option }) => option === 'repeats')?.detail}
           onChange={(repeats) => set({ repeats: Number(repeats) || 1 })}
         />
+        <SweepFields study={study} />
         <Checkbox
           mt={10}
           label="Continue after a failed step"

@@ -14,6 +14,7 @@ import { StudyAnswer, useStudyComparison } from './answer';
 import { StepGauges } from './gauges';
 import { StudyHeader } from './header';
 import { Steps } from './steps';
+import { Sweep } from './sweep';
 import './study.css';
 
 const route = getRouteApi('/studies/$n');
@@ -54,6 +55,7 @@ function StudyView({ study }: { study: Study }) {
       )}
       {!missed_by_author && about && <Card>{about}</Card>}
       {comparison && hasGroups(study) && <StudyAnswer comparison={comparison} />}
+      <Sweep study={study} />
       <Steps study={study} />
       <p className="mute small">{[scaled.sentence, scaled.note].filter(Boolean).join(' ')}</p>
       <StepGauges study={study} />

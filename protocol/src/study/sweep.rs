@@ -1,0 +1,159 @@
+//! Sweeps: each step runs with every combination of the values of some options.
+
+use crate::{
+    job::OptionDoc,
+    problem::{Problem, object_reader::ObjectReader},
+    study::{
+        definition::{SweepAxis, SweepValue},
+        spec::StepSpec,
+    },
+};
+use serde_json::Value;
+
+/// A value of an option.
+pub(super) type Setting<'a> = (&'a str, &'a Value);
+
+const REMEDY: &str = "Use [{\"option\":\"iodepth\",\"values\":[1,2,4]}, ...].";
+
+/// The axes of a valid sweep; empty without one.
+pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
+    let Some(value) = reader.take("sweep") else {
+        return Vec::new();
+    };
+    let axes: Vec<SweepAxis> = match serde_json::from_value(value) {
+        Ok(axes) => axes,
+        Err(error) => {
+            let detail = format!("sweep is not a list of options with values: {error}.");
+            reader.reject("bad_value", "sweep", detail, REMEDY);
+            return Vec::new();
+        }
+    };
+    for (index, axis) in axes.iter().enumerate() {
+        let repeated = axes[..index]
+            .iter()
+            .any(|other| other.option == axis.option);
+        let problem = if OptionDoc::find(&axis.option).is_none() {
+            Some(format!("{} is not an option.", axis.option))
+        } else if repeated {
+            Some(format!("{} is swept twice.", axis.option))
+        } else if axis.values.is_empty() {
+            Some(format!("{} has no values.", axis.option))
+        } else {
+            None
+        };
+        if let Some(detail) = problem {
+            reader.reject("bad_value", &format!("sweep[{index}]"), detail, REMEDY);
+        }
+    }
+    axes
+}
+
+/// All combinations of values; the last option varies fastest. One without values if nothing is
+/// swept.
+pub(super) fn cells(axes: &[SweepAxis]) -> Vec<Vec<Setting<'_>>> {
+    let mut cells: Vec<Vec<Setting>> = vec![Vec::new()];
+    for axis in axes {
+        let extended = cells.iter().flat_map(|cell| {
+            let values = axis.values.iter();
+            values.map(move |value| [&cell[..], &[(axis.option.as_str(), value)]].concat())
+        });
+        cells = extended.collect();
+        // More are rejected by the caller.
+        if cells.len() > 1 << 16 {
+            break;
+        }
+    }
+    cells
+}
+
+/// Sets the values in all jobs of a step.
+pub(super) fn with_values(mut step: Value, cell: &[Setting]) -> Value {
+    let jobs = step.get_mut("jobs").and_then(Value::as_array_mut);
+    for job in jobs.into_iter().flatten() {
+        for (option, value) in cell {
+            if let Some(options) = job.as_object_mut() {
+                options.insert((*option).to_owned(), (*value).clone());
+            }
+        }
+    }
+    step
+}
+
+/// Adds the values to the name of the step.
+pub(super) fn named(mut step: StepSpec, cell: &[Setting]) -> StepSpec {
+    for (option, value) in cell {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        step.name += &format!(" {option}={value}");
+        step.sweep.push(SweepValue {
+            option: (*option).to_owned(),
+            value,
+        });
+    }
+    step
+}
+
+/// An invalid value of a swept option is a problem of the sweep.
+pub(super) fn located(problem: Problem, cell: &[Setting]) -> Problem {
+    let field = problem.field.as_deref().unwrap_or_default();
+    let option = field.rsplit('.').next().unwrap_or_default();
+    let swept = cell.iter().any(|(swept, _)| *swept == option);
+    if swept && field.contains("].jobs[") {
+        let field = Some(format!("sweep.{option}"));
+        return Problem { field, ..problem };
+    }
+    problem
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::study::parse::parse_study;
+    use serde_json::{Value, json};
+
+    fn study(sweep: Value) -> Value {
+        json!({"sweep": sweep, "steps": [{"name": "read", "jobs": [
+            {"filename": "f", "size": "1m", "rw": "randread", "direct": 1}]}]})
+    }
+
+    #[test]
+    fn each_combination_is_a_step() {
+        let sweep = json!([
+            {"option": "bs", "values": ["4k", "64k"]},
+            {"option": "iodepth", "values": [1, 8]}]);
+        let spec = parse_study(study(sweep)).unwrap();
+        let names: Vec<&str> = spec.steps.iter().map(|step| step.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "read bs=4k iodepth=1",
+                "read bs=4k iodepth=8",
+                "read bs=64k iodepth=1",
+                "read bs=64k iodepth=8"
+            ]
+        );
+        assert_eq!(spec.steps[3].jobs[0]["iodepth"], 8);
+        assert_eq!(spec.steps[3].sweep[0].value, "64k");
+        assert!(spec.steps.iter().all(|step| step.definition == 0));
+    }
+
+    #[test]
+    fn problems_name_the_sweep() {
+        let many: Vec<u32> = (1..=300).collect();
+        for (sweep, field) in [
+            (json!([{"option": "iodpeth", "values": [1]}]), "sweep[0]"),
+            (json!([{"option": "bs", "values": []}]), "sweep[0]"),
+            (
+                json!([{"option": "bs", "values": ["4k"]}, {"option": "bs", "values": ["8k"]}]),
+                "sweep[1]",
+            ),
+            (json!([{"option": "bs", "values": ["4k", "x"]}]), "sweep.bs"),
+            (json!([{"option": "iodepth", "values": many}]), "sweep"),
+            (json!(7), "sweep"),
+        ] {
+            let problems = parse_study(study(sweep.clone())).unwrap_err();
+            assert_eq!(problems[0].field.as_deref(), Some(field), "{sweep}");
+        }
+    }
+}

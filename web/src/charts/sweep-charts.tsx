@@ -1,0 +1,141 @@
+// Charts of a sweep: a metric along one option with its intervals, and IOPS against latency. Lazy-
+// loaded with Chart.js.
+import { useComputedColorScheme } from '@mantine/core';
+import type { ChartData, ChartOptions } from 'chart.js';
+import { Line } from 'react-chartjs-2';
+import type { StepStatistics } from '../api';
+import { latency, rate, shortCount, text } from '../model/format/numbers';
+import { dashPattern, lineStyle } from '../model/series/line-style';
+import { type SweepAxis, type SweepLine, type SweepMetric, sweepLines } from '../model/study/sweep';
+import { COMMON, token, valueAxis, withAlpha } from './chart-js';
+import { Legend } from './legend';
+
+const TITLES: Record<SweepMetric, string> = {
+  iops: 'IOPS',
+  bytes_per_second: 'Bandwidth',
+  lat_p99_ns: 'p99 latency',
+};
+const FORMATS: Record<SweepMetric, (value: number) => string> = {
+  iops: (value) => text(shortCount(value)),
+  bytes_per_second: (value) => text(rate(value)),
+  lat_p99_ns: (value) => text(latency(value)),
+};
+
+interface SweepChartsProps {
+  results: readonly StepStatistics[];
+  axis: SweepAxis;
+}
+
+export default function SweepCharts({ results, axis }: SweepChartsProps) {
+  const scheme = useComputedColorScheme();
+  return (
+    <div className="charts two-by-two" key={scheme}>
+      <SweepChart metric="iops" results={results} axis={axis} />
+      <SweepChart metric="lat_p99_ns" results={results} axis={axis} />
+      <LoadLatencyChart results={results} axis={axis} />
+    </div>
+  );
+}
+
+function SweepChart({ metric, results, axis }: SweepChartsProps & { metric: SweepMetric }) {
+  const lines = sweepLines(results, axis, metric);
+  const data: ChartData<'line', (number | null)[], string> = {
+    labels: axis.values,
+    datasets: lines.flatMap((line, index) => datasets(line, index)),
+  };
+  const title = `${TITLES[metric]} by ${axis.option}`;
+  return (
+    <section className="card chart">
+      <h2>
+        {title}
+        <LineLegend lines={lines} />
+      </h2>
+      <div className="canvas">
+        <Line data={data} options={options(metric)} role="img" aria-label={title} />
+      </div>
+    </section>
+  );
+}
+
+const LineLegend = ({ lines }: { lines: readonly SweepLine[] }) =>
+  lines.length > 1 ? (
+    <Legend entries={lines.map(({ label }, index) => ({ label, ...lineStyle(index) }))} />
+  ) : null;
+
+/** The line of the medians, above the band of the intervals. */
+function datasets({ label, points }: SweepLine, index: number) {
+  const { color, dash } = lineStyle(index);
+  const bound = (side: 'low' | 'high') =>
+    points.map((point) => point?.interval?.[side] ?? point?.median ?? null);
+  const band = { borderWidth: 0, pointRadius: 0, backgroundColor: withAlpha(color, 0.15) };
+  return [
+    {
+      label,
+      data: points.map((point) => point?.median ?? null),
+      borderColor: token(color),
+      backgroundColor: token(color),
+      borderDash: dashPattern(dash),
+      pointRadius: 3,
+      spanGaps: true,
+    },
+    { ...band, label: `${label} low`, data: bound('low') },
+    { ...band, label: `${label} high`, data: bound('high'), fill: '-1' as const },
+  ];
+}
+
+function options(metric: SweepMetric): ChartOptions<'line'> {
+  return {
+    ...COMMON,
+    parsing: undefined,
+    plugins: { zoom: { zoom: { drag: { enabled: false } }, pan: { enabled: false } } },
+    scales: {
+      x: {
+        type: 'category',
+        offset: true,
+        grid: { display: false },
+        border: { color: token('line') },
+        ticks: { color: token('mute'), maxRotation: 0 },
+      },
+      y: valueAxis(metric === 'lat_p99_ns' ? 'log' : 'linear', FORMATS[metric], false) as object,
+    },
+  };
+}
+
+function LoadLatencyChart({ results, axis }: SweepChartsProps) {
+  const iops = sweepLines(results, axis, 'iops');
+  const p99 = sweepLines(results, axis, 'lat_p99_ns');
+  const data: ChartData<'line', { x: number; y: number }[]> = {
+    datasets: iops.map(({ label, points }, index) => {
+      const { color, dash } = lineStyle(index);
+      return {
+        label,
+        data: points.flatMap((point, position) => {
+          const [x, y] = [point?.median, p99[index]?.points[position]?.median];
+          return x == null || y == null ? [] : [{ x, y }];
+        }),
+        borderColor: token(color),
+        backgroundColor: token(color),
+        borderDash: dashPattern(dash),
+        pointRadius: 3,
+      };
+    }),
+  };
+  const base = options('lat_p99_ns');
+  const x = { ...valueAxis('linear', FORMATS.iops), afterFit: undefined };
+  return (
+    <section className="card chart">
+      <h2>
+        p99 latency by IOPS
+        <LineLegend lines={iops} />
+      </h2>
+      <div className="canvas">
+        <Line
+          data={data}
+          options={{ ...base, scales: { ...base.scales, x: x as object } }}
+          role="img"
+          aria-label="p99 latency by IOPS"
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import type { StepStatistics } from '../../api';
+import { axesOf, knee, longestAxis, sweepCsv, sweepLines } from './sweep';
+
+const statistics = (median: number) => ({ n: 3, median, outliers: [] });
+const cell = (step: number, bs: string, iodepth: string, iops: number, p99: number) =>
+  ({
+    step,
+    name: '',
+    sweep: [
+      { option: 'bs', value: bs },
+      { option: 'iodepth', value: iodepth },
+    ],
+    iops: { ...statistics(iops), interval: { low: iops - 1, high: iops + 1 } },
+    bytes_per_second: statistics(iops * 4096),
+    lat_p99_ns: statistics(p99),
+  }) as StepStatistics;
+
+const RESULTS = [
+  cell(1, '4k', '1', 10, 100),
+  cell(2, '4k', '2', 19, 110),
+  cell(3, '4k', '8', 40, 900),
+  cell(4, '64k', '1', 5, 300),
+  cell(6, '64k', '8', 9, 2000),
+];
+
+it('finds the axes in the order of the steps', () => {
+  const axes = axesOf(RESULTS.toReversed());
+  expect(axes).toEqual([
+    { option: 'bs', values: ['4k', '64k'] },
+    { option: 'iodepth', values: ['1', '2', '8'] },
+  ]);
+  expect(longestAxis(axes)?.option).toBe('iodepth');
+  expect(axesOf([{ step: 1, sweep: [] }])).toEqual([]);
+});
+
+it('draws a line per combination of the other options', () => {
+  const lines = sweepLines(RESULTS, { option: 'iodepth', values: ['1', '2', '8'] }, 'iops');
+  expect(lines.map(({ label, points }) => [label, points.map((point) => point?.median)])).toEqual([
+    ['bs=4k', [10, 19, 40]],
+    ['bs=64k', [5, undefined, 9]],
+  ]);
+});
+
+it.each([
+  [1000, 3],
+  [150, 2],
+  [50, undefined],
+])('finds the highest IOPS with p99 of at most %i ns', (limit, step) =>
+  expect(knee(RESULTS, limit)?.step).toBe(step),
+);
+
+it('exports all cells', () => {
+  expect(sweepCsv(RESULTS.slice(0, 1))).toBe(
+    'bs,iodepth,runs,iops_median,iops_low,iops_high,bytes_per_second_median,bytes_per_second_low,' +
+      'bytes_per_second_high,lat_p99_ns_median,lat_p99_ns_low,lat_p99_ns_high\n' +
+      '4k,1,3,10,9,11,40960,,,100,,',
+  );
+});

@@ -1,0 +1,89 @@
+// The results of a sweep: its axes, lines along the longest one, a table over two, and the knee.
+import type { GroupStatistics, StepStatistics, StudyStep } from '../../api';
+
+export type SweepMetric = 'iops' | 'bytes_per_second' | 'lat_p99_ns';
+
+export interface SweepAxis {
+  option: string;
+  /** In the order of the steps. */
+  values: string[];
+}
+
+export interface SweepLine {
+  /** Values of the other options; empty if there are none. */
+  label: string;
+  /** One per value of the longest axis; null without a result. */
+  points: (GroupStatistics | null)[];
+}
+
+/** The swept options; empty without a sweep. */
+export function axesOf(steps: readonly Pick<StudyStep, 'step' | 'sweep'>[]): SweepAxis[] {
+  const axes = new Map<string, Set<string>>();
+  for (const { sweep } of steps.toSorted((a, b) => a.step - b.step))
+    for (const { option, value } of sweep) {
+      if (!axes.has(option)) axes.set(option, new Set());
+      axes.get(option)?.add(value);
+    }
+  return [...axes].map(([option, values]) => ({ option, values: [...values] }));
+}
+
+/** The axis with the most values, as the horizontal one. */
+export const longestAxis = (axes: readonly SweepAxis[]): SweepAxis | undefined =>
+  axes.reduce<SweepAxis | undefined>(
+    (longest, axis) => (longest && longest.values.length >= axis.values.length ? longest : axis),
+    undefined,
+  );
+
+const valueIn = ({ sweep }: StepStatistics, option: string) =>
+  sweep.find((setting) => setting.option === option)?.value;
+
+/** Lines along `axis`, one per combination of the other options. */
+export function sweepLines(
+  results: readonly StepStatistics[],
+  axis: SweepAxis,
+  metric: SweepMetric,
+): SweepLine[] {
+  const lines = new Map<string, SweepLine>();
+  for (const result of results) {
+    const others = result.sweep.filter(({ option }) => option !== axis.option);
+    const label = others.map(({ option, value }) => `${option}=${value}`).join(' ');
+    const line = lines.get(label) ?? { label, points: axis.values.map(() => null) };
+    line.points[axis.values.indexOf(valueIn(result, axis.option) ?? '')] = result[metric];
+    lines.set(label, line);
+  }
+  return [...lines.values()];
+}
+
+/** The step with the highest IOPS whose p99 latency is within the limit. */
+export function knee(results: readonly StepStatistics[], limit_ns: number): StepStatistics | null {
+  const within = results.filter(
+    ({ lat_p99_ns: { median } }) => median != null && median <= limit_ns,
+  );
+  return within.reduce<StepStatistics | null>(
+    (best, result) => ((result.iops.median ?? 0) > (best?.iops.median ?? 0) ? result : best),
+    null,
+  );
+}
+
+/** `iodepth=24 bs=4k` */
+export const sweepText = ({ sweep }: Pick<StepStatistics, 'sweep'>): string =>
+  sweep.map(({ option, value }) => `${option}=${value}`).join(' ');
+
+/** All cells as CSV. */
+export function sweepCsv(results: readonly StepStatistics[]): string {
+  const options = results[0]?.sweep.map(({ option }) => option) ?? [];
+  const metrics = ['iops', 'bytes_per_second', 'lat_p99_ns'] as const;
+  const columns = metrics.flatMap((metric) => [
+    `${metric}_median`,
+    `${metric}_low`,
+    `${metric}_high`,
+  ]);
+  const rows = results.map((result) => {
+    const numbers = metrics.flatMap((metric) => {
+      const { median, interval } = result[metric];
+      return [median ?? '', interval?.low ?? '', interval?.high ?? ''];
+    });
+    return [...result.sweep.map(({ value }) => value), result.iops.n, ...numbers].join(',');
+  });
+  return [[...options, 'runs', ...columns].join(','), ...rows].join('\n');
+}
