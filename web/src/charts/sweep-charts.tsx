@@ -32,6 +32,7 @@ export default function SweepCharts({ results, axis }: SweepChartsProps) {
     <div className="charts two-by-two" key={scheme}>
       <SweepChart metric="iops" results={results} axis={axis} />
       <SweepChart metric="lat_p99_ns" results={results} axis={axis} />
+      <SweepChart metric="bytes_per_second" results={results} axis={axis} />
       <LoadLatencyChart results={results} axis={axis} />
     </div>
   );
@@ -96,7 +97,7 @@ function options(metric: SweepMetric): ChartOptions<'line'> {
         border: { color: token('line') },
         ticks: { color: token('mute'), maxRotation: 0 },
       },
-      y: valueAxis(metric === 'lat_p99_ns' ? 'log' : 'linear', FORMATS[metric], false) as object,
+      y: valueAxis(metric === 'lat_p99_ns' ? 'log' : 'linear', FORMATS[metric]) as object,
     },
   };
 }

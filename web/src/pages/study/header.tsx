@@ -19,6 +19,8 @@ import { StatusBadge } from '../../ui/status';
 export function StudyHeader({ study }: { study: Study }) {
   const { number, name, status, steps_ended, steps_total } = study;
   const runs = comparableRuns(study);
+  // More steps than can be compared, such as those of a sweep, have no common baseline.
+  const canCompare = hasGroups(study) || (study.repeats === 1 && runs.length >= MIN_RUNS);
   const search = hasGroups(study)
     ? studySearch(number, countSteps(study))
     : { runs: runs.join(','), baseline: String(runs[0]) };
@@ -32,7 +34,7 @@ export function StudyHeader({ study }: { study: Study }) {
         {steps_ended} of {steps_total} {study.repeats > 1 ? 'runs' : 'steps'}
       </span>
       <span className="push" />
-      {runs.length >= MIN_RUNS && (
+      {canCompare && (
         <LinkButton to="/compare" search={search} data-key="c" data-action="Compare runs">
           Compare runs
         </LinkButton>

@@ -30,6 +30,7 @@ export function StudyPage() {
 function StudyView({ study }: { study: Study }) {
   const { number, name, about, missed_by_author, reason, scaled, leftover_files, steps, repeats } =
     study;
+  const isSweep = steps.some(({ sweep }) => sweep.length > 0);
   const comparison = useStudyComparison(study);
   const labelOf = useCallback(
     (run: number) => {
@@ -54,12 +55,23 @@ function StudyView({ study }: { study: Study }) {
         />
       )}
       {!missed_by_author && about && <Card>{about}</Card>}
-      {comparison && hasGroups(study) && <StudyAnswer comparison={comparison} />}
-      <Sweep study={study} />
-      <Steps study={study} />
+      {comparison && hasGroups(study) && !isSweep && <StudyAnswer comparison={comparison} />}
+      {isSweep ? (
+        <>
+          <Sweep study={study} />
+          <details>
+            <summary>All {steps.length} runs</summary>
+            <Steps study={study} />
+          </details>
+        </>
+      ) : (
+        <>
+          <Steps study={study} />
+          <StepGauges study={study} />
+          {comparison && <Overlays comparison={comparison} runLabel={labelOf} />}
+        </>
+      )}
       <p className="mute small">{[scaled.sentence, scaled.note].filter(Boolean).join(' ')}</p>
-      <StepGauges study={study} />
-      {comparison && <Overlays comparison={comparison} runLabel={labelOf} />}
     </Page>
   );
 }
