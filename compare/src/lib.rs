@@ -5,6 +5,7 @@
 mod answer;
 mod changes;
 mod comparability;
+pub mod export;
 pub mod fingerprint;
 pub mod group;
 pub mod group_statistics;

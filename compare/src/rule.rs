@@ -29,6 +29,16 @@ pub enum Outcome {
     Failed,
 }
 
+impl Outcome {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
 /// Outcome of a rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RuleResult {

@@ -31,6 +31,17 @@ test('two runs are repeated and compared in four clicks', async ({ signedIn: pag
   await expect(page.getByRole('region', { name: 'Metrics, scrollable' })).toContainText('Verdict');
   await expect(page.getByRole('img', { name: /^#\d+ one: #\d+/ }).first()).toBeVisible();
 
+  await page.getByRole('button', { name: 'Export ▾' }).click();
+  const downloaded = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: /^HTML report/ }).click();
+  const report = test.info().outputPath('comparison.html');
+  await (await downloaded).saveAs(report);
+  const offline = await page.context().newPage();
+  await offline.goto(`file://${report}`);
+  await expect(offline.getByText(/95 % interval .* 10 pairs/).first()).toBeVisible();
+  await expect(offline.getByRole('cell', { name: 'Read IOPS' }).first()).toBeVisible();
+  await offline.close();
+
   await page.getByLabel('Group b').fill('tag:none');
   await page.getByRole('button', { name: 'Compare groups' }).click();
   await expect(page.getByText('`tag:none` matches no finished run.')).toBeVisible();

@@ -4,7 +4,6 @@ mod documents;
 mod http;
 mod input;
 mod junit;
-mod markdown;
 
 use crate::cli::{
     compare::input::{StoredGroup, read_group},
@@ -15,6 +14,7 @@ use crate::cli::{
 use clap::{Args, ValueEnum};
 use leadline_compare::{
     DEFAULT_THRESHOLD_PERCENT, compare,
+    export::{html, markdown},
     group::Group,
     rule::{Outcome, Rule, RuleResult},
 };
@@ -51,6 +51,7 @@ enum Format {
     Text,
     Json,
     Markdown,
+    Html,
     Junit,
 }
 
@@ -142,6 +143,7 @@ fn print(format: Format, assessment: &Assessment, rules: &[RuleResult]) -> u8 {
             terminal_width(),
         )),
         Format::Markdown => write(&markdown::render(assessment, rules)),
+        Format::Html => write(&html::render(assessment)),
         Format::Junit => write(&junit::render(assessment, rules)),
     };
     u8::from(written.is_err())

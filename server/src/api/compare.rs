@@ -12,8 +12,16 @@ use crate::{
     },
     runs::Runs,
 };
-use axum::{Json, extract::State};
-use leadline_compare::MAX_RUNS;
+use axum::{
+    Json,
+    extract::State,
+    http::header::{CONTENT_DISPOSITION, CONTENT_TYPE},
+    response::IntoResponse,
+};
+use leadline_compare::{
+    MAX_RUNS,
+    export::{csv, html, markdown},
+};
 use leadline_protocol::{
     compare::{CompareQuery, Comparison},
     query::{RunQuery, RunSort, SortOrder},
@@ -28,16 +36,70 @@ pub(crate) async fn compare_runs(
     State(runs): State<Runs>,
     Query(query): Query<CompareQuery>,
 ) -> Result<Json<Comparison>, ApiError> {
-    let request = groups::parse(&query).map_err(Error::Rejected)?;
+    Ok(Json(comparison(&runs, &query).await?))
+}
+
+/// Export a comparison as CSV, a row per metric and group
+#[utoipa::path(get, path = "/compare/comparison.csv", tag = "compare",
+    params(CompareQuery),
+    responses((status = 200, description = "CSV", body = String, content_type = "text/csv"), ProblemResponses))]
+pub(crate) async fn compare_csv(
+    State(runs): State<Runs>,
+    Query(query): Query<CompareQuery>,
+) -> Result<impl IntoResponse, ApiError> {
+    let text = csv::render(&comparison(&runs, &query).await?.assessment);
+    Ok(download("csv", "text/csv; charset=utf-8", text))
+}
+
+/// Export a comparison as Markdown
+#[utoipa::path(get, path = "/compare/comparison.md", tag = "compare",
+    params(CompareQuery),
+    responses((status = 200, description = "Markdown", body = String, content_type = "text/markdown"), ProblemResponses))]
+pub(crate) async fn compare_markdown(
+    State(runs): State<Runs>,
+    Query(query): Query<CompareQuery>,
+) -> Result<impl IntoResponse, ApiError> {
+    let text = markdown::render(&comparison(&runs, &query).await?.assessment, &[]);
+    Ok(download("md", "text/markdown; charset=utf-8", text))
+}
+
+/// Export a comparison as one HTML file that opens offline
+#[utoipa::path(get, path = "/compare/comparison.html", tag = "compare",
+    params(CompareQuery),
+    responses((status = 200, description = "HTML", body = String, content_type = "text/html"), ProblemResponses))]
+pub(crate) async fn compare_html(
+    State(runs): State<Runs>,
+    Query(query): Query<CompareQuery>,
+) -> Result<impl IntoResponse, ApiError> {
+    let text = html::render(&comparison(&runs, &query).await?.assessment);
+    Ok(download("html", "text/html; charset=utf-8", text))
+}
+
+/// A file for the user to save; browsers do not open it as a page of the server.
+fn download(
+    extension: &str,
+    content_type: &'static str,
+    text: String,
+) -> impl IntoResponse + use<> {
+    let disposition = format!("attachment; filename=\"comparison.{extension}\"");
+    let headers = [
+        (CONTENT_TYPE, content_type.to_owned()),
+        (CONTENT_DISPOSITION, disposition),
+    ];
+    (headers, text)
+}
+
+async fn comparison(runs: &Runs, query: &CompareQuery) -> Result<Comparison, Error> {
+    let request = groups::parse(query).map_err(Error::Rejected)?;
     let mut compared = Vec::with_capacity(request.groups.len());
     for selection in &request.groups {
-        compared.push(read_group(&runs, selection).await?);
+        compared.push(read_group(runs, selection).await?);
     }
-    Ok(Json(compare(
+    Ok(compare(
         &compared,
         request.baseline,
         request.threshold_percent,
-    )))
+    ))
 }
 
 async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, Error> {

@@ -55,6 +55,9 @@ fn calls() -> OpenApiRouter<AppState> {
         .routes(routes!(studies::cancel_study))
         .routes(routes!(studies::list_experiments))
         .routes(routes!(compare::compare_runs))
+        .routes(routes!(compare::compare_csv))
+        .routes(routes!(compare::compare_markdown))
+        .routes(routes!(compare::compare_html))
         .routes(routes!(flame::difference_flame));
     OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, calls)
 }

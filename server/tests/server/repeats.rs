@@ -1,7 +1,7 @@
 //! Repeated steps of studies, and comparisons of their groups.
 
 use crate::program::{Program, TIMEOUT, job};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Instant};
 
@@ -54,6 +54,7 @@ async fn repeated_steps_are_compared_in_pairs() {
     assert_eq!(groups[1]["complete"], REPEATS);
     assert_eq!(comparison["threshold_percent"], 5.0);
     assert_eq!(comparison["runs"].as_array().unwrap().len(), 2 * REPEATS);
+    check_exports(&server).await;
     let metrics = comparison["metrics"].as_array().unwrap().iter();
     let mut metrics = metrics.filter(|metric| metric["name"] == "read_iops");
     let iops = metrics.next().unwrap();
@@ -61,6 +62,23 @@ async fn repeated_steps_are_compared_in_pairs() {
     assert_eq!(iops["changes"][1]["paired"], true);
     assert!(iops["changes"][1]["interval_percent"].is_object(), "{iops}");
     assert!(!comparison["answers"][0].as_str().unwrap().is_empty());
+}
+
+async fn check_exports(server: &Program) {
+    for (extension, expected) in [
+        ("csv", "read_iops,\"1/s\",\"after\",6,"),
+        ("md", "| Read IOPS |"),
+        ("html", "<tr><td>Read IOPS"),
+    ] {
+        let path = format!("/compare/comparison.{extension}?a=study:1/step:1&b=study:1/step:2");
+        let response = server.request(Method::GET, &path).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        let disposition = response.headers()["content-disposition"].to_str().unwrap();
+        assert!(disposition.starts_with("attachment"), "{disposition}");
+        let text = response.text().await.unwrap();
+        assert!(text.contains(expected), "{text}");
+        assert!(!text.contains("<script"), "{text}");
+    }
 }
 
 #[tokio::test]
@@ -103,7 +121,7 @@ async fn groups_are_lists_or_filters() {
         assert_eq!(comparison["groups"][1]["runs"], json!(["#3"]));
     }
     let (status, problem) = server
-        .send(server.request(reqwest::Method::GET, "/compare?a=tag:none&b=3"))
+        .send(server.request(Method::GET, "/compare?a=tag:none&b=3"))
         .await;
     assert_eq!(status, 422);
     assert_eq!(problem["errors"][0]["field"], "a", "{problem}");

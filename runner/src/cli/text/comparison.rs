@@ -5,26 +5,14 @@ use crate::cli::text::{
     writer::{TextWriter, number_table},
 };
 use anstyle::Style;
-use leadline_compare::rule::{Outcome, RuleResult};
-use leadline_protocol::{
-    compare::{Assessment, ChangeVerdict, ComparabilityLevel, ComparedMetric, Difference},
-    format::{bandwidth, bytes, latency, rate},
-    metrics::{METRICS, Unit},
+use leadline_compare::{
+    export::table::metric_rows,
+    rule::{Outcome, RuleResult},
 };
+use leadline_protocol::compare::{Assessment, ComparabilityLevel, Difference};
 
 /// Further differences are only in the JSON output.
 const MAX_DIFFERENCES: usize = 8;
-
-/// A metric of two groups as text.
-pub(crate) struct MetricRow {
-    pub name: &'static str,
-    pub values: [String; 2],
-    /// Empty without a change.
-    pub change: String,
-    pub interval: String,
-    pub verdict: &'static str,
-    pub reason: Option<String>,
-}
 
 pub(crate) fn render(assessment: &Assessment, rules: &[RuleResult], width: usize) -> String {
     let mut out = TextWriter::new(width);
@@ -51,7 +39,7 @@ pub(crate) fn render(assessment: &Assessment, rules: &[RuleResult], width: usize
     for result in rules {
         let style = outcome_style(result.outcome);
         let text = format!("{}: {}", result.rule, result.sentence);
-        out.styled_field(style, outcome_word(result.outcome), &text);
+        out.styled_field(style, result.outcome.word(), &text);
     }
     out.into_text()
 }
@@ -94,9 +82,9 @@ fn write_metrics(out: &mut TextWriter, assessment: &Assessment) {
         }
     });
     let mut table = number_table(["metric", &a, &b, "change", "95 % interval", "verdict"]);
-    let rows = metric_rows(assessment);
+    let rows = metric_rows(assessment, 1);
     for row in &rows {
-        let [a, b] = row.values.clone();
+        let (a, b) = (row.baseline.clone(), row.value.clone());
         table.add_row([
             row.name.to_owned(),
             a,
@@ -114,68 +102,11 @@ fn write_metrics(out: &mut TextWriter, assessment: &Assessment) {
     }
 }
 
-/// The tested metrics.
-pub(crate) fn metric_rows(assessment: &Assessment) -> Vec<MetricRow> {
-    let rows = assessment.metrics.iter();
-    rows.filter_map(metric_row).collect()
-}
-
-fn metric_row(metric: &ComparedMetric) -> Option<MetricRow> {
-    let row = METRICS
-        .iter()
-        .find(|row| row.is_tested && row.name == metric.name)?;
-    let change = metric.changes.get(1)?.as_ref();
-    let interval = change.and_then(|change| change.interval_percent);
-    let verdict = change.and_then(|change| change.verdict);
-    Some(MetricRow {
-        name: row.label,
-        values: [0, 1].map(|group| {
-            let median = metric.groups[group].median;
-            median.map_or("–".into(), |value| formatted(value, metric.unit))
-        }),
-        change: change.map_or_else(String::new, |change| format!("{:+.1} %", change.percent)),
-        interval: interval.map_or_else(String::new, |interval| {
-            format!("{:+.1} to {:+.1} %", interval.low, interval.high)
-        }),
-        verdict: verdict.map_or("", verdict_word),
-        reason: change
-            .filter(|change| change.verdict == Some(ChangeVerdict::Undecided))
-            .and_then(|change| change.reason.clone()),
-    })
-}
-
-fn formatted(value: f64, unit: Unit) -> String {
-    match unit {
-        Unit::PerSecond => rate(value),
-        Unit::BytesPerSecond => bandwidth(value),
-        Unit::Nanoseconds => latency(value),
-        Unit::Bytes => bytes(value as u64),
-        Unit::Percent => format!("{value:.1} %"),
-        Unit::Milliseconds => format!("{value:.0} ms"),
-        Unit::Count => format!("{value:.3}"),
-    }
-}
-
-fn verdict_word(verdict: ChangeVerdict) -> &'static str {
-    match verdict {
-        ChangeVerdict::NotComparable => "not comparable",
-        other => other.as_str(),
-    }
-}
-
 fn verdict_style(verdict: &str) -> Style {
     match verdict {
         "better" => GREEN,
         "worse" => RED,
         _ => DIM,
-    }
-}
-
-pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Passed => "passed",
-        Outcome::Failed => "failed",
-        Outcome::Undecided => "undecided",
     }
 }
 

@@ -3804,6 +3804,216 @@ export type CompareRunsResponses = {
 
 export type CompareRunsResponse = CompareRunsResponses[keyof CompareRunsResponses];
 
+export type CompareCsvData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * 2 to 8 run numbers, separated by commas. Each run is a group.
+         */
+        runs?: string;
+        /**
+         * Number of a run of the baseline group, or its letter. Default: the first group.
+         */
+        baseline?: string;
+        a?: string;
+        b?: string;
+        c?: string;
+        d?: string;
+        e?: string;
+        f?: string;
+        g?: string;
+        h?: string;
+        /**
+         * Smallest change that matters, in percent. Default: 2.
+         */
+        threshold?: number;
+    };
+    url: '/api/v1/compare/comparison.csv';
+};
+
+export type CompareCsvErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type CompareCsvError = CompareCsvErrors[keyof CompareCsvErrors];
+
+export type CompareCsvResponses = {
+    /**
+     * CSV
+     */
+    200: string;
+};
+
+export type CompareCsvResponse = CompareCsvResponses[keyof CompareCsvResponses];
+
+export type CompareHtmlData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * 2 to 8 run numbers, separated by commas. Each run is a group.
+         */
+        runs?: string;
+        /**
+         * Number of a run of the baseline group, or its letter. Default: the first group.
+         */
+        baseline?: string;
+        a?: string;
+        b?: string;
+        c?: string;
+        d?: string;
+        e?: string;
+        f?: string;
+        g?: string;
+        h?: string;
+        /**
+         * Smallest change that matters, in percent. Default: 2.
+         */
+        threshold?: number;
+    };
+    url: '/api/v1/compare/comparison.html';
+};
+
+export type CompareHtmlErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type CompareHtmlError = CompareHtmlErrors[keyof CompareHtmlErrors];
+
+export type CompareHtmlResponses = {
+    /**
+     * HTML
+     */
+    200: string;
+};
+
+export type CompareHtmlResponse = CompareHtmlResponses[keyof CompareHtmlResponses];
+
+export type CompareMarkdownData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * 2 to 8 run numbers, separated by commas. Each run is a group.
+         */
+        runs?: string;
+        /**
+         * Number of a run of the baseline group, or its letter. Default: the first group.
+         */
+        baseline?: string;
+        a?: string;
+        b?: string;
+        c?: string;
+        d?: string;
+        e?: string;
+        f?: string;
+        g?: string;
+        h?: string;
+        /**
+         * Smallest change that matters, in percent. Default: 2.
+         */
+        threshold?: number;
+    };
+    url: '/api/v1/compare/comparison.md';
+};
+
+export type CompareMarkdownErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk of the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type CompareMarkdownError = CompareMarkdownErrors[keyof CompareMarkdownErrors];
+
+export type CompareMarkdownResponses = {
+    /**
+     * Markdown
+     */
+    200: string;
+};
+
+export type CompareMarkdownResponse = CompareMarkdownResponses[keyof CompareMarkdownResponses];
+
 export type DifferenceFlameData = {
     body?: never;
     path?: never;

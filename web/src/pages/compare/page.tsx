@@ -20,6 +20,7 @@ import { Card, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { Answer } from './answer';
 import { Differences } from './differences';
+import { ExportMenu } from './export-menu';
 import { FlameDiff } from './flame-diff';
 import { Gauges } from './gauges';
 import { GroupForm } from './group-form';
@@ -56,6 +57,7 @@ export function ComparePage() {
         {parameters && isOfRuns && runs.length < MAX_RUNS && (
           <AddRun onAdd={(added) => showRuns([...runs, ...added].slice(0, MAX_RUNS))} />
         )}
+        {data && parameters && <ExportMenu parameters={parameters} />}
         {parameters && (
           <Button onClick={() => void copyText('Link', location.href)}>Copy link</Button>
         )}

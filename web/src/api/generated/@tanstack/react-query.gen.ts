@@ -3,8 +3,8 @@
 import { type DefaultError, type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { compareRuns, differenceFlame, exportRun, getHost, getMetrics, getRun, getSeries, getSession, getStudy, listDevices, listExperiments, listHosts, listOptions, listRuns, listStudies, livez, type Options, planRun, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
-import type { CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetRunData, GetRunError, GetRunResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetStudyData, GetStudyError, GetStudyResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
+import { compareCsv, compareHtml, compareMarkdown, compareRuns, differenceFlame, exportRun, getHost, getMetrics, getRun, getSeries, getSession, getStudy, listDevices, listExperiments, listHosts, listOptions, listRuns, listStudies, livez, type Options, planRun, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
+import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetRunData, GetRunError, GetRunResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetStudyData, GetStudyError, GetStudyResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -55,6 +55,60 @@ export const compareRunsOptions = (options?: Options<CompareRunsData>) => queryO
         return data;
     },
     queryKey: compareRunsQueryKey(options)
+});
+
+export const compareCsvQueryKey = (options?: Options<CompareCsvData>) => createQueryKey('compareCsv', options);
+
+/**
+ * Export a comparison as CSV, a row per metric and group
+ */
+export const compareCsvOptions = (options?: Options<CompareCsvData>) => queryOptions<CompareCsvResponse, CompareCsvError, CompareCsvResponse, ReturnType<typeof compareCsvQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await compareCsv({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: compareCsvQueryKey(options)
+});
+
+export const compareHtmlQueryKey = (options?: Options<CompareHtmlData>) => createQueryKey('compareHtml', options);
+
+/**
+ * Export a comparison as one HTML file that opens offline
+ */
+export const compareHtmlOptions = (options?: Options<CompareHtmlData>) => queryOptions<CompareHtmlResponse, CompareHtmlError, CompareHtmlResponse, ReturnType<typeof compareHtmlQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await compareHtml({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: compareHtmlQueryKey(options)
+});
+
+export const compareMarkdownQueryKey = (options?: Options<CompareMarkdownData>) => createQueryKey('compareMarkdown', options);
+
+/**
+ * Export a comparison as Markdown
+ */
+export const compareMarkdownOptions = (options?: Options<CompareMarkdownData>) => queryOptions<CompareMarkdownResponse, CompareMarkdownError, CompareMarkdownResponse, ReturnType<typeof compareMarkdownQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await compareMarkdown({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: compareMarkdownQueryKey(options)
 });
 
 export const differenceFlameQueryKey = (options: Options<DifferenceFlameData>) => createQueryKey('differenceFlame', options);

@@ -1,11 +1,13 @@
 //! A comparison as Markdown, for pull requests.
 
-use leadline_compare::rule::RuleResult;
+use crate::{
+    export::table::{MetricRow, metric_rows},
+    rule::RuleResult,
+};
 use leadline_protocol::compare::Assessment;
 
-use crate::cli::text::comparison::{MetricRow, metric_rows, outcome_word};
-
-pub(super) fn render(assessment: &Assessment, rules: &[RuleResult]) -> String {
+/// `rules`: outcomes of a gate; may be empty.
+pub fn render(assessment: &Assessment, rules: &[RuleResult]) -> String {
     let mut lines = Vec::new();
     for answer in &assessment.answers {
         lines.push(format!("**{}**\n", escaped(answer)));
@@ -20,29 +22,40 @@ pub(super) fn render(assessment: &Assessment, rules: &[RuleResult]) -> String {
             lines.push(format!(
                 "| {} | {} | {} |",
                 escaped(&result.rule),
-                outcome_word(result.outcome),
+                result.outcome.word(),
                 escaped(&result.sentence)
             ));
         }
     }
-    let [a, b] = [0, 1].map(|group| escaped(&assessment.groups[group].label));
+    for group in 0..assessment.groups.len() {
+        if group as u64 != assessment.baseline {
+            push_metrics(&mut lines, assessment, group);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn push_metrics(lines: &mut Vec<String>, assessment: &Assessment, group: usize) {
+    let label = |group: usize| escaped(&assessment.groups[group].label);
+    let baseline = label(assessment.baseline as usize);
     lines.push(format!(
-        "\n| metric | {a} | {b} | change | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---|"
+        "\n| metric | {baseline} | {} | change | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---|",
+        label(group)
     ));
-    for row in metric_rows(assessment) {
+    for row in metric_rows(assessment, group) {
         let MetricRow {
             name,
-            values: [a, b],
+            baseline,
+            value,
             change,
             interval,
             verdict,
             ..
         } = row;
         lines.push(format!(
-            "| {name} | {a} | {b} | {change} | {interval} | {verdict} |"
+            "| {name} | {baseline} | {value} | {change} | {interval} | {verdict} |"
         ));
     }
-    lines.join("\n") + "\n"
 }
 
 /// Labels are names of files, which may contain anything.

@@ -1,0 +1,6 @@
+//! A comparison as a file: for spreadsheets, pull requests, and readers without Leadline.
+
+pub mod csv;
+pub mod html;
+pub mod markdown;
+pub mod table;

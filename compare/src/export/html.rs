@@ -1,0 +1,202 @@
+//! A comparison as one HTML file without scripts or references, which opens offline.
+
+use crate::export::table::{MetricRow, metric_rows};
+use leadline_protocol::compare::{Assessment, Change, ComparabilityLevel, Difference};
+use std::fmt::Write;
+
+const STYLE: &str = "
+body { font: 14px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 24px auto; padding: 0 16px; color: #16202b; background: #fff }
+h1 { font-size: 20px } h2 { font-size: 15px; margin-top: 28px }
+.answer { font-size: 17px; font-weight: 600 }
+.notice { border-left: 4px solid #c3ccd6; padding: 6px 12px; background: #f6f7f9 }
+.comparable { border-color: #0b8a6a } .with_differences { border-color: #c77700 } .not_comparable { border-color: #c2410c }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
+th, td { text-align: right; padding: 4px 8px; border-bottom: 1px solid #dde2e8; white-space: nowrap }
+th:first-child, td:first-child { text-align: left; white-space: normal }
+.better { color: #08694f; font-weight: 600 } .worse { color: #b03a0a; font-weight: 600 }
+.mute { color: #55636f; font-size: 12px } svg { vertical-align: middle; color: #55636f }
+@media (max-width: 700px) { table { display: block; overflow-x: auto } }
+";
+
+pub fn render(assessment: &Assessment) -> String {
+    let labels: Vec<String> = assessment
+        .groups
+        .iter()
+        .map(|group| escaped(&group.label))
+        .collect();
+    let title = format!("Comparison of {}", labels.join(", "));
+    let mut html = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title><style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n"
+    );
+    for answer in &assessment.answers {
+        let _ = writeln!(html, "<p class=\"answer\">{}</p>", escaped(answer));
+    }
+    push_comparability(&mut html, assessment);
+    for group in 0..assessment.groups.len() {
+        if group as u64 != assessment.baseline {
+            push_metrics(&mut html, assessment, group, &labels);
+        }
+    }
+    push_differences(&mut html, assessment, &labels);
+    push_definitions(&mut html, assessment);
+    html + "</body></html>\n"
+}
+
+fn push_comparability(html: &mut String, assessment: &Assessment) {
+    let comparability = &assessment.comparability;
+    let level = match comparability.level {
+        ComparabilityLevel::Comparable => "comparable",
+        ComparabilityLevel::WithDifferences => "with_differences",
+        ComparabilityLevel::NotComparable => "not_comparable",
+    };
+    let reasons: String = comparability
+        .reasons
+        .iter()
+        .map(|reason| format!("<br>{}", escaped(reason)))
+        .collect();
+    let sentence = escaped(&comparability.sentence);
+    let _ = writeln!(html, "<p class=\"notice {level}\">{sentence}{reasons}</p>");
+}
+
+fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels: &[String]) {
+    let baseline = &labels[assessment.baseline as usize];
+    let _ = writeln!(
+        html,
+        "<h2>{} compared with {baseline}</h2>\n<table><thead><tr><th>Metric</th><th>{baseline}</th><th>{}</th><th>Change</th><th>95 % interval</th><th></th><th>Verdict</th></tr></thead><tbody>",
+        labels[group], labels[group]
+    );
+    let rows = metric_rows(assessment, group);
+    let limit = limit(&rows, assessment.threshold_percent);
+    for row in &rows {
+        let plot = row.numbers.map_or_else(String::new, |change| {
+            forest(change, limit, assessment.threshold_percent)
+        });
+        let reason = row.reason.as_deref().map_or_else(String::new, |reason| {
+            format!("<br><span class=\"mute\">{}</span>", escaped(reason))
+        });
+        let _ = writeln!(
+            html,
+            "<tr><td>{}{reason}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{plot}</td><td class=\"{}\">{}</td></tr>",
+            row.name, row.baseline, row.value, row.change, row.interval, row.verdict, row.verdict
+        );
+    }
+    html.push_str("</tbody></table>\n");
+}
+
+/// Percentage at the ends of the plot; larger changes are cut off.
+fn limit(rows: &[MetricRow], threshold: f64) -> f64 {
+    let changes = rows.iter().filter_map(|row| row.numbers);
+    let bounds = changes.filter_map(|change| change.interval_percent);
+    let largest = bounds
+        .flat_map(|interval| [interval.low.abs(), interval.high.abs()])
+        .fold(0.0, f64::max);
+    (largest * 1.1).clamp(threshold * 2.5, 60.0_f64.max(threshold * 2.5))
+}
+
+/// The interval against the threshold.
+fn forest(change: &Change, limit: f64, threshold: f64) -> String {
+    let x = |percent: f64| (percent.clamp(-limit, limit) / limit + 1.0) * 100.0;
+    let band = threshold / limit * 100.0;
+    let interval = change
+        .interval_percent
+        .map_or_else(String::new, |interval| {
+            format!(
+                "<path d=\"M{:.1} 9H{:.1}\" stroke=\"currentColor\" stroke-width=\"2\"/>",
+                x(interval.low),
+                x(interval.high)
+            )
+        });
+    format!(
+        "<svg width=\"200\" height=\"18\" viewBox=\"0 0 200 18\" aria-hidden=\"true\"><rect x=\"{:.1}\" width=\"{:.1}\" height=\"18\" fill=\"#eef1f4\"/><path d=\"M100 0V18\" stroke=\"#dde2e8\"/>{interval}<circle cx=\"{:.1}\" cy=\"9\" r=\"4\" fill=\"currentColor\"/></svg>",
+        100.0 - band,
+        2.0 * band,
+        x(change.percent)
+    )
+}
+
+fn push_differences(html: &mut String, assessment: &Assessment, labels: &[String]) {
+    let differences: Vec<&Difference> = [
+        &assessment.result_differences,
+        &assessment.setting_differences,
+        &assessment.host_differences,
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if differences.is_empty() {
+        return;
+    }
+    let heads: String = labels
+        .iter()
+        .map(|label| format!("<th>{label}</th>"))
+        .collect();
+    let _ = writeln!(
+        html,
+        "<h2>Differences</h2>\n<table><thead><tr><th></th>{heads}</tr></thead><tbody>"
+    );
+    for difference in differences {
+        let mark = if difference.is_harmful {
+            " <span class=\"mute\">affects results</span>"
+        } else {
+            ""
+        };
+        let cells: String = values_of_groups(assessment, difference)
+            .into_iter()
+            .map(|text| format!("<td>{}</td>", escaped(&text)))
+            .collect();
+        let name = escaped(&difference.name);
+        let _ = writeln!(html, "<tr><td>{name}{mark}</td>{cells}</tr>");
+    }
+    html.push_str("</tbody></table>\n");
+}
+
+/// The different values in each group.
+fn values_of_groups(assessment: &Assessment, difference: &Difference) -> Vec<String> {
+    let mut values = difference.values.iter();
+    let groups = assessment.groups.iter().map(|group| {
+        let mut texts: Vec<&str> = Vec::new();
+        for value in values.by_ref().take(group.runs.len()) {
+            let text = value.as_deref().unwrap_or("none");
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        texts.join(" / ")
+    });
+    groups.collect()
+}
+
+fn push_definitions(html: &mut String, assessment: &Assessment) {
+    let groups: Vec<String> = assessment
+        .groups
+        .iter()
+        .map(|group| {
+            format!(
+                "{}: {}",
+                escaped(&group.label),
+                escaped(&group.runs.join(", "))
+            )
+        })
+        .collect();
+    let _ = writeln!(
+        html,
+        "<p class=\"mute\">Runs: {}.<br>Each value is the median of the runs. The change is the Hodges–Lehmann estimate of the ratio; the interval contains the true change with a probability of 95 %. <em>Equivalent</em>: the whole interval is within ±{} % (grey band). <em>Better</em> and <em>worse</em>: significant at 5 % after correction for all metrics of the table (Holm). <em>Undecided</em>: more runs are needed.<br>Made by Leadline.</p>",
+        groups.join("; "),
+        assessment.threshold_percent
+    );
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            letter if letter.is_control() => escaped.push(' '),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}

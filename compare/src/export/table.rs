@@ -1,0 +1,78 @@
+//! The tested metrics of a group and the baseline as text.
+
+use leadline_protocol::{
+    compare::{Assessment, Change, ChangeVerdict, ComparedMetric},
+    format::{bandwidth, bytes, latency, rate},
+    metrics::{METRICS, Unit},
+};
+
+pub struct MetricRow<'a> {
+    pub name: &'static str,
+    /// Median of the baseline.
+    pub baseline: String,
+    /// Median of the group.
+    pub value: String,
+    /// Empty without a change.
+    pub change: String,
+    /// Empty without an interval.
+    pub interval: String,
+    /// Empty without a verdict.
+    pub verdict: &'static str,
+    /// Why the verdict is undecided.
+    pub reason: Option<String>,
+    /// The numbers; null without a change.
+    pub numbers: Option<&'a Change>,
+}
+
+/// `group` is an index.
+pub fn metric_rows(assessment: &Assessment, group: usize) -> Vec<MetricRow<'_>> {
+    let rows = assessment.metrics.iter();
+    rows.filter_map(|metric| metric_row(metric, assessment.baseline as usize, group))
+        .collect()
+}
+
+fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<MetricRow<'_>> {
+    let row = METRICS
+        .iter()
+        .find(|row| row.is_tested && row.name == metric.name)?;
+    let median = |group: usize| {
+        let median = metric.groups.get(group).and_then(|group| group.median);
+        median.map_or("–".into(), |value| formatted(value, metric.unit))
+    };
+    let change = metric.changes.get(group)?.as_ref();
+    let interval = change.and_then(|change| change.interval_percent);
+    let verdict = change.and_then(|change| change.verdict);
+    Some(MetricRow {
+        name: row.label,
+        baseline: median(baseline),
+        value: median(group),
+        change: change.map_or_else(String::new, |change| format!("{:+.1} %", change.percent)),
+        interval: interval.map_or_else(String::new, |interval| {
+            format!("{:+.1} to {:+.1} %", interval.low, interval.high)
+        }),
+        verdict: verdict.map_or("", verdict_word),
+        reason: change
+            .filter(|change| change.verdict == Some(ChangeVerdict::Undecided))
+            .and_then(|change| change.reason.clone()),
+        numbers: change,
+    })
+}
+
+fn formatted(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::PerSecond => rate(value),
+        Unit::BytesPerSecond => bandwidth(value),
+        Unit::Nanoseconds => latency(value),
+        Unit::Bytes => bytes(value as u64),
+        Unit::Percent => format!("{value:.1} %"),
+        Unit::Milliseconds => format!("{value:.0} ms"),
+        Unit::Count => format!("{value:.3}"),
+    }
+}
+
+fn verdict_word(verdict: ChangeVerdict) -> &'static str {
+    match verdict {
+        ChangeVerdict::NotComparable => "not comparable",
+        other => other.as_str(),
+    }
+}
