@@ -51,7 +51,12 @@ pub(crate) fn assess(
     Comparability {
         level,
         sentence,
-        reasons: obstacles.into_iter().skip(1).chain(left_out).collect(),
+        reasons: obstacles
+            .into_iter()
+            .skip(1)
+            .chain(left_out)
+            .chain(not_interleaved(groups))
+            .collect(),
         rerun: layers.and_then(|_| layers::rerun(groups)),
     }
 }
@@ -98,6 +103,19 @@ fn mixed_setting(group: &Group) -> Option<String> {
             text(first.get(name)),
             text(other.get(name))
         ))
+    })
+}
+
+/// A change of the host between two series of runs looks like a difference of the groups: 74 % to
+/// 100 % false verdicts under drift (`docs/comparison.md`).
+fn not_interleaved(groups: &[Group]) -> Option<String> {
+    let repeated = groups.iter().any(|group| group.runs.len() > 1);
+    let mut blocks = all_runs(groups).map(|run| run.block.map(|block| block.study));
+    let first = blocks.next()?;
+    let is_one_study = first.is_some() && blocks.all(|study| study == first);
+    (repeated && !is_one_study).then(|| {
+        "The runs were not interleaved in one study, so a change of the host between the groups counts as a difference."
+            .into()
     })
 }
 

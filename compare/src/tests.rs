@@ -139,6 +139,22 @@ fn too_few_runs_are_undecided_with_the_number_required() {
 }
 
 #[test]
+fn groups_that_were_not_interleaved_are_marked() {
+    let is_marked = |paired| {
+        let reasons = compare_groups(&STEADY, &STEADY, paired)
+            .comparability
+            .reasons;
+        reasons
+            .iter()
+            .any(|reason| reason.contains("not interleaved"))
+    };
+    assert!(is_marked(false) && !is_marked(true));
+    let device = |number| run(number, 1.0, "device", "6.1");
+    let single = compare(&[device(1), device(2)], 0);
+    assert!(single.comparability.reasons.is_empty());
+}
+
+#[test]
 fn incomplete_runs_are_left_out() {
     let mut runs: Vec<Run> = (1..=3).map(|n| run(n, 1000.0, "device", "6.1")).collect();
     runs[1].summary.status = RunStatus::Failed;

@@ -1,10 +1,10 @@
 //! Ratio of two groups of runs, and the verdict about it.
 
-use crate::{CONFIDENCE, Estimate, paired, unpaired};
-use serde::Serialize;
+use crate::{CONFIDENCE, Estimate, PROBABILITY_ERROR, paired, ranks::merge_equal, unpaired};
+use serde::{Deserialize, Serialize};
 
 /// Whether larger values are better.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     Higher,
@@ -12,21 +12,23 @@ pub enum Better {
 }
 
 /// How a metric of B compares with that of A.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
+    /// The difference is significant, and the interval is neither inside the threshold nor contains 1.
     Better,
+    /// As [`Verdict::Better`], in the other direction.
     Worse,
-    /// The interval is within the threshold.
+    /// The interval is inside the threshold.
     Equivalent,
-    /// The interval contains differences that matter and those that do not.
+    /// Anything else: more runs are needed.
     Undecided,
     /// There are too few runs for an interval.
     TooFew,
 }
 
 /// Ratio B / A of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     pub estimate: Estimate,
     /// Two-sided, of the hypothesis that the ratio is 1.
@@ -34,7 +36,7 @@ pub struct Ratio {
 }
 
 /// Why two groups have no ratio.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoRatio {
     Empty,
@@ -49,11 +51,19 @@ pub enum NoRatio {
 /// # Errors
 /// The values have no ratio.
 pub fn compare_pairs(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
+    compare_pairs_at(pairs, CONFIDENCE)
+}
+
+/// [`compare_pairs`] with an interval of another confidence.
+///
+/// # Errors
+/// As [`compare_pairs`].
+pub fn compare_pairs_at(pairs: &[(f64, f64)], confidence: f64) -> Result<Ratio, NoRatio> {
     let values = pairs.iter().flat_map(|(a, b)| [*a, *b]);
     check(values, pairs.len(), paired::MAX_PAIRS)?;
-    let differences: Vec<f64> = pairs.iter().map(|(a, b)| b.ln() - a.ln()).collect();
+    let differences = merge_equal(pairs.iter().map(|(a, b)| b.ln() - a.ln()).collect());
     Ok(Ratio {
-        estimate: paired::interval(&differences).map(f64::exp),
+        estimate: paired::interval_at(&differences, confidence).map(f64::exp),
         p_value: paired::p_value(&differences),
     })
 }
@@ -63,6 +73,14 @@ pub fn compare_pairs(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
 /// # Errors
 /// The values have no ratio.
 pub fn compare_groups(a: &[f64], b: &[f64]) -> Result<Ratio, NoRatio> {
+    compare_groups_at(a, b, CONFIDENCE)
+}
+
+/// [`compare_groups`] with an interval of another confidence.
+///
+/// # Errors
+/// As [`compare_groups`].
+pub fn compare_groups_at(a: &[f64], b: &[f64], confidence: f64) -> Result<Ratio, NoRatio> {
     let values = a.iter().chain(b).copied();
     let fewest = if a.is_empty() || b.is_empty() {
         0
@@ -70,11 +88,11 @@ pub fn compare_groups(a: &[f64], b: &[f64]) -> Result<Ratio, NoRatio> {
         a.len() + b.len()
     };
     check(values, fewest, unpaired::MAX_VALUES)?;
-    let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<_>>();
-    let (a, b) = (logarithms(a), logarithms(b));
+    let logarithms = merge_equal(a.iter().chain(b).map(|value| value.ln()).collect());
+    let (a, b) = logarithms.split_at(a.len());
     Ok(Ratio {
-        estimate: unpaired::interval(&a, &b).map(f64::exp),
-        p_value: unpaired::p_value(&a, &b),
+        estimate: unpaired::interval_at(a, b, confidence).map(f64::exp),
+        p_value: unpaired::p_value(a, b),
     })
 }
 
@@ -94,14 +112,25 @@ impl Ratio {
     /// `threshold`: smallest ratio that matters, such as 1.02. `adjusted_p`: the p-value after the
     /// correction for all metrics (`holm`).
     pub fn verdict(&self, better: Better, threshold: f64, adjusted_p: f64) -> Verdict {
+        self.verdict_at(better, threshold, adjusted_p, CONFIDENCE)
+    }
+
+    /// [`Ratio::verdict`] of a ratio that was computed with this confidence.
+    pub fn verdict_at(
+        &self,
+        better: Better,
+        threshold: f64,
+        adjusted_p: f64,
+        confidence: f64,
+    ) -> Verdict {
         let Estimate { low, high, .. } = self.estimate;
-        if !self.estimate.is_supported() {
+        if !self.estimate.is_supported_at(confidence) {
             return Verdict::TooFew;
         }
         if low >= 1.0 / threshold && high <= threshold {
             return Verdict::Equivalent;
         }
-        let is_significant = adjusted_p <= 1.0 - CONFIDENCE;
+        let is_significant = adjusted_p <= 1.0 - confidence + PROBABILITY_ERROR;
         let is_higher = low > 1.0;
         let is_lower = high < 1.0;
         if !is_significant || !(is_higher || is_lower) {

@@ -1,14 +1,17 @@
 //! Correction for several metrics.
 
 /// Adjusted p-values of Holm's method, in the order of `p_values`: the probability of one or more
-/// false discoveries is at most the level that each is compared with (Holm 1979).
+/// false discoveries is at most the level that each is compared with (Holm 1979). NaN stays NaN and
+/// is not counted.
 pub fn adjust(p_values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    let indexes = 0..p_values.len();
+    let mut order: Vec<usize> = indexes.filter(|i| !p_values[*i].is_nan()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
-    let mut adjusted = vec![0.0; p_values.len()];
+    let mut adjusted = vec![f64::NAN; p_values.len()];
     let mut largest: f64 = 0.0;
+    let count = order.len();
     for (position, index) in order.into_iter().enumerate() {
-        let factor = (p_values.len() - position) as f64;
+        let factor = (count - position) as f64;
         largest = largest.max((p_values[index] * factor).min(1.0));
         adjusted[index] = largest;
     }

@@ -1,6 +1,6 @@
 //! Statistics of repeated runs. The unit is the run: a value is the result of one run, never of a
-//! window of it. All methods are based on ranks and are exact for small samples, because runs are
-//! few, and their results are skewed and often bimodal. Pure.
+//! window of it. All comparisons are based on ranks and are exact for small samples, because runs
+//! are few, and their results are skewed and often bimodal. Pure.
 
 pub mod comparison;
 pub mod holm;
@@ -10,23 +10,34 @@ pub mod unpaired;
 
 mod ranks;
 
-/// Confidence of all intervals.
+use serde::{Deserialize, Serialize};
+
+/// Confidence of all intervals, unless a function takes it as a parameter.
 pub const CONFIDENCE: f64 = 0.95;
 
+/// Rounding errors of summed probabilities are smaller. Some tails are exactly 2.5 %, for example
+/// those of 1 and 39 values.
+const PROBABILITY_ERROR: f64 = 1e-12;
+
 /// An estimate with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     pub value: f64,
     pub low: f64,
     pub high: f64,
-    /// Of the interval, 0 to 1; below [`CONFIDENCE`] if there are too few values.
+    /// Of the interval, 0 to 1; lower than required if there are too few values.
     pub confidence: f64,
 }
 
 impl Estimate {
-    /// Whether there are enough values for an interval with the required confidence.
+    /// Whether there are enough values for an interval with [`CONFIDENCE`].
     pub fn is_supported(&self) -> bool {
-        self.confidence >= CONFIDENCE
+        self.is_supported_at(CONFIDENCE)
+    }
+
+    /// Whether there are enough values for an interval with this confidence.
+    pub fn is_supported_at(&self, confidence: f64) -> bool {
+        self.confidence >= confidence - PROBABILITY_ERROR
     }
 
     /// Applies an increasing function to the estimate and the bounds.
@@ -41,12 +52,13 @@ impl Estimate {
     }
 }
 
-/// The interval between the values that exclude `outside` of the sorted candidates at each end.
+/// The shortest interval between two of the sorted candidates, as many from each end, with at least
+/// this confidence; from the first to the last candidate if there are too few.
 ///
 /// `cumulative[k]` is the probability that at most `k` candidates are on one side of the true
 /// value. The estimate is the median of the candidates.
-fn between(sorted: &[f64], cumulative: &[f64]) -> Estimate {
-    let tail = (1.0 - CONFIDENCE) / 2.0;
+fn between(sorted: &[f64], cumulative: &[f64], confidence: f64) -> Estimate {
+    let tail = (1.0 - confidence) / 2.0 + PROBABILITY_ERROR;
     let is_excluded = |k: &usize| cumulative[*k] <= tail;
     let last = sorted.len() - 1;
     let outside = (0..=last / 2).take_while(is_excluded).last().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! The median of one group and its interval from order statistics.
 
-use crate::{Estimate, between, sorted};
+use crate::{CONFIDENCE, Estimate, between, sorted};
 
 /// Median and interval; the confidence is that of a sign test (David and Nagaraja, Order
 /// Statistics, 3rd edition, §7.1): of n values, the k-th smallest and the k-th largest enclose the
@@ -9,7 +9,8 @@ use crate::{Estimate, between, sorted};
 /// # Panics
 /// There are no values.
 pub fn interval(values: &[f64]) -> Estimate {
-    between(&sorted(values.to_vec()), &binomial(values.len()))
+    let cumulative = binomial(values.len());
+    between(&sorted(values.to_vec()), &cumulative, CONFIDENCE)
 }
 
 /// # Panics

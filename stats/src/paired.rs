@@ -3,7 +3,7 @@
 //! Valid for differences that are symmetric around their median.
 
 use crate::{
-    Estimate, between,
+    CONFIDENCE, Estimate, between,
     ranks::{cumulative, doubled_ranks, signed_sums, two_sided},
     sorted,
 };
@@ -11,11 +11,20 @@ use crate::{
 /// Above this number of pairs the exact distribution costs too much time.
 pub const MAX_PAIRS: usize = 200;
 
-/// The median of all means of two differences, with its exact interval.
+/// The median of all means of two differences, with its exact interval. With ties the confidence is
+/// at least the stated one.
 ///
 /// # Panics
 /// There are no differences, or more than [`MAX_PAIRS`].
 pub fn interval(differences: &[f64]) -> Estimate {
+    interval_at(differences, CONFIDENCE)
+}
+
+/// [`interval`] with another confidence.
+///
+/// # Panics
+/// As [`interval`].
+pub fn interval_at(differences: &[f64], confidence: f64) -> Estimate {
     let n = differences.len();
     assert!((1..=MAX_PAIRS).contains(&n), "{n} pairs");
     let means = differences
@@ -23,11 +32,13 @@ pub fn interval(differences: &[f64]) -> Estimate {
         .enumerate()
         .flat_map(|(index, a)| differences[index..].iter().map(|b| f64::midpoint(*a, *b)));
     let ranks: Vec<usize> = (1..=n).collect();
-    between(&sorted(means.collect()), &cumulative(signed_sums(&ranks)))
+    let cumulative = cumulative(signed_sums(&ranks));
+    between(&sorted(means.collect()), &cumulative, confidence)
 }
 
 /// Two-sided p-value of the signed-rank test. Differences of zero are left out (Wilcoxon); ties get
-/// their mean rank, and the distribution is exact for them.
+/// their mean rank, and the distribution is exact for them. Only equal values are ties: differences
+/// that are equal except for rounding errors have to be made equal before.
 pub fn p_value(differences: &[f64]) -> f64 {
     let differing: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
     let sizes: Vec<f64> = differing

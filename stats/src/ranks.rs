@@ -1,5 +1,9 @@
 //! Exact distributions of rank sums.
 
+/// The largest logarithm of a double is 710, so the difference of two has an error of up to 2e-13.
+/// No measurement has 12 digits.
+const LOGARITHM_ERROR: f64 = 1e-12;
+
 /// Sums of probabilities up to each index.
 pub(crate) fn cumulative(mut probabilities: Vec<f64>) -> Vec<f64> {
     let mut sum = 0.0;
@@ -32,6 +36,23 @@ pub(crate) fn doubled_ranks(values: &[f64]) -> Vec<usize> {
     ranks
 }
 
+/// Makes logarithms equal that differ only by rounding errors, in size: 100 to 102 and 0.3 to 0.306
+/// are the same change, and their ranks must not depend on the last bit of a logarithm.
+pub(crate) fn merge_equal(mut logarithms: Vec<f64>) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..logarithms.len()).collect();
+    order.sort_by(|a, b| logarithms[*a].abs().total_cmp(&logarithms[*b].abs()));
+    let (mut last, mut merged) = (0.0, 0.0);
+    for index in order {
+        let size = logarithms[index].abs();
+        if size - last > LOGARITHM_ERROR {
+            merged = size;
+        }
+        last = size;
+        logarithms[index] = logarithms[index].signum() * merged;
+    }
+    logarithms
+}
+
 /// P(sum = s) of ranks that are each included with probability 1/2.
 pub(crate) fn signed_sums(ranks: &[usize]) -> Vec<f64> {
     let total: usize = ranks.iter().sum();
@@ -52,32 +73,58 @@ pub(crate) fn signed_sums(ranks: &[usize]) -> Vec<f64> {
     probabilities
 }
 
-/// P(sum = s) of `chosen` ranks that are drawn without replacement.
+/// Ranks from 0 in the largest possible unit: the same order of sums of equally many ranks, and
+/// fewer different sums.
+pub(crate) fn reduced(mut ranks: Vec<usize>) -> Vec<usize> {
+    let smallest = ranks.iter().copied().min().unwrap_or(0);
+    let divisor = |a: usize, b: usize| -> usize {
+        let (mut a, mut b) = (a, b);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let unit = ranks.iter().map(|rank| rank - smallest).fold(0, divisor);
+    for rank in &mut ranks {
+        *rank = (*rank - smallest) / unit.max(1);
+    }
+    ranks
+}
+
+/// P(sum = s) of `chosen` ranks that are drawn without replacement, up to the largest sum.
 pub(crate) fn drawn_sums(ranks: &[usize], chosen: usize) -> Vec<f64> {
-    let total: usize = ranks.iter().sum();
+    let mut ranks = ranks.to_vec();
+    ranks.sort_unstable();
+    let sum_of_last = |end: usize, count: usize| ranks[end - count..end].iter().sum::<usize>();
+    let largest = sum_of_last(ranks.len(), chosen);
     // Probability of each number of drawn ranks and each sum, after the ranks so far: the next one
     // is drawn with probability missing / left.
-    let mut probabilities = vec![vec![0.0; total + 1]; chosen + 1];
+    let mut probabilities = vec![vec![0.0; largest + 1]; chosen + 1];
     probabilities[0][0] = 1.0;
     for (index, rank) in ranks.iter().enumerate() {
-        let left = (ranks.len() - index) as f64;
-        for drawn in (0..=chosen.min(index)).rev() {
-            let share = (chosen - drawn) as f64 / left;
-            for sum in (0..=total).rev() {
-                let probability = probabilities[drawn][sum];
-                if probability > 0.0 {
-                    probabilities[drawn][sum] = probability * (1.0 - share);
-                    if drawn < chosen {
-                        probabilities[drawn + 1][sum + rank] += probability * share;
-                    }
+        let left = ranks.len() - index;
+        let fewest = chosen.saturating_sub(left);
+        for drawn in (fewest..=chosen.min(index)).rev() {
+            let share = (chosen - drawn) as f64 / left as f64;
+            let (few, more) = probabilities.split_at_mut(drawn + 1);
+            let from = &mut few[drawn][sum_of_last(drawn, drawn)..=sum_of_last(index, drawn)];
+            if let Some(to) = more.first_mut() {
+                let start = sum_of_last(drawn, drawn) + rank;
+                for (to, from) in to[start..].iter_mut().zip(from.iter()) {
+                    *to += from * share;
                 }
+            }
+            for probability in from {
+                *probability *= 1.0 - share;
             }
         }
     }
     probabilities.swap_remove(chosen)
 }
 
-/// P that a sum is at least as far from the center as `observed`, in both directions.
+/// Twice the probability of the smaller tail that contains `observed`, at most 1. With ties the
+/// distribution of a rank sum is not symmetric; this limits the error in each direction, as the
+/// interval does.
 pub(crate) fn two_sided(probabilities: &[f64], observed: usize) -> f64 {
     let at_most: f64 = probabilities[..=observed].iter().sum();
     let at_least: f64 = probabilities[observed..].iter().sum();

@@ -1,0 +1,30 @@
+//! Simulates studies with a known truth and prints how often the methods are right, as Markdown:
+//!
+//!     cargo run --release -p leadline-stats --example coverage [docs/comparison.md]
+//!
+//! With a file, replaces the text between its markers. The random numbers are seeded: the figures
+//! do not depend on the machine or the number of threads.
+
+#![allow(clippy::print_stdout, reason = "prints the tables")]
+
+mod comparisons;
+mod designs;
+mod simulation;
+
+use std::fmt::Write;
+
+const BEGIN: &str = "<!-- begin of the simulation, see stats/examples/coverage -->";
+const END: &str = "<!-- end of the simulation -->";
+
+fn main() -> std::io::Result<()> {
+    let mut text = String::new();
+    writeln!(text, "\n{}", comparisons::section()).expect("String");
+    let Some(path) = std::env::args().nth(1) else {
+        println!("{text}");
+        return Ok(());
+    };
+    let document = std::fs::read_to_string(&path)?;
+    let (before, rest) = document.split_once(BEGIN).expect("begin marker");
+    let (_, after) = rest.split_once(END).expect("end marker");
+    std::fs::write(path, format!("{before}{BEGIN}\n{text}\n{END}{after}"))
+}
