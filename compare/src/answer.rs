@@ -71,31 +71,37 @@ fn main_clause(
     index: usize,
 ) -> String {
     let name = &group.label;
-    let what = label(metric);
     let runs = metric.groups.get(index).map_or(0, |group| group.n);
     let count = match (change.paired, runs) {
         (true, count) => format!("{count} pairs"),
         (false, 1) => "one run".into(),
         (false, count) => format!("{count} runs"),
     };
-    let relation = relation(change.percent);
+    let basis = format!("({}{count})", interval(change));
+    let what = in_sentence(label(metric));
+    let difference = difference(base, &what, change.percent);
     match change.verdict {
-        Some(ChangeVerdict::Better | ChangeVerdict::Worse) => format!(
-            "{what} of {name} is {relation} that of {base} ({}{count}): {}.",
-            interval(change),
-            change.verdict.map_or("", ChangeVerdict::as_str),
-        ),
-        Some(ChangeVerdict::Equivalent) => format!(
-            "{what} of {name} and {base} is equivalent ({}{count}).",
-            interval(change)
-        ),
+        Some(verdict @ (ChangeVerdict::Better | ChangeVerdict::Worse)) => {
+            format!("{name} has {difference} {basis}: {}.", verdict.as_str())
+        }
+        Some(ChangeVerdict::Equivalent) => {
+            format!("{name} and {base} have equivalent {what} {basis}.")
+        }
         _ => {
             let reason = change.reason.as_deref().unwrap_or_default();
-            format!(
-                "Undecided: {what} of {name} is {relation} that of {base} ({}{count}). {reason}",
-                interval(change)
-            )
+            format!("Undecided: {name} has {difference} {basis}. {reason}")
         }
+    }
+}
+
+/// `Read IOPS` as `read IOPS`; abbreviations stay.
+fn in_sentence(label: &str) -> String {
+    let mut letters = label.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(label.chars().skip(1)).collect()
+        }
+        _ => label.to_owned(),
     }
 }
 
@@ -123,13 +129,13 @@ fn label(metric: &ComparedMetric) -> &str {
     row.map_or(&metric.name, |row| row.label)
 }
 
-/// `4.1 % lower than`; large factors as `9.2 times`.
-fn relation(percent: f64) -> String {
+/// `4.1 % lower read IOPS than before`; large factors as `9.2 times the read IOPS of before`.
+fn difference(base: &str, what: &str, percent: f64) -> String {
     if percent >= 300.0 {
-        return format!("{:.1} times", percent / 100.0 + 1.0);
+        return format!("{:.1} times the {what} of {base}", percent / 100.0 + 1.0);
     }
     let direction = if percent < 0.0 { "lower" } else { "higher" };
-    format!("{} % {direction} than", digits(percent.abs()))
+    format!("{} % {direction} {what} than {base}", digits(percent.abs()))
 }
 
 fn signed(percent: f64) -> String {

@@ -155,7 +155,7 @@ fn sentence(settings: &[&Difference], host: &[&Difference], findings: &[&Differe
             .filter_map(|difference| difference.name.strip_prefix("finding "))
             .collect();
         return format!(
-            "Same test on the same host, but not all runs have the findings {}.",
+            "Same test on the same host, but only some runs have the finding {}.",
             codes.join(", ")
         );
     }

@@ -101,9 +101,7 @@ fn groups_get_a_verdict() {
         let (slower, answer) = verdict(0.95);
         assert_eq!(slower, Some(ChangeVerdict::Worse), "{answer}");
         assert!(
-            answer.starts_with(
-                "Read IOPS of after is 5.0 % lower than that of before (95 % interval −"
-            ),
+            answer.starts_with("after has 5.0 % lower read IOPS than before (95 % interval −"),
             "{answer}"
         );
         assert_eq!(verdict(1.1).0, Some(ChangeVerdict::Better));

@@ -126,7 +126,7 @@ pub struct GroupStatistics {
     pub interval: Option<Interval>,
     /// (largest − smallest) / median, in percent; null for fewer than 2 values.
     pub spread_percent: Option<f64>,
-    /// Labels of runs more than 1.5 interquartile ranges outside of the quartiles. They are part of
+    /// Labels of runs more than 1.5 interquartile ranges outside the quartiles. They are part of
     /// the statistics.
     pub outliers: Vec<String>,
 }

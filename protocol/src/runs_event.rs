@@ -16,13 +16,13 @@ pub enum RunsEvent {
     Deleted { number: u64 },
     /// Number of active and queued runs; sent first, after a heartbeat.
     Queue { running: u64, queued: u64 },
-    /// The database stopped or started to accept writes; sent after the first `queue`, too. Both
+    /// The database stopped accepting writes, or accepts them again; also sent after the first `queue`. Both
     /// fields are null if it accepts them. Runs continue; new ones are rejected with this code.
     Store {
         code: Option<String>,
         /// What is wrong and how to fix it.
         detail: Option<String>,
     },
-    /// The connection is alive. Sent first and at every interval, also on the sockets of runs.
+    /// The connection is alive. Sent first and at every interval, including on the sockets of runs.
     Heartbeat { interval_ms: u64 },
 }

@@ -18,7 +18,7 @@ pub struct Verdict {
     pub class: VerdictClass,
     pub sentence: String,
     /// Shares of the I/Os by the layer that served them ([`StorageLayer`]); they add up to 1. Empty
-    /// if unknown. Runs recorded before the I/Os were sampled have shares of the bytes, also by
+    /// if unknown. Runs recorded before the I/Os were sampled have shares of the bytes, including
     /// `filesystem` and `no_device`.
     pub shares: BTreeMap<String, f64>,
     /// Shares of the bytes; absent if unknown, and for runs recorded before the I/Os were sampled.

@@ -119,7 +119,7 @@ fn output_formats_have_the_same_numbers() {
     assert_eq!(json["rules"][0]["outcome"], "failed");
     let plain = formatted("text");
     assert!(
-        plain.contains("Read IOPS of after is 10 % lower than that of before"),
+        plain.contains("after has 10 % lower read IOPS than before"),
         "{plain}"
     );
     let markdown = formatted("markdown");

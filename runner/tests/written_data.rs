@@ -253,7 +253,7 @@ fn mixed_workers_write_distinct_sectors_to_their_files() {
     }
 }
 
-/// Distinct sectors of `after` that are in `before`, too.
+/// Distinct sectors of `after` that are also in `before`.
 fn distinct_of_both(before: &[u8], after: &[u8]) -> usize {
     let known: HashSet<_> = before.chunks(SECTOR).collect();
     let after: HashSet<_> = after.chunks(SECTOR).collect();

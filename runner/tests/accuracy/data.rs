@@ -96,7 +96,7 @@ fn files_contain_the_requested_data() {
     for (changes, compressible, duplicate) in cases {
         let bytes = written(changes.clone());
         let actual = compressible_percent(&bytes);
-        // NaN: duplicates inside 64 KiB are compressible, too.
+        // NaN: duplicates inside 64 KiB are also compressible.
         assert!(
             compressible.is_nan() || (actual - compressible).abs() < 2.0,
             "{changes}: {actual:.1} % compressible"

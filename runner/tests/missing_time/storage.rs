@@ -1,5 +1,5 @@
 //! A filesystem (FUSE) that answers each request when a script says so, or never. Every request
-//! that is still open is answered on drop, also after a panic.
+//! that is still open is answered on drop, even after a panic.
 
 use super::scratch;
 use fuser::{

@@ -65,7 +65,7 @@ pub(crate) fn image(path: &Path, bytes: u64) {
 }
 
 /// Marks a file as one that Leadline created (`system::host::ownership`): it may be overwritten
-/// without a confirmation, also while the test has it open.
+/// without a confirmation, even while the test has it open.
 pub(crate) fn own(path: &Path) {
     let file = File::open(path).unwrap();
     let found = file.metadata().unwrap();

@@ -25,7 +25,7 @@ pub(crate) const MAX_DAMAGED: usize = 100;
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Damage {
-    /// One bit, also in the header.
+    /// One bit, anywhere in the block or its header.
     Flipped,
     Zeroed,
     /// The write is lost; the block holds an older write.

@@ -68,7 +68,7 @@ impl Recorder {
         }
     }
 
-    /// Waits until `send` succeeds. Returns when the task has failed, too. Cancel safe.
+    /// Waits until `send` succeeds. Also returns if the task has failed. Cancel safe.
     pub(super) async fn ready(&self) {
         let _ = self.writes.reserve().await;
     }

@@ -1,5 +1,5 @@
 //! Records of a run that wait until the database accepts writes: in a file of the data directory,
-//! or in bounded memory if that disk is full, too.
+//! or in bounded memory if that disk is also full.
 //!
 //! The file `spool/run-N.ndjson` has a header and one record per line. It survives a crash of the
 //! server; the next one stores it (`replay`).

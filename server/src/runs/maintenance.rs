@@ -44,7 +44,7 @@ impl Runs {
         while self.wait_until_idle(&mut released).await {
             let began = Instant::now();
             match self.maintenance_step().await {
-                // Pages that are open need CPU time, too.
+                // Open pages also need CPU time.
                 Ok(true) => sleep(began.elapsed().max(MIN_PAUSE)).await,
                 Ok(false) => tokio::select! {
                     () = self.deleted.notified() => {}

@@ -1,4 +1,4 @@
-//! `leadline backup`: copies the database, also while the server runs.
+//! `leadline backup`: copies the database, even while the server runs.
 
 use crate::{config::DataDir, store::backup::copy};
 use anyhow::Context;

@@ -1,4 +1,4 @@
-//! Consistent copies of the database, also while the server runs.
+//! Consistent copies of the database, even while the server runs.
 
 use anyhow::{Context, Result, ensure};
 use sqlx::{

@@ -34,8 +34,8 @@ const APPLICATION_ID: i64 = 0x4C65_6164;
 /// Enough for a page with all its charts; more would compete with measurements for CPU time.
 const READERS: u32 = 4;
 const PRIVATE: u32 = 0o600;
-/// Only another process locks the database for longer. Events are spooled then, also those of runs
-/// that the server stops within its five seconds.
+/// Only another process locks the database for longer. Events are spooled then, including those of
+/// runs that the server stops within its five seconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Store {

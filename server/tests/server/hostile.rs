@@ -252,7 +252,7 @@ async fn after_frames(server: &Program, frames: &[u8]) -> Vec<u8> {
     let _ = stream.write_all(frames).await;
     let mut answer = Vec::new();
     let closed = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer));
-    // A reset is a close, too.
+    // A reset also closes the connection.
     let _ = closed.await.expect("the server closes the connection");
     answer
 }

@@ -45,7 +45,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
       <section className="card stack">
         <h1>Sign in to Leadline</h1>
         <p>
-          On the host of the server, run <code>leadline login</code> and open the link that it
+          On the server host, run <code>leadline login</code> and open the link that it
           prints, or enter the token.
         </p>
         <form

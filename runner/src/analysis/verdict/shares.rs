@@ -66,7 +66,7 @@ impl Shares {
             unknown,
         };
         if evidence.direction == Direction::Write {
-            // What did not reach the device is in memory, also where its pages cannot be looked up.
+            // What did not reach the device is in memory, even where its pages cannot be looked up.
             parts.page_cache.share += parts.unknown.share;
             parts.unknown = Share::exact(0.0);
         }

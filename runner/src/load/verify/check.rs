@@ -68,7 +68,7 @@ fn stale_detail(number: u64, expected: Expected) -> String {
             "This data is of an older write of this run (block {} of those that the worker wrote).",
             count(position)
         ),
-        None => "This data is not of this run.".into(),
+        None => "This data was not written by this run.".into(),
     }
 }
 

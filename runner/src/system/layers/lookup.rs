@@ -223,7 +223,7 @@ impl StoredFile {
         if is(fiemap::DELALLOC) && !direct && matches!(pages, Pages::Dirty) {
             return LayerBytes::all(PageCache, length);
         }
-        // btrfs decompresses in the page cache, also for direct reads.
+        // btrfs decompresses in the page cache, even for direct reads.
         if is(fiemap::ENCODED) && direct && pages.are_read() {
             let cached = self.pages(&part).map_or(0, |found| found.cached);
             if cached >= spanned(&part) {

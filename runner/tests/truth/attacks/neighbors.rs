@@ -352,7 +352,7 @@ pub(super) const CASES: &[Case] = &[
         let prepared = situation_with(job, vec![Box::new(locked), Box::new(volume)], truth);
         during(prepared, move || {
             sleep(Duration::from_millis(500));
-            // The truth is counted, also if the run was already over.
+            // The truth is counted even if the run was already over.
             let _ = std::fs::remove_file(&path);
         })
     }),

@@ -1055,7 +1055,7 @@ export type GroupStatistics = {
      */
     spread_percent?: number | null;
     /**
-     * Labels of runs more than 1.5 interquartile ranges outside of the quartiles. They are part of
+     * Labels of runs more than 1.5 interquartile ranges outside the quartiles. They are part of
      * the statistics.
      */
     outliers: Array<string>;
@@ -3549,7 +3549,7 @@ export type Verdict = {
     sentence: string;
     /**
      * Shares of the I/Os by the layer that served them ([`StorageLayer`]); they add up to 1. Empty
-     * if unknown. Runs recorded before the I/Os were sampled have shares of the bytes, also by
+     * if unknown. Runs recorded before the I/Os were sampled have shares of the bytes, including
      * `filesystem` and `no_device`.
      */
     shares: {

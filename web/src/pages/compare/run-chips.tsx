@@ -1,4 +1,4 @@
-// Selected run numbers, each with a remove button. Numbers without a run are shown too.
+// Selected run numbers, each with a remove button. Numbers without a run are also shown.
 interface RunChipsProps {
   numbers: readonly number[];
   onRemove: (number: number) => void;
