@@ -3826,6 +3826,10 @@ export type StreamRunsErrors = {
      */
     422: ProblemDetails;
     /**
+     * Not a valid WebSocket upgrade
+     */
+    426: ProblemDetails;
+    /**
      * The database does not accept writes, or the server is stopping
      */
     503: ProblemDetails;
@@ -4859,6 +4863,10 @@ export type StreamRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * Not a valid WebSocket upgrade
+     */
+    426: ProblemDetails;
     /**
      * The database does not accept writes, or the server is stopping
      */
