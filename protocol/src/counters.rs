@@ -1,6 +1,9 @@
 //! Counters of one sampling window, by layer.
 
-use crate::{evidence::transition::Direction, histogram::Buckets};
+use crate::{
+    evidence::transition::Direction,
+    histogram::{self, Buckets},
+};
 use serde::{Deserialize, Serialize};
 use std::ops::Add;
 use utoipa::ToSchema;
@@ -13,6 +16,7 @@ pub struct IoCounts {
     pub bytes: u64,
     /// Histogram of total latencies in ns: pairs of bucket number and count.
     #[schema(value_type = Vec<Vec<u64>>)]
+    #[serde(deserialize_with = "histogram::deserialize")]
     pub lat_ns: Buckets,
 }
 
@@ -161,9 +165,9 @@ impl Add for DeviceFlow {
 
     fn add(self, other: Self) -> Self {
         Self::new(
-            self.ios + other.ios,
-            self.merges + other.merges,
-            self.bytes + other.bytes,
+            self.ios.saturating_add(other.ios),
+            self.merges.saturating_add(other.merges),
+            self.bytes.saturating_add(other.bytes),
         )
     }
 }

@@ -24,7 +24,10 @@ impl Add for LayerFlow {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self::new(self.ios + other.ios, self.bytes + other.bytes)
+        Self::new(
+            self.ios.saturating_add(other.ios),
+            self.bytes.saturating_add(other.bytes),
+        )
     }
 }
 

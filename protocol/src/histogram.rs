@@ -1,5 +1,6 @@
 //! Latency histograms with the buckets of the `histogram` crate; see `docs/measurement.md`.
 
+use serde::{Deserialize, Deserializer, de::Error};
 use std::collections::BTreeMap;
 
 /// Non-empty buckets: pairs of bucket number and count, in ascending order.
@@ -49,20 +50,45 @@ pub fn sparse(counts: &[u64; BUCKETS]) -> Buckets {
         .collect()
 }
 
+/// Whether all buckets exist and ascend.
+pub fn is_valid(buckets: &Buckets) -> bool {
+    let ascend = buckets.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    let last = buckets.last().map_or(0, |(bucket, _)| *bucket as usize);
+    ascend && last < BUCKETS
+}
+
+/// For `deserialize_with`.
+///
+/// # Errors
+/// A bucket does not exist, or they do not ascend.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Buckets, D::Error> {
+    let buckets = Buckets::deserialize(deserializer)?;
+    if is_valid(&buckets) {
+        Ok(buckets)
+    } else {
+        Err(D::Error::custom("not a histogram"))
+    }
+}
+
 /// Sums the counts of several histograms.
 pub fn merge<'a>(histograms: impl IntoIterator<Item = &'a Buckets>) -> Buckets {
     let mut counts = BTreeMap::new();
     for (bucket, count) in histograms.into_iter().flatten() {
-        *counts.entry(*bucket).or_insert(0) += count;
+        let sum: &mut u64 = counts.entry(*bucket).or_default();
+        *sum = sum.saturating_add(*count);
     }
     counts.into_iter().collect()
 }
 
 /// Midpoint of the bucket of each percentile (0-100, ascending), in ns; empty without samples.
 pub fn percentiles(buckets: &Buckets, percentiles: &[f64]) -> Vec<u64> {
-    let total: u64 = buckets.iter().map(|(_, count)| count).sum();
-    let mut cumulative = buckets.iter().scan(0, |sum, (bucket, count)| {
-        *sum += count;
+    let counts = buckets.iter().map(|(_, count)| *count);
+    let total = counts.fold(0, u64::saturating_add);
+    if total == 0 {
+        return Vec::new();
+    }
+    let mut cumulative = buckets.iter().scan(0_u64, |sum, (bucket, count)| {
+        *sum = sum.saturating_add(*count);
         Some((*bucket, *sum))
     });
     let Some(mut current) = cumulative.next() else {
@@ -116,6 +142,28 @@ mod tests {
         let merged = merge([&read, &write]);
         assert_eq!(merged, [(5, 90), (7, 9), (100, 1)]);
         assert_eq!(percentiles(&merged, &[50.0, 99.0]), [5, 7]);
+    }
+
+    #[test]
+    fn absurd_counts_do_not_overflow() {
+        let most = vec![(5, u64::MAX), (7, u64::MAX)];
+        assert_eq!(merge([&most, &most]), most);
+        assert_eq!(percentiles(&most, &[50.0, 100.0]), [5, 5]);
+        assert_eq!(percentiles(&vec![(5, 0)], &[50.0]), [0; 0]);
+    }
+
+    #[test]
+    fn buckets_ascend_and_exist() {
+        let last = BUCKETS as u32 - 1;
+        for (buckets, expected) in [
+            (vec![], true),
+            (vec![(0, 1), (last, 0)], true),
+            (vec![(last + 1, 1)], false),
+            (vec![(5, 1), (5, 1)], false),
+            (vec![(5, 1), (4, 1)], false),
+        ] {
+            assert_eq!(is_valid(&buckets), expected, "{buckets:?}");
+        }
     }
 
     /// In tenths of a thousandth of a percent, so that the exact rank is an integer computation.

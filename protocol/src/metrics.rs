@@ -131,7 +131,7 @@ pub static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
 
 #[rustfmt::skip]
 const TOTALS: &[Metric] = &[
-    metric("iops", PerSecond, "IOPS").higher().count(|sample| Some((sample.read.ios + sample.write.ios + sample.trim.ios) as f64)).prometheus("leadline_run_iops"),
+    metric("iops", PerSecond, "IOPS").higher().count(|sample| Some(sample.ios() as f64)).prometheus("leadline_run_iops"),
     metric("window_ms", Milliseconds, "Sampling window").gauge(sample!(window_ms)).csv("window_ms"),
 ];
 

@@ -121,16 +121,17 @@ impl Report {
 
     /// CPU time of the runner per I/O in ns; `None` without I/O or CPU times.
     pub fn cpu_ns_per_io(&self) -> Option<f64> {
-        let ios = self.read.ios + self.write.ios + self.trim.ios;
+        let reads_and_writes = self.read.ios.saturating_add(self.write.ios);
+        let ios = reads_and_writes.saturating_add(self.trim.ios);
         let cpu = self.cpu.as_ref()?;
         (ios > 0).then(|| (cpu.user_ms + cpu.system_ms) * 1e6 / ios as f64)
     }
 
     /// Reads and writes of the devices per read or write; `None` without I/O or a device.
     pub fn device_ios_per_io(&self) -> Option<f64> {
-        let ios = self.read.ios + self.write.ios;
+        let ios = self.read.ios.saturating_add(self.write.ios);
         let device = &self.device.as_ref()?.counts;
-        (ios > 0).then(|| (device.read_ios + device.write_ios) as f64 / ios as f64)
+        (ios > 0).then(|| device.read_ios.saturating_add(device.write_ios) as f64 / ios as f64)
     }
 }
 

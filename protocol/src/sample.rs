@@ -48,3 +48,12 @@ pub struct Sample {
     #[serde(default)]
     pub gauge: Option<Gauge>,
 }
+
+impl Sample {
+    /// Completed reads, writes and trims.
+    pub fn ios(&self) -> u64 {
+        let directions = [&self.read, &self.write, &self.trim];
+        let ios = directions.into_iter().map(|counts| counts.ios);
+        ios.fold(0, u64::saturating_add)
+    }
+}

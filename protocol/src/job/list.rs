@@ -42,11 +42,31 @@ impl FioValue for CpuList {
             let range = first.parse().ok()?..=last.parse().ok()?;
             (!range.is_empty() && *range.end() < MAX_CPUS).then_some(range)
         };
-        let ranges: Option<Vec<_>> = text.split(',').map(range).collect();
-        let ranges = ranges.ok_or_else(|| format!("`{text}` is not a CPU list such as 0-3,8"))?;
-        let mut cpus: Vec<u32> = ranges.into_iter().flatten().collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        Ok(Self(cpus))
+        // Many ranges may contain the same numbers.
+        let mut is_listed = [false; MAX_CPUS as usize];
+        for part in text.split(',') {
+            let range =
+                range(part).ok_or_else(|| format!("`{text}` is not a CPU list such as 0-3,8"))?;
+            is_listed[*range.start() as usize..=*range.end() as usize].fill(true);
+        }
+        let cpus = (0..MAX_CPUS).filter(|cpu| is_listed[*cpu as usize]);
+        Ok(Self(cpus.collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_lists_are_sorted_and_bounded() {
+        let parse = |text: &str| CpuList::parse(text).ok().map(|list| list.0);
+        assert_eq!(parse("8, 0-2,1-3"), Some(vec![0, 1, 2, 3, 8]));
+        for invalid in ["", "1,", "3-1", "4096", "0-4096", "-1", "a"] {
+            assert_eq!(parse(invalid), None, "{invalid}");
+        }
+        // A list of all ranges of a body would need gigabytes.
+        let repeated = vec!["0-4095"; 150_000].join(",");
+        assert_eq!(parse(&repeated).unwrap().len(), 4096);
     }
 }

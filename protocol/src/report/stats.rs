@@ -1,6 +1,9 @@
 //! Counts and latencies of the measured window.
 
-use crate::{histogram::Buckets, report::missing_time::Unfinished};
+use crate::{
+    histogram::{self, Buckets},
+    report::missing_time::Unfinished,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -61,6 +64,7 @@ pub struct LatencyStats {
     pub percentiles: BTreeMap<String, u64>,
     /// Histogram: pairs of bucket number and count.
     #[schema(value_type = Vec<Vec<u64>>)]
+    #[serde(deserialize_with = "histogram::deserialize")]
     pub buckets: Buckets,
     /// Names of lower bounds, `max` or percentiles such as `"99.9"`: the exact values depend on I/Os
     /// that were in flight at the end.

@@ -5,16 +5,16 @@
 //! 6.18, test profile: `cargo test -p leadline-runner --test cost -- --ignored --nocapture`, like
 //! all such numbers in this folder).
 
-mod block_stat;
-mod cgroup_io;
-mod cpu;
+pub(crate) mod block_stat;
+pub(crate) mod cgroup_io;
+pub(crate) mod cpu;
 pub(crate) mod direct_io;
 mod disks;
 pub mod extents;
 mod kernel_file;
-mod memory;
-mod pressure;
-mod process_io;
+pub(crate) mod memory;
+pub(crate) mod pressure;
+pub(crate) mod process_io;
 pub(crate) mod profile;
 pub mod region;
 pub(crate) mod request_trace;
@@ -241,7 +241,7 @@ impl Counters {
         let mut readings = readings.filter(|(name, ..)| name == device);
         readings.any(|(_, from, to)| {
             let counts = block_stat::since(from, to);
-            counts.write_ios + counts.discard_ios + counts.flush_ios > 0
+            counts.write_ios > 0 || counts.discard_ios > 0 || counts.flush_ios > 0
         })
     }
 }

@@ -6,11 +6,11 @@ use crate::{
         problem::{ApiError, ProblemResponses},
     },
     error::Error,
-    query::flame::{Theme, draw, draw_difference},
+    query::flame::{Stacks, Theme, draw, draw_difference},
     runs::Runs,
 };
 use axum::{extract::State, http::header, response::IntoResponse};
-use leadline_protocol::{evidence::Profile, run::Run};
+use leadline_protocol::run::Run;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -46,8 +46,8 @@ pub(crate) async fn run_flame(
 ) -> Result<impl IntoResponse, ApiError> {
     let run = runs.get(n).await?;
     let title = title(&run);
-    let profile = profile(run)?;
-    svg(move || draw(&title, &profile, query.theme.unwrap_or_default())).await
+    let stacks = stacks(run)?;
+    svg(move || draw(&title, &stacks, query.theme.unwrap_or_default())).await
 }
 
 /// Get the differential CPU flame graph of two runs with `profile=1`
@@ -65,8 +65,8 @@ pub(crate) async fn difference_flame(
     let first = runs.get(first).await?;
     let second = runs.get(second).await?;
     let title = format!("{} compared with {}", title(&second), title(&first));
-    let first = profile(first)?;
-    let second = profile(second)?;
+    let first = stacks(first)?;
+    let second = stacks(second)?;
     svg(move || draw_difference(&title, &first, &second, query.theme.unwrap_or_default())).await
 }
 
@@ -75,10 +75,10 @@ fn title(run: &Run) -> String {
     title.trim_end().to_owned()
 }
 
-fn profile(run: Run) -> Result<Profile, ApiError> {
+fn stacks(run: Run) -> Result<Stacks, ApiError> {
     let number = run.summary.number;
     let profile = run.report.and_then(|report| report.profile);
-    profile.ok_or_else(|| {
+    profile.as_ref().and_then(Stacks::of).ok_or_else(|| {
         ApiError::not_found(format!(
             "profile of run #{number}. Rerun it with profile=1 on a host that supports profiling"
         ))

@@ -32,7 +32,8 @@ impl Health {
 }
 
 /// Get whether the server answers
-#[utoipa::path(get, path = "/livez", tag = "server", responses((status = 200, body = Health)))]
+#[utoipa::path(get, path = "/livez", tag = "server", security(()),
+    responses((status = 200, body = Health)))]
 pub(crate) async fn livez() -> Json<Health> {
     Json(Health::new(Vec::new()))
 }
@@ -40,7 +41,7 @@ pub(crate) async fn livez() -> Json<Health> {
 /// Get whether runs can start
 ///
 /// The database can be written, and the runner program exists.
-#[utoipa::path(get, path = "/readyz", tag = "server",
+#[utoipa::path(get, path = "/readyz", tag = "server", security(()),
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 pub(crate) async fn readyz(State(runs): State<Runs>) -> (StatusCode, Json<Health>) {
     let reasons = runs.why_not_ready().await;

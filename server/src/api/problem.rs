@@ -205,3 +205,12 @@ pub(crate) enum ProblemResponses {
 )]
 #[expect(dead_code, reason = "only the derived schema is used")]
 pub(crate) struct QueueFull(ProblemDetails);
+
+#[derive(IntoResponses)]
+#[response(
+    status = 426,
+    description = "Not a valid WebSocket upgrade",
+    content_type = "application/problem+json"
+)]
+#[expect(dead_code, reason = "only the derived schema is used")]
+pub(crate) struct NoWebSocket(ProblemDetails);

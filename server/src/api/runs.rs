@@ -167,6 +167,14 @@ pub(crate) async fn get_series(
     Path(n): Path<u64>,
     Query(query): Query<SeriesQuery>,
 ) -> Result<Json<Series>, ApiError> {
+    let points = check_series(&query)?;
+    let sample_ms = runs.get(n).await?.sample_ms;
+    let series = series::load(runs.store(), n, sample_ms, &query, points).await?;
+    Ok(Json(series))
+}
+
+/// The number of points.
+pub(crate) fn check_series(query: &SeriesQuery) -> Result<u32, Error> {
     let points = query.points.unwrap_or(series::DEFAULT_POINTS);
     if !(1..=series::MAX_POINTS).contains(&points) {
         return Err(Error::invalid(
@@ -174,12 +182,19 @@ pub(crate) async fn get_series(
             "points",
             format!("points must be between 1 and {}.", series::MAX_POINTS),
             format!("Use a number from 1 to {}.", series::MAX_POINTS),
-        )
-        .into());
+        ));
     }
-    let sample_ms = runs.get(n).await?.sample_ms;
-    let series = series::load(runs.store(), n, sample_ms, &query, points).await?;
-    Ok(Json(series))
+    for (field, ms) in [("from_ms", query.from_ms), ("to_ms", query.to_ms)] {
+        if ms.is_some_and(|ms| !(ms.abs() <= series::MAX_MS)) {
+            return Err(Error::invalid(
+                "bad_value",
+                field,
+                format!("{field} is not a time."),
+                format!("Use a number from -{0} to {0}.", series::MAX_MS),
+            ));
+        }
+    }
+    Ok(points)
 }
 
 fn created(run: Submitted<Run>) -> Response {

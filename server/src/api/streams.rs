@@ -6,7 +6,7 @@ pub(crate) mod send_socket;
 use crate::{
     api::{
         extract::{Path, Query},
-        problem::{ApiError, ProblemResponses},
+        problem::{ApiError, NoWebSocket, ProblemResponses},
         streams::send_socket::{Heartbeat, Socket, small_frames, until_closed},
     },
     events::subscription::Subscription,
@@ -48,6 +48,7 @@ type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
             content_type = "application/x-ndjson",
             description = "One `Event` per line"
         ),
+        NoWebSocket,
         ProblemResponses
     ))]
 pub(crate) async fn stream_run(
@@ -92,6 +93,7 @@ pub(crate) async fn stream_run(
 #[utoipa::path(get, path = "/events", tag = "runs",
     responses(
         (status = 101, description = "WebSocket with one `RunsEvent` per frame"),
+        NoWebSocket,
         ProblemResponses
     ))]
 pub(crate) async fn stream_runs(

@@ -223,6 +223,5 @@ fn iops(sample: &Sample) -> f64 {
     if sample.window_ms <= 0.0 {
         return 0.0;
     }
-    let ios = sample.read.ios + sample.write.ios + sample.trim.ios;
-    ios as f64 / sample.window_ms * 1e3
+    sample.ios() as f64 / sample.window_ms * 1e3
 }

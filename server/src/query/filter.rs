@@ -13,6 +13,10 @@ use strum::VariantNames;
 
 /// Each term adds an SQL condition that is evaluated for every run.
 const MAX_TERMS: usize = 32;
+/// Alternative values of all terms. SQLite limits the depth of an expression to 1,000.
+const MAX_VALUES: usize = 256;
+/// Bytes of a parameter. SQLite limits patterns to 50,000 bytes.
+const MAX_LENGTH: usize = 8 * 1024;
 /// Runs per page.
 pub(crate) const MAX_LIMIT: u32 = 200;
 const DEFAULT_LIMIT: u32 = 50;
@@ -25,6 +29,24 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
         problems.push(Problem::invalid(code, field, detail, remedy));
     };
 
+    for (field, text) in [
+        ("q", &query.q),
+        ("status", &query.status),
+        ("tag", &query.tag),
+        ("host", &query.host),
+        ("cursor", &query.cursor),
+    ] {
+        let length = text.as_ref().map_or(0, String::len);
+        if length > MAX_LENGTH {
+            let detail = format!("{field} is too long ({length} bytes).");
+            invalid(
+                "too_long",
+                field,
+                detail,
+                format!("Use up to {MAX_LENGTH} bytes."),
+            );
+        }
+    }
     let terms = split(query.q.as_deref().unwrap_or_default());
     let mut conditions: Vec<Condition> = Vec::new();
     if terms.len() <= MAX_TERMS {
@@ -32,6 +54,11 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
     } else {
         let detail = format!("The filter has {} terms.", terms.len());
         invalid("too_long", "q", detail, format!("Use up to {MAX_TERMS}."));
+    }
+    let values: usize = conditions.iter().map(value_count).sum();
+    if values > MAX_VALUES {
+        let detail = format!("The filter has {values} values.");
+        invalid("too_long", "q", detail, format!("Use up to {MAX_VALUES}."));
     }
     if let Some(text) = &query.status {
         let statuses: Vec<String> = text
@@ -102,6 +129,13 @@ fn condition(text: &str) -> Condition {
     Condition {
         term: keyed.unwrap_or_else(|| Term::Text(text.to_lowercase())),
         negated,
+    }
+}
+
+fn value_count(condition: &Condition) -> usize {
+    match &condition.term {
+        Term::Text(_) | Term::Name(_) => 1,
+        Term::Tag(values) | Term::OneOf(_, values) => values.len(),
     }
 }
 
@@ -229,6 +263,30 @@ mod tests {
             ..RunQuery::default()
         };
         assert_eq!(parse(&long).unwrap_err()[0].code, "too_long");
+    }
+
+    #[test]
+    fn filters_stay_below_the_limits_of_sqlite() {
+        let check = |query: RunQuery, field: &str| {
+            let problems = parse(&query).unwrap_err();
+            let found = (problems[0].code.as_str(), problems[0].field.as_deref());
+            assert_eq!(found, ("too_long", Some(field)));
+        };
+        let query = |q: String| RunQuery {
+            q: Some(q),
+            ..RunQuery::default()
+        };
+        let values = |count: usize| format!("tag:{}", vec!["a"; count].join(","));
+        assert!(parse(&query(values(MAX_VALUES))).is_ok());
+        check(query(values(MAX_VALUES + 1)), "q");
+        check(query(format!("{} b", values(MAX_VALUES))), "q");
+        assert!(parse(&query("[".repeat(MAX_LENGTH))).is_ok());
+        check(query("[".repeat(MAX_LENGTH + 1)), "q");
+        let tag = RunQuery {
+            tag: Some("[".repeat(MAX_LENGTH + 1)),
+            ..RunQuery::default()
+        };
+        check(tag, "tag");
     }
 
     #[test]

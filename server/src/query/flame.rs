@@ -11,14 +11,21 @@ use inferno::{
         from_lines,
     },
 };
-use leadline_protocol::evidence::Profile;
+use leadline_protocol::{evidence::Profile, text::is_deceptive};
 use serde::Deserialize;
+use std::borrow::Cow;
 use utoipa::ToSchema;
 
 /// Width of the page's content on common screens, in pixels.
 const WIDTH: usize = 1180;
 /// Percentage of the width; narrower frames are not visible.
 const MIN_FRAME_WIDTH: f64 = 0.1;
+
+/// Deeper stacks are left out: each frame is a row of the image. perf records up to 127 frames of the
+/// kernel and as many of the program.
+const MAX_DEPTH: usize = 512;
+/// A sum up to here is exact as a JavaScript number, and far from the limits of inferno.
+const MAX_SAMPLES: u64 = 1 << 53;
 
 /// Event handler that starts inferno's script.
 const ON_LOAD: &str = r#" onload="init(evt)""#;
@@ -32,19 +39,67 @@ pub(crate) enum Theme {
     Dark,
 }
 
-pub(crate) fn draw(title: &str, profile: &Profile, theme: Theme) -> anyhow::Result<String> {
+/// The stacks of a profile that can be drawn.
+pub(crate) struct Stacks {
+    /// One per line, with its number of samples.
+    folded: String,
+    samples: u64,
+    frequency_hz: u32,
+}
+
+impl Stacks {
+    /// `None` if there are none, or if they are not those of a profile.
+    pub(crate) fn of(profile: &Profile) -> Option<Self> {
+        let mut lines = Vec::new();
+        let mut samples = 0_u64;
+        for line in profile.folded.lines() {
+            let (stack, count) = line.rsplit_once(' ')?;
+            let count: u64 = count.parse().ok()?;
+            let stack = stack.trim();
+            if !stack.is_empty() && stack.split(';').count() <= MAX_DEPTH {
+                samples = samples.checked_add(count)?;
+                lines.push(format!("{} {count}", plain_stack(stack)));
+            }
+        }
+        (1..=MAX_SAMPLES).contains(&samples).then(|| Self {
+            folded: lines.join("\n"),
+            samples,
+            frequency_hz: profile.frequency_hz,
+        })
+    }
+}
+
+/// Without characters that XML cannot contain, and without a number at the end, which would be
+/// another count.
+fn plain_stack(stack: &str) -> Cow<'_, str> {
+    let mut plain = Cow::Borrowed(stack);
+    if stack.chars().any(is_unsuitable) {
+        plain = stack.replace(is_unsuitable, "?").into();
+    }
+    let is_count = |word: &str| word.chars().all(|c| c.is_ascii_digit() || c == '.');
+    match plain.rsplit_once(char::is_whitespace) {
+        Some((frames, word)) if is_count(word) => format!("{frames}_{word}").into(),
+        _ => plain,
+    }
+}
+
+fn is_unsuitable(c: char) -> bool {
+    is_deceptive(c) || matches!(c, '\u{fffe}' | '\u{ffff}')
+}
+
+pub(crate) fn draw(title: &str, stacks: &Stacks, theme: Theme) -> anyhow::Result<String> {
     let subtitle = format!(
         "{} samples at {} Hz; width is CPU time",
-        profile.samples, profile.frequency_hz
+        stacks.samples, stacks.frequency_hz
     );
-    render(title, subtitle, &profile.folded, theme)
+    render(title, subtitle, &stacks.folded, theme)
 }
 
 /// Draws the second profile with the changes from the first, scaled to the same number of samples.
 pub(crate) fn draw_difference(
     title: &str,
-    first: &Profile,
-    second: &Profile,
+    first: &Stacks,
+    second: &Stacks,
     theme: Theme,
 ) -> anyhow::Result<String> {
     let options = differential::Options {
@@ -65,7 +120,7 @@ fn render(title: &str, subtitle: String, folded: &str, theme: Theme) -> anyhow::
         Theme::Dark => (rgb(21, 29, 38), rgb(230, 237, 243), "#93a4b4"),
     };
     let mut options = Options::default();
-    options.title = title.to_owned();
+    options.title = title.replace(is_unsuitable, "?");
     options.subtitle = Some(subtitle);
     options.colors = Palette::Basic(BasicPalette::Hot);
     options.bgcolors = Some(BackgroundColor::Flat(background));
@@ -111,11 +166,15 @@ mod tests {
         }
     }
 
+    fn stacks(folded: &str) -> Stacks {
+        Stacks::of(&profile(folded)).unwrap()
+    }
+
     #[test]
     fn image_has_frame_names_and_no_script() {
         let svg = draw(
             "Run #7 <warm>",
-            &profile("runner;read;copy_page_to_iter 20\nrunner;draw 10\n"),
+            &stacks("runner;read;copy_page_to_iter 20\nrunner;draw 10\n"),
             Theme::Light,
         )
         .unwrap();
@@ -133,15 +192,33 @@ mod tests {
 
     #[test]
     fn difference_is_scaled_to_equal_samples() {
-        let first = profile("a;read 10\na;copy 10\n");
-        let second = profile("a;read 200\na;copy 600\n");
+        let first = stacks("a;read 10\na;copy 10\n");
+        let second = stacks("a;read 200\na;copy 600\n");
         let svg = draw_difference("#1 and #2", &first, &second, Theme::Dark).unwrap();
         assert!(svg.contains("copy (600 samples, 75.00%; +25.00%)"), "{svg}");
         assert!(svg.contains("read (200 samples, 25.00%; -25.00%)"), "{svg}");
     }
 
     #[test]
-    fn empty_profile_is_an_error() {
-        assert!(draw("", &profile(""), Theme::Light).is_err());
+    fn profile_without_drawable_stacks_is_not_drawn() {
+        let deep = format!("a{} 1", ";a".repeat(MAX_DEPTH));
+        for folded in ["", "a", "a x", "a 0", " 1", "a 18446744073709551615", &deep] {
+            assert!(Stacks::of(&profile(folded)).is_none(), "{folded:.40}");
+        }
+        let overflow = format!("a {MAX_SAMPLES}\nb 1");
+        assert!(Stacks::of(&profile(&overflow)).is_none());
+    }
+
+    #[test]
+    fn names_of_frames_stay_names() {
+        // Otherwise, inferno reads two numbers at the end as the counts of two profiles.
+        let svg = draw("", &stacks("a;b 18446744073709551615 3"), Theme::Light).unwrap();
+        assert!(svg.contains("b_18446744073709551615 (3 samples"), "{svg}");
+        // XML has no escapes for these.
+        let svg = draw("\u{1b}", &stacks("a;b\u{1}\u{ffff} 3"), Theme::Light).unwrap();
+        assert!(
+            svg.contains("b?? (3 samples") && !svg.contains('\u{1b}'),
+            "{svg}"
+        );
     }
 }

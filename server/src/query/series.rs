@@ -1,6 +1,6 @@
 //! Time series of a run, in buckets of whole sampling windows.
 
-mod buckets;
+pub(crate) mod buckets;
 
 use crate::{
     query::series::buckets::{Grid, SeriesBuilder},
@@ -11,6 +11,8 @@ use leadline_protocol::{query::SeriesQuery, series::Series};
 /// Two points per pixel of a wide screen.
 pub(crate) const MAX_POINTS: u32 = 5_000;
 pub(crate) const DEFAULT_POINTS: u32 = 600;
+/// 300 years. Infinity and NaN are no JSON numbers.
+pub(crate) const MAX_MS: f64 = 1e13;
 
 /// Buckets of at least this number of sampling windows consist of rollups, because reading more than
 /// about 6,000 samples takes half a second.

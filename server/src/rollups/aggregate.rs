@@ -115,7 +115,8 @@ pub(super) fn merge(one: &Buckets, other: &Buckets) -> Buckets {
             merged.push(before);
         }
         let same = rest.next_if(|(other, _)| *other == bucket);
-        merged.push((bucket, count + same.map_or(0, |(_, count)| count)));
+        let same = same.map_or(0, |(_, count)| count);
+        merged.push((bucket, count.saturating_add(same)));
     }
     merged.extend(rest);
     merged
@@ -151,8 +152,8 @@ pub(crate) fn max(buckets: &Buckets) -> Option<f64> {
 
 /// Histograms as distances of buckets and counts, which compress better than pairs.
 mod gaps {
-    use leadline_protocol::histogram::Buckets;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use leadline_protocol::histogram::{Buckets, is_valid};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
     pub(super) fn serialize<S: Serializer>(
         buckets: &Buckets,
@@ -173,11 +174,17 @@ mod gaps {
         deserializer: D,
     ) -> Result<Buckets, D::Error> {
         let (gaps, counts) = <(Vec<u32>, Vec<u64>)>::deserialize(deserializer)?;
-        let buckets = gaps.into_iter().scan(0, |last, gap| {
-            *last += gap;
+        let buckets = gaps.iter().scan(0_u32, |last, gap| {
+            *last = last.saturating_add(*gap);
             Some(*last)
         });
-        Ok(buckets.zip(counts).collect())
+        let is_complete = gaps.len() == counts.len();
+        let buckets: Buckets = buckets.zip(counts).collect();
+        if is_complete && is_valid(&buckets) {
+            Ok(buckets)
+        } else {
+            Err(D::Error::custom("not a histogram"))
+        }
     }
 }
 
@@ -194,5 +201,24 @@ mod tests {
         assert_eq!(merge(&other, &one), merged);
         assert_eq!(merge(&one, &Buckets::new()), one);
         assert_eq!(merge(&Buckets::new(), &one), one);
+        let most = vec![(5, u64::MAX)];
+        assert_eq!(merge(&most, &most), most, "an absurd count");
+    }
+
+    #[test]
+    fn damaged_histograms_are_errors() {
+        let parse = |latencies: &str| {
+            let json = format!(r#"{{"columns": {{}}, "latencies": {latencies}}}"#);
+            serde_json::from_str::<Aggregate>(&json).map(|aggregate| aggregate.latencies)
+        };
+        assert_eq!(parse("[[5, 2], [1, 3]]").unwrap(), [(5, 1), (7, 3)]);
+        for damaged in [
+            "[[5, 4294967295], [1, 1]]",
+            "[[4294967295], [1]]",
+            "[[5, 0], [1, 1]]",
+            "[[5, 1], [1]]",
+        ] {
+            assert!(parse(damaged).is_err(), "{damaged}");
+        }
     }
 }

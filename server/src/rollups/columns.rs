@@ -122,11 +122,12 @@ impl Histograms {
     fn unpack(self) -> Result<Vec<Value>> {
         let mut pairs = self.gaps.into_iter().zip(self.counts);
         let histogram = |length: usize| {
-            let mut bucket = 0;
-            let mut histogram = Vec::with_capacity(length);
+            let mut bucket = 0_u32;
+            // Not with this capacity: a damaged length may be larger than the memory.
+            let mut histogram = Vec::new();
             for _ in 0..length {
                 let (gap, count) = pairs.next().context("a histogram is truncated")?;
-                bucket += gap;
+                bucket = bucket.checked_add(gap).context("a bucket does not exist")?;
                 histogram.push(Value::from(vec![u64::from(bucket), count]));
             }
             Ok(Value::from(histogram))
@@ -153,6 +154,22 @@ mod tests {
         assert_eq!(column, packed);
         assert_eq!(column.unpack(3).unwrap(), rows);
         assert!(packed.unpack(2).is_err());
+    }
+
+    #[test]
+    fn damaged_histograms_are_errors() {
+        for (pairs, gaps, counts) in [
+            (vec![usize::MAX], vec![1], vec![1]),
+            (vec![2], vec![u32::MAX, 1], vec![1, 1]),
+            (vec![2], vec![1, 1], vec![1]),
+        ] {
+            let histograms = Histograms {
+                pairs,
+                gaps,
+                counts,
+            };
+            assert!(Column::Histograms(histograms).unpack(1).is_err());
+        }
     }
 
     #[test]

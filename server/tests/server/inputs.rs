@@ -148,7 +148,11 @@ async fn plan_contains_its_problems() {
 #[tokio::test]
 async fn unknown_resources_and_methods_are_problems() {
     let server = Program::start().await;
+    let many_tags = format!("/runs?q=tag:{}", vec!["a"; 2000].join(","));
+    let long_tag = format!("/runs?tag={}", "a".repeat(50_001));
     for (method, path, status, code) in [
+        (Method::GET, many_tags.as_str(), 422, "too_long"),
+        (Method::GET, long_tag.as_str(), 422, "too_long"),
         (Method::GET, "/runs/99", 404, "not_found"),
         (Method::GET, "/runs/abc", 404, "not_found"),
         (Method::GET, "/runs/-1", 404, "not_found"),
@@ -168,6 +172,8 @@ async fn unknown_resources_and_methods_are_problems() {
         (Method::GET, "/runs?cursor=x", 422, "bad_value"),
         (Method::GET, "/runs?nope=1", 422, "bad_query"),
         (Method::GET, "/runs/99/series?points=0", 422, "bad_value"),
+        (Method::GET, "/runs/99/series?from_ms=NaN", 422, "bad_value"),
+        (Method::GET, "/runs/99/series?to_ms=-inf", 422, "bad_value"),
         (Method::GET, "/runs/99/export?format=xls", 422, "bad_query"),
         (Method::GET, "/compare?runs=1", 422, "bad_value"),
         (Method::GET, "/compare?runs=1,x", 422, "bad_value"),

@@ -29,13 +29,15 @@ pub fn device_list(permissions: &Permissions) -> DeviceList {
 }
 
 /// A partition is shown with its disk: the kernel may keep partitions of a detached loop device.
-fn is_shown(host: &Inventory, block: &BlockDevice) -> bool {
-    if let Some(disk) = &block.disk {
-        return host
-            .blocks
-            .get(disk)
-            .is_some_and(|disk| is_shown(host, disk));
-    }
+pub(crate) fn is_shown(host: &Inventory, block: &BlockDevice) -> bool {
+    let disk = match &block.disk {
+        Some(disk) => host.blocks.get(disk),
+        None => Some(block),
+    };
+    disk.is_some_and(is_disk_shown)
+}
+
+fn is_disk_shown(block: &BlockDevice) -> bool {
     let may_be_empty = matches!(
         block.kind,
         DeviceKind::Disk | DeviceKind::Dm | DeviceKind::Md
@@ -44,7 +46,7 @@ fn is_shown(host: &Inventory, block: &BlockDevice) -> bool {
 }
 
 /// Sorts by the number of lower devices, which is greater for a device than for its parents.
-fn parents_first(host: &Inventory) -> Vec<&BlockDevice> {
+pub(crate) fn parents_first(host: &Inventory) -> Vec<&BlockDevice> {
     let mut blocks: Vec<&BlockDevice> = host.blocks.values().collect();
     blocks.sort_by_cached_key(|block| host.lower_devices(&block.name).len());
     blocks
@@ -85,7 +87,8 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
         logical_block_bytes: value(queue.join("logical_block_size")),
         physical_block_bytes: value(queue.join("physical_block_size")),
         write_cache: attribute(queue.join("write_cache")),
-        read_ahead_bytes: value(queue.join("read_ahead_kb")).map(|kib: u64| kib * 1024),
+        read_ahead_bytes: value(queue.join("read_ahead_kb"))
+            .map(|kib: u64| kib.saturating_mul(1024)),
         nr_requests: value(queue.join("nr_requests")),
         filesystem,
         mounts,
@@ -100,7 +103,7 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
 
 /// `none [mq-deadline] kyber` gives `mq-deadline`. There are no brackets if only one scheduler is
 /// available.
-fn active_scheduler(text: &str) -> &str {
+pub(crate) fn active_scheduler(text: &str) -> &str {
     let inside = text
         .split_once('[')
         .and_then(|(_, rest)| rest.split_once(']'));

@@ -76,14 +76,18 @@ fn encoded(Dev(dev): Dev) -> u64 {
 
 /// `data`: specifications, each followed by its parameters. `next` counts from the start of the
 /// specification.
-fn types(data: &[u8], count: u32) -> Option<Vec<String>> {
+pub(crate) fn types(data: &[u8], count: u32) -> Option<Vec<String>> {
     let mut at = 0;
     let mut types = Vec::new();
     for _ in 0..count {
         let spec = data.get(at..at + SPEC_BYTES)?;
         let name = spec[24..].split(|byte| *byte == 0).next()?;
         types.push(String::from_utf8_lossy(name).into_owned());
-        at += u32::from_ne_bytes(spec[20..24].try_into().ok()?) as usize;
+        let next = u32::from_ne_bytes(spec[20..24].try_into().ok()?) as usize;
+        if next < SPEC_BYTES {
+            return None;
+        }
+        at += next;
     }
     Some(types)
 }
@@ -107,6 +111,8 @@ mod tests {
         assert_eq!(types(&table, 2).unwrap(), ["linear", "thin"]);
         assert_eq!(types(&table, 0).unwrap(), [""; 0]);
         assert_eq!(types(&table, 3), None, "beyond the end");
+        let endless = [0; SPEC_BYTES];
+        assert_eq!(types(&endless, u32::MAX), None, "the next line is the same");
     }
 
     #[test]

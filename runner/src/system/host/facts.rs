@@ -21,7 +21,7 @@ pub(crate) fn host_facts() -> HostFacts {
     facts(&Kernel::live())
 }
 
-fn facts(kernel: &Kernel) -> HostFacts {
+pub(crate) fn facts(kernel: &Kernel) -> HostFacts {
     let names = uname();
     let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
     let sys = kernel.sys.join("devices/system");
@@ -30,7 +30,7 @@ fn facts(kernel: &Kernel) -> HostFacts {
     let cpu_model = cpu_model(kernel);
     let vmstat = fs::read_to_string(kernel.proc.join("vmstat")).unwrap_or_default();
     // vm.dirty_* in pages, as computed by the kernel from bytes or ratios (mm/page-writeback.c).
-    let threshold = |name| Some(field(&vmstat, name)? * page_size() as u64);
+    let threshold = |name| field(&vmstat, name)?.checked_mul(page_size() as u64);
     let dirty_bytes = threshold("nr_dirty_threshold");
     let reasons = [
         (

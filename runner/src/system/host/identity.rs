@@ -19,7 +19,8 @@ pub(crate) fn identity(host: &Inventory, block: &BlockDevice) -> Option<String> 
     let text = match &block.disk {
         Some(disk) => {
             let number = attribute(block.dir.join("partition"))?;
-            format!("{}-part{number}", identity(host, host.blocks.get(disk)?)?)
+            let disk = host.blocks.get(disk).filter(|disk| disk.disk.is_none())?;
+            format!("{}-part{number}", disk_identity(disk)?)
         }
         None => disk_identity(block)?,
     };
@@ -57,7 +58,7 @@ pub(crate) fn serial(block: &BlockDevice) -> Option<String> {
         .or_else(|| vpd_serial(&fs::read(block.dir.join("device/vpd_pg80")).ok()?))
 }
 
-fn vpd_serial(page: &[u8]) -> Option<String> {
+pub(crate) fn vpd_serial(page: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(page.get(VPD_HEADER_BYTES..)?);
     let text = text.replace(char::is_control, " ").trim().to_string();
     (!text.is_empty()).then_some(text)
@@ -115,7 +116,9 @@ mod tests {
             sys/devices/sda/device/vpd_pg80 = xxxxWD-7
             sys/devices/nvme0n1/dev = 4025:0
             sys/devices/nvme0n1/device/serial = S3
-            sys/devices/nvme0n1/device/model = Fast One"
+            sys/devices/nvme0n1/device/model = Fast One
+            sys/devices/self/self/dev = 4026:0
+            sys/devices/self/self/partition = 1"
         ));
         let host = fixture.inventory();
         for (name, want) in [
@@ -128,6 +131,7 @@ mod tests {
             ("dm-1", Some("dm:crypt")),
             ("loop9090", Some("loop:/nowhere/image")),
             ("nvme0n1", Some("serial:Fast One_S3")),
+            ("self", None),
         ] {
             assert_eq!(
                 identity(&host, &host.blocks[name]).as_deref(),

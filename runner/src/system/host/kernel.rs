@@ -117,12 +117,13 @@ pub(crate) fn unescape(field: &str) -> String {
     let mut text: String = parts.next().unwrap_or_default().into();
     for part in parts {
         let digits = part.get(..3).unwrap_or_default();
+        let is_octal = digits.bytes().all(|digit| matches!(digit, b'0'..=b'7'));
         match u8::from_str_radix(digits, 8) {
-            Ok(byte) => {
+            Ok(byte) if is_octal && byte.is_ascii() => {
                 text.push(byte.into());
                 text.push_str(&part[3..]);
             }
-            Err(_) => {
+            _ => {
                 text.push('\\');
                 text.push_str(part);
             }
@@ -143,6 +144,8 @@ mod tests {
             (r"/a\134b", r"/a\b"),
             (r"/tail\04", r"/tail\04"),
             (r"\011", "\t"),
+            (r"/a\+40b", r"/a\+40b"),
+            (r"/a\377b", r"/a\377b"),
         ] {
             assert_eq!(unescape(field), want);
         }

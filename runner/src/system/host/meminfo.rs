@@ -17,16 +17,33 @@ pub(crate) fn field_bytes(text: &str, name: &str) -> Option<u64> {
 pub(crate) fn available_huge_pages(kernel: &Kernel) -> Option<u64> {
     let text = fs::read_to_string(kernel.proc.join("meminfo")).ok()?;
     let overcommit = fs::read_to_string(kernel.proc.join("sys/vm/nr_overcommit_hugepages"));
-    let addable = overcommit.ok()?.trim().parse::<u64>().ok()?;
-    let count = |name| field(&text, name);
+    huge_page_bytes(&text, overcommit.ok()?.trim().parse().ok()?)
+}
+
+/// `addable`: pages that may be added.
+pub(crate) fn huge_page_bytes(text: &str, addable: u64) -> Option<u64> {
+    let count = |name| field(text, name);
     let free = count("HugePages_Free")?.saturating_sub(count("HugePages_Rsvd")?);
     let added = addable.saturating_sub(count("HugePages_Surp")?);
-    (free + added).checked_mul(field_bytes(&text, "Hugepagesize")?)
+    free.checked_add(added)?
+        .checked_mul(field_bytes(text, "Hugepagesize")?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn huge_pages_are_those_that_are_free_or_may_be_added() {
+        let text = |free: u64| {
+            format!(
+                "HugePages_Free: {free}\nHugePages_Rsvd: 2\nHugePages_Surp: 1\nHugepagesize: 2048 kB\n"
+            )
+        };
+        assert_eq!(huge_page_bytes(&text(5), 4), Some(6 << 21));
+        assert_eq!(huge_page_bytes(&text(u64::MAX), 4), None);
+        assert_eq!(huge_page_bytes("", 4), None);
+    }
 
     #[test]
     fn values_are_found_by_the_whole_name() {

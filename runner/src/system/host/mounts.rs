@@ -25,7 +25,7 @@ pub(crate) struct MountEntry {
 
 impl MountEntry {
     /// Parses `id parent major:minor root point options [tags] - type source super-options`.
-    fn parse(line: &str, namespace_of: Option<u32>) -> Option<Self> {
+    pub(crate) fn parse(line: &str, namespace_of: Option<u32>) -> Option<Self> {
         let (head, tail) = line.split_once(" - ")?;
         let head: Vec<&str> = head.split(' ').collect();
         let mut tail = tail.split(' ');
@@ -87,7 +87,10 @@ fn other_namespaces(kernel: &Kernel) -> Vec<u32> {
 
 /// Paths of swap devices and swap files.
 pub(crate) fn swaps(kernel: &Kernel) -> Vec<String> {
-    let text = fs::read_to_string(kernel.proc.join("swaps")).unwrap_or_default();
+    parse_swaps(&fs::read_to_string(kernel.proc.join("swaps")).unwrap_or_default())
+}
+
+pub(crate) fn parse_swaps(text: &str) -> Vec<String> {
     text.lines()
         .skip(1)
         .filter_map(|line| line.split_whitespace().next())

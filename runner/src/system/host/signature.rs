@@ -69,7 +69,7 @@ pub(crate) fn signatures(file: &File) -> Vec<Signature> {
 }
 
 /// Several copies of a signature (the backup of a GPT, the superblocks of btrfs) count once.
-fn parse(json: &[u8]) -> Vec<Signature> {
+pub(crate) fn parse(json: &[u8]) -> Vec<Signature> {
     let parsed: Option<Output> = serde_json::from_slice(json).ok();
     let mut found: Vec<Signature> = Vec::new();
     for signature in parsed.map_or_else(Vec::new, |output| output.signatures) {

@@ -5,6 +5,8 @@ use std::{fs::File, os::unix::fs::FileExt};
 
 const EXT4_AT: u64 = 1024;
 const EXT4_MAGIC: u16 = 0xEF53;
+/// Blocks have 1 KiB to 64 KiB.
+const EXT4_MAX_SHIFT: u32 = 6;
 /// Counts of blocks have 64 bits.
 const EXT4_64BIT: u32 = 0x80;
 const BTRFS_AT: u64 = 64 << 10;
@@ -49,8 +51,10 @@ fn ext4(block: &Superblock) -> Option<u64> {
         Some(u64::from(high) << 32 | u64::from(block.little_u32(low)?))
     };
     let used = count(0x4, 0x150)?.checked_sub(count(0xC, 0x158)?)?;
-    let block_bytes = 1024_u64.checked_shl(block.little_u32(0x18)?)?;
-    used.checked_mul(block_bytes)
+    let shift = block
+        .little_u32(0x18)
+        .filter(|shift| *shift <= EXT4_MAX_SHIFT)?;
+    used.checked_mul(1024 << shift)
 }
 
 fn xfs(block: &Superblock) -> Option<u64> {
@@ -85,17 +89,18 @@ mod tests {
 
     #[test]
     fn counts_of_superblocks() {
-        let ext4 = |incompatible: u32| {
+        let ext4_of = |shift: u32, incompatible: u32| {
             file(&[
                 (1024 + 0x4, &100_u32.to_le_bytes()),
                 (1024 + 0xC, &40_u32.to_le_bytes()),
-                (1024 + 0x18, &2_u32.to_le_bytes()),
+                (1024 + 0x18, &shift.to_le_bytes()),
                 (1024 + 0x38, &EXT4_MAGIC.to_le_bytes()),
                 (1024 + 0x60, &incompatible.to_le_bytes()),
                 (1024 + 0x150, &3_u32.to_le_bytes()),
                 (1024 + 0x158, &1_u32.to_le_bytes()),
             ])
         };
+        let ext4 = |incompatible| ext4_of(2, incompatible);
         let xfs = |free: u64| {
             file(&[
                 (0, b"XFSB"),
@@ -112,6 +117,7 @@ mod tests {
             ("xfs", xfs(30), Some(70 * 4096)),
             ("xfs", xfs(101), None),
             ("btrfs", btrfs, Some(7)),
+            ("ext4", ext4_of(60, 0), None),
             ("ext4", file(&[]), None),
             ("xfs", file(&[]), None),
             ("btrfs", file(&[]), None),

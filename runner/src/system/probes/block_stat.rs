@@ -16,19 +16,21 @@ pub(crate) fn parse(text: &str) -> Option<DeviceCounts> {
         *field = number.parse().ok()?;
         count += 1;
     }
+    // Drivers have bugs: a counter may have any value.
+    let bytes = |sectors: u64| sectors.saturating_mul(SECTOR_BYTES);
     (count >= MIN_FIELDS).then_some(DeviceCounts {
         read_ios: fields[0],
         read_merges: fields[1],
-        read_bytes: fields[2] * SECTOR_BYTES,
+        read_bytes: bytes(fields[2]),
         read_ticks_ms: fields[3],
         write_ios: fields[4],
         write_merges: fields[5],
-        write_bytes: fields[6] * SECTOR_BYTES,
+        write_bytes: bytes(fields[6]),
         write_ticks_ms: fields[7],
         in_flight: fields[8],
         busy_ms: fields[9],
         discard_ios: fields[11],
-        discard_bytes: fields[13] * SECTOR_BYTES,
+        discard_bytes: bytes(fields[13]),
         flush_ios: fields[15],
     })
 }
@@ -44,8 +46,7 @@ pub(crate) fn since(from: DeviceCounts, to: DeviceCounts) -> DeviceCounts {
 }
 
 pub(crate) fn sum(one: DeviceCounts, other: DeviceCounts) -> DeviceCounts {
-    let add = |one, other| one + other;
-    combine(one, other, add, add)
+    combine(one, other, u64::saturating_add, u64::saturating_add)
 }
 
 fn combine(
@@ -108,6 +109,14 @@ mod tests {
                 && parse("").is_none()
                 && parse("a b c d e f g h i j k").is_none()
         );
+    }
+
+    #[test]
+    fn absurd_counters_do_not_overflow() {
+        let most = u64::MAX;
+        let counts = parse(&format!("{most} ").repeat(17)).unwrap();
+        assert_eq!((counts.read_ios, counts.read_bytes), (most, most));
+        assert_eq!(sum(counts, counts), counts);
     }
 
     #[test]

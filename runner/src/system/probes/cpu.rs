@@ -20,8 +20,9 @@ impl HostTicks {
         let mut next = || ticks.next()?.ok();
         let [user, nice, system, idle] = [next()?, next()?, next()?, next()?];
         let [iowait, irq, softirq, steal] = [(); 4].map(|()| next().unwrap_or(0));
-        let system = system + irq + softirq;
-        Some(Self([user + nice, system, idle, iowait, steal]))
+        let system = system.saturating_add(irq).saturating_add(softirq);
+        let user = user.saturating_add(nice);
+        Some(Self([user, system, idle, iowait, steal]))
     }
 
     /// The kernel's idle and iowait may decrease.
@@ -35,10 +36,9 @@ impl HostTicks {
 /// `process` is a percentage of one CPU, `host` of all CPUs.
 pub(crate) fn percentages(process: CpuTimes, host: HostTicks, elapsed_ns: u64) -> CpuUse {
     let of_one = |ns: u64| ns as f64 * 100.0 / elapsed_ns.max(1) as f64;
-    let total: u64 = host.0.iter().sum();
-    let of_all = host
-        .0
-        .map(|ticks| ticks as f64 * 100.0 / total.max(1) as f64);
+    let ticks = host.0.map(|ticks| ticks as f64);
+    let total: f64 = ticks.iter().sum();
+    let of_all = ticks.map(|ticks| ticks * 100.0 / total.max(1.0));
     let [host_user, host_system, _idle, host_iowait, host_steal] = of_all;
     CpuUse {
         process_user: of_one(process.user_ns),
@@ -71,6 +71,14 @@ mod tests {
         ] {
             assert_eq!(HostTicks::parse(text), want, "{text}");
         }
+    }
+
+    #[test]
+    fn absurd_counters_do_not_overflow() {
+        let most = HostTicks::parse(&format!("cpu {}", format!("{} ", u64::MAX).repeat(8)));
+        assert_eq!(most, Some(HostTicks([u64::MAX; 5])));
+        let used = percentages(CpuTimes::default(), most.unwrap(), 1);
+        assert_eq!((used.host_user, used.host_steal), (20.0, 20.0));
     }
 
     #[test]

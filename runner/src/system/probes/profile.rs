@@ -6,7 +6,10 @@
 //! Optional: recording 199 stacks per second per thread, and folding them afterward, costs CPU
 //! time.
 
-use inferno::collapse::{Collapse, perf::Folder};
+use inferno::collapse::{
+    Collapse,
+    perf::{Folder, Options},
+};
 use leadline_protocol::evidence::Profile;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -23,6 +26,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+const EVENT: &str = "cpu-clock";
 /// A prime, so that samples do not coincide with periodic work.
 const FREQUENCY_HZ: u32 = 199;
 /// Timeout for starting perf and for each control command.
@@ -71,7 +75,7 @@ impl Profiler {
         let (control_read, control) = pipe()?;
         let (acks, acks_write) = pipe()?;
         let arguments = format!(
-            "record --quiet --event cpu-clock --freq {FREQUENCY_HZ} --call-graph fp --max-size {MAX_DATA} \
+            "record --quiet --event {EVENT} --freq {FREQUENCY_HZ} --call-graph fp --max-size {MAX_DATA} \
              --delay -1 --control fd:{},{} --pid {} --output {}",
             control_read.as_raw_fd(),
             acks_write.as_raw_fd(),
@@ -140,12 +144,10 @@ impl Profiler {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| format!("perf script: {error}"))?;
-        let mut folded = Vec::new();
         let stdout = script.stdout.take().ok_or("perf script has no output")?;
-        let collapsed = Folder::default().collapse(BufReader::new(stdout), &mut folded);
+        let profile = fold(stdout);
         let _ = script.wait();
-        collapsed.map_err(|error| format!("stacks cannot be folded: {error}"))?;
-        Ok(most_frequent(&String::from_utf8_lossy(&folded)))
+        profile.map_err(|error| format!("stacks cannot be folded: {error}"))
     }
 }
 
@@ -171,6 +173,30 @@ fn path_of(data: &OwnedFd) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), data.as_raw_fd())
 }
 
+/// Folds the output of `perf script`.
+pub(crate) fn fold(script: impl Read) -> io::Result<Profile> {
+    let mut options = Options::default();
+    // Otherwise, the first stack must have an event.
+    options.event_filter = Some(EVENT.into());
+    let mut folded = Vec::new();
+    Folder::from(options).collapse(BufReader::new(Ascii(script)), &mut folded)?;
+    Ok(most_frequent(&String::from_utf8_lossy(&folded)))
+}
+
+/// Replaces other characters, in names of threads and functions: inferno cuts names at fixed
+/// lengths, which panics within a character.
+struct Ascii<R>(R);
+
+impl<R: Read> Read for Ascii<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.0.read(buffer)?;
+        for byte in buffer[..length].iter_mut().filter(|byte| !byte.is_ascii()) {
+            *byte = b'?';
+        }
+        Ok(length)
+    }
+}
+
 /// Keeps the most frequent stacks within the limits, sorted by name.
 fn most_frequent(folded: &str) -> Profile {
     let stacks = merge_threads(folded);
@@ -189,7 +215,9 @@ fn most_frequent(folded: &str) -> Profile {
     kept.sort_unstable();
     Profile {
         frequency_hz: FREQUENCY_HZ,
-        samples: stacks.values().sum(),
+        samples: stacks
+            .values()
+            .fold(0, |sum, count| sum.saturating_add(*count)),
         omitted_stacks: (stacks.len() - kept.len()) as u64,
         folded: kept.join("\n"),
     }
@@ -202,7 +230,8 @@ fn merge_threads(folded: &str) -> BTreeMap<String, u64> {
     let mut stacks = BTreeMap::new();
     for (stack, count) in folded.lines().filter_map(|line| line.rsplit_once(' ')) {
         let frames = stack.split_once(';').map_or("", |(_, frames)| frames);
-        *stacks.entry(format!("{ROOT};{frames}")).or_default() += count.parse::<u64>().unwrap_or(0);
+        let sum: &mut u64 = stacks.entry(format!("{ROOT};{frames}")).or_default();
+        *sum = sum.saturating_add(count.parse().unwrap_or(0));
     }
     stacks
 }
@@ -210,6 +239,24 @@ fn merge_threads(folded: &str) -> BTreeMap<String, u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stacks_are_folded() {
+        let stack = |name: &str| {
+            format!(
+                " my job.0  1234/1235     5.123: cpu-clock: \n\t    7f01 {name} (/bin/runner)\n\t    7f00 main (/bin/runner)\n\n"
+            )
+        };
+        let folded = |text: &str| fold(text.as_bytes()).unwrap().folded;
+        let twice = folded(&[stack("read"), stack("read")].concat());
+        assert_eq!(twice, "leadline-runner;main;read 2");
+        assert_eq!(folded(""), "");
+        // The output may begin in the middle of a stack, and contain any name.
+        let after_end = folded(&format!("\n{}", stack("read")));
+        assert_eq!(after_end, "leadline-runner;main;read 1");
+        let name = format!("{}17h0123456789abcdef", "ä".repeat(9));
+        assert!(folded(&stack(&name)).starts_with("leadline-runner;main;??"));
+    }
 
     #[test]
     fn merges_threads_and_keeps_the_most_frequent_stacks() {

@@ -5,8 +5,8 @@
 //!
 //! Optional: each request costs 1.3 µs of CPU time on that thread.
 
-mod counts;
-mod instance;
+pub(crate) mod counts;
+pub(crate) mod instance;
 mod line;
 
 use crate::system::{
@@ -115,7 +115,7 @@ impl RequestTrace {
             .iter()
             .filter_map(|task| counts.pauses_ms.get(task));
         TracedRequests {
-            throttled_ms: own_pauses.sum::<u64>() as f64,
+            throttled_ms: own_pauses.map(|ms| *ms as f64).sum(),
             requests: Requests {
                 devices,
                 lost_events: self.instance.lost_events(),

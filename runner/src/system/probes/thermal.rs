@@ -12,14 +12,14 @@ pub(crate) fn throttles() -> Option<u64> {
     count(&Kernel::live())
 }
 
-fn count(kernel: &Kernel) -> Option<u64> {
+pub(crate) fn count(kernel: &Kernel) -> Option<u64> {
     let cpus = kernel.sys.join("devices/system/cpu");
     let mut sum = None;
     for cpu in names(&cpus) {
         for counter in COUNTERS {
             let path = cpus.join(&cpu).join("thermal_throttle").join(counter);
             if let Some(events) = value::<u64>(path) {
-                sum = Some(sum.unwrap_or(0) + events);
+                sum = Some(events.saturating_add(sum.unwrap_or(0)));
             }
         }
     }
@@ -42,6 +42,11 @@ mod tests {
              sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_count = 3
              sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count = 4",
             Some(9),
+        );
+        check(
+            "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count = 18446744073709551615
+             sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count = 1",
+            Some(u64::MAX),
         );
     }
 }

@@ -30,12 +30,12 @@ impl VmStat {
     }
 }
 
-fn parse(text: &str, page_bytes: u64) -> Option<Writeback> {
+pub(crate) fn parse(text: &str, page_bytes: u64) -> Option<Writeback> {
     Some(Writeback {
-        paged_in_bytes: field(text, "pgpgin")? * KIB,
-        paged_out_bytes: field(text, "pgpgout")? * KIB,
-        dirtied_bytes: field(text, "nr_dirtied")? * page_bytes,
-        written_bytes: field(text, "nr_written")? * page_bytes,
+        paged_in_bytes: field(text, "pgpgin")?.saturating_mul(KIB),
+        paged_out_bytes: field(text, "pgpgout")?.saturating_mul(KIB),
+        dirtied_bytes: field(text, "nr_dirtied")?.saturating_mul(page_bytes),
+        written_bytes: field(text, "nr_written")?.saturating_mul(page_bytes),
         throttled_ms: None,
     })
 }
@@ -65,5 +65,8 @@ mod tests {
         assert_eq!((counts.dirtied_bytes, counts.written_bytes), (40960, 28672));
         assert_eq!(since(counts, counts), Writeback::default());
         assert_eq!(parse("nr_dirtied 10\nnr_written 7\n", 4096), None);
+        let most = text.replace("10", "18446744073709551615");
+        let dirtied = parse(&most, 4096).unwrap().dirtied_bytes;
+        assert_eq!(dirtied, u64::MAX, "an absurd counter");
     }
 }

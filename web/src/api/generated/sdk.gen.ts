@@ -123,11 +123,7 @@ export const listDevices = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Get whether the server answers
  */
-export const livez = <ThrowOnError extends boolean = false>(options?: Options<LivezData, ThrowOnError>) => (options?.client ?? client).get<LivezResponses, unknown, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/api/v1/livez',
-    ...options
-});
+export const livez = <ThrowOnError extends boolean = false>(options?: Options<LivezData, ThrowOnError>) => (options?.client ?? client).get<LivezResponses, unknown, ThrowOnError>({ url: '/api/v1/livez', ...options });
 
 /**
  * Create a sign-in link for one browser
@@ -176,11 +172,7 @@ export const planRun = <ThrowOnError extends boolean = false>(options: Options<P
  *
  * The database can be written, and the runner program exists.
  */
-export const readyz = <ThrowOnError extends boolean = false>(options?: Options<ReadyzData, ThrowOnError>) => (options?.client ?? client).get<ReadyzResponses, ReadyzErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/api/v1/readyz',
-    ...options
-});
+export const readyz = <ThrowOnError extends boolean = false>(options?: Options<ReadyzData, ThrowOnError>) => (options?.client ?? client).get<ReadyzResponses, ReadyzErrors, ThrowOnError>({ url: '/api/v1/readyz', ...options });
 
 /**
  * List runs, newest first by default

@@ -4101,6 +4101,10 @@ export type StreamRunsErrors = {
      */
     422: ProblemDetails;
     /**
+     * Not a valid WebSocket upgrade
+     */
+    426: ProblemDetails;
+    /**
      * The database does not accept writes, or the server is stopping
      */
     503: ProblemDetails;
@@ -5134,6 +5138,10 @@ export type StreamRunErrors = {
      * Invalid input; `errors` has one entry per invalid field
      */
     422: ProblemDetails;
+    /**
+     * Not a valid WebSocket upgrade
+     */
+    426: ProblemDetails;
     /**
      * The database does not accept writes, or the server is stopping
      */

@@ -38,7 +38,10 @@ impl RequestCounts {
                 direction,
                 bytes,
             } => *self.requests.entry((dev, direction, bytes)).or_default() += 1,
-            Line::Pause { thread, ms } => *self.pauses_ms.entry(thread).or_default() += ms,
+            Line::Pause { thread, ms } => {
+                let sum = self.pauses_ms.entry(thread).or_default();
+                *sum = sum.saturating_add(ms);
+            }
         }
     }
 

@@ -85,7 +85,7 @@ impl Instance {
             .into_iter()
             .filter_map(|cpu| fs::read_to_string(cpus.join(cpu).join("stats")).ok())
             .map(|stats| lost_events(&stats))
-            .sum()
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -96,13 +96,13 @@ impl Drop for Instance {
     }
 }
 
-fn lost_events(stats: &str) -> u64 {
+pub(crate) fn lost_events(stats: &str) -> u64 {
     stats
         .lines()
         .filter_map(|line| line.split_once(": "))
         .filter(|(name, _)| ["overrun", "dropped events"].contains(name))
         .filter_map(|(_, count)| count.parse::<u64>().ok())
-        .sum()
+        .fold(0, u64::saturating_add)
 }
 
 fn tracefs(host: &Inventory) -> &Path {
@@ -139,6 +139,11 @@ mod tests {
     fn sums_overrun_and_dropped_events() {
         let text = "entries: 0\noverrun: 7\ncommit overrun: 99\nbytes: 0\noldest event ts:     0.000000\ndropped events: 5\nread events: 44\n";
         assert_eq!(lost_events(text), 12);
+        let most = u64::MAX;
+        assert_eq!(
+            lost_events(&format!("overrun: {most}\ndropped events: {most}\n")),
+            most
+        );
     }
 
     #[test]

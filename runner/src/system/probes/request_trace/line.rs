@@ -32,7 +32,9 @@ fn time_ns(head: &str) -> Option<u64> {
     let (seconds, micros) = head.rsplit(' ').next()?.split_once('.')?;
     let seconds: u64 = seconds.parse().ok()?;
     let micros: u64 = micros.parse().ok()?;
-    Some(seconds * 1_000_000_000 + micros * 1000)
+    seconds
+        .checked_mul(1_000_000_000)?
+        .checked_add(micros.checked_mul(1000)?)
 }
 
 /// Parses `major,minor rwbs bytes (command) sector + sectors ...`.
@@ -125,6 +127,15 @@ mod tests {
             )),
         );
         check(&line.replace("pause=12", "pause=-3"), None);
+        let most = u64::MAX;
+        check(
+            &format!("a-1 [0] {most}.0: block_rq_issue: 8,0 R 8 ()"),
+            None,
+        );
+        check(
+            &format!("a-1 [0] 1.{most}: block_rq_issue: 8,0 R 8 ()"),
+            None,
+        );
         check("CPU:1 [LOST 55 EVENTS]", None);
         check("", None);
     }
