@@ -159,7 +159,7 @@ fn steps(
         return Vec::new();
     };
     let cells = sweep::cells(axes);
-    if !steps.is_empty() && steps.len() * cells.len() > MAX_STEPS {
+    if cells.len() > 1 && steps.len() * cells.len() > MAX_STEPS {
         let detail = format!(
             "The sweep has {} combinations of values in each of {} steps.",
             cells.len(),

@@ -4,8 +4,8 @@ use leadline_protocol::{
     job::Job,
     study::{definition::RepeatOrder, parse::MAX_SEED},
 };
-use rand::{Rng, SeedableRng, rngs::StdRng, seq::SliceRandom};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 /// A run of a study: index of the step, and repeat from 1.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -23,11 +23,10 @@ pub(crate) fn turns(steps: usize, repeats: u32, order: RepeatOrder, seed: u64) -
             .flat_map(|step| (1..=repeats).map(move |repeat| Turn { step, repeat }))
             .collect();
     }
-    let mut random = StdRng::seed_from_u64(seed);
     let mut turns = Vec::new();
     for repeat in 1..=repeats {
         let mut block: Vec<Turn> = (0..steps).map(|step| Turn { step, repeat }).collect();
-        block.shuffle(&mut random);
+        block.sort_by_key(|turn| random(seed, repeat, turn.step as u64 + 1));
         turns.extend(block);
     }
     turns
@@ -40,10 +39,19 @@ pub(crate) fn with_seed(mut job: Value, parsed: &Job, repeat: u32, seed: u64) ->
     if let Some(options) = job.as_object_mut()
         && !has_seed
     {
-        let block = StdRng::seed_from_u64(seed ^ u64::from(repeat)).next_u64();
-        options.insert("randseed".into(), (block & MAX_SEED).into());
+        options.insert(
+            "randseed".into(),
+            (random(seed, repeat, 0) & MAX_SEED).into(),
+        );
     }
     job
+}
+
+/// A number that looks random. The same in every version, so that a study can be repeated.
+fn random(seed: u64, repeat: u32, item: u64) -> u64 {
+    let digest = Sha256::digest(format!("{seed} {repeat} {item}"));
+    let first: [u8; 8] = std::array::from_fn(|index| digest[index]);
+    u64::from_be_bytes(first)
 }
 
 #[cfg(test)]
