@@ -6,6 +6,8 @@ pub mod comparison;
 pub mod holm;
 pub mod median;
 pub mod paired;
+pub mod sample_size;
+pub mod sequential;
 pub mod unpaired;
 
 mod ranks;
