@@ -11,6 +11,38 @@ pub enum Better {
     Lower,
 }
 
+/// How the runs of two groups belong together.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Design {
+    /// Blocks of one run of each group, one after the other in random order.
+    Paired,
+    /// Two groups of the same size.
+    Unpaired,
+}
+
+impl Design {
+    /// The smallest two-sided p-value of `runs` pairs, or of two groups of `runs` each.
+    pub fn smallest_p(self, runs: usize) -> f64 {
+        let runs = u32::try_from(runs).unwrap_or(u32::MAX);
+        let orders = match self {
+            Self::Paired => 2.0_f64.powf(f64::from(runs)),
+            // The number of ways to choose `runs` of twice as many.
+            Self::Unpaired => (1..=runs)
+                .map(|i| f64::from(runs + i) / f64::from(i))
+                .product(),
+        };
+        (2.0 / orders).min(1.0)
+    }
+
+    /// The smallest number of pairs, or of runs of each group, with which p-values of at most
+    /// `level` are possible.
+    pub fn fewest_runs(self, level: f64) -> usize {
+        let is_possible = |runs: &usize| self.smallest_p(*runs) <= level + PROBABILITY_ERROR;
+        (1..1024).find(is_possible).unwrap_or(usize::MAX)
+    }
+}
+
 /// How a metric of B compares with that of A.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -180,6 +212,17 @@ mod tests {
             ratio.verdict(Better::Higher, 1.02, corrected),
             Verdict::Undecided
         );
+    }
+
+    #[test]
+    fn fewest_runs_that_can_give_a_verdict() {
+        // 2 / 2^6, 2 / 2^8; 2 / 70, 2 / 252.
+        assert_eq!(Design::Paired.smallest_p(6), 2.0 / 64.0);
+        assert_eq!(Design::Paired.fewest_runs(0.05), 6);
+        assert_eq!(Design::Paired.fewest_runs(0.05 / 6.0), 8);
+        assert!((Design::Unpaired.smallest_p(4) - 2.0 / 70.0).abs() < 1e-15);
+        assert_eq!(Design::Unpaired.fewest_runs(0.05), 4);
+        assert_eq!(Design::Unpaired.fewest_runs(0.05 / 6.0), 5);
     }
 
     #[test]

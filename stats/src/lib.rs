@@ -2,10 +2,14 @@
 //! window of it. All comparisons are based on ranks and are exact for small samples, because runs
 //! are few, and their results are skewed and often bimodal. Pure.
 
+pub mod change_points;
 pub mod comparison;
 pub mod holm;
 pub mod median;
 pub mod paired;
+pub mod sample_size;
+pub mod sequential;
+pub mod steady_state;
 pub mod unpaired;
 
 mod ranks;

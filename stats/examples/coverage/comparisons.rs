@@ -2,13 +2,14 @@
 
 use crate::designs::{Design, METRICS, Noise, study};
 use crate::simulation::{DATA_SETS, percent, shares, table};
-use leadline_stats::comparison::{Better, Ratio, Verdict, compare_groups, compare_pairs};
+use leadline_stats::CONFIDENCE;
+use leadline_stats::comparison::{Better, Ratio, Verdict, compare_groups_at, compare_pairs_at};
 use leadline_stats::holm;
 
 const SIZES: [usize; 4] = [6, 8, 10, 20];
-const SLOWDOWN: f64 = 1.05;
+pub(crate) const SLOWDOWN: f64 = 1.05;
 /// Smallest ratio that matters.
-const THRESHOLD: f64 = 1.02;
+pub(crate) const THRESHOLD: f64 = 1.02;
 /// Without a threshold each significant difference is a verdict: an upper limit of false verdicts.
 const NO_THRESHOLD: f64 = 1.0;
 
@@ -35,14 +36,18 @@ const STUDIES: [(Noise, Design); 16] = [
     (OtherShape, RandomGroups),
 ];
 
-pub(crate) fn compare(design: Design, a: &[f64], b: &[f64]) -> Ratio {
+pub(crate) fn compare_at(design: Design, a: &[f64], b: &[f64], confidence: f64) -> Ratio {
     let ratio = if design.is_paired() {
         let pairs: Vec<_> = a.iter().copied().zip(b.iter().copied()).collect();
-        compare_pairs(&pairs)
+        compare_pairs_at(&pairs, confidence)
     } else {
-        compare_groups(a, b)
+        compare_groups_at(a, b, confidence)
     };
     ratio.expect("positive values")
+}
+
+fn compare(design: Design, a: &[f64], b: &[f64]) -> Ratio {
+    compare_at(design, a, b, CONFIDENCE)
 }
 
 /// Whether any metric is better or worse, and whether the first one is worse.

@@ -10,6 +10,7 @@
 mod comparisons;
 mod designs;
 mod simulation;
+mod until_decided;
 
 use std::fmt::Write;
 
@@ -18,7 +19,9 @@ const END: &str = "<!-- end of the simulation -->";
 
 fn main() -> std::io::Result<()> {
     let mut text = String::new();
-    writeln!(text, "\n{}", comparisons::section()).expect("String");
+    for section in [comparisons::section, until_decided::section] {
+        writeln!(text, "\n{}", section()).expect("String");
+    }
     let Some(path) = std::env::args().nth(1) else {
         println!("{text}");
         return Ok(());

@@ -1,0 +1,261 @@
+//! Studies with several looks, and the number of runs that an undecided comparison is promised.
+
+use crate::comparisons::{SLOWDOWN, THRESHOLD, compare_at};
+use crate::designs::{Design, METRICS, Noise, study};
+use crate::simulation::{DATA_SETS, percent, shares, table};
+use leadline_stats::CONFIDENCE;
+use leadline_stats::comparison::{self, Better, Verdict};
+use leadline_stats::holm;
+use leadline_stats::sample_size::{Goal, Spread};
+use leadline_stats::sequential::{Look, looks, schedule};
+use rand::rngs::StdRng;
+
+const FIRST: usize = 6;
+const LAST: usize = 30;
+/// Promises of more runs are not simulated.
+const MOST: usize = 50;
+
+use Design::{RandomGroups, RandomPairs};
+use Noise::{Autocorrelated, Bimodal, Drifting, LogNormal, Normal};
+
+const NOISES: [Noise; 5] = [Normal, LogNormal, Bimodal, Drifting, Autocorrelated];
+const DESIGNS: [Design; 2] = [RandomPairs, RandomGroups];
+
+fn kind(design: Design) -> comparison::Design {
+    if design.is_paired() {
+        comparison::Design::Paired
+    } else {
+        comparison::Design::Unpaired
+    }
+}
+
+fn verdict(design: Design, [a, b]: [&[f64]; 2], look: &Look) -> Verdict {
+    let ratio = compare_at(design, a, b, look.confidence);
+    ratio.verdict_at(Better::Lower, THRESHOLD, ratio.p_value, look.confidence)
+}
+
+fn is_better_or_worse(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Better | Verdict::Worse)
+}
+
+/// The first verdict, and the runs it took.
+fn decide(design: Design, a: &[f64], b: &[f64], looks: &[Look]) -> (Verdict, usize) {
+    let outcomes = looks.iter().map(|look| {
+        let values = [&a[..look.runs], &b[..look.runs]];
+        (verdict(design, values, look), look.runs)
+    });
+    let is_open = |verdict| matches!(verdict, Verdict::Undecided | Verdict::TooFew);
+    let mut last = (Verdict::TooFew, 0);
+    for outcome in outcomes {
+        last = outcome;
+        if !is_open(outcome.0) {
+            break;
+        }
+    }
+    last
+}
+
+/// Whether any of the metrics is better or worse at any look.
+fn any_false(design: Design, metrics: &[[Vec<f64>; 2]; METRICS], looks: &[Look]) -> bool {
+    looks.iter().any(|look| {
+        let ratios = metrics
+            .each_ref()
+            .map(|[a, b]| compare_at(design, &a[..look.runs], &b[..look.runs], look.confidence));
+        let adjusted = holm::adjust(&ratios.map(|ratio| ratio.p_value));
+        let verdict = |(ratio, p): (&comparison::Ratio, &f64)| {
+            ratio.verdict_at(Better::Lower, 1.0, *p, look.confidence)
+        };
+        ratios
+            .iter()
+            .zip(&adjusted)
+            .map(verdict)
+            .any(is_better_or_worse)
+    })
+}
+
+fn times(values: &[f64], factor: f64) -> Vec<f64> {
+    values.iter().map(|value| value * factor).collect()
+}
+
+/// Runs until decided: false verdicts without and with spending, false equivalence, power.
+fn sequential_row(noise: Noise, design: Design, seed: u64) -> Vec<String> {
+    let sizes = schedule(FIRST, LAST);
+    let spending = looks(&sizes, kind(design));
+    let constant: Vec<Look> = sizes
+        .iter()
+        .map(|runs| Look {
+            runs: *runs,
+            confidence: CONFIDENCE,
+        })
+        .collect();
+    let last = [Look {
+        runs: LAST,
+        confidence: CONFIDENCE,
+    }];
+    let figures = shares(seed, |random| {
+        let metrics = study(noise, design, LAST, random);
+        let [a, b] = &metrics[0];
+        let one = |looks: &[Look]| {
+            let is_false = |look: &Look| {
+                let ratio = compare_at(design, &a[..look.runs], &b[..look.runs], look.confidence);
+                let verdict = ratio.verdict_at(Better::Lower, 1.0, ratio.p_value, look.confidence);
+                is_better_or_worse(verdict)
+            };
+            looks.iter().any(is_false)
+        };
+        let slower = times(b, SLOWDOWN);
+        [
+            one(&constant),
+            one(&spending),
+            any_false(design, &metrics, &spending),
+            decide(design, a, &times(b, THRESHOLD), &spending).0 == Verdict::Equivalent,
+            decide(design, a, &slower, &spending).0 == Verdict::Worse,
+            decide(design, a, &slower, &last).0 == Verdict::Worse,
+        ]
+    });
+    let mean_runs = mean(seed, |random| {
+        let metrics = study(noise, design, LAST, random);
+        let [a, b] = &metrics[0];
+        decide(design, a, &times(b, SLOWDOWN), &spending).1
+    });
+    let names = [noise.name(), design.name()].map(str::to_owned);
+    let figures = figures.map(percent);
+    names
+        .into_iter()
+        .chain(figures)
+        .chain([format!("{mean_runs:.1}")])
+        .collect()
+}
+
+/// Mean of a number up to 127, from the same data sets as `shares`.
+fn mean(seed: u64, number: impl Fn(&mut StdRng) -> usize + Sync) -> f64 {
+    let bits = shares(seed, |random| {
+        let number = number(random);
+        std::array::from_fn::<bool, 7, _>(|bit| number >> bit & 1 == 1)
+    });
+    let value = |(bit, share): (u32, &f64)| f64::from(1_u32 << bit) * share / 100.0;
+    (0..).zip(&bits).map(value).sum()
+}
+
+/// A first study of `first` runs promises a number of runs; how often do that many find 5 %, in a
+/// new study and when the undecided first one is continued?
+fn promise_row(noise: Noise, design: Design, first: usize, seed: u64) -> Vec<String> {
+    let goal = Goal {
+        max_runs: MOST,
+        ..Goal::default()
+    };
+    let promised = |a: &[f64], b: &[f64]| {
+        let spread = if design.is_paired() {
+            let pairs: Vec<_> = a.iter().copied().zip(b.iter().copied()).collect();
+            Spread::of_pairs(&pairs)
+        } else {
+            Spread::of_groups(a, b)
+        };
+        let spread = spread.expect("positive values");
+        let difference = spread
+            .runs_for_difference(SLOWDOWN, &goal)
+            .unwrap_or(goal.max_runs);
+        (difference, spread.runs_for_equivalence(SLOWDOWN, &goal))
+    };
+    let look = |runs| Look {
+        runs,
+        confidence: CONFIDENCE,
+    };
+    let figures = shares(seed, |random| {
+        let [[a, b], ..] = study(noise, design, goal.max_runs, random);
+        let b = times(&b, SLOWDOWN);
+        let of_first = verdict(design, [&a[..first], &b[..first]], &look(first));
+        let (runs, equivalence) = promised(&a[..first], &b[..first]);
+        let [[c, d], ..] = study(noise, design, goal.max_runs, random);
+        let same = equivalence.map(|n| {
+            let ratio = compare_at(design, &c[..n], &d[..n], CONFIDENCE);
+            ratio.verdict(Better::Lower, SLOWDOWN, ratio.p_value)
+        });
+        let d = times(&d, SLOWDOWN);
+        let found = verdict(design, [&c[..runs], &d[..runs]], &look(runs)) == Verdict::Worse;
+        let continued = verdict(design, [&a[..runs], &b[..runs]], &look(runs)) == Verdict::Worse;
+        let is_open = of_first == Verdict::Undecided && runs > first;
+        [
+            found,
+            is_open,
+            is_open && continued,
+            same.is_some(),
+            same == Some(Verdict::Equivalent),
+        ]
+    });
+    let runs = mean(seed, |random| {
+        let [[a, b], ..] = study(noise, design, goal.max_runs, random);
+        promised(&a[..first], &b[..first]).0
+    });
+    let share = |part: f64, of: f64| {
+        if of < 1.0 {
+            "–".to_owned()
+        } else {
+            percent(100.0 * part / of)
+        }
+    };
+    vec![
+        noise.name().to_owned(),
+        design.name().to_owned(),
+        first.to_string(),
+        format!("{runs:.1}"),
+        percent(figures[0]),
+        share(figures[2], figures[1]),
+        share(figures[4], figures[3]),
+    ]
+}
+
+pub(crate) fn section() -> String {
+    let rows = |row: &dyn Fn(Noise, Design, u64) -> Vec<String>, seed: u64| {
+        let studies = NOISES
+            .iter()
+            .flat_map(|n| DESIGNS.map(|design| (*n, design)));
+        let rows = studies
+            .zip(seed..)
+            .map(|((noise, design), seed)| row(noise, design, seed));
+        rows.collect::<Vec<_>>()
+    };
+    let sequential = rows(&sequential_row, 1000);
+    let columns = [
+        "runs",
+        "design",
+        "95 % at each look",
+        "false",
+        "false of 6",
+        "false equivalence",
+        "power",
+        "power of one look",
+        "mean runs",
+    ];
+    let promise = [6, 10].map(|first| {
+        rows(
+            &|noise, design, seed| promise_row(noise, design, first, seed),
+            2000 + first as u64 * 50,
+        )
+    });
+    let promise_columns = [
+        "runs",
+        "design",
+        "first",
+        "promised",
+        "found",
+        "found, continued",
+        "equivalent",
+    ];
+    format!(
+        "### Until decided\n\n\
+         Looks at {:?} pairs or runs of each group, {DATA_SETS} studies, in percent. A against A: \
+         better\nor worse at any look with 95 % at each, with spending, with spending and Holm's \
+         correction for\n{METRICS} metrics; *equivalent* for a true ratio equal to the threshold. \
+         5 % slower: *worse* with looks and\nwith one comparison of {LAST}, and the mean number of \
+         pairs or runs until decided.\n\n{}\n\
+         ### Promised numbers of runs\n\n\
+         From the spread of the first runs: mean number that is promised for 5 %, and how often it \
+         finds 5 %\nin a new study and when an undecided first one is continued; and how often the \
+         number promised\nfor equivalence within 5 % gives *equivalent* for a true ratio of 1 \
+         (where it is at most {MOST}). In percent.\n\n{}",
+        schedule(FIRST, LAST),
+        table(&columns, &sequential),
+        table(&promise_columns, &promise.concat()),
+    )
+}

@@ -1,0 +1,180 @@
+//! How many runs a comparison needs, from the spread of a few runs.
+//!
+//! The number is that of a test with normal quantiles z, plus z²/2 pairs or z²/4 runs of each group
+//! for a t-test (Guenther, The American Statistician 35, 1981), divided by the smallest efficiency
+//! 108/125 that rank tests have relative to t-tests (Hodges and Lehmann 1956). The spread of a few runs is itself uncertain: quantiles are those of
+//! Student's distribution with its degrees of freedom instead of normal ones (Stein, Annals of
+//! Mathematical Statistics 16, 1945), so that the power is reached on average over such spreads.
+
+use crate::{CONFIDENCE, comparison::Design};
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+/// Probability of a verdict.
+const POWER: f64 = 0.8;
+
+/// Of rank tests relative to t-tests, for the worst distribution; 3/π for normal ones.
+const EFFICIENCY: f64 = 108.0 / 125.0;
+
+/// How much the logarithms of results differ from run to run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    pub design: Design,
+    /// Of the logarithms of the ratios of pairs, or of the logarithms within a group.
+    pub standard_deviation: f64,
+    pub degrees_of_freedom: usize,
+}
+
+/// What a comparison has to show.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Goal {
+    /// Of the interval, 0 to 1.
+    pub confidence: f64,
+    /// Number of metrics that Holm's correction counts.
+    pub metrics: usize,
+    /// Largest number of pairs, or of runs of each group, that is possible.
+    pub max_runs: usize,
+}
+
+impl Default for Goal {
+    fn default() -> Self {
+        Self {
+            confidence: CONFIDENCE,
+            metrics: 1,
+            max_runs: 100,
+        }
+    }
+}
+
+impl Spread {
+    /// None if there are fewer than two pairs, or values without a logarithm.
+    pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Self> {
+        let ratios: Vec<f64> = pairs.iter().map(|(a, b)| b.ln() - a.ln()).collect();
+        Self::new(Design::Paired, &[&ratios])
+    }
+
+    /// None if no group has two runs, or there are values without a logarithm.
+    pub fn of_groups(a: &[f64], b: &[f64]) -> Option<Self> {
+        let [a, b] = [a, b].map(|group| group.iter().map(|v| v.ln()).collect::<Vec<_>>());
+        Self::new(Design::Unpaired, &[&a, &b])
+    }
+
+    fn new(design: Design, groups: &[&[f64]]) -> Option<Self> {
+        let squares = |values: &&[f64]| {
+            let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+            values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>()
+        };
+        let degrees_of_freedom = groups.iter().map(|g| g.len().saturating_sub(1)).sum();
+        let variance = groups.iter().map(squares).sum::<f64>() / degrees_of_freedom as f64;
+        variance.is_finite().then(|| Self {
+            design,
+            standard_deviation: variance.sqrt(),
+            degrees_of_freedom,
+        })
+    }
+
+    /// Pairs, or runs of each group, in total, that find a true ratio (not 1) with a probability of
+    /// 80 %. None if that is more than `goal.max_runs`.
+    pub fn runs_for_difference(&self, ratio: f64, goal: &Goal) -> Option<usize> {
+        let level = (1.0 - goal.confidence) / goal.metrics.max(1) as f64;
+        self.runs(level, 1.0 - POWER, ratio, goal)
+    }
+
+    /// Pairs, or runs of each group, in total, whose interval is inside the threshold (such as
+    /// 1.02) with a probability of 80 % if there is no difference. None if that is more than
+    /// `goal.max_runs`.
+    pub fn runs_for_equivalence(&self, threshold: f64, goal: &Goal) -> Option<usize> {
+        // The interval can leave the threshold at each end.
+        self.runs(1.0 - goal.confidence, (1.0 - POWER) / 2.0, threshold, goal)
+    }
+
+    /// `level`: of a two-sided test. `miss`: probability to miss the ratio at one end.
+    fn runs(&self, level: f64, miss: f64, ratio: f64, goal: &Goal) -> Option<usize> {
+        let student = StudentsT::new(0.0, 1.0, self.degrees_of_freedom as f64).ok()?;
+        let quantiles = student.inverse_cdf(1.0 - level / 2.0) + student.inverse_cdf(1.0 - miss);
+        let z = Normal::standard().inverse_cdf(1.0 - level / 2.0);
+        let (variance, correction) = match self.design {
+            Design::Paired => (self.standard_deviation.powi(2), z * z / 2.0),
+            Design::Unpaired => (2.0 * self.standard_deviation.powi(2), z * z / 4.0),
+        };
+        let runs = (variance * (quantiles / ratio.ln()).powi(2) + correction) / EFFICIENCY;
+        let fewest = self.design.fewest_runs(level);
+        // Not a number: the ratio is 1 and there is no spread.
+        let runs = if runs.is_nan() {
+            f64::INFINITY
+        } else {
+            runs.ceil()
+        };
+        let is_possible = runs <= goal.max_runs as f64 && fewest <= goal.max_runs;
+        is_possible.then(|| fewest.max(runs as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(ratios: &[f64]) -> Vec<(f64, f64)> {
+        ratios.iter().map(|ratio| (200.0, 200.0 * ratio)).collect()
+    }
+
+    #[test]
+    fn published_quantiles_give_the_number_of_pairs() {
+        // Standard deviation 0.05, 10 degrees of freedom, t(0.975) = 2.228, t(0.8) = 0.879:
+        // ((3.107 · 0.05 / ln 1.05)² + 1.92) · 125 / 108 = 13.96.
+        let spread = Spread {
+            design: Design::Paired,
+            standard_deviation: 0.05,
+            degrees_of_freedom: 10,
+        };
+        let goal = Goal::default();
+        assert_eq!(spread.runs_for_difference(1.05, &goal), Some(14));
+        assert_eq!(spread.runs_for_difference(1.0 / 1.05, &goal), Some(14));
+        // t(0.9) = 1.372: ((3.600 · 0.05 / ln 1.05)² + 1.92) · 125 / 108 = 17.98.
+        assert_eq!(spread.runs_for_equivalence(1.05, &goal), Some(18));
+        let unpaired = Spread {
+            design: Design::Unpaired,
+            ..spread
+        };
+        assert_eq!(unpaired.runs_for_difference(1.05, &goal), Some(25));
+        assert_eq!(spread.runs_for_difference(1.01, &goal), None);
+        assert_eq!(spread.runs_for_difference(1.0, &goal), None);
+    }
+
+    #[test]
+    fn never_fewer_than_a_verdict_needs() {
+        let spread = Spread::of_pairs(&pairs(&[1.05, 1.05, 1.05])).expect("spread");
+        assert_eq!(spread.standard_deviation, 0.0);
+        let goal = |metrics| Goal {
+            metrics,
+            ..Goal::default()
+        };
+        assert_eq!(spread.runs_for_difference(1.05, &goal(1)), Some(6));
+        assert_eq!(spread.runs_for_difference(1.05, &goal(6)), Some(8));
+        assert_eq!(spread.runs_for_difference(1.0, &goal(1)), None);
+        let spread = Spread::of_groups(&[3.0, 3.0], &[4.0]).expect("spread");
+        assert_eq!(spread.runs_for_difference(1.05, &goal(1)), Some(4));
+        assert_eq!(spread.runs_for_difference(1.05, &goal(6)), Some(5));
+    }
+
+    #[test]
+    fn spread_is_that_of_logarithms() {
+        let spread = Spread::of_pairs(&pairs(&[1.0, 2.0, 4.0])).expect("spread");
+        assert!((spread.standard_deviation - 2.0_f64.ln()).abs() < 1e-12);
+        assert_eq!(spread.degrees_of_freedom, 2);
+        // Two groups with 1 and 2 degrees of freedom, squares of ln 2: 1/2 and 2.
+        let spread = Spread::of_groups(&[1.0, 2.0], &[8.0, 16.0, 32.0]).expect("spread");
+        let expected = (2.5_f64 / 3.0).sqrt() * 2.0_f64.ln();
+        assert!((spread.standard_deviation - expected).abs() < 1e-12);
+        assert_eq!(spread.degrees_of_freedom, 3);
+    }
+
+    #[test]
+    fn no_spread_without_two_valid_values() {
+        assert_eq!(Spread::of_pairs(&pairs(&[1.1])), None);
+        assert_eq!(Spread::of_groups(&[1.0], &[2.0]), None);
+        assert_eq!(Spread::of_groups(&[], &[]), None);
+        assert_eq!(Spread::of_pairs(&[(1.0, 0.0), (1.0, 2.0)]), None);
+        assert_eq!(Spread::of_groups(&[1.0, -2.0], &[1.0]), None);
+    }
+}

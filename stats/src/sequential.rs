@@ -1,0 +1,119 @@
+//! Comparisons that continue until they are decided: which confidence each look at the results
+//! needs, so that the probability of a false verdict at any look is at most 5 %.
+//!
+//! Each look spends a part of the 5 %. After a share t of the largest number of runs, 5 % · t² may
+//! be spent (Kim and DeMets, Biometrika 74, 1987, with exponent 2: between Pocock and O'Brien and
+//! Fleming). The parts are used as levels of exact tests, and the sum of their errors is an upper
+//! limit whatever the results of the looks have to do with each other (Boole's inequality). So no
+//! distribution is assumed, in contrast to the usual limits, which need a normal one.
+
+use crate::{CONFIDENCE, PROBABILITY_ERROR, comparison::Design};
+use serde::{Deserialize, Serialize};
+
+/// Errors are spent with this power of the share of runs.
+const EXPONENT: f64 = 2.0;
+
+/// Growth of the number of runs from look to look.
+const GROWTH: f64 = 1.5;
+
+/// When to compare, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    /// Pairs, or runs of each group, so far.
+    pub runs: usize,
+    /// Of the interval and the verdict at this look: 1 − its part of the error.
+    pub confidence: f64,
+}
+
+/// A schedule from `first` to `last` runs, each look with 1.5 times as many runs as the one before.
+///
+/// # Panics
+/// `first` is 0 or larger than `last`.
+pub fn schedule(first: usize, last: usize) -> Vec<usize> {
+    assert!(0 < first && first <= last, "{first} to {last}");
+    let next = |runs: &usize| Some((*runs as f64 * GROWTH).ceil() as usize);
+    let mut runs: Vec<usize> = std::iter::successors(Some(first), next)
+        .take_while(|runs| (*runs as f64) * GROWTH.sqrt() < last as f64)
+        .collect();
+    runs.push(last);
+    runs
+}
+
+/// The confidence of each look of a schedule. A look with too few runs for its confidence spends
+/// nothing; its part is left for later looks. The schedule must not depend on results.
+///
+/// # Panics
+/// The numbers of runs do not increase from at least 1.
+pub fn looks(runs: &[usize], design: Design) -> Vec<Look> {
+    let is_increasing = runs.windows(2).all(|pair| pair[0] < pair[1]);
+    assert!(is_increasing && runs.first() != Some(&0), "{runs:?}");
+    let last = runs.last().copied().unwrap_or(1) as f64;
+    let mut spent = 0.0;
+    runs.iter()
+        .map(|runs| {
+            let share = *runs as f64 / last;
+            let level = (1.0 - CONFIDENCE) * share.powf(EXPONENT) - spent;
+            if design.smallest_p(*runs) <= level + PROBABILITY_ERROR {
+                spent += level;
+            }
+            Look {
+                runs: *runs,
+                confidence: 1.0 - level,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedules_grow_to_the_last_look() {
+        assert_eq!(schedule(6, 30), [6, 9, 14, 21, 30]);
+        assert_eq!(schedule(8, 40), [8, 12, 18, 27, 40]);
+        assert_eq!(schedule(6, 7), [7]);
+        assert_eq!(schedule(5, 5), [5]);
+    }
+
+    #[test]
+    fn looks_spend_five_percent_together() {
+        for design in [Design::Paired, Design::Unpaired] {
+            for last in [6, 10, 30, 100] {
+                let looks = looks(&schedule(4, last), design);
+                let is_used = |look: &&Look| {
+                    design.smallest_p(look.runs) <= 1.0 - look.confidence + PROBABILITY_ERROR
+                };
+                let errors: f64 = looks
+                    .iter()
+                    .filter(is_used)
+                    .map(|l| 1.0 - l.confidence)
+                    .sum();
+                assert!((errors - 0.05).abs() < 1e-12, "{design:?} {last}: {errors}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_look_with_too_few_pairs_leaves_its_part() {
+        // 5 % · (6 / 24)² = 0.3 % needs 10 pairs; 12 pairs may spend 5 % · (12 / 24)² = 1.25 %.
+        let looks = looks(&[6, 12, 24], Design::Paired);
+        let levels: Vec<f64> = looks.iter().map(|look| 1.0 - look.confidence).collect();
+        let expected = [0.003_125, 0.0125, 0.0375];
+        for (level, expected) in levels.iter().zip(expected) {
+            assert!((level - expected).abs() < 1e-12, "{levels:?}");
+        }
+    }
+
+    #[test]
+    fn a_single_look_is_an_ordinary_comparison() {
+        let looks = looks(&[10], Design::Unpaired);
+        assert!((looks[0].confidence - CONFIDENCE).abs() < 1e-12);
+    }
+
+    #[test]
+    #[should_panic(expected = "[8, 8]")]
+    fn runs_have_to_increase() {
+        looks(&[8, 8], Design::Paired);
+    }
+}

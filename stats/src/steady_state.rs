@@ -1,0 +1,222 @@
+//! Steady state: of the rounds of a study (SNIA) and of the seconds of a run (fio).
+//!
+//! SNIA Solid State Storage Performance Test Specification 2.0.2, definition 2.1.24: within the
+//! measurement window of five rounds, the range of the values is at most 20 % of their average, and
+//! the range of the best linear fit is at most 10 % of it. The fit of five rounds has its extremes
+//! at the first and the last round, so that its range is |slope| · 4.
+//!
+//! fio, option `steadystate` (HOWTO and steadystate.c): over the last `ss_dur` seconds, the slope of
+//! the least-squares line per second, or the largest deviation from the mean, is below a limit.
+
+use serde::{Deserialize, Serialize};
+
+/// Rounds of the measurement window.
+pub const WINDOW: usize = 5;
+
+/// Of the average: largest range of the values.
+const MAX_EXCURSION: f64 = 0.20;
+
+/// Of the average: largest range of the linear fit.
+const MAX_SLOPE_EXCURSION: f64 = 0.10;
+
+/// The figures that a report states about a measurement window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasurementWindow {
+    /// Of the first round of the window, from 0.
+    pub first_round: usize,
+    pub average: f64,
+    /// Largest − smallest value.
+    pub excursion: f64,
+    /// Of the least-squares line, per round.
+    pub slope: f64,
+    /// Of that line at `first_round`.
+    pub intercept: f64,
+    /// Largest − smallest value of the line in the window.
+    pub slope_excursion: f64,
+}
+
+impl MeasurementWindow {
+    /// `values` of successive rounds, at least two.
+    fn new(first_round: usize, values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let average = values.iter().sum::<f64>() / count;
+        let slope = slope(values);
+        let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Self {
+            first_round,
+            average,
+            excursion: largest - smallest,
+            slope,
+            intercept: average - slope * (count - 1.0) / 2.0,
+            slope_excursion: slope.abs() * (count - 1.0),
+        }
+    }
+
+    pub fn is_steady(&self) -> bool {
+        self.excursion <= MAX_EXCURSION * self.average
+            && self.slope_excursion <= MAX_SLOPE_EXCURSION * self.average
+    }
+}
+
+/// The window of the last five rounds; None before the fifth.
+pub fn last_window(rounds: &[f64]) -> Option<MeasurementWindow> {
+    let first = rounds.len().checked_sub(WINDOW)?;
+    Some(MeasurementWindow::new(first, &rounds[first..]))
+}
+
+/// The first window in which all variables are steady: `variables` are the values of each tracked
+/// variable, round by round.
+pub fn first_steady(variables: &[&[f64]]) -> Option<usize> {
+    let rounds = variables.iter().map(|rounds| rounds.len()).min()?;
+    (WINDOW..=rounds)
+        .find(|end| {
+            let windows = variables.iter().map(|rounds| last_window(&rounds[..*end]));
+            windows.flatten().all(|window| window.is_steady())
+        })
+        .map(|end| end - WINDOW)
+}
+
+/// A criterion of fio; both apply to IOPS and to bandwidth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Criterion {
+    /// `iops` and `bw`: largest deviation of a second from the mean.
+    Deviation,
+    /// `iops_slope` and `bw_slope`: slope of the least-squares line, per second.
+    Slope,
+}
+
+/// A limit of a criterion.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// In the unit of the values.
+    Absolute(f64),
+    /// Of the mean, in percent.
+    Percent(f64),
+}
+
+/// The value of a criterion in the last `duration` seconds, in the unit of the limit, and whether
+/// fio would end the job. `seconds`: IOPS or bandwidth of each second after `ss_ramp`. None before
+/// that many seconds; one second if `duration` is 0.
+pub fn fio(
+    seconds: &[f64],
+    duration: usize,
+    criterion: Criterion,
+    limit: Limit,
+) -> Option<(f64, bool)> {
+    let start = seconds.len().checked_sub(duration.max(1))?;
+    let values = &seconds[start..];
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let value = match criterion {
+        Criterion::Slope => slope(values),
+        Criterion::Deviation => values.iter().map(|v| (v - mean).abs()).fold(0.0, f64::max),
+    };
+    let (value, limit) = match limit {
+        Limit::Absolute(limit) => (value, limit),
+        Limit::Percent(limit) => (100.0 * value / mean, limit),
+    };
+    Some((value, value.abs() < limit))
+}
+
+/// Of the least-squares line through values at 0, 1, 2 and so on; 0 for fewer than two values.
+pub(crate) fn slope(values: &[f64]) -> f64 {
+    let center = (values.len() as f64 - 1.0) / 2.0;
+    let positions = (0..values.len()).map(|index| index as f64 - center);
+    let products: f64 = positions.clone().zip(values).map(|(x, y)| x * y).sum();
+    let squares: f64 = positions.map(|x| x * x).sum();
+    if squares > 0.0 {
+        products / squares
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_close(actual: f64, expected: f64) {
+        let error = (actual - expected).abs();
+        assert!(
+            error < 1e-9 * expected.abs().max(1.0),
+            "{actual} is not {expected}"
+        );
+    }
+
+    /// The worked example of docs/comparison.md.
+    #[test]
+    fn worked_example_of_the_measurement_window() {
+        let window = last_window(&[20_000.0, 11_200.0, 10_900.0, 10_600.0, 10_450.0, 10_350.0]);
+        let window = window.expect("five rounds");
+        assert_eq!(window.first_round, 1);
+        assert_close(window.average, 10_700.0);
+        assert_close(window.excursion, 850.0);
+        // (−2 · 11,200 − 10,900 + 10,450 + 2 · 10,350) / 10
+        assert_close(window.slope, -215.0);
+        assert_close(window.intercept, 11_130.0);
+        assert_close(window.slope_excursion, 860.0);
+        assert!(window.is_steady());
+    }
+
+    #[test]
+    fn both_limits_have_to_be_met() {
+        let is_steady = |rounds: &[f64]| last_window(rounds).expect("rounds").is_steady();
+        // Average 100: a range of exactly 20 %, and one above it, without slope.
+        assert!(is_steady(&[100.0, 110.0, 90.0, 100.0, 100.0 + 0.0]));
+        assert!(!is_steady(&[100.0, 110.2, 89.8, 100.0, 100.0]));
+        // A line: its range is that of the fit. Exactly 10 %, and above it.
+        assert!(is_steady(&[95.0, 97.5, 100.0, 102.5, 105.0]));
+        assert!(!is_steady(&[94.9, 97.45, 100.0, 102.55, 105.1]));
+        assert!(!is_steady(&[105.1, 102.55, 100.0, 97.45, 94.9]));
+        assert_eq!(last_window(&[1.0; 4]), None);
+        assert!(is_steady(&[0.0; 5]));
+    }
+
+    #[test]
+    fn steady_when_all_variables_are() {
+        let falling = [
+            300.0, 200.0, 150.0, 120.0, 105.0, 102.0, 101.0, 100.0, 100.0,
+        ];
+        let constant = [50.0; 9];
+        assert_eq!(first_steady(&[&constant]), Some(0));
+        assert_eq!(first_steady(&[&falling]), Some(4));
+        assert_eq!(first_steady(&[&constant, &falling]), Some(4));
+        assert_eq!(first_steady(&[&constant, &falling[..8]]), None);
+        assert_eq!(first_steady(&[]), None);
+    }
+
+    #[test]
+    fn criteria_of_fio() {
+        let seconds = [900.0, 1000.0, 1010.0, 1020.0, 1010.0];
+        let check = |duration, criterion, limit, expected: f64, is_steady| {
+            let (value, steady) = fio(&seconds, duration, criterion, limit).expect("seconds");
+            assert_close(value, expected);
+            assert_eq!(steady, is_steady, "{criterion:?} {limit:?}");
+        };
+        // Mean of four seconds 1010, deviations 10, 0, 10, 0.
+        check(4, Criterion::Deviation, Limit::Absolute(10.0), 10.0, false);
+        check(4, Criterion::Deviation, Limit::Absolute(10.1), 10.0, true);
+        check(
+            4,
+            Criterion::Deviation,
+            Limit::Percent(1.0),
+            1000.0 / 1010.0,
+            true,
+        );
+        // (−1.5 · 1000 − 0.5 · 1010 + 0.5 · 1020 + 1.5 · 1010) / 5
+        check(4, Criterion::Slope, Limit::Absolute(4.0), 4.0, false);
+        check(
+            4,
+            Criterion::Slope,
+            Limit::Percent(0.4),
+            400.0 / 1010.0,
+            true,
+        );
+        assert_eq!(
+            fio(&seconds, 6, Criterion::Slope, Limit::Percent(1.0)),
+            None
+        );
+    }
+}
