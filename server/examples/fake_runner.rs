@@ -275,7 +275,7 @@ fn write_samples(events: &mut EventWriter, hours: f64) -> u64 {
             None => {
                 let reads = number % 7 * 10;
                 let mut sample = sample(100);
-                sample["read"] = json!({"ios": reads + 1, "bytes": (reads + 1) * 4096, "lat_ns": [[500, 1], [500 + number % 90, reads]]});
+                sample["read"] = json!({"ios": reads + 1, "bytes": (reads + 1) * 4096, "lat_ns": [[499, 1], [500 + number % 90, reads]]});
                 sample
             }
         };

@@ -29,11 +29,18 @@ async fn run_of(server: &Program, hours: &str) -> u64 {
     assert_eq!(status, StatusCode::CREATED, "{run}");
     let number = run["number"].as_u64().unwrap();
     let began = Instant::now();
-    while server.get(&format!("/runs/{number}")).await["status"] != "done" {
+    while status_of(server, number).await != "done" {
         assert!(began.elapsed() < TIMEOUT);
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     number
+}
+
+/// Fails if the run has failed.
+async fn status_of(server: &Program, run: u64) -> String {
+    let run = server.get(&format!("/runs/{run}")).await;
+    assert_ne!(run["status"], "failed", "{run}");
+    run["status"].as_str().unwrap().to_owned()
 }
 
 /// Waits until the samples of all long runs are compressed and no page is free.
@@ -301,12 +308,13 @@ async fn older_samples_of_active_runs_are_compressed() {
             "{:?}",
             stored_samples(&server).await
         );
+        status_of(&server, number).await;
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     let (stored, compressed) = stored_samples(&server).await;
     assert!(stored < 1500, "{stored} {compressed}");
     let path = format!("/runs/{number}");
-    assert_eq!(server.get(&path).await["status"], "measuring");
+    assert_eq!(status_of(&server, number).await, "measuring");
 
     // A viewer that comes now sees every event once, up to the last one.
     let (status, _) = server.post(&format!("{path}/cancel"), &json!(null)).await;
