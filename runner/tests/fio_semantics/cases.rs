@@ -1,4 +1,4 @@
-//! Jobs and what must be equal to fio.
+//! Jobs and what must match fio.
 
 use crate::{
     Case,
@@ -116,7 +116,7 @@ const CASES: &[(Equal, &str)] = &[
         Counts,
         "rw=rw size=64k rate_iops=200,200 rwmixread=70 file=64",
     ),
-    // Silently changed or extended by fio.
+    // fio silently changes or extends these jobs.
     (Rejected, "rw=write size=1m filesize=256k"),
     (Rejected, "rw=read size=512k file=256"),
     (Rejected, "rw=read size=2k file=256"),
