@@ -1,4 +1,4 @@
-//! Layout, opening, page cache and cleanup on real files.
+//! Layout, open, page cache and cleanup on real files.
 
 mod scratch;
 
