@@ -27,7 +27,7 @@ const RATE: u64 = 4 * MIB;
 const UNIT: &str = "/run/cgroup/unit";
 
 #[test]
-fn a_host_without_delegation_has_a_reason() {
+fn a_host_without_delegation_is_reported_with_a_reason() {
     if uml::is_inside() {
         return;
     }
@@ -47,10 +47,10 @@ fn a_host_without_delegation_has_a_reason() {
 
 /// On the host, this boots user-mode Linux, whose init runs the same test.
 #[test]
-fn bytes_of_the_run_with_a_neighbor() {
+fn bytes_of_a_run_with_a_neighbor() {
     if !uml::is_inside() {
         return uml::run(&Machine {
-            test: "bytes_of_the_run_with_a_neighbor",
+            test: "bytes_of_a_run_with_a_neighbor",
             disks: vec![("ubda", 128 * MIB), ("ubdb", 64 * MIB), ("ubdc", 128 * MIB)],
             modules: &["dm-thin-pool"],
             longest: Duration::from_secs(300),
@@ -189,7 +189,12 @@ fn mapped([thin, _, other, ..]: &[Mapped; 5]) {
     assert_eq!(found["verdict"]["read"]["class"], "unknown");
     write_half(thin, 1);
     let found = report(&job(Path::new(&thin.node), json!({"rw": "randread"})));
-    assert_near(charged(&found, "ubdc", "read"), SIZE, 0.001, "the whole thin volume");
+    assert_near(
+        charged(&found, "ubdc", "read"),
+        SIZE,
+        0.001,
+        "the whole thin volume",
+    );
     assert_eq!(
         found["verdict"]["read"]["class"], "device",
         "with a neighbor"

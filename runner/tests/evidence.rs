@@ -297,7 +297,7 @@ fn device_has_residency_and_no_extents() {
 }
 
 #[test]
-fn tmpfs_has_reasons_for_missing_facts() {
+fn missing_facts_on_tmpfs_have_a_reason() {
     let directory = scratch::directory();
     if let Err(error) = scratch::run(
         "mount",

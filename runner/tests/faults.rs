@@ -62,7 +62,7 @@ fn last_event(out: BufReader<std::process::ChildStdout>) -> Value {
 }
 
 #[test]
-fn a_filesystem_that_others_fill_fails_the_run_with_enospc() {
+fn a_filesystem_filled_by_another_process_fails_the_run_with_enospc() {
     let directory = scratch::directory();
     let at = directory.path().join("small");
     let Some(_mounted) = tmpfs(&at, "96m") else {
@@ -253,7 +253,7 @@ fn without_call(command: &mut Command, number: u32, error: i32) {
 }
 
 #[test]
-fn a_host_without_io_uring_falls_back_only_on_request_and_says_why() {
+fn a_host_without_io_uring_falls_back_only_on_request_and_reports_why() {
     let directory = scratch::directory();
     let file = directory.path().join("t1");
     let job = append(&file, json!({"ioengine": "io_uring", "size": "1m"}));

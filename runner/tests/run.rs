@@ -228,7 +228,7 @@ fn raw_writes_require_a_target_root_and_match_the_device_counters() {
 }
 
 #[test]
-fn samples_sum_to_the_report() {
+fn samples_add_up_to_the_report() {
     let directory = scratch::directory();
     let job = json!({"name": "mix", "filename": directory.path().join("t1"), "size": "32m", "rw": "randrw", "rwmixread": 70, "bs": "4k", "iodepth": 8,
         "direct": 1, "fsync": 64, "runtime": "1s", "time_based": 1, "ramp_time": "300ms"});
@@ -450,7 +450,7 @@ fn an_orphaned_runner_stops() {
 }
 
 #[test]
-fn the_end_of_stdin_does_not_stop_a_run() {
+fn end_of_stdin_does_not_stop_a_run() {
     let job = json!({"name": "null", "ioengine": "null", "size": "1g", "rw": "read", "bs": "4k", "runtime": "300ms", "time_based": 1});
     assert_eq!(report(&job)["report"]["ended_by"], "runtime");
 }

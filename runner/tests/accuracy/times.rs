@@ -58,7 +58,10 @@ fn ramp_runtime_and_phases_end_within_a_millisecond() {
     let file = |engine: &str, direct: u8| json!({"ioengine": engine, "filename": directory.path().join("t1"), "size": "16m", "direct": direct});
     let cases = [
         ("busy loop", json!({"iodepth": 32})),
-        ("loop that would sleep past its end", json!({"rate_iops": 1})),
+        (
+            "loop that would sleep past its end",
+            json!({"rate_iops": 1}),
+        ),
         (
             "ring, page cache",
             with(&file("io_uring", 0), json!({"iodepth": 32, "pre_read": 1})),

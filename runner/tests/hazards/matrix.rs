@@ -21,7 +21,7 @@ const BEGIN: &str = "<!-- start of the safety matrix, see `make safety-matrix` -
 const END: &str = "<!-- end of the safety matrix -->\n";
 
 struct Row {
-    /// Letter of a hazard that is known from accidents with other tools; empty for others.
+    /// Letter of a hazard known from accidents with other tools; otherwise empty.
     letter: &'static str,
     title: &'static str,
     hazard: Option<Hazard>,

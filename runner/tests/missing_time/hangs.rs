@@ -67,7 +67,7 @@ fn partial_hangs() {
         }),
         ("fsync, psync", |case| sync(case, "psync")),
         ("fsync, io_uring", |case| sync(case, "io_uring")),
-        ("reads in a mixed job", reads_of_a_mix),
+        ("reads in a mixed job", mixed_job_reads),
         ("unlink, psync", |case| unlink(case, "psync", false)),
         ("unlink, io_uring", |case| unlink(case, "io_uring", false)),
         ("unlink that hangs", |case| unlink(case, "psync", true)),
@@ -197,7 +197,7 @@ fn from_the_ramp_on(case: &str) {
 }
 
 /// Reads hang but writes do not, so only reads are unfinished.
-fn reads_of_a_mix(case: &str) {
+fn mixed_job_reads(case: &str) {
     let reads = |io: &Io| io.kind == Kind::Read;
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_if(reads)) else {
         return;

@@ -367,7 +367,7 @@ impl<'a> Claims<'a> {
         );
         for pair in silent.windows(2) {
             let ((before, shorter), (after, longer)) = (pair[0], pair[1]);
-            self.within("interval of samples", after - before, 0.0..=0.6);
+            self.within("interval between samples", after - before, 0.0..=0.6);
             let name = format!("silent_ms grows from {shorter} to {longer} at {after}");
             self.holds(&name, longer > shorter);
         }

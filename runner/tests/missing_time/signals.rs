@@ -49,7 +49,7 @@ fn stops_while_the_storage_hangs() {
 }
 
 #[test]
-fn pauses_of_the_runner() {
+fn runner_pauses() {
     let cases: [Case; 6] = [
         ("pause, psync", |case| {
             pause(case, json!({"ioengine": "psync"}))
