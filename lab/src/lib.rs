@@ -51,7 +51,7 @@ pub struct Machine<'a> {
     /// Kernel modules in addition to dm-mod and loop.
     pub modules: &'a [&'a str],
     /// Time limit; the test fails if it is exceeded.
-    pub longest: Duration,
+    pub timeout: Duration,
 }
 
 /// Returns true inside UML.
@@ -65,7 +65,7 @@ pub fn run(machine: &Machine, directory: &Path) {
     let Some(mut linux) = Linux::boot(machine, directory) else {
         return;
     };
-    let has_ended = linux.wait(machine.longest);
+    let has_ended = linux.wait(machine.timeout);
     let result = linux.cut_power();
     // Indented, to distinguish its results.
     result.lines().for_each(|line| println!("  {line}"));
@@ -149,8 +149,8 @@ impl Linux {
     }
 
     /// Returns true if the machine shuts down in time.
-    fn wait(&mut self, longest: Duration) -> bool {
-        let end = Instant::now() + longest;
+    fn wait(&mut self, timeout: Duration) -> bool {
+        let end = Instant::now() + timeout;
         while Instant::now() < end {
             if self.child.try_wait().unwrap().is_some() {
                 return true;
@@ -164,8 +164,8 @@ impl Linux {
     ///
     /// # Panics
     /// If the machine shuts down or the time runs out first.
-    pub fn wait_for(&mut self, line: &str, longest: Duration) {
-        let end = Instant::now() + longest;
+    pub fn wait_for(&mut self, line: &str, timeout: Duration) {
+        let end = Instant::now() + timeout;
         while !self.console().lines().any(|shown| shown.trim() == line) {
             let is_running = self.child.try_wait().unwrap().is_none();
             assert!(
@@ -239,13 +239,13 @@ fn script(machine: &Machine) -> String {
         /run/modprobe -a dm-mod loop {modules}
         '{program}' {test} --exact --nocapture --include-ignored 2>&1 && echo '{PASSED}'
         echo o > /proc/sysrq-trigger
-        sleep {longest}
+        sleep {timeout}
         "#,
         environment = environment.join(" "),
         test = machine.test,
         modules = machine.modules.join(" "),
         program = program.display(),
-        longest = machine.longest.as_secs(),
+        timeout = machine.timeout.as_secs(),
     )
 }
 

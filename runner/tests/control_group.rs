@@ -53,7 +53,7 @@ fn bytes_of_a_run_with_a_neighbor() {
             test: "bytes_of_a_run_with_a_neighbor",
             disks: vec![("ubda", 128 * MIB), ("ubdb", 64 * MIB), ("ubdc", 128 * MIB)],
             modules: &["dm-thin-pool"],
-            longest: Duration::from_secs(300),
+            timeout: Duration::from_secs(300),
         });
     }
     delegate();

@@ -319,7 +319,7 @@ fn disks_below_dm_and_md_are_refused_and_unchanged() {
             test: "disks_below_dm_and_md_are_refused_and_unchanged",
             disks: vec![("ubda", BYTES), ("ubdb", BYTES), ("ubdc", BYTES)],
             modules: &["raid1"],
-            longest: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
         });
     }
     let low = Mapped::new("low", BYTES, "linear /dev/ubda 0");

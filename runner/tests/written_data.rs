@@ -97,8 +97,9 @@ fn shared(one: &[u8], other: &[u8], unit: usize) -> usize {
     units.filter(|unit| known.contains(unit)).count()
 }
 
-/// Distinct sectors imply distinct blocks. The file contains zeros before the run: writing zeros, or
-/// writing where the job should read, makes the number of changed sectors differ from the report.
+/// Distinct sectors imply distinct blocks. The file contains zeros before the run: writing zeros,
+/// or writing where the job should read, makes the number of changed sectors differ from the
+/// report.
 fn assert_written_sectors_are_distinct(target: &Target, changes: &Value) {
     let written = target.run(changes);
     let changed = target.changed_sectors();

@@ -16,7 +16,7 @@ use std::{
 };
 
 /// Other tests may use a loop device for seconds.
-const LONGEST_USE: Duration = Duration::from_secs(60);
+const USE_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Disk {
     pub image: PathBuf,
@@ -89,7 +89,7 @@ impl Disk {
         let path = self.path().to_string();
         self.device = None;
         let args = [options, &[path.as_str(), text(image)]].concat();
-        let limit = Instant::now() + LONGEST_USE;
+        let limit = Instant::now() + USE_TIMEOUT;
         while let Err(error) = run("losetup", &args) {
             assert!(Instant::now() < limit, "{error}");
             sleep(Duration::from_millis(100));

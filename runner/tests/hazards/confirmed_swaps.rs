@@ -31,7 +31,7 @@ const LOOP_CTL_ADD: libc::Ioctl = 0x4C80;
 const LOOP_CTL_REMOVE: libc::Ioctl = 0x4C81;
 const HIGH_LOOPS: u32 = 10_000;
 /// The kernel detaches a device when its last user closes it.
-const LONGEST_USE: Duration = Duration::from_secs(60);
+const USE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A swap and how to undo it.
 struct Swap {
@@ -432,7 +432,7 @@ fn loop_file(scratch: Scratch) -> Result<Swap, Unavailable> {
     swap.swap = Box::new(move || reattach(&name, &from, &to).is_ok());
     swap.undo = Box::new(move || {
         let device = &attached.0;
-        let limit = Instant::now() + LONGEST_USE;
+        let limit = Instant::now() + USE_TIMEOUT;
         while !is_attached(device, &target) {
             let result = reattach(device, &decoy, &target);
             assert!(Instant::now() < limit, "{}: {result:?}", device.display());

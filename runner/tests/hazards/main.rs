@@ -266,7 +266,8 @@ mod foreign_files {
         an_owned_file_with_foreign_data_and_its_old_time_is_overwritten_only_with_a_confirmation =>
             file(modified_owned_file_with_its_old_time);
         a_copied_ownership_mark_is_not_an_owned_file => file(copied_ownership_mark);
-        a_file_moved_over_an_owned_file_is_not_an_owned_file => file(file_moved_over_an_owned_file).quick();
+        a_file_moved_over_an_owned_file_is_not_an_owned_file =>
+            file(file_moved_over_an_owned_file).quick();
         a_file_with_flock_is_refused => file(flocked).quick().refused_with(FILE_IN_USE);
         a_file_with_a_posix_lock_is_refused => file(posix_locked).quick().refused_with(FILE_IN_USE);
         a_file_with_one_locked_byte_is_refused => file(partly_locked).quick().refused_with(FILE_IN_USE);
@@ -384,7 +385,8 @@ mod clean_targets {
         a_blank_device_with_large_sectors_is_accepted => blank_device_with_large_sectors, json!({});
         a_tiny_blank_device_is_accepted => tiny_blank_device, json!({});
         a_blank_device_next_to_a_mounted_one_is_accepted => neighbor_of_a_mounted_device, json!({});
-        a_loop_device_created_by_the_run_is_accepted => loop_device_on("new"), json!({"loop_device": 1});
+        a_loop_device_created_by_the_run_is_accepted =>
+            loop_device_on("new"), json!({"loop_device": 1});
         a_loop_device_on_an_owned_file_is_accepted =>
             loop_device_on("own"), json!({"loop_device": 1, "randseed": 4});
     }

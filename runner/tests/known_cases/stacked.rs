@@ -222,7 +222,7 @@ const CASES: &[Case] = &[
 ];
 
 /// All cases take 20 s, or up to a minute in parallel with other tests.
-const LONGEST: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// On the host, this boots user-mode Linux, whose init runs the same test.
 #[test]
@@ -233,7 +233,7 @@ fn dm_and_md() {
             test: "stacked::dm_and_md",
             disks: disks.map(|name| (*name, DISK_BYTES)).collect(),
             modules: &["dm-crypt", "raid0", "raid1"],
-            longest: LONGEST * repeat() as u32,
+            timeout: TIMEOUT * repeat() as u32,
         });
     }
     let locations = Locations::stacked();

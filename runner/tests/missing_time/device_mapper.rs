@@ -69,7 +69,7 @@ fn run(test: &str, groups: &[Group]) {
             test,
             disks: vec![("ubda", PART_BYTES * PARTS)],
             modules: &["dm-delay"],
-            longest: Duration::from_secs(180),
+            timeout: Duration::from_secs(180),
         });
     }
     let start = Instant::now();

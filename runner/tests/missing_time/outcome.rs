@@ -12,8 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-const LONGEST_RUN: Duration = Duration::from_secs(30);
-const LONGEST_EXIT: Duration = Duration::from_secs(20);
+const RUN_TIMEOUT: Duration = Duration::from_secs(30);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Run {
     child: Child,
@@ -49,7 +49,7 @@ impl Run {
 
     /// Waits for an event; returns false at the end of the run.
     pub(crate) fn wait_for(&mut self, wanted: impl Fn(&Value) -> bool) -> bool {
-        let limit = Instant::now() + LONGEST_RUN;
+        let limit = Instant::now() + RUN_TIMEOUT;
         loop {
             let wait = limit.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(wait) {
@@ -62,7 +62,7 @@ impl Run {
                 }
                 Err(RecvTimeoutError::Disconnected) => return false,
                 Err(RecvTimeoutError::Timeout) => {
-                    panic!("no such event in {LONGEST_RUN:?}: {:?}", self.events.last())
+                    panic!("no such event in {RUN_TIMEOUT:?}: {:?}", self.events.last())
                 }
             }
         }
@@ -89,7 +89,7 @@ impl Run {
                 .any(|kind| event["type"] == *kind)
         });
         release();
-        let limit = Instant::now() + LONGEST_EXIT;
+        let limit = Instant::now() + EXIT_TIMEOUT;
         let code = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status.code();

@@ -34,7 +34,7 @@ fn no_confident_wrong_verdict_on_stacks() {
                 "raid10",
                 "raid456",
             ],
-            longest: Duration::from_secs(900) * crate::repeat() as u32,
+            timeout: Duration::from_secs(900) * crate::repeat() as u32,
         });
     }
     build::prepare_host();
