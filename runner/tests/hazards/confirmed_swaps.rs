@@ -54,13 +54,13 @@ type Build = fn(Scratch) -> Result<Swap, Unavailable>;
 const SWAPS: [(&str, Build); 11] = [
     ("link to another file", link),
     ("another file", other_file),
-    ("hard link of another file", hard_link),
+    ("hard link to another file", hard_link),
     ("another file instead of an owned file", owned_file),
     ("directory", directory),
     ("another file during layout", file_during_layout),
     ("target root", root),
     (
-        "hard link of another file during layout",
+        "hard link to another file during layout",
         hard_link_during_layout,
     ),
     ("link to another file during layout", link_during_layout),

@@ -129,8 +129,8 @@ fn rows() -> Vec<Row> {
             "partition of a disk below a mounted loop device",
             device(devices::partition_below_a_loop_device),
         ),
-        row("", "LVM physical volume, not active", contents::lvm()),
-        row("", "LUKS, closed", contents::luks1()),
+        row("", "inactive LVM physical volume", contents::lvm()),
+        row("", "closed LUKS volume", contents::luks1()),
         row(
             "",
             "only the backup GPT",
@@ -143,7 +143,7 @@ fn rows() -> Vec<Row> {
         ),
         row(
             "",
-            "blank device that is not permitted",
+            "blank device that is not allowed",
             device(devices::outside_the_root).not_allowed(),
         ),
         row(

@@ -161,7 +161,7 @@ pub(crate) const CASES: &[Case] = &[
         CACHED,
     ),
     reads(
-        "ext4, half warm random reads",
+        "ext4, half-warm random reads",
         Ext4,
         HalfWarm,
         "randread",
@@ -170,7 +170,7 @@ pub(crate) const CASES: &[Case] = &[
         HALF_CACHED,
     ),
     reads(
-        "ext4, half warm sequential reads",
+        "ext4, half-warm sequential reads",
         Ext4,
         HalfWarm,
         "read",
@@ -433,7 +433,7 @@ pub(crate) const CASES: &[Case] = &[
         CACHED,
     ),
     reads(
-        "xfs, half warm random reads",
+        "xfs, half-warm random reads",
         Xfs,
         HalfWarm,
         "randread",
@@ -514,7 +514,7 @@ pub(crate) const CASES: &[Case] = &[
         SMALL,
     ),
     reads(
-        "btrfs without copy on write, random direct reads",
+        "btrfs without copy-on-write, random direct reads",
         Nodatacow,
         Cold,
         "randread",
@@ -523,7 +523,7 @@ pub(crate) const CASES: &[Case] = &[
         BYPASSED,
     ),
     writes(
-        "btrfs without copy on write, random direct overwrites",
+        "btrfs without copy-on-write, random direct overwrites",
         Nodatacow,
         Cold,
         "randwrite",
@@ -630,7 +630,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "lower_cache",
-        "its backing file was read before",
+        "the backing file was read before",
     ),
     writes(
         "loop device with a cached backing file, direct writes",

@@ -71,7 +71,7 @@ const CASES: &[Case] = &[
         DROPPED,
     ),
     reads(
-        "ext4 on dm-linear, half warm random reads",
+        "ext4 on dm-linear, half-warm random reads",
         OnLinear,
         HalfWarm,
         "randread",

@@ -2,7 +2,7 @@
 
 use crate::{
     locations::Target,
-    scratch::{locked_pages::LockedPages, own},
+    scratch::{locked_pages::LockedPages, mark_owned},
 };
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use std::{
@@ -77,7 +77,7 @@ pub(crate) fn prepare(state: State, target: &Target) -> Prepared {
     }
     let file = File::open(path).unwrap();
     file.sync_all().unwrap();
-    own(path);
+    mark_owned(path);
     sync_filesystem(&target.directory);
     drop_pages(&file);
     let cached = match state {

@@ -141,7 +141,7 @@ fn written(observed: &Observed, report: &Report) -> Vec<String> {
         .iter()
         .any(|job| job.timing.time_based && job.pattern.rw.writes());
     if bound.is_none() && !is_unlimited {
-        found.push("the bytes of the measurement have no bound".into());
+        found.push("the planned bytes of the measurement have no upper bound".into());
     }
     found
 }

@@ -145,7 +145,7 @@ impl Case {
         file.sync_all().unwrap();
         drop(file);
         if matches!(self.content, Content::Owned | Content::OwnedSparse) {
-            scratch::own(path);
+            scratch::mark_owned(path);
         }
     }
 }

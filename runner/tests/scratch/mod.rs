@@ -61,12 +61,12 @@ pub(crate) fn image(path: &Path, bytes: u64) {
             .unwrap();
     }
     file.sync_all().unwrap();
-    own(path);
+    mark_owned(path);
 }
 
 /// Marks a file as created by Leadline (`system::host::ownership`): it may be overwritten without a
 /// confirmation, even while the test has it open.
-pub(crate) fn own(path: &Path) {
+pub(crate) fn mark_owned(path: &Path) {
     let file = File::open(path).unwrap();
     let found = file.metadata().unwrap();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();

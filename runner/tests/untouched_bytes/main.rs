@@ -477,7 +477,7 @@ fn file_with_one_island(path: &Path) -> (File, Vec<u8>) {
     let island = Random::new(3).bytes(MIB);
     file.write_all_at(&island, 1023 * MIB).unwrap();
     file.sync_all().unwrap();
-    scratch::own(path);
+    scratch::mark_owned(path);
     (File::open(path).unwrap(), island)
 }
 

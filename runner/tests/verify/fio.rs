@@ -45,7 +45,7 @@ fn fio_verifies_blocks_written_by_the_runner() {
         json!({"direct": 0, "refill_buffers": 1}),
         json!({"loops": 2}),
     ] {
-        scratch::own(&file);
+        scratch::mark_owned(&file);
         let outcome = Outcome::of(&job(&file, changes.clone()), &[]);
         assert_eq!(outcome.false_alarms(LENGTH / BLOCK), None, "{changes}");
         let Some((is_good, text)) = fio(&file, &["--rw=read"]) else {

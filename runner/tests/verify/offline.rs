@@ -93,7 +93,7 @@ fn damaged_file() {
     scratch::image(&file, LENGTH);
     for direct in [0, 1] {
         for rw in ["read", "randwrite"] {
-            scratch::own(&file);
+            scratch::mark_owned(&file);
             check(&file, directory.path(), direct, rw);
         }
     }

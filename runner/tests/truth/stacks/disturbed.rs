@@ -62,14 +62,14 @@ pub(super) const CASES: &[Case] = &[
         let truth = counted(A);
         situation_with(both, parts, truth)
     }),
-    case("half warm reads, a neighbor writes", |at| {
+    case("half-warm reads, a neighbor writes", |at| {
         let (file, mut parts) = file_on(at, EXT4, linear(disk("ubda"), VOLUME))?;
         half_warm(&file, &mut parts);
         let truth = counted(A);
         parts.insert(0, writer(file.with_file_name("other")));
         situation_with(job(&file, "randread", KEEP()), parts, truth)
     }),
-    case("half warm reads, a neighbor reads the disk", |at| {
+    case("half-warm reads, a neighbor reads the disk", |at| {
         let on = linear(disk("ubda"), VOLUME);
         let own = on.node.clone();
         let (file, mut parts) = file_on(at, EXT4, on)?;

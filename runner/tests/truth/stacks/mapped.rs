@@ -16,31 +16,31 @@ const NO_BITMAP: &[&str] = &["--bitmap=none"];
 const RAW: u64 = 32 * MIB;
 
 pub(super) const CASES: &[Case] = &[
-    case("ext4 on linear, half warm", |at| {
+    case("ext4 on linear, half-warm", |at| {
         half_warm_file(at, EXT4, linear(disk("ubda"), VOLUME), A)
     }),
-    case("xfs on linear, half warm", |at| {
+    case("xfs on linear, half-warm", |at| {
         half_warm_file(at, XFS, linear(disk("ubda"), VOLUME), A)
     }),
-    case("btrfs on linear, half warm", |at| {
+    case("btrfs on linear, half-warm", |at| {
         half_warm_file(at, BTRFS, linear(disk("ubda"), VOLUME), A)
     }),
-    case("ext4 on crypt, half warm", |at| {
+    case("ext4 on crypt, half-warm", |at| {
         half_warm_file(at, EXT4, crypt(disk("ubda"), VOLUME), A)
     }),
-    case("ext4 on stripe, half warm", |at| {
+    case("ext4 on stripe, half-warm", |at| {
         half_warm_file(at, EXT4, striped(), AB)
     }),
-    case("ext4 on raid1, half warm", |at| {
+    case("ext4 on raid1, half-warm", |at| {
         half_warm_file(at, EXT4, array("1", NO_BITMAP, disks(AB)), AB)
     }),
-    case("xfs on raid0, half warm", |at| {
+    case("xfs on raid0, half-warm", |at| {
         half_warm_file(at, XFS, array("0", &[], disks(AB)), AB)
     }),
-    case("ext4 on raid5, half warm", |at| {
+    case("ext4 on raid5, half-warm", |at| {
         half_warm_file(at, EXT4, array("5", &[], disks(ABC)), ABC)
     }),
-    case("raw linear, half warm", |_| {
+    case("raw linear, half-warm", |_| {
         let mut stack = linear(disk("ubda"), RAW);
         let node = stack.node.clone();
         fill(&node, RAW);
@@ -97,7 +97,7 @@ pub(super) const CASES: &[Case] = &[
         );
         situation(job, stack.parts, vec![device("read")])
     }),
-    case("raid0 with a slow disk, half warm", |_| {
+    case("raid0 with a slow disk, half-warm", |_| {
         let slow = mapped(disks(&["ubdb"]), RAW, "delay {0} 0 20");
         let mut stack = array("0", &[], vec![linear(disk("ubda"), RAW), slow]);
         let node = stack.node.clone();
@@ -121,7 +121,7 @@ pub(super) const CASES: &[Case] = &[
         let truth = vec![device("write")];
         situation(job(&file, "randwrite", DIRECT_IO()), parts, truth)
     }),
-    case("origin of a snapshot, half warm", |at| {
+    case("origin of a snapshot, half-warm", |at| {
         let base = linear(disk("ubda"), VOLUME);
         let lower = mapped(vec![base, disk("ubdb")], VOLUME, "snapshot {0} {1} N 16");
         half_warm_file(at, EXT4, lower, AB)
@@ -190,14 +190,14 @@ pub(super) const CASES: &[Case] = &[
     case("linear on a cached loop, warm", |at| {
         over_loop(at, CACHED, SIZE)
     }),
-    case("linear on a cached loop, half warm", |at| {
+    case("linear on a cached loop, half-warm", |at| {
         over_loop(at, CACHED, SIZE / 2)
     }),
     case("linear on a direct loop", |at| over_loop(at, DIRECT, 0)),
     case("cached loop on ext4 on linear, warm", |at| {
         loop_on(at, CACHED, SIZE)
     }),
-    case("cached loop on ext4 on linear, half warm", |at| {
+    case("cached loop on ext4 on linear, half-warm", |at| {
         loop_on(at, CACHED, SIZE / 2)
     }),
     case("direct loop on ext4 on linear", |at| loop_on(at, DIRECT, 0)),
@@ -208,7 +208,7 @@ pub(super) const CASES: &[Case] = &[
         let truth = counted_zeros(A);
         situation_with(raw(&stack.node, json!({"direct": 1})), stack.parts, truth)
     }),
-    case("ext4 on a direct loop on ext4 on linear, half warm", |at| {
+    case("ext4 on a direct loop on ext4 on linear, half-warm", |at| {
         let (lower, parts) = volume(at, EXT4, linear(disk("ubda"), VOLUME))?;
         let image = cold_file(&lower, "image", 128 * MIB);
         half_warm_file(at, EXT4, attached(&image, DIRECT, parts)?, A)
