@@ -32,7 +32,7 @@ const PATHS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 /// Enough for the programs and a case's page cache.
 const MEMORY_BYTES: u64 = 384 << 20;
 /// First line printed by init.
-const BOOTED: &str = "this is a user-mode Linux";
+const BOOTED: &str = "user-mode Linux has booted";
 /// Printed if the test passed.
 const PASSED: &str = "the test inside passed";
 /// Set inside UML.
