@@ -89,7 +89,7 @@ impl Args {
             .collect())
     }
 
-    /// Returns fio with its defaults and one tuned fio per combination of batch sizes; nothing with
+    /// Returns fio with its defaults and one tuned fio per combination of batch sizes; none with
     /// `--no-fio`.
     pub fn fio_contenders(&self, work: &Work) -> (Option<Fio>, Vec<Fio>) {
         let fio = |tuning| Fio {
@@ -122,7 +122,7 @@ impl Args {
         self.t_io_uring.as_ref().map(one).unwrap_or_default()
     }
 
-    /// Returns the version of fio; `None` with `--no-fio`.
+    /// Returns the fio version; `None` with `--no-fio`.
     pub fn fio_version(&self) -> Result<Option<String>> {
         if self.no_fio {
             return Ok(None);

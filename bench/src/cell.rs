@@ -1,4 +1,4 @@
-//! The table of cells: one workload on one target each, and the smallest group it belongs to.
+//! The table of cells: one workload on one target each, and the smallest group that includes it.
 
 use crate::{
     target::TargetKind::{self, FileOnZram, LoopOnExt4, LoopOnTmpfs, Nothing, Zram},
@@ -13,7 +13,7 @@ use serde::Serialize;
 pub enum Group {
     /// A few cells for every change.
     Quick,
-    /// Overhead of the measuring loop: page cache and null engine.
+    /// Overhead of the I/O loop: page cache and null engine.
     Loop,
     Full,
 }
@@ -26,7 +26,7 @@ pub struct Cell {
     pub work: Work,
 }
 
-/// Larger than the CPU caches, fits any page cache.
+/// Larger than the CPU caches, but fits in any page cache.
 const SMALL: TargetKind = TargetKind::File { mib: 16 };
 /// Much larger than the CPU caches.
 const LARGE: TargetKind = TargetKind::File { mib: 1024 };

@@ -39,7 +39,7 @@ pub fn run(cpus: &str, invocation: &Invocation) -> Result<(String, Cost)> {
         .stdout(Stdio::piped())
         .stderr(errors.reopen()?)
         .spawn()
-        .context("taskset cannot be started")?;
+        .context("cannot start taskset")?;
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
     stdin.write_all(invocation.input.as_deref().unwrap_or_default().as_bytes())?;
     drop(stdin);
@@ -59,7 +59,7 @@ pub fn run(cpus: &str, invocation: &Invocation) -> Result<(String, Cost)> {
     Ok((output, cost))
 }
 
-/// Standard output of a program, whatever its exit status.
+/// Standard output of a program, regardless of its exit status.
 pub fn output(invocation: &Invocation) -> Result<String> {
     let mut child = Command::new(&invocation.program)
         .args(&invocation.args)

@@ -1,4 +1,4 @@
-//! The result of a cell: the figures of every round, and their medians.
+//! The result of a cell: every round's figures and their medians.
 
 use crate::{
     cell::Cell,
@@ -9,7 +9,7 @@ use leadline_stats::{Estimate, median};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Medians of one contender over all rounds.
+/// Medians of one contender across all rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     pub command: String,

@@ -30,11 +30,11 @@ pub struct Figures {
     pub user_ns_per_io: f64,
     pub system_ns_per_io: f64,
     pub context_switches_per_second: f64,
-    /// Sum over all jobs.
+    /// Sum across all jobs.
     pub achieved_depth: Option<f64>,
 }
 
-/// Results of a cell, by contender.
+/// Results of a cell, per contender.
 #[derive(Debug)]
 pub struct Rounds {
     pub commands: BTreeMap<String, String>,

@@ -27,9 +27,9 @@ pub enum TargetKind {
     File {
         mib: u64,
     },
-    /// A loop device with direct I/O on a file in the bench directory.
+    /// A loop device with direct I/O, backed by a file in the bench directory.
     LoopOnExt4,
-    /// A loop device on a file in memory.
+    /// A loop device backed by a file in memory.
     LoopOnTmpfs,
     /// A zram device with incompressible data.
     Zram,

@@ -1,4 +1,4 @@
-//! Which contender is ahead, from the interval of the ratios.
+//! Determines which contender is faster from the interval of the ratios.
 
 use leadline_stats::Estimate;
 use serde::Serialize;

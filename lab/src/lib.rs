@@ -1,8 +1,9 @@
-//! A user-mode Linux (linux.uml) with disks of the test. Its root is that of the host, read-only
-//! through hostfs; its init is a script that runs one test of this program by name.
+//! User-mode Linux (linux.uml) with the test's own disks. Its root filesystem is the host's,
+//! mounted read-only through hostfs; its init is a script that runs one test of the current test
+//! binary by name.
 //!
-//! A test that needs it starts with `if !is_inside() { return run(&Machine {...}, directory) }`. A
-//! test of power cuts boots the machine itself and cuts its power; its disks stay.
+//! A test that needs UML starts with `if !is_inside() { return run(&Machine {...}, directory) }`. A
+//! power-cut test boots the machine itself and cuts its power; its disks are kept.
 
 use rustix::{
     process::{Pid, Signal, kill_process_group},
@@ -28,43 +29,43 @@ const PROGRAMS: &[(&str, &str)] = &[
 ];
 /// Includes the directories of administration programs.
 const PATHS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// Enough for the programs and the page cache of a case.
+/// Enough for the programs and a case's page cache.
 const MEMORY_BYTES: u64 = 384 << 20;
 /// First line printed by init.
-const BOOTED: &str = "this is a user-mode Linux";
+const BOOTED: &str = "user-mode Linux has booted";
 /// Printed if the test passed.
 const PASSED: &str = "the test inside passed";
-/// Set in the user-mode Linux.
+/// Set inside UML.
 const INSIDE: &str = "LEADLINE_IN_UML";
 /// Variables that select and repeat cases.
 const PASSED_ON: [&str; 2] = ["LEADLINE_CASE", "LEADLINE_REPEAT"];
-/// How often a wait looks at the machine.
+/// Polling interval while waiting for the machine.
 const POLL: Duration = Duration::from_millis(20);
 
-/// What runs in the user-mode Linux.
+/// What runs inside UML.
 pub struct Machine<'a> {
-    /// Path of the test in this program.
+    /// Path of the test in this test binary.
     pub test: &'a str,
     /// Names (ubda to ubdp) and bytes.
     pub disks: Vec<(&'a str, u64)>,
-    /// Kernel modules beyond dm-mod and loop.
+    /// Kernel modules in addition to dm-mod and loop.
     pub modules: &'a [&'a str],
-    /// The test fails if it takes longer.
-    pub longest: Duration,
+    /// Time limit; the test fails if it is exceeded.
+    pub timeout: Duration,
 }
 
-/// Whether this is the program in the user-mode Linux.
+/// Returns true inside UML.
 pub fn is_inside() -> bool {
     env::var_os(INSIDE).is_some()
 }
 
-/// Runs a test of this program in a user-mode Linux. `directory` holds its disks and console.
-#[expect(clippy::print_stdout, reason = "shown with the output of the test")]
+/// Runs one of this binary's tests in UML. `directory` holds its disks and console.
+#[expect(clippy::print_stdout, reason = "shown with the test output")]
 pub fn run(machine: &Machine, directory: &Path) {
     let Some(mut linux) = Linux::boot(machine, directory) else {
         return;
     };
-    let has_ended = linux.wait(machine.longest);
+    let has_ended = linux.wait(machine.timeout);
     let result = linux.cut_power();
     // Indented, to distinguish its results.
     result.lines().for_each(|line| println!("  {line}"));
@@ -96,7 +97,7 @@ fn is_installed(program: &str) -> bool {
         .any(|path| Path::new(path).join(program).exists())
 }
 
-/// A running user-mode Linux. Killed when dropped.
+/// A running UML instance. Killed when dropped.
 pub struct Linux {
     child: Child,
     console: PathBuf,
@@ -110,7 +111,7 @@ impl Linux {
             PROGRAMS.iter().find(|(program, _)| !is_installed(program))
         {
             skip(&format!(
-                "no {program} for a user-mode Linux: sudo apt-get install {package}"
+                "user-mode Linux requires {program}: sudo apt-get install {package}"
             ));
             return None;
         }
@@ -148,8 +149,8 @@ impl Linux {
     }
 
     /// Returns true if the machine shuts down in time.
-    fn wait(&mut self, longest: Duration) -> bool {
-        let end = Instant::now() + longest;
+    fn wait(&mut self, timeout: Duration) -> bool {
+        let end = Instant::now() + timeout;
         while Instant::now() < end {
             if self.child.try_wait().unwrap().is_some() {
                 return true;
@@ -159,12 +160,12 @@ impl Linux {
         false
     }
 
-    /// Waits until the console shows a line.
+    /// Waits until the line appears on the console.
     ///
     /// # Panics
-    /// The machine shuts down or the time is over before.
-    pub fn wait_for(&mut self, line: &str, longest: Duration) {
-        let end = Instant::now() + longest;
+    /// If the machine shuts down or the time runs out first.
+    pub fn wait_for(&mut self, line: &str, timeout: Duration) {
+        let end = Instant::now() + timeout;
         while !self.console().lines().any(|shown| shown.trim() == line) {
             let is_running = self.child.try_wait().unwrap().is_none();
             assert!(
@@ -176,12 +177,13 @@ impl Linux {
         }
     }
 
-    /// What the machine has printed.
+    /// Everything the machine has printed.
     pub fn console(&self) -> String {
         String::from_utf8_lossy(&fs::read(&self.console).unwrap()).into_owned()
     }
 
-    /// Kills the machine. What its kernel had not written to a disk is lost. Returns the console.
+    /// Kills the machine. Data that its kernel has not written to a disk is lost. Returns the
+    /// console output.
     pub fn cut_power(self) -> String {
         let console = self.console.clone();
         drop(self);
@@ -197,16 +199,15 @@ impl Drop for Linux {
     }
 }
 
-/// Pins this thread and its children to one CPU: the processes of a user-mode Linux alternate, and
-/// waking another CPU each time took four times as long on an idle virtual machine (175 s instead
-/// of 44).
+/// Pins this thread and its children to one CPU: UML's processes alternate, and waking a different
+/// CPU each time took four times as long on an idle virtual machine (175 s instead of 44).
 fn pin_to_cpu() {
     let mut here = CpuSet::new();
     here.set(sched_getcpu());
     sched_setaffinity(None, &here).unwrap();
 }
 
-/// Files as disks.
+/// Files used as disks.
 fn disks(directory: &Path, machine: &Machine) -> impl Iterator<Item = String> {
     machine.disks.iter().map(move |(name, bytes)| {
         let file = directory.join(name);
@@ -217,7 +218,7 @@ fn disks(directory: &Path, machine: &Machine) -> impl Iterator<Item = String> {
     })
 }
 
-/// The init script. /run is writable, the root of the host is not. The kernel loads modules
+/// The init script. /run is writable; the host's root filesystem is not. The kernel loads modules
 /// (ciphers) through the program in /proc/sys/kernel/modprobe.
 fn script(machine: &Machine) -> String {
     let program = env::current_exe().unwrap();
@@ -238,18 +239,18 @@ fn script(machine: &Machine) -> String {
         /run/modprobe -a dm-mod loop {modules}
         '{program}' {test} --exact --nocapture --include-ignored 2>&1 && echo '{PASSED}'
         echo o > /proc/sysrq-trigger
-        sleep {longest}
+        sleep {timeout}
         "#,
         environment = environment.join(" "),
         test = machine.test,
         modules = machine.modules.join(" "),
         program = program.display(),
-        longest = machine.longest.as_secs(),
+        timeout = machine.timeout.as_secs(),
     )
 }
 
-/// Directory of the file that backs the memory of the user-mode Linux: a tmpfs if it has enough
-/// space (containers have 64 MiB).
+/// Directory of the file that backs UML's memory: a tmpfs if it has enough space (containers have
+/// 64 MiB).
 fn memory(directory: &Path) -> &Path {
     let shared = Path::new("/dev/shm");
     let room = rustix::fs::statvfs(shared).map_or(0, |found| found.f_bavail * found.f_frsize);

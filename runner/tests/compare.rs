@@ -13,7 +13,7 @@ use std::{
     thread,
 };
 
-/// The result of a run without device.
+/// The result of a run that uses no device.
 fn result() -> Value {
     report(
         &json!({"ioengine": "null", "size": "1g", "rw": "randread", "direct": 1,
@@ -92,7 +92,7 @@ fn rules_determine_the_exit_code() {
     assert_eq!(
         single.status.code(),
         Some(6),
-        "a single run decides nothing"
+        "a single run is inconclusive"
     );
 }
 
@@ -193,7 +193,7 @@ fn steps_of_a_repeated_study_are_pairs() {
 }
 
 #[test]
-fn sources_that_are_not_results_are_named() {
+fn sources_that_are_not_results_are_reported_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     fs::write(path("text.json"), "no").unwrap();
@@ -210,7 +210,7 @@ fn sources_that_are_not_results_are_named() {
         assert_eq!(output.status.code(), Some(2), "{printed}");
         assert!(
             printed.matches(expected).count() == 2,
-            "both are named: {printed}"
+            "both are reported: {printed}"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! A run has its own control group where the host permits it, so its I/O is known despite a neighbor
-//! on the same disk. Needs cgroup v2 with the io controller: in a user-mode Linux.
+//! A run has its own cgroup if the host permits it, so its I/O is known even with a neighbor on the
+//! same disk. Requires cgroup v2 with the io controller, so it runs in user-mode Linux.
 
 mod scratch;
 
@@ -22,12 +22,12 @@ use std::{
 
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 8 * MIB;
-/// Of the neighbor, in bytes per second.
+/// The neighbor's rate in bytes per second.
 const RATE: u64 = 4 * MIB;
 const UNIT: &str = "/run/cgroup/unit";
 
 #[test]
-fn a_host_without_delegation_has_a_reason() {
+fn a_host_without_delegation_is_reported_with_a_reason() {
     if uml::is_inside() {
         return;
     }
@@ -45,26 +45,26 @@ fn a_host_without_delegation_has_a_reason() {
     );
 }
 
-/// On the host this boots a user-mode Linux, whose init runs the same test.
+/// On the host, this boots user-mode Linux, whose init runs the same test.
 #[test]
-fn bytes_of_the_run_with_a_neighbor() {
+fn bytes_of_a_run_with_a_neighbor() {
     if !uml::is_inside() {
         return uml::run(&Machine {
-            test: "bytes_of_the_run_with_a_neighbor",
+            test: "bytes_of_a_run_with_a_neighbor",
             disks: vec![("ubda", 128 * MIB), ("ubdb", 64 * MIB), ("ubdc", 128 * MIB)],
             modules: &["dm-thin-pool"],
-            longest: Duration::from_secs(300),
+            timeout: Duration::from_secs(300),
         });
     }
     delegate();
     files_on_one_disk();
     let thin = half_provisioned();
     mapped(&thin);
-    // Removes the group of the last neighbor.
+    // Removes the last neighbor's cgroup.
     report(&job(Path::new(&thin[0].node), json!({"rw": "randread"})));
     let left = fs::read_dir(UNIT).unwrap().flatten();
     let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("leadline"));
-    assert_eq!(left.count(), 0, "groups of finished and killed runs");
+    assert_eq!(left.count(), 0, "cgroups of finished and killed runs");
 }
 
 /// What systemd does for a unit with Delegate=yes and DelegateSubgroup=main.
@@ -97,14 +97,14 @@ impl Neighbor {
         while !moved() {
             sleep(Duration::from_millis(50));
         }
-        // Its layout.
+        // The neighbor's layout.
         sleep(Duration::from_secs(3));
         neighbor
     }
 }
 
 impl Drop for Neighbor {
-    /// Leaves its group.
+    /// Leaves its cgroup.
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -155,7 +155,7 @@ fn files_on_one_disk() {
     assert!(own <= issued + MIB && own > issued / 2, "{own} of {issued}");
 }
 
-/// Half of its blocks are on ubdc, next to those of the neighbor.
+/// Half of the blocks are on ubdc, next to the neighbor's blocks.
 fn half_provisioned() -> [Mapped; 5] {
     let metadata = Mapped::new("metadata", 16 * MIB, "linear /dev/ubdb 0");
     let data = Mapped::new("data", 64 * MIB, "linear /dev/ubdc 0");
@@ -189,7 +189,12 @@ fn mapped([thin, _, other, ..]: &[Mapped; 5]) {
     assert_eq!(found["verdict"]["read"]["class"], "unknown");
     write_half(thin, 1);
     let found = report(&job(Path::new(&thin.node), json!({"rw": "randread"})));
-    assert_near(charged(&found, "ubdc", "read"), SIZE, 0.001, "all of thin");
+    assert_near(
+        charged(&found, "ubdc", "read"),
+        SIZE,
+        0.001,
+        "the whole thin volume",
+    );
     assert_eq!(
         found["verdict"]["read"]["class"], "device",
         "with a neighbor"

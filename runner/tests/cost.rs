@@ -1,5 +1,5 @@
 //! Cost of samples and probes, quoted in `docs/measurement.md`. Run manually. Each measurement runs
-//! the same job with and without them, interleaved so that drift affects both, and with the highest
+//! the same job with and without them, interleaved so that drift affects both, and at the highest
 //! priority so that other processes affect neither.
 
 mod scratch;
@@ -30,7 +30,7 @@ fn run(document: &Value) -> (f64, f64) {
     )
 }
 
-/// With samples and probes.
+/// With samples and probes (the default).
 fn by_default(job: &Value) -> Value {
     json!({"jobs": [job]})
 }
@@ -41,7 +41,7 @@ fn without_probes(job: &Value) -> Value {
     json!({"jobs": [job]})
 }
 
-/// The first sample would be after the end.
+/// The first sample would be due after the end.
 fn without_samples(job: &Value) -> Value {
     json!({"jobs": [job], "sample_ms": 10_000})
 }
@@ -113,7 +113,7 @@ fn probe_overhead_in_device_bound_run() {
     assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
 }
 
-/// The numbers in the module docs of `probes`.
+/// The figures quoted in the module docs of `probes`.
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
 fn each_probe() {
@@ -128,7 +128,7 @@ fn each_probe() {
     time("residency of 256 MiB, cached", || {
         assert!(method.residency(file.as_fd(), &region).is_ok())
     });
-    time("map of 256 MiB, cached", || {
+    time("residency map of 256 MiB, cached", || {
         drop(method.map(file.as_fd(), &region))
     });
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();

@@ -1,4 +1,4 @@
-//! The device list of this host, compared with devices that the test creates and with sysfs.
+//! This host's device list, compared with sysfs and with devices that the test creates.
 
 mod scratch;
 
@@ -95,7 +95,7 @@ fn every_device_has_its_size_parents_and_access() {
 }
 
 #[test]
-fn path_facts_include_the_device_below() {
+fn path_facts_include_the_underlying_device() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 64 * MIB);
@@ -142,7 +142,7 @@ fn reports_4_kib_sectors() {
 }
 
 #[test]
-fn btrfs_subvolumes_are_on_the_device_of_the_filesystem() {
+fn btrfs_subvolumes_are_on_the_filesystem_device() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 128 * MIB);

@@ -1,5 +1,5 @@
-//! Documents match the code: the event lines of docs/protocol.md parse, docs/measurement.md defines
-//! every number in them, and jobs in documents are valid.
+//! Checks that documents match the code: the event lines in docs/protocol.md parse,
+//! docs/measurement.md defines every number in them, and jobs in documents are valid.
 
 use leadline_protocol::{event::Event, job::run_spec::parse_run};
 use serde_json::Value;
@@ -77,7 +77,7 @@ fn every_event_type_has_an_example() {
 
 #[test]
 fn every_number_is_defined() {
-    /// Fields without a measured number: names, enums, and objects.
+    /// Fields that are not measured numbers: names, enums, and objects.
     const NOT_NUMBERS: &[&str] = &[
         "seq",
         "type",
@@ -122,7 +122,7 @@ fn every_number_is_defined() {
         .iter()
         .filter(|event| event["type"] == "report")
     {
-        // Evidence of verdicts and findings repeats these numbers.
+        // The evidence for verdicts and findings repeats these numbers.
         names(&report["report"], &mut found);
     }
     found.retain(|name| !NOT_NUMBERS.contains(&name.as_str()) && name.parse::<f64>().is_err());

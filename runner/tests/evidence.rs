@@ -1,5 +1,5 @@
-//! Facts about targets in the report, for files with known extents and cached pages on filesystems
-//! of the test.
+//! Facts about targets in the report, for files with known extents and cached pages on test
+//! filesystems.
 
 mod scratch;
 
@@ -14,7 +14,7 @@ use std::{
 
 const MIB: u64 = 1 << 20;
 
-/// Runs direct reads of 16 MiB, with changed options, and returns the report of the target.
+/// Runs direct reads of 16 MiB with changed options, and returns the target's report.
 fn target_of(path: &Path, changes: Value) -> Value {
     let mut job =
         json!({"filename": path, "size": "16m", "rw": "randread", "bs": "64k", "direct": 1});
@@ -41,7 +41,7 @@ fn write_random_data(path: &Path, bytes: u64) {
     fs::write(path, data).unwrap();
 }
 
-/// Nonzero bytes by kind.
+/// Nonzero byte counts by kind.
 fn kinds(extents: &Value) -> Vec<(String, u64)> {
     let all = extents
         .as_object()
@@ -297,7 +297,7 @@ fn device_has_residency_and_no_extents() {
 }
 
 #[test]
-fn tmpfs_has_reasons_for_missing_facts() {
+fn missing_facts_on_tmpfs_have_a_reason() {
     let directory = scratch::directory();
     if let Err(error) = scratch::run(
         "mount",

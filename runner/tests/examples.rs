@@ -1,4 +1,4 @@
-//! Each example is a valid job and has a row in the README of the examples.
+//! Each example is a valid job and has a row in the examples README.
 
 use leadline_protocol::job::run_spec::{RunSpec, parse_run};
 use std::{

@@ -1,4 +1,4 @@
-//! Each of the five experiments must reproduce its published result at a small scale. The tests
+//! Each of the five experiments must reproduce its published result on a small scale. The tests
 //! compare counters, and speed only between memory and disk.
 
 mod scratch;
@@ -13,7 +13,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// `max_size`: maximum size of the experiment's files.
+/// `max_size` limits the size of the experiment's files.
 fn experiment(name: &str, max_size: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../examples/experiments")
@@ -37,7 +37,7 @@ fn experiment(name: &str, max_size: &str) -> Value {
 /// Runs one experiment at a time, because device counters, Buffers and Cached are host-wide.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Runs an experiment on a disk of the test; `None`, with a message, if that is not available.
+/// Runs an experiment on a test disk; returns `None` and reports a skip if none is available.
 fn run_experiment(name: &str, max_size: &str) -> Option<Vec<Value>> {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let disk = Disk::ext4()?;
@@ -134,12 +134,12 @@ fn experiment_002_issued_and_device_ios() {
         device_byte_ratio(&steps[2], "write")
     );
     assert_eq!(class(1, "read"), "page_cache");
-    // A busy host may write the pages back before the end.
+    // A busy host may write back the pages before the end.
     let pending = steps[3]["verdict"]["write"]["evidence"]["dirty_end_bytes"].as_u64();
     if pending > Some(20 << 20) {
         assert_eq!(class(3, "write"), "deferred_write");
     }
-    // Buffered writes reach the device in larger requests, or not yet.
+    // Buffered writes reach the device in larger requests, or have not reached it yet.
     let device = &steps[3]["report"]["device"];
     let request =
         device["write_bytes"].as_f64().unwrap() / device["write_ios"].as_f64().unwrap().max(1.0);
@@ -158,7 +158,7 @@ fn experiment_002_issued_and_device_ios() {
             .iter()
             .all(|step| step["jobs"][0]["mode"] == "raw")
     );
-    // On Linux a block device has a page cache.
+    // On Linux, block devices use the page cache.
     assert!(iops(&steps[5], "read") > iops(&steps[4], "read"));
 }
 

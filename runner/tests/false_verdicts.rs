@@ -1,5 +1,5 @@
-//! How often a comparison of real runs is wrong: equal steps (A/A) and steps with a known slowdown
-//! (A/B), interleaved in random order, ten pairs each.
+//! Error rate of comparisons of real runs: equal steps (A/A) and steps with a known slowdown (A/B),
+//! interleaved in random order, ten pairs each.
 //!
 //! Takes ten minutes: `cargo test -p leadline-runner --test false_verdicts -- --ignored --nocapture`.
 
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use std::{fs, path::Path};
 
 const PAIRS: u32 = 10;
-/// Comparisons for each target.
+/// Comparisons per target.
 const COMPARISONS: u32 = 14;
 
-/// The verdicts about a metric, in percent of the comparisons.
+/// Verdicts about a metric, as percentages of the comparisons.
 #[derive(Default)]
 struct Count {
     better_or_worse: u32,
@@ -60,7 +60,7 @@ fn compare(directory: &Path, study: &Value) -> Value {
     json["comparison"].clone()
 }
 
-/// Jobs that are bound by the page cache, by a file, and by a loop device.
+/// Jobs that are limited by the page cache, a file, and a loop device.
 fn targets(directory: &Path) -> [(&'static str, Value); 3] {
     let job = |changes: Value| {
         let mut job = json!({"filename": directory.join("target"), "size": "64m", "rw": "randread",
@@ -117,10 +117,10 @@ fn real_runs() {
         all += COMPARISONS;
     }
     println!(
-        "{wrong} of {} A/A verdicts are wrong; {found} of {all} slowdowns were found",
+        "{wrong} of {} A/A verdicts are wrong; {found} of {all} slowdowns were detected",
         2 * all
     );
-    // The probability of more than 9 of 84 at a rate of 5 % is below 1 %.
+    // At an error rate of 5 %, more than 9 of 84 have a probability below 1 %.
     assert!(wrong <= 9, "{wrong} wrong verdicts");
     assert!(found * 10 >= all * 8, "{found} of {all} slowdowns");
 }

@@ -1,4 +1,4 @@
-//! Faults of targets, limits and signals, with the real program: each test is a row of
+//! Target faults, resource limits and signals, tested with the real program: each test is a row in
 //! docs/lab/faults.md.
 
 mod scratch;
@@ -62,7 +62,7 @@ fn last_event(out: BufReader<std::process::ChildStdout>) -> Value {
 }
 
 #[test]
-fn a_filesystem_that_others_fill_fails_the_run_with_enospc() {
+fn a_filesystem_filled_by_another_process_fails_the_run_with_enospc() {
     let directory = scratch::directory();
     let at = directory.path().join("small");
     let Some(_mounted) = tmpfs(&at, "96m") else {
@@ -124,7 +124,7 @@ fn direct_io_on_a_tmpfs_is_labeled() {
     }
 }
 
-/// Expects a rejection, with a problem for this field, and no new file below `root`.
+/// Expects a rejection with a problem for this field and no new file below `root`.
 fn check_rejected(root: &Path, job: &Value, field: &str) {
     let mut command = runner();
     command.args(["run", "-", "--json", "--target-root"]);
@@ -210,7 +210,7 @@ fn options_that_execute_include_or_expand_are_rejected() {
     assert!(!proof.exists());
 }
 
-/// Makes a system call fail after the next exec(2), like the filter of a container.
+/// Makes a system call fail after the next exec(2), like a container's seccomp filter.
 fn without_call(command: &mut Command, number: u32, error: i32) {
     let code = |parts: [u32; 3]| (parts[0] | parts[1] | parts[2]) as u16;
     let line = |code: u16, jf: u8, k: u32| libc::sock_filter { code, jt: 0, jf, k };
@@ -233,7 +233,7 @@ fn without_call(command: &mut Command, number: u32, error: i32) {
             len: filter.len() as u16,
             filter: filter.as_ptr().cast_mut(),
         };
-        // SAFETY: prctl(2) reads the program, which lives on this stack, and allocates nothing.
+        // SAFETY: prctl(2) reads the filter program, which is on this stack, and allocates nothing.
         let refused = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
                 || libc::prctl(
@@ -248,12 +248,12 @@ fn without_call(command: &mut Command, number: u32, error: i32) {
             Ok(())
         }
     };
-    // SAFETY: between fork and exec it makes two system calls and nothing else.
+    // SAFETY: between fork and exec, it only makes two system calls.
     unsafe { command.pre_exec(install) };
 }
 
 #[test]
-fn a_host_without_io_uring_falls_back_only_on_request_and_says_why() {
+fn a_host_without_io_uring_falls_back_only_on_request_and_reports_why() {
     let directory = scratch::directory();
     let file = directory.path().join("t1");
     let job = append(&file, json!({"ioengine": "io_uring", "size": "1m"}));
@@ -277,7 +277,7 @@ fn a_host_without_io_uring_falls_back_only_on_request_and_says_why() {
     }
 }
 
-/// A stop with 256 I/Os in flight, and a second signal.
+/// Stops with 256 I/Os in flight, then sends a second signal.
 #[test]
 fn a_second_sigterm_does_not_lose_the_report() {
     let directory = scratch::directory();
@@ -297,7 +297,7 @@ fn a_second_sigterm_does_not_lose_the_report() {
     assert_eq!(last["report"]["ended_by"], "signal");
 }
 
-/// Real dm and md devices in a user-mode Linux; `device` must be rejected because of `holder`.
+/// Real dm and md devices in user-mode Linux; `device` must be rejected because of `holder`.
 fn check_holder(device: &str, holder: &str) {
     let before = std::fs::read(device).unwrap();
     let job = json!({"name": "raw", "filename": device, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});
@@ -319,7 +319,7 @@ fn disks_below_dm_and_md_are_refused_and_unchanged() {
             test: "disks_below_dm_and_md_are_refused_and_unchanged",
             disks: vec![("ubda", BYTES), ("ubdb", BYTES), ("ubdc", BYTES)],
             modules: &["raid1"],
-            longest: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
         });
     }
     let low = Mapped::new("low", BYTES, "linear /dev/ubda 0");

@@ -1,4 +1,4 @@
-//! Hazards of raw writes on real loop devices. Plan and run reject each of them with its cause,
+//! Hazards of raw writes to real loop devices. Plan and run reject each of them with its cause,
 //! under every name of the device, and no byte changes.
 
 mod scratch;
@@ -21,7 +21,7 @@ use std::{
 };
 
 const MIB: u64 = 1 << 20;
-/// Large enough for ext4 and for a member of a btrfs.
+/// Large enough for ext4 and for a btrfs member device.
 const DISK_BYTES: u64 = 128 * MIB;
 
 /// A target root with disk images.
@@ -55,7 +55,7 @@ impl Scene {
     }
 
     /// Plans a write to a path and opens it for writing; both must have the same result. An error
-    /// is `code: detail`.
+    /// has the form `code: detail`.
     fn write_result(&self, path: &str) -> Result<(), String> {
         let roots = vec![self.root()];
         let facts = View::new(&Permissions::below(&roots)).path(path);
@@ -102,7 +102,7 @@ fn admits_an_unused_loop_device_on_a_file_below_a_root() {
             .devices
             .iter()
             .any(|device| device.write_access.allowed),
-        "no device may be written without roots"
+        "without roots, writing to devices must be rejected"
     );
 }
 
@@ -225,7 +225,7 @@ fn rejects_swap_devices_and_swap_files() {
     let scene = Scene::new();
     let Some(disk) = scene.disk("a") else { return };
     let file = scene.root().join("swap");
-    // Without holes.
+    // swapon rejects files with holes.
     image(&file, DISK_BYTES);
     fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     for (path, code) in [

@@ -1,4 +1,4 @@
-//! Runs that fail at the end keep their results.
+//! Runs that fail at the end still report their results.
 
 mod scratch;
 
@@ -26,7 +26,8 @@ fn has_finding(result: &Value, code: &str) -> bool {
         .any(|finding| finding["code"] == code)
 }
 
-/// A filesystem larger than the tmpfs of its image: the page cache accepts more than the device.
+/// A filesystem larger than the tmpfs that holds its image: the page cache accepts more data than
+/// the device.
 #[test]
 fn failed_flush_is_an_io_error() {
     let directory = scratch::directory();
@@ -111,7 +112,7 @@ fn file_that_cannot_be_removed_is_a_finding() {
         job[option] = value;
     }
     let (mut child, lines) = start_until_first_sample(&job);
-    // Make the directory append-only, so that not even root can remove names.
+    // Make the directory append-only, so that not even root can remove files.
     if let Err(reason) = scratch::run("chattr", &["+a", at]) {
         child.wait().unwrap();
         return scratch::skip(&reason);
@@ -142,7 +143,7 @@ fn stop_does_not_wait_for_the_flush() {
     assert!(
         rest.iter()
             .all(|line| !line.contains("\"phase\":\"flush\"")),
-        "flush phase after a stop"
+        "a flush phase after a stop"
     );
     let result: Value = serde_json::from_str(rest.last().unwrap()).unwrap();
     assert!(
@@ -204,8 +205,8 @@ fn full_stderr_has_no_effect() {
     assert_eq!(child.wait().unwrap().code(), Some(2));
 }
 
-/// Arguments of `timeout` that run a program as a user with at most three threads. Root has no such
-/// limit (RLIMIT_NPROC, setrlimit(2)).
+/// Arguments of `timeout` that run a program as a user limited to three threads (RLIMIT_NPROC,
+/// setrlimit(2)). The limit does not apply to root.
 const FEW_THREADS: [&str; 7] = [
     "20",
     "setpriv",
@@ -228,7 +229,7 @@ fn limited<'a>(args: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn thread_limit_is_reported_as_a_problem() {
     if let Err(reason) = scratch::run("timeout", &limited(&["host"])) {
-        return scratch::skip(&format!("threads cannot be limited here: {reason}"));
+        return scratch::skip(&format!("cannot limit threads on this host: {reason}"));
     }
     let job = json!({"name": "many", "ioengine": "null", "size": "1m", "runtime": "1s", "time_based": 1, "numjobs": 8});
     let mut timeout = Command::new("timeout");

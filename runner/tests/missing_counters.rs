@@ -1,5 +1,5 @@
-//! Reports on hosts without cachestat(2) (the seccomp filter of a container), root or tracing:
-//! missing numbers have a reason.
+//! Reports on hosts without cachestat(2) (blocked by a container's seccomp filter), root or
+//! tracing: missing numbers have a reason.
 
 mod scratch;
 
@@ -23,7 +23,8 @@ fn reads(path: &Path) -> Value {
     json!({"filename": path, "size": "4m", "rw": "read", "bs": "64k", "direct": 0})
 }
 
-/// Makes one system call fail after the next exec(2), as in a container whose filter rejects it.
+/// Makes one system call fail after the next exec(2), as in a container whose seccomp filter
+/// rejects it.
 fn without_call(command: &mut Command, number: u32, error: i32) {
     let instruction = |code: u32, jump_true, jump_false, k| libc::sock_filter {
         code: code as u16,
@@ -32,7 +33,7 @@ fn without_call(command: &mut Command, number: u32, error: i32) {
         k,
     };
     let filter = [
-        // The number is the first field of struct seccomp_data.
+        // The system call number is the first field of struct seccomp_data.
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, number),
         instruction(
@@ -48,7 +49,7 @@ fn without_call(command: &mut Command, number: u32, error: i32) {
             len: filter.len() as u16,
             filter: filter.as_ptr().cast_mut(),
         };
-        // SAFETY: prctl(2) reads the program, which lives on this stack, and allocates nothing.
+        // SAFETY: prctl(2) reads the filter program, which is on this stack, and allocates nothing.
         let refused = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
                 || libc::prctl(
@@ -63,7 +64,7 @@ fn without_call(command: &mut Command, number: u32, error: i32) {
             Ok(())
         }
     };
-    // SAFETY: between fork and exec it makes two system calls and nothing else.
+    // SAFETY: between fork and exec, it only makes two system calls.
     unsafe { command.pre_exec(install) };
 }
 
@@ -99,7 +100,7 @@ fn unprivileged_user() {
     let nobody = 65_534;
     std::os::unix::fs::chown(directory.path(), Some(nobody), Some(nobody))
         .unwrap_or_else(|error| skip(&error.to_string()));
-    // The program must be accessible for all users.
+    // The program must be accessible to all users.
     let program = directory.path().join("leadline-runner");
     std::fs::copy(env!("CARGO_BIN_EXE_leadline-runner"), &program).unwrap();
     let mut command = Command::new(&program);

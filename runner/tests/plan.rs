@@ -110,7 +110,7 @@ fn invalid_jobs_are_rejected_without_writes() {
             }
         }
         let mut found = problems(root.path(), &job);
-        // The job writes to a file of the test.
+        // The job writes to a file that the test created.
         found.retain(|problem| problem.code != "not_confirmed");
         let ends_with_field = |problem: &&Problem| {
             problem

@@ -70,7 +70,7 @@ fn loop_device_counts_every_issued_io() {
 }
 
 #[test]
-fn physical_device_below_a_loop_device_holds_its_file() {
+fn loop_device_maps_to_the_disk_of_its_backing_file() {
     let dir = directory();
     let file = dir.path().join("disk");
     image(&file, 8 * MIB);
@@ -83,7 +83,7 @@ fn physical_device_below_a_loop_device_holds_its_file() {
         0 => assert_eq!(
             devices[0].0,
             disk.name(),
-            "tmpfs and overlay have no device below"
+            "tmpfs and overlay have no underlying device"
         ),
         _ => assert!(
             devices.iter().all(
@@ -96,7 +96,7 @@ fn physical_device_below_a_loop_device_holds_its_file() {
 }
 
 #[test]
-fn memory_counts_pages_that_were_read() {
+fn memory_counters_include_pages_that_were_read() {
     let dir = directory();
     let file = dir.path().join("f");
     image(&file, 64 * MIB);
@@ -120,7 +120,7 @@ fn memory_counts_pages_that_were_read() {
 }
 
 #[test]
-fn cpu_time_of_work_is_counted() {
+fn cpu_time_of_the_workload_is_counted() {
     const WORK_NS: u64 = 200_000_000;
     let spent = |since: CpuTimes| {
         thread_times().since(since).user_ns + thread_times().since(since).system_ns
@@ -155,7 +155,7 @@ fn missing_counters_have_a_reason() {
     );
 }
 
-/// The cost quoted in `probes.rs`. Ignored, because it depends on the load of the host.
+/// The cost quoted in `probes.rs`. Ignored because it depends on the host load.
 #[test]
 #[ignore = "a measurement: cargo test -p leadline-runner --test probe -- --ignored --nocapture"]
 fn reading_cost() {

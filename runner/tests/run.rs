@@ -63,7 +63,7 @@ fn only_direct_reads_reach_the_device_if_the_file_is_cached() {
 #[test]
 fn unused_directions_need_no_buffers() {
     let directory = scratch::directory();
-    // If this job issued its 1 GiB writes, their buffers would need 1 TiB.
+    // If this job issued its 1 GiB writes, it would need 1 TiB of buffers.
     let job = job_reading_64_mib(
         &directory.path().join("t1"),
         json!({"direct": 0, "bs": "4k,1g", "iodepth": 1024}),
@@ -99,7 +99,7 @@ fn start_with_memlock_limit(job: &Value) -> Child {
     child
 }
 
-/// The decision on buffer registration, from the events of a run with one job.
+/// The buffer registration decision, from the events of a run with one job.
 fn fixed_buffers(events: impl BufRead) -> Value {
     let last: Value = serde_json::from_str(&events.lines().last().unwrap().unwrap()).unwrap();
     let decisions = last["report"]["jobs"][0]["decisions"]
@@ -137,7 +137,7 @@ fn buffers_beyond_the_memlock_limit_are_not_registered() {
         &directory.path().join("t1"),
         json!({"direct": 0}),
     ));
-    // 5 MiB each: the limit permits one.
+    // 5 MiB each: the limit allows one of them.
     let mut first = start_with_memlock_limit(&job);
     let first_decision = wait_for_a_sample(&mut first);
     let mut second = start_with_memlock_limit(&with(&job, json!({"runtime": "200ms"})));
@@ -228,7 +228,7 @@ fn raw_writes_require_a_target_root_and_match_the_device_counters() {
 }
 
 #[test]
-fn samples_sum_to_the_report() {
+fn samples_add_up_to_the_report() {
     let directory = scratch::directory();
     let job = json!({"name": "mix", "filename": directory.path().join("t1"), "size": "32m", "rw": "randrw", "rwmixread": 70, "bs": "4k", "iodepth": 8,
         "direct": 1, "fsync": 64, "runtime": "1s", "time_based": 1, "ramp_time": "300ms"});
@@ -302,7 +302,7 @@ fn samples_sum_to_the_report() {
 }
 
 #[test]
-fn phases_are_in_order_with_their_times() {
+fn phases_are_reported_in_order_with_times() {
     let directory = scratch::directory();
     let job = json!({"name": "phases", "filename": directory.path().join("t1"), "size": "16m", "rw": "randwrite", "bs": "16k", "direct": 0,
         "pre_read": 1, "ramp_time": "100ms", "runtime": "200ms", "time_based": 1, "end_fsync": 1, "unlink": 1});
@@ -374,14 +374,14 @@ fn a_rate_limits_iops() {
     assert!((4950.0..=5050.0).contains(&iops), "{iops}");
 }
 
-/// A job of one minute on an existing file.
+/// A one-minute job on an existing file.
 fn one_minute_job(directory: &Path) -> Value {
     let job = json!({"name": "one_minute", "filename": directory.join("t1"), "size": "16m", "rw": "randread", "bs": "4k", "iodepth": 16, "direct": 1});
     report(&job);
     with(&job, json!({"runtime": "60s", "time_based": 1}))
 }
 
-/// Reads events until the first sample; the reader stays open.
+/// Reads events up to the first sample; the reader stays open.
 fn wait_for_a_sample(child: &mut Child) -> BufReader<std::process::ChildStdout> {
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
@@ -450,7 +450,7 @@ fn an_orphaned_runner_stops() {
 }
 
 #[test]
-fn the_end_of_stdin_does_not_stop_a_run() {
+fn end_of_stdin_does_not_stop_a_run() {
     let job = json!({"name": "null", "ioengine": "null", "size": "1g", "rw": "read", "bs": "4k", "runtime": "300ms", "time_based": 1});
     assert_eq!(report(&job)["report"]["ended_by"], "runtime");
 }
@@ -482,13 +482,16 @@ fn an_io_error_is_reported_with_its_offset() {
     assert_eq!(report["report"]["ended_by"], "error");
 }
 
-/// Checks exit code, field and part of the remedy of a rejected job.
+/// Checks the exit code, the field and part of the remedy of a rejected job.
 fn check_rejected(job: &Value, code: i32, field: &str, word: &str) {
     let before = std::fs::read_dir("/dev").unwrap().count();
     let output = run(job, &["--json"]);
     let stderr = String::from_utf8_lossy(&output.stderr).to_string();
     assert_eq!(output.status.code(), Some(code), "{job}: {stderr}");
-    assert!(output.stdout.is_empty(), "{job}: output of a rejected job");
+    assert!(
+        output.stdout.is_empty(),
+        "{job}: unexpected output of a rejected job"
+    );
     assert!(
         stderr.contains(field) && stderr.contains(word),
         "{job}: expected {field} and {word} in: {stderr}"

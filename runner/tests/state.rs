@@ -1,5 +1,5 @@
 //! `file_state` and `cache_state` on real files: a run starts in the requested state and never
-//! destroys foreign files to reach it.
+//! destroys foreign files to get there.
 
 mod scratch;
 
@@ -32,7 +32,7 @@ fn target(job: &Value) -> Value {
     report(job)["report"]["targets"][0].clone()
 }
 
-/// Codes and texts of the problems of a job.
+/// Codes and texts of a job's problems.
 fn problems(job: &Value) -> Vec<(String, String)> {
     let plan = resolve(
         &parse_run(job).unwrap(),
@@ -74,7 +74,7 @@ fn fresh_recreates_owned_files_and_rejects_foreign_ones() {
         );
         assert_eq!(target["extents"]["after"]["written"], json!(16 * MIB));
     }
-    // The file stays owned when a later run writes it.
+    // The file is still owned after a later run writes to it.
     target(&job(&path, "randwrite", json!({"file_state": "overwrite"})));
     assert!(problems(&fresh).is_empty());
     write_as_other_program(&path);

@@ -182,7 +182,7 @@ fn failed_step_ends_the_study_by_default() {
             .for_each(|(name, value)| job[name] = value.clone());
         json!({"jobs": [job]})
     };
-    // One block is written, all are read: not detected by the plan.
+    // One block is written but all are read, which the plan does not detect.
     let steps = [
         file(json!({"rw": "write", "number_ios": "1"})),
         file(json!({"rw": "read"})),

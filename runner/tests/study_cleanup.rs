@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A study with its own files and loop device and an existing file. Its fourth step would remove
+/// A study with its own files and loop device, and an existing file. Its fourth step would remove
 /// the files of the first two.
 fn study(third: Value) -> Value {
     let job = |name: &str, file: &str, more: Value| {
@@ -62,7 +62,7 @@ fn files(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Runs a study with this third step, calls `interfere` when its files exist, and returns the exit
+/// Runs a study with this third step, calls `interfere` once its files exist, and returns the exit
 /// code.
 fn exit_code_of(third: Value, interfere: impl Fn(&Child)) -> Option<i32> {
     let disk = Disk::ext4()?;
@@ -112,7 +112,7 @@ fn interrupted_study_removes_its_files() {
 
 #[test]
 fn failed_study_removes_its_files() {
-    // Only one block of the file was written, which the plan does not know.
+    // Only one block of the file was written, which the plan does not detect.
     let unread = json!({"filename": "own-$study.short", "rw": "read", "fallocate": "none"});
     let Some(code) = exit_code_of(unread, |_| {}) else {
         return;

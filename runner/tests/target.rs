@@ -1,4 +1,4 @@
-//! Layout, opening, page cache and cleanup on real files.
+//! Layout, open, page cache and cleanup on real files.
 
 mod scratch;
 
@@ -15,7 +15,7 @@ use leadline_runner::{
         },
     },
 };
-use scratch::{Loop, Mounted, directory, image, job, own, run, target};
+use scratch::{Loop, Mounted, directory, image, job, mark_owned, run, target};
 use serde_json::json;
 use std::{
     fs::{self, File},
@@ -106,7 +106,7 @@ fn short_file_keeps_its_data() {
     let dir = directory();
     let path = dir.path().join("f");
     fs::write(&path, vec![9; MIB as usize + 7]).unwrap();
-    own(&path);
+    mark_owned(&path);
     lay_out(
         dir.path(),
         &[job(
@@ -204,7 +204,7 @@ fn full_filesystem_is_restored() {
     let point = dir.path().join("mnt");
     let _mounted = Mounted::new(&device.0, &point);
     fs::write(point.join("old"), vec![3; MIB as usize]).unwrap();
-    own(&point.join("old"));
+    mark_owned(&point.join("old"));
     for (name, layout) in [("new", 64 * MIB), ("old", 63 * MIB)] {
         let problem = lay_out(
             &point,
@@ -312,7 +312,7 @@ fn open_flags_match_the_job() {
     let dir = directory();
     let path = dir.path().join("f");
     fs::write(&path, vec![1; MIB as usize]).unwrap();
-    own(&path);
+    mark_owned(&path);
     for (changed, wanted, unwanted) in [
         (json!({"direct": true}), libc::O_DIRECT, libc::O_DSYNC),
         (json!({"direct": false}), libc::O_RDWR, libc::O_DIRECT),

@@ -1,4 +1,5 @@
-//! Optional measurements: request sizes at the device and the CPU profile, for known work.
+//! Optional measurements, namely request sizes at the device and the CPU profile, for a known
+//! workload.
 
 mod scratch;
 
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 const MIB: u64 = 1 << 20;
 
-/// Mounts tracefs for the test unless it is mounted already.
+/// Mounts tracefs for the test unless it is already mounted.
 fn tracefs() -> Option<(Option<Mounted>, tempfile::TempDir)> {
     let directory = scratch::directory();
     if std::fs::read_to_string("/proc/self/mountinfo")
@@ -52,7 +53,7 @@ fn sizes(report: &Value, device: &str, direction: &str) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// A dirty limit for one device, reset on drop.
+/// A dirty page limit for one device, reset on drop.
 struct DirtyLimit(String);
 
 impl DirtyLimit {
@@ -113,7 +114,7 @@ fn writer_throttling_time_is_reported() {
 }
 
 #[test]
-fn request_sizes_are_those_at_the_device_and_the_instance_is_removed() {
+fn request_sizes_match_the_device_and_the_trace_instance_is_removed() {
     let (Some(tracing), Some(disk)) = (tracefs(), Disk::ext4()) else {
         return;
     };
@@ -193,7 +194,7 @@ fn profile_contains_the_stacks_of_buffered_reads() {
         .lines()
         .map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap());
     assert_eq!(counts.sum::<u64>(), profile["samples"].as_u64().unwrap());
-    // 199 per second for two seconds, on a host with other load.
+    // 199 samples per second for two seconds, on a host with other load.
     assert!(profile["samples"].as_u64().unwrap() > 50, "{profile}");
     assert!(folded.contains("filemap_read"), "{folded}");
 }

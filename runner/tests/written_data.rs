@@ -1,5 +1,5 @@
-//! What a job leaves in its file, seen as a device sees it that deduplicates or compresses. fio's
-//! files are the reference.
+//! The data that a job leaves in its file, as seen by a device that deduplicates or compresses.
+//! Files written by fio are the reference.
 
 mod scratch;
 
@@ -16,11 +16,11 @@ use tempfile::TempDir;
 const SECTOR: usize = 512;
 const BLOCK: usize = 4096;
 const MIB: usize = 1 << 20;
-/// Finer than a stamp is apart from the next one, so that stamped old data is recognized.
+/// Smaller than the distance between stamps, so that stamped old data is recognized.
 const PIECE: usize = 32;
 const ENGINES: [&str; 2] = ["psync", "io_uring"];
 
-/// A file with known content. It exists before the run, so that nothing is laid out.
+/// A file with known content. It exists before the run, so there is no layout.
 struct Target {
     directory: TempDir,
     file: PathBuf,
@@ -44,7 +44,7 @@ impl Target {
         with(&job, changes.clone())
     }
 
-    /// Runs a job and returns the bytes that it has written according to its report.
+    /// Runs a job and returns the number of bytes written according to its report.
     fn run(&self, changes: &Value) -> usize {
         let bytes = written_bytes(&report(&self.job(changes)));
         assert_eq!(self.content().len(), self.before.len(), "{changes}");
@@ -55,7 +55,7 @@ impl Target {
         fs::read(&self.file).unwrap()
     }
 
-    /// Sectors whose content is not the one before.
+    /// Sectors whose content differs from before.
     fn changed_sectors(&self) -> Vec<Vec<u8>> {
         let after = self.content();
         let pairs = after.chunks(SECTOR).zip(self.before.chunks(SECTOR));
@@ -75,7 +75,7 @@ fn zeros(bytes: usize) -> Vec<u8> {
     vec![0; bytes]
 }
 
-/// Random data from a generator that the runner does not use (xorshift64*).
+/// Random data from xorshift64*, a generator that the runner does not use.
 fn foreign_data(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let words = (0..bytes / 8).flat_map(|_| {
@@ -97,8 +97,9 @@ fn shared(one: &[u8], other: &[u8], unit: usize) -> usize {
     units.filter(|unit| known.contains(unit)).count()
 }
 
-/// Distinct sectors imply distinct blocks. On a file of zeros, a written sector that is zero, and a
-/// read that writes, change the number of sectors that are not zero.
+/// Distinct sectors imply distinct blocks. The file contains zeros before the run: writing zeros,
+/// or writing where the job should read, makes the number of changed sectors differ from the
+/// report.
 fn assert_written_sectors_are_distinct(target: &Target, changes: &Value) {
     let written = target.run(changes);
     let changed = target.changed_sectors();
@@ -106,13 +107,17 @@ fn assert_written_sectors_are_distinct(target: &Target, changes: &Value) {
     if overlaps(changes) {
         assert!((1..=written).contains(&(changed.len() * SECTOR)));
     } else {
-        assert_eq!(changed.len() * SECTOR, written, "{changes}: zeros written");
+        assert_eq!(
+            changed.len() * SECTOR,
+            written,
+            "{changes}: zero sectors written"
+        );
     }
     let sectors = distinct(&changed.concat(), SECTOR);
-    assert_eq!(sectors, changed.len(), "{changes}: equal sectors");
+    assert_eq!(sectors, changed.len(), "{changes}: duplicate sectors");
 }
 
-/// Random I/Os of different sizes overlap.
+/// Random I/Os of different sizes may overlap.
 fn overlaps(changes: &Value) -> bool {
     let is_random = changes["rw"].as_str().unwrap().starts_with("rand");
     is_random && !changes["bssplit"].is_null()
@@ -123,7 +128,7 @@ fn every_pattern_writes_distinct_sectors(engine: &str, direct: u8, depths: &[u32
         (json!({"bs": 512}), MIB),
         (json!({"bs": "4k"}), MIB),
         (json!({"bs": "64k"}), MIB),
-        // Enough I/Os that a mixed job has both directions.
+        // Enough I/Os for a mixed job to have both directions.
         (json!({"bs": "1m"}), 8 * MIB),
         (json!({"bssplit": "512/40:4k/30:64k/30"}), MIB),
     ];
@@ -166,7 +171,7 @@ fn submission_options_do_not_share_a_buffer_between_writes() {
         json!({"fixedbufs": 0}),
         json!({"fixedbufs": 1}),
         json!({"mem": "thp"}),
-        // The offset repeats in every pass, the data must not.
+        // Offsets repeat in every pass; the data must not.
         json!({"loops": 3, "rw": "write"}),
         json!({"bs": "4k,64k"}),
         json!({"bs": "64k,512"}),
@@ -209,7 +214,7 @@ fn assert_files_are_distinct(directory: &Path, bytes: usize, context: &str) {
     let content = contents(directory);
     assert_eq!(content.len(), bytes, "{context}");
     let sectors = distinct(&content, SECTOR);
-    assert_eq!(sectors, bytes / SECTOR, "{context}: equal sectors");
+    assert_eq!(sectors, bytes / SECTOR, "{context}: duplicate sectors");
 }
 
 /// Two workers with two files each.
@@ -228,7 +233,7 @@ fn workers_write_distinct_sectors_to_their_files() {
     }
 }
 
-/// Equal files would be read from one place of a device that deduplicates.
+/// A deduplicating device would read equal files from the same location.
 #[test]
 fn files_that_are_laid_out_for_reads_are_distinct() {
     let directory = scratch::directory();
@@ -236,7 +241,7 @@ fn files_that_are_laid_out_for_reads_are_distinct() {
     assert_files_are_distinct(directory.path(), 2 * MIB, "layout");
 }
 
-/// A mixed job leaves layout data in place of what it reads.
+/// After a mixed job, the blocks that it reads still hold layout data.
 #[test]
 fn mixed_workers_write_distinct_sectors_to_their_files() {
     for engine in ENGINES {
@@ -249,7 +254,7 @@ fn mixed_workers_write_distinct_sectors_to_their_files() {
         let unchanged = shared(&layout, &after, SECTOR);
         assert_eq!(after.len() / SECTOR - unchanged, written, "{engine}");
         let new = distinct(&after, SECTOR) - distinct_of_both(&layout, &after);
-        assert_eq!(new, written, "{engine}: equal sectors");
+        assert_eq!(new, written, "{engine}: duplicate sectors");
     }
 }
 
@@ -281,7 +286,7 @@ fn workers_on_the_same_file_write_distinct_sectors() {
 }
 
 #[test]
-fn a_second_run_with_the_same_seed_writes_other_data() {
+fn a_second_run_with_the_same_seed_writes_different_data() {
     for engine in ENGINES {
         for (rw, iodepth) in [("write", 1), ("randwrite", 32)] {
             let job = json!({"rw": rw, "iodepth": iodepth, "ioengine": engine});
@@ -289,14 +294,15 @@ fn a_second_run_with_the_same_seed_writes_other_data() {
             target.run(&job);
             let first = target.content();
             target.run(&job);
-            // Also at other offsets: a lost write shows as a sector of the first run.
+            // Also at other offsets: otherwise, a lost write could not be detected.
             let stale = shared(&first, &target.content(), SECTOR);
             assert_eq!(stale, 0, "{job}");
         }
     }
 }
 
-/// Contents of each block that two successive looks at the file have seen, so that none is torn.
+/// Contents of each block that were the same in two successive reads of the file, so that none is
+/// torn.
 fn observed_contents(target: &Target, job: &Value) -> Vec<HashSet<Vec<u8>>> {
     let mut child = start(&target.job(job), &JSON[2..]);
     let mut observed = vec![HashSet::new(); target.before.len() / BLOCK];
@@ -321,13 +327,13 @@ fn collect_stable_blocks(observed: &mut [HashSet<Vec<u8>>], last: &[u8], now: &[
     }
 }
 
-/// The file is small and the rate low, so that every pass is seen.
+/// A small file and a low rate, so that every pass is observed.
 fn assert_every_pass_differs(engine: &str, changes: Value) {
     let job = json!({"loops": 2, "rate_iops": 50, "bs": "4k", "ioengine": engine});
     let job = with(&job, changes);
     let target = Target::containing(zeros(16 * BLOCK));
     for (index, contents) in observed_contents(&target, &job).iter().enumerate() {
-        // The zeros before, and each pass.
+        // The initial zeros, and each pass.
         assert_eq!(contents.len(), 3, "{job}: block {index}");
         let sectors = distinct(
             &contents.iter().flatten().copied().collect::<Vec<_>>(),
@@ -338,19 +344,19 @@ fn assert_every_pass_differs(engine: &str, changes: Value) {
 }
 
 #[test]
-fn a_second_pass_of_psync_writes_other_data() {
+fn a_second_pass_with_psync_writes_different_data() {
     assert_every_pass_differs("psync", json!({"rw": "write"}));
     assert_every_pass_differs("psync", json!({"rw": "write", "refill_buffers": 1}));
 }
 
 #[test]
-fn a_second_pass_of_io_uring_writes_other_data() {
+fn a_second_pass_with_io_uring_writes_different_data() {
     assert_every_pass_differs("io_uring", json!({"rw": "write"}));
-    // Each pass uses the slots in the same order.
+    // Each pass uses the buffers in the same order.
     assert_every_pass_differs("io_uring", json!({"rw": "randwrite", "iodepth": 4}));
 }
 
-/// Jobs that write half of what they touch, in every mode of the data.
+/// Jobs in which half of the I/Os are writes, in every data mode.
 fn mixed_jobs() -> impl Iterator<Item = Value> {
     let data = [
         json!({}),
@@ -385,16 +391,16 @@ fn a_mixed_job_never_writes_what_it_has_read() {
         let target = Target::containing(before.clone());
         let written = target.run(&job);
         let changed = target.changed_sectors();
-        // Fewer: a write repeated what was there. More: a read changed the file.
+        // Fewer: a write repeated the existing data. More: a read changed the file.
         assert_eq!(changed.len() * SECTOR, written, "{job}");
-        // Not even parts between the stamps.
+        // Not even the pieces between the stamps repeat.
         let pieces = shared(&before, &changed.concat(), PIECE);
-        assert_eq!(pieces, 0, "{job}: pieces of data that was read");
+        assert_eq!(pieces, 0, "{job}: pieces of data that the job read");
     }
 }
 
 #[test]
-fn a_mixed_job_writes_nothing_that_a_previous_run_has_written() {
+fn a_mixed_job_does_not_repeat_data_of_a_previous_run() {
     for engine in ENGINES {
         let mut target = Target::containing(zeros(MIB));
         target.run(&json!({"rw": "randwrite", "ioengine": engine}));
@@ -411,7 +417,7 @@ fn a_mixed_job_writes_nothing_that_a_previous_run_has_written() {
 }
 
 #[test]
-fn reads_of_one_size_do_not_show_in_writes_of_another() {
+fn writes_do_not_contain_data_from_reads_of_another_size() {
     let before = foreign_data(2 * MIB);
     for bs in ["4k,64k", "64k,4k"] {
         for engine in ENGINES {
@@ -443,7 +449,7 @@ fn reads_change_nothing() {
 fn zero_buffers_writes_only_zeros() {
     for engine in ENGINES {
         for rw in ["write", "randwrite", "rw", "randrw"] {
-            // Neither option may stamp or refill the zeros.
+            // Neither option may stamp or refill zeros.
             for others in [json!({}), json!({"scramble_buffers": 1})] {
                 let job = json!({"rw": rw, "zero_buffers": 1, "ioengine": engine, "iodepth": 8});
                 let target = Target::containing(foreign_data(MIB));
@@ -464,14 +470,14 @@ fn installed(program: &str) -> bool {
     found
 }
 
-/// A written file of a mode of the data.
+/// A file written in one of the data modes.
 struct Written {
     target: Target,
     content: Vec<u8>,
 }
 
 impl Written {
-    /// 4 KiB blocks in random order.
+    /// Writes 4 KiB blocks in random order.
     fn by_runner(mode: &Value, engine: &str, iodepth: u32, bytes: usize) -> Self {
         let target = Target::containing(zeros(bytes));
         let job = json!({"rw": "randwrite", "bs": "4k", "ioengine": engine, "iodepth": iodepth});
@@ -507,12 +513,12 @@ impl Written {
         Self { target, content }
     }
 
-    /// Percentage of blocks that a deduplicating device has to store.
+    /// Percentage of blocks that a deduplicating device must store.
     fn distinct_percent(&self) -> f64 {
         percent(distinct(&self.content, BLOCK) * BLOCK, self.content.len())
     }
 
-    /// Percentage of bytes that a compressing device has to store.
+    /// Percentage of bytes that a compressing device must store.
     fn compressed_percent(&self, compressor: Compressor) -> f64 {
         let (program, level, extension) = compressor;
         let file = self.target.file.to_str().unwrap();
@@ -527,7 +533,7 @@ fn percent(part: usize, whole: usize) -> f64 {
     part as f64 * 100.0 / whole as f64
 }
 
-/// Program, level and the extension of its output.
+/// Program, compression level, and extension of its output.
 type Compressor = (&'static str, &'static str, &'static str);
 
 fn compressors() -> Vec<Compressor> {
@@ -536,11 +542,11 @@ fn compressors() -> Vec<Compressor> {
     all
 }
 
-/// One I/O in flight, and several buffers.
+/// One I/O in flight, and several.
 const DEPTHS: [(&str, u32); 2] = [("psync", 1), ("io_uring", 8)];
 
 #[test]
-fn unchanged_buffers_repeat_like_those_of_fio() {
+fn unchanged_buffers_repeat_as_in_fio() {
     let mode = json!({"scramble_buffers": 0});
     for (engine, iodepth) in [("psync", 1), ("io_uring", 1), ("io_uring", 8)] {
         let ours = Written::by_runner(&mode, engine, iodepth, MIB);
@@ -558,7 +564,7 @@ fn unchanged_buffers_repeat_like_those_of_fio() {
 }
 
 #[test]
-fn data_is_as_hard_to_deduplicate_and_compress_as_that_of_fio() {
+fn data_deduplicates_and_compresses_as_in_fio() {
     if !installed("fio") {
         return;
     }
@@ -584,7 +590,7 @@ fn data_is_as_hard_to_deduplicate_and_compress_as_that_of_fio() {
 }
 
 #[test]
-fn the_requested_part_is_compressible() {
+fn the_requested_share_is_compressible() {
     let mode = json!({"buffer_compress_percentage": 50, "refill_buffers": 1});
     for (engine, iodepth) in DEPTHS {
         let ours = Written::by_runner(&mode, engine, iodepth, 2 * MIB);
@@ -606,17 +612,17 @@ fn the_requested_part_is_compressible() {
 }
 
 #[test]
-fn the_requested_part_is_duplicate() {
+fn the_requested_share_is_duplicate() {
     let mode = json!({"dedupe_percentage": 50});
     for (engine, iodepth) in DEPTHS {
-        // In smaller files, chance moves the share by more than 3 %.
+        // In smaller files, the share varies randomly by more than 3 %.
         let ours = Written::by_runner(&mode, engine, iodepth, 8 * MIB);
         assert_near(
             ours.distinct_percent(),
             50.0,
             &format!("{engine}: distinct"),
         );
-        // Blocks that are not duplicates do not compress. xz would be slow here.
+        // Blocks that are not duplicates do not compress. xz would be too slow here.
         for compressor in compressors()
             .into_iter()
             .filter(|(name, ..)| *name == "zstd")
@@ -640,7 +646,7 @@ fn assert_near(actual: f64, expected: f64, what: &str) {
 }
 
 #[test]
-fn zeros_deduplicate_and_compress_like_those_of_fio() {
+fn zeros_deduplicate_and_compress_as_in_fio() {
     let mode = json!({"zero_buffers": 1});
     for (engine, iodepth) in DEPTHS {
         let ours = Written::by_runner(&mode, engine, iodepth, MIB);
@@ -653,7 +659,7 @@ fn zeros_deduplicate_and_compress_like_those_of_fio() {
 }
 
 #[test]
-fn both_engines_write_data_of_the_same_quality() {
+fn both_engines_write_equally_distinct_data() {
     let modes = [
         json!({}),
         json!({"refill_buffers": 1}),
@@ -665,10 +671,10 @@ fn both_engines_write_data_of_the_same_quality() {
     for mode in modes {
         let [psync, io_uring] = ENGINES.map(|engine| Written::by_runner(&mode, engine, 1, MIB));
         let difference = psync.distinct_percent() - io_uring.distinct_percent();
-        // The seed is the same, so chance has no part in it.
+        // Both engines use the same seed, so the difference is not random.
         assert!(
             difference.abs() < 1.0,
-            "{mode}: {difference:.1} % more blocks"
+            "{mode}: {difference:.1} % more distinct blocks"
         );
         for compressor in compressors() {
             let [one, other] = [&psync, &io_uring].map(|file| file.compressed_percent(compressor));

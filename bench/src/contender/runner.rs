@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 pub const LEADLINE: &str = "Leadline";
-/// With repeating offsets, for comparison with contenders whose offsets repeat.
+/// With repeating offsets, for comparison with contenders whose offsets also repeat.
 pub const LEADLINE_REPEATING: &str = "Leadline norandommap";
 
 #[derive(Debug)]
@@ -68,7 +68,8 @@ impl Contender for Runner {
 }
 
 impl Runner {
-    /// Arguments that confirm what a job would overwrite; none for runners before confirmations.
+    /// Arguments that confirm everything a job would overwrite; empty for runner versions without
+    /// confirmations.
     fn confirmations(&self, job: &str) -> Result<Vec<String>> {
         let plan = Invocation {
             program: self.path.clone(),

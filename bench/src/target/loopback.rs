@@ -1,5 +1,5 @@
-//! A loop device on a file of random data. It is detached as soon as it is closed (autoclear), and
-//! the file is unlinked, so nothing is left behind.
+//! A loop device backed by a file of random data. It is detached as soon as it is closed
+//! (autoclear), and the file is unlinked, so nothing is left behind.
 
 use super::{
     file::fill,

@@ -16,7 +16,7 @@ pub fn system(program: &str, args: &[&str]) -> Result<String> {
     let output = Command::new(program)
         .args(args)
         .output()
-        .with_context(|| format!("{program} could not be started"))?;
+        .with_context(|| format!("cannot start {program}"))?;
     if !output.status.success() {
         bail!(
             "{program} {}: {}",

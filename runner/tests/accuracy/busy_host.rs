@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Minimum wake-up latency at which a host counts as busy.
+/// Wake-up latency from which a host counts as busy.
 const BUSY: Duration = Duration::from_micros(300);
 /// Attempts before a test is skipped.
 const ATTEMPTS: usize = 5;
@@ -20,8 +20,8 @@ pub(crate) fn exclusive() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Repeats `attempt` until it returns no error. An error counts only if the host was not busy
-/// during the attempt; if it is always busy, the test is skipped.
+/// Repeats `attempt` until it returns no error. An error fails the test only if the host was not
+/// busy during that attempt; if the host is always busy, the test is skipped.
 pub(crate) fn on_an_idle_host(what: &str, attempt: impl Fn() -> Option<String>) {
     let _guard = exclusive();
     let mut last = String::new();
@@ -36,7 +36,7 @@ pub(crate) fn on_an_idle_host(what: &str, attempt: impl Fn() -> Option<String>) 
     skip(&format!("{what}: the host is too busy: {last}"));
 }
 
-/// Result of `attempt`, and the worst wake-up latency of a sleeping thread during it.
+/// Result of `attempt`, and the worst wake-up latency of a sleeping thread in the meantime.
 fn with_wake_up_latency<T>(attempt: impl FnOnce() -> T) -> (T, Duration) {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Counts compared with the kernel's counts of the process in /proc/PID/io, to the byte.
+//! Counts compared with the kernel's I/O accounting of the process (/proc/PID/io), to the byte.
 
 use super::scratch::{
     self,
@@ -21,7 +21,7 @@ fn report_and_counters(job: &Value, root: &Path) -> (Value, impl Fn(&str) -> u64
         .unwrap()
         .read_to_end(&mut stdout)
         .unwrap();
-    // A process keeps its counters until its exit code is collected.
+    // A process keeps its counters until it is reaped.
     let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(Pid::from_child(&child)), ended).unwrap();
     let io = std::fs::read_to_string(format!("/proc/{}/io", child.id())).unwrap();
@@ -48,9 +48,9 @@ fn bytes_match_the_process_counters() {
     for engine in ["io_uring", "psync"] {
         let on_file = json!({"name": "counts", "filename": directory.path().join("t1"), "size": BYTES, "rw": "randread",
             "bs": "4k", "iodepth": 16, "direct": 1, "ioengine": engine});
-        // Creates the file and loads the program into the page cache.
+        // Creates the file and brings the program into the page cache.
         report(&on_file);
-        // The host may evict pages of the program, which are then read again.
+        // The host may evict the program's pages, which are then read again.
         let counted = (0..5).map(|_| {
             let (result, io) = report_and_counters(&on_file, directory.path());
             (result["report"]["read"]["bytes"].as_u64(), io("read_bytes"))

@@ -11,7 +11,7 @@ use std::{collections::HashSet, io::Write};
 const BLOCK: usize = 4096;
 const BYTES: usize = 16 << 20;
 
-/// Content of a file that a run wrote completely.
+/// Content of a file after a run that wrote all of it.
 fn written(changes: Value) -> Vec<u8> {
     let directory = scratch::directory();
     let file = directory.path().join("t1");
@@ -35,7 +35,7 @@ fn compressible_percent(bytes: &[u8]) -> f64 {
             / bytes.len() as f64
 }
 
-/// Percentage of blocks that are equal to an earlier one.
+/// Percentage of blocks that duplicate an earlier one.
 fn duplicate_percent(bytes: &[u8]) -> f64 {
     let distinct = bytes.chunks(BLOCK).collect::<HashSet<_>>().len();
     100.0 - distinct as f64 * 100.0 / (bytes.len() / BLOCK) as f64
@@ -80,7 +80,8 @@ fn decisions_include_the_cost_of_new_data() {
 #[test]
 fn files_contain_the_requested_data() {
     let cases = [
-        // One buffer per I/O in flight, as in fio: stamped, the blocks differ but compress.
+        // One buffer per I/O in flight, as in fio: with stamps, the blocks differ but still
+        // compress.
         (json!({}), f64::NAN, 0.0),
         (json!({"refill_buffers": 1}), 0.0, 0.0),
         (json!({"zero_buffers": 1}), 99.0, 100.0),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// Maximum relative error of a rate.
 const MAX_ERROR: f64 = 0.005;
-/// Minimum CPU utilization at which the host, not the runner, counts as the limit.
+/// CPU utilization from which the host, not the runner, counts as the limit.
 const BUSY_PERCENT: f64 = 95.0;
 
 fn job(name: &str, rate: Value, process: &str) -> Value {
@@ -21,7 +21,7 @@ fn job(name: &str, rate: Value, process: &str) -> Value {
     job
 }
 
-/// Expected I/Os per second, and jobs.
+/// Expected I/Os per second, and the jobs.
 fn jobs(file: &std::path::Path) -> Vec<(f64, Value)> {
     let ios = |per_second: u64, process: &str| {
         (
@@ -39,7 +39,7 @@ fn jobs(file: &std::path::Path) -> Vec<(f64, Value)> {
         ios(10, "linear"),
         ios(1000, "linear"),
         ios(200_000, "linear"),
-        // Lower Poisson rates vary by more than the maximum error: √n of n.
+        // Poisson rates below this vary by more than the maximum error: √n of n.
         ios(200_000, "poisson"),
         (1024.0, job("bytes", json!({"rate": "4m"}), "linear")),
         (20_000.0, job("file", on_file, "linear")),

@@ -1,4 +1,4 @@
-//! Accuracy of phase ends, and gaps of a stalled loop.
+//! Accuracy of phase ends, and gaps caused by a stalled loop.
 
 use super::{
     busy_host::on_an_idle_host,
@@ -22,7 +22,7 @@ fn job(changes: Value) -> Value {
     with(&plain, changes)
 }
 
-/// Durations with an error of more than a millisecond.
+/// Durations that are wrong by more than a millisecond.
 fn wrong_durations(report: &Value) -> Option<String> {
     let time = |name: &str, field: &str| {
         let phases = report["phases"].as_array().unwrap();
@@ -58,7 +58,10 @@ fn ramp_runtime_and_phases_end_within_a_millisecond() {
     let file = |engine: &str, direct: u8| json!({"ioengine": engine, "filename": directory.path().join("t1"), "size": "16m", "direct": direct});
     let cases = [
         ("busy loop", json!({"iodepth": 32})),
-        ("loop that sleeps past its end", json!({"rate_iops": 1})),
+        (
+            "loop that would sleep past its end",
+            json!({"rate_iops": 1}),
+        ),
         (
             "ring, page cache",
             with(&file("io_uring", 0), json!({"iodepth": 32, "pre_read": 1})),
@@ -141,10 +144,10 @@ fn check_gap(events: &[Value]) -> Option<String> {
     let assertions = [
         ("the gap is in one window", long.len() == 1),
         (
-            "the gap counts as time",
+            "the gap is included in the runtime",
             long.iter().all(|(ms, ios)| ios / ms < usual / 4.0),
         ),
-        ("no window compensates for it", fastest < usual * 4.0),
+        ("no window makes up for it", fastest < usual * 4.0),
         (
             "the I/Os in flight have its latency",
             number(&report["read"]["lat_ns"]["max"]) > 1.9e9,
@@ -158,11 +161,11 @@ fn check_gap(events: &[Value]) -> Option<String> {
 }
 
 #[test]
-fn a_stalled_loop_shows_as_a_gap_and_never_as_a_fast_interval() {
+fn a_stalled_loop_shows_as_a_gap_not_as_a_fast_interval() {
     on_an_idle_host("stalled loop", || check_gap(&stalled(json!({}))));
 }
 
-/// Two of three seconds are lost and caught up, so I/Os start up to two seconds late.
+/// Two of three seconds are lost and then caught up, so I/Os start up to two seconds late.
 fn check_late_starts(events: &[Value]) -> Option<String> {
     let result = of_type(events, "report").next().unwrap();
     let read = &result["report"]["read"];

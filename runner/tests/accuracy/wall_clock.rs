@@ -1,4 +1,4 @@
-//! The wall clock does not affect results: here, any two readings differ by an hour or more.
+//! The wall clock does not affect results. Here, consecutive readings differ by an hour or more.
 
 use super::{
     busy_host::exclusive,
@@ -7,7 +7,7 @@ use super::{
 use serde_json::{Value, json};
 use std::process::Stdio;
 
-/// Replaces clock_gettime of the C library: CLOCK_REALTIME jumps back and forth by hours.
+/// Replaces the C library's clock_gettime: CLOCK_REALTIME jumps back and forth by hours.
 const JUMPING: &str = r"
 #define _GNU_SOURCE
 #include <time.h>

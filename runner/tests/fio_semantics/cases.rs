@@ -1,4 +1,4 @@
-//! Jobs and what must be equal to fio.
+//! Jobs and what must match fio.
 
 use crate::{
     Case,
@@ -39,7 +39,7 @@ const CASES: &[(Equal, &str)] = &[
     (Counts, "rw=randwrite size=64k filesize=256k"),
     (Counts, "rw=randwrite size=256k filesize=1m bs=64k"),
     (Coverage, "rw=randwrite size=256k filesize=384k offset=128k"),
-    // Numbers of I/Os.
+    // Limits of the number of I/Os.
     (Sequence, "rw=write size=256k number_ios=10"),
     (Sequence, "rw=write size=256k number_ios=300"),
     (Sequence, "rw=write size=256k number_ios=0"),
@@ -101,7 +101,7 @@ const CASES: &[(Equal, &str)] = &[
         Reported,
         "rw=randwrite size=256k random_distribution=normal:25",
     ),
-    // Mixes.
+    // Mixed reads and writes.
     (Blocks, "rw=randrw size=256k file=256"),
     (Blocks, "rw=randrw size=256k rwmixread=70 file=256"),
     (Totals, "rw=rw size=256k file=256"),
@@ -116,7 +116,7 @@ const CASES: &[(Equal, &str)] = &[
         Counts,
         "rw=rw size=64k rate_iops=200,200 rwmixread=70 file=64",
     ),
-    // Silently changed or extended by fio.
+    // fio silently changes or extends these jobs.
     (Rejected, "rw=write size=1m filesize=256k"),
     (Rejected, "rw=read size=512k file=256"),
     (Rejected, "rw=read size=2k file=256"),

@@ -14,7 +14,7 @@ const REGIONS: [&str; 3] = [
 ];
 const ENDS: [&str; 4] = ["loops=1", "loops=2", "io_size=512k", "number_ios=1000"];
 
-/// 384 jobs whose I/Os are equal to those of fio up to the order of random offsets.
+/// 384 jobs whose I/Os match fio's, up to the order of random offsets.
 pub(crate) fn all() -> impl Iterator<Item = Case> {
     let mut jobs = vec![String::from("file=256")];
     jobs = combine(&jobs, &PATTERNS.map(|rw| format!("rw={rw}")));

@@ -1,5 +1,5 @@
 //! The same job in fio and in the runner: offsets, sizes, directions, syncs and file length. fio
-//! logs its I/Os (`write_iolog`); those of the runner are system calls seen by strace. Differences
+//! logs its I/Os (`write_iolog`); the runner's are the system calls traced by strace. Differences
 //! are listed in docs/fio-differences.md.
 //!
 //! `cargo test -p leadline-runner --test fio_semantics -- --ignored` compares generated jobs.
@@ -15,20 +15,20 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::PathBuf};
 use trace::{Io, Trace};
 
-/// What must be equal.
+/// What must match.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Equal {
     /// Every I/O and sync, in order.
     Sequence,
-    /// Accesses of every 512 bytes by direction, syncs, bytes and file length.
+    /// Accesses to every 512 bytes by direction, syncs, bytes and file length.
     Coverage,
-    /// Accesses of every 512 bytes by direction, and file length.
+    /// Accesses to every 512 bytes by direction, and file length.
     CoverageOnly,
-    /// Accesses of every 512 bytes by any direction.
+    /// Accesses to every 512 bytes in either direction.
     Blocks,
     /// I/Os and bytes by direction, and syncs.
     Counts,
-    /// I/Os and bytes of both directions.
+    /// Total I/Os and bytes of both directions.
     Totals,
     /// Nothing: a documented difference, which the plan reports.
     Reported,
@@ -66,14 +66,14 @@ impl Case {
     }
 }
 
-/// Runs both programs on a file and returns what differs.
+/// Runs both programs on a file and returns the differences.
 struct Comparison {
     directory: tempfile::TempDir,
     file: PathBuf,
 }
 
 impl Comparison {
-    /// `None` where a program is missing.
+    /// `None` if a program is missing.
     fn new() -> Option<Self> {
         for program in ["fio", "strace"] {
             if let Err(error) = scratch::run(program, &["--version"]) {
@@ -91,7 +91,7 @@ impl Comparison {
         if case.file_kib > 0 {
             scratch::image(&self.file, case.file_kib << 10);
             if case.equal == Equal::Rejected {
-                // Written by somebody else.
+                // Written by another program.
                 fs::write(&self.file, vec![7; (case.file_kib << 10) as usize]).unwrap();
             }
         }
@@ -175,7 +175,8 @@ fn rejected_with_remedy(plan: &Value) -> bool {
     })
 }
 
-/// The run does what the plan states: the bytes are an upper bound, exact for one direction.
+/// Checks that the run matches the plan: the planned bytes are an upper bound, exact for one
+/// direction.
 fn plan_difference(plan: &Value, run: &Trace) -> Option<String> {
     let estimate = &plan["estimate"];
     let layout = estimate["layout_bytes"].as_u64()?;
@@ -214,7 +215,7 @@ fn totals(trace: &Trace) -> (u64, u64) {
     )
 }
 
-/// Accesses of each 512 bytes, by kind if `by_kind`.
+/// Accesses to each 512 bytes, by kind if `by_kind`.
 fn coverage(trace: &Trace, by_kind: bool) -> BTreeMap<(&str, u64), u32> {
     let mut coverage = BTreeMap::new();
     for io in trace.ios.iter().filter(|io| io.len > 0) {

@@ -74,7 +74,7 @@ fn io(kind: String, offset: u64, len: u64) -> Io {
     Io { kind, offset, len }
 }
 
-/// Fails with stderr.
+/// Returns the program's stderr as the error.
 pub(crate) fn runner(job: &Value, file: &Path, directory: &Path) -> Result<Trace, String> {
     let log = directory.join("strace.log");
     let mut command = Command::new("strace");

@@ -1,7 +1,8 @@
-//! Targets that nobody needs: each must be accepted by plan and run, and really be written.
+//! Targets that nothing else uses: plan and run must accept each of them, and the run must really
+//! write to it.
 
 use crate::{
-    files::own_file,
+    files::owned_file,
     fingerprint,
     hazard::identity_of,
     product::{Name, job, relative},
@@ -17,7 +18,7 @@ use std::{
 
 type Built = Result<Scene, Unavailable>;
 
-/// Runs a job with each engine and mode, on a new target each time, without a confirmation.
+/// Runs a job with each engine and mode, each time on a new target and without a confirmation.
 pub(crate) fn check(title: &str, build: impl Fn(&Scratch) -> Built, changes: &Value) {
     for (engine, direct) in [("psync", 1), ("io_uring", 0), ("io_uring", 1), ("psync", 0)] {
         let scratch = Scratch::new();
@@ -89,15 +90,15 @@ pub(crate) fn file_of_zeros(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target))
 }
 
-pub(crate) fn own_unmodified_file(scratch: &Scratch) -> Built {
-    let target = own_file(scratch, "own")?;
+pub(crate) fn unmodified_owned_file(scratch: &Scratch) -> Built {
+    let target = owned_file(scratch, "own")?;
     Ok(Scene::file(scratch, &target))
 }
 
-/// Leadline wrote it twice.
-pub(crate) fn own_file_after_a_second_run(scratch: &Scratch) -> Built {
-    own_file(scratch, "own")?;
-    own_unmodified_file(scratch)
+/// Leadline wrote to it twice.
+pub(crate) fn owned_file_after_a_second_run(scratch: &Scratch) -> Built {
+    owned_file(scratch, "own")?;
+    unmodified_owned_file(scratch)
 }
 
 pub(crate) fn new_file_of_an_ordinary_user(scratch: &Scratch) -> Built {
@@ -113,13 +114,13 @@ pub(crate) fn new_file_of_an_ordinary_user(scratch: &Scratch) -> Built {
     Ok(new_file(scratch)?.launched_by(&user))
 }
 
-/// A file next to an image that a loop device uses.
+/// A file next to an image that is attached to a loop device.
 pub(crate) fn neighbor_of_an_attached_image(scratch: &Scratch) -> Built {
     let device = attach(&scratch.image("disk.img", 8), &[])?;
     Ok(new_file(scratch)?.hold(device))
 }
 
-/// A new file on a filesystem of its own.
+/// A new file on a separate filesystem.
 pub(crate) fn new_file_on(make: &'static [&'static str], mib: u64) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let image = sparse(&scratch.at("disk.img"), mib * MIB);
@@ -158,7 +159,7 @@ pub(crate) fn blank_device_with_large_sectors(scratch: &Scratch) -> Built {
     )
 }
 
-/// Smaller than what the guard samples.
+/// Smaller than the area that the guard samples.
 pub(crate) fn tiny_blank_device(scratch: &Scratch) -> Built {
     blank(scratch, &scratch.image("disk.img", 1), &["--direct-io=on"])
 }
@@ -171,7 +172,7 @@ pub(crate) fn neighbor_of_a_mounted_device(scratch: &Scratch) -> Built {
     Ok(blank_device(scratch)?.hold(other).hold(mounted))
 }
 
-/// A blank device by another name.
+/// A blank device under another name.
 pub(crate) fn blank_device_by(name: Name) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let mut scene = blank_device(scratch)?;
@@ -180,7 +181,7 @@ pub(crate) fn blank_device_by(name: Name) -> impl Fn(&Scratch) -> Built {
     }
 }
 
-/// A blank device outside of the roots needs its identity and a confirmation.
+/// A blank device outside the roots requires its identity and a confirmation.
 pub(crate) fn check_allowed_device() {
     let scratch = Scratch::new();
     let image = sparse(&scratch.outside().join("disk.img"), 32 * MIB);
@@ -216,11 +217,11 @@ pub(crate) fn check_allowed_device() {
     assert_ne!(fingerprint::of(&[image]), before);
 }
 
-/// A loop device of the run on a file.
+/// A loop device that the run creates on a file.
 pub(crate) fn loop_device_on(name: &'static str) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let target: PathBuf = match name {
-            "own" => own_file(scratch, name)?,
+            "own" => owned_file(scratch, name)?,
             _ => scratch.root().join(name),
         };
         Ok(Scene::file(scratch, &target).sized(2 * MIB))

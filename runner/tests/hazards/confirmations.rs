@@ -1,4 +1,4 @@
-//! Confirmations are valid for one job, one device in one state, and ten minutes.
+//! A confirmation is valid for one job, one device in one state, and ten minutes.
 
 use crate::{
     fingerprint,
@@ -15,8 +15,8 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Other tests use a loop device for seconds.
-const LONGEST_USE: Duration = Duration::from_secs(60);
+/// Other tests may use a loop device for seconds.
+const USE_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Disk {
     pub image: PathBuf,
@@ -24,14 +24,14 @@ pub(crate) struct Disk {
     pub device: Option<Loop>,
     pub runner: Runner,
     pub job: Value,
-    /// Read-only flag of the device.
+    /// The device's read-only flag.
     flag: Option<Undo>,
     pub scratch: Scratch,
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Before the device is detached.
+        // Reset it before the device is detached.
         self.flag = None;
     }
 }
@@ -64,7 +64,7 @@ impl Disk {
         &self.device.as_ref().unwrap().0
     }
 
-    /// The confirmations of a plan; at least one.
+    /// Returns the plan's confirmations; at least one.
     fn confirmations(&self) -> Vec<String> {
         let plan = self.runner.plan(&self.job);
         let confirmations = plan.confirmations();
@@ -75,21 +75,21 @@ impl Disk {
         confirmations
     }
 
-    /// Requires that the run is refused without a change.
+    /// Requires that the run is refused and changes nothing.
     fn refuses(&self, job: &Value, confirmations: &[String], codes: &[&str]) {
         let before = self.state();
         let run = self.runner.run(job, confirmations);
         assert_refused(&run, codes);
-        assert_eq!(self.state(), before, "bytes have changed");
+        assert_eq!(self.state(), before, "bytes changed");
     }
 
-    /// Detaches the device and attaches an image at the same name, which another test may take in
-    /// between for a while.
+    /// Detaches the device and attaches an image under the same name. Another test may temporarily
+    /// take the name in between.
     fn reattach(&mut self, image: &Path, options: &[&str]) {
         let path = self.path().to_string();
         self.device = None;
         let args = [options, &[path.as_str(), text(image)]].concat();
-        let limit = Instant::now() + LONGEST_USE;
+        let limit = Instant::now() + USE_TIMEOUT;
         while let Err(error) = run("losetup", &args) {
             assert!(Instant::now() < limit, "{error}");
             sleep(Duration::from_millis(100));
@@ -110,7 +110,7 @@ const INVALID: &[&str] = &["confirmation_invalid"];
 
 type Attack = fn(&mut Disk, &mut [String]);
 
-/// Confirms, changes something, and requires that the confirmation is not accepted any more.
+/// Confirms, makes a change, and requires that the confirmation is no longer accepted.
 pub(crate) fn check(attack: Attack, codes: &[&str]) {
     let mut disk = match Disk::new() {
         Ok(disk) => disk,
@@ -136,7 +136,7 @@ pub(crate) fn empty_text(_: &mut Disk, confirmations: &mut [String]) {
     confirmations[0] = format!("@{code}");
 }
 
-/// A code with one other character is refused; the time in it must not be changed either.
+/// A code with one changed character is refused, including a change to the time in it.
 pub(crate) fn each_character_of_a_code() {
     let disk = match Disk::new() {
         Ok(disk) => disk,
@@ -177,7 +177,7 @@ pub(crate) fn second_job(disk: &mut Disk, _: &mut [String]) {
     disk.job = json!({"jobs": [disk.job, with(&disk.job, json!({"rw": "randwrite"}))]});
 }
 
-/// Another device with the same contents.
+/// A different device with the same contents.
 pub(crate) fn other_device(disk: &mut Disk, confirmations: &mut [String]) {
     let image = disk.scratch.root().join("other.img");
     fs::copy(&disk.image, &image).unwrap();
@@ -194,7 +194,7 @@ pub(crate) fn device_created_again(disk: &mut Disk, _: &mut [String]) {
     disk.reattach(&image, &[]);
 }
 
-/// The same name, with the contents of the confirmed device at the samples.
+/// The same name, with the confirmed device's contents at the sampled offsets.
 pub(crate) fn device_on_another_file(disk: &mut Disk, _: &mut [String]) {
     let other = disk.scratch.root().join("other.img");
     fs::copy(&disk.image, &other).unwrap();
@@ -229,13 +229,13 @@ pub(crate) fn other_bytes(disk: &mut Disk, _: &mut [String]) {
     write_at(Path::new(disk.path()), 100, b"new");
 }
 
-/// After the write the contents differ from those that were confirmed.
+/// After the write, the contents differ from the confirmed ones.
 pub(crate) fn used_before(disk: &mut Disk, confirmations: &mut [String]) {
     let run = disk.runner.run(&disk.job, confirmations);
     assert_eq!(run.exit, 0, "{}", run.stderr);
 }
 
-/// Another boot has another ID.
+/// Another boot has a different ID.
 pub(crate) fn other_boot(disk: &mut Disk, _: &mut [String]) {
     let id = disk.scratch.at("boot_id");
     fs::write(&id, "01234567-89ab-4cde-8f01-23456789abcd\n").unwrap();
@@ -247,13 +247,13 @@ pub(crate) fn other_boot(disk: &mut Disk, _: &mut [String]) {
     disk.runner.launcher = words.iter().map(ToString::to_string).collect();
 }
 
-/// The age of a code is monotonic, so that a changed wall clock cannot extend it: a clock since the
-/// boot that is 11 minutes ahead.
+/// A code's age is measured with a monotonic clock, so that changing the wall clock cannot extend
+/// it. Here, CLOCK_BOOTTIME is 11 minutes ahead.
 pub(crate) fn eleven_minutes_later(disk: &mut Disk, _: &mut [String]) {
     disk.runner.launcher = ahead();
 }
 
-/// A code of a clock that is ahead: it would be valid for longer than ten minutes.
+/// A code from a clock that is ahead: it would be valid for longer than ten minutes.
 pub(crate) fn code_from_the_future(disk: &mut Disk, confirmations: &mut [String]) {
     let launcher = std::mem::replace(&mut disk.runner.launcher, ahead());
     confirmations.clone_from_slice(&disk.confirmations());
@@ -265,7 +265,7 @@ fn ahead() -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// The same confirmed run, started eight times at once.
+/// Starts the same confirmed run eight times at once.
 pub(crate) fn one_of_many_runs() {
     let disk = match Disk::new() {
         Ok(disk) => disk,
@@ -286,7 +286,7 @@ pub(crate) fn one_of_many_runs() {
     assert!(other.is_empty(), "{other:?}");
 }
 
-/// Names, tags and the order of the options are not part of a confirmation.
+/// Names, tags and option order are not part of a confirmation.
 pub(crate) fn renamed_job_stays_confirmed() {
     let mut disk = match Disk::new() {
         Ok(disk) => disk,
@@ -298,7 +298,7 @@ pub(crate) fn renamed_job_stays_confirmed() {
     assert_eq!(run.exit, 0, "{run}: {}", run.stderr);
 }
 
-/// The confirmation in a JSON run.
+/// The confirmation is part of a JSON run.
 pub(crate) fn confirmation_in_the_document() {
     let disk = match Disk::new() {
         Ok(disk) => disk,
@@ -340,7 +340,7 @@ pub(crate) fn one_of_two_devices() {
 
 type FileAttack = fn(&Path);
 
-/// Confirms the overwrite of a file, changes it, and requires that the run is refused.
+/// Confirms the overwrite of a file, changes the file, and requires that the run is refused.
 pub(crate) fn check_file(attack: FileAttack) {
     let scratch = Scratch::new();
     let target = scratch.foreign_file("letters.tar");
@@ -359,11 +359,7 @@ pub(crate) fn check_file(attack: FileAttack) {
     attack(&target);
     let before = fingerprint::of(&[scratch.root()]);
     assert_refused(&runner.run(&job, &confirmations), INVALID);
-    assert_eq!(
-        fingerprint::of(&[scratch.root()]),
-        before,
-        "bytes have changed"
-    );
+    assert_eq!(fingerprint::of(&[scratch.root()]), before, "bytes changed");
 }
 
 pub(crate) fn changed_file(path: &Path) {
@@ -379,7 +375,7 @@ pub(crate) fn longer_file(path: &Path) {
         .unwrap();
 }
 
-/// Other data outside of the job's region, with the old modification time.
+/// Different data outside the job's region, with the old modification time.
 pub(crate) fn replaced_file(path: &Path) {
     let time: SystemTime = path.metadata().unwrap().modified().unwrap();
     let other = path.with_extension("new");

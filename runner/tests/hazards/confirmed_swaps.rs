@@ -1,6 +1,6 @@
-//! Targets that are exchanged at a random time after their overwrite was confirmed, while the run
-//! opens them or lays them out. The exchanged file or device (the decoy) holds other data, which the
-//! confirmation does not cover.
+//! Targets that are swapped at a random time after their overwrite was confirmed, while the run
+//! opens or lays them out. The file or device that replaces the target (the decoy) holds different
+//! data, which the confirmation does not cover.
 
 use crate::{
     fingerprint,
@@ -31,18 +31,18 @@ const LOOP_CTL_ADD: libc::Ioctl = 0x4C80;
 const LOOP_CTL_REMOVE: libc::Ioctl = 0x4C81;
 const HIGH_LOOPS: u32 = 10_000;
 /// The kernel detaches a device when its last user closes it.
-const LONGEST_USE: Duration = Duration::from_secs(60);
+const USE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// An exchange, and what undoes it.
+/// A swap and how to undo it.
 struct Swap {
     runner: Runner,
     job: Value,
-    /// Data of the confirmed target; `None` if a run creates it.
+    /// Confirmed target with known data; `None` if a run creates it.
     target: Option<PathBuf>,
-    /// The target was created by an earlier run.
-    is_own: bool,
+    /// An earlier run created the target.
+    is_owned: bool,
     decoy: PathBuf,
-    /// Returns whether the decoy took the place of the target.
+    /// Returns whether the decoy replaced the target.
     swap: Box<dyn Fn() -> bool + Sync>,
     undo: Box<dyn Fn()>,
     _loops: Vec<Loop>,
@@ -54,13 +54,13 @@ type Build = fn(Scratch) -> Result<Swap, Unavailable>;
 const SWAPS: [(&str, Build); 11] = [
     ("link to another file", link),
     ("another file", other_file),
-    ("hard link of another file", hard_link),
-    ("another file instead of an own one", own_file),
+    ("hard link to another file", hard_link),
+    ("another file instead of an owned file", owned_file),
     ("directory", directory),
     ("another file during layout", file_during_layout),
     ("target root", root),
     (
-        "hard link of another file during layout",
+        "hard link to another file during layout",
         hard_link_during_layout,
     ),
     ("link to another file during layout", link_during_layout),
@@ -68,7 +68,7 @@ const SWAPS: [(&str, Build); 11] = [
     ("device node", node),
 ];
 
-/// Of all kinds together.
+/// Runs all kinds of swaps, `runs` runs in total.
 pub(crate) fn check(runs: usize) {
     let mut failures = Vec::new();
     for (kind, build) in SWAPS {
@@ -81,17 +81,17 @@ pub(crate) fn check(runs: usize) {
 }
 
 impl Swap {
-    /// Wrong decisions.
+    /// Returns the wrong decisions.
     fn check(&self, kind: &str, runs: usize) -> Vec<String> {
         let before = fingerprint::of(std::slice::from_ref(&self.decoy));
         let mut failures = Vec::new();
         let mut results: BTreeMap<String, usize> = BTreeMap::new();
-        let (mut swaps, mut longest) = (0, self.time_of_a_run());
+        let (mut swaps, mut longest) = (0, self.run_duration());
         for run in 0..runs {
             let mut job = self.job.clone();
             job["direct"] = json!(run % 2);
             let plan = self.runner.plan(&job);
-            // Evenly distributed over the time of a run.
+            // Evenly distributed over the duration of a run.
             let delay = longest * (run * 61 % 100) as u32 / 100;
             let (swap, started) = (&self.swap, Instant::now());
             let (answer, is_swapped) = thread::scope(|scope| {
@@ -134,8 +134,8 @@ impl Swap {
         failures
     }
 
-    /// Without a swap.
-    fn time_of_a_run(&self) -> Duration {
+    /// Duration of a run without a swap.
+    fn run_duration(&self) -> Duration {
         let started = Instant::now();
         let answer = self.runner.run_confirmed(&self.job);
         assert_eq!(answer.exit, 0, "{answer}: {}", answer.stderr);
@@ -148,7 +148,7 @@ impl Swap {
             Some(target) => fs::write(target, target_data(target)).unwrap(),
             None => drop(fs::remove_file(self.scratch.root().join("target"))),
         }
-        if self.is_own {
+        if self.is_owned {
             let created = self.runner.run(&self.job, &[]);
             assert_eq!(created.exit, 0, "{created}");
         }
@@ -175,7 +175,7 @@ fn files_job(path: &Path) -> Value {
     job(path, BYTES as u64, options)
 }
 
-/// A confirmed file and a decoy, exchanged by `swap`.
+/// A confirmed file and a decoy, swapped by `swap`.
 fn files(
     scratch: Scratch,
     named: &Path,
@@ -191,7 +191,7 @@ fn files(
         decoy: decoy.to_path_buf(),
         swap: Box::new(swap),
         undo: Box::new(undo),
-        is_own: false,
+        is_owned: false,
         _loops: Vec::new(),
         scratch,
     };
@@ -204,7 +204,7 @@ fn exchange(one: &Path, other: &Path) -> bool {
     renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
 }
 
-/// Exchanges two names with the same call as it is undone.
+/// Swaps two names; the same call undoes the swap.
 fn exchanged(
     scratch: Scratch,
     target: &Path,
@@ -212,7 +212,7 @@ fn exchanged(
     [one, other]: [PathBuf; 2],
 ) -> Result<Swap, Unavailable> {
     let names = [one.clone(), other.clone()];
-    // Undoing an exchange that failed would be one.
+    // If the exchange failed, undoing it would swap the names.
     let is_swapped = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let was_swapped = is_swapped.clone();
     let swap = move || {
@@ -248,14 +248,14 @@ fn other_file(scratch: Scratch) -> Result<Swap, Unavailable> {
 }
 
 /// The target needs no confirmation, because an earlier run created it.
-fn own_file(scratch: Scratch) -> Result<Swap, Unavailable> {
+fn owned_file(scratch: Scratch) -> Result<Swap, Unavailable> {
     let mut swap = file_during_layout(scratch)?;
-    swap.is_own = true;
+    swap.is_owned = true;
     swap.reset();
     Ok(swap)
 }
 
-/// Takes the name of a file that the run creates, before or after it exists.
+/// Takes the name of a file that the run creates, before or after the file exists.
 fn file_during_layout(scratch: Scratch) -> Result<Swap, Unavailable> {
     let (target, decoy) = (
         scratch.root().join("target"),
@@ -267,7 +267,7 @@ fn file_during_layout(scratch: Scratch) -> Result<Swap, Unavailable> {
         is_moved || exchange(&from, &to)
     };
     let [moved, home] = [target.clone(), decoy.clone()];
-    // Whatever the run created may be lost.
+    // The file that the run created may be lost.
     let undo = move || fs::rename(&moved, &home).unwrap();
     Ok(files(scratch, &target, None, &decoy, swap, undo))
 }
@@ -307,7 +307,7 @@ fn link_during_layout(scratch: Scratch) -> Result<Swap, Unavailable> {
     during_layout(scratch, |decoy, name| symlink(decoy, name))
 }
 
-/// A link takes the name of a file that the run creates, before or after it exists.
+/// A symlink takes the name of a file that the run creates, before or after the file exists.
 fn during_layout(
     scratch: Scratch,
     make: fn(&Path, &Path) -> io::Result<()>,
@@ -347,17 +347,17 @@ fn devices(scratch: Scratch, device: &Path, images: [PathBuf; 2]) -> Swap {
         decoy,
         swap: Box::new(|| false),
         undo: Box::new(|| ()),
-        is_own: false,
+        is_owned: false,
         _loops: Vec::new(),
         scratch,
     }
 }
 
-/// Calls an ioctl of a loop device with a descriptor, or 0.
+/// Calls a loop device ioctl with a file descriptor, or 0.
 fn loop_call(device: &Path, request: libc::Ioctl, file: Option<&File>) -> io::Result<()> {
     let node = File::options().read(true).write(true).open(device)?;
     let argument = file.map_or(0, AsRawFd::as_raw_fd);
-    // SAFETY: both requests take a number.
+    // SAFETY: both ioctls take an integer argument.
     match unsafe { libc::ioctl(node.as_raw_fd(), request, argument) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -379,8 +379,8 @@ fn is_attached(device: &Path, image: &Path) -> bool {
     backing.is_ok_and(|backing| Path::new(backing.trim_end()) == image)
 }
 
-/// A loop device that `losetup --find` of other tests does not take while it is detached, because it
-/// takes the lowest free number. Removed on drop.
+/// A detached loop device that `losetup --find` in other tests does not take, because it takes the
+/// lowest free number. Removed on drop.
 struct HighLoop(PathBuf);
 
 impl HighLoop {
@@ -397,7 +397,7 @@ impl HighLoop {
 
     fn control(request: libc::Ioctl, number: u32) -> io::Result<()> {
         let control = File::open("/dev/loop-control")?;
-        // SAFETY: both requests take a number.
+        // SAFETY: both ioctls take an integer argument.
         match unsafe { libc::ioctl(control.as_raw_fd(), request, number) } {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(()),
@@ -422,7 +422,7 @@ impl Drop for HighLoop {
     }
 }
 
-/// The loop device is attached to another image under the same name.
+/// The loop device is attached to a different image under the same name.
 fn loop_file(scratch: Scratch) -> Result<Swap, Unavailable> {
     let (target, decoy) = images(&scratch);
     let attached = HighLoop::attach(&target)?;
@@ -432,7 +432,7 @@ fn loop_file(scratch: Scratch) -> Result<Swap, Unavailable> {
     swap.swap = Box::new(move || reattach(&name, &from, &to).is_ok());
     swap.undo = Box::new(move || {
         let device = &attached.0;
-        let limit = Instant::now() + LONGEST_USE;
+        let limit = Instant::now() + USE_TIMEOUT;
         while !is_attached(device, &target) {
             let result = reattach(device, &decoy, &target);
             assert!(Instant::now() < limit, "{}: {result:?}", device.display());
@@ -442,7 +442,7 @@ fn loop_file(scratch: Scratch) -> Result<Swap, Unavailable> {
     Ok(swap)
 }
 
-/// The node of the device becomes one of another device.
+/// The device node is replaced by another device's node.
 fn node(scratch: Scratch) -> Result<Swap, Unavailable> {
     let (target, decoy) = images(&scratch);
     let attached = attach(&target, &[])?;

@@ -1,4 +1,4 @@
-//! Unused devices with contents: the overwrite needs a confirmation.
+//! Unused devices with contents: overwriting them requires a confirmation.
 
 use crate::{
     hazard::{Hazard, device},
@@ -16,10 +16,10 @@ use std::{
 const IMAGE_MIB: u64 = 32;
 const END: u64 = IMAGE_MIB * MIB;
 
-/// Bytes and their offset on the device.
+/// Offset on the device, and bytes.
 type Piece = (u64, Vec<u8>);
 
-/// A loop device on an image under the root with these bytes.
+/// A loop device on an image under the root that holds these bytes.
 pub(crate) fn bytes(pieces: impl Fn() -> Vec<Piece> + 'static) -> Hazard {
     device(move |scratch| {
         let image = scratch.image("disk.img", IMAGE_MIB);
@@ -42,7 +42,7 @@ fn before_end(distance: u64, magic: &'static [u8]) -> Hazard {
     at(END - distance, magic)
 }
 
-/// A filesystem made by its own program, unmounted.
+/// A filesystem made by its mkfs program, unmounted.
 fn made_by(program: &'static [&'static str], mib: u64) -> Hazard {
     device(move |scratch| {
         let image = scratch.image("disk.img", mib);
@@ -67,8 +67,8 @@ pub(crate) fn ext4() -> Hazard {
     .shows("photos\\\", ")
 }
 
-/// ext4 outside of the root whose identity may be written.
-pub(crate) fn allowed_ext4_outside_of_the_root() -> Hazard {
+/// ext4 outside the root, on a device whose identity is allowed.
+pub(crate) fn allowed_ext4_outside_the_root() -> Hazard {
     device(|scratch| {
         let image = crate::scene::sparse(&scratch.outside().join("disk.img"), END);
         let device = attach(&image, &[])?;
@@ -99,7 +99,7 @@ pub(crate) fn swap() -> Hazard {
     made_by(&["mkswap"], 32).shows("swap")
 }
 
-/// Only the file allocation table's boot sector.
+/// Only the boot sector of a FAT filesystem.
 pub(crate) fn vfat() -> Hazard {
     bytes(|| {
         let mut sector = vec![0; 512];
@@ -144,7 +144,7 @@ fn luks(version: u8) -> Vec<u8> {
     header
 }
 
-/// The first header of LUKS2 is destroyed.
+/// The first LUKS2 header is overwritten.
 pub(crate) fn second_luks2_header() -> Hazard {
     at(0x4000, b"SKUL\xba\xbe\x00\x02")
 }
@@ -165,7 +165,7 @@ pub(crate) fn lvm() -> Hazard {
     .shows("lvm")
 }
 
-/// CRC-32 without inversions and LVM's initial value.
+/// CRC-32 without the inversions, and with LVM's initial value.
 fn lvm_crc(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0xf597_a6cf, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
@@ -174,12 +174,12 @@ fn lvm_crc(bytes: &[u8]) -> u32 {
     })
 }
 
-/// md with its superblock 4 KiB from the start.
+/// md with its superblock at 4 KiB.
 pub(crate) fn md_1_2() -> Hazard {
     at(4096, b"\xfc\x4e\x2b\xa9\x01\x00\x00\x00")
 }
 
-/// md with its superblock at the end, which leaves the start blank.
+/// md with its superblock at the end, so the start is blank.
 pub(crate) fn md_1_0() -> Hazard {
     before_end(8192, b"\xfc\x4e\x2b\xa9\x01\x00\x00\x00")
 }
@@ -232,7 +232,7 @@ pub(crate) fn apfs() -> Hazard {
     at(32, b"NXSB")
 }
 
-/// DRBD keeps its metadata at the end.
+/// DRBD stores its metadata at the end.
 pub(crate) fn drbd() -> Hazard {
     before_end(4096, b"\x00\x00\x00\x00\x01\x00\x00\x00\x83\x74\x02\x6d")
 }
@@ -267,7 +267,7 @@ pub(crate) fn hybrid_disk() -> Hazard {
     .shows("gpt")
 }
 
-/// The first MiB is destroyed, as by `dd`.
+/// The first MiB is overwritten, as with `dd`.
 pub(crate) fn gpt_with_only_the_backup() -> Hazard {
     bytes(|| {
         gpt()
@@ -278,7 +278,7 @@ pub(crate) fn gpt_with_only_the_backup() -> Hazard {
     .shows("gpt")
 }
 
-/// Protective MBR, and the two copies of a GPT with one partition.
+/// A protective MBR, and both copies of a GPT with one partition.
 fn gpt() -> Vec<Piece> {
     let last = END / 512 - 1;
     let mut entries = vec![0; 128 * 128];
@@ -351,12 +351,12 @@ pub(crate) fn one_byte_in_the_last_mib() -> Hazard {
     before_end(MIB, b"\x01")
 }
 
-/// One block, at an offset that samples at regular distances do not meet.
+/// One block, at an offset that samples at regular intervals miss.
 pub(crate) fn one_block_in_the_middle() -> Hazard {
     bytes(|| vec![(11 * MIB + (36 << 10), noise(4096))])
 }
 
-/// Data behind a blank first and last MiB, where the image also has allocated zeros.
+/// Data between a blank first and last MiB, where the image also has allocated zeros.
 pub(crate) fn raw_database() -> Hazard {
     bytes(|| {
         let pages = (2..30).map(|mib| (mib * MIB, noise(512 << 10)));
@@ -394,8 +394,8 @@ pub(crate) fn one_byte_at_the_end_of_an_odd_size() -> Hazard {
     .not_allowed()
 }
 
-/// The confirmation of a filesystem with a file of 100 MiB shows that much more used space than
-/// that of an empty one.
+/// The confirmation of a filesystem with a file of 100 MiB shows 100 MiB more used space than the
+/// confirmation of an empty one.
 pub(crate) fn check_used_space(make: &[&str]) {
     let scratch = Scratch::new();
     let image = scratch.image("disk.img", 512);
@@ -423,7 +423,7 @@ pub(crate) fn check_used_space(make: &[&str]) {
     }
 }
 
-/// `N` of `..., N MiB used`.
+/// Parses `N` from `..., N MiB used`.
 fn used_mib(scratch: &Scratch, device: &Loop) -> f64 {
     let job = job(Path::new(&device.0), MIB, json!({"rw": "write"}));
     let plan = Runner::under(scratch.root()).plan(&job);
@@ -439,5 +439,5 @@ fn used_mib(scratch: &Scratch, device: &Loop) -> f64 {
             _ => None,
         }
     });
-    number.unwrap_or_else(|| panic!("no used space: {contents}"))
+    number.unwrap_or_else(|| panic!("no used space in {contents}"))
 }

@@ -1,4 +1,4 @@
-//! Devices that something uses. No permission and no confirmation makes them targets.
+//! Devices that are in use. No permission and no confirmation makes them valid targets.
 
 use crate::{
     contents::mbr,
@@ -61,7 +61,7 @@ pub(crate) fn mounted_in_another_namespace(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(holder))
 }
 
-/// No process is in the namespace, so no file in /proc lists the mount.
+/// No process is in the namespace, so the mount is not listed anywhere in /proc.
 pub(crate) fn mounted_in_a_namespace_without_processes(scratch: &Scratch) -> Built {
     let (image, device) = ext4(scratch)?;
     let directory = scratch.directory("namespaces");
@@ -81,7 +81,7 @@ pub(crate) fn mounted_in_a_namespace_without_processes(scratch: &Scratch) -> Bui
     Ok(scene.hold(device).hold(bound).hold(pinned))
 }
 
-/// No mount table lists a filesystem after a lazy unmount.
+/// After a lazy unmount, no mount table lists the filesystem.
 pub(crate) fn lazily_unmounted(scratch: &Scratch) -> Built {
     let (image, device) = ext4(scratch)?;
     let at = scratch.at("mounted");
@@ -100,7 +100,7 @@ fn partitioned(scratch: &Scratch) -> Result<(PathBuf, Loop, PathBuf), Unavailabl
     write_at(&image, 0, &mbr(&[(0x83, 2048, 40960)]));
     let device = attach(&image, &["--partscan"])?;
     let partition = PathBuf::from(format!("{}p1", device.0));
-    // This kernel may not read partition tables.
+    // This kernel may not support partitions on loop devices.
     if !partition.exists() {
         run("addpart", &[&device.0, "1", "2048", "40960"])?;
     }
@@ -129,7 +129,7 @@ pub(crate) fn partition_of_a_read_only_disk(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(flag))
 }
 
-/// Unmounted ext4 in a partition that the partition table does not list.
+/// Unmounted ext4 in a partition that is not in the partition table.
 pub(crate) fn partition_without_a_table(scratch: &Scratch) -> Built {
     let (image, device, partition) = partitioned(scratch)?;
     make_ext4(text(&partition))?;
@@ -221,7 +221,7 @@ pub(crate) fn twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(mounted).hold(twin))
 }
 
-/// Two loop devices on one file through different names; the other one starts at 1 MiB.
+/// Two loop devices on one file, attached through different names; the other one starts at 1 MiB.
 pub(crate) fn shifted_twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let device = attach(&image, &["--offset", "1048576"])?;
@@ -236,7 +236,8 @@ pub(crate) fn shifted_twin_of_a_mounted_loop_device(scratch: &Scratch) -> Built 
     Ok(scene.hold(device).hold(mounted).hold(bound).hold(twin))
 }
 
-/// A loop device on a file whose filesystem is on a loop device: the lower one is mounted.
+/// A loop device on a file whose filesystem is on a loop device; the mounted lower device is the
+/// target.
 pub(crate) fn below_the_file_of_a_loop_device(scratch: &Scratch) -> Built {
     let (image, device) = ext4(scratch)?;
     let at = scratch.at("mounted");
@@ -271,15 +272,16 @@ pub(crate) fn on_a_hard_linked_file(scratch: &Scratch) -> Built {
     Ok(scene.hold(device))
 }
 
-/// A blank loop device on a file outside of the root.
-pub(crate) fn outside_of_the_root(scratch: &Scratch) -> Built {
+/// A blank loop device on a file outside the root.
+pub(crate) fn outside_the_root(scratch: &Scratch) -> Built {
     let image = sparse(&scratch.outside().join("disk.img"), 32 * MIB);
     let device = attach(&image, &[])?;
     let scene = Scene::device(scratch, &device.0, &image);
     Ok(scene.hold(device))
 }
 
-/// The name of the backing file under the root leads to another file since it was attached.
+/// The backing file's name under the root has led to a different file since the device was
+/// attached.
 pub(crate) fn on_a_file_that_moved_out_of_the_root(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let device = attach(&image, &[])?;
@@ -308,7 +310,7 @@ pub(crate) fn partition_below_a_loop_device(scratch: &Scratch) -> Built {
     Ok(scene.hold(device).hold(upper).hold(mounted))
 }
 
-/// The file of its disk is also attached to a mounted loop device.
+/// The disk's backing file is also attached to a mounted loop device.
 pub(crate) fn partition_of_a_twin(scratch: &Scratch) -> Built {
     let (image, device, partition) = partitioned(scratch)?;
     let twin = attach(&image, &["--offset", "1048576"])?;
@@ -324,7 +326,7 @@ pub(crate) fn partition_of_an_active_swap_file(scratch: &Scratch) -> Built {
     run("chmod", &["600", text(&image)])?;
     run("mkswap", &[text(&image)])?;
     let swap = unused_swap(text(&image))?;
-    // Without --partscan, the partition would survive the detached device.
+    // Without --partscan, the partition would outlive the detached device.
     let device = attach(&image, &["--partscan"])?;
     run("addpart", &[&device.0, "1", "2048", "40960"])?;
     let partition = PathBuf::from(format!("{}p1", device.0));
@@ -353,7 +355,7 @@ pub(crate) fn above_active_swap(scratch: &Scratch) -> Built {
     above(scratch, &image, lower, swap)
 }
 
-/// /proc/swaps names the other node.
+/// /proc/swaps lists the other node.
 pub(crate) fn above_active_swap_by_another_node(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let lower = attach(&image, &[])?;
@@ -363,7 +365,7 @@ pub(crate) fn above_active_swap_by_another_node(scratch: &Scratch) -> Built {
     above(scratch, &image, lower, swap)
 }
 
-/// Only the exclusive open of the lower device detects it.
+/// Only an exclusive open of the lower device detects it.
 pub(crate) fn above_a_held_device(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let lower = attach(&image, &[])?;
@@ -382,7 +384,7 @@ pub(crate) fn above_a_lazily_unmounted_device(scratch: &Scratch) -> Built {
     above(scratch, &image, lower, open)
 }
 
-/// The lower device has another loop device, attached through another node, that is mounted.
+/// Another loop device on the lower device, attached through another node, is mounted.
 pub(crate) fn twin_above_a_device(scratch: &Scratch) -> Built {
     let (image, lower) = ext4(scratch)?;
     let twin = attach(&other_node(scratch, &lower), &[])?;

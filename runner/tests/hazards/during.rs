@@ -1,4 +1,4 @@
-//! What holds while a job runs.
+//! Guarantees that hold while a job runs.
 
 use crate::{
     fingerprint,
@@ -37,13 +37,13 @@ fn start(runner: &Runner, job: &Value) -> Child {
     child
 }
 
-/// The runner below `timeout`.
+/// Process ID of the runner, a child of `timeout`.
 fn runner_id(child: &Child) -> Option<u32> {
     let path = format!("/proc/{0}/task/{0}/children", child.id());
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// Flags of the runner's descriptors of a target.
+/// Flags of the runner's open descriptors of a target.
 fn open_flags(child: &Child, target: &Path) -> Vec<u32> {
     let Some(id) = runner_id(child) else {
         return Vec::new();
@@ -64,7 +64,7 @@ fn open_flags(child: &Child, target: &Path) -> Vec<u32> {
     flags.collect()
 }
 
-/// Waits until the runner measures, so that its preparations are over.
+/// Waits until the runner is measuring, so that its preparations are complete.
 fn wait_until_open(child: &mut Child, target: &Path) -> Vec<u32> {
     let deadline = Instant::now() + Duration::from_secs(5);
     while Instant::now() < deadline && child.try_wait().unwrap().is_none() {
@@ -83,7 +83,7 @@ fn blank_device(scratch: &Scratch) -> Result<(PathBuf, Loop), Unavailable> {
     Ok((image, device))
 }
 
-/// Programs that would use the device, and fail.
+/// Programs that try to use the device must fail.
 pub(crate) fn others_cannot_claim_the_device() {
     let scratch = Scratch::new();
     let (_, device) = match blank_device(&scratch) {
@@ -126,7 +126,7 @@ pub(crate) fn others_cannot_claim_the_device() {
     );
 }
 
-/// Starts a run, changes the device, and requires that the run stops with the reason.
+/// Starts a run, changes the device, and requires that the run stops and reports the reason.
 pub(crate) fn stops_after(change: fn(&Path, &Loop)) {
     if let Some(output) = run_with(change) {
         assert!(
@@ -136,12 +136,12 @@ pub(crate) fn stops_after(change: fn(&Path, &Loop)) {
     }
 }
 
-/// Like `stops_after`; an I/O error may come first.
+/// Like `stops_after`; an I/O error may occur first.
 pub(crate) fn fails_after(change: fn(&Path, &Loop)) {
     run_with(change);
 }
 
-/// Returns the events of a run whose device changes; it must end with exit code 1 or 3.
+/// Returns the events of a run whose device changes; it must exit with code 1 or 3.
 fn run_with(change: fn(&Path, &Loop)) -> Option<String> {
     let scratch = Scratch::new();
     let (image, device) = match blank_device(&scratch) {
@@ -186,7 +186,7 @@ pub(crate) fn shrinking(image: &Path, device: &Loop) {
     run("losetup", &["--set-capacity", &device.0]).unwrap();
 }
 
-/// Reads of each kind open the target read-only.
+/// Reads of every kind open the target read-only.
 pub(crate) fn reads_cannot_write() {
     let scratch = Scratch::new();
     let (image, device) = match blank_device(&scratch) {
@@ -220,7 +220,7 @@ pub(crate) fn reads_cannot_write() {
     assert!(image.exists());
 }
 
-/// A write with a forbidden name creates nothing below /dev.
+/// A write to a forbidden name creates nothing below /dev.
 pub(crate) fn nothing_is_created_below_dev() {
     let scratch = Scratch::new();
     for name in [
@@ -229,7 +229,7 @@ pub(crate) fn nothing_is_created_below_dev() {
         "/dev/shm/../hazard",
     ] {
         let target = Path::new(name);
-        // Without roots, so that only the directory protects it.
+        // Without roots, so that only the check of the directory prevents it.
         let runner = Runner::default();
         let answer = runner.run(&job(target, MIB, json!({"rw": "write"})), &[]);
         let created = target.exists();
@@ -240,7 +240,7 @@ pub(crate) fn nothing_is_created_below_dev() {
     drop(scratch);
 }
 
-/// Without target roots, the checks of devices are the same.
+/// Devices are checked the same way without target roots.
 pub(crate) fn devices_without_roots() {
     let scratch = Scratch::new();
     let image = sparse(&scratch.outside().join("disk.img"), 32 * MIB);
@@ -258,11 +258,11 @@ pub(crate) fn devices_without_roots() {
             "{name:?}: {run}: {}",
             run.stderr
         );
-        assert_eq!(scene.state(), before, "{name:?}: bytes have changed");
+        assert_eq!(scene.state(), before, "{name:?}: bytes changed");
     }
 }
 
-/// Two devices on one file have one identity.
+/// Two devices on one file have the same identity.
 pub(crate) fn ambiguous_identity() {
     let scratch = Scratch::new();
     let image = sparse(&scratch.outside().join("disk.img"), 32 * MIB);
@@ -288,7 +288,7 @@ pub(crate) fn ambiguous_identity() {
     assert_eq!(fingerprint::of(&[image]), before);
 }
 
-/// The plan of two hazards names both.
+/// A plan with two hazards lists both.
 pub(crate) fn every_problem_is_listed() {
     let scratch = Scratch::new();
     let linked = scratch.root().join("linked");

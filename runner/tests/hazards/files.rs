@@ -1,4 +1,4 @@
-//! Files that somebody else needs, and paths that are no files.
+//! Files that another program needs, and paths that are not regular files.
 
 use crate::{
     product::{make_node, make_socket},
@@ -31,7 +31,7 @@ pub(crate) fn sparse_file_with_data_at_the_end(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target))
 }
 
-/// One block in the middle; the map of the file shows it.
+/// One block in the middle, which only the file's extent map reveals.
 pub(crate) fn sparse_file_with_one_block(scratch: &Scratch) -> Built {
     let target = scratch.image("sparse.img", 64);
     write_at(&target, 11 * MIB + (36 << 10), &noise(4096));
@@ -55,7 +55,7 @@ pub(crate) fn foreign_file_below_a_mount(scratch: &Scratch) -> Built {
 }
 
 /// A file that Leadline created.
-pub(crate) fn own_file(scratch: &Scratch, name: &str) -> Result<PathBuf, Unavailable> {
+pub(crate) fn owned_file(scratch: &Scratch, name: &str) -> Result<PathBuf, Unavailable> {
     let target = scratch.root().join(name);
     let job = json!({"name": "own", "filename": target, "size": 2 * MIB, "rw": "write", "bs": "64k",
         "direct": 0});
@@ -67,16 +67,16 @@ pub(crate) fn own_file(scratch: &Scratch, name: &str) -> Result<PathBuf, Unavail
     }
 }
 
-/// Leadline created it, then somebody stored something else in it.
-pub(crate) fn modified_own_file(scratch: &Scratch) -> Built {
-    let target = own_file(scratch, "own.data")?;
+/// Leadline created it, then another program stored data in it.
+pub(crate) fn modified_owned_file(scratch: &Scratch) -> Built {
+    let target = owned_file(scratch, "own.data")?;
     write_at(&target, MIB, &noise(4096));
     Ok(Scene::file(scratch, &target))
 }
 
-/// Like `modified_own_file`, with the old modification time, as after `cp --preserve` or `rsync`.
-pub(crate) fn modified_own_file_with_its_old_time(scratch: &Scratch) -> Built {
-    let target = own_file(scratch, "own.data")?;
+/// Like `modified_owned_file`, with the old modification time, as after `cp --preserve` or `rsync`.
+pub(crate) fn modified_owned_file_with_its_old_time(scratch: &Scratch) -> Built {
+    let target = owned_file(scratch, "own.data")?;
     let time = target.metadata().unwrap().modified().unwrap();
     write_at(&target, MIB, &noise(4096));
     File::options()
@@ -90,7 +90,7 @@ pub(crate) fn modified_own_file_with_its_old_time(scratch: &Scratch) -> Built {
 
 /// `cp --preserve=all` copies the extended attributes and times of Leadline's file.
 pub(crate) fn copied_ownership_mark(scratch: &Scratch) -> Built {
-    let own = own_file(scratch, "own.data")?;
+    let own = owned_file(scratch, "own.data")?;
     let target = scratch.root().join("copy.data");
     run("cp", &["--preserve=all", text(&own), text(&target)])?;
     write_at(&target, MIB, &noise(4096));
@@ -104,9 +104,10 @@ pub(crate) fn copied_ownership_mark(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target))
 }
 
-/// The marked inode now has the name and contents of somebody's file, by exchanging extents.
-pub(crate) fn file_moved_over_an_own_file(scratch: &Scratch) -> Built {
-    let own = own_file(scratch, "own.data")?;
+/// The inode with the mark now has another file's name and contents, because extents were
+/// exchanged.
+pub(crate) fn file_moved_over_an_owned_file(scratch: &Scratch) -> Built {
+    let own = owned_file(scratch, "own.data")?;
     let other = scratch.foreign_file("other");
     fs::rename(&other, &own).unwrap();
     Ok(Scene::file(scratch, &own))
@@ -139,7 +140,7 @@ pub(crate) fn posix_locked(scratch: &Scratch) -> Built {
 
 pub(crate) fn partly_locked(scratch: &Scratch) -> Built {
     held(scratch, |file, _| {
-        // SAFETY: all zeros are valid, and the fields that matter are set below.
+        // SAFETY: all zeros are a valid value, and the relevant fields are set below.
         let mut lock: libc::flock = unsafe { std::mem::zeroed() };
         lock.l_type = libc::F_WRLCK as i16;
         lock.l_start = MIB as i64;
@@ -152,7 +153,7 @@ pub(crate) fn partly_locked(scratch: &Scratch) -> Built {
 }
 
 pub(crate) fn mapped(scratch: &Scratch) -> Built {
-    // The mapping stays when the descriptor is closed.
+    // The mapping remains after the descriptor is closed.
     held(scratch, |file, _| Box::new(LockedPages::of(&file, MIB)))
 }
 
@@ -164,18 +165,18 @@ pub(crate) fn open_for_reading(scratch: &Scratch) -> Built {
     held(scratch, |_, path| Box::new(File::open(path).unwrap()))
 }
 
-/// A new, empty file that somebody is about to fill.
+/// A new, empty file that another program is about to fill.
 pub(crate) fn open_and_empty(scratch: &Scratch) -> Built {
     let target = scratch.root().join("download.part");
     let file = File::create(&target).unwrap();
     Ok(Scene::file(scratch, &target).sized(MIB).hold(file))
 }
 
-/// An open for writing breaks the lease, or waits for 45 s.
+/// Opening it for writing breaks the lease or blocks for 45 s.
 pub(crate) fn leased(scratch: &Scratch) -> Built {
     let target = scratch.foreign_file("held");
     let file = File::open(&target).unwrap();
-    // SAFETY: the descriptor is open. SIGURG is ignored by default, SIGIO would end the test.
+    // SAFETY: the descriptor is open. SIGURG is ignored by default; SIGIO would end the test.
     unsafe {
         assert_eq!(libc::fcntl(file.as_raw_fd(), SET_SIGNAL, libc::SIGURG), 0);
         assert_eq!(
@@ -207,7 +208,7 @@ pub(crate) fn immutable(scratch: &Scratch) -> Built {
 pub(crate) fn running_program(scratch: &Scratch) -> Built {
     let target = scratch.root().join("program");
     fs::copy("/bin/sleep", &target).unwrap();
-    // Whole blocks, so that direct I/O could append.
+    // Whole blocks, so that direct I/O can append.
     let length = target.metadata().unwrap().len().next_multiple_of(4096);
     File::options()
         .write(true)
@@ -216,7 +217,7 @@ pub(crate) fn running_program(scratch: &Scratch) -> Built {
         .set_len(length)
         .unwrap();
     let script = format!("{} 1000 & sleep 0.05", target.display());
-    // The program dies with the namespace of processes.
+    // The program is killed with its PID namespace.
     let launcher = ["unshare", "--pid", "--fork", "--kill-child"];
     let holder = Holder::start(&launcher, &script)?;
     Ok(Scene::file(scratch, &target).hold(holder))
@@ -260,7 +261,7 @@ pub(crate) fn parent_of_the_root(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target))
 }
 
-/// `root-2` starts like `root`.
+/// `root` is a prefix of `root-2`.
 pub(crate) fn directory_with_the_prefix_of_the_root(scratch: &Scratch) -> Built {
     let target = foreign(&scratch.directory("root-2").join("victim"));
     let kept = scratch.at("root-2");
@@ -275,8 +276,8 @@ pub(crate) fn active_swap_file(scratch: &Scratch) -> Built {
 }
 
 /// The loop device was attached before the file became swap space. A trim through it frees blocks
-/// of the swap file: the kernel checks that only for calls on the file itself. The file has its own
-/// filesystem, so that freed blocks of active swap space belong to nobody else.
+/// of the swap file, because the kernel only checks calls on the file itself. The file is on a
+/// separate filesystem, so that no other file can get the freed blocks of active swap space.
 pub(crate) fn loop_device_on_an_active_swap_file(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |root| make_swap_file(&root.join("swap")))?;
     let file = root.join("swap");
@@ -295,7 +296,7 @@ fn make_swap_file(path: &Path) {
     run("mkswap", &[text(path)]).unwrap();
 }
 
-/// Small filesystem with a file on it, mounted read-only.
+/// A small filesystem with one file, mounted read-only.
 pub(crate) fn on_a_read_only_filesystem(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |root| {
         foreign(&root.join("file"));
@@ -304,13 +305,13 @@ pub(crate) fn on_a_read_only_filesystem(scratch: &Scratch) -> Built {
     Ok(scene(&root.join("file")))
 }
 
-type SceneOf = Box<dyn FnOnce(&Path) -> Scene>;
+type BuildScene = Box<dyn FnOnce(&Path) -> Scene>;
 
-/// ext4 of 64 MiB as the root.
+/// ext4 of 64 MiB as the target root.
 fn small_filesystem(
     scratch: &Scratch,
     fill: impl FnOnce(&Path),
-) -> Result<(PathBuf, SceneOf), Unavailable> {
+) -> Result<(PathBuf, BuildScene), Unavailable> {
     let image = sparse(&scratch.at("small.img"), 64 * MIB);
     let device = attach(&image, &[])?;
     make_ext4(&device.0)?;
@@ -334,14 +335,14 @@ fn available(directory: &Path) -> u64 {
     statistics.f_bavail * statistics.f_frsize
 }
 
-/// A new file that would leave 1 MiB of 64.
+/// A new file that would leave 1 MiB of 64 free.
 pub(crate) fn last_of_the_space(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |_| ())?;
     let size = available(&root) - MIB;
     Ok(scene(&root.join("new")).sized(size / MIB * MIB))
 }
 
-/// Holes of an existing file that do not fit.
+/// An existing file whose holes do not fit on the filesystem.
 pub(crate) fn holes_on_a_full_filesystem(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |root| {
         let file = File::create(root.join("ballast")).unwrap();
@@ -352,7 +353,7 @@ pub(crate) fn holes_on_a_full_filesystem(scratch: &Scratch) -> Built {
     Ok(scene(&root.join("sparse")).sized(32 * MIB))
 }
 
-/// Space that is only left for root.
+/// Free space that is reserved for root.
 pub(crate) fn reserved_space(scratch: &Scratch) -> Built {
     let (root, scene) = small_filesystem(scratch, |root| {
         let file = File::create(root.join("ballast")).unwrap();
@@ -375,7 +376,7 @@ pub(crate) fn fifo(scratch: &Scratch) -> Built {
 }
 
 pub(crate) fn socket(scratch: &Scratch) -> Built {
-    // The path may be too long for a socket address, a relative one is not.
+    // The path may be too long for a socket address; a relative path is not.
     not_a_file(scratch, "socket", |path| {
         let short = PathBuf::from(format!("/tmp/hazard-{}", std::process::id()));
         drop(make_socket(&short));
@@ -383,7 +384,7 @@ pub(crate) fn socket(scratch: &Scratch) -> Built {
     })
 }
 
-/// Another node of /dev/full.
+/// Another device node of /dev/full.
 pub(crate) fn character_device(scratch: &Scratch) -> Built {
     not_a_file(scratch, "character", |path| {
         make_node(path, FileType::CharacterDevice, 1, 7);
@@ -400,7 +401,7 @@ pub(crate) fn dangling_link(scratch: &Scratch) -> Built {
     })
 }
 
-/// A device name with a typing error.
+/// A mistyped device name.
 pub(crate) fn missing_device(scratch: &Scratch) -> Built {
     let target = Path::new("/dev/nvme9n1-hazard");
     Ok(Scene::file(scratch, target).sized(MIB).keeps(target))

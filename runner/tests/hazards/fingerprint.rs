@@ -1,4 +1,4 @@
-//! SHA-256 of files and directory trees, and copies of them in memory.
+//! SHA-256 hashes of files and directory trees, and copies of them in memory.
 
 use rustix::{
     fs::{SeekFrom, seek},
@@ -14,8 +14,8 @@ use std::{
 
 const CHUNK: usize = 64 << 10;
 
-/// SHA-256 over all bytes and names. Equal exactly if every byte is equal: chunks of zeros are left
-/// out, but the offset of each other chunk is included.
+/// SHA-256 of all bytes and names. Two hashes are equal if and only if every byte is equal: chunks
+/// of zeros are left out, but the offset of every other chunk is included.
 pub(crate) fn of(paths: &[PathBuf]) -> String {
     let mut hash = Sha256::new();
     paths.iter().for_each(|path| add(&mut hash, path));
@@ -52,7 +52,7 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Calls a function with each chunk that is not zero.
+/// Calls a function with each nonzero chunk.
 fn chunks(path: &Path, mut each: impl FnMut(u64, &[u8])) {
     // A node without a device cannot be opened.
     let Ok(file) = File::open(path) else {
@@ -64,7 +64,7 @@ fn chunks(path: &Path, mut each: impl FnMut(u64, &[u8])) {
         offset = match seek(&file, SeekFrom::Data(offset)) {
             Ok(data) => data / CHUNK as u64 * CHUNK as u64,
             Err(Errno::NXIO) => break,
-            // Devices have no map of their data.
+            // Devices have no extent map.
             Err(_) => offset,
         };
         let bytes = read_full(&file, &mut buffer, offset);
@@ -90,12 +90,12 @@ fn read_full(file: &File, buffer: &mut [u8], offset: u64) -> usize {
     done
 }
 
-/// Copies of regular files, to undo what an unsafe guard let through.
+/// Copies of regular files, to restore what an unsafe guard allowed to be overwritten.
 pub(crate) struct Copies(BTreeMap<PathBuf, Content>);
 
 struct Content {
     length: u64,
-    /// Chunks that are not zero, and their offsets.
+    /// Nonzero chunks and their offsets.
     chunks: Vec<(u64, Vec<u8>)>,
 }
 
@@ -115,7 +115,7 @@ impl Copies {
         Self(copies)
     }
 
-    /// Best effort: the caller compares the state.
+    /// Best effort: the caller verifies the state.
     pub(crate) fn restore(&self, paths: &[PathBuf]) {
         for path in paths.iter().flat_map(|path| files(path)) {
             if !self.0.contains_key(&path) {
@@ -146,7 +146,7 @@ fn zero(file: &File, length: u64) {
     }
 }
 
-/// Regular files in a tree.
+/// Returns the regular files in a tree.
 fn files(path: &Path) -> Vec<PathBuf> {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() => vec![path.to_path_buf()],

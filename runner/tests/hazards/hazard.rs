@@ -1,4 +1,4 @@
-//! A hazard, the answer that it must get, and the check of all its jobs.
+//! A hazard, the result that it must have, and the check of all its jobs.
 
 use crate::{
     fingerprint::Copies,
@@ -17,20 +17,20 @@ pub(crate) struct Hazard {
     expected: Expected,
     names: &'static [Name],
     kinds: &'static [Kind],
-    /// The contents that the confirmation must mention.
+    /// Contents that the confirmation must mention.
     contents: Option<&'static str>,
     reads: Reads,
-    /// Permit the device, if it has an identity.
+    /// Allow writes to the device if it has an identity.
     allowed: bool,
-    /// Run few of the jobs, others for each hazard.
+    /// Run only a few of the jobs, different ones for each hazard.
     quick: bool,
 }
 
 /// Required result of jobs that write.
 enum Expected {
-    /// Refused whatever is permitted, with one of these codes.
+    /// Refused regardless of permissions, with one of these codes.
     Refused(&'static [&'static str]),
-    /// Like `Refused`; the host may also be unable to do it, exit code 5.
+    /// Like `Refused`; or the host cannot run the job (exit code 5).
     Unable(&'static [&'static str]),
     /// Not a target at all: exit code 2 or 3 with one of these codes.
     NoTarget(&'static [&'static str]),
@@ -41,9 +41,9 @@ enum Expected {
 /// Required result of jobs that read.
 #[derive(Clone, Copy, PartialEq)]
 enum Reads {
-    /// Possible without any change.
+    /// Possible; nothing may change.
     Possible,
-    /// Possible or refused, without any change.
+    /// Possible or refused; nothing may change.
     Harmless,
 }
 
@@ -106,13 +106,13 @@ impl Hazard {
         self
     }
 
-    /// Without an identity in the list of devices that may be written.
+    /// Leaves the device's identity out of the list of allowed devices.
     pub(crate) fn not_allowed(mut self) -> Self {
         self.allowed = false;
         self
     }
 
-    /// One of many hazards that differ only in the bytes: each runs other jobs.
+    /// One of many hazards that differ only in their bytes: each runs different jobs.
     pub(crate) fn quick(mut self) -> Self {
         self.quick = true;
         self
@@ -122,7 +122,7 @@ impl Hazard {
         (self.build)(scratch)
     }
 
-    /// A runner with the permissions of this hazard.
+    /// A runner with this hazard's permissions.
     pub(crate) fn runner(&self, scene: &Scene) -> Runner {
         let identity = identity(scene).into_iter();
         Runner {
@@ -132,7 +132,7 @@ impl Hazard {
         }
     }
 
-    /// Runs a part of the product of names, kinds, engines and modes.
+    /// Runs some of the combinations of names, kinds, engines and modes.
     pub(crate) fn check(&self, title: &str) {
         let mut cases = product::short(self.names, self.kinds);
         if self.quick {
@@ -143,7 +143,7 @@ impl Hazard {
         self.check_cases(title, cases);
     }
 
-    /// Runs the whole product.
+    /// Runs all combinations.
     pub(crate) fn check_all(&self, title: &str) {
         self.check_cases(title, product::full(self.names, self.kinds));
     }
@@ -170,16 +170,16 @@ impl Hazard {
     }
 }
 
-/// Jobs of a quick check.
+/// Number of jobs in a quick check.
 const QUICK: usize = 4;
 
 /// What happened to one job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Outcome {
     Refused,
-    /// Bytes have changed.
+    /// Bytes changed.
     Overwritten,
-    /// The run succeeded but no byte has changed.
+    /// The run succeeded, but no byte changed.
     Accepted,
     /// Neither refused nor successful.
     Error,
@@ -196,7 +196,7 @@ struct Check<'a> {
     outcomes: Vec<(Outcome, String)>,
 }
 
-/// The hazard is lost.
+/// The hazard's bytes cannot be restored.
 struct Lost;
 
 impl<'a> Check<'a> {
@@ -257,7 +257,7 @@ impl<'a> Check<'a> {
             Expected::Confirmed => (&["not_confirmed"], &[3]),
         };
         if outcome == Outcome::Overwritten {
-            Some("bytes have changed".to_string())
+            Some("bytes changed".to_string())
         } else if plan.exit != run.exit || plan.code_set() != run.code_set() {
             Some("the plan differs".to_string())
         } else if case.kind.reads() && matches!(run.exit, 0 | 2 | 3) {
@@ -302,7 +302,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// With its confirmation, the overwrite happens.
+    /// Once confirmed, the overwrite must happen.
     fn confirm(&mut self) {
         let before = self.scene.state();
         let kind = if self.scene.devices.is_empty() {
@@ -330,7 +330,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Identity of the target in the list of devices.
+/// Identity of the target in the device list.
 fn identity(scene: &Scene) -> Option<String> {
     let name = scene.target.file_name()?.to_str()?;
     if !scene.target.starts_with("/dev") {
@@ -339,7 +339,7 @@ fn identity(scene: &Scene) -> Option<String> {
     identity_of(name)
 }
 
-/// Identity of a device by its kernel name.
+/// Identity of a device, found by its kernel name.
 pub(crate) fn identity_of(name: &str) -> Option<String> {
     let runner = crate::scratch::program::runner()
         .get_program()

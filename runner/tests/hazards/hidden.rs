@@ -1,4 +1,5 @@
-//! Files behind a loop device or mount, seen through another path, filesystem, namespace or user.
+//! Files behind a loop device or mount, accessed through another path, filesystem, namespace or
+//! user.
 
 use crate::scene::{
     Holder, MIB, NAMESPACE, Scene, Scratch, Unavailable, attach, make_ext4, mount, run, sparse,
@@ -34,7 +35,7 @@ fn mounted_image(scratch: &Scratch, image: &Path) -> Result<(Loop, Mounted), Una
     Ok((device, mounted))
 }
 
-/// The scene whose loop device belongs to the same image.
+/// The scene of a file in use by a loop device on the same image.
 fn scene(scratch: &Scratch, target: &Path, (device, mounted): (Loop, Mounted)) -> Scene {
     let mut scene = Scene::file(scratch, target);
     scene.devices = vec![PathBuf::from(&device.0)];
@@ -53,7 +54,7 @@ pub(crate) fn behind_an_unmounted_loop(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &image).hold(device))
 }
 
-/// The loop device only reads, but what it reads must not change.
+/// The loop device is read-only, but the data it reads must not change.
 pub(crate) fn behind_a_read_only_loop(scratch: &Scratch) -> Built {
     let image = scratch.root().join("vm.img");
     drop(mounted_image(scratch, &image)?);
@@ -72,7 +73,7 @@ pub(crate) fn behind_a_loop_in_another_namespace(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &image).hold(device).hold(holder))
 }
 
-/// The loop device was attached to another name of the file, which is gone.
+/// The loop device was attached through another name of the file, which no longer exists.
 pub(crate) fn behind_a_loop_on_a_removed_name(scratch: &Scratch) -> Built {
     let image = scratch.root().join("vm.img");
     let first = scratch.outside().join("first.img");
@@ -81,7 +82,7 @@ pub(crate) fn behind_a_loop_on_a_removed_name(scratch: &Scratch) -> Built {
     Ok(scene(scratch, &image, mounted))
 }
 
-/// A filesystem that the kernel reads from the file, without a loop device or a process.
+/// A filesystem that the kernel reads directly from the file, without a loop device or a process.
 pub(crate) fn behind_a_file_backed_mount(scratch: &Scratch) -> Built {
     let image = scratch.root().join("image.erofs");
     sparse(&image, MIB);
@@ -127,7 +128,7 @@ pub(crate) fn through_a_bind_mount(scratch: &Scratch) -> Built {
     Ok(scene(scratch, &at.join("vm.img"), mounted).hold(bound))
 }
 
-/// The root is an overlay; the loop device uses the file in its upper directory.
+/// The root is on an overlay; the loop device uses the file in the overlay's upper directory.
 pub(crate) fn through_an_overlay(scratch: &Scratch) -> Built {
     let (merged, overlay) = overlay(scratch)?;
     let image = scratch.at("upper/vm.img");
@@ -136,7 +137,7 @@ pub(crate) fn through_an_overlay(scratch: &Scratch) -> Built {
     Ok(scene.keeps(&scratch.at("upper")).hold(overlay))
 }
 
-/// The other way round: the loop device uses the file through the overlay.
+/// The reverse: the loop device uses the file through the overlay.
 pub(crate) fn below_an_overlay(scratch: &Scratch) -> Built {
     let (merged, overlay) = overlay(scratch)?;
     let mounted = mounted_image(scratch, &merged.join("vm.img"))?;
@@ -163,19 +164,19 @@ fn overlay(scratch: &Scratch) -> Result<(PathBuf, Mounted), Unavailable> {
     Ok((merged.clone(), Mounted::existing(&merged)))
 }
 
-/// The path in the loop device's state leads nowhere for this runner.
+/// The path in the loop device's sysfs entry does not exist for this runner.
 pub(crate) fn in_a_namespace_that_hides_it(scratch: &Scratch) -> Built {
     hidden(scratch, &[], |_| ())
 }
 
-/// As in a container: another mount namespace and an ordinary user, who owns the image.
+/// As in a container: a separate mount namespace and an ordinary user, who owns the image.
 pub(crate) fn hidden_from_its_owner(scratch: &Scratch) -> Built {
     hidden(scratch, &AS_USER, |image| {
         chown(image, Some(USER), Some(USER)).unwrap()
     })
 }
 
-/// Like `hidden_from_its_owner`, with an image of root that everyone may write.
+/// Like `hidden_from_its_owner`, but root owns the image and everyone may write to it.
 pub(crate) fn hidden_from_an_ordinary_user(scratch: &Scratch) -> Built {
     hidden(scratch, &AS_USER, |image| {
         fs::set_permissions(image, PermissionsExt::from_mode(0o666)).unwrap();
@@ -201,7 +202,7 @@ fn hidden(scratch: &Scratch, launcher: &[&str], prepare: impl FnOnce(&Path)) -> 
     Ok(scene.launched_by(&[&enter[..], launcher].concat()))
 }
 
-/// An ordinary user sees the image of a mounted loop device.
+/// An ordinary user accesses the image of a mounted loop device.
 pub(crate) fn as_an_ordinary_user(scratch: &Scratch) -> Built {
     let image = scratch.root().join("vm.img");
     let mounted = mounted_image(scratch, &image)?;
@@ -209,15 +210,15 @@ pub(crate) fn as_an_ordinary_user(scratch: &Scratch) -> Built {
     Ok(scene(scratch, &image, mounted).launched_by(&AS_USER))
 }
 
-/// A foreign file in a namespace of processes that hides who has it open.
-pub(crate) fn open_outside_of_the_container(scratch: &Scratch) -> Built {
+/// A foreign file in a PID namespace that hides which process has it open.
+pub(crate) fn open_outside_the_container(scratch: &Scratch) -> Built {
     let target = scratch.foreign_file("database");
     let file = fs::File::options().write(true).open(&target).unwrap();
     let scene = Scene::file(scratch, &target).hold(file);
     Ok(scene.launched_by(&["unshare", "--pid", "--fork", "--mount-proc"]))
 }
 
-/// Mounts the file itself: mount(8) would attach a loop device.
+/// Mounts the file directly: mount(8) would attach a loop device.
 fn mount_without_loop(image: &Path, at: &Path) -> Result<(), Unavailable> {
     let [image, at] = [image, at].map(|path| CString::new(text(path)).unwrap());
     // SAFETY: the strings live until the call returns.

@@ -1,15 +1,14 @@
-//! Targets that a job must not write, on loop devices and files that the tests create. Each entry
-//! of the table is a hazard: all its jobs must be refused by the plan and by the run, with the same
-//! code, and not one byte may change. To add a hazard, add an entry and the function that creates
-//! it.
+//! Targets that a job must not write to, on loop devices and files that the tests create. Each
+//! table entry is a hazard: plan and run must refuse all its jobs with the same code, and not one
+//! byte may change. To add a hazard, add an entry and the function that creates it.
 //!
-//! The normal tests run each name, kind of write, engine and mode at least once; of hazards that are
-//! similar (`quick`), each runs other jobs. The whole product:
+//! The normal tests run each name, kind of write, engine and mode at least once. Of similar hazards
+//! (`quick`), each runs different jobs. To run every combination:
 //!
 //!     cargo test -p leadline-runner --test hazards -- --ignored
 //!
-//! With `LEADLINE_HAZARD_TABLE=FILE`, each hazard appends one line to a table: title, jobs, refused,
-//! overwritten, accepted without a change, errors, codes.
+//! With `LEADLINE_HAZARD_TABLE=FILE`, each hazard appends one line to a table: title, jobs,
+//! refused, overwritten, accepted without a change, errors, codes.
 
 mod clean;
 mod confirmations;
@@ -35,14 +34,14 @@ use product::{Kind, Name};
 use serde_json::json;
 use std::panic::catch_unwind;
 
-/// One test per hazard, and one of the whole product of all of them.
+/// One test per hazard, and one that runs every combination of all of them.
 macro_rules! hazards {
     ($( $name:ident => $hazard:expr; )+) => {
         $( #[test] fn $name() { $hazard.check(stringify!($name)); } )+
 
         #[test]
         #[ignore = "thousands of jobs: cargo test -p leadline-runner --test hazards -- --ignored"]
-        fn whole_product() {
+        fn all_combinations() {
             let hazards: Vec<(&str, fn(&str))> = vec![
                 $( (stringify!($name), |name| $hazard.check_all(name)) ),+
             ];
@@ -57,7 +56,7 @@ macro_rules! hazards {
     };
 }
 
-/// One test per case of a function with one argument.
+/// One test per call of a check.
 macro_rules! tests {
     ($( $name:ident => $call:expr; )+) => {
         $( #[test] fn $name() { $call; } )+
@@ -67,13 +66,13 @@ macro_rules! tests {
 const IN_USE: &[&str] = &["device_in_use"];
 const BACKS_LOOP: &[&str] = &["backs_loop", "device_in_use"];
 const READ_ONLY: &[&str] = &["read_only"];
-/// Without the right to see the loop devices, the guard may only see that the file is open.
+/// Without permission to see the loop devices, the guard may only detect that the file is open.
 const OPEN_OR_LOOP: &[&str] = &["backs_loop", "file_in_use"];
 const FILE_IN_USE: &[&str] = &["file_in_use"];
 const OUTSIDE: &[&str] = &["outside_roots"];
 const DENIED: &[&str] = &["permission_denied"];
 const NO_SPACE: &[&str] = &["no_space", "insufficient_space"];
-/// A partition may be no target at all.
+/// A partition may also be rejected as a target.
 const PARTITION_IN_USE: &[&str] = &["device_in_use", "raw_write_refused"];
 const NO_FILE: &[&str] = &["unsupported_file_type", "not_a_file", "not_a_block_device"];
 const NO_DEVICE: &[&str] = &["missing_device", "not_a_block_device", "outside_roots"];
@@ -90,7 +89,7 @@ const USER_KINDS: &[Kind] = &[
     Kind::SecondJob,
     Kind::Rw,
 ];
-/// Jobs that make the file longer or fill its holes.
+/// Jobs that extend the file or fill its holes.
 const GROWING: &[Kind] = &[
     Kind::Write,
     Kind::Layout,
@@ -133,7 +132,7 @@ mod devices {
             device(below_a_mounted_loop_device).refused_with(BACKS_LOOP);
         a_device_below_an_unmounted_loop_device_is_refused =>
             device(below_an_unmounted_loop_device).quick().refused_with(BACKS_LOOP);
-        a_device_two_below_a_mounted_loop_device_is_refused =>
+        a_device_two_layers_below_a_mounted_loop_device_is_refused =>
             device(two_below_a_mounted_loop_device).quick().refused_with(BACKS_LOOP);
         a_device_below_the_file_of_a_loop_device_is_refused =>
             device(below_the_file_of_a_loop_device).refused_with(BACKS_LOOP);
@@ -169,8 +168,8 @@ mod devices {
         a_loop_device_on_an_active_swap_file_is_refused =>
             device(files::loop_device_on_an_active_swap_file)
                 .refused_with(&["swap_file", "device_in_use"]);
-        a_blank_loop_device_outside_of_the_root_is_refused =>
-            device(outside_of_the_root).refused_with(&["raw_write_refused"]).not_allowed();
+        a_blank_loop_device_outside_the_root_is_refused =>
+            device(outside_the_root).refused_with(&["raw_write_refused"]).not_allowed();
         a_loop_device_on_a_file_that_left_the_root_is_refused =>
             device(on_a_file_that_moved_out_of_the_root)
                 .refused_with(&["raw_write_refused"]).not_allowed();
@@ -227,10 +226,10 @@ mod unused_devices {
         a_raw_database_is_overwritten_only_with_a_confirmation => raw_database();
         one_byte_on_large_sectors_is_overwritten_only_with_a_confirmation =>
             one_byte_on_a_disk_with_large_sectors();
-        one_byte_at_an_odd_end_is_overwritten_only_with_a_confirmation =>
+        one_byte_at_the_end_of_an_odd_size_is_overwritten_only_with_a_confirmation =>
             one_byte_at_the_end_of_an_odd_size();
         an_allowed_ext4_is_overwritten_only_with_a_confirmation =>
-            allowed_ext4_outside_of_the_root();
+            allowed_ext4_outside_the_root();
     }
 }
 
@@ -248,7 +247,7 @@ mod used_space {
     }
 }
 
-mod files_of_others {
+mod foreign_files {
     use super::*;
     use files::*;
 
@@ -262,12 +261,13 @@ mod files_of_others {
             file(sparse_file_with_one_block).quick();
         a_foreign_file_below_a_mount_is_overwritten_only_with_a_confirmation =>
             file(foreign_file_below_a_mount);
-        an_own_file_with_foreign_data_is_overwritten_only_with_a_confirmation =>
-            file(modified_own_file).quick();
-        an_own_file_with_foreign_data_and_its_old_time_is_overwritten_only_with_a_confirmation =>
-            file(modified_own_file_with_its_old_time);
-        a_copied_ownership_mark_is_not_an_own_file => file(copied_ownership_mark);
-        a_file_moved_over_an_own_file_is_not_an_own_file => file(file_moved_over_an_own_file).quick();
+        an_owned_file_with_foreign_data_is_overwritten_only_with_a_confirmation =>
+            file(modified_owned_file).quick();
+        an_owned_file_with_foreign_data_and_its_old_time_is_overwritten_only_with_a_confirmation =>
+            file(modified_owned_file_with_its_old_time);
+        a_copied_ownership_mark_is_not_an_owned_file => file(copied_ownership_mark);
+        a_file_moved_over_an_owned_file_is_not_an_owned_file =>
+            file(file_moved_over_an_owned_file).quick();
         a_file_with_flock_is_refused => file(flocked).quick().refused_with(FILE_IN_USE);
         a_file_with_a_posix_lock_is_refused => file(posix_locked).quick().refused_with(FILE_IN_USE);
         a_file_with_one_locked_byte_is_refused => file(partly_locked).quick().refused_with(FILE_IN_USE);
@@ -290,7 +290,7 @@ mod files_of_others {
             file(hard_linked_under_the_root).quick().refused_with(&["hard_linked"]);
         a_link_out_of_the_root_is_refused =>
             file(link_out_of_the_root).quick().refused_with(OUTSIDE).reads_may_be_refused();
-        a_linked_directory_out_of_the_root_is_refused =>
+        a_directory_link_out_of_the_root_is_refused =>
             file(linked_directory_out_of_the_root).refused_with(OUTSIDE).reads_may_be_refused();
         a_new_file_out_of_the_root_is_refused =>
             file(new_file_out_of_the_root).quick().refused_with(OUTSIDE).by(BY_PATH).reads_may_be_refused();
@@ -301,7 +301,7 @@ mod files_of_others {
         an_active_swap_file_is_refused => file(active_swap_file).refused_with(&["swap_file"]);
         a_file_on_a_read_only_filesystem_is_refused =>
             file(on_a_read_only_filesystem).refused_with(READ_ONLY);
-        the_last_of_the_space_is_refused => file(last_of_the_space).impossible_with(NO_SPACE)
+        the_last_free_space_is_refused => file(last_of_the_space).impossible_with(NO_SPACE)
             .with_kinds(GROWING).by(BY_PATH).reads_may_be_refused();
         holes_that_do_not_fit_are_refused => file(holes_on_a_full_filesystem)
             .impossible_with(NO_SPACE).with_kinds(GROWING).by(BY_PATH);
@@ -349,8 +349,8 @@ mod hidden_files {
                 .with_kinds(USER_KINDS);
         an_image_of_an_ordinary_user_is_refused =>
             file(as_an_ordinary_user).refused_with(OPEN_OR_LOOP).with_kinds(USER_KINDS);
-        a_file_that_is_open_outside_of_the_container_is_refused =>
-            file(open_outside_of_the_container).quick().refused_with(FILE_IN_USE);
+        a_file_that_is_open_outside_the_container_is_refused =>
+            file(open_outside_the_container).quick().refused_with(FILE_IN_USE);
     }
 }
 
@@ -358,7 +358,7 @@ mod clean_targets {
     use super::*;
     use clean::*;
 
-    /// One test per target; the jobs have these additional options.
+    /// One test per target; its jobs have these additional options.
     macro_rules! accepted {
         ($( $name:ident => $build:expr, $changes:expr; )+) => {
             $( #[test] fn $name() { check(stringify!($name), $build, &$changes); } )+
@@ -366,33 +366,34 @@ mod clean_targets {
     }
 
     accepted! {
-        a_new_file_is_written => new_file, json!({});
-        a_new_file_in_a_subdirectory_is_written => new_file_in_a_subdirectory, json!({});
-        a_new_file_of_an_ordinary_user_is_written => new_file_of_an_ordinary_user, json!({});
-        a_new_file_on_xfs_is_written => new_file_on(&["mkfs.xfs", "-q", "-K"], 320), json!({});
-        a_new_file_on_btrfs_is_written =>
+        a_new_file_is_accepted => new_file, json!({});
+        a_new_file_in_a_subdirectory_is_accepted => new_file_in_a_subdirectory, json!({});
+        a_new_file_of_an_ordinary_user_is_accepted => new_file_of_an_ordinary_user, json!({});
+        a_new_file_on_xfs_is_accepted => new_file_on(&["mkfs.xfs", "-q", "-K"], 320), json!({});
+        a_new_file_on_btrfs_is_accepted =>
             new_file_on(&["mkfs.btrfs", "-q", "-K"], 128), json!({});
-        a_file_next_to_an_attached_image_is_written => neighbor_of_an_attached_image, json!({});
-        an_empty_file_is_written => empty_file, json!({});
-        a_sparse_file_is_written => sparse_file, json!({});
-        a_file_of_zeros_is_written => file_of_zeros, json!({});
-        an_own_file_is_written => own_unmodified_file, json!({"randseed": 4});
-        an_own_file_is_written_again => own_file_after_a_second_run, json!({"randseed": 4});
-        a_blank_device_is_written => blank_device, json!({});
-        a_blank_device_is_written_by_a_link => blank_device_by(Name::ById), json!({});
-        a_blank_device_is_written_by_another_node => blank_device_by(Name::Node), json!({});
-        a_device_of_zeros_is_written => device_of_zeros, json!({});
-        a_blank_device_with_large_sectors_is_written => blank_device_with_large_sectors, json!({});
-        a_tiny_blank_device_is_written => tiny_blank_device, json!({});
-        a_blank_device_next_to_a_mounted_one_is_written => neighbor_of_a_mounted_device, json!({});
-        a_loop_device_of_the_run_is_written => loop_device_on("new"), json!({"loop_device": 1});
-        a_loop_device_on_an_own_file_is_written =>
+        a_file_next_to_an_attached_image_is_accepted => neighbor_of_an_attached_image, json!({});
+        an_empty_file_is_accepted => empty_file, json!({});
+        a_sparse_file_is_accepted => sparse_file, json!({});
+        a_file_of_zeros_is_accepted => file_of_zeros, json!({});
+        an_owned_file_is_accepted => unmodified_owned_file, json!({"randseed": 4});
+        an_owned_file_is_accepted_again => owned_file_after_a_second_run, json!({"randseed": 4});
+        a_blank_device_is_accepted => blank_device, json!({});
+        a_blank_device_is_accepted_through_a_link => blank_device_by(Name::ById), json!({});
+        a_blank_device_is_accepted_through_another_node => blank_device_by(Name::Node), json!({});
+        a_device_of_zeros_is_accepted => device_of_zeros, json!({});
+        a_blank_device_with_large_sectors_is_accepted => blank_device_with_large_sectors, json!({});
+        a_tiny_blank_device_is_accepted => tiny_blank_device, json!({});
+        a_blank_device_next_to_a_mounted_one_is_accepted => neighbor_of_a_mounted_device, json!({});
+        a_loop_device_created_by_the_run_is_accepted =>
+            loop_device_on("new"), json!({"loop_device": 1});
+        a_loop_device_on_an_owned_file_is_accepted =>
             loop_device_on("own"), json!({"loop_device": 1, "randseed": 4});
     }
 
     tests! {
-        an_allowed_blank_device_is_written_with_its_confirmation => check_allowed_device();
-        a_new_file_is_written_by_a_relative_path => check_relative_path();
+        an_allowed_blank_device_is_accepted_with_its_confirmation => check_allowed_device();
+        a_new_file_is_accepted_through_a_relative_path => check_relative_path();
     }
 }
 
@@ -403,7 +404,7 @@ mod confirmed_overwrites {
     tests! {
         the_text_of_another_device_does_not_confirm => check_invalid(other_text);
         an_empty_text_does_not_confirm => check_invalid(empty_text);
-        no_character_of_a_code_is_ignored => each_character_of_a_code();
+        every_character_of_a_code_is_checked => each_character_of_a_code();
         an_empty_code_does_not_confirm => check_invalid(empty_code);
         a_shorter_code_does_not_confirm => check_invalid(shorter_code);
         a_code_does_not_confirm_another_job => check_invalid(other_job);
@@ -426,8 +427,8 @@ mod confirmed_overwrites {
         one_code_starts_one_of_many_runs => one_of_many_runs();
         a_renamed_job_stays_confirmed => renamed_job_stays_confirmed();
         a_document_carries_confirmations => confirmation_in_the_document();
-        each_device_needs_its_confirmation => one_of_two_devices();
-        a_code_does_not_survive_a_change_of_the_file => check_file(changed_file);
+        each_device_needs_its_own_confirmation => one_of_two_devices();
+        a_code_does_not_survive_a_change_to_the_file => check_file(changed_file);
         a_code_does_not_survive_growth_of_the_file => check_file(longer_file);
         a_code_does_not_survive_another_file => check_file(replaced_file);
     }
@@ -438,36 +439,36 @@ mod races {
     use swaps::*;
 
     tests! {
-        swapped_hard_links_are_not_written => hard_links_during_layout(100);
-        swapped_links_to_devices_are_not_written => links_to_devices(40);
-        swapped_directories_are_not_written => directories_below_the_root(60);
+        swapped_hard_links_are_not_written_to => hard_links_during_layout(100);
+        swapped_links_to_devices_are_not_written_to => links_to_devices(40);
+        swapped_directories_are_not_written_to => directories_below_the_root(60);
         a_root_that_becomes_a_link_before_the_job_is_not_followed => root_before_the_job();
         a_root_that_becomes_a_link_between_steps_is_not_followed => root_between_steps();
-        targets_swapped_after_their_confirmation_are_not_written => confirmed_swaps::check(300);
+        targets_swapped_after_their_confirmation_are_not_written_to => confirmed_swaps::check(300);
     }
 
-    /// In most runs, the swap happens; an open loop device cannot be detached.
+    /// The swap happens in most runs; an open loop device cannot be detached.
     #[test]
     #[ignore = "takes ten minutes: make swaps"]
-    fn targets_swapped_after_their_confirmation_are_not_written_10_000_times() {
+    fn targets_swapped_after_their_confirmation_are_not_written_to_10_000_times() {
         confirmed_swaps::check(11_000);
     }
 
     #[test]
     #[ignore = "takes minutes"]
-    fn swapped_hard_links_are_not_written_30_000_times() {
+    fn swapped_hard_links_are_not_written_to_30_000_times() {
         hard_links_during_layout(10_000);
     }
 
     #[test]
     #[ignore = "takes minutes"]
-    fn swapped_links_to_devices_are_not_written_10_000_times() {
+    fn swapped_links_to_devices_are_not_written_to_10_000_times() {
         links_to_devices(10_000);
     }
 
     #[test]
     #[ignore = "takes minutes"]
-    fn swapped_directories_are_not_written_10_000_times() {
+    fn swapped_directories_are_not_written_to_10_000_times() {
         directories_below_the_root(10_000);
     }
 }
@@ -482,8 +483,8 @@ mod running_jobs {
         a_run_stops_when_its_device_shrinks => fails_after(shrinking);
         a_read_job_opens_its_target_read_only => reads_cannot_write();
         nothing_is_created_in_dev => nothing_is_created_below_dev();
-        devices_are_refused_without_roots_too => devices_without_roots();
-        an_identity_of_two_devices_is_refused => ambiguous_identity();
+        devices_are_also_refused_without_roots => devices_without_roots();
+        an_ambiguous_identity_is_refused => ambiguous_identity();
         a_plan_lists_every_problem => every_problem_is_listed();
     }
 }

@@ -1,5 +1,6 @@
-//! The same 4 KiB write to a hazard by fio and by leadline-runner, as root, with all permissions
-//! that Leadline has: a Markdown table for docs/safety.md. `make safety-matrix` runs it.
+//! The same 4 KiB write to a hazard by fio and by leadline-runner, as root and with all permissions
+//! that Leadline has. Results are a Markdown table for docs/safety.md. Run with `make
+//! safety-matrix`.
 
 use crate::{
     contents, devices_in_use as devices, files,
@@ -14,13 +15,13 @@ use serde_json::json;
 use std::{collections::BTreeSet, env, fmt::Write as _, fs, path::Path, process::Command};
 
 const DEVICE_NAMES: [Name; 4] = [Name::Path, Name::Symlink, Name::ById, Name::Node];
-/// A file has no other node.
+/// Files have no other node.
 const FILE_NAMES: [Name; 3] = [Name::Path, Name::Symlink, Name::ById];
-const BEGIN: &str = "<!-- begin of the safety matrix, see `make safety-matrix` -->\n";
+const BEGIN: &str = "<!-- start of the safety matrix, see `make safety-matrix` -->\n";
 const END: &str = "<!-- end of the safety matrix -->\n";
 
 struct Row {
-    /// Letter of a hazard that is known from accidents with other tools; empty for others.
+    /// Letter of a hazard known from accidents with other tools; otherwise empty.
     letter: &'static str,
     title: &'static str,
     hazard: Option<Hazard>,
@@ -44,7 +45,7 @@ fn elsewhere(letter: &'static str, title: &'static str) -> Row {
     }
 }
 
-/// A, B and C are the same device by its path, a link and another node.
+/// A, B and C are the same device: by path, link and another node.
 fn rows() -> Vec<Row> {
     vec![
         row("A–C", "mounted device", device(devices::mounted)),
@@ -105,7 +106,7 @@ fn rows() -> Vec<Row> {
         ),
         row(
             "",
-            "second loop device on the file of a mounted one",
+            "second loop device on the backing file of a mounted one",
             device(devices::twin_of_a_mounted_loop_device),
         ),
         row(
@@ -128,11 +129,11 @@ fn rows() -> Vec<Row> {
             "partition of a disk below a mounted loop device",
             device(devices::partition_below_a_loop_device),
         ),
-        row("", "LVM physical volume, not active", contents::lvm()),
-        row("", "LUKS, closed", contents::luks1()),
+        row("", "inactive LVM physical volume", contents::lvm()),
+        row("", "closed LUKS volume", contents::luks1()),
         row(
             "",
-            "only the backup of a GPT",
+            "only the backup GPT",
             contents::gpt_with_only_the_backup(),
         ),
         row(
@@ -142,8 +143,8 @@ fn rows() -> Vec<Row> {
         ),
         row(
             "",
-            "blank device that is not permitted",
-            device(devices::outside_of_the_root).not_allowed(),
+            "blank device that is not allowed",
+            device(devices::outside_the_root).not_allowed(),
         ),
         row(
             "",
@@ -157,7 +158,7 @@ fn rows() -> Vec<Row> {
         ),
         row(
             "",
-            "file with data of another program",
+            "file with another program's data",
             file(files::foreign_file),
         ),
         row(
@@ -167,12 +168,12 @@ fn rows() -> Vec<Row> {
         ),
         row(
             "",
-            "hard link of a file outside of the roots",
+            "hard link to a file outside the roots",
             file(files::hard_linked),
         ),
         row(
             "",
-            "link to a file outside of the roots",
+            "link to a file outside the roots",
             file(files::link_out_of_the_root),
         ),
     ]
@@ -230,7 +231,7 @@ fn safety_matrix() {
         table.push_str(&line);
     }
     let counts = format!(
-        "\nOf {rows_here} hazards, fio overwrites {lost_by_fio} by at least one name,\nleadline-runner {}.\n",
+        "\nOf {rows_here} hazards, fio overwrites {lost_by_fio} under at least one name,\nleadline-runner {}.\n",
         lost.len()
     );
     publish(&format!("{table}{counts}"));
@@ -318,7 +319,7 @@ fn leadline(runner: &Runner, path: &Path, is_changed: impl Fn() -> bool) -> Stri
     }
 }
 
-/// Prints the table, and replaces the one in the file `LEADLINE_SAFETY_MATRIX`.
+/// Prints the table and replaces the one in the file named by `LEADLINE_SAFETY_MATRIX`.
 fn publish(table: &str) {
     eprintln!("{table}");
     let Some(path) = env::var_os("LEADLINE_SAFETY_MATRIX") else {

@@ -17,15 +17,15 @@ use std::{
 pub(crate) enum Name {
     Path,
     Symlink,
-    /// Link to a link in a directory like /dev/disk/by-id.
+    /// A symlink to a symlink in a directory like /dev/disk/by-id.
     ById,
-    /// Another node of the device.
+    /// Another node of the same device.
     Node,
-    /// Link like /dev/block/7:0 to another node.
+    /// A symlink like /dev/block/7:0 to another node.
     DevBlock,
     /// Relative to the root, with `..`.
     Relative,
-    /// Through a link to the directory.
+    /// Through a symlink to the directory.
     LinkedDirectory,
 }
 
@@ -45,7 +45,7 @@ pub(crate) const FILE_NAMES: &[Name] = &[
 ];
 
 impl Name {
-    /// Creates this name of a target. Links to files are under the root.
+    /// Creates this name of a target. Symlinks to files are under the root.
     pub(crate) fn of(self, scene: &Scene, scratch: &Scratch) -> PathBuf {
         let target = &scene.target;
         let links = scratch.directory("names");
@@ -103,7 +103,7 @@ pub(crate) fn make_socket(at: &Path) -> UnixListener {
     UnixListener::bind(at).unwrap()
 }
 
-/// Path from a directory, up to `/` and down again.
+/// Relative path from a directory: up to `/`, then down again.
 pub(crate) fn relative(target: &Path, from: &Path) -> PathBuf {
     let is_name = |component: &Component| matches!(component, Component::Normal(_));
     let up = "../".repeat(from.components().filter(is_name).count());
@@ -119,15 +119,15 @@ pub(crate) enum Kind {
     RandRw,
     Trim,
     RandTrim,
-    /// Writes the second half.
+    /// Writes to the second half.
     UpperHalf,
     /// Several workers.
     Workers,
-    /// The second of two jobs; the first one has a new file.
+    /// The second of two jobs; the first one writes to a new file.
     SecondJob,
     /// A read job on a region that is longer than the file.
     Layout,
-    /// A read job that writes the region first.
+    /// A read job that first writes the region.
     Overwrite,
     /// A read job with file_state=written.
     Written,
@@ -137,7 +137,7 @@ pub(crate) enum Kind {
     Truncate,
     CreateOnOpen,
     Unlink,
-    /// Through a loop device of the run.
+    /// Through a loop device that the run creates.
     LoopDevice,
 }
 
@@ -195,13 +195,13 @@ impl Kind {
 }
 
 impl Kind {
-    /// Jobs that read, and write at most what does not exist yet.
+    /// Jobs that read, and at most write data that does not exist yet.
     pub(crate) fn reads(self) -> bool {
         matches!(self, Self::Layout | Self::Overwrite | Self::Written)
     }
 }
 
-/// One job of the product.
+/// One combination, which results in one job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub name: Name,
@@ -241,7 +241,7 @@ impl Case {
     }
 }
 
-/// A short job; `size` of 0 is left out.
+/// A short job; a `size` of 0 is omitted.
 pub(crate) fn job(path: &Path, size: u64, changes: Value) -> Value {
     let filename = path.to_str().unwrap().replace(':', "\\:");
     let mut job = json!({"name": "hazard", "filename": filename, "bs": "4k", "direct": 1,
@@ -270,7 +270,7 @@ pub(crate) fn full(names: &[Name], kinds: &[Kind]) -> Vec<Case> {
     cases
 }
 
-/// Each name, kind and mode at least once.
+/// Combinations that cover each name, kind and mode at least once.
 pub(crate) fn short(names: &[Name], kinds: &[Kind]) -> Vec<Case> {
     let count = names.len().max(kinds.len()).max(MODES.len());
     let nth = |index: usize| {

@@ -1,4 +1,4 @@
-//! One call of the runner: a plan or a run.
+//! One invocation of the runner: a plan or a run.
 
 use crate::scratch::program;
 use serde_json::Value;
@@ -9,7 +9,8 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
-/// Longest time of a call in seconds. Opening a leased file takes 45 s if nobody prevents it.
+/// Time limit of an invocation in seconds. Opening a leased file blocks for 45 s if the guard does
+/// not prevent it.
 const LIMIT: &str = "5";
 
 const ALLOWED: &str = "LEADLINE_ALLOW_RAW_WRITE";
@@ -19,7 +20,7 @@ const ALLOWED: &str = "LEADLINE_ALLOW_RAW_WRITE";
 pub(crate) struct Runner {
     pub roots: Vec<PathBuf>,
     pub launcher: Vec<String>,
-    /// Identities of devices that may be written.
+    /// Identities of devices that may be written to.
     pub allowed: Vec<String>,
 }
 
@@ -29,7 +30,7 @@ pub(crate) struct Answer {
     pub exit: i32,
     /// Codes of all problems, in order.
     pub codes: Vec<String>,
-    /// Plan of `plan`, last event of `run`.
+    /// The plan for `plan`, the last event for `run`.
     pub json: Value,
     pub stderr: String,
 }
@@ -73,7 +74,7 @@ impl std::fmt::Display for Answer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let codes = self.codes.join("+");
         match self.exit {
-            124 | 137 | -1 => write!(f, "no answer within {LIMIT} s"),
+            124 | 137 | -1 => write!(f, "no result within {LIMIT} s"),
             exit => write!(f, "exit {exit} {codes}"),
         }
     }
@@ -100,7 +101,7 @@ impl Runner {
         Answer::new(&output, last_event(&output))
     }
 
-    /// Plans, and runs with the confirmations that the plan requires.
+    /// Plans, then runs with the confirmations that the plan requires.
     pub(crate) fn run_confirmed(&self, job: &Value) -> Answer {
         self.run(job, &self.plan(job).confirmations())
     }
@@ -111,7 +112,7 @@ impl Runner {
         child.wait_with_output().unwrap()
     }
 
-    /// Starts the runner without its job.
+    /// Starts the runner without sending its job.
     pub(crate) fn start(&self, verb: &str, args: &[&str]) -> Child {
         let mut command = self.command(verb, args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -135,7 +136,7 @@ impl Runner {
     }
 }
 
-/// Sends the job to a runner that may have ended already.
+/// Sends the job to the runner, which may have exited already.
 pub(crate) fn send(child: &mut Child, job: &Value) {
     let mut stdin = child.stdin.take().unwrap();
     let _ = stdin.write_all(job.to_string().as_bytes());

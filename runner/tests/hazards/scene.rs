@@ -1,5 +1,5 @@
-//! A hazard on this host: the target, the bytes that must not change, and everything that keeps
-//! the hazard alive.
+//! A hazard on this host: the target, the bytes that must not change, and everything that keeps the
+//! hazard in effect.
 
 use crate::{fingerprint, scratch};
 use scratch::{Loop, Mounted};
@@ -25,7 +25,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Directories that any user can enter.
+    /// Directories that every user can enter.
     pub(crate) fn new() -> Self {
         let directory = scratch::directory();
         let scratch = Self { directory };
@@ -69,18 +69,18 @@ impl Scratch {
         foreign(&self.root().join(name))
     }
 
-    /// A file outside of the root with data that Leadline did not write.
+    /// A file outside the root with data that Leadline did not write.
     pub(crate) fn victim(&self) -> PathBuf {
         foreign(&self.outside().join("victim"))
     }
 }
 
 pub(crate) struct Scene {
-    /// File or device that the job names.
+    /// File or device that the job uses as its target.
     pub target: PathBuf,
     /// Files and directories whose bytes must not change.
     pub kept: Vec<PathBuf>,
-    /// Devices whose page cache belongs to these bytes.
+    /// Devices whose page cache must be dropped to read these bytes.
     pub devices: Vec<PathBuf>,
     pub roots: Vec<PathBuf>,
     /// Program and arguments that start the runner.
@@ -100,7 +100,7 @@ impl Scene {
         scene
     }
 
-    /// A file; all files of the test are compared.
+    /// A file; all files in the test's directories are compared.
     pub(crate) fn file(scratch: &Scratch, target: &Path) -> Self {
         Self {
             target: target.to_path_buf(),
@@ -113,7 +113,7 @@ impl Scene {
         }
     }
 
-    /// Keeps a resource of the hazard until the end of the test.
+    /// Keeps a resource alive until the end of the test.
     pub(crate) fn hold(mut self, resource: impl Any) -> Self {
         self.held.push(Box::new(resource));
         self
@@ -124,7 +124,7 @@ impl Scene {
         self
     }
 
-    /// Also compares these bytes.
+    /// Also compares the bytes of this file or directory.
     pub(crate) fn keeps(mut self, path: &Path) -> Self {
         self.kept.push(path.to_path_buf());
         self
@@ -150,7 +150,7 @@ impl Scene {
         fingerprint::of(&self.kept)
     }
 
-    /// State once the filesystems of the hazard are idle.
+    /// State once the hazard's filesystems are idle.
     pub(crate) fn settled_state(&self) -> String {
         let mut last = self.state();
         for _ in 0..100 {
@@ -161,7 +161,7 @@ impl Scene {
             }
             last = state;
         }
-        panic!("{} changes by itself", self.target.display());
+        panic!("{} changes while idle", self.target.display());
     }
 }
 
@@ -171,7 +171,7 @@ impl Drop for Scene {
     }
 }
 
-/// Length of a file or device in bytes, 0 if there is none.
+/// Length of a file or device in bytes, 0 if it has none.
 pub(crate) fn length(path: &Path) -> u64 {
     let is_storage = |file_type: fs::FileType| {
         use std::os::unix::fs::FileTypeExt;
@@ -190,13 +190,13 @@ pub(crate) fn sparse(path: &Path, bytes: u64) -> PathBuf {
     path.to_path_buf()
 }
 
-/// Creates a file of 2 MiB that Leadline did not create.
+/// Creates a 2 MiB file that Leadline does not own.
 pub(crate) fn foreign(path: &Path) -> PathBuf {
     fs::write(path, noise(2 * MIB as usize)).unwrap();
     path.to_path_buf()
 }
 
-/// Random bytes, the same in each run, without a zero byte.
+/// Random bytes without zeros, the same in each run.
 pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -223,13 +223,13 @@ pub(crate) fn attach(file: &Path, options: &[&str]) -> Result<Loop, Unavailable>
     Loop::attach(file, options).ok_or_else(|| "no loop devices".to_string())
 }
 
-/// Sets a device read-only. A loop device would keep the flag when it is detached.
+/// Sets a device read-only until dropped, because a loop device keeps the flag when it is detached.
 pub(crate) fn set_read_only(device: &str) -> Result<Undo, Unavailable> {
     run("blockdev", &["--setro", device])?;
     Ok(Undo::with(&["blockdev", "--setrw", device]))
 }
 
-/// Mounts a filesystem so that it does not write while it is idle.
+/// Mounts a filesystem with options that prevent writes while it is idle.
 pub(crate) fn mount(device: &str, at: &Path, options: &str) -> Result<Mounted, Unavailable> {
     fs::create_dir_all(at).unwrap();
     run("mount", &["-o", options, device, text(at)])?;
@@ -246,7 +246,7 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Undoes something with a program on drop.
+/// Runs a program on drop to undo something.
 pub(crate) struct Undo(Vec<String>);
 
 impl Undo {
@@ -264,7 +264,7 @@ impl Drop for Undo {
     }
 }
 
-/// A new zram device, and what removes it.
+/// A new zram device, and the guard that removes it.
 pub(crate) fn zram(size: &str) -> Result<(PathBuf, Undo), Unavailable> {
     let control = Path::new("/sys/class/zram-control");
     let number = fs::read_to_string(control.join("hot_add"));
@@ -277,8 +277,8 @@ pub(crate) fn zram(size: &str) -> Result<(PathBuf, Undo), Unavailable> {
     Ok((PathBuf::from(format!("/dev/zram{number}")), remove))
 }
 
-/// Swap space in memory that the kernel uses first. Without it, pages of any process could get into
-/// the swap space of a hazard, and be lost if the guard fails.
+/// Swap space in memory that the kernel prefers. Without it, pages of other processes could be
+/// swapped out to a hazard, and be lost if the guard fails.
 pub(crate) fn preferred_swap() -> Result<Vec<Undo>, Unavailable> {
     let (device, remove) = zram("4G")?;
     run("mkswap", &[text(&device)])?;
@@ -286,7 +286,7 @@ pub(crate) fn preferred_swap() -> Result<Vec<Undo>, Unavailable> {
     Ok(vec![Undo::with(&["swapoff", text(&device)]), remove])
 }
 
-/// Activates swap space that the kernel does not use in practice.
+/// Activates swap space at the lowest priority, so that the kernel does not use it.
 pub(crate) fn unused_swap(path: &str) -> Result<Vec<Undo>, Unavailable> {
     let mut resources = preferred_swap()?;
     run("swapon", &["--priority", "0", path])?;
@@ -298,7 +298,7 @@ pub(crate) fn unused_swap(path: &str) -> Result<Vec<Undo>, Unavailable> {
 pub(crate) struct Holder(Child);
 
 impl Holder {
-    /// Starts a shell script that prints `ready` and waits, as an argument of `launcher`.
+    /// Starts a shell script through `launcher`; the script prints `ready` and waits.
     pub(crate) fn start(launcher: &[&str], script: &str) -> Result<Self, Unavailable> {
         let script = format!("{script} && echo ready && exec sleep 1000");
         let mut child = Command::new("setpriv")
@@ -332,5 +332,5 @@ impl Drop for Holder {
     }
 }
 
-/// A mount namespace of its own.
+/// Runs a program in a separate mount namespace.
 pub(crate) const NAMESPACE: [&str; 4] = ["unshare", "--mount", "--propagation", "private"];

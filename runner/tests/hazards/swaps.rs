@@ -1,4 +1,4 @@
-//! Targets that are exchanged between the check and the write.
+//! Targets that are swapped between the check and the write.
 
 use crate::{
     fingerprint,
@@ -19,10 +19,10 @@ use std::{
     time::Duration,
 };
 
-/// Files of a job; the first one gives the swapper time for the others.
+/// Files of a job; while the first one is laid out, the swapper swaps the others.
 const FILES: usize = 4;
 
-/// Swaps files for hard links of a file outside of the root and back, while they are laid out.
+/// While files are laid out, swaps them for hard links to a file outside the root and back.
 pub(crate) fn hard_links_during_layout(runs: usize) {
     let scratch = Scratch::new();
     let victim = scratch.victim();
@@ -38,7 +38,7 @@ pub(crate) fn hard_links_during_layout(runs: usize) {
     assert!(swaps > runs, "only {swaps} swaps");
     assert_eq!(
         wrong, 0,
-        "of {runs} runs wrote to the wrong file; {swaps} swaps"
+        "of {runs} runs wrote to the wrong file ({swaps} swaps)"
     );
 }
 
@@ -47,7 +47,7 @@ fn layout_with_swaps(scratch: &Scratch, victim: &Path, round: usize) -> usize {
     let files: Vec<PathBuf> = (0..FILES)
         .map(|file| scratch.root().join(format!("{round}-{file}")))
         .collect();
-    // Empty files, and at times holes or new files.
+    // Mostly empty files; sometimes sparse or new ones.
     match round % 8 {
         0 => (),
         1 => files.iter().for_each(|file| drop(sparse(file, MIB))),
@@ -99,7 +99,7 @@ fn blank_and_full(scratch: &Scratch) -> Result<(Loop, Loop, PathBuf), Unavailabl
     Ok((blank, attach(&image, &[])?, image))
 }
 
-/// A link that points to a blank device and to one with data in turn.
+/// A symlink that alternately points to a blank device and to one with data.
 pub(crate) fn links_to_devices(runs: usize) {
     let scratch = Scratch::new();
     let (blank, full, image) = match blank_and_full(&scratch) {
@@ -139,7 +139,8 @@ pub(crate) fn links_to_devices(runs: usize) {
     assert!(accepted > 0, "no run was accepted");
 }
 
-/// The root becomes a link to another directory when the runner has started, before its job.
+/// After the runner has started and before it gets its job, the root becomes a symlink to another
+/// directory.
 pub(crate) fn root_before_the_job() {
     let scratch = Scratch::new();
     let before = prepare_other_directory(&scratch);
@@ -151,7 +152,7 @@ pub(crate) fn root_before_the_job() {
     assert_eq!(fingerprint::of(&[scratch.outside()]), before);
 }
 
-/// The root becomes a link to another directory between two steps of a study.
+/// The root becomes a symlink to another directory between two steps of a study.
 pub(crate) fn root_between_steps() {
     let scratch = Scratch::new();
     let before = prepare_other_directory(&scratch);
@@ -179,7 +180,7 @@ pub(crate) fn root_between_steps() {
     assert_eq!(fingerprint::of(&[scratch.outside()]), before);
 }
 
-/// A directory below the root becomes a link to another directory, again and again.
+/// A directory below the root repeatedly becomes a symlink to another directory.
 pub(crate) fn directories_below_the_root(runs: usize) {
     let scratch = Scratch::new();
     let before = prepare_other_directory(&scratch);
@@ -228,7 +229,7 @@ fn replace_root(scratch: &Scratch) {
     symlink(scratch.outside(), scratch.root()).unwrap();
 }
 
-/// Waits until the runner below `timeout` waits for its standard input.
+/// Waits until the runner, a child of `timeout`, waits for its standard input.
 fn wait_until_it_reads(child: &Child) {
     let reading = format!("{} 0x0 ", libc::SYS_read);
     let children = format!("/proc/{0}/task/{0}/children", child.id());

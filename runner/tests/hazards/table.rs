@@ -1,4 +1,4 @@
-//! Table of results, one line per hazard, in the file named by `LEADLINE_HAZARD_TABLE`.
+//! Table of results, with one line per hazard, in the file named by `LEADLINE_HAZARD_TABLE`.
 
 use crate::hazard::Outcome;
 use std::{collections::BTreeSet, fs::File, io::Write};

@@ -22,7 +22,7 @@ pub(crate) struct Case {
     pub(crate) read: Option<&'static str>,
     /// Expected class of the writes.
     pub(crate) write: Option<&'static str>,
-    /// Why the classes are known.
+    /// Why the classes are expected.
     pub(crate) reason: &'static str,
 }
 
@@ -83,14 +83,14 @@ impl Case {
     }
 }
 
-/// Direct I/O bypasses the page cache, whatever it contains.
+/// Direct I/O bypasses the page cache, regardless of its contents.
 pub(crate) const BYPASSED: &str = "O_DIRECT on written blocks";
-pub(crate) const DROPPED: &str = "its pages were dropped";
+pub(crate) const DROPPED: &str = "the pages were dropped";
 pub(crate) const CACHED: &str = "all pages were read before";
 pub(crate) const HALF_CACHED: &str = "the first half was read before";
 pub(crate) const READAHEAD: &str = "readahead of small sequential reads";
 pub(crate) const EMPTY: &str = "no block was written";
-pub(crate) const SMALL: &str = "the kernel writes 16 MiB after 30 s";
+pub(crate) const SMALL: &str = "the kernel writes back 16 MiB only after 30 s";
 const NO_DEVICE: &str = "no block device";
 
 /// Jobs on cold loop devices drop the pages themselves, because programs that list devices read the
@@ -161,7 +161,7 @@ pub(crate) const CASES: &[Case] = &[
         CACHED,
     ),
     reads(
-        "ext4, half warm random reads",
+        "ext4, half-warm random reads",
         Ext4,
         HalfWarm,
         "randread",
@@ -170,7 +170,7 @@ pub(crate) const CASES: &[Case] = &[
         HALF_CACHED,
     ),
     reads(
-        "ext4, half warm sequential reads",
+        "ext4, half-warm sequential reads",
         Ext4,
         HalfWarm,
         "read",
@@ -179,7 +179,7 @@ pub(crate) const CASES: &[Case] = &[
         HALF_CACHED,
     ),
     reads(
-        "ext4, warmed by the job itself",
+        "ext4, pages cached by the job itself",
         Ext4,
         Cold,
         "randread",
@@ -189,7 +189,7 @@ pub(crate) const CASES: &[Case] = &[
     )
     .with(|| json!({"pre_read": 1})),
     reads(
-        "ext4, cooled by the job itself",
+        "ext4, pages dropped by the job itself",
         Ext4,
         Warm,
         "randread",
@@ -235,7 +235,7 @@ pub(crate) const CASES: &[Case] = &[
         EMPTY,
     ),
     reads(
-        "ext4, direct reads of a half written file",
+        "ext4, direct reads of a half-written file",
         Ext4,
         HalfSparse,
         "randread",
@@ -361,7 +361,7 @@ pub(crate) const CASES: &[Case] = &[
         "randread",
         1,
         "foreign",
-        "fio reads another file on it",
+        "fio reads another file on the same device",
     )
     .with_foreign_io(Reads),
     reads(
@@ -392,7 +392,7 @@ pub(crate) const CASES: &[Case] = &[
         "randwrite",
         1,
         "foreign",
-        "fio writes another file on it",
+        "fio writes to another file on the same device",
     )
     .with_foreign_io(Writes),
     writes(
@@ -433,7 +433,7 @@ pub(crate) const CASES: &[Case] = &[
         CACHED,
     ),
     reads(
-        "xfs, half warm random reads",
+        "xfs, half-warm random reads",
         Xfs,
         HalfWarm,
         "randread",
@@ -514,7 +514,7 @@ pub(crate) const CASES: &[Case] = &[
         SMALL,
     ),
     reads(
-        "btrfs without copy on write, random direct reads",
+        "btrfs without copy-on-write, random direct reads",
         Nodatacow,
         Cold,
         "randread",
@@ -523,7 +523,7 @@ pub(crate) const CASES: &[Case] = &[
         BYPASSED,
     ),
     writes(
-        "btrfs without copy on write, random direct overwrites",
+        "btrfs without copy-on-write, random direct overwrites",
         Nodatacow,
         Cold,
         "randwrite",
@@ -538,7 +538,7 @@ pub(crate) const CASES: &[Case] = &[
         "read",
         0,
         "readahead",
-        "every read needs the device, for half of its bytes",
+        "every read reads half of its bytes from the device",
     ),
     reads(
         "btrfs compressed, warm random reads",
@@ -624,16 +624,16 @@ pub(crate) const CASES: &[Case] = &[
         SMALL,
     ),
     reads(
-        "loop device through a page cache, direct reads",
+        "loop device with a cached backing file, direct reads",
         RawCached,
         Warm,
         "randread",
         1,
         "lower_cache",
-        "its backing file was read before",
+        "the backing file was read before",
     ),
     writes(
-        "loop device through a page cache, direct writes",
+        "loop device with a cached backing file, direct writes",
         RawCached,
         Cold,
         "randwrite",

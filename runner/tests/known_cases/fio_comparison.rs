@@ -14,9 +14,9 @@ use std::{
     process::{Child, Command},
 };
 
-/// Maximum difference of the shares.
+/// Maximum difference between the shares.
 const TOLERANCE: f64 = 0.02;
-/// Maximum number of comparisons of a case until one is undisturbed.
+/// Maximum number of attempts until a comparison is undisturbed.
 const MAX_ATTEMPTS: usize = 10;
 /// `ru_inblock` and `ru_oublock` count units of 512 bytes.
 const RUSAGE_BLOCK: u64 = 512;
@@ -24,7 +24,7 @@ const RUSAGE_BLOCK: u64 = 512;
 struct Share {
     /// The device's share of the issued bytes.
     share: f64,
-    /// Whether the device read more than the process and its children did.
+    /// Whether the device read more than the process and its children.
     disturbed: bool,
 }
 
@@ -45,7 +45,7 @@ fn device_of(result: &Value) -> String {
         .into()
 }
 
-/// The share of fio. fio reads its disk statistics every 250 ms and misses the end of such short
+/// Share from fio. fio reads its disk statistics every 250 ms and misses the end of such short
 /// runs, so the device's counters are read here.
 fn fio_share(target: &Target, rw: &str, direct: u8, device: &str) -> Share {
     let mut output = tempfile::tempfile().unwrap();
@@ -73,7 +73,7 @@ fn fio_share(target: &Target, rw: &str, direct: u8, device: &str) -> Share {
     let result: Value = serde_json::from_reader(output).unwrap();
     let direction = direction(rw);
     let issued = result["jobs"][0][direction]["io_bytes"].as_u64().unwrap();
-    assert_eq!(issued, BYTES, "fio issued the same bytes");
+    assert_eq!(issued, BYTES, "fio issued the same number of bytes");
     let (read, written) = (after.0 - before.0, after.1 - before.1);
     let moved = if direction == "read" { read } else { written };
     Share {
@@ -94,7 +94,7 @@ fn wait(child: Child) -> u64 {
     u64::try_from(usage.ru_inblock).unwrap() * RUSAGE_BLOCK
 }
 
-/// The share in the verdict of the runner.
+/// The share in the runner's verdict.
 fn runner_share(result: &Value, direction: &str) -> Share {
     let report = &result["report"];
     let read_bytes = |source: &str| report[source]["read_bytes"].as_u64().unwrap();

@@ -1,4 +1,4 @@
-//! Another program on the same device: fio on another file.
+//! Another program's I/O on the same device: fio on a different file.
 
 use crate::locations::Target;
 use std::{
@@ -20,14 +20,14 @@ pub(crate) enum Kind {
     Writes,
 }
 
-/// Ended when dropped.
+/// Stopped when dropped.
 pub(crate) struct ForeignIo {
     fio: Child,
     file: PathBuf,
 }
 
 impl ForeignIo {
-    /// Returns when fio is running.
+    /// Returns once fio is running.
     pub(crate) fn start(kind: Kind, target: &Target) -> Self {
         let file = target.directory.join("foreign");
         let rw = match kind {
@@ -59,7 +59,7 @@ impl ForeignIo {
 
 impl Drop for ForeignIo {
     fn drop(&mut self) {
-        // SIGKILL would leave the worker of fio running.
+        // SIGKILL would leave fio's worker running.
         let _ = rustix::process::kill_process(
             rustix::process::Pid::from_child(&self.fio),
             rustix::process::Signal::TERM,

@@ -1,4 +1,4 @@
-//! Targets of the cases: filesystems on loop devices, a tmpfs, and loop devices; in a user-mode
+//! Targets of the cases: filesystems on loop devices, a tmpfs, and loop devices; in user-mode
 //! Linux, dm and md devices and filesystems on them.
 
 use crate::{
@@ -10,10 +10,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes of a filesystem: the minimum of mkfs.xfs with a full log.
+/// Size of a filesystem in bytes: the minimum of mkfs.xfs with a full-size log.
 const FILESYSTEM_BYTES: u64 = 320 << 20;
-/// Bytes of a loop device without a filesystem: as many as a case reads, so that readahead cannot
-/// exceed them.
+/// Size of a loop device without a filesystem: as many bytes as a case reads, so that readahead
+/// cannot read more.
 const DEVICE_BYTES: u64 = crate::state::BYTES;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -30,25 +30,25 @@ pub(crate) enum Location {
     RawCached,
     /// ext4 on a loop device without direct I/O.
     OnCachedLoop,
-    /// dm-linear over a disk.
+    /// dm-linear on a disk.
     Linear,
     /// ext4 on dm-linear.
     OnLinear,
-    /// dm-stripe over two disks.
+    /// dm-stripe across two disks.
     Striped,
-    /// dm-crypt over a md raid1 of two disks.
+    /// dm-crypt on an md raid1 of two disks.
     CryptOnRaid1,
-    /// md raid0 over two disks.
+    /// md raid0 across two disks.
     Raid0,
     /// ext4 on md raid0.
     OnRaid0,
-    /// md raid1 over two disks.
+    /// md raid1 of two disks.
     Raid1,
     /// ext4 on md raid1.
     OnRaid1,
 }
 
-/// Created once for all cases.
+/// Created once and shared by all cases.
 pub(crate) struct Locations {
     // Fields are dropped in this order.
     _mounts: Vec<Mounted>,
@@ -60,9 +60,9 @@ pub(crate) struct Locations {
 
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
-    /// Directory in the filesystem, or of the device's backing file.
+    /// A directory on the filesystem, or the directory of the device's backing file.
     pub(crate) directory: PathBuf,
-    /// The backing file, if the loop device caches it (no direct I/O).
+    /// The backing file if the loop device caches it (no direct I/O).
     pub(crate) backing: Option<PathBuf>,
 }
 
@@ -73,7 +73,7 @@ const EXT4: &[&str] = &[
     "lazy_itable_init=0,lazy_journal_init=0",
 ];
 
-/// mkfs command, mount options, and direct I/O of the loop device.
+/// mkfs command, mount options, and the loop device's direct I/O setting.
 const FILESYSTEMS: &[(Location, &[&str], &str, &str)] = &[
     (Location::Ext4, EXT4, "defaults", "on"),
     (Location::Xfs, &["mkfs.xfs", "-q"], "defaults", "on"),
@@ -94,7 +94,7 @@ const FILESYSTEMS: &[(Location, &[&str], &str, &str)] = &[
 ];
 
 impl Locations {
-    /// `None`, with a message, if loop devices are not available.
+    /// Returns `None` and reports a skip if loop devices are not available.
     pub(crate) fn create() -> Option<Self> {
         let mut locations = Self::none(scratch::directory());
         for (location, mkfs, options, direct) in FILESYSTEMS {
@@ -123,7 +123,7 @@ impl Locations {
         Some(locations)
     }
 
-    /// dm and md devices on the disks of a user-mode Linux.
+    /// dm and md devices on UML's disks.
     pub(crate) fn stacked() -> Self {
         let mut locations = Self::none(scratch::directory());
         for stack in STACKS {

@@ -1,8 +1,9 @@
-//! Cases with a known verdict: the test puts files and devices on its own loop devices into a
-//! state, and the verdict must match it. `cases` is the table with the reason for each verdict;
+//! Cases with a known verdict: the test puts files and devices on its own loop devices into a known
+//! state, and the verdict must match it. `cases` is the table, with the reason for each verdict;
 //! `fio_comparison` compares the shares with fio and the device counters.
 //!
-//! dm and md devices are tested in a user-mode Linux that the test boots on its own disks (`stacked`).
+//! dm and md devices are tested in user-mode Linux, which the test boots with its own disks
+//! (`stacked`).
 //!
 //! `LEADLINE_REPEAT=20 cargo test -p leadline-runner --test known_cases` runs each case 20 times.
 
@@ -26,7 +27,7 @@ use scratch::program::{report_in_root, with};
 use serde_json::{Value, json};
 use std::env;
 
-/// Every case runs with each engine; the verdicts must be the same.
+/// Every case runs with each engine, and the verdicts must be the same.
 const ENGINES: [&str; 2] = ["io_uring", "psync"];
 const MIN_CASES: usize = 40;
 /// Repetitions of each case; default 1.
@@ -50,8 +51,8 @@ fn repeat() -> usize {
         .unwrap_or(1)
 }
 
-/// Checks each case with each engine, and `additional` facts of its result. Returns the number of
-/// cases.
+/// Checks each case with each engine, and `additional` facts about its result. Returns the number
+/// of cases.
 pub(crate) fn check_all(
     cases: &[Case],
     locations: &Locations,
@@ -127,7 +128,7 @@ fn check(case: &Case, engine: &str, locations: &Locations) -> Result<Value, Stri
     ))
 }
 
-/// The class, or for `device` the modifier that changes its meaning.
+/// The class; for `device`, the modifier that changes its meaning, if any.
 fn verdict_name(verdict: &Value) -> Option<String> {
     let class = verdict["class"].as_str()?;
     let kinds = verdict["modifiers"].as_array().into_iter().flatten();

@@ -1,15 +1,15 @@
-//! dm and md devices on the disks of a user-mode Linux, created by dmsetup and mdadm without udev.
-//! They disappear when it shuts down.
+//! dm and md devices on UML's disks, created by dmsetup and mdadm without udev. They disappear when
+//! UML shuts down.
 
 use crate::{
     locations::Location,
     scratch::mapped::{self, SECTOR_BYTES},
 };
 
-/// Bytes of a disk: array metadata, ext4 with its journal, and a target.
+/// Size of a disk in bytes: array metadata, ext4 with its journal, and a target.
 pub(crate) const DISK_BYTES: u64 = 64 << 20;
-/// Bytes of a dm device without a filesystem: as many as a case reads, so that readahead cannot
-/// exceed them.
+/// Size of a dm device without a filesystem: as many bytes as a case reads, so that readahead
+/// cannot read more.
 const DEVICE_BYTES: u64 = crate::state::BYTES;
 /// Bytes per chunk of a stripe.
 const CHUNK_BYTES: u64 = 64 << 10;
@@ -25,12 +25,12 @@ pub(crate) enum Layer {
     Raid1,
 }
 
-/// Layers on disks.
+/// A stack of layers on disks.
 pub(crate) struct Stack {
     pub(crate) location: Location,
     /// Kernel names.
     pub(crate) disks: &'static [&'static str],
-    /// From the bottom up.
+    /// Ordered from bottom to top.
     layers: &'static [Layer],
     /// Whether ext4 is on top.
     pub(crate) has_filesystem: bool,
@@ -60,7 +60,7 @@ const fn ext4(
     }
 }
 
-/// Each on its own disks.
+/// Each stack has its own disks.
 pub(crate) const STACKS: &[Stack] = &[
     raw(Location::Linear, &["ubda"], &[Layer::Linear]),
     ext4(Location::OnLinear, &["ubdb"], &[Layer::Linear]),
@@ -84,7 +84,7 @@ pub(crate) fn of(location: Location) -> &'static Stack {
 }
 
 impl Stack {
-    /// Copies of each byte.
+    /// Number of copies of each byte.
     pub(crate) fn copies(&self) -> u64 {
         let mirrors = self
             .layers

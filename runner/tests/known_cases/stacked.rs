@@ -1,5 +1,5 @@
-//! dm and md devices under User Mode Linux with kernel 6.1, which has no cachestat(2): classes, the
-//! disks below and their counters, and residency from mincore(2).
+//! dm and md devices in user-mode Linux with kernel 6.1, which has no cachestat(2): classes, the
+//! physical disks and their counters, and residency from mincore(2).
 
 use crate::{
     cases::{BYPASSED, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, READAHEAD, SMALL, reads, writes},
@@ -17,10 +17,8 @@ use std::time::Duration;
 /// Bytes of array superblocks and a journal commit.
 const TOLERANCE_BYTES: u64 = 512 << 10;
 /// The class refers to the array, not to its disks.
-const MIRRORED: &str =
-    "O_DIRECT on written blocks; the copies of md are in the counters of the disks";
+const MIRRORED: &str = "O_DIRECT on written blocks; md's copies are in the disk counters";
 const COMMITS: &str = "each write commits the journal";
-/// The device moves twice the issued bytes.
 /// Longer than a chunk.
 const BLOCKS_OF_1_MIB: fn() -> Value = || json!({"bs": "1m"});
 
@@ -73,7 +71,7 @@ const CASES: &[Case] = &[
         DROPPED,
     ),
     reads(
-        "ext4 on dm-linear, half warm random reads",
+        "ext4 on dm-linear, half-warm random reads",
         OnLinear,
         HalfWarm,
         "randread",
@@ -109,7 +107,7 @@ const CASES: &[Case] = &[
         BYPASSED,
     ),
     reads(
-        "dm-stripe, direct reads over many stripes",
+        "dm-stripe, direct reads across many stripes",
         Striped,
         Cold,
         "read",
@@ -128,7 +126,7 @@ const CASES: &[Case] = &[
         BYPASSED,
     ),
     reads(
-        "md raid0, direct reads over many stripes",
+        "md raid0, direct reads across many stripes",
         Raid0,
         Cold,
         "read",
@@ -156,7 +154,7 @@ const CASES: &[Case] = &[
         BYPASSED,
     ),
     writes(
-        "ext4 on md raid0, direct overwrites over many stripes",
+        "ext4 on md raid0, direct overwrites across many stripes",
         OnRaid0,
         Cold,
         "write",
@@ -223,10 +221,10 @@ const CASES: &[Case] = &[
     .with(|| json!({"fallocate": "none", "fsync": 1, "iodepth": 1, "size": "4m"})),
 ];
 
-/// All cases take 20 s, or a minute in parallel with other tests.
-const LONGEST: Duration = Duration::from_secs(180);
+/// All cases take 20 s, or up to a minute in parallel with other tests.
+const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// On the host this boots a user-mode Linux, whose init runs the same test.
+/// On the host, this boots user-mode Linux, whose init runs the same test.
 #[test]
 fn dm_and_md() {
     if !uml::is_inside() {
@@ -235,7 +233,7 @@ fn dm_and_md() {
             test: "stacked::dm_and_md",
             disks: disks.map(|name| (*name, DISK_BYTES)).collect(),
             modules: &["dm-crypt", "raid0", "raid1"],
-            longest: LONGEST * repeat() as u32,
+            timeout: TIMEOUT * repeat() as u32,
         });
     }
     let locations = Locations::stacked();
@@ -243,7 +241,7 @@ fn dm_and_md() {
     raw_writes_to_disks_are_rejected(&locations);
 }
 
-/// Raw writes to disks are rejected even if the disk is not in use, unless the operator listed it.
+/// Raw writes to disks are rejected even if the disk is unused, unless the operator allowed it.
 fn raw_writes_to_disks_are_rejected(locations: &Locations) {
     let listed = device_list(&Permissions::below(&[locations.root().into()])).devices;
     let refused = |path: &str, part: &str| {
@@ -268,7 +266,7 @@ fn raw_writes_to_disks_are_rejected(locations: &Locations) {
     }
 }
 
-/// The disks below and the page cache.
+/// Checks the physical disks and the page cache.
 fn additional(case: &Case, result: &Value) -> Result<(), String> {
     let checked = residency(result)
         .and_then(|()| physical_devices(stack::of(case.location), result))
@@ -276,7 +274,7 @@ fn additional(case: &Case, result: &Value) -> Result<(), String> {
     checked.map_err(|error| format!("{}: {error}", case.name))
 }
 
-/// Writes to a mirror report the copies.
+/// The report shows the copies that a mirror writes.
 fn copies(case: &Case, result: &Value) -> Result<(), String> {
     let known = stack::of(case.location).copies() > 1
         && case.write.is_some_and(|class| class != "deferred_write");
@@ -291,7 +289,7 @@ fn copies(case: &Case, result: &Value) -> Result<(), String> {
     }
 }
 
-/// From mincore(2), which does not report dirty pages.
+/// Residency comes from mincore(2), which does not report dirty pages.
 fn residency(result: &Value) -> Result<(), String> {
     let target = &result["report"]["targets"][0];
     let end = &target["residency"]["end"];
@@ -305,7 +303,7 @@ fn residency(result: &Value) -> Result<(), String> {
     }
 }
 
-/// Names of the disks, and bytes that each moved for the device above.
+/// Checks the names of the disks, and the bytes that each transferred for the device above.
 fn physical_devices(stack: &Stack, result: &Value) -> Result<(), String> {
     let device = &result["report"]["device"];
     let physical = device["physical_devices"]
@@ -326,7 +324,7 @@ fn physical_devices(stack: &Stack, result: &Value) -> Result<(), String> {
         near(each.iter().sum(), all)
             && (!is_shared_evenly || each.iter().all(|bytes| near(*bytes, part)))
     };
-    // A mirror reads from any of its disks.
+    // A mirror may read from any of its disks.
     let reads_match = || matches("read_bytes", 1, stack.is_striped());
     let writes_match = || matches("write_bytes", stack.copies(), true);
     if names == stack.disks && reads_match() && writes_match() {

@@ -1,8 +1,8 @@
-//! Puts a target into a state, with system calls only.
+//! Puts a target into a state using only system calls.
 
 use crate::{
     locations::Target,
-    scratch::{locked_pages::LockedPages, own},
+    scratch::{locked_pages::LockedPages, mark_owned},
 };
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use std::{
@@ -24,9 +24,9 @@ pub(crate) enum State {
     Warm,
     /// Written, first half cached.
     HalfWarm,
-    /// Written with blocks that are half zeros, not cached.
+    /// Written with blocks that are half zeros; not cached.
     HalfZero,
-    /// The same, cached.
+    /// Written with blocks that are half zeros; cached.
     WarmHalfZero,
     /// A hole.
     Sparse,
@@ -38,12 +38,12 @@ pub(crate) enum State {
     Absent,
 }
 
-/// Files with pages that must stay in the page cache, and how many bytes from their start.
+/// Files with pages that must stay in the page cache, and the number of bytes from the start.
 #[derive(Default)]
 pub(crate) struct Prepared(Vec<(File, u64)>);
 
 impl Prepared {
-    /// Keeps these pages in the page cache until the result is dropped.
+    /// Keeps these pages in the page cache until the returned value is dropped.
     pub(crate) fn lock(&self) -> Vec<LockedPages> {
         let files = self.0.iter().filter(|(_, bytes)| *bytes > 0);
         files
@@ -77,7 +77,7 @@ pub(crate) fn prepare(state: State, target: &Target) -> Prepared {
     }
     let file = File::open(path).unwrap();
     file.sync_all().unwrap();
-    own(path);
+    mark_owned(path);
     sync_filesystem(&target.directory);
     drop_pages(&file);
     let cached = match state {
@@ -96,7 +96,7 @@ pub(crate) fn prepare(state: State, target: &Target) -> Prepared {
     prepared
 }
 
-/// Completes writes of the filesystem before the case starts.
+/// Completes pending filesystem writes before the case starts.
 fn sync_filesystem(directory: &Path) {
     rustix::fs::syncfs(File::open(directory).unwrap()).unwrap();
 }
@@ -128,7 +128,7 @@ fn write(path: &Path, bytes: u64, half_zero: bool) -> File {
     file
 }
 
-/// Without readahead beyond the range.
+/// Reads the range without readahead beyond it.
 fn read(file: &File, bytes: u64) {
     fadvise(file, 0, None, Advice::Random).unwrap();
     let mut chunk = vec![0; CHUNK];

@@ -1,4 +1,4 @@
-//! A run that is served by the device first and by memory later.
+//! A run that is served by the device first and from memory later.
 
 use crate::{
     locations::{Location, Locations},
@@ -43,7 +43,7 @@ fn the_verdict_contains_the_time_of_the_transition() {
         .as_f64()
         .unwrap_or_else(|| panic!("{verdict}"))
         - begin_ms;
-    // Two seconds on an idle host, later on an overloaded one.
+    // After two seconds on an idle host, later on an overloaded one.
     let end_ms = result["report"]["duration_ms"].as_f64().unwrap();
     assert!(
         (1_000.0..end_ms).contains(&transition_ms),
@@ -52,12 +52,13 @@ fn the_verdict_contains_the_time_of_the_transition() {
     );
     assert_eq!(verdict["class"], "mixed", "{verdict}");
     let share = verdict["shares"]["device"].as_f64().unwrap();
-    // Half of the reads on an idle host; an overloaded one makes fewer of them in the four seconds.
+    // Half of the reads on an idle host; an overloaded one completes fewer of them in the four
+    // seconds.
     let issued = result["report"]["read"]["bytes"].as_f64().unwrap();
     let expected = BYTES as f64 / issued;
     assert!(
         expected < 0.75 && (share - expected).abs() < 0.02,
-        "{share}: each block comes from the device once, which is {expected} of the reads"
+        "{share}: the device serves each block once, which is {expected} of the reads"
     );
     assert!(
         verdict["sentence"]

@@ -1,10 +1,10 @@
-//! Healthy runs that look like missing time, and are not.
+//! Healthy runs that look as if time were missing.
 
 use super::{
     Case, LENGTH, job,
     outcome::{Claims, Outcome, Run, names, number},
     run_all,
-    storage::{Answer, HEALTHY, Storage},
+    storage::{Completion, HEALTHY, Storage},
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -52,11 +52,11 @@ fn healthy_runs_are_not_stalled() {
 }
 
 fn run(delay: Duration, changes: Value) -> Option<Outcome> {
-    let storage = Storage::new(&["t1"], LENGTH, move |_| Answer::After(delay))?;
+    let storage = Storage::new(&["t1"], LENGTH, move |_| Completion::After(delay))?;
     Some(Run::start(&job(&storage.file("t1"), changes), &[]).finish(|| storage.release()))
 }
 
-/// Storage that is slow, but regular.
+/// Storage that is slow but steady.
 fn slow(case: &str, delay_ms: u64, changes: Value, ios: std::ops::RangeInclusive<f64>) {
     let Some(outcome) = run(Duration::from_millis(delay_ms), changes) else {
         return;
@@ -78,7 +78,7 @@ fn slow(case: &str, delay_ms: u64, changes: Value, ios: std::ops::RangeInclusive
     claims.within("age", age, 0.0..=delay_ms as f64 + 200.0);
 }
 
-/// Jobs that issue nothing for longer than a second.
+/// Jobs that issue no I/O for longer than a second.
 fn waits(case: &str, changes: Value) {
     let changes = super::with(&json!({"runtime": "5s"}), changes);
     let Some(outcome) = run(HEALTHY, changes) else {
@@ -117,9 +117,9 @@ fn depth_32(case: &str) {
     claims.equal("pauses", outcome.pauses().len(), 0);
 }
 
-/// A job that has not started yet waits for nothing.
+/// A job that has not started yet is not waiting for I/O.
 fn start_delay(case: &str) {
-    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Answer::After(HEALTHY)) else {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Completion::After(HEALTHY)) else {
         return;
     };
     let of = |name: &str, delay: &str| {

@@ -1,5 +1,5 @@
-//! dm devices that hang, delay, fail and recover at known moments, in a user-mode Linux that this
-//! test boots. The moments are those of `dmsetup suspend` and `resume`, by the wall clock.
+//! dm devices that hang, delay, fail and recover at known times, in user-mode Linux that this test
+//! boots. The times are those of `dmsetup suspend` and `resume`, by the wall clock.
 
 mod faults;
 mod hangs;
@@ -30,30 +30,31 @@ use std::{
 };
 
 const DISK: &str = "/dev/ubda";
-/// Part of the disk that a case uses: ext4 with its journal, and a file.
+/// Size of the part of the disk that each case uses: ext4 with its journal, and a file.
 const PART_BYTES: u64 = 64 << 20;
 const PARTS: u64 = 64;
-/// Latency of a raw device without a fault; a kernel tick longer.
+/// Latency of a raw device without a fault; at least one kernel tick.
 const HEALTHY_MS: u64 = 40;
-/// dm-delay counts in kernel ticks, in seconds.
+/// Length of a kernel tick in seconds, the resolution of dm-delay.
 const TICK: f64 = 0.01;
 const NOFLUSH: &[&str] = &["--noflush"];
 const NOLOCKFS: &[&str] = &["--nolockfs"];
 const NEITHER: &[&str] = &["--noflush", "--nolockfs"];
 
-/// On the host this boots a user-mode Linux, whose init runs the same test.
+/// On the host, this boots user-mode Linux, whose init runs the same test.
 #[test]
 fn device_mapper() {
     run("device_mapper::device_mapper", &GROUPS);
 }
 
 #[test]
-#[ignore = "30 s more; `cargo test -p leadline-runner --test missing_time -- --ignored`"]
+#[ignore = "takes another 30 s; `cargo test -p leadline-runner --test missing_time -- --ignored`"]
 fn device_mapper_more() {
     run("device_mapper::device_mapper_more", &MORE_GROUPS);
 }
 
-/// The CPU of the user-mode Linux is shared: a case that fails beside others must pass alone.
+/// UML has a single CPU, which all cases share, so a case that fails in parallel with others must
+/// pass alone.
 fn failing_alone(cases: &[Case]) -> Vec<&'static str> {
     let again = failing(cases);
     let each = again.iter().flat_map(|case| failing(&[*case]));
@@ -68,7 +69,7 @@ fn run(test: &str, groups: &[Group]) {
             test,
             disks: vec![("ubda", PART_BYTES * PARTS)],
             modules: &["dm-delay"],
-            longest: Duration::from_secs(180),
+            timeout: Duration::from_secs(180),
         });
     }
     let start = Instant::now();
@@ -89,17 +90,17 @@ fn run(test: &str, groups: &[Group]) {
     assert!(failed.is_empty(), "failed: {failed:?}");
 }
 
-/// The cases of a group run at the same time.
+/// The cases in a group run in parallel.
 const GROUPS: [Group; 4] = [
     ("block until the end", BLOCKED),
     ("slow, or recover late", SLOW),
     ("fail", FAIL),
-    ("stop in a hang", STOP),
+    ("stop during a hang", STOP),
 ];
 
 const MORE_GROUPS: [Group; 2] = [("hang until the end", UNTIL_THE_END), ("recover", RECOVER)];
 
-/// The run waits 5 s for its worker.
+/// The run waits 5 s for its blocked worker.
 const BLOCKED: &[Case] = &[
     ("journal commit, psync", |case| {
         journal(case, psync(), 1..=1)
@@ -134,7 +135,7 @@ const UNTIL_THE_END: &[Case] = &[
         hang(case, &raw(), NEITHER, read(uring(32)), 32..=32);
     }),
     ("half of a stripe, depth 32", half_of_a_stripe),
-    // Linux 6.1 blocks the first write on a frozen filesystem in io_uring_enter(2).
+    // On a frozen filesystem, Linux 6.1 blocks the first write in io_uring_enter(2).
     ("ext4 write, frozen, depth 32", |case| {
         hang(case, &ext4(), &[], write(uring(32)), 1..=32);
     }),
@@ -190,7 +191,7 @@ const SLOW: &[Case] = &[
     ("1,200 ms, psync", |case| slow(case, 1200, psync(), 1)),
     ("1,200 ms, depth 1", |case| slow(case, 1200, uring(1), 1)),
     ("1,200 ms, depth 32", |case| slow(case, 1200, uring(32), 32)),
-    ("writes of a mix, 1,200 ms", slow_writes),
+    ("writes in a mixed job, 1,200 ms", slow_writes),
 ];
 
 const FAIL: &[Case] = &[
@@ -200,7 +201,7 @@ const FAIL: &[Case] = &[
     ("one block, depth 32", |case| {
         bad_block(case, "4k", uring(32));
     }),
-    ("one block inside of an I/O", |case| {
+    ("one block inside an I/O", |case| {
         bad_block(case, "256k", uring(1));
     }),
     ("one block, page cache", |case| {
@@ -247,17 +248,17 @@ const STOP: &[Case] = &[
     }),
 ];
 
-/// dm-linear over a part of the disk. Fields are dropped in this order.
+/// dm-linear on a part of the disk. Fields are dropped in this order.
 struct Device {
     mounted: Option<(PathBuf, Mounted, tempfile::TempDir)>,
     top: Mapped,
-    /// Table of `top` without faults.
+    /// The fault-free table of `top`.
     below: String,
     _delay: Option<Mapped>,
 }
 
 impl Device {
-    /// The device, or a file on it.
+    /// The device, or a file on its filesystem.
     fn path(&self) -> PathBuf {
         match &self.mounted {
             Some((at, ..)) => at.join("t1"),
@@ -266,7 +267,7 @@ impl Device {
     }
 }
 
-/// A number for names, and an unused part of the disk.
+/// Returns a number for names, and an unused part of the disk.
 fn part() -> (u64, String) {
     static USED: AtomicU64 = AtomicU64::new(0);
     let number = USED.fetch_add(1, Ordering::Relaxed);
@@ -291,7 +292,7 @@ fn raw() -> Device {
     }
 }
 
-/// With a written file. Not slowed down: its jobs have a rate.
+/// An ext4 with a written file. It is not slowed down, because its jobs have a rate.
 fn ext4() -> Device {
     let (number, part) = part();
     ext4_on(number, &part)
@@ -327,18 +328,18 @@ fn read(changes: Value) -> Job {
     Box::new(move |device| job(&device.path(), changes.clone()))
 }
 
-/// Random writes, slowly: the sleep of the rate is not in flight.
+/// Random writes at a low rate, so that no I/O is in flight most of the time.
 fn write(changes: Value) -> Job {
     let plain = json!({"rw": "randwrite", "rate_iops": 100});
     read(with(&plain, changes))
 }
 
-/// Buffered writes; only the syncs wait for the device.
+/// Buffered writes: only the syncs wait for the device.
 fn sync_job() -> Job {
     write(json!({"ioengine": "psync", "direct": 0, "fsync": 4}))
 }
 
-/// A moment in seconds since the start of the measured window.
+/// A point in time, in seconds since the start of the measured window.
 fn seconds(outcome: &Outcome, moment: SystemTime) -> f64 {
     let start = number(&outcome.report()["started_at_ms"]) / 1e3;
     let moment = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap();
@@ -358,7 +359,7 @@ fn operation(report: &Value) -> &Value {
     }
 }
 
-/// Suspended until it is dropped.
+/// Suspended until dropped.
 struct Suspended<'a>(&'a Mapped);
 
 impl<'a> Suspended<'a> {
@@ -375,7 +376,7 @@ impl Drop for Suspended<'_> {
     }
 }
 
-/// Starts a run and waits for half a second of the measured window.
+/// Starts a run and waits until half a second of the measured window has passed.
 fn start(job: &Value, runtime: &str) -> Run {
     let mut run = Run::start(&with(job, json!({"runtime": runtime})), &[]);
     run.wait_for_a_sample();

@@ -1,11 +1,11 @@
-//! Block devices: a frozen ext4, and a loop device whose file is on the storage of the test.
+//! Block devices: a frozen ext4, and a loop device whose backing file is on the test's storage.
 
 use super::{
     Case, job,
     outcome::{Claims, EARLY, LATE, Run, number},
     run_all,
     scratch::{self, Disk, Loop, Mounted, program::with},
-    storage::{AT_ONCE, Answer, Io, Kind, Storage},
+    storage::{Completion, IMMEDIATELY, Io, Kind, Storage},
 };
 use serde_json::{Value, json};
 use std::{
@@ -53,7 +53,7 @@ fn block_devices() {
     run_all(&cases);
 }
 
-/// Freezes a filesystem until it is dropped.
+/// Freezes a filesystem until dropped.
 pub(crate) struct Frozen<'a>(&'a Path);
 
 impl<'a> Frozen<'a> {
@@ -70,13 +70,14 @@ impl Drop for Frozen<'_> {
     }
 }
 
-/// Random writes, slowly: the sleep of the rate is not in flight.
+/// Random writes at a low rate, so that no I/O is in flight most of the time.
 fn write_job(file: PathBuf, runtime: &str, changes: Value) -> Value {
     let plain = json!({"rw": "randwrite", "runtime": runtime, "rate_iops": 200});
     job(&file, with(&plain, changes))
 }
 
-/// Waits for half a second of the measured window, and returns its first sample's time.
+/// Waits until half a second of the measured window has passed, and returns its first sample's
+/// time.
 fn wait_for_half_a_second(run: &mut Run) -> Instant {
     run.wait_for_a_sample();
     let first = Instant::now() - Duration::from_millis(100);
@@ -100,7 +101,7 @@ fn frozen_until_the_end(case: &str, depth: u64, changes: Value) {
     claims.unfinished(write, depth, 3.0 - from);
     claims.silence_is_shown(first, from..3.0);
     let waited = (outcome.reported_at() - first).as_secs_f64();
-    claims.within("seconds to the report", waited, 3.0..=9.5);
+    claims.within("seconds until the report", waited, 3.0..=9.5);
 }
 
 fn frozen_for_a_while(case: &str, changes: Value) {
@@ -125,15 +126,15 @@ fn frozen_for_a_while(case: &str, changes: Value) {
 
 const IMAGE: u64 = 96 << 20;
 
-/// Reads of a block device that stops to answer: the processes wait in the kernel for the device,
-/// not for FUSE.
+/// Reads from a block device that stops responding: the processes wait in the kernel for the
+/// device, not for FUSE.
 fn raw_device(case: &str) {
     let armed = flag();
     let Some(storage) = Storage::new(&["image"], IMAGE, |_| {
         if armed.load(Ordering::Relaxed) {
-            Answer::Never
+            Completion::Never
         } else {
-            Answer::After(super::HEALTHY)
+            Completion::After(super::HEALTHY)
         }
     }) else {
         return;
@@ -157,8 +158,8 @@ fn raw_device(case: &str) {
     drop(released);
 }
 
-/// An ext4 on a loop device whose file is on the storage of the test. Without a script, the device
-/// writes 1 MiB in about 60 ms.
+/// An ext4 on a loop device whose backing file is on the test's storage. Without a script, the
+/// device writes 1 MiB in about 60 ms.
 struct SlowDisk {
     storage: Storage,
     at: PathBuf,
@@ -168,16 +169,16 @@ struct SlowDisk {
 }
 
 impl SlowDisk {
-    /// `script` decides from the moment on at which `armed` is set.
+    /// `script` takes effect once `armed` is set.
     fn new(
         armed: &'static AtomicBool,
-        script: impl Fn(&Io) -> Answer + Send + Sync + 'static,
+        script: impl Fn(&Io) -> Completion + Send + Sync + 'static,
     ) -> Option<Self> {
         let storage = Storage::new(&["image"], IMAGE, move |io| {
             if armed.load(Ordering::Relaxed) {
                 script(io)
             } else {
-                AT_ONCE
+                IMMEDIATELY
             }
         })?;
         let device = Loop::attach(&storage.file("image"), &[])?;
@@ -215,10 +216,10 @@ fn sync_job(file: PathBuf) -> Value {
     job(&file, changes)
 }
 
-fn slow_write(io: &Io) -> Answer {
+fn slow_write(io: &Io) -> Completion {
     match io.kind {
-        Kind::Write => Answer::After(Duration::from_millis(60)),
-        _ => AT_ONCE,
+        Kind::Write => Completion::After(Duration::from_millis(60)),
+        _ => IMMEDIATELY,
     }
 }
 
@@ -239,19 +240,19 @@ fn long_sync(case: &str) {
     drop(claims);
 }
 
-/// An ext4 whose device stops to write a second after the start of the measured window.
+/// An ext4 whose device stops writing a second after the start of the measured window.
 fn dying_disk(armed: &'static AtomicBool) -> Option<SlowDisk> {
     let start: OnceLock<Duration> = OnceLock::new();
     SlowDisk::new(armed, move |io| {
         if io.at < *start.get_or_init(|| io.at) + Duration::from_secs(1) {
             slow_write(io)
         } else {
-            Answer::Never
+            Completion::Never
         }
     })
 }
 
-/// Starts a run whose storage stops to answer in the measured window.
+/// Starts a run whose storage stops responding during the measured window.
 fn start_dying(jobs: &Value, armed: &AtomicBool) -> Run {
     let mut run = Run::start(jobs, &[]);
     run.wait_for(|event| event["phase"] == "measure");
@@ -259,7 +260,7 @@ fn start_dying(jobs: &Value, armed: &AtomicBool) -> Run {
     run
 }
 
-/// The sync starts in the first 0.3 s, and its age counts from then on.
+/// The sync starts within the first 0.3 s, and its age is measured from its start.
 fn claim_hung_sync(claims: &mut Claims, job: &Value) {
     claims.failed();
     let total = number(&job["stalls"]["total_ms"]) / 1e3;
@@ -282,14 +283,14 @@ fn hung_sync(case: &str) {
     drop(claims);
 }
 
-/// A job whose sync hangs, and one that writes to another device.
+/// A job whose sync hangs, and a job that writes to another device.
 fn two_disks(dying: &SlowDisk, healthy: &Disk) -> Value {
     let mut busy = write_job(healthy.file("t1"), "4s", json!({}));
     busy["name"] = json!("busy");
     json!({"jobs": [sync_job(dying.at.join("t1")), busy]})
 }
 
-/// The writes of another job to another device are no progress of this one.
+/// Another job's writes to another device are not progress for this one.
 fn hung_sync_next_to_a_busy_device(case: &str) {
     let (armed, healthy) = (flag(), Disk::ext4_in_memory());
     let (Some(disk), Some(healthy)) = (dying_disk(armed), healthy) else {
@@ -315,11 +316,11 @@ fn report_with_a_dead_disk(case: &str) {
     let outcome = run.finish(|| disk.storage.release());
     let seconds = (outcome.reported_at() - outcome.started_at()).as_secs_f64();
     let mut claims = Claims::about(case, &outcome);
-    claims.within("seconds to the report", seconds, 4.0..=12.0);
+    claims.within("seconds until the report", seconds, 4.0..=12.0);
     drop(claims);
 }
 
-/// Releases the storage before the devices on it are removed.
+/// Releases the storage before its devices are removed.
 struct Releases<'a>(&'a Storage);
 
 impl Drop for Releases<'_> {

@@ -1,16 +1,16 @@
-//! Storage that does not answer until the end of the run.
+//! Storage that does not respond until the end of the run.
 
 use super::{
     Case, LENGTH, hang_from, job,
     outcome::{Claims, EARLY, LATE, Outcome, Run, names, number},
     run_all,
     scratch::program::with,
-    storage::{Answer, HEALTHY, Io, Kind, Storage},
+    storage::{Completion, HEALTHY, Io, Kind, Storage},
 };
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Time in which a report must follow the end of a run with a blocked worker: 5 s, and clean-up.
+/// Maximum time from the end of a run with a blocked worker to its report: 5 s plus cleanup.
 const REPORTED_WITHIN: f64 = 6.5;
 
 #[test]
@@ -47,13 +47,13 @@ fn hangs_until_the_end() {
         }),
         ("rate, io_uring", rate),
         ("ramp", ramp),
-        ("from the ramp on", from_the_ramp_on),
+        ("starting in the ramp", from_the_ramp_on),
     ];
     run_all(&cases);
 }
 
 #[test]
-fn hangs_of_a_part() {
+fn partial_hangs() {
     let cases: [Case; 10] = [
         ("one of two jobs, psync", |case| one_job(case, "psync")),
         ("one of two jobs, io_uring", |case| {
@@ -67,7 +67,7 @@ fn hangs_of_a_part() {
         }),
         ("fsync, psync", |case| sync(case, "psync")),
         ("fsync, io_uring", |case| sync(case, "io_uring")),
-        ("reads of a mix", reads_of_a_mix),
+        ("reads in a mixed job", mixed_job_reads),
         ("unlink, psync", |case| unlink(case, "psync", false)),
         ("unlink, io_uring", |case| unlink(case, "io_uring", false)),
         ("unlink that hangs", |case| unlink(case, "psync", true)),
@@ -82,7 +82,7 @@ fn finish(storage: &Storage, job: &Value) -> Outcome {
     Run::start(job, &[]).finish(|| storage.release())
 }
 
-/// Seconds from the first I/O to the report.
+/// Seconds from the first I/O until the report.
 fn reported_after(storage: &Storage, outcome: &Outcome) -> f64 {
     let first = storage.first_io().unwrap();
     (outcome.reported_at() - first).as_secs_f64()
@@ -111,7 +111,7 @@ fn hang(case: &str, direction: &str, in_flight: u64, changes: Value) {
     let most = in_flight as f64 * HANG / HEALTHY.as_secs_f64();
     claims.within("completed", completed, most * 0.3..=most * 1.1);
     let waited = reported_after(&storage, &outcome) - RUNTIME;
-    claims.within("seconds to the report", waited, 0.0..=REPORTED_WITHIN);
+    claims.within("seconds until the report", waited, 0.0..=REPORTED_WITHIN);
     claims.equal("pauses", outcome.pauses().len(), 0);
     let window = number(&outcome.report()["duration_ms"]) / 1e3;
     claims.within("window", window, RUNTIME..=RUNTIME + LATE);
@@ -138,7 +138,8 @@ fn first_io(case: &str, in_flight: u64, changes: Value) {
     claims.silence_is_shown(storage.first_io().unwrap(), 0.0..2.0);
 }
 
-/// I/Os that were due while nothing completed are late: their age counts from the intended start.
+/// I/Os that became due while nothing completed are late: their age is measured from the intended
+/// start.
 fn rate(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(HANG)) else {
         return;
@@ -161,13 +162,13 @@ fn rate(case: &str) {
     claims.holds("intended max is a lower bound", at_least.contains(&"max"));
 }
 
-/// A stall across the end of the ramp counts in the window only.
+/// A stall that spans the end of the ramp is only counted within the window.
 fn ramp(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, |io| {
         if (0.5..2.5).contains(&io.at.as_secs_f64()) {
-            Answer::At(Duration::from_millis(2500))
+            Completion::At(Duration::from_millis(2500))
         } else {
-            Answer::After(HEALTHY)
+            Completion::After(HEALTHY)
         }
     }) else {
         return;
@@ -195,8 +196,8 @@ fn from_the_ramp_on(case: &str) {
     claims.equal("completed", read["ios"].as_u64(), Some(0));
 }
 
-/// Reads hang, writes do not: only reads are unfinished.
-fn reads_of_a_mix(case: &str) {
+/// Reads hang but writes do not, so only reads are unfinished.
+fn mixed_job_reads(case: &str) {
     let reads = |io: &Io| io.kind == Kind::Read;
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_if(reads)) else {
         return;
@@ -217,13 +218,13 @@ fn reads_of_a_mix(case: &str) {
     claims.equal("lower bounds of writes", names(&write["lat_ns"]), vec![]);
 }
 
-/// Hangs of the I/Os that a condition selects.
-fn hang_if(selected: fn(&Io) -> bool) -> impl Fn(&Io) -> Answer {
+/// I/Os selected by a condition hang.
+fn hang_if(selected: fn(&Io) -> bool) -> impl Fn(&Io) -> Completion {
     move |io| {
         if selected(io) {
             hang_from(HANG)(io)
         } else {
-            Answer::After(HEALTHY)
+            Completion::After(HEALTHY)
         }
     }
 }
@@ -303,15 +304,15 @@ fn sync(case: &str, engine: &str) {
     claims.within("slowest write", max, 0.0..=0.5e9);
 }
 
-/// The files of the job are new, and removed at the end.
+/// The job's files are new, and are removed at the end.
 fn unlink(case: &str, engine: &str, unlink_hangs: bool) {
     let layout = LENGTH / (1 << 20);
     let Some(storage) = Storage::new(&[], 0, move |io| match io.kind {
-        Kind::Unlink if unlink_hangs => Answer::Never,
-        // The layout of the file.
-        Kind::Write | Kind::Sync | Kind::Unlink => Answer::After(Duration::ZERO),
-        Kind::Read if io.index > layout => Answer::Never,
-        Kind::Read => Answer::After(HEALTHY),
+        Kind::Unlink if unlink_hangs => Completion::Never,
+        // Includes the requests of the layout.
+        Kind::Write | Kind::Sync | Kind::Unlink => Completion::After(Duration::ZERO),
+        Kind::Read if io.index > layout => Completion::Never,
+        Kind::Read => Completion::After(HEALTHY),
     }) else {
         return;
     };
@@ -329,7 +330,7 @@ fn unlink(case: &str, engine: &str, unlink_hangs: bool) {
     );
     let seconds = (outcome.reported_at() - measured).as_secs_f64();
     claims.within(
-        "seconds to the report",
+        "seconds until the report",
         seconds,
         1.5..=2.0 + REPORTED_WITHIN,
     );

@@ -1,10 +1,11 @@
-//! Percentiles with unfinished I/Os, where the product-limit estimate can be computed by hand.
+//! Percentiles with unfinished I/Os in cases where the product-limit estimate can be computed by
+//! hand.
 
 use super::{
     Case, LENGTH, job,
     outcome::{Claims, EARLY, LATE, Run, names, number},
     run_all,
-    storage::{Answer, HEALTHY, Storage},
+    storage::{Completion, HEALTHY, Storage},
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -18,13 +19,13 @@ fn latencies_include_unfinished_ios() {
         ("third of 8 I/Os", |case| one_io(case, 8, 2)),
         ("last of 8 I/Os", |case| one_io(case, 8, 7)),
         ("one I/O at depth 32", |case| one_io(case, 32, 100)),
-        ("answered after the end", after_the_end),
+        ("completed after the end", after_the_end),
     ];
     run_all(&cases);
 }
 
-fn ms(ms: u64) -> Answer {
-    Answer::After(Duration::from_millis(ms))
+fn ms(ms: u64) -> Completion {
+    Completion::After(Duration::from_millis(ms))
 }
 
 fn percentile(latency: &Value, name: &str) -> f64 {
@@ -34,14 +35,15 @@ fn percentile(latency: &Value, name: &str) -> f64 {
 /// At depth 30, 10 reads take 1 s and 20 take 600 ms; the 30 reads that follow hang. At the end,
 /// after 1.5 s, 20 of these are 900 ms old and 10 are 500 ms old.
 ///
-/// 600 ms: 10 of 60 were censored before, 20 of 50 end: 60 % take longer. 900 ms: 20 censored, 10
-/// are left. 1 s: all of these end. So 40 % take 600 ms and 60 % take 1 s, and no value is a lower
-/// bound. Without the unfinished reads the median were 600 ms, as with their age as latency.
+/// 600 ms: 10 of 60 reads were censored earlier, and 20 of the remaining 50 complete, so 60 % take
+/// longer. 900 ms: 20 are censored, which leaves 10. 1 s: these 10 complete. So 40 % take 600 ms
+/// and 60 % take 1 s, and no value is a lower bound. If unfinished reads were ignored, or counted
+/// with their age as latency, the median would be 600 ms.
 fn younger(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, |io| match io.index {
         0..10 => ms(1000),
         10..30 => ms(600),
-        _ => Answer::Never,
+        _ => Completion::Never,
     }) else {
         return;
     };
@@ -73,11 +75,11 @@ fn younger(case: &str) {
     }
 }
 
-/// At depth 32, 68 of the first 100 reads take 20 ms; the others hang.
+/// At depth 32, 68 of the first 100 reads take 20 ms; the rest hang.
 fn older(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, |io| match io.index {
         0..68 => ms(20),
-        _ => Answer::Never,
+        _ => Completion::Never,
     }) else {
         return;
     };
@@ -109,13 +111,13 @@ fn older(case: &str) {
     }
 }
 
-/// One I/O is lost and the others go on: nothing is stalled, but that I/O is the oldest.
+/// One I/O is lost and the others continue: nothing is stalled, but that I/O is the oldest.
 fn one_io(case: &str, depth: u64, lost: u64) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, move |io| {
         if io.index == lost {
-            Answer::Never
+            Completion::Never
         } else {
-            Answer::After(HEALTHY)
+            Completion::After(HEALTHY)
         }
     }) else {
         return;
@@ -142,14 +144,14 @@ fn one_io(case: &str, depth: u64, lost: u64) {
     claims.equal("note", outcome.finding("unfinished_ios"), Some("note"));
 }
 
-/// A blocked worker returns after the end, before the run gives up: its last I/O is either
-/// unfinished, or has completed in a longer window.
+/// A blocked worker returns after the end, but before the run gives up: its last I/O is either
+/// unfinished or has completed in a longer window.
 fn after_the_end(case: &str) {
     let Some(storage) = Storage::new(&["slow", "works"], LENGTH, |io| {
         if io.file == "slow" && io.at.as_secs_f64() >= 0.5 {
-            Answer::At(Duration::from_secs(5))
+            Completion::At(Duration::from_secs(5))
         } else {
-            Answer::After(HEALTHY)
+            Completion::After(HEALTHY)
         }
     }) else {
         return;

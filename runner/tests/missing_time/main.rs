@@ -1,6 +1,6 @@
-//! Storage that hangs, delays and recovers at known moments: the report must contain that time.
-//! The storage is a FUSE filesystem in the test, a loop device on it, a frozen ext4, or a dm device
-//! in a user-mode Linux.
+//! Storage that hangs, delays I/O and recovers at known times: the report must account for that
+//! time. The storage is a FUSE filesystem in the test process, a loop device on it, a frozen ext4,
+//! or a dm device in user-mode Linux.
 
 mod controls;
 mod device_mapper;
@@ -17,7 +17,7 @@ mod storage;
 use scratch::program::with;
 use serde_json::{Value, json};
 use std::{path::Path, thread};
-use storage::{Answer, HEALTHY, Io, Kind};
+use storage::{Completion, HEALTHY, Io, Kind};
 
 type Case = (&'static str, fn(&str));
 
@@ -27,8 +27,8 @@ fn run_all(cases: &[Case]) {
     assert!(failed.is_empty(), "failed: {}", names.join(", "));
 }
 
-/// Runs the cases and returns those that failed. They wait most of the time, so they run at the same
-/// time on any number of CPUs.
+/// Runs the cases and returns those that failed. They mostly wait, so they run in parallel on any
+/// number of CPUs.
 fn failing(cases: &[Case]) -> Vec<Case> {
     thread::scope(|scope| {
         let started: Vec<_> = cases
@@ -42,7 +42,7 @@ fn failing(cases: &[Case]) -> Vec<Case> {
     })
 }
 
-/// Direct random reads of 4 KiB of a file of `LENGTH`.
+/// Direct random reads of 4 KiB from a file of `LENGTH` bytes.
 fn job(file: &Path, changes: Value) -> Value {
     let plain = json!({"name": "job", "filename": file, "size": LENGTH, "rw": "randread", "bs": "4k", "direct": 1,
         "time_based": 1});
@@ -51,13 +51,13 @@ fn job(file: &Path, changes: Value) -> Value {
 
 const LENGTH: u64 = 16 << 20;
 
-/// A script: I/Os that start from then on are not answered before the test ends.
-fn hang_from(seconds: f64) -> impl Fn(&Io) -> Answer {
+/// A script: I/Os that start after this time do not complete until the test ends.
+fn hang_from(seconds: f64) -> impl Fn(&Io) -> Completion {
     move |io| {
         if io.at.as_secs_f64() < seconds || io.kind == Kind::Unlink {
-            Answer::After(HEALTHY)
+            Completion::After(HEALTHY)
         } else {
-            Answer::Never
+            Completion::Never
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A run of the runner on storage that may hang, and what came of it.
+//! A run on storage that may hang, and its outcome.
 
 use super::scratch::{self, program, uml};
 use serde_json::Value;
@@ -12,8 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-const LONGEST_RUN: Duration = Duration::from_secs(30);
-const LONGEST_EXIT: Duration = Duration::from_secs(20);
+const RUN_TIMEOUT: Duration = Duration::from_secs(30);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Run {
     child: Child,
@@ -47,9 +47,9 @@ impl Run {
         }
     }
 
-    /// Waits for an event; false at the end of the run.
+    /// Waits for an event; returns false at the end of the run.
     pub(crate) fn wait_for(&mut self, wanted: impl Fn(&Value) -> bool) -> bool {
-        let limit = Instant::now() + LONGEST_RUN;
+        let limit = Instant::now() + RUN_TIMEOUT;
         loop {
             let wait = limit.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(wait) {
@@ -62,7 +62,7 @@ impl Run {
                 }
                 Err(RecvTimeoutError::Disconnected) => return false,
                 Err(RecvTimeoutError::Timeout) => {
-                    panic!("no such event in {LONGEST_RUN:?}: {:?}", self.events.last())
+                    panic!("no such event in {RUN_TIMEOUT:?}: {:?}", self.events.last())
                 }
             }
         }
@@ -80,8 +80,8 @@ impl Run {
         Instant::now()
     }
 
-    /// Waits for the report, then for the exit. The exit may take until the kernel returns the I/O,
-    /// so `release` must end all hangs.
+    /// Waits for the report, then for the exit. The process may not exit until the kernel completes
+    /// its I/O, so `release` must end all hangs.
     pub(crate) fn finish(mut self, release: impl FnOnce()) -> Outcome {
         let last = self.wait_for(|event| {
             ["report", "failed"]
@@ -89,12 +89,12 @@ impl Run {
                 .any(|kind| event["type"] == *kind)
         });
         release();
-        let limit = Instant::now() + LONGEST_EXIT;
+        let limit = Instant::now() + EXIT_TIMEOUT;
         let code = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status.code();
             }
-            assert!(Instant::now() < limit, "the runner does not exit");
+            assert!(Instant::now() < limit, "the runner did not exit");
             thread::sleep(Duration::from_millis(10));
         };
         let stderr = self.stderr.take().unwrap().join().unwrap();
@@ -110,7 +110,7 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // A process with hung I/O exits only after the release: not waited for.
+        // Do not wait: a process with hung I/O exits only after the release.
         let _ = self.child.kill();
         let _ = self.child.try_wait();
     }
@@ -196,7 +196,7 @@ impl Outcome {
             .collect()
     }
 
-    /// The numbers of missing time, for messages.
+    /// The missing-time figures, for messages.
     fn summary(&self) -> String {
         let report = self.report();
         let latencies = |direction: &str| {
@@ -234,7 +234,7 @@ impl Outcome {
     }
 }
 
-/// Claims about an outcome. The false ones are reported together, with the numbers.
+/// Claims about an outcome. The false ones are reported together with the figures.
 pub(crate) struct Claims<'a> {
     case: &'a str,
     outcome: &'a Outcome,
@@ -273,13 +273,13 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// The run has failed because of its stalls.
+    /// The run failed because of its stalls.
     pub(crate) fn failed(&mut self) {
         self.equal("exit code", self.outcome.code, Some(1));
         self.equal("stalled", self.outcome.finding("stalled"), Some("serious"));
     }
 
-    /// The storage recovered before the stalls were long enough for a failure.
+    /// The storage recovered before the stalls were long enough to fail the run.
     pub(crate) fn warned(&mut self) {
         self.equal("exit code", self.outcome.code, Some(0));
         self.equal("stalled", self.outcome.finding("stalled"), Some("warning"));
@@ -305,8 +305,8 @@ impl<'a> Claims<'a> {
         self.equal("stalls", found, (Some(0), 0.0, 0.0, Some(0)));
     }
 
-    /// A job was stalled exactly once, in `hang`, in seconds since the start of the measured
-    /// window, of `window` seconds.
+    /// A job was stalled exactly once, for the time `hang`, in seconds since the start of a
+    /// measured window of `window` seconds.
     pub(crate) fn one_stall(&mut self, job: usize, hang: Range<f64>, window: f64) {
         let stalls = &self.outcome.job(job)["stalls"];
         let seconds = hang.end - hang.start;
@@ -331,7 +331,7 @@ impl<'a> Claims<'a> {
         self.equal("spans", self.outcome.stalls(job).len(), 1);
     }
 
-    /// I/Os of a direction were in flight at the end, the oldest for `seconds`.
+    /// I/Os of a direction were in flight at the end; the oldest one was `seconds` old.
     pub(crate) fn unfinished(&mut self, stats: &Value, ios: u64, seconds: f64) {
         let unfinished = &stats["unfinished"];
         self.equal("unfinished ios", unfinished["ios"].as_u64(), Some(ios));
@@ -343,7 +343,7 @@ impl<'a> Claims<'a> {
         self.holds("max is a lower bound", names(latency).contains(&"max"));
     }
 
-    /// While the storage is silent, samples arrive at their interval and `silent_ms` grows.
+    /// During the hang, samples arrive at their interval and `silent_ms` grows.
     pub(crate) fn silence_is_shown(&mut self, first_io: Instant, hang: Range<f64>) {
         let all: Vec<(f64, f64)> = self
             .outcome
@@ -360,10 +360,14 @@ impl<'a> Claims<'a> {
             .filter(|(at, _)| (from..to).contains(at))
             .collect();
         let least = (to - from) / 0.2;
-        self.within("samples of the hang", silent.len() as f64, least..=f64::MAX);
+        self.within(
+            "samples during the hang",
+            silent.len() as f64,
+            least..=f64::MAX,
+        );
         for pair in silent.windows(2) {
             let ((before, shorter), (after, longer)) = (pair[0], pair[1]);
-            self.within("interval of samples", after - before, 0.0..=0.6);
+            self.within("interval between samples", after - before, 0.0..=0.6);
             let name = format!("silent_ms grows from {shorter} to {longer} at {after}");
             self.holds(&name, longer > shorter);
         }
@@ -378,11 +382,11 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// A stall is reported up to two sample intervals too short, and a host may be busy.
+/// A stall may be reported up to two sample intervals too short, and the host may be busy.
 pub(crate) const EARLY: f64 = 0.3;
 pub(crate) const LATE: f64 = 0.15;
 
-/// A user-mode Linux has one CPU, which it shares with the host.
+/// UML has one CPU, which it shares with the host.
 const UML_SLACK: f64 = 0.5;
 
 /// Names of the lower bounds.

@@ -1,11 +1,11 @@
-//! Storage that hangs and answers again before the end of the run.
+//! Storage that hangs and recovers before the end of the run.
 
 use super::{
     Case, LENGTH, job,
     outcome::{Claims, EARLY, LATE, Outcome, Run, names, number},
     run_all,
     scratch::program::with,
-    storage::{Answer, HEALTHY, Storage},
+    storage::{Completion, HEALTHY, Storage},
 };
 use serde_json::{Value, json};
 use std::{ops::Range, time::Duration};
@@ -27,13 +27,13 @@ fn recoveries() {
     run_all(&cases);
 }
 
-/// Runs a job on storage that answers nothing in these seconds after the first I/O.
+/// Runs a job on storage that completes nothing during these seconds after the first I/O.
 fn run(hangs: Vec<Range<f64>>, changes: Value) -> Option<(Storage, Outcome)> {
     let storage = Storage::new(&["t1"], LENGTH, move |io| {
         let at = io.at.as_secs_f64();
         match hangs.iter().find(|hang| hang.contains(&at)) {
-            Some(hang) => Answer::At(Duration::from_secs_f64(hang.end)),
-            None => Answer::After(HEALTHY),
+            Some(hang) => Completion::At(Duration::from_secs_f64(hang.end)),
+            None => Completion::After(HEALTHY),
         }
     })?;
     let outcome = Run::start(&job(&storage.file("t1"), changes), &[]).finish(|| storage.release());
@@ -64,7 +64,7 @@ fn recovers(case: &str, depth: u64, changes: Value) {
         let at = at.saturating_duration_since(first).as_secs_f64();
         if (2.5 + EARLY..3.9).contains(&at) {
             claims.within(
-                "silent_ms after it",
+                "silent_ms after the hang",
                 number(&sample["silent_ms"]),
                 0.0..=300.0,
             );
@@ -72,7 +72,7 @@ fn recovers(case: &str, depth: u64, changes: Value) {
     }
 }
 
-/// 1.3 of 14.5 s.
+/// Hangs for 1.3 of 14.5 s.
 fn short(case: &str) {
     let Some((_, outcome)) = run(vec![1.0..2.3], json!({"runtime": "14500ms", "iodepth": 4}))
     else {
@@ -108,20 +108,20 @@ fn twice(case: &str) {
     claims.within("longest", longest, 2.0 - EARLY..=2.0 + LATE);
 }
 
-/// One I/O at a time, so each delay is a time without completions. The percentiles follow from the
-/// counts: 10 % take 1.5 s.
+/// One I/O at a time, so each delay is a period without completions. The percentiles follow from
+/// the counts: 10 % take 1.5 s.
 fn every_tenth(case: &str) {
     const DELAY: f64 = 1.5;
     let Some(storage) = Storage::new(&["t1"], LENGTH, |io| {
         if io.index % 10 == 9 {
-            Answer::After(Duration::from_secs_f64(DELAY))
+            Completion::After(Duration::from_secs_f64(DELAY))
         } else {
-            Answer::After(HEALTHY)
+            Completion::After(HEALTHY)
         }
     }) else {
         return;
     };
-    // A cycle takes 1.5 s and 9 healthy I/Os: 4 cycles.
+    // A cycle takes 1.5 s plus 9 healthy I/Os, which results in 4 cycles.
     let changes = json!({"ioengine": "psync", "number_ios": 40, "time_based": 0});
     let outcome = Run::start(&job(&storage.file("t1"), changes), &[]).finish(|| storage.release());
     let read = &outcome.report()["read"];

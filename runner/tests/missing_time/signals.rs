@@ -5,7 +5,7 @@ use super::{
     latencies::healthy_rate,
     outcome::{Claims, EARLY, LATE, Outcome, Run, number},
     run_all,
-    storage::{Answer, HEALTHY, Storage},
+    storage::{Completion, HEALTHY, Storage},
 };
 use serde_json::{Value, json};
 use std::{
@@ -43,13 +43,13 @@ fn stops_while_the_storage_hangs() {
             stop(case, "TERM", 143, 1, changes);
         }),
         ("SIGTERM, one of two jobs", stop_two_jobs),
-        ("SIGTERM after the end", stop_after_the_end),
+        ("SIGTERM after the end of the runtime", stop_after_the_end),
     ];
     run_all(&cases);
 }
 
 #[test]
-fn pauses_of_the_runner() {
+fn runner_pauses() {
     let cases: [Case; 6] = [
         ("pause, psync", |case| {
             pause(case, json!({"ioengine": "psync"}))
@@ -60,7 +60,7 @@ fn pauses_of_the_runner() {
         ("pause, rate", |case| pause(case, json!({"rate_iops": 50}))),
         ("short pause", short_pause),
         ("pause at the end", pause_at_the_end),
-        ("pause in a hang", pause_in_a_hang),
+        ("pause during a hang", pause_in_a_hang),
     ];
     run_all(&cases);
 }
@@ -84,8 +84,8 @@ fn stop(case: &str, signal: &str, code: i32, in_flight: u64, changes: Value) {
     let waited = (outcome.reported_at() - stopped).as_secs_f64();
     let window = number(&outcome.report()["duration_ms"]) / 1e3;
     let mut claims = Claims::about(case, &outcome);
-    claims.within("seconds to the report", waited, 0.0..=2.0);
-    // The window of a blocked worker ends when the run goes on without it.
+    claims.within("seconds until the report", waited, 0.0..=2.0);
+    // The window of a blocked worker ends when the run continues without it.
     claims.within("window", window, ran - LATE..=ran + 0.9);
     claims.equal("exit code", outcome.code, Some(code));
     claims.equal("stalled", outcome.finding("stalled"), Some("serious"));
@@ -94,13 +94,13 @@ fn stop(case: &str, signal: &str, code: i32, in_flight: u64, changes: Value) {
     claims.silence_is_shown(first, 0.5..ran);
 }
 
-/// One of two jobs hangs: the wait for it must not change the other one's rate.
+/// One of two jobs hangs: waiting for it must not change the other one's rate.
 fn stop_two_jobs(case: &str) {
     let Some(storage) = Storage::new(&["works", "hangs"], LENGTH, |io| {
         if io.file == "hangs" {
             hang_from(0.5)(io)
         } else {
-            Answer::After(HEALTHY)
+            Completion::After(HEALTHY)
         }
     }) else {
         return;
@@ -129,7 +129,7 @@ fn stop_two_jobs(case: &str) {
     );
 }
 
-/// The runtime has ended, and the run waits for a blocked worker: a stop ends that.
+/// The runtime has ended, and the run is waiting for a blocked worker: a stop ends the wait.
 fn stop_after_the_end(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(0.5)) else {
         return;
@@ -142,14 +142,14 @@ fn stop_after_the_end(case: &str) {
     let outcome = run.finish(|| storage.release());
     let waited = (outcome.reported_at() - stopped).as_secs_f64();
     let mut claims = Claims::about(case, &outcome);
-    claims.within("seconds to the report", waited, 0.0..=2.0);
+    claims.within("seconds until the report", waited, 0.0..=2.0);
     claims.equal("stalled", outcome.finding("stalled"), Some("serious"));
     claims.one_stall(0, 0.5..2.0, 2.0);
     claims.unfinished(&outcome.report()["read"], 1, 1.5);
 }
 
-/// Stops the process for a while from a time after the first I/O on. Between two samples: a pause in
-/// the short time of a sample is not noticed.
+/// Pauses the process temporarily, starting at a time after the first I/O. The pause starts between
+/// two samples, because a pause while a sample is taken is not detected.
 fn paused(storage: &Storage, job: &Value, from: f64, seconds: f64) -> Outcome {
     let mut run = Run::start(job, &[]);
     run.wait_for_a_sample();
@@ -174,9 +174,9 @@ fn claim_pause(claims: &mut Claims, outcome: &Outcome, start: f64, seconds: f64)
     }
 }
 
-/// 2 of 4 s.
+/// Paused for 2 of 4 s.
 fn pause(case: &str, changes: Value) {
-    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Answer::After(HEALTHY)) else {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Completion::After(HEALTHY)) else {
         return;
     };
     let changes = super::with(&json!({"runtime": "4s"}), changes);
@@ -186,9 +186,9 @@ fn pause(case: &str, changes: Value) {
     claim_pause(&mut claims, &outcome, 1.05, 2.0);
 }
 
-/// 300 ms are no pause.
+/// 300 ms is too short for a pause.
 fn short_pause(case: &str) {
-    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Answer::After(HEALTHY)) else {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Completion::After(HEALTHY)) else {
         return;
     };
     let outcome = paused(
@@ -205,7 +205,7 @@ fn short_pause(case: &str) {
 
 /// From 1.5 s to 3.5 s, across the end of the runtime.
 fn pause_at_the_end(case: &str) {
-    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Answer::After(HEALTHY)) else {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, |_| Completion::After(HEALTHY)) else {
         return;
     };
     let changes = json!({"runtime": "2s", "iodepth": 8});
@@ -215,7 +215,7 @@ fn pause_at_the_end(case: &str) {
     claim_pause(&mut claims, &outcome, 1.55, 2.0);
 }
 
-/// The storage hangs from 0.5 s on, the runner does not run from 3 s to 4 s.
+/// The storage hangs from 0.5 s on; the runner is paused from 3 s to 4 s.
 fn pause_in_a_hang(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(0.5)) else {
         return;

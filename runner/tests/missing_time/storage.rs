@@ -1,5 +1,5 @@
-//! A filesystem (FUSE) that answers each request when a script says so, or never. Every request
-//! that is still open is answered on drop, even after a panic.
+//! A FUSE filesystem that completes each request when a script decides, or never. Every request
+//! that is still open is completed on drop, even after a panic.
 
 use super::scratch;
 use fuser::{
@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// Latency of a request without a fault. It limits the CPU time that a test takes.
+/// Latency of a request without a fault. It limits the CPU time of a test.
 pub(crate) const HEALTHY: Duration = Duration::from_millis(10);
 const ATTRIBUTES_VALID: Duration = Duration::from_secs(1);
 const ROOT: u64 = 1;
@@ -37,14 +37,14 @@ pub(crate) struct Io {
     pub kind: Kind,
     pub file: String,
     pub offset: u64,
-    /// Number of earlier requests of this kind, over all files.
+    /// Number of earlier requests of this kind, across all files.
     pub index: u64,
     /// Time since the first request.
     pub at: Duration,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Answer {
+pub(crate) enum Completion {
     After(Duration),
     /// At a time since the first request.
     At(Duration),
@@ -52,16 +52,16 @@ pub(crate) enum Answer {
     Never,
 }
 
-pub(crate) const AT_ONCE: Answer = Answer::After(Duration::ZERO);
+pub(crate) const IMMEDIATELY: Completion = Completion::After(Duration::ZERO);
 
-type Script = Box<dyn Fn(&Io) -> Answer + Send + Sync>;
+type Script = Box<dyn Fn(&Io) -> Completion + Send + Sync>;
 type Reply = Box<dyn FnOnce() + Send>;
 
-/// The replies that wait for their time.
+/// Replies that are not due yet.
 #[derive(Default)]
 struct Held {
     timed: BTreeMap<(Instant, u64), Reply>,
-    endless: Vec<Reply>,
+    until_release: Vec<Reply>,
     count: u64,
     released: bool,
     closed: bool,
@@ -86,7 +86,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Gate {
-    fn answer(&self, kind: Kind, file: &str, offset: u64, reply: Reply) {
+    fn handle(&self, kind: Kind, file: &str, offset: u64, reply: Reply) {
         let now = Instant::now();
         let (io, first) = {
             let mut clock = lock(&self.clock);
@@ -104,9 +104,9 @@ impl Gate {
             (io, first)
         };
         let due = match (self.script)(&io) {
-            Answer::After(delay) => Some(now + delay),
-            Answer::At(at) => Some(first + at),
-            Answer::Never => None,
+            Completion::After(delay) => Some(now + delay),
+            Completion::At(at) => Some(first + at),
+            Completion::Never => None,
         };
         let mut held = lock(&self.held);
         if held.released || due.is_some_and(|due| due <= now) {
@@ -117,12 +117,12 @@ impl Gate {
         let key = held.count;
         match due {
             Some(due) => drop(held.timed.insert((due, key), reply)),
-            None => held.endless.push(reply),
+            None => held.until_release.push(reply),
         }
         self.changed.notify_all();
     }
 
-    /// Sends each reply at its time.
+    /// Sends each reply when it is due.
     fn send_replies(&self) {
         let mut held = lock(&self.held);
         while !held.closed {
@@ -130,7 +130,7 @@ impl Gate {
             let mut due: Vec<Reply> = Vec::new();
             let released = held.released;
             if released {
-                due.append(&mut held.endless);
+                due.append(&mut held.until_release);
             }
             while let Some(entry) = held.timed.first_entry()
                 && (released || entry.key().0 <= now)
@@ -218,7 +218,7 @@ fn attributes(ino: u64, length: u64) -> FileAttr {
     }
 }
 
-/// Direct writes are in flight at the same time, as on a block device.
+/// Direct writes run in parallel, as on a block device.
 fn open_flags(flags: i32) -> FopenFlags {
     if flags & libc::O_DIRECT == 0 {
         return FopenFlags::empty();
@@ -337,7 +337,7 @@ impl Filesystem for Files {
             reply.ok();
         };
         self.gate
-            .answer(Kind::Unlink, &name.to_string_lossy(), 0, Box::new(remove));
+            .handle(Kind::Unlink, &name.to_string_lossy(), 0, Box::new(remove));
     }
 
     fn read(
@@ -361,7 +361,7 @@ impl Filesystem for Files {
             Err(error) => reply.error(error),
         };
         self.gate
-            .answer(Kind::Read, &self.name(ino), offset, Box::new(send));
+            .handle(Kind::Read, &self.name(ino), offset, Box::new(send));
     }
 
     fn write(
@@ -389,17 +389,17 @@ impl Filesystem for Files {
             Err(error) => reply.error(error),
         };
         self.gate
-            .answer(Kind::Write, &self.name(ino), offset, Box::new(send));
+            .handle(Kind::Write, &self.name(ino), offset, Box::new(send));
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        // The close of a file must not hang.
+        // Closing a file must not hang.
         reply.ok();
     }
 
     fn fsync(&self, _: &Request, ino: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         let send = Box::new(move || reply.ok());
-        self.gate.answer(Kind::Sync, &self.name(ino), 0, send);
+        self.gate.handle(Kind::Sync, &self.name(ino), 0, send);
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
@@ -452,12 +452,12 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// A filesystem with existing files of this length; `None` with a reported skip where FUSE is
-    /// not permitted.
+    /// A filesystem with existing files of this length. Returns `None` and reports a skip if FUSE
+    /// is not permitted.
     pub(crate) fn new(
         files: &[&str],
         length: u64,
-        script: impl Fn(&Io) -> Answer + Send + Sync + 'static,
+        script: impl Fn(&Io) -> Completion + Send + Sync + 'static,
     ) -> Option<Self> {
         let at = scratch::directory();
         let gate = Arc::new(Gate {
@@ -502,7 +502,7 @@ impl Storage {
         self.at.path().join(name)
     }
 
-    /// Whether a file has a name, without a request to the filesystem.
+    /// Returns whether a file exists, without a request to the filesystem.
     pub(crate) fn contains(&self, name: &str) -> bool {
         lock(&self.nodes)
             .values()
@@ -514,7 +514,7 @@ impl Storage {
         lock(&self.gate.clock).first
     }
 
-    /// Answers all open requests now, and later ones immediately.
+    /// Completes all open requests now, and later ones immediately.
     pub(crate) fn release(&self) {
         self.gate.release();
     }
@@ -523,7 +523,7 @@ impl Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         self.release();
-        // Aborts the connection, so that nothing can wait for it anymore.
+        // Aborts the connection, so that no process can keep waiting for it.
         let at = self.at.path().to_str().unwrap();
         let _ = scratch::run("umount", &["--force", "--lazy", at]);
         self.gate.close();

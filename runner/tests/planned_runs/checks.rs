@@ -1,4 +1,4 @@
-//! What a run does, compared with its plan.
+//! Compares a run with its plan.
 
 use crate::{
     expected::{Bounds, total_bytes, total_ios, totals},
@@ -18,7 +18,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Memory of the runner without buffers, per run and per worker.
+/// The runner's memory without buffers, per run and per worker.
 const BASE_BYTES: u64 = 64 << 20;
 const WORKER_BYTES: u64 = 4 << 20;
 
@@ -59,7 +59,7 @@ fn changed_by_refused_run(observed: &Observed) -> Option<String> {
     (observed.before != observed.after).then(|| "the refused run changed files".to_owned())
 }
 
-/// Codes and fields; texts contain times.
+/// Codes and fields only, because texts contain times.
 fn problems(observed: &Observed) -> Option<String> {
     let key = |problem: &Problem| (problem.code.clone(), problem.field.clone());
     let planned: Vec<_> = observed.plan.problems.iter().map(key).collect();
@@ -73,7 +73,7 @@ fn problems(observed: &Observed) -> Option<String> {
     })
 }
 
-/// The run starts with the jobs of the plan.
+/// The run must start with the jobs of the plan.
 fn accepted(observed: &Observed) -> Option<String> {
     let accepted = observed.run.accepted.as_ref()?;
     let planned = &observed.plan.jobs;
@@ -82,7 +82,7 @@ fn accepted(observed: &Observed) -> Option<String> {
         .iter()
         .zip(&mut jobs)
         .flat_map(|(planned, job)| planned.targets.iter().zip(&mut job.targets));
-    // Its device is known when it is attached.
+    // Its device is only known once it is attached.
     for (planned, target) in targets.filter(|(planned, _)| planned.kind == TargetKind::Loop) {
         target.device.clone_from(&planned.device);
         target.filesystem.clone_from(&planned.filesystem);
@@ -94,7 +94,7 @@ fn accepted(observed: &Observed) -> Option<String> {
     differing.map(|(planned, job)| format!("planned {planned:?}, accepted {job:?}"))
 }
 
-/// I/Os and bytes of each job.
+/// Compares the I/Os and bytes of each job with the expected ones.
 fn measured(case: &Case, observed: &Observed, report: &Report) -> Vec<String> {
     let pairs = observed.plan.jobs.iter().zip(&report.jobs).enumerate();
     let check = |(index, (job, done))| {
@@ -110,7 +110,7 @@ fn measured(case: &Case, observed: &Observed, report: &Report) -> Vec<String> {
     pairs.filter_map(check).chain(limits).collect()
 }
 
-/// Bytes of layout and of the measurement.
+/// Compares the bytes written by layout and measurement with the plan.
 fn written(observed: &Observed, report: &Report) -> Vec<String> {
     let plan = &observed.plan;
     let estimate = &plan.estimate;
@@ -141,7 +141,7 @@ fn written(observed: &Observed, report: &Report) -> Vec<String> {
         .iter()
         .any(|job| job.timing.time_based && job.pattern.rw.writes());
     if bound.is_none() && !is_unlimited {
-        found.push("the bytes of the measurement have no bound".into());
+        found.push("the planned bytes of the measurement have no upper bound".into());
     }
     found
 }
@@ -157,7 +157,7 @@ fn memory(observed: &Observed) -> Option<String> {
     })
 }
 
-/// Files before the run, and those of the plan that are not removed.
+/// Files that existed before the run, and files that the plan creates and does not remove.
 fn names(observed: &Observed) -> Option<String> {
     let mut expected: BTreeSet<PathBuf> = observed.before.keys().cloned().collect();
     for job in &observed.plan.jobs {
@@ -172,7 +172,7 @@ fn names(observed: &Observed) -> Option<String> {
     (expected != found).then(|| format!("files {expected:?} expected, {found:?} found"))
 }
 
-/// No file is shorter than planned; longer ones are those that a job extends with its writes.
+/// No file is shorter than planned; only files that a job extends with its writes may be longer.
 fn lengths(observed: &Observed) -> Vec<String> {
     let mut planned: BTreeMap<&str, Bounds> = BTreeMap::new();
     for job in &observed.plan.jobs {
@@ -199,7 +199,7 @@ fn lengths(observed: &Observed) -> Vec<String> {
     planned.into_iter().filter_map(check).collect()
 }
 
-/// Only files that the plan writes change.
+/// Only files that the plan writes to may change.
 fn changed_files(case: &Case, observed: &Observed) -> Vec<String> {
     let mut may_change = BTreeSet::new();
     for job in &observed.plan.jobs {
@@ -224,7 +224,8 @@ fn changed_files(case: &Case, observed: &Observed) -> Vec<String> {
         .collect()
 }
 
-/// Findings about existing files are about those that change, and data of others is confirmed.
+/// Findings about existing files must refer to files that change, and overwriting foreign data
+/// requires a confirmation.
 fn announced(case: &Case, observed: &Observed) -> Vec<String> {
     let mut found = Vec::new();
     let target = observed.before.keys().find(|path| path.ends_with("target"));
@@ -251,7 +252,7 @@ fn announced(case: &Case, observed: &Observed) -> Vec<String> {
     if is_overwritten && !has_finding("file_overwritten") {
         found.push("overwritten without a finding".into());
     }
-    // A fresh file is another file; `file_overwritten` reports it.
+    // A fresh file replaces the existing one, which `file_overwritten` reports.
     let is_fresh = |job: &ResolvedJob| job.target.file_state == FileState::Fresh;
     let is_replaced = observed.plan.jobs.iter().any(is_fresh) && has_finding("file_overwritten");
     if is_extended && !appends && !is_replaced && !has_finding("file_extended") {

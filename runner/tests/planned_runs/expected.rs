@@ -1,10 +1,10 @@
-//! I/Os that a job must issue, computed from its options.
+//! Computes the I/Os that a job must issue from its options.
 
 use crate::files::Case;
 use leadline_protocol::{job::rw::RwKind, plan::job::ResolvedJob, report::JobReport};
 use serde_json::Value;
 
-/// Smallest and largest number.
+/// Minimum and maximum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub low: u64,
@@ -30,7 +30,7 @@ fn block_sizes(rw: RwKind, job: &ResolvedJob) -> (u64, u64) {
     (min, used().map(|(_, bs)| bs.max).max().unwrap())
 }
 
-/// Bytes that all workers transfer if neither time nor `number_ios` ends the job.
+/// Bytes that all workers transfer if neither `runtime` nor `number_ios` limits the job.
 fn bytes(requested: &Value, job: &ResolvedJob) -> Bounds {
     let (min, max) = block_sizes(job.pattern.rw, job);
     let has_total = ["io_size", "filesize"].map(|name| !requested[name].is_null());
@@ -42,7 +42,7 @@ fn bytes(requested: &Value, job: &ResolvedJob) -> Bounds {
         } else {
             blocks * job.timing.loops
         };
-        // A block that does not fit is not issued.
+        // The last block is not issued if it does not fit.
         let is_exact = min == max;
         let low = if is_exact {
             high
@@ -59,16 +59,16 @@ fn bytes(requested: &Value, job: &ResolvedJob) -> Bounds {
     (0..job.numjobs).map(of_worker).fold(none, sum)
 }
 
-fn ends_by_time(job: &ResolvedJob) -> bool {
+fn is_limited_by_time(job: &ResolvedJob) -> bool {
     job.timing.runtime_ms.is_some()
 }
 
-/// I/Os and bytes of a job whose amount does not depend on time, in both directions together.
+/// I/Os and bytes of a job whose amount does not depend on time, summed across both directions.
 pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, Bounds) {
     let requested = &case.jobs[index];
     let (min, max) = block_sizes(job.pattern.rw, job);
     let timing = &job.timing;
-    // As in fio, the limit is per worker and pass.
+    // As in fio, the limit applies per worker and pass.
     let passes = timing.loops * u64::from(job.numjobs);
     let limit = timing.number_ios.map(|ios| ios * passes);
     let mut bytes = bytes(requested, job);
@@ -83,7 +83,7 @@ pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, B
         high: bytes.high / min,
     };
     if let Some(limit) = limit {
-        // A worker with a shorter region may end before its limit.
+        // A worker with a shorter region may finish before its limit.
         ios = Bounds {
             low: if job.numjobs == 1 {
                 ios.low.min(limit)
@@ -97,8 +97,8 @@ pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, B
             high: bytes.high.min(limit * max),
         };
     }
-    // The ramp is not measured, and time ends the job before its size.
-    if timing.ramp_ms > 0 || ends_by_time(job) {
+    // The ramp is not measured, and `runtime` ends the job before it has transferred its size.
+    if timing.ramp_ms > 0 || is_limited_by_time(job) {
         (ios.low, bytes.low) = (0, 0);
     }
     (ios, bytes)

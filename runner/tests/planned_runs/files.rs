@@ -1,4 +1,4 @@
-//! Scratch filesystems, the files that a job finds there, and what becomes of them.
+//! Scratch filesystems, the files that exist before a job, and their state afterward.
 
 use crate::scratch::{self, Disk, Loop, Mounted};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum Filesystem {
     Ext4,
     Tmpfs,
 }
@@ -24,35 +24,35 @@ pub(crate) enum Place {
 pub(crate) enum Content {
     Absent,
     /// Created by Leadline.
-    Own,
-    /// Created by Leadline, with holes.
-    OwnSparse,
+    Owned,
+    /// Created by Leadline, as a sparse file.
+    OwnedSparse,
     Foreign,
-    /// Backs a loop device, which is the target.
+    /// The backing file of the loop device that is the target.
     LoopDevice,
 }
 
 pub(crate) struct Case {
-    pub place: Place,
+    pub filesystem: Filesystem,
     pub content: Content,
     /// Length of the file.
     pub length: u64,
-    /// Overwriting foreign data is confirmed.
+    /// Whether overwriting foreign data is confirmed.
     pub confirms: bool,
-    /// The jobs, with the file `target` or directory `.` instead of a path.
+    /// The jobs. They use the file `target` or the directory `.` instead of a path.
     pub jobs: Vec<Value>,
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (place, content, length) = (self.place, self.content, self.length);
+        let (filesystem, content, length) = (self.filesystem, self.content, self.length);
         let confirms = if self.confirms { "" } else { " unconfirmed" };
         let jobs = json!(self.jobs);
-        write!(f, "{place:?} {content:?} {length}{confirms} {jobs}")
+        write!(f, "{filesystem:?} {content:?} {length}{confirms} {jobs}")
     }
 }
 
-/// Both filesystems, mounted for all cases.
+/// Both filesystems, mounted once for all cases.
 pub(crate) struct Scene {
     ext4: Disk,
     _tmpfs: Mounted,
@@ -61,7 +61,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// `None` with a reported skip where the host does not permit it.
+    /// Returns `None` and reports a skip if the host does not permit it.
     pub(crate) fn create() -> Option<Self> {
         let ext4 = Disk::ext4()?;
         let directory = scratch::directory();
@@ -78,7 +78,7 @@ impl Scene {
     }
 }
 
-/// Directory of a case, removed on drop.
+/// A case's directory, removed on drop.
 pub(crate) struct Directory {
     pub path: PathBuf,
     device: Option<Loop>,
@@ -86,9 +86,9 @@ pub(crate) struct Directory {
 
 impl Directory {
     pub(crate) fn create(case: &Case, scene: &Scene, seed: u64) -> Self {
-        let root = match case.place {
-            Place::Ext4 => &scene.ext4.at,
-            Place::Tmpfs => &scene.tmpfs,
+        let root = match case.filesystem {
+            Filesystem::Ext4 => &scene.ext4.at,
+            Filesystem::Tmpfs => &scene.tmpfs,
         };
         let path = root.join(format!("case{seed}"));
         fs::create_dir(&path).unwrap();
@@ -100,7 +100,7 @@ impl Directory {
         Self { path, device }
     }
 
-    /// The jobs on the files of this directory.
+    /// Returns the jobs with paths in this directory.
     pub(crate) fn document(&self, case: &Case) -> Value {
         let target = match &self.device {
             Some(device) => PathBuf::from(&device.0),
@@ -132,7 +132,7 @@ impl Case {
             return;
         }
         let file = File::create(path).unwrap();
-        let is_sparse = self.content == Content::OwnSparse;
+        let is_sparse = self.content == Content::OwnedSparse;
         let step = if is_sparse { 256 * KIB } else { 64 * KIB };
         // A loop device without data needs no confirmation.
         if self.content != Content::LoopDevice {
@@ -144,13 +144,13 @@ impl Case {
         file.set_len(self.length).unwrap();
         file.sync_all().unwrap();
         drop(file);
-        if matches!(self.content, Content::Own | Content::OwnSparse) {
-            scratch::own(path);
+        if matches!(self.content, Content::Owned | Content::OwnedSparse) {
+            scratch::mark_owned(path);
         }
     }
 }
 
-/// A file.
+/// State of a file.
 #[derive(PartialEq)]
 pub(crate) struct FileState {
     pub content: Vec<u8>,
@@ -159,7 +159,7 @@ pub(crate) struct FileState {
     pub modified_ns: i128,
 }
 
-/// All files of a directory by their path.
+/// All files in a directory by path.
 pub(crate) type Snapshot = BTreeMap<PathBuf, FileState>;
 
 pub(crate) fn snapshot(directory: &Path) -> Snapshot {

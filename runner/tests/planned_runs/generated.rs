@@ -1,6 +1,6 @@
-//! Generated jobs. Equal seeds give equal jobs on every host.
+//! Generated jobs. A seed generates the same jobs on every host.
 
-use crate::files::{Case, Content, KIB, MIB, Place};
+use crate::files::{Case, Content, Filesystem, KIB, MIB};
 use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 use serde_json::{Value, json};
 
@@ -8,20 +8,20 @@ struct Generator(Xoshiro256PlusPlus);
 
 pub(crate) fn case(seed: u64) -> Case {
     let mut random = Generator(Xoshiro256PlusPlus::seed_from_u64(seed));
-    let place = random.pick(&[Place::Ext4, Place::Ext4, Place::Tmpfs]);
+    let filesystem = random.pick(&[Filesystem::Ext4, Filesystem::Ext4, Filesystem::Tmpfs]);
     let content = random.pick(&[
         Content::Absent,
         Content::Absent,
         Content::Absent,
-        Content::Own,
-        Content::Own,
-        Content::OwnSparse,
+        Content::Owned,
+        Content::Owned,
+        Content::OwnedSparse,
         Content::Foreign,
         Content::LoopDevice,
     ]);
     let count = if random.one_in(4) { 2 } else { 1 };
     let mut case = Case {
-        place,
+        filesystem,
         content,
         length: random.length(content),
         confirms: !random.one_in(8),
@@ -146,7 +146,8 @@ impl Generator {
         } else {
             self.pick(&kinds)
         };
-        // The kernel rejects a trim of pages that another job is writing (blkdev_fallocate: EBUSY).
+        // The kernel rejects a trim of pages that another job is writing to (blkdev_fallocate:
+        // EBUSY).
         let rw = match &case.jobs[..] {
             [first, ..] if is_trim(first) != rw.contains("trim") => "randread",
             _ => rw,
@@ -281,7 +282,7 @@ impl Generator {
         }
     }
 
-    /// Limits that a small job reaches within a second.
+    /// Rate limits low enough to throttle a small job within a second.
     fn rates(&mut self, job: &mut Options) {
         if self.one_in(8) {
             job.set(
@@ -335,7 +336,7 @@ impl Generator {
         }
     }
 
-    /// One option that is wrong, or that contradicts another one.
+    /// Adds one invalid option, or one that contradicts another option.
     fn mistake(&mut self, job: &mut Options) {
         let mistakes = [
             ("bs", json!("1000")),

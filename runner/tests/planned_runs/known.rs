@@ -2,14 +2,14 @@
 
 use crate::{
     checks,
-    files::{Case, Content, Place, Scene},
+    files::{Case, Content, Filesystem, Scene},
     observed::Observed,
 };
 use serde_json::{Value, json};
 
-/// Existing length of the file, jobs, and the code of the problem that the plan reports.
+/// Initial length of the file, the jobs, and the code of the problem that the plan reports.
 fn cases() -> Vec<(Content, u64, Value, Option<&'static str>)> {
-    use Content::{Absent, Foreign, LoopDevice, Own};
+    use Content::{Absent, Foreign, LoopDevice, Owned};
     let loop_read = json!({"rw": "randread", "direct": 0, "size": "64k", "loop_device": 1});
     let loop_write = json!({"rw": "write", "direct": 0, "size": "256k", "loop_device": 1});
     let write = json!({"rw": "write", "direct": 0, "size": "64k"});
@@ -18,7 +18,7 @@ fn cases() -> Vec<(Content, u64, Value, Option<&'static str>)> {
     let read_flush = json!({"rw": "read", "direct": 0, "size": "64k", "end_fsync": 1});
     let trim_flush = json!({"rw": "trim", "direct": 1, "size": "64k", "end_fsync": 1});
     vec![
-        // The file of a loop device is not opened for writing.
+        // The backing file of a loop device is not opened for writing.
         (
             Absent,
             0,
@@ -26,37 +26,37 @@ fn cases() -> Vec<(Content, u64, Value, Option<&'static str>)> {
             Some("conflicting_options"),
         ),
         (
-            Own,
+            Owned,
             1 << 20,
             json!([write, loop_write]),
             Some("conflicting_options"),
         ),
         (
-            Own,
+            Owned,
             1 << 20,
             json!([loop_read, {"rw": "read", "direct": 0}]),
             None,
         ),
-        // The device is 512 bytes × n long, and is not the file that was confirmed.
-        (Own, 643_081, json!([loop_read]), None),
+        // The length of the device is a multiple of 512 bytes, and it is not the confirmed file.
+        (Owned, 643_081, json!([loop_read]), None),
         (Foreign, 100_000, json!([loop_write]), None),
         (Foreign, 1 << 20, json!([loop_write]), None),
         (Absent, 0, json!([bytes]), Some("loop_too_short")),
         // Phases.
         (Absent, 0, json!([no_io]), None),
-        (Own, 1 << 20, json!([read_flush]), None),
+        (Owned, 1 << 20, json!([read_flush]), None),
         (LoopDevice, 1 << 20, json!([trim_flush]), None),
     ]
 }
 
 #[test]
-fn plans_that_once_differed_are_what_their_runs_do() {
+fn plans_that_once_differed_match_their_runs() {
     let Some(scene) = Scene::create() else { return };
     let mut seed = 0;
-    for place in [Place::Ext4, Place::Tmpfs] {
+    for filesystem in [Filesystem::Ext4, Filesystem::Tmpfs] {
         for (content, length, jobs, code) in cases() {
             let case = Case {
-                place,
+                filesystem,
                 content,
                 length,
                 confirms: true,

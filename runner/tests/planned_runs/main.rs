@@ -1,9 +1,9 @@
-//! The plan of a job is what its run does. Generated jobs are planned and then run on scratch
-//! filesystems; problems, I/Os, bytes, phases, times, memory and files of the run are compared with
-//! the plan. What an I/O count must be is computed here, from the documentation.
+//! Checks that runs match their plans. Generated jobs are planned and then run on scratch
+//! filesystems; a run's problems, I/Os, bytes, phases, times, memory and files are compared with
+//! the plan. Expected I/O counts are computed here, from the documentation.
 //!
-//! `cargo test -p leadline-runner --test planned_runs -- --ignored --nocapture` runs all 1,000 jobs,
-//! with `LEADLINE_CASE=N` only one of them.
+//! `cargo test -p leadline-runner --test planned_runs -- --ignored --nocapture` runs all 1,000
+//! jobs; with `LEADLINE_CASE=N`, it runs only one of them.
 
 #[path = "../scratch/mod.rs"]
 mod scratch;
@@ -21,7 +21,7 @@ use files::{Case, Scene};
 use observed::Observed;
 use std::{collections::BTreeMap, env, sync::Mutex};
 
-/// Jobs of the subset that always runs.
+/// Number of jobs in the subset that always runs.
 const SUBSET: u64 = 150;
 const ALL: u64 = 1000;
 const THREADS: u64 = 4;
@@ -30,7 +30,7 @@ const THREADS: u64 = 4;
 #[derive(Default)]
 struct Results {
     done: usize,
-    /// Jobs that the plan rejects, by the code of each problem.
+    /// Number of jobs that the plan rejects, by problem code.
     refused: BTreeMap<String, usize>,
     /// Largest peak memory of a run beyond its planned buffers, in bytes.
     overhead_bytes: u64,
@@ -78,7 +78,7 @@ fn check(seeds: impl Iterator<Item = u64>) {
     let (count, done) = (seeds.len(), results.done);
     let overhead_mib = results.overhead_bytes >> 20;
     eprintln!(
-        "{count} jobs: {done} done, up to {overhead_mib} MiB besides buffers, refused {:?}",
+        "{count} jobs: {done} done, up to {overhead_mib} MiB in addition to buffers, refused {:?}",
         results.refused
     );
     assert!(
@@ -91,12 +91,12 @@ fn check(seeds: impl Iterator<Item = u64>) {
 }
 
 #[test]
-fn the_plan_of_a_job_is_what_its_run_does() {
+fn runs_match_their_plans() {
     check(0..SUBSET);
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn the_plans_of_all_jobs_are_what_their_runs_do() {
+fn all_runs_match_their_plans() {
     check(0..ALL);
 }

@@ -1,4 +1,4 @@
-//! A plan, the run after it, and the files before and after both.
+//! A plan, the subsequent run, and the files before and after each of them.
 
 use crate::{
     files::{Case, Directory, Scene, Snapshot, snapshot},
@@ -14,9 +14,9 @@ use std::{
 };
 
 pub(crate) struct Observed {
-    /// The plan with the confirmations of the run.
+    /// The plan with the run's confirmations.
     pub plan: Plan,
-    /// Paths that the plan asked to confirm.
+    /// Paths whose overwrite the plan requires to be confirmed.
     pub confirmed: Vec<String>,
     /// Exit code of the plan.
     pub plan_code: i32,
@@ -35,7 +35,7 @@ pub(crate) struct Run {
     pub report: Option<Report>,
     /// Codes of the findings.
     pub findings: Vec<String>,
-    /// Problems of a failed run.
+    /// Problems reported by a failed run.
     pub problems: Vec<Problem>,
     pub peak_rss_bytes: u64,
     pub stderr: String,

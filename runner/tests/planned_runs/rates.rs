@@ -1,4 +1,4 @@
-//! Upper limits by rates and pauses.
+//! Upper bounds from rates and pauses.
 
 use leadline_protocol::{
     job::{engine::EngineName, keyword::RateProcess},
@@ -10,7 +10,7 @@ use leadline_protocol::{
 const DEVIATIONS: f64 = 6.0;
 
 pub(crate) fn violations(job: &ResolvedJob, done: &JobReport) -> Vec<String> {
-    // I/Os that were due in the ramp may be issued late.
+    // I/Os that were due in the ramp may be issued later.
     let seconds = (done.duration_ms + job.timing.ramp_ms as f64) / 1e3;
     let (rate, rate_iops, bs) = (&job.timing.rate, &job.timing.rate_iops, &job.pattern.bs);
     let directions = [
@@ -44,7 +44,7 @@ fn exceeds(done: &DirectionStats, bound: Bound) -> bool {
     }
 }
 
-/// What all workers issue at most.
+/// The most that all workers may issue together.
 fn bound(
     job: &ResolvedJob,
     bytes: Option<u64>,
@@ -59,7 +59,7 @@ fn bound(
             RateProcess::Linear => 0.0,
             RateProcess::Poisson => DEVIATIONS * mean.sqrt() + DEVIATIONS,
         };
-        // The first I/O of each worker is due at the start.
+        // Each worker's first I/O is due at the start.
         (mean + spread + 1.0) * workers * unit
     };
     let by_ios = ios.map(|rate| Bound::Ios(within(rate, 1.0)));

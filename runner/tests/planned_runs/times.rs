@@ -1,4 +1,4 @@
-//! Phases and durations of a run, compared with those of the plan.
+//! A run's phases and durations compared with the plan's.
 
 use crate::observed::Observed;
 use leadline_protocol::{
@@ -10,9 +10,9 @@ use leadline_protocol::{
     report::{EndedBy, Report},
 };
 
-/// A loaded host may be late by this much.
+/// Maximum delay on a loaded host.
 const LATE_MS: f64 = 2000.0;
-/// Differences of times in ms, which are sums of fractions.
+/// Tolerance for times in ms that are sums of fractions.
 const ROUNDING_MS: f64 = 1e-6;
 
 pub(crate) fn violations(observed: &Observed, report: &Report) -> Vec<String> {
@@ -35,7 +35,7 @@ fn ramp_ms(report: &Report) -> f64 {
     phase.map_or(0.0, |time| time.duration_ms)
 }
 
-/// Time alone ends every job.
+/// All jobs are limited only by `runtime`.
 fn is_time_bound(plan: &Plan) -> bool {
     let mut jobs = plan.jobs.iter();
     jobs.all(|job| job.timing.time_based && job.timing.number_ios.is_none())

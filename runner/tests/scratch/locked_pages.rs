@@ -1,5 +1,5 @@
-//! Keeps pages of a file in the page cache. Some hosts evict pages that were idle for seconds, for
-//! example with DAMON, although memory is free.
+//! Keeps pages of a file in the page cache. Some hosts evict pages that have been idle for seconds,
+//! for example with DAMON, even if memory is free.
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap, munmap};
 use std::{ffi::c_void, fs::File, ptr::null_mut};
@@ -16,7 +16,7 @@ impl LockedPages {
         Self::range(file, 0, bytes)
     }
 
-    /// Like `of`, from an offset that is a multiple of the page size.
+    /// Like `of`, but starts at an offset, which must be a multiple of the page size.
     pub(crate) fn range(file: &File, offset: u64, bytes: u64) -> Self {
         let bytes = usize::try_from(bytes).unwrap();
         // SAFETY: a new mapping at an address that the kernel chooses.

@@ -1,12 +1,12 @@
-//! dm and md devices in a user-mode Linux, created by dmsetup and mdadm without udev.
+//! dm and md devices in user-mode Linux, created by dmsetup and mdadm without udev.
 
 use super::run;
 use std::path::Path;
 
-/// dm counts in sectors.
+/// Unit of dm tables.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
-/// Creates a dm device. Returns the path of its node.
+/// Creates a dm device. Returns its device path.
 pub(crate) fn create(name: &str, table: &str) -> String {
     run("dmsetup", &["create", name, "--table", table]).unwrap();
     let columns = ["-c", "--noheadings", "-o", "blkdevname"];
@@ -14,7 +14,7 @@ pub(crate) fn create(name: &str, table: &str) -> String {
     format!("/dev/{node}")
 }
 
-/// Creates an array of equal disks. Returns the path of its node.
+/// Creates an array of equal-sized disks. Returns its device path.
 pub(crate) fn create_array(level: &str, options: &[&str], disks: &[String]) -> String {
     let number = (0..)
         .find(|number| !Path::new(&format!("/sys/block/md{number}")).exists())
@@ -42,13 +42,13 @@ pub(crate) fn create_array(level: &str, options: &[&str], disks: &[String]) -> S
 /// A dm device, removed on drop.
 pub(crate) struct Mapped {
     name: String,
-    /// Path of its node.
+    /// Device path.
     pub node: String,
     sectors: u64,
 }
 
 impl Mapped {
-    /// With a table of one line, for example `linear /dev/ubda 0`.
+    /// Creates it with a one-line table, for example `linear /dev/ubda 0`.
     pub(crate) fn new(name: &str, bytes: u64, target: &str) -> Self {
         let sectors = bytes / SECTOR_BYTES;
         Self {
@@ -58,17 +58,17 @@ impl Mapped {
         }
     }
 
-    /// Suspends it, with options of dmsetup.
+    /// Suspends the device, with options for dmsetup.
     pub(crate) fn suspend(&self, options: &[&str]) {
         run("dmsetup", &[&["suspend"], options, &[&self.name]].concat()).unwrap();
     }
 
-    /// Also activates a loaded table.
+    /// Resumes the device, which also activates a loaded table.
     pub(crate) fn resume(&self) {
         run("dmsetup", &["resume", &self.name]).unwrap();
     }
 
-    /// Loads a table of one line, which the next `resume` activates.
+    /// Loads a one-line table, which the next `resume` activates.
     pub(crate) fn load(&self, target: &str) {
         self.load_table(&format!("0 {} {target}", self.sectors));
     }
@@ -87,7 +87,7 @@ impl Drop for Mapped {
     }
 }
 
-/// An array, stopped on drop.
+/// An md array, stopped on drop.
 pub(crate) struct Array(pub String);
 
 impl Array {

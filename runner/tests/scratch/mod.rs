@@ -1,7 +1,7 @@
 //! Test resources that are removed on drop: a directory, loop devices on files in it, mounted
-//! filesystems, and resolved jobs. A test creates what it needs and tolerates other devices of the
+//! filesystems, and resolved jobs. A test creates what it needs and ignores other devices on the
 //! host.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, reason = "each test binary uses some of it")]
 
 pub(crate) mod document;
 pub(crate) mod locked_pages;
@@ -20,8 +20,8 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// A temporary directory with a canonical path, in `target`, because /tmp may be a tmpfs. In a
-/// user-mode Linux `target` is read-only, and the directory is in its tmpfs.
+/// A temporary directory with a canonical path, in `target`, because /tmp may be a tmpfs. In
+/// user-mode Linux, `target` is read-only, and the directory is on a tmpfs.
 pub(crate) fn directory() -> tempfile::TempDir {
     if uml::is_inside() {
         return tempfile::tempdir().unwrap();
@@ -48,11 +48,11 @@ pub(crate) fn run(program: &str, args: &[&str]) -> Result<String, String> {
 /// Reports a skipped test on stderr, even if test output is captured.
 pub(crate) fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
-    // Captured output, in which skips are counted.
+    // Also print to captured output, in which skips are counted.
     eprintln!("SKIP: {reason}");
 }
 
-/// Creates a file without holes, which may be overwritten.
+/// Creates a fully allocated file, which may be overwritten.
 pub(crate) fn image(path: &Path, bytes: u64) {
     let file = File::create(path).unwrap();
     let chunk = vec![0x5a; 1 << 20];
@@ -61,12 +61,12 @@ pub(crate) fn image(path: &Path, bytes: u64) {
             .unwrap();
     }
     file.sync_all().unwrap();
-    own(path);
+    mark_owned(path);
 }
 
-/// Marks a file as one that Leadline created (`system::host::ownership`): it may be overwritten
-/// without a confirmation, even while the test has it open.
-pub(crate) fn own(path: &Path) {
+/// Marks a file as created by Leadline (`system::host::ownership`): it may be overwritten without a
+/// confirmation, even while the test has it open.
+pub(crate) fn mark_owned(path: &Path) {
     let file = File::open(path).unwrap();
     let found = file.metadata().unwrap();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -78,7 +78,7 @@ pub(crate) fn own(path: &Path) {
         found.mtime_nsec(),
         now.as_millis()
     );
-    // Without user xattrs, the run needs a confirmation.
+    // If user xattrs are not supported, the run needs a confirmation.
     let flags = rustix::fs::XattrFlags::empty();
     let _ = rustix::fs::fsetxattr(&file, "user.leadline.made", mark.as_bytes(), flags);
 }
@@ -87,7 +87,7 @@ pub(crate) fn own(path: &Path) {
 pub(crate) struct Loop(pub String);
 
 impl Loop {
-    /// Attaches a file or device; `None` with a reported skip where that is not permitted.
+    /// Attaches a file or device. Returns `None` and reports a skip if that is not permitted.
     pub(crate) fn attach(file: &Path, options: &[&str]) -> Option<Self> {
         let mut args = vec!["--find", "--show"];
         args.extend(options);
@@ -120,7 +120,7 @@ impl Mounted {
         Self::with_options(device, at, "defaults")
     }
 
-    /// Takes over an existing mount.
+    /// Takes ownership of an existing mount.
     pub(crate) fn existing(at: &Path) -> Self {
         Self(at.into())
     }
@@ -134,14 +134,14 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // The kernel closes the files of a ring some time after the exit of its process.
+        // The kernel closes a ring's files some time after its process exits.
         for _ in 0..100 {
             if run("umount", &[self.0.to_str().unwrap()]).is_ok() {
                 return;
             }
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
-        skip(&format!("{} stays mounted", self.0.display()));
+        skip(&format!("{} could not be unmounted", self.0.display()));
     }
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct Disk {
     _mounted: Mounted,
     pub device: Loop,
     _directory: tempfile::TempDir,
-    /// Of an image that is not in `_directory`.
+    /// The directory of an image that is not in `_directory`.
     _image: Option<tempfile::TempDir>,
 }
 
@@ -162,7 +162,7 @@ impl Disk {
         Self::with_image(None, make, mount_options, direct_io)
     }
 
-    /// With its image in memory, so that the disk of the host cannot delay it.
+    /// Keeps its image in memory, so that the host's disk cannot delay it.
     pub(crate) fn ext4_in_memory() -> Option<Self> {
         let image = tempfile::tempdir_in("/dev/shm").ok();
         Self::with_image(image, EXT4, "defaults", false)
@@ -206,7 +206,7 @@ impl Disk {
     }
 }
 
-/// JSON of a resolved target.
+/// A resolved target as JSON.
 pub(crate) fn target(path: &Path, kind: &str, length: u64, layout_bytes: u64) -> Value {
     json!({"path": path, "kind": kind, "length": length, "existed": path.exists(), "layout_bytes": layout_bytes,
         "layout_offset": (layout_bytes > 0).then_some(length - layout_bytes),        "filesystem": null, "device": null, "alignment": 512, "offset": 0, "size": length, "worker": null})

@@ -27,8 +27,8 @@ pub(crate) fn start(job: &Value, args: &[&str]) -> Child {
     spawn(runner().args(["run", "-"]).args(args), job)
 }
 
-/// Starts a program with the job on stdin. A test owns the data that it overwrites, so it confirms
-/// what the plan asks for.
+/// Starts a program with the job on stdin. A test owns the data that it overwrites, so it passes
+/// the confirmations that the plan requires.
 pub(crate) fn spawn(command: &mut Command, job: &Value) -> Child {
     for confirmation in confirmations(command, job) {
         command.args(["--confirm", &confirmation]);
@@ -53,8 +53,8 @@ pub(crate) fn spawn_unconfirmed(command: &mut Command, job: &Value) -> Child {
     child
 }
 
-/// `TEXT@CODE` for everything that a run would overwrite. `command`: the run, possibly started by
-/// another program.
+/// `TEXT@CODE` for everything that a run would overwrite. `command` is the run's command, which may
+/// start the runner through another program.
 pub(crate) fn confirmations(command: &Command, job: &Value) -> Vec<String> {
     let is_writing = ["write", "\"rw\":\"rw\"", "randrw", "trim", "file_state"];
     let text = job.to_string();

@@ -1,4 +1,4 @@
-//! A user-mode Linux for a test; its disks are removed afterward.
+//! User-mode Linux for a test; its disks are removed afterward.
 
 pub(crate) use leadline_lab::{Machine, is_inside};
 

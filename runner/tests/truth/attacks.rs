@@ -1,5 +1,6 @@
-//! Attacks on a verdict that looks at a sample of the I/Os: unequal workers, phases, few or very
-//! many I/Os, neighbors that race with the job, and stacks whose layers change or hide.
+//! Cases that try to mislead a verdict based on a sample of the I/Os: unequal workers, phases, few
+//! or very many I/Os, neighbors that race with the job, and stacks whose layers change or are
+//! hidden.
 
 mod neighbors;
 mod reads;
@@ -31,7 +32,7 @@ pub(crate) fn cases() -> Vec<Case> {
     .concat()
 }
 
-/// Keeps the parts of a file that start at a multiple of `period` in memory.
+/// Keeps `length` bytes at every multiple of `period` in a file in memory.
 fn lock_stripes(file: &Path, bytes: u64, period: u64, length: u64) -> Box<dyn Any> {
     let offsets = (0..bytes).step_by(period as usize);
     let locked: Vec<_> = offsets
@@ -40,7 +41,7 @@ fn lock_stripes(file: &Path, bytes: u64, period: u64, length: u64) -> Box<dyn An
     Box::new(locked)
 }
 
-/// Direct reads of at most a page: reads that did not reach the device were of holes.
+/// Direct reads of at most a page: reads that did not reach the device hit holes.
 fn counted_holes(device: String) -> Expected {
     let before = reads_of(&device);
     Box::new(move |result| {
@@ -49,12 +50,12 @@ fn counted_holes(device: String) -> Expected {
     })
 }
 
-/// An independent count of the reads of pages that the process itself read from storage: `read_bytes` of
-/// /proc/PID/io, followed until the process is gone. For reads of a page each, without readahead.
+/// An independent count of the pages that the process itself read from storage: `read_bytes` in
+/// /proc/PID/io, polled until the process exits. For reads of one page each, without readahead.
 struct OwnReads(Arc<Mutex<u64>>);
 
 impl OwnReads {
-    /// The program itself must not be read from storage.
+    /// Reads the program beforehand, so that loading it causes no reads from storage.
     fn new() -> Self {
         fs::read(env!("CARGO_BIN_EXE_leadline-runner")).unwrap();
         Self(Arc::default())
@@ -72,7 +73,7 @@ impl OwnReads {
         })
     }
 
-    /// Starts to follow the process, then runs the action.
+    /// Starts polling the process, then runs the action.
     fn situation(
         self,
         job: Value,
@@ -93,7 +94,7 @@ impl OwnReads {
     }
 }
 
-/// The calling thread is not delayed by others: the end of a process must not be missed.
+/// Gives the calling thread real-time priority, so that it does not miss the exit of a process.
 fn be_on_time() {
     let priority = libc::sched_param { sched_priority: 1 };
     // SAFETY: the parameter is valid; 0 is the calling thread.

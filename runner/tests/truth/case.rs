@@ -1,4 +1,4 @@
-//! A case: how to build the situation, the job, and the truth.
+//! A case: how to build the situation, the job, and the expected shares.
 
 use crate::scratch::program::{JSON, runner, spawn};
 use serde_json::Value;
@@ -7,7 +7,8 @@ use std::{any::Any, ops::RangeInclusive, path::Path};
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
     pub name: &'static str,
-    /// Builds the situation in an empty directory. `Err`: it cannot be built on this host.
+    /// Builds the situation in an empty directory. Returns an error if this host does not support
+    /// it.
     pub prepare: fn(&Path) -> Result<Situation, String>,
 }
 
@@ -16,10 +17,10 @@ pub(crate) struct Case {
 pub(crate) type Expected = Box<dyn FnOnce(&Value) -> Vec<Truth>>;
 
 pub(crate) struct Situation {
-    /// Without `ioengine`, which is set by the test.
+    /// The job without `ioengine`, which the test sets.
     pub job: Value,
-    /// Called when the run is started, with the process ID of the runner; for example to drop a
-    /// cache or to use the disk during the measurement.
+    /// Called when the run has started, with the runner's process ID, for example to drop a cache
+    /// or to use the disk during the measurement.
     pub during_run: Option<Box<dyn FnOnce(u32)>>,
     pub truth: Expected,
     /// Loop devices, mounts and processes that must exist during the run.
@@ -27,18 +28,18 @@ pub(crate) struct Situation {
     pub resources: Vec<Box<dyn Any>>,
 }
 
-/// Shares of the I/Os of one direction that each layer served (0-1). A range if the construction
-/// leaves room.
+/// Shares of one direction's I/Os that each layer served (0 to 1); ranges if the situation does not
+/// determine them exactly.
 #[derive(Debug)]
 pub(crate) struct Truth {
     /// `read` or `write`.
     pub direction: &'static str,
-    /// Served from memory of any kind: page cache, cache of a backing file, tmpfs, zram; writes:
-    /// still only in memory at the end.
+    /// Served from any kind of memory: page cache, cache of a backing file, tmpfs, zram. For
+    /// writes: still only in memory at the end.
     pub memory: RangeInclusive<f64>,
     /// Zeros of holes or unwritten extents, without device I/O.
     pub zeros: RangeInclusive<f64>,
-    /// Served by a device that is not memory.
+    /// Served by a device that is not backed by memory.
     pub device: RangeInclusive<f64>,
 }
 

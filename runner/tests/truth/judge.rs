@@ -34,7 +34,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Layers as the verdict names them, summed into those of [`Truth`].
+/// The verdict's layer names, grouped by the layers of [`Truth`].
 const MEMORY: &[&str] = &["page_cache", "lower_cache", "no_device"];
 const ZEROS: &[&str] = &["unwritten", "zeros"];
 const DEVICE: &[&str] = &["device"];
@@ -60,7 +60,7 @@ pub(crate) fn judge(result: &Value, truths: &[Truth]) -> Outcome {
     }
 }
 
-/// Every share must be within its own error bound of the truth.
+/// The difference between each share and the truth must be within the share's error bound.
 fn check(verdict: &Value, truth: &Truth) -> Result<(), String> {
     let class = verdict["class"].as_str().ok_or("no verdict")?;
     let bound = verdict["uncertainty"].as_f64().unwrap_or(0.0);

@@ -1,5 +1,6 @@
-//! Situations whose truth is known by construction, designed to mislead the verdict. A wrong
-//! verdict that is stated with confidence is the worst outcome; `unknown` is acceptable.
+//! Situations that are designed to mislead the verdict, and whose true shares are known by
+//! construction. A wrong verdict that claims to be certain is the worst outcome; `unknown` is
+//! acceptable.
 //!
 //! `make truth` runs every case with each engine and prints the outcomes. `LEADLINE_CASE=name`
 //! selects cases, `LEADLINE_REPEAT=10` repeats each.
@@ -36,8 +37,8 @@ fn repeat() -> usize {
     env::var("LEADLINE_REPEAT").map_or(1, |times| times.parse().unwrap())
 }
 
-/// Runs the cases and prints their outcomes; panics if one is wrong. Returns the number of right and
-/// unknown ones.
+/// Runs the cases and prints their outcomes. Panics if one is wrong. Returns the numbers of right
+/// and unknown verdicts.
 fn tally(cases: &[Case]) -> (usize, usize) {
     let filter = env::var("LEADLINE_CASE").unwrap_or_default();
     let mut counts = [0; 4];
@@ -51,7 +52,7 @@ fn tally(cases: &[Case]) -> (usize, usize) {
         }
     }
     let [right, unknown, wrong, skipped] = counts;
-    println!("{right} right, {unknown} unknown, {wrong} wrong with confidence, {skipped} skipped");
+    println!("{right} right, {unknown} unknown, {wrong} confidently wrong, {skipped} skipped");
     assert_eq!(wrong, 0);
     (right, unknown)
 }
@@ -65,14 +66,14 @@ fn run(case: &Case, engine: &str) -> Outcome {
     let job = with_engine(&situation.job, engine);
     let result = match case::measure(&job, directory.path(), situation.during_run) {
         Ok(result) => result,
-        // The host can build the situation, so a job that does not run is a mistake.
+        // The host can build the situation, so a job that does not run is an error in the case.
         Err(reason) => return Outcome::Wrong(format!("no result: {}", reason.trim())),
     };
     let truths = (situation.truth)(&result);
     judge::judge(&result, &truths)
 }
 
-/// The job, or every job of a run, with an engine.
+/// Sets the engine of the job, or of every job in the run.
 fn with_engine(run: &Value, engine: &str) -> Value {
     let mut run = run.clone();
     match run.get_mut("jobs").and_then(Value::as_array_mut) {

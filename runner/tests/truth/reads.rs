@@ -1,5 +1,5 @@
-//! Reads of files. A read counts as device if a page of it was not in memory when the job started,
-//! or was evicted since; the second read of a page counts as memory.
+//! File reads. A read counts as device if one of its pages was not in memory when the job started,
+//! or has been evicted since; the second read of a page counts as memory.
 
 pub(crate) mod setup;
 
@@ -92,7 +92,7 @@ pub(crate) const CASES: &[Case] = &[
         let truth = disk.counts_requests(0.5);
         situation(job, truth, vec![lock, keep(disk)])
     }),
-    case("some_random_reads_announced_as_sequential", |at| {
+    case("some_random_reads_with_a_sequential_hint", |at| {
         // Readahead reads far more than is issued.
         let disk = Volume::ext4(at)?;
         let file = cold(&disk.file("a"), 64 * MIB);
@@ -103,7 +103,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(job, disk.counts_requests(1.0), vec![keep(disk)])
     }),
     case("sequential_reads_of_the_middle_of_a_cold_file", |at| {
-        // Readahead continues behind the region.
+        // Readahead continues past the region.
         let disk = Volume::ext4(at)?;
         let file = cold(&disk.file("a"), 64 * MIB);
         let job = reads(&file, json!({"rw": "read", "offset": "16m", "size": "4m"}));
@@ -128,7 +128,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     // Block sizes
     case("random_blocks_of_a_quarter_page", |at| {
-        // Four reads for each page: only the first one of them needs the device.
+        // Four reads per page, of which only the first one needs the device.
         let disk = Volume::ext4(at)?;
         let file = cold(&disk.file("a"), 8 * MIB);
         let truth = disk.counts_misses(NONE);
@@ -184,7 +184,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(reads(&file, options), exactly(0.0, 0.0, 1.0), vec![])
     }),
     case("blocks_of_two_sizes_on_warm_and_cold_data", |at| {
-        // 64 large reads of cold data, 4,096 small reads of warm data.
+        // 64 large reads of cold data and 4,096 small reads of warm data.
         let file = cold(&at.join("a"), 64 * MIB);
         let (other, lock) = warm(&at.join("b"), 16 * MIB);
         let jobs = [reads(&file, json!({"bs": "1m"})), reads(&other, json!({}))];
@@ -226,7 +226,7 @@ pub(crate) const CASES: &[Case] = &[
         let options = json!({"ramp_time": "700ms", "runtime": "300ms", "time_based": 1});
         situation(reads(&file, options), exactly(1.0, 0.0, 0.0), vec![])
     }),
-    case("a_ramp_that_reads_a_part", |at| {
+    case("a_ramp_that_reads_part_of_the_file", |at| {
         // 1,500 I/Os in the ramp, 3,000 in the window, 3,072 blocks.
         let file = cold(&at.join("a"), 12 * MIB);
         let options =
@@ -236,7 +236,8 @@ pub(crate) const CASES: &[Case] = &[
         let truth = between(range(1.0 - device), NONE, range(device));
         situation(reads(&file, options), truth, vec![])
     }),
-    // Distributions: which reads repeat is up to the generator, the private disk counts the misses
+    // Distributions: the generator determines which reads repeat; the private disk counts the
+    // misses
     case("zipf_reads_of_a_cold_file", |at| {
         distributed(at, "zipf:1.2", 0, 0)
     }),
@@ -272,7 +273,7 @@ pub(crate) const CASES: &[Case] = &[
         );
         situation(job, exactly(0.0, 0.0, 1.0), vec![lock])
     }),
-    case("direct_reads_mostly_of_the_data_of_a_sparse_file", |at| {
+    case("direct_reads_mostly_of_data_in_a_sparse_file", |at| {
         let file = sparse(&at.join("a"), 3 * MIB, 30 * MIB);
         let job = reads(
             &file,
@@ -280,7 +281,7 @@ pub(crate) const CASES: &[Case] = &[
         );
         situation(job, on_average(0.0, 0.1, 0.9), vec![])
     }),
-    case("direct_reads_mostly_of_the_hole_of_a_sparse_file", |at| {
+    case("direct_reads_mostly_of_a_hole_in_a_sparse_file", |at| {
         let file = sparse(&at.join("a"), 27 * MIB, 30 * MIB);
         let job = reads(
             &file,
@@ -297,7 +298,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(job, on_average(0.0, 0.8, 0.2), vec![])
     }),
     // Holes and unwritten blocks
-    case("reads_of_a_file_with_data_in_an_eighth", |at| {
+    case("reads_of_a_file_with_one_eighth_data", |at| {
         let file = sparse(&at.join("a"), 4 * MIB, 32 * MIB);
         situation(reads(&file, json!({})), exactly(0.0, 0.875, 0.125), vec![])
     }),
@@ -334,7 +335,7 @@ pub(crate) const CASES: &[Case] = &[
         let job = reads(&file, json!({"direct": 1}));
         situation(job, exactly(0.0, 0.75, 0.25), vec![keep(lock)])
     }),
-    case("direct_reads_with_every_other_page_a_hole", |at| {
+    case("direct_reads_with_a_hole_in_every_other_page", |at| {
         let file = perforated(&at.join("a"), 16 * MIB);
         situation(
             reads(&file, json!({"direct": 1})),
@@ -342,17 +343,17 @@ pub(crate) const CASES: &[Case] = &[
             vec![],
         )
     }),
-    case("random_reads_with_every_other_page_a_hole", |at| {
+    case("random_reads_with_a_hole_in_every_other_page", |at| {
         let file = perforated(&at.join("a"), 16 * MIB);
         situation(reads(&file, json!({})), exactly(0.0, 0.5, 0.5), vec![])
     }),
-    case("sequential_reads_with_every_other_page_a_hole", |at| {
+    case("sequential_reads_with_a_hole_in_every_other_page", |at| {
         let disk = Volume::ext4(at)?;
         let file = perforated(&disk.file("a"), 16 * MIB);
         let truth = between(0.0..=1.0, 0.0..=0.5, 0.0..=0.5);
         situation(reads(&file, json!({"rw": "read"})), truth, vec![keep(disk)])
     }),
-    case("direct_blocks_that_are_half_a_hole", |at| {
+    case("direct_reads_of_half_sparse_blocks", |at| {
         let file = perforated(&at.join("a"), 16 * MIB);
         let truth = between(NONE, 0.0..=0.5, 0.5..=1.0);
         situation(
@@ -363,7 +364,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     case("two_passes_over_a_sparse_file", |at| {
         let file = sparse(&at.join("a"), 8 * MIB, 16 * MIB);
-        // In the second pass the zeros are in the page cache.
+        // In the second pass, the zeros are in the page cache.
         let truth = between(0.25..=0.5, 0.25..=0.5, 0.25..=0.25);
         situation(reads(&file, json!({"loops": 2})), truth, vec![])
     }),
@@ -373,7 +374,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(job, exactly(0.0, 0.875, 0.125), vec![])
     }),
     case("reads_of_dirty_pages_over_unwritten_blocks", |at| {
-        // The extent map says unwritten; the page cache has the data.
+        // The extents are unwritten according to FIEMAP, but the page cache holds the data.
         let file = unwritten(&at.join("a"), 0, 16 * MIB);
         let mut bytes = fs::File::options().write(true).open(&file).unwrap();
         std::io::Write::write_all(&mut bytes, &vec![1; 16 << 20]).unwrap();
@@ -554,7 +555,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(together(&jobs), truth, vec![keep(disk), lock])
     }),
     // Changes during the run
-    case("pages_evicted_in_mid_run", |at| {
+    case("pages_evicted_mid_run", |at| {
         let disk = Volume::ext4(at)?;
         let file = cold(&disk.file("a"), 32 * MIB);
         let lock = lock_all(&file);
@@ -565,7 +566,7 @@ pub(crate) const CASES: &[Case] = &[
         let truth = disk.counts_misses(NONE);
         evicted_midway(job, file, Some(lock), truth, vec![keep(disk)])
     }),
-    case("pages_added_by_another_program_in_mid_run", |at| {
+    case("pages_added_by_another_program_mid_run", |at| {
         let file = cold(&at.join("a"), 32 * MIB);
         let job = reads(
             &file,
@@ -582,7 +583,7 @@ pub(crate) const CASES: &[Case] = &[
         );
         filled_midway(job, file, vec![keep(disk)])
     }),
-    case("pages_evicted_many_times", |at| {
+    case("pages_evicted_repeatedly", |at| {
         let disk = Volume::ext4(at)?;
         let file = cold(&disk.file("a"), 4 * MIB);
         let job = reads(&file, json!({"runtime": "1s", "time_based": 1}));
@@ -596,7 +597,7 @@ pub(crate) const CASES: &[Case] = &[
         situation.during_run = Some(Box::new(evictions));
         Ok(situation)
     }),
-    case("the_cache_of_the_backing_file_evicted_in_mid_run", |at| {
+    case("the_backing_file_evicted_mid_run", |at| {
         let disk = Volume::on_loop(at, EXT4, "defaults", &[])?;
         let file = cold(&disk.file("a"), 32 * MIB);
         let lock = lock_all(&disk.image);
@@ -608,7 +609,7 @@ pub(crate) const CASES: &[Case] = &[
         evicted_midway(job, image, Some(lock), truth, vec![keep(disk)])
     }),
     // Neighbors
-    case("warm_reads_next_to_a_reader_of_the_same_disk", |at| {
+    case("warm_reads_next_to_a_reader_on_the_same_disk", |at| {
         let disk = Volume::ext4(at)?;
         let neighbor = Neighbor::reading(&cold(&disk.file("b"), 16 * MIB));
         let (file, lock) = warm(&disk.file("a"), 16 * MIB);
@@ -619,7 +620,7 @@ pub(crate) const CASES: &[Case] = &[
         let truth = exactly(1.0, 0.0, 0.0);
         situation(job, truth, vec![neighbor, lock, keep(disk)])
     }),
-    case("half_warm_reads_next_to_a_reader_of_the_same_disk", |at| {
+    case("half_warm_reads_next_to_a_reader_on_the_same_disk", |at| {
         let disk = Volume::ext4(at)?;
         let neighbor = Neighbor::reading(&cold(&disk.file("b"), 16 * MIB));
         let (file, lock) = warm_range(&disk.file("a"), 16 * MIB, 0, 8 * MIB);
@@ -631,7 +632,7 @@ pub(crate) const CASES: &[Case] = &[
         )
     }),
     case(
-        "direct_reads_of_holes_next_to_a_reader_of_the_same_disk",
+        "direct_reads_of_holes_next_to_a_reader_on_the_same_disk",
         |at| {
             let disk = Volume::ext4(at)?;
             let neighbor = Neighbor::reading(&cold(&disk.file("b"), 16 * MIB));
@@ -645,7 +646,7 @@ pub(crate) const CASES: &[Case] = &[
         },
     ),
     case(
-        "direct_reads_of_unwritten_blocks_next_to_a_reader_of_the_same_disk",
+        "direct_reads_of_unwritten_blocks_next_to_a_reader_on_the_same_disk",
         |at| {
             let disk = Volume::new(at, XFS, "defaults")?;
             let neighbor = Neighbor::reading(&cold(&disk.file("b"), 16 * MIB));
@@ -657,14 +658,14 @@ pub(crate) const CASES: &[Case] = &[
             situation(job, exactly(0.0, 1.0, 0.0), vec![neighbor, keep(disk)])
         },
     ),
-    case("cold_reads_next_to_a_writer_of_the_same_disk", |at| {
+    case("cold_reads_next_to_a_writer_on_the_same_disk", |at| {
         let disk = Volume::ext4(at)?;
         let neighbor = Neighbor::writing(&cold(&disk.file("b"), 16 * MIB));
         let file = cold(&disk.file("a"), 16 * MIB);
         let truth = exactly(0.0, 0.0, 1.0);
         situation(reads(&file, json!({})), truth, vec![neighbor, keep(disk)])
     }),
-    case("warm_reads_next_to_a_writer_of_the_same_disk", |at| {
+    case("warm_reads_next_to_a_writer_on_the_same_disk", |at| {
         let disk = Volume::ext4(at)?;
         let neighbor = Neighbor::writing(&cold(&disk.file("b"), 16 * MIB));
         let (file, lock) = warm(&disk.file("a"), 16 * MIB);
@@ -709,7 +710,7 @@ pub(crate) const CASES: &[Case] = &[
             vec![lock],
         )
     }),
-    case("pages_that_cold_cannot_drop", |at| {
+    case("pages_that_cache_state_cold_cannot_drop", |at| {
         let (file, lock) = warm_range(&at.join("a"), 16 * MIB, 0, 4 * MIB);
         let job = json!({"filename": file, "rw": "randread", "bs": "4k", "direct": 0, "cache_state": "cold"});
         situation(job, exactly(0.25, 0.0, 0.75), vec![lock])
@@ -733,7 +734,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(reads(&file, json!({"bs": "1k"})), truth, vec![keep(disk)])
     }),
     case("xfs_clone_of_a_cached_file", |at| {
-        // The clone has the same blocks, but pages of its own.
+        // The clone shares the blocks, but has separate pages.
         let disk = Volume::new(at, XFS, "defaults")?;
         let (file, lock) = warm(&disk.file("a"), 16 * MIB);
         let clone = disk.file("b");
@@ -885,7 +886,7 @@ pub(crate) const CASES: &[Case] = &[
             .unwrap()
             .set_len(32 * MIB)
             .unwrap();
-        // The holes of tmpfs may be called memory or zeros.
+        // Holes in tmpfs may be reported as memory or zeros.
         let truth = between(0.25..=1.0, 0.0..=0.75, NONE);
         situation(reads(&file, json!({})), truth, vec![mounted])
     }),
@@ -921,7 +922,7 @@ pub(crate) const CASES: &[Case] = &[
             Ok(limit.situation(job, truth, disk))
         },
     ),
-    // Mixed jobs, from the side of the reads
+    // Mixed jobs: the reads
     case("mixed_buffered_io_on_a_cold_file", |at| {
         let file = cold(&at.join("a"), 16 * MIB);
         situation(
@@ -936,7 +937,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(job, on_average(0.5, 0.0, 0.5), vec![lock])
     }),
     case("mixed_quarter_pages_on_a_cold_file", |at| {
-        // A write to a part of a page also reads the page.
+        // A partial-page write also reads the page.
         let file = cold(&at.join("a"), 16 * MIB);
         let job = reads(&file, json!({"rw": "randrw", "bs": "1k"}));
         situation(job, on_average(0.75, 0.0, 0.25), vec![])
@@ -962,7 +963,7 @@ pub(crate) const CASES: &[Case] = &[
         situation(job, truth, vec![keep(disk)])
     }),
     case("mixed_direct_passes_on_unwritten_blocks", |at| {
-        // In the second pass a block is written if the first pass wrote it.
+        // In the second pass, a block holds data if the first pass wrote it.
         let disk = Volume::new(at, XFS, "defaults")?;
         let file = unwritten(&disk.file("a"), 0, 16 * MIB);
         let stat = disk.counts_device();
@@ -991,7 +992,7 @@ pub(crate) const CASES: &[Case] = &[
             situation(together(&jobs), exactly(0.0, 1.0, 0.0), vec![])
         },
     ),
-    // Reads of a part of a sparse file: the average over the region misleads
+    // Reads of part of a sparse file: the average across the region is misleading
     case("sequential_reads_that_end_before_the_hole", |at| {
         let file = sparse(&at.join("a"), 8 * MIB, 512 * MIB);
         let job = reads(
@@ -1000,7 +1001,7 @@ pub(crate) const CASES: &[Case] = &[
         );
         situation(job, exactly(0.0, 0.0, 1.0), vec![])
     }),
-    case("sequential_reads_that_end_behind_the_data", |at| {
+    case("sequential_reads_that_end_past_the_data", |at| {
         let file = sparse(&at.join("a"), 8 * MIB, 512 * MIB);
         let job = reads(
             &file,
@@ -1008,7 +1009,7 @@ pub(crate) const CASES: &[Case] = &[
         );
         situation(job, exactly(0.0, 0.75, 0.25), vec![])
     }),
-    case("sequential_buffered_reads_that_end_behind_the_data", |at| {
+    case("sequential_buffered_reads_that_end_past_the_data", |at| {
         let file = sparse(&at.join("a"), 8 * MIB, 512 * MIB);
         let lock = lock(&file, 0, 8 * MIB);
         let job = reads(&file, json!({"rw": "read", "number_ios": 8192}));
@@ -1054,14 +1055,14 @@ pub(crate) const CASES: &[Case] = &[
         let options = json!({"rw": "read:4k", "number_ios": 2000});
         situation(reads(&file, options), exactly(1.0, 0.0, 0.0), vec![lock])
     }),
-    case("half_cached_random_reads_announced_as_sequential", |at| {
-        // Readahead reads more than is issued, although half of the reads need no device.
+    case("half_cached_random_reads_with_a_sequential_hint", |at| {
+        // Readahead reads more than is issued, although half of the reads do not need the device.
         let (file, lock) = warm_range(&at.join("a"), 64 * MIB, 0, 32 * MIB);
         let options = json!({"fadvise_hint": "sequential", "number_ios": 1000});
         let truth = between(0.42..=1.0, NONE, 0.0..=0.58);
         situation(reads(&file, options), truth, vec![lock])
     }),
-    case("mostly_cached_random_reads_with_a_zone_in_a_hole", |at| {
+    case("mostly_cached_random_reads_with_one_zone_in_a_hole", |at| {
         let file = sparse(&at.join("a"), 6 * MIB, 30 * MIB);
         let lock = lock(&file, 0, 6 * MIB);
         let options = json!({"random_distribution": "zoned:80/20:20/80", "number_ios": 4000});
@@ -1119,18 +1120,15 @@ pub(crate) const CASES: &[Case] = &[
         ];
         situation(together(&jobs), by_job(&[Zeros, Device]), vec![])
     }),
-    case(
-        "a_cached_job_a_tmpfs_job_and_a_cold_job_in_unequal_parts",
-        |at| {
-            let (memory, mounted) = tmpfs(at);
-            let other = in_memory(&memory.join("a"), 4 * MIB);
-            let (file, lock) = warm(&at.join("b"), 2 * MIB);
-            let last = cold(&at.join("c"), 10 * MIB);
-            let jobs = [other, file, last].map(|file| reads(&file, json!({})));
-            let truth = by_job(&[Memory, Memory, Device]);
-            situation(together(&jobs), truth, vec![lock, mounted])
-        },
-    ),
+    case("a_cached_a_tmpfs_and_a_cold_job_in_unequal_parts", |at| {
+        let (memory, mounted) = tmpfs(at);
+        let other = in_memory(&memory.join("a"), 4 * MIB);
+        let (file, lock) = warm(&at.join("b"), 2 * MIB);
+        let last = cold(&at.join("c"), 10 * MIB);
+        let jobs = [other, file, last].map(|file| reads(&file, json!({})));
+        let truth = by_job(&[Memory, Memory, Device]);
+        situation(together(&jobs), truth, vec![lock, mounted])
+    }),
     case("a_cold_overlay_file_next_to_a_warm_plain_file", |at| {
         let (lower, overlay) = overlay(at)?;
         cold(&lower.join("a"), 8 * MIB);
@@ -1146,7 +1144,7 @@ pub(crate) const CASES: &[Case] = &[
         let job = reads(&file, json!({"numjobs": 4}));
         situation(job, disk.counts_misses(NONE), vec![keep(disk)])
     }),
-    case("four_workers_of_which_one_reads_cached_pages", |at| {
+    case("four_workers_one_reading_cached_pages", |at| {
         let (file, lock) = warm_range(&at.join("a"), 32 * MIB, 8 * MIB, 8 * MIB);
         let job = reads(
             &file,
@@ -1154,12 +1152,12 @@ pub(crate) const CASES: &[Case] = &[
         );
         situation(job, exactly(0.25, 0.0, 0.75), vec![lock])
     }),
-    case("four_workers_of_which_three_read_a_hole", |at| {
+    case("four_workers_three_reading_a_hole", |at| {
         let file = sparse(&at.join("a"), 8 * MIB, 32 * MIB);
         let options = json!({"numjobs": 4, "size": "8m", "offset_increment": "8m", "direct": 1});
         situation(reads(&file, options), exactly(0.0, 0.75, 0.25), vec![])
     }),
-    // Disks that are memory
+    // Disks backed by memory
     case("direct_reads_of_a_disk_in_tmpfs", |at| {
         let (memory, mounted) = tmpfs_of(at, "500m");
         let disk = Volume::on_loop(&memory, EXT4, "defaults", &[])?;
@@ -1190,7 +1188,7 @@ pub(crate) const CASES: &[Case] = &[
     case("cold_reads_of_a_disk_with_a_half_cached_image", |at| {
         half_cached_image(at, |_| keep(()))
     }),
-    case("a_half_cached_image_next_to_a_reader_of_its_disk", |at| {
+    case("a_half_cached_image_next_to_a_reader_on_its_disk", |at| {
         half_cached_image(at, |outer| {
             Neighbor::reading(&cold(&outer.file("b"), 16 * MIB))
         })
@@ -1232,7 +1230,7 @@ pub(crate) const CASES: &[Case] = &[
         let job = reads(&disk.file("new"), json!({"size": "16m"}));
         situation(job, truth, vec![keep(disk)])
     }),
-    // Other ways into the kernel
+    // Other ways to submit I/O
     case("half_cached_reads_submitted_by_a_kernel_thread", |at| {
         let disk = Volume::ext4(at)?;
         let neighbor = Neighbor::reading(&cold(&disk.file("b"), 16 * MIB));
@@ -1261,17 +1259,14 @@ pub(crate) const CASES: &[Case] = &[
         let options = json!({"bs": "16m", "direct": 1, "rw": "read", "iodepth": 4, "loops": 3});
         situation(reads(&file, options), exactly(0.0, 0.5, 0.5), vec![])
     }),
-    case(
-        "more_than_128_files_of_which_the_last_ones_are_in_tmpfs",
-        |at| {
-            let (memory, mounted) = tmpfs(at);
-            let mut files = many(at, 130, 128 * 1024);
-            let name = |index| memory.join(format!("m{index}"));
-            files.extend((0..70).map(|index| in_memory(&name(index), 128 * 1024)));
-            let job = reads(&files[0], json!({"filename": targets(&files)}));
-            situation(job, exactly(0.35, 0.0, 0.65), vec![mounted])
-        },
-    ),
+    case("more_than_128_files_the_last_ones_in_tmpfs", |at| {
+        let (memory, mounted) = tmpfs(at);
+        let mut files = many(at, 130, 128 * 1024);
+        let name = |index| memory.join(format!("m{index}"));
+        files.extend((0..70).map(|index| in_memory(&name(index), 128 * 1024)));
+        let job = reads(&files[0], json!({"filename": targets(&files)}));
+        situation(job, exactly(0.35, 0.0, 0.65), vec![mounted])
+    }),
     case("mixed_quarter_pages_on_a_hole", |at| {
         let file = sparse(&at.join("a"), 0, 8 * MIB);
         let job = reads(
@@ -1304,7 +1299,7 @@ fn overlay(at: &Path) -> Result<(PathBuf, Overlay), String> {
     Ok((overlay.lower(), overlay))
 }
 
-/// Random reads of 4k with a distribution, of a file of 32 MiB with a cached range.
+/// Random 4 KiB reads with a distribution, from a 32 MiB file with a cached range.
 fn distributed(at: &Path, distribution: &str, offset: u64, bytes: u64) -> Prepared {
     let disk = Volume::ext4(at)?;
     let (file, lock) = warm_range(&disk.file("a"), 32 * MIB, offset * MIB, bytes * MIB);
@@ -1316,14 +1311,14 @@ fn distributed(at: &Path, distribution: &str, offset: u64, bytes: u64) -> Prepar
     situation(job, truth, vec![lock, keep(disk)])
 }
 
-/// A written file in tmpfs.
+/// A written file on tmpfs.
 fn in_memory(path: &Path, bytes: u64) -> PathBuf {
     image(path, bytes);
     path.into()
 }
 
-/// Direct reads of a disk of which half of the image is in the page cache. The image is on a
-/// private disk, which may have a neighbor.
+/// Direct reads of a disk whose image is half in the page cache. The image is on a private disk,
+/// which a neighbor may also use.
 fn half_cached_image(at: &Path, neighbor: fn(&Volume) -> Box<dyn Any>) -> Prepared {
     let outer = Volume::ext4(at)?;
     let below = outer.file("inner");
@@ -1344,7 +1339,7 @@ fn half_cached_image(at: &Path, neighbor: fn(&Volume) -> Box<dyn Any>) -> Prepar
     situation(job, truth, vec![neighbor, keep(disk), keep(outer)])
 }
 
-/// Cold files of the same length.
+/// Cold files of equal length.
 fn many(at: &Path, count: usize, bytes: u64) -> Vec<PathBuf> {
     let name = |index| at.join(format!("f{index}"));
     (0..count).map(|index| cold(&name(index), bytes)).collect()

@@ -1,5 +1,6 @@
-//! The same in a user-mode Linux (kernel 6.1, without cachestat(2)): stacks of dm and md, tmpfs that
-//! was swapped out, and memory cgroups. Its disks are quiet, so their counters are the truth.
+//! The same kinds of cases in user-mode Linux (kernel 6.1, without cachestat(2)): stacks of dm and
+//! md, tmpfs that was swapped out, and memory cgroups. Its disks are otherwise idle, so their
+//! counters are the ground truth.
 
 mod build;
 mod disturbed;
@@ -14,7 +15,7 @@ use std::time::Duration;
 const DISK_BYTES: u64 = 400 * MIB;
 const DISKS: [&str; 5] = ["ubda", "ubdb", "ubdc", "ubdd", "ubde"];
 
-/// On the host this boots a user-mode Linux, whose init runs the same test.
+/// On the host, this boots user-mode Linux, whose init runs the same test.
 #[test]
 #[ignore = "takes minutes; run by `make truth`"]
 fn no_confident_wrong_verdict_on_stacks() {
@@ -33,7 +34,7 @@ fn no_confident_wrong_verdict_on_stacks() {
                 "raid10",
                 "raid456",
             ],
-            longest: Duration::from_secs(900) * crate::repeat() as u32,
+            timeout: Duration::from_secs(900) * crate::repeat() as u32,
         });
     }
     build::prepare_host();

@@ -4,7 +4,7 @@ use crate::{CASES, Case, Content, KIB, MAX_MINIMIZED, MIB, Original, THREADS, en
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// PCG-like generator; equal seeds give equal cases on every host.
+/// A PCG-like generator. A seed generates the same cases on every host.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -70,7 +70,7 @@ fn generate(seed: u64) -> Case {
     }
 }
 
-/// Shorter than the regions, longer, or equal.
+/// A length shorter than the regions, longer, or equal.
 fn generate_length(random: &mut Random, content: Content, jobs: &[Value]) -> u64 {
     let needed = jobs.iter().map(|job| end(job, 4 * MIB)).max().unwrap();
     let needed = needed.clamp(MIB, 16 * MIB);
@@ -186,7 +186,7 @@ fn generate_engine(random: &mut Random, job: &mut Value) {
     }
 }
 
-/// Initial state of the file. Contradicting options are rare, because the runner refuses them.
+/// Initial state of the file. Contradictory options are rare, because the runner refuses them.
 fn generate_state(random: &mut Random, job: &mut Value, content: Content) {
     let writes = writes(job);
     match random.below(12) {
@@ -215,7 +215,7 @@ struct Counts {
     minimized: AtomicUsize,
 }
 
-/// Runs a generated case; returns the violation with its minimal job.
+/// Runs a generated case. Returns the violation, if any, with its minimal job.
 fn judge(seed: u64, counts: &Counts) -> Option<String> {
     let case = generate(seed);
     let outcome = case.run();
@@ -274,4 +274,4 @@ fn generated_jobs_change_nothing_outside_their_regions() {
     );
 }
 
-// The gravest cases
+// The most severe cases

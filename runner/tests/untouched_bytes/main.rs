@@ -1,6 +1,6 @@
-//! Nothing outside the regions of a job is written. Generated jobs run on real files, and every
-//! byte is compared with its content before the run. The regions are computed here, from the job,
-//! not by the runner.
+//! Checks that nothing is written outside a job's regions. Generated jobs run on real files, and
+//! every byte is compared with its content before the run. The regions are computed here, from the
+//! job, not by the runner.
 
 #[path = "../scratch/mod.rs"]
 mod scratch;
@@ -23,9 +23,9 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const CASES: u64 = 240;
 const THREADS: u64 = 4;
-/// Extent tree blocks and extended attributes that a file may gain or lose.
+/// Space for extent tree blocks and extended attributes that a file may gain or lose.
 const METADATA_BYTES: u64 = 64 * KIB;
-/// Failed cases that are reduced to a minimal job; others are only counted.
+/// Number of failed cases that are reduced to a minimal job; the rest are only counted.
 const MAX_MINIMIZED: usize = 12;
 
 // Pseudorandom choices
@@ -83,7 +83,7 @@ impl Original {
     }
 }
 
-/// What a run may change, and what it must not.
+/// State of a file before or after a run.
 #[derive(Debug, PartialEq)]
 struct Snapshot {
     exists: bool,
@@ -117,7 +117,7 @@ impl Snapshot {
     }
 }
 
-// Regions of a job, by the documentation
+// Regions of a job, according to the documentation
 
 /// A number of bytes, or a percentage of the file.
 fn extent(job: &Value, option: &str, length: u64) -> Option<u64> {
@@ -146,7 +146,7 @@ fn overwrites(job: &Value) -> bool {
     job["overwrite"] == 1 || job["file_state"] == "overwrite"
 }
 
-/// Smallest block of a job, whatever option gives it.
+/// Smallest block size of a job, regardless of the option that sets it.
 fn smallest_block(job: &Value) -> u64 {
     let options = ["bs", "bsrange", "bssplit"];
     let given = options.iter().map(|name| &job[name]);
@@ -170,7 +170,7 @@ fn offset(job: &Value, length: u64) -> u64 {
     }
 }
 
-/// One region of whole blocks per worker; an append shifts them to the end of the file.
+/// One region of whole blocks per worker; an append moves them to the end of the file.
 fn regions(job: &Value, length: u64) -> Vec<Range<u64>> {
     let increment = extent(job, "offset_increment", length).unwrap_or(0);
     let workers = job["numjobs"].as_u64().unwrap_or(1);
@@ -188,20 +188,20 @@ fn end(job: &Value, length: u64) -> u64 {
     ends.max().unwrap_or(0)
 }
 
-/// Bytes that an appending job may add.
+/// Maximum number of bytes that an appending job may add.
 fn total(job: &Value, length: u64) -> u64 {
     let regions = regions(job, length).into_iter();
     regions.map(|region| region.end).sum()
 }
 
-/// What the jobs of a run may do to their file.
+/// What a run's jobs may do to their file.
 struct Permitted {
     regions: Vec<Range<u64>>,
     /// The file must not be longer than this.
     max_length: u64,
     /// No job may change anything.
     only_reads: bool,
-    /// The only length that a successful run may leave.
+    /// The only allowed length after a successful run.
     length: Option<u64>,
 }
 
@@ -227,7 +227,7 @@ impl Permitted {
         self.regions.iter().any(|region| region.contains(&offset))
     }
 
-    /// Bytes that may be allocated: the regions in whole blocks, and the file's extension.
+    /// Bytes that may be allocated: the regions, rounded to whole blocks, and the file's extension.
     fn allocatable(&self, length: u64) -> u64 {
         let block = |bytes: u64| bytes / (4 * KIB) * 4 * KIB;
         let rounded = |region: &Range<u64>| block(region.start)..block(region.end + 4 * KIB - 1);
@@ -244,8 +244,8 @@ impl Permitted {
     }
 }
 
-/// Layout extends the file of a writing job to the end of its last region. Appends and
-/// `fallocate=none` and `keep` leave that to the writes.
+/// Layout extends the file of a writing job to the end of its last region. For appends, and with
+/// `fallocate=none` and `keep`, the writes extend the file instead.
 fn documented_length(jobs: &[Value], original: Original) -> Option<u64> {
     let [job] = jobs else { return None };
     let on_demand = ["none", "keep"].contains(&job["fallocate"].as_str().unwrap_or_default());
@@ -262,12 +262,12 @@ struct Case {
     jobs: Vec<Value>,
 }
 
-/// A run of a case, with snapshots of its file.
+/// A run of a case, with snapshots of its file before and after.
 struct Outcome {
     output: Output,
     before: Snapshot,
     after: Snapshot,
-    /// Names in the directory of the file.
+    /// Names of the files in the directory.
     names: Vec<String>,
 }
 
@@ -296,7 +296,7 @@ impl Case {
         json!({ "jobs": jobs })
     }
 
-    /// Asserts that a run keeps the promise and returns it.
+    /// Runs a case, asserts that it does not violate the rules, and returns it.
     fn check(&self) -> Outcome {
         let outcome = self.run();
         if let Some(violation) = outcome.violation(self) {
@@ -312,7 +312,7 @@ impl Case {
         outcome
     }
 
-    /// Removes jobs and options while the run still breaks the promise.
+    /// Removes jobs and options as long as the run still violates the rules.
     fn minimized(mut self) -> Self {
         while let Some(smaller) = self.smaller().into_iter().find(Self::fails) {
             self = smaller;
@@ -363,7 +363,7 @@ impl Outcome {
         self.before.content != self.after.content
     }
 
-    /// What the run did and must not do.
+    /// Returns the first violation of the rules, if any.
     fn violation(&self, case: &Case) -> Option<String> {
         let permitted = Permitted::new(&case.jobs, case.original);
         let violation = self
@@ -380,13 +380,13 @@ impl Outcome {
         ))
     }
 
-    /// An accepted job must not fail, for example at the end of a file that is too short for it.
+    /// An accepted job must not fail, for example because its file is too short.
     fn unexpected_end(&self) -> Option<String> {
         let is_expected = self.code() == Some(0) || self.was_refused() || self.was_stalled();
         (!is_expected).then(|| "unexpected exit status".to_owned())
     }
 
-    /// The disk of the host completed nothing for seconds.
+    /// Returns true if the host's disk completed no I/O for seconds.
     fn was_stalled(&self) -> bool {
         let result: Value = serde_json::from_slice(&self.output.stdout).unwrap_or_default();
         let findings = result["findings"].as_array();
@@ -458,7 +458,7 @@ fn existing(content: Content, length: u64) -> Original {
     }
 }
 
-/// A direct job over the first MiB of a file.
+/// A direct job on the first MiB of a file.
 fn first_mib(rw: &str, changes: Value) -> Value {
     let job = json!({"rw": rw, "bs": "64k", "size": MIB, "direct": 1});
     scratch::program::with(&job, changes)
@@ -471,13 +471,13 @@ fn case(original: Original, jobs: &[Value]) -> Case {
     }
 }
 
-/// A file of 1 GiB that contains only its last MiB.
+/// A 1 GiB file with data only in its last MiB.
 fn file_with_one_island(path: &Path) -> (File, Vec<u8>) {
     let file = File::create_new(path).unwrap();
     let island = Random::new(3).bytes(MIB);
     file.write_all_at(&island, 1023 * MIB).unwrap();
     file.sync_all().unwrap();
-    scratch::own(path);
+    scratch::mark_owned(path);
     (File::open(path).unwrap(), island)
 }
 

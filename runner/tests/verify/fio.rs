@@ -1,4 +1,4 @@
-//! fio verifies blocks of the runner, and the runner those of fio.
+//! fio verifies blocks written by the runner, and the runner verifies fio's.
 
 use super::{
     BLOCK, LENGTH, job, offline,
@@ -9,7 +9,7 @@ use super::{
 use serde_json::json;
 use std::{path::Path, process::Command};
 
-/// Exit status and output of fio; `None` with a reported skip without fio.
+/// Exit status and output of fio. Returns `None` and reports a skip if fio is not installed.
 fn fio(file: &Path, args: &[&str]) -> Option<(bool, String)> {
     let filename = format!("--filename={}", file.to_str().unwrap());
     let size = format!("--size={LENGTH}");
@@ -35,7 +35,7 @@ fn fio(file: &Path, args: &[&str]) -> Option<(bool, String)> {
 }
 
 #[test]
-fn fio_verifies_blocks_of_the_runner() {
+fn fio_verifies_blocks_written_by_the_runner() {
     let directory = scratch::directory();
     let file = directory.path().join("data");
     scratch::image(&file, LENGTH);
@@ -45,7 +45,7 @@ fn fio_verifies_blocks_of_the_runner() {
         json!({"direct": 0, "refill_buffers": 1}),
         json!({"loops": 2}),
     ] {
-        scratch::own(&file);
+        scratch::mark_owned(&file);
         let outcome = Outcome::of(&job(&file, changes.clone()), &[]);
         assert_eq!(outcome.false_alarms(LENGTH / BLOCK), None, "{changes}");
         let Some((is_good, text)) = fio(&file, &["--rw=read"]) else {
@@ -62,7 +62,7 @@ fn fio_verifies_blocks_of_the_runner() {
 }
 
 #[test]
-fn runner_verifies_blocks_of_fio() {
+fn runner_verifies_blocks_written_by_fio() {
     let directory = scratch::directory();
     let file = directory.path().join("data");
     let only = json!({"verify_only": 1, "rw": "read"});
@@ -80,9 +80,9 @@ fn runner_verifies_blocks_of_fio() {
     assert!(differences.is_empty(), "{differences:#?}");
 }
 
-/// The storage itself: fio finds its damage.
+/// Checks the storage itself: fio detects its damage.
 #[test]
-fn fio_finds_the_damage_of_the_lying_storage() {
+fn fio_detects_the_damage_by_the_lying_storage() {
     for damage in [
         Damage::Flipped,
         Damage::Zeroed,

@@ -1,10 +1,11 @@
-//! No false alarm on healthy storage.
+//! Healthy storage causes no false alarms.
 
 use super::{BLOCK, LENGTH, job, outcome::Outcome, scratch};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Changes to the job, with the last `engines` engines, and the least number of blocks that must be checked.
+/// Changes to the job with the last `engines` engines, and the minimum number of blocks that must
+/// be checked.
 fn combinations(engines: usize) -> Vec<(Value, u64)> {
     let all = LENGTH / BLOCK;
     let all_engines = [
@@ -57,7 +58,7 @@ fn check(path: &Path, root: &Path, engines: usize) {
             failed.push(format!("{changes}: {alarm}"));
             continue;
         }
-        // Once per shape is enough for the second run.
+        // For the second run, one check per kind of job is enough.
         if min_checked < LENGTH / BLOCK || changes["iodepth"] != 32 {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Damage by the storage while the job writes.
+//! Storage that damages blocks while the job writes.
 
 use super::{
     BLOCK, LENGTH, job,
@@ -8,11 +8,11 @@ use super::{
 };
 use serde_json::{Value, json};
 
-/// Damaged blocks in `make test`; `more_damage` injects 10,000.
+/// Number of damaged blocks in `make test`; `more_damage` injects 10,000.
 const DAMAGED: u64 = 2_000;
 
-/// Writes all blocks once on healthy storage, so that older writes exist, then runs the job on
-/// storage that lies. Returns the number of injections and the differences.
+/// Writes all blocks once on healthy storage, so that older data exists, then runs the job on
+/// damaging storage. Returns the number of injections and the differences.
 fn run(
     seed: u64,
     interval: u64,
@@ -38,7 +38,7 @@ fn run(
     Some((injected.len() as u64, outcome.differences(&injected)))
 }
 
-/// Jobs and the sizes of their blocks.
+/// Jobs and their block sizes.
 fn variants() -> Vec<(&'static str, u64, Value)> {
     vec![
         ("psync", BLOCK, json!({"ioengine": "psync"})),
@@ -120,7 +120,7 @@ fn variants() -> Vec<(&'static str, u64, Value)> {
 }
 
 #[test]
-fn each_kind_is_named_with_its_offset() {
+fn each_kind_is_reported_with_its_offset() {
     let mut failed = Vec::new();
     for (name, interval, changes) in variants() {
         let Some((count, differences)) = run(1, interval, &Damage::ALL, &changes) else {
@@ -157,7 +157,7 @@ fn mixed_reads_and_writes() {
 }
 
 #[test]
-fn all_of_2000_damaged_blocks_are_found() {
+fn all_2000_damaged_blocks_are_detected() {
     damage(DAMAGED);
 }
 
@@ -214,7 +214,7 @@ fn verify_fatal_stops_at_the_first_bad_block() {
 }
 
 #[test]
-fn text_report_names_number_file_and_first_offset() {
+fn text_report_shows_count_file_and_first_offset() {
     let Some(storage) = LyingStorage::new(LENGTH as usize, BLOCK as usize, 4) else {
         return;
     };

@@ -1,11 +1,11 @@
-//! Runs that end in mid-write.
+//! Runs that end while writing.
 
 use super::{BLOCK, LENGTH, job, outcome::Outcome, scratch};
 use serde_json::json;
 use std::{process::Command, thread, time::Duration};
 
 #[test]
-fn region_of_a_killed_run_has_only_intact_and_unwritten_blocks() {
+fn killed_run_leaves_only_intact_and_unwritten_blocks() {
     for (direct, depth) in [(1, 32), (0, 1)] {
         let directory = scratch::directory();
         let file = directory.path().join("data");

@@ -1,6 +1,6 @@
-//! Verified writes on storage that lies. Every damaged block must be reported with its kind and
-//! offset, and healthy storage must not be reported. The oracle is the list of damaged blocks, not
-//! the runner.
+//! Verified writes on storage that damages data. Every damaged block must be reported with its kind
+//! and offset, and healthy storage must not cause reports. The oracle is the list of damaged
+//! blocks, not the runner.
 
 #[path = "../scratch/mod.rs"]
 mod scratch;
@@ -22,7 +22,7 @@ use std::path::Path;
 const LENGTH: u64 = 4 << 20;
 const BLOCK: u64 = 4096;
 
-/// Random writes of 4 KiB over a whole file of `LENGTH`, read back afterwards.
+/// Random 4 KiB writes to a whole file of `LENGTH` bytes, read back afterward.
 fn job(file: &Path, changes: Value) -> Value {
     let plain = json!({"name": "job", "filename": file, "size": LENGTH, "rw": "randwrite", "bs": BLOCK,
         "direct": 1, "overwrite": 1, "verify": "crc32c"});

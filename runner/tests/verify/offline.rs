@@ -1,4 +1,4 @@
-//! Damage between the run that writes and the run that only verifies.
+//! Damage between the run that writes and the `verify_only` run.
 
 use super::{
     BLOCK, LENGTH, job,
@@ -16,7 +16,7 @@ use std::{
     path::Path,
 };
 
-/// Damages blocks of a file that `verify_only` can recognize; returns the oracle.
+/// Damages blocks of a file in ways that `verify_only` can recognize; returns the oracle.
 pub(crate) fn damage(path: &Path, seed: u64) -> BTreeMap<u64, Injection> {
     let file = OpenOptions::new()
         .read(true)
@@ -27,7 +27,7 @@ pub(crate) fn damage(path: &Path, seed: u64) -> BTreeMap<u64, Injection> {
     let mut injected = BTreeMap::new();
     let blocks = LENGTH / BLOCK;
     for _ in 0..MAX_DAMAGED {
-        // The upper half is the source of misplaced blocks.
+        // Misplaced blocks are copied from the upper half.
         let at = random.below(blocks / 2) * BLOCK;
         let mut data = vec![0; BLOCK as usize];
         let source = (blocks / 2 + random.below(blocks / 2)) * BLOCK;
@@ -93,7 +93,7 @@ fn damaged_file() {
     scratch::image(&file, LENGTH);
     for direct in [0, 1] {
         for rw in ["read", "randwrite"] {
-            scratch::own(&file);
+            scratch::mark_owned(&file);
             check(&file, directory.path(), direct, rw);
         }
     }

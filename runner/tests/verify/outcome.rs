@@ -1,4 +1,4 @@
-//! What a run reports about its blocks.
+//! What a run reports about the blocks that it verified.
 
 use super::{
     scratch::program,
@@ -36,7 +36,7 @@ impl Outcome {
         self.verify()[field].as_u64().unwrap_or(u64::MAX)
     }
 
-    /// Offset, kind and original offset of the reported blocks.
+    /// Offset, kind and original offset of each reported block.
     pub(crate) fn failures(&self) -> BTreeMap<u64, (String, Option<u64>)> {
         let failures = self.verify()["failures"].as_array().cloned();
         failures
@@ -50,7 +50,7 @@ impl Outcome {
             .collect()
     }
 
-    /// Deviations from a run without bad blocks.
+    /// Differences from a run without bad blocks.
     pub(crate) fn false_alarms(&self, min_checked: u64) -> Option<String> {
         let is_healthy = self.exit == Some(0)
             && self.number("bad_blocks") == 0
@@ -61,7 +61,7 @@ impl Outcome {
         (!is_healthy).then(|| self.summary())
     }
 
-    /// Deviations from the injected damage.
+    /// Differences from the injected damage.
     pub(crate) fn differences(&self, injected: &BTreeMap<u64, Injection>) -> Vec<String> {
         let failures = self.failures();
         let mut differences = Vec::new();
@@ -73,7 +73,7 @@ impl Outcome {
         for (offset, injection) in injected {
             let expected = (injection.damage.name().to_owned(), injection.found);
             let found = failures.get(offset);
-            // Where the data belongs is known of misplaced blocks only.
+            // The original offset is only known for misplaced blocks.
             let is_same = found.is_some_and(|found| {
                 found.0 == expected.0
                     && (injection.damage != Damage::Misplaced || found.1 == expected.1)

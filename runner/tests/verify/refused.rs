@@ -42,7 +42,7 @@ fn cases() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Whether plan and run reject the job with exit code 2 and name the field.
+/// Returns a problem unless plan and run reject the job with exit code 2 and report the field.
 fn problem(job: &Value, field: &str) -> Option<String> {
     let mut plan = scratch::program::runner();
     plan.args(["plan", "-", "--json"]);

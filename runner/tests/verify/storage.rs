@@ -1,5 +1,5 @@
-//! A filesystem (FUSE) with one file that damages chosen blocks while they are written. The list
-//! of damaged blocks is the oracle.
+//! A FUSE filesystem with one file that damages selected blocks while they are written. The list of
+//! damaged blocks is the oracle.
 
 use super::{random::Random, scratch};
 use fuser::{
@@ -20,17 +20,17 @@ const ATTRIBUTES_VALID: Duration = Duration::from_secs(1);
 const ROOT: u64 = 1;
 const FILE: u64 = 2;
 pub(crate) const SECTOR: usize = 512;
-/// Failures that a report lists.
+/// Maximum number of failures that a report lists.
 pub(crate) const MAX_DAMAGED: usize = 100;
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Damage {
-    /// One bit, anywhere in the block or its header.
+    /// One bit is flipped, anywhere in the block or its header.
     Flipped,
     Zeroed,
     /// The write is lost; the block holds an older write.
     Stale,
-    /// The block holds data of another offset.
+    /// The block holds the data of another offset.
     Misplaced,
     /// Only the first sectors are written.
     Torn,
@@ -60,7 +60,7 @@ impl Damage {
     }
 }
 
-/// A damaged block. `found`: where the data of a misplaced block belongs.
+/// A damaged block. For a misplaced block, `found` is the offset where its data belongs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Injection {
     pub damage: Damage,
@@ -73,9 +73,9 @@ pub(crate) struct State {
     interval: usize,
     random: Random,
     damages: Vec<Damage>,
-    /// Share of the written blocks, in thousandths.
+    /// Share of the written blocks to damage, in thousandths.
     per_mille: u64,
-    /// Blocks that were written at least once.
+    /// Blocks that have been written at least once.
     written: BTreeMap<u64, ()>,
     pub(crate) injected: BTreeMap<u64, Injection>,
 }
@@ -103,7 +103,7 @@ impl State {
     }
 
     fn write_block(&mut self, at: u64, block: &[u8]) {
-        // A lost write on a damaged block would be damage of the older kind.
+        // Losing a write to a damaged block would leave the earlier kind of damage.
         let was_damaged = self.injected.remove(&at).is_some();
         let start = at as usize;
         let old = self.data[start..start + block.len()].to_vec();
@@ -337,8 +337,8 @@ pub(crate) struct LyingStorage {
 }
 
 impl LyingStorage {
-    /// A healthy filesystem with a file of zeros; `None` with a reported skip where FUSE is not
-    /// permitted. `interval`: size in bytes of the damaged blocks.
+    /// A healthy filesystem with a file of zeros. Returns `None` and reports a skip if FUSE is not
+    /// permitted. `interval` is the size of the damaged blocks in bytes.
     pub(crate) fn new(length: usize, interval: usize, seed: u64) -> Option<Self> {
         let at = scratch::directory();
         let mark = format!("{FILE} {length} 0 0 0").into_bytes();
@@ -369,7 +369,7 @@ impl LyingStorage {
         }
     }
 
-    /// Damages this share of the following writes.
+    /// Damages this share of the subsequent writes.
     pub(crate) fn lie(&self, damages: &[Damage], per_mille: u64) {
         let mut state = self.state();
         state.damages = damages.into();

@@ -36,7 +36,7 @@ fn power_cuts_lose_no_acknowledged_run_and_start_none_twice() {
         test: "power_cuts::power_cuts_lose_no_acknowledged_run_and_start_none_twice",
         disks: vec![("ubda", 256 << 20)],
         modules: &[],
-        longest: Duration::from_secs(600),
+        timeout: Duration::from_secs(600),
     };
     let mut random = StdRng::seed_from_u64(20_261_123);
     let mut history = History::default();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Every I/O takes this long: slow, but no stall.
+/// Every I/O takes this long, which is slow but not a stall.
 pub(super) fn slow(case: &str, ms: u64, changes: Value, depth: u64) {
     let (number_of_part, part) = part();
     let device = Mapped::new(
@@ -39,7 +39,7 @@ pub(super) fn slow(case: &str, ms: u64, changes: Value, depth: u64) {
     );
 }
 
-/// Writes take 1.2 s, reads do not: something completes all the time, until all slots write.
+/// Writes take 1.2 s, reads do not: I/Os complete continuously until every slot holds a write.
 pub(super) fn slow_writes(case: &str) {
     let (number_of_part, part) = part();
     let device = ext4_on(number_of_part, &part);
@@ -63,11 +63,11 @@ pub(super) fn slow_writes(case: &str) {
 
 pub(super) const BAD_OFFSET: u64 = 8 << 20;
 
-/// One block of the device fails: the error names the I/O that covers it.
+/// One block of the device fails: the error identifies the I/O that covers it.
 pub(super) fn bad_block(case: &str, bs: &str, changes: Value) {
     let device = raw();
     let sectors = |bytes: u64| bytes / SECTOR_BYTES;
-    // Inside of an I/O of 256 KiB.
+    // Inside a 256 KiB I/O.
     let offset = BAD_OFFSET + if bs == "4k" { 0 } else { 128 << 10 };
     let after = offset + 4096;
     let below = device.below.trim_end_matches(" 0");
@@ -97,10 +97,10 @@ pub(super) fn claim_error(claims: &mut Claims, outcome: &Outcome, operation: &st
     claims.within("offset", offset, 0.0..=(LENGTH - 4096) as f64);
     claims.equal("remainder of the offset", offset % 4096.0, 0.0);
     let message = error["message"].as_str().unwrap_or_default();
-    claims.holds("error named", message.contains("Input/output error"));
+    claims.holds("error reported", message.contains("Input/output error"));
 }
 
-/// The table becomes dm-error in the middle of the run.
+/// The table is replaced by dm-error in the middle of the run.
 pub(super) fn dies(case: &str, device: &Device, job: Job, operation: &str) {
     let run = start(&job(device), "20s");
     device.top.load("error");
@@ -109,16 +109,16 @@ pub(super) fn dies(case: &str, device: &Device, job: Job, operation: &str) {
     let died = Instant::now();
     let outcome = run.finish(|| ());
     let waited = (outcome.reported_at() - died).as_secs_f64();
-    // Before the filesystem is unmounted.
+    // Restore the table before the filesystem is unmounted.
     device.top.load(&device.below);
     device.top.suspend(NEITHER);
     device.top.resume();
     let mut claims = Claims::about(case, &outcome);
-    claims.within("seconds to the report", waited, -2.0..=3.0);
+    claims.within("seconds until the report", waited, -2.0..=3.0);
     claim_error(&mut claims, &outcome, operation);
 }
 
-/// SIGTERM in a hang: the report is complete, and follows within 1 s.
+/// SIGTERM during a hang: the report is complete and follows within 1 s.
 pub(super) fn stop(case: &str, device: &Device, options: &[&str], job: Job) {
     let run = start(&job(device), "30s");
     let suspended = Suspended::new(&device.top, options);
@@ -130,7 +130,7 @@ pub(super) fn stop(case: &str, device: &Device, options: &[&str], job: Job) {
     let waited = (outcome.reported_at() - stopped).as_secs_f64();
     let window = number(&outcome.report()["duration_ms"]) / 1e3;
     let mut claims = Claims::about(case, &outcome);
-    claims.within("seconds to the report", waited, 0.0..=1.0);
+    claims.within("seconds until the report", waited, 0.0..=1.0);
     claims.equal("exit code", outcome.code, Some(143));
     claims.equal("stalled", outcome.finding("stalled"), Some("serious"));
     claims.one_stall(0, from..window, window);

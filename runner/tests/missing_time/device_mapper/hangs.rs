@@ -1,4 +1,4 @@
-//! Devices that are suspended, until the end of the run or for a time.
+//! Devices that are suspended until the end of the run or temporarily.
 
 use super::*;
 
@@ -15,7 +15,7 @@ pub(super) fn claim_hang(
     unfinished(claims, operation(outcome.report()), ios, RUNTIME - from);
     claims.silence_is_shown(start_of(outcome), from..RUNTIME);
     let waited = (outcome.reported_at() - start_of(outcome)).as_secs_f64();
-    claims.within("seconds to the report", waited, RUNTIME..=RUNTIME + 6.5);
+    claims.within("seconds until the report", waited, RUNTIME..=RUNTIME + 6.5);
 }
 
 pub(super) fn hang(
@@ -43,7 +43,7 @@ pub(super) fn fsfreeze(case: &str, changes: Value, ios: RangeInclusive<u64>) {
     claim_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
 }
 
-/// One of two disks hangs; the I/Os in flight gather there.
+/// One of two disks hangs; the I/Os in flight accumulate on it.
 pub(super) fn half_of_a_stripe(case: &str) {
     let (one, two) = (raw(), raw());
     let table = format!("striped 2 128 {} 0 {} 0", one.top.node, two.top.node);
@@ -62,7 +62,7 @@ pub(super) fn half_of_a_stripe(case: &str) {
     claims.failed();
     claims.equal("number of stalls", outcome.stalls(0).len(), 1);
     for stall in outcome.stalls(0) {
-        // Half of the I/Os in flight are on the other disk; after six rounds all are on this one.
+        // Half of the I/Os in flight are on the other disk; after six rounds, all are on this one.
         claims.within("start", stall.start, from - LATE..=from + 2.0 * EARLY);
         claims.within(
             "end",
@@ -88,8 +88,8 @@ pub(super) fn sync_until_the_end(case: &str) {
     claims.unfinished(&outcome.report()["sync"], 1, RUNTIME - from);
 }
 
-/// The journal commits during the hang, so that whoever changes an inode waits: the sampler must
-/// not. It looks at the page cache once a second.
+/// The journal commits during the hang, so any process that changes an inode has to wait. The
+/// sampler, which inspects the page cache once a second, must not wait.
 pub(super) fn journal(case: &str, changes: Value, ios: RangeInclusive<u64>) {
     let device = ext4();
     let run = start(&write(changes)(&device), "3s");
@@ -126,7 +126,7 @@ pub(super) fn one_of_two_jobs(case: &str) {
     claims.unfinished(&outcome.job(1)["read"], 32, RUNTIME - from);
 }
 
-/// Hangs for `length` seconds, after half a second. Returns the time of the hang.
+/// Hangs for `length` seconds after half a second. Returns the start and end of the hang.
 pub(super) fn hang_for(device: &Device, options: &[&str], length: f64) -> (SystemTime, SystemTime) {
     let suspended = Suspended::new(&device.top, options);
     let from = SystemTime::now();
@@ -166,8 +166,8 @@ pub(super) fn recover(case: &str, device: &Device, options: &[&str], job: Job) {
     claim_max(&mut claims, &outcome, &hang);
 }
 
-/// The kernel fails readahead on a suspended device, and reads again. What was read ahead before
-/// completes.
+/// The kernel fails readahead on a suspended device and reads again. Pages that were read ahead
+/// before the hang complete.
 pub(super) fn readahead(case: &str) {
     let device = raw();
     let changes = json!({"direct": 0, "rw": "read", "size": PART_BYTES, "invalidate": 1});
@@ -191,7 +191,7 @@ pub(super) fn readahead(case: &str) {
     }
 }
 
-/// A hang below 1 s is no stall, but it is the slowest I/O.
+/// A hang shorter than 1 s is not a stall, but it causes the slowest I/O.
 pub(super) fn too_short(case: &str, changes: Value) {
     let device = raw();
     let (outcome, hang) = recovered(&device, &[], &read(changes)(&device), "4s", 0.6);
@@ -200,7 +200,7 @@ pub(super) fn too_short(case: &str, changes: Value) {
     claim_max(&mut claims, &outcome, &hang);
 }
 
-/// More than 5 s fail the run, although the device recovers.
+/// A hang longer than 5 s fails the run, even if the device recovers.
 pub(super) fn long(case: &str, changes: Value) {
     let device = raw();
     let (outcome, hang) = recovered(&device, &[], &read(changes)(&device), "9s", 6.0);
@@ -228,7 +228,7 @@ pub(super) fn twice(case: &str) {
     }
 }
 
-/// The device moves to another part of the disk, as pvmove does.
+/// The device is moved to another part of the disk, as with pvmove.
 pub(super) fn new_table(case: &str) {
     let device = raw();
     let run = start(&read(uring(32))(&device), "5s");

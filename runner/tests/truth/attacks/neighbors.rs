@@ -1,4 +1,4 @@
-//! Other programs that race with the reads of the job.
+//! Other programs that race with the job's reads.
 
 use super::{KIB, OwnReads, counted_holes};
 use crate::{
@@ -16,14 +16,14 @@ use std::{
     time::Duration,
 };
 
-/// One pass of reads without readahead, with the pages that are in memory.
+/// One pass of reads without readahead that keeps pages already in memory.
 fn pass(path: &Path, rw: &str, changes: Value) -> Value {
     let plain = json!({"invalidate": 0, "fadvise_hint": "random"});
     job(path, rw, with(&plain, changes))
 }
 
 fn will_need(file: &File, offset: u64, bytes: u64) {
-    // SAFETY: no memory is passed.
+    // SAFETY: the call takes no pointers.
     let result = unsafe {
         libc::posix_fadvise(
             file.as_raw_fd(),
@@ -35,8 +35,8 @@ fn will_need(file: &File, offset: u64, bytes: u64) {
     assert_eq!(result, 0);
 }
 
-/// Reads at a rate while a neighbor brings pages into memory; the reads of the job itself are
-/// counted by the kernel.
+/// Rate-limited reads while a neighbor brings pages into memory. The kernel counts the job's own
+/// reads.
 fn fetched(at: &Path, job: fn(&Path) -> Value, neighbor: fn(&File, u64)) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -52,7 +52,8 @@ fn fetched(at: &Path, job: fn(&Path) -> Value, neighbor: fn(&File, u64)) -> Prep
     )
 }
 
-/// A neighbor that changes the file while the job reads it; the device counts the reads.
+/// A neighbor changes the file while the job reads it; the truth comes from the device's read
+/// counter.
 fn changed(
     at: &Path,
     cached: bool,
@@ -78,7 +79,7 @@ const RANDOM: fn(&Path) -> Value = |path| pass(path, "randread", json!({"rate_io
 const SEQUENTIAL: fn(&Path) -> Value = |path| pass(path, "read", json!({"rate_iops": 3000}));
 
 pub(super) const CASES: &[Case] = &[
-    case("a_neighbor_announces_random_pages_of_a_cold_file", |at| {
+    case("a_neighbor_prefetches_random_pages_of_a_cold_file", |at| {
         fetched(at, RANDOM, |file, round| {
             will_need(file, round * 7919 % 256 * 64 * KIB, 64 * KIB);
         })
@@ -98,7 +99,7 @@ pub(super) const CASES: &[Case] = &[
             })
         },
     ),
-    case("a_mapping_of_a_neighbor_loads_single_pages", |at| {
+    case("a_neighbors_mapping_loads_single_pages", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
         let mapped = path.clone();
@@ -110,7 +111,7 @@ pub(super) const CASES: &[Case] = &[
         let own = OwnReads::new();
         own.situation(job, vec![Box::new(neighbor), Box::new(volume)], || {})
     }),
-    case("a_whole_file_announced_after_a_quarter_was_read", |at| {
+    case("a_whole_file_prefetched_after_a_quarter_was_read", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
         let job = SEQUENTIAL(&path);
@@ -156,41 +157,38 @@ pub(super) const CASES: &[Case] = &[
             setup::evict(&path);
         })
     }),
-    case("buffered_writes_of_a_neighbor_ahead_of_cold_reads", |at| {
+    case("a_neighbors_buffered_writes_ahead_of_cold_reads", |at| {
         changed(at, false, RANDOM, 2, |_, file, round| {
             let page = round * 1_000_003 % 512;
             file.write_all_at(&[9; 8 * 4096], page * 8 * 4096).unwrap();
         })
     }),
-    case(
-        "direct_writes_of_a_neighbor_invalidate_cached_pages",
-        |at| {
-            changed(
-                at,
-                true,
-                |path| {
-                    pass(
-                        path,
-                        "randread",
-                        json!({"rate_iops": 3000, "norandommap": 1}),
-                    )
-                },
-                20,
-                |path, _, round| {
-                    let output = format!("of={}", path.display());
-                    let seek = format!("seek={}", round * 7919 % 64);
-                    let words = [
-                        "if=/dev/zero",
-                        &output,
-                        "bs=256k",
-                        "count=1",
-                        "conv=notrunc",
-                    ];
-                    run("dd", &[&words[..], &[&seek, "oflag=direct"]].concat()).unwrap();
-                },
-            )
-        },
-    ),
+    case("a_neighbors_direct_writes_invalidate_cached_pages", |at| {
+        changed(
+            at,
+            true,
+            |path| {
+                pass(
+                    path,
+                    "randread",
+                    json!({"rate_iops": 3000, "norandommap": 1}),
+                )
+            },
+            20,
+            |path, _, round| {
+                let output = format!("of={}", path.display());
+                let seek = format!("seek={}", round * 7919 % 64);
+                let words = [
+                    "if=/dev/zero",
+                    &output,
+                    "bs=256k",
+                    "count=1",
+                    "conv=notrunc",
+                ];
+                run("dd", &[&words[..], &[&seek, "oflag=direct"]].concat()).unwrap();
+            },
+        )
+    }),
     case("a_neighbor_evicts_single_ranges_of_a_warm_file", |at| {
         changed(
             at,
@@ -205,7 +203,7 @@ pub(super) const CASES: &[Case] = &[
             5,
             |_, file, round| {
                 let offset = round * 7919 % 128 * 128 * KIB;
-                // SAFETY: no memory is passed.
+                // SAFETY: the call takes no pointers.
                 unsafe {
                     libc::posix_fadvise(
                         file.as_raw_fd(),
@@ -251,7 +249,7 @@ pub(super) const CASES: &[Case] = &[
             file.write_all_at(&[1; 4096], SIZE + round * 4096).unwrap();
         })
     }),
-    // Workers of the job that follow each other
+    // Workers of the job that follow one another
     case("a_second_worker_follows_the_stream_of_the_first", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
@@ -266,7 +264,7 @@ pub(super) const CASES: &[Case] = &[
         let job = jobs(&[stream("0"), stream("200ms")]);
         situation_with(job, vec![Box::new(volume)], truth)
     }),
-    case("two_streams_of_which_one_starts_in_the_middle", |at| {
+    case("two_streams_one_starting_in_the_middle", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
         let truth = counted_reads(volume.device.0.clone());
@@ -288,23 +286,20 @@ pub(super) const CASES: &[Case] = &[
         ]);
         situation_with(job, vec![Box::new(volume)], truth)
     }),
-    case(
-        "a_direct_stream_next_to_a_buffered_stream_of_the_same_file",
-        |at| {
-            let volume = ext4(at)?;
-            let path = volume.cold_file("f", SIZE);
-            let locked = lock(&path, SIZE);
-            let job = jobs(&[
-                pass(&path, "read", json!({"loops": 20})),
-                pass(&path, "read", json!({"direct": 1})),
-            ]);
-            situation_with(
-                job,
-                vec![Box::new(locked), Box::new(volume)],
-                by_job(&[Memory, Device]),
-            )
-        },
-    ),
+    case("a_direct_and_a_buffered_stream_on_the_same_file", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let locked = lock(&path, SIZE);
+        let job = jobs(&[
+            pass(&path, "read", json!({"loops": 20})),
+            pass(&path, "read", json!({"direct": 1})),
+        ]);
+        situation_with(
+            job,
+            vec![Box::new(locked), Box::new(volume)],
+            by_job(&[Memory, Device]),
+        )
+    }),
     case("writes_of_one_job_ahead_of_reads_of_another", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
@@ -319,7 +314,7 @@ pub(super) const CASES: &[Case] = &[
         ]);
         situation_with(job, vec![Box::new(volume)], truth)
     }),
-    // The path changes while the job reads the open file
+    // The path changes while the job has the file open
     case("a_file_replaced_by_a_hole_during_direct_reads", |at| {
         moved(at, |path| {
             std::fs::rename(path, path.with_extension("old")).unwrap();
@@ -336,14 +331,14 @@ pub(super) const CASES: &[Case] = &[
         })
     }),
     case("a_disk_unmounted_during_direct_reads", |at| {
-        // Only detached from the tree: the file stays open.
+        // The filesystem is only detached from the tree: the file stays open.
         moved(at, |path| {
             let at = path.parent().unwrap().to_str().unwrap();
             run("umount", &["--lazy", at]).unwrap();
             run("mount", &["-t", "tmpfs", "none", at]).unwrap();
         })
     }),
-    case("cached_reads_of_a_file_that_was_removed", |at| {
+    case("cached_reads_of_a_removed_file", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
         let locked = lock(&path, SIZE / 2);
@@ -352,13 +347,13 @@ pub(super) const CASES: &[Case] = &[
         let prepared = situation_with(job, vec![Box::new(locked), Box::new(volume)], truth);
         during(prepared, move || {
             sleep(Duration::from_millis(500));
-            // The truth is counted even if the run was already over.
+            // The truth holds even if the run has already ended.
             let _ = std::fs::remove_file(&path);
         })
     }),
 ];
 
-/// Direct reads for 1.4 s; after a third something happens to the path of the file.
+/// Direct reads for 1.4 s; after 500 ms, the file's path changes.
 fn moved(at: &Path, change: fn(&Path)) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -370,7 +365,7 @@ fn moved(at: &Path, change: fn(&Path)) -> Prepared {
     })
 }
 
-/// Fast reads of a cached file in which the file is evicted once, after some milliseconds.
+/// Fast reads of a cached file that is evicted once, after `after` milliseconds.
 fn evicted_late(at: &Path, after: u64) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 64 * MIB);

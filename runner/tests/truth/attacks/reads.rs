@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// One second of reads, without readahead and with the pages that are in memory.
+/// One second of reads without readahead that keeps pages already in memory.
 fn second(path: &Path, changes: Value) -> Value {
     let plain = json!({"invalidate": 0, "fadvise_hint": "random", "size": null});
     let mut job = timed(path, "randread", with(&plain, changes));
@@ -24,13 +24,13 @@ fn second(path: &Path, changes: Value) -> Value {
     job
 }
 
-/// One pass, without readahead and with the pages that are in memory.
+/// One pass of reads without readahead that keeps pages already in memory.
 fn pass(path: &Path, bytes: u64, changes: Value) -> Value {
     let plain = json!({"invalidate": 0, "fadvise_hint": "random", "size": bytes});
     job(path, "read", with(&plain, changes))
 }
 
-/// A cached and a cold file, and the locked pages of the first one.
+/// A cached and a cold file, and the locked pages of the cached one.
 type Pair = (Volume, [PathBuf; 2], Box<dyn Any>);
 
 /// Two files on a private disk.
@@ -44,7 +44,7 @@ fn pair(at: &Path, warm: u64, cold: u64) -> Result<Pair, String> {
     Ok((volume, files, locked))
 }
 
-/// Two jobs at the same time: the first reads cached pages, the second one the device.
+/// Two jobs in parallel: the first one reads cached pages, the second one reads from the device.
 fn cached_and_direct(at: &Path, cached: Value, direct: Value) -> Prepared {
     let (volume, [warm, cold], locked) = pair(at, SIZE, SIZE)?;
     let job = jobs(&[
@@ -58,7 +58,7 @@ fn cached_and_direct(at: &Path, cached: Value, direct: Value) -> Prepared {
     )
 }
 
-/// A pass over a file whose pages from `offset` on are cached.
+/// A pass over a file with `bytes` cached from `offset`.
 fn partly_cached(at: &Path, size: u64, offset: u64, bytes: u64, changes: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", size);
@@ -72,7 +72,7 @@ fn partly_cached(at: &Path, size: u64, offset: u64, bytes: u64, changes: Value) 
     )
 }
 
-/// The first `count` reads of a cold file of which the first `cached` pages are in memory.
+/// The first `count` reads of a cold file whose first `cached` pages are in memory.
 fn few(at: &Path, count: u64, cached: u64, changes: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -86,7 +86,7 @@ fn few(at: &Path, count: u64, cached: u64, changes: Value) -> Prepared {
     )
 }
 
-/// Cached reads of a large file next to a program that evicts a range of pages at an interval.
+/// Cached reads of a large file while another program evicts a range of pages at an interval.
 fn few_misses(at: &Path, range: u64, interval: u64, changes: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 64 * MIB);
@@ -154,38 +154,32 @@ pub(super) const CASES: &[Case] = &[
             json!({"thinktime": 100_000, "thinktime_blocks": 300, "startdelay": "100ms"}),
         )
     }),
+    case("four_workers_one_fast_on_cached_pages", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", 128 * MIB);
+        let locked = setup::lock(&path, 96 * MIB, 32 * MIB);
+        let truth = counted_reads(volume.device.0.clone());
+        let job = second(
+            &path,
+            json!({"numjobs": 4, "size": "32m", "offset_increment": "32m"}),
+        );
+        situation_with(job, vec![Box::new(locked), Box::new(volume)], truth)
+    }),
+    case("eight_workers_with_ten_reads_each_one_cold", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", SIZE);
+        let locked = lock(&path, 14 * MIB);
+        let changes =
+            json!({"numjobs": 8, "size": "2m", "offset_increment": "2m", "number_ios": 10});
+        let job = pass(&path, 2 * MIB, changes);
+        situation_with(
+            job,
+            vec![Box::new(locked), Box::new(volume)],
+            exactly(0.875, 0.0, 0.125),
+        )
+    }),
     case(
-        "four_workers_of_which_one_is_fast_because_it_is_cached",
-        |at| {
-            let volume = ext4(at)?;
-            let path = volume.cold_file("f", 128 * MIB);
-            let locked = setup::lock(&path, 96 * MIB, 32 * MIB);
-            let truth = counted_reads(volume.device.0.clone());
-            let job = second(
-                &path,
-                json!({"numjobs": 4, "size": "32m", "offset_increment": "32m"}),
-            );
-            situation_with(job, vec![Box::new(locked), Box::new(volume)], truth)
-        },
-    ),
-    case(
-        "eight_workers_with_ten_reads_each_of_which_one_is_cold",
-        |at| {
-            let volume = ext4(at)?;
-            let path = volume.cold_file("f", SIZE);
-            let locked = lock(&path, 14 * MIB);
-            let changes =
-                json!({"numjobs": 8, "size": "2m", "offset_increment": "2m", "number_ios": 10});
-            let job = pass(&path, 2 * MIB, changes);
-            situation_with(
-                job,
-                vec![Box::new(locked), Box::new(volume)],
-                exactly(0.875, 0.0, 0.125),
-            )
-        },
-    ),
-    case(
-        "three_jobs_of_a_hole_a_cached_file_and_the_device_at_their_own_speeds",
+        "jobs_on_a_hole_a_cached_file_and_the_device_at_different_speeds",
         |at| {
             let (volume, [warm, cold], locked) = pair(at, SIZE, SIZE)?;
             let hole = volume.at.join("hole");
@@ -223,7 +217,7 @@ pub(super) const CASES: &[Case] = &[
         situation_with(job, vec![locked, Box::new(volume)], truth)
     }),
     // Phases
-    case("a_cached_phase_that_is_faster_than_the_sampler", |at| {
+    case("a_cached_phase_shorter_than_the_sample_interval", |at| {
         partly_cached(at, 64 * MIB, 0, 60 * MIB, json!({}))
     }),
     case("a_cold_phase_before_a_cached_phase", |at| {
@@ -269,7 +263,7 @@ pub(super) const CASES: &[Case] = &[
         after_ramp(at, 750)
     }),
     case("a_ramp_that_covers_the_cold_phase", |at| {
-        // Slow enough that a busy host keeps up.
+        // Slow enough for a busy host to keep up.
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
         let locked = setup::lock(&path, 450 * 4096, SIZE - 450 * 4096);
@@ -300,20 +294,17 @@ pub(super) const CASES: &[Case] = &[
             exactly(0.0, 0.0, 1.0),
         )
     }),
-    case("ten_reads_of_which_three_are_cached", |at| {
-        few(at, 10, 3, json!({}))
-    }),
-    case("fifty_reads_of_which_half_are_cached_at_depth_16", |at| {
+    case("ten_reads_three_cached", |at| few(at, 10, 3, json!({}))),
+    case("fifty_reads_half_cached_at_depth_16", |at| {
         few(at, 50, 25, json!({"iodepth": 16}))
     }),
-    case("five_hundred_reads_of_which_the_last_ten_are_cold", |at| {
+    case("five_hundred_reads_the_last_ten_cold", |at| {
         few(at, 500, 490, json!({}))
     }),
-    case(
-        "five_hundred_reads_of_which_the_first_ten_are_cached",
-        |at| few(at, 500, 10, json!({})),
-    ),
-    case("one_slow_read_of_a_hole_among_twenty", |at| {
+    case("five_hundred_reads_the_first_ten_cached", |at| {
+        few(at, 500, 10, json!({}))
+    }),
+    case("one_slow_read_of_a_hole_among_twenty_reads", |at| {
         let volume = ext4(at)?;
         let path = volume.at.join("f");
         std::fs::write(&path, vec![7; 19 * 4096]).unwrap();
@@ -332,11 +323,11 @@ pub(super) const CASES: &[Case] = &[
     case("cached_reads_by_two_workers_with_misses_in_bursts", |at| {
         few_misses(at, 8 * MIB, 150, json!({"numjobs": 2, "norandommap": 1}))
     }),
-    case("a_hot_zone_that_is_evicted_again_and_again", |at| {
+    case("a_hot_zone_that_is_evicted_repeatedly", |at| {
         let zones = json!({"random_distribution": "zoned:60/2:40/98", "norandommap": 1});
         few_misses(at, MIB, 5, zones)
     }),
-    case("zipf_reads_with_an_evicted_half", |at| {
+    case("zipf_reads_with_half_evicted", |at| {
         let zipf = json!({"random_distribution": "zipf:1.1", "norandommap": 1});
         few_misses(at, 32 * MIB, 20, zipf)
     }),
@@ -369,7 +360,7 @@ pub(super) const CASES: &[Case] = &[
     case("many_small_blocks_hit_and_few_large_blocks_miss", |at| {
         split_sizes(at, "4k/95:64k/5")
     }),
-    case("mixed_job_with_one_write_in_a_hundred", |at| {
+    case("mixed_job_with_one_percent_writes", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", 32 * MIB);
         let locked = lock(&path, 8 * MIB);
@@ -394,8 +385,8 @@ fn ramp() -> Value {
     json!({"ramp_time": "1s", "rate_iops": 500, "runtime": "1s", "time_based": 1})
 }
 
-/// Sequential reads of which the first pages are cached. The window ends with the last cold read,
-/// and all cold reads are counted.
+/// Sequential reads of a file whose first pages are cached. The window ends with the last cold
+/// read, and all cold reads are counted.
 fn after_ramp(at: &Path, cached: u64) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -412,8 +403,8 @@ fn after_ramp(at: &Path, cached: u64) -> Prepared {
     )
 }
 
-/// One page in 16 is not cached: a read of 64 KiB always needs the device, until it is evicted
-/// again. Few enough reads that a page is seldom read twice.
+/// One page in 16 is not cached, so a 64 KiB read always needs the device unless the page was read
+/// before. There are few enough reads that pages are rarely read twice.
 fn split_sizes(at: &Path, sizes: &str) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 256 * MIB);

@@ -1,5 +1,5 @@
-//! Stacks: disks of several devices, loop devices with offsets and layers, overlays that change
-//! during the run, mounts of single files, and memory in disguise.
+//! Stacks: filesystems on several devices, loop devices with offsets and layers, overlays that
+//! change during the run, mounts of single files, and devices that are really memory.
 
 use super::lock_stripes;
 use crate::{
@@ -29,19 +29,19 @@ fn raw_reads(device: &Loop) -> Value {
     job
 }
 
-/// A directory in memory below `at`.
+/// A tmpfs below `at`.
 fn tmpfs(at: &Path) -> (PathBuf, Box<dyn Any>) {
     setup::tmpfs_of(at, "900m")
 }
 
-/// A disk of 600 MiB on a file in the directory.
+/// A 600 MiB disk backed by a file in the directory.
 fn disk(at: &Path, name: &str) -> Result<Loop, String> {
     let image = at.join(name);
     sparse(&image, 600 * MIB);
     attach(&image, DIRECT)
 }
 
-/// btrfs on two disks, of which the second one may be in memory.
+/// btrfs on two disks, the second of which may be in memory.
 fn two_disks(at: &Path, profile: &str, in_memory: bool) -> Result<(PathBuf, Resources), String> {
     let (memory, tmpfs) = tmpfs(at);
     let first = disk(at, "first")?;
@@ -61,7 +61,8 @@ fn two_disks(at: &Path, profile: &str, in_memory: bool) -> Result<(PathBuf, Reso
     ))
 }
 
-/// Direct reads of a file in stripes on a disk and on a disk in memory; both disks count.
+/// Direct reads of a file striped across a disk and a disk in memory. The first disk's counter is
+/// the truth.
 fn striped(at: &Path) -> Prepared {
     let (memory, tmpfs) = tmpfs(at);
     let (first, second) = (disk(at, "first")?, disk(&memory, "second")?);
@@ -84,7 +85,7 @@ fn striped(at: &Path) -> Prepared {
     )
 }
 
-/// XFS whose files are on a realtime device.
+/// XFS with its files on a realtime device.
 fn realtime(at: &Path, main_in_memory: bool) -> Prepared {
     let (memory_at, tmpfs) = tmpfs(at);
     let (main_at, realtime_at) = if main_in_memory {
@@ -119,7 +120,7 @@ fn realtime(at: &Path, main_in_memory: bool) -> Prepared {
     )
 }
 
-/// ext4 on a disk, with its journal on another one.
+/// ext4 on a disk, with its journal on a disk in memory.
 fn external_journal(at: &Path, changes: Value) -> Prepared {
     let (memory_at, tmpfs) = tmpfs(at);
     let (main, journal) = (disk(at, "main")?, disk(&memory_at, "journal")?);
@@ -139,7 +140,7 @@ fn external_journal(at: &Path, changes: Value) -> Prepared {
     )
 }
 
-/// A volume whose device does not read ahead.
+/// A volume whose device has readahead disabled.
 fn without_readahead(at: &Path, make: &str) -> Result<Volume, String> {
     let volume = volume(at, make, "defaults")?;
     let setting = volume.device.0.replace("/dev/", "/sys/block/") + "/queue/read_ahead_kb";
@@ -147,7 +148,7 @@ fn without_readahead(at: &Path, make: &str) -> Result<Volume, String> {
     Ok(volume)
 }
 
-/// Raw reads of a loop device on an image of a filesystem.
+/// Raw reads of a loop device whose image is on a filesystem.
 fn image_on(at: &Path, make: &str, options: &[&str], locked: u64) -> Prepared {
     let volume = without_readahead(at, make)?;
     let image = volume.cold_file("image", 64 * MIB);
@@ -162,14 +163,14 @@ fn image_on(at: &Path, make: &str, options: &[&str], locked: u64) -> Prepared {
     )
 }
 
-/// Drops what the scan of a new device has read.
+/// Drops the pages that were read when the new device was scanned.
 fn settle(device: &Loop, image: &Path) {
     let _ = run("udevadm", &["settle"]);
     drop_pages(Path::new(&device.0));
     drop_pages(image);
 }
 
-/// Overlay of a lower and an upper directory, each of which may be in memory.
+/// An overlay of a lower and an upper directory, each of which may be in memory.
 struct Overlay {
     merged: PathBuf,
     lower: PathBuf,
@@ -202,7 +203,7 @@ fn overlay(at: &Path, lower: &Path, upper: &Path) -> Overlay {
     }
 }
 
-/// The job opened the lower file, and stays there after a neighbor has copied it up.
+/// The job opened the lower file and keeps reading it after a neighbor has copied it up.
 fn copied_up(at: &Path, in_memory: &str) -> Prepared {
     let volume = ext4(at)?;
     let (memory_at, tmpfs) = tmpfs(at);
@@ -270,12 +271,12 @@ fn overlay_of_overlay(at: &Path, locked: u64, changes: Value) -> Prepared {
     situation_with(job, resources, truth)
 }
 
-/// A loop device on a file of an overlay whose lower directory is on a private disk.
+/// A loop device on an overlay file whose lower directory is on a private disk.
 fn loop_on_overlay(at: &Path, options: &[&str], locked: u64) -> Prepared {
     let volume = without_readahead(at, EXT4)?;
     let overlay = overlay(at, &volume.at, &volume.at);
     let image = overlay.merged.join("f");
-    // Opening the image for writing copies it up.
+    // Read-only, because opening the image for writing would copy it up.
     let device = attach(&image, &[options, &["--read-only"]].concat())?;
     settle(&device, &image);
     drop_pages(&overlay.lower.join("f"));
@@ -289,7 +290,7 @@ fn loop_on_overlay(at: &Path, options: &[&str], locked: u64) -> Prepared {
     situation_with(job, resources, truth)
 }
 
-/// A path that is mounted over by a file or directory of another filesystem.
+/// Bind-mounts a file or directory of another filesystem over `to`.
 fn bound(at: &Path, from: &Path, to: &Path) -> Mounted {
     run(
         "mount",
@@ -302,7 +303,7 @@ fn bound(at: &Path, from: &Path, to: &Path) -> Mounted {
 
 pub(super) const CASES: &[Case] = &[
     // Filesystems on several devices
-    case("btrfs_striped_over_two_disks", |at| {
+    case("btrfs_striped_across_two_disks", |at| {
         let (path, resources) = two_disks(at, "raid0", false)?;
         situation(direct_reads(&path), resources, vec![device("read")])
     }),
@@ -320,7 +321,7 @@ pub(super) const CASES: &[Case] = &[
     }),
     case("xfs_realtime_device_in_memory", |at| realtime(at, false)),
     case(
-        "xfs_realtime_device_on_disk_with_the_rest_in_memory",
+        "xfs_realtime_device_on_disk_with_metadata_in_memory",
         |at| realtime(at, true),
     ),
     case("synchronous_writes_with_a_journal_in_memory", |at| {
@@ -405,7 +406,8 @@ pub(super) const CASES: &[Case] = &[
         image_on(at, XFS, CACHED, SIZE / 2)
     }),
     case("a_cached_loop_on_a_half_cached_image_on_btrfs", |at| {
-        // btrfs reads ahead whatever the device does: what was read ahead counts as either.
+        // btrfs reads ahead regardless of the device setting; pages that were read ahead may count
+        // as either.
         let prepared = image_on(at, BTRFS, CACHED, SIZE / 2)?;
         let counted = prepared.truth;
         Ok(Situation {
@@ -433,13 +435,13 @@ pub(super) const CASES: &[Case] = &[
     case("a_loop_switched_to_the_cache_during_the_run", |at| {
         switched(at, DIRECT, "--direct-io=off")
     }),
-    case("a_loop_on_a_half_cached_file_of_an_overlay", |at| {
+    case("a_loop_on_a_half_cached_overlay_file", |at| {
         loop_on_overlay(at, CACHED, SIZE / 2)
     }),
-    case("a_direct_loop_on_a_cached_file_of_an_overlay", |at| {
+    case("a_direct_loop_on_a_cached_overlay_file", |at| {
         loop_on_overlay(at, DIRECT, SIZE)
     }),
-    case("an_image_of_data_holes_and_unwritten_blocks", |at| {
+    case("an_image_with_data_holes_and_unwritten_blocks", |at| {
         let volume = without_readahead(at, EXT4)?;
         let image = volume.cold_file("image", 4 * MIB);
         open(&image).set_len(SIZE).unwrap();
@@ -466,8 +468,8 @@ pub(super) const CASES: &[Case] = &[
     case(
         "unaligned_pages_of_the_file_and_of_the_image_in_stripes",
         |at| {
-            // Each missing page of the image is a request of the device, and a quarter to three
-            // quarters of a read: on average an eighth of all bytes are missing.
+            // Each missing image page causes one device request and is a quarter to three quarters
+            // of a read: on average, an eighth of all bytes are missing.
             let (prepared, device) = blocks_on_image(at, 1024, |file, image| {
                 let file = lock_stripes(file, SIZE, 4 * 4096, 4096);
                 Box::new((file, lock_stripes(image, 64 * MIB, 2 * MIB, MIB)))
@@ -485,8 +487,8 @@ pub(super) const CASES: &[Case] = &[
     case(
         "unaligned_blocks_on_an_image_with_every_other_page_cached",
         |at| {
-            // Each read needs one page that is not cached, and shares it with a neighboring block. On
-            // average half of its bytes are missing.
+            // Each read needs one page that is not cached and shares it with a neighboring block.
+            // On average, half of its bytes are missing.
             let (prepared, _) = blocks_on_image(at, 1024, |_, image| {
                 lock_stripes(image, 64 * MIB, 2 * 4096, 4096)
             })?;
@@ -511,11 +513,11 @@ pub(super) const CASES: &[Case] = &[
         },
     ),
     case(
-        "reads_of_four_pages_of_which_the_last_is_not_in_the_image_cache",
+        "four_page_reads_the_last_page_missing_from_the_image_cache",
         |at| missing_page(at, 3),
     ),
     case(
-        "reads_of_four_pages_of_which_the_first_is_not_in_the_image_cache",
+        "four_page_reads_the_first_page_missing_from_the_image_cache",
         |at| missing_page(at, 0),
     ),
     case(
@@ -620,7 +622,7 @@ pub(super) const CASES: &[Case] = &[
         let path = volume.cold_file("f", SIZE);
         let (memory_at, tmpfs) = tmpfs(at);
         let from = cold_file(&memory_at, "f", SIZE);
-        // Removed with the volume: a mount on a file of it keeps it busy.
+        // Removed with the volume, which a mount on one of its files keeps busy.
         let cover = Uncover(path.clone());
         let reads = with(&direct_reads(&path), json!({"rate_iops": 3000}));
         let prepared = situation(
@@ -638,7 +640,7 @@ pub(super) const CASES: &[Case] = &[
         })
     }),
     // Memory
-    case("tmpfs_with_huge_pages_half_a_hole", |at| {
+    case("half_sparse_tmpfs_file_with_huge_pages", |at| {
         let path = at.join("huge");
         fs::create_dir(&path).unwrap();
         let target = path.to_str().unwrap();
@@ -654,7 +656,7 @@ pub(super) const CASES: &[Case] = &[
     }),
 ];
 
-/// A bind mount that is removed if it exists.
+/// A bind mount that is removed on drop if it exists.
 struct Uncover(PathBuf);
 
 impl Drop for Uncover {
@@ -672,7 +674,7 @@ fn subvolume(at: &Path) -> Result<(Volume, PathBuf), String> {
     Ok((volume, path.join("f")))
 }
 
-/// A loop device on a cached image that is switched in mid-run; the disk counts.
+/// A cached loop device on an image is switched mid-run; the disk's counter is the truth.
 fn switched(at: &Path, options: &[&str], option: &'static str) -> Prepared {
     let volume = without_readahead(at, EXT4)?;
     let image = volume.cold_file("image", 64 * MIB);
@@ -693,7 +695,7 @@ fn switched(at: &Path, options: &[&str], option: &'static str) -> Prepared {
     })
 }
 
-/// A truth in which the device served up to this share.
+/// A truth in which the device served at most this share.
 fn up_to(device: f64, truth: Truth) -> Truth {
     Truth {
         memory: (1.0 - device - 0.01).min(*truth.memory.start())..=*truth.memory.end(),
@@ -702,7 +704,7 @@ fn up_to(device: f64, truth: Truth) -> Truth {
     }
 }
 
-/// Reads of which a part needs the device count in full or in part: at least this share.
+/// Reads that partly need the device may count fully or by bytes: at least this share.
 fn or_by_bytes(prepared: Situation, least: f64) -> Situation {
     let counted = prepared.truth;
     let truth = move |result: &Value| {
@@ -719,8 +721,8 @@ fn or_by_bytes(prepared: Situation, least: f64) -> Situation {
     }
 }
 
-/// Buffered reads of a file of a filesystem with these blocks, on a cached loop device, with pages
-/// of the file and of the image in memory. The disk below counts.
+/// Buffered reads of a file on a filesystem with this block size, on a cached loop device, with
+/// pages of both the file and the image in memory. The counter of the disk below is the truth.
 fn blocks_on_image(
     at: &Path,
     block_size: u64,
@@ -748,7 +750,7 @@ fn blocks_on_image(
     Ok((situation_with(job, resources, truth)?, counter))
 }
 
-/// Raw reads of 16 KiB of an image of which one page in four is not in memory: each read needs the
+/// Raw 16 KiB reads of an image in which one page in four is not in memory: each read needs the
 /// device for a quarter of its bytes.
 fn missing_page(at: &Path, index: u64) -> Prepared {
     let volume = without_readahead(at, EXT4)?;

@@ -1,4 +1,4 @@
-//! Writes that are flushed at known moments, few writes, and unusual ways to reach the device.
+//! Writes that are flushed at known times, few writes, and unusual ways to reach the device.
 
 use super::KIB;
 use crate::{
@@ -18,18 +18,18 @@ use std::{
 
 const WRITES: u64 = SIZE / 4096;
 
-/// Writes in bursts of `burst` with pauses, in which a neighbor can act.
+/// Writes in bursts of `burst`, with pauses that leave time for the neighbor's I/O.
 fn bursts(path: &Path, rw: &str, burst: u64, changes: Value) -> Value {
     let pauses = json!({"thinktime": 300_000, "thinktime_blocks": burst, "invalidate": 0});
     job(path, rw, with(&pauses, changes))
 }
 
-/// Pages of the file that are dirty.
+/// Number of dirty pages of the file.
 fn dirty_pages(path: &Path) -> u64 {
     pages(path, 0, 0).dirty
 }
 
-/// A quarter of the writes in each burst. The neighbor acts in the first pause.
+/// Each burst has a quarter of the writes. The neighbor acts in the first pause.
 fn in_the_first_pause(at: &Path, make: &str, rw: &str, flush: fn(&Path)) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let path = volume.cold_file("f", SIZE);
@@ -53,7 +53,7 @@ fn sync_range(path: &Path) {
     write_back(path, 0, 0);
 }
 
-/// One pass in memory, one pass of which everything is flushed before or after it.
+/// One pass that stays in memory, and one pass that is completely flushed before or after it.
 fn flushed_pass(at: &Path, changes: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -74,7 +74,7 @@ fn flushed_pass(at: &Path, changes: Value) -> Prepared {
     })
 }
 
-/// Sequential writes of small blocks, flushed in the pause after half of them.
+/// Sequential writes of small blocks, half of which are flushed in the pause after them.
 fn small_blocks(at: &Path, make: &str, block: u64) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let bytes = 3 * MIB;
@@ -97,13 +97,13 @@ fn small_blocks(at: &Path, make: &str, block: u64) -> Prepared {
     })
 }
 
-/// Every write is followed by a flush that the job did not ask for.
+/// A job of random writes, without action by a neighbor.
 fn plain(volume: Volume, path: &Path, changes: Value, truth: Truth) -> Prepared {
     let job = job(path, "randwrite", changes);
     situation(job, vec![Box::new(volume)], vec![truth])
 }
 
-/// The first writes of a file.
+/// The first writes to a file.
 fn few(at: &Path, count: u64, changes: Value, flushed: u64) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -117,7 +117,7 @@ fn few(at: &Path, count: u64, changes: Value, flushed: u64) -> Prepared {
     )
 }
 
-/// Two jobs of one file or of two files; the second one calls fsync.
+/// Two jobs on one file or on two files; the second one calls fsync.
 fn with_fsync_of_another_job(at: &Path, other: &str) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", SIZE);
@@ -141,7 +141,7 @@ fn with_fsync_of_another_job(at: &Path, other: &str) -> Prepared {
     situation_with(jobs, vec![Box::new(volume)], truth)
 }
 
-/// Writes of which no page is dirty after the run have reached the device.
+/// Writes whose pages are no longer dirty after the run have reached the device.
 fn written(mut files: Vec<PathBuf>) -> Expected {
     files.dedup();
     Box::new(move |result| {
@@ -155,7 +155,7 @@ fn written(mut files: Vec<PathBuf>) -> Expected {
     })
 }
 
-/// One job writes through, and ends before the other one makes the same pages dirty.
+/// The first job's writes reach the device and finish before the second job dirties the same pages.
 fn overwritten(at: &Path, first: Value) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 4 * MIB);
@@ -180,7 +180,7 @@ fn overwritten(at: &Path, first: Value) -> Prepared {
     )
 }
 
-/// Writes that stay in memory next to writes of another size that do not.
+/// Writes that stay in memory, in parallel with writes of another size that do not.
 fn sizes(at: &Path, buffered: &str, synchronous: &str) -> Prepared {
     let volume = ext4(at)?;
     let one = json!({"bs": buffered, "rate_iops": 2000});
@@ -197,8 +197,8 @@ fn sizes(at: &Path, buffered: &str, synchronous: &str) -> Prepared {
     )
 }
 
-/// A job that writes into pages that were read as large folios. The neighbor writes back the first
-/// half of the file in the pause after half of the writes.
+/// A job that writes to pages that were read as large folios. In the pause after half of the
+/// writes, the neighbor writes back the first half of the file.
 fn strided_in_folios(at: &Path, make: &str) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let path = volume.cold_file("f", 64 * MIB);
@@ -274,20 +274,17 @@ pub(super) const CASES: &[Case] = &[
             sync_range(&path);
         })
     }),
-    case(
-        "fast_writes_of_which_the_first_thousandth_is_flushed",
-        |at| {
-            let volume = ext4(at)?;
-            let path = volume.cold_file("f", 128 * MIB);
-            let truth = still_dirty(path.clone());
-            let job = job(&path, "write", json!({"size": "128m", "invalidate": 0}));
-            let prepared = situation_with(job, vec![Box::new(volume)], truth);
-            during(prepared, move || {
-                wait_until(|| dirty_pages(&path) >= 32);
-                write_back(&path, 0, 32 * 4096);
-            })
-        },
-    ),
+    case("fast_writes_the_first_thousandth_flushed", |at| {
+        let volume = ext4(at)?;
+        let path = volume.cold_file("f", 128 * MIB);
+        let truth = still_dirty(path.clone());
+        let job = job(&path, "write", json!({"size": "128m", "invalidate": 0}));
+        let prepared = situation_with(job, vec![Box::new(volume)], truth);
+        during(prepared, move || {
+            wait_until(|| dirty_pages(&path) >= 32);
+            write_back(&path, 0, 32 * 4096);
+        })
+    }),
     case("sequential_kibibytes_flushed_in_a_pause", |at| {
         small_blocks(at, EXT4, 1024)
     }),
@@ -314,7 +311,7 @@ pub(super) const CASES: &[Case] = &[
         plain(volume, &path, changes, truth)
     }),
     case("passes_that_a_neighbor_flushes_except_the_last", |at| {
-        // A pass of 256 pages, a pause with a flush, and so on; five passes.
+        // A pass over 256 pages, then a pause with a flush, and so on; five passes.
         let volume = ext4(at)?;
         let path = volume.cold_file("f", MIB);
         let job = bursts(&path, "randwrite", 256, json!({"size": "1m", "loops": 5}));
@@ -338,7 +335,7 @@ pub(super) const CASES: &[Case] = &[
         overwritten(at, json!({"direct": 1}))
     }),
     case(
-        "dirty_writes_next_to_a_direct_writer_of_the_other_half",
+        "dirty_writes_next_to_direct_writes_to_the_other_half",
         |at| {
             let volume = ext4(at)?;
             let path = volume.cold_file("f", SIZE);
@@ -403,11 +400,10 @@ pub(super) const CASES: &[Case] = &[
     case("ten_writes_with_an_fdatasync_after_five", |at| {
         few(at, 10, json!({"fdatasync": 5}), 5)
     }),
-    case(
-        "five_hundred_writes_of_which_the_last_five_stay_dirty",
-        |at| few(at, 500, json!({"fsync": 99}), 495),
-    ),
-    // Jobs that flush each other
+    case("five_hundred_writes_the_last_five_stay_dirty", |at| {
+        few(at, 500, json!({"fsync": 99}), 495)
+    }),
+    // Jobs that flush each other's writes
     case("an_fsync_of_another_job_on_the_same_file", |at| {
         with_fsync_of_another_job(at, "f")
     }),
@@ -471,7 +467,8 @@ pub(super) const CASES: &[Case] = &[
         crate::scratch::image(&path, 64 * MIB);
         drop_pages(&path);
         let job = job(&path, "randwrite", json!({"size": "64m"}));
-        // Writeback continues after the run: at least what is left was dirty at its end.
+        // Writeback continues after the run: at least the pages that are still dirty were dirty at
+        // its end.
         let left = still_dirty(path);
         let truth: Expected = Box::new(|result| {
             let truth = left(result).remove(0);
@@ -483,8 +480,8 @@ pub(super) const CASES: &[Case] = &[
         });
         Ok(MemoryLimit::of(48 * MIB)?.situation(job, truth, disk))
     }),
-    case("buffered_writes_evicted_by_a_neighbor_in_mid_run", |at| {
-        // Evicting starts writeback of dirty pages, but keeps them.
+    case("buffered_writes_evicted_by_a_neighbor_mid_run", |at| {
+        // Eviction starts writeback of dirty pages but keeps them in memory.
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
         let truth = still_dirty(path.clone());
@@ -495,23 +492,26 @@ pub(super) const CASES: &[Case] = &[
             setup::evict(&path);
         })
     }),
-    case("a_neighbor_overwrites_directly_what_the_job_wrote", |at| {
-        // A direct write first writes back the dirty pages of its range.
-        let volume = ext4(at)?;
-        let path = volume.cold_file("f", SIZE);
-        let prepared = situation(
-            bursts(&path, "write", WRITES / 2, json!({})),
-            vec![Box::new(volume)],
-            vec![split("write", 0.75, 0.0, 0.25)],
-        );
-        during(prepared, move || {
-            wait_until(|| dirty_pages(&path) >= WRITES / 2);
-            sleep(Duration::from_millis(30));
-            let output = format!("of={}", path.display());
-            let words = ["if=/dev/zero", &output, "bs=4M", "count=1", "conv=notrunc"];
-            run("dd", &[&words[..], &["oflag=direct"]].concat()).unwrap();
-        })
-    }),
+    case(
+        "a_neighbor_overwrites_written_blocks_with_direct_io",
+        |at| {
+            // A direct write first writes back the dirty pages of its range.
+            let volume = ext4(at)?;
+            let path = volume.cold_file("f", SIZE);
+            let prepared = situation(
+                bursts(&path, "write", WRITES / 2, json!({})),
+                vec![Box::new(volume)],
+                vec![split("write", 0.75, 0.0, 0.25)],
+            );
+            during(prepared, move || {
+                wait_until(|| dirty_pages(&path) >= WRITES / 2);
+                sleep(Duration::from_millis(30));
+                let output = format!("of={}", path.display());
+                let words = ["if=/dev/zero", &output, "bs=4M", "count=1", "conv=notrunc"];
+                run("dd", &[&words[..], &["oflag=direct"]].concat()).unwrap();
+            })
+        },
+    ),
     case("a_new_file_renamed_and_flushed_during_the_run", |at| {
         let volume = ext4(at)?;
         let path = volume.at.join("f");
@@ -550,7 +550,7 @@ pub(super) const CASES: &[Case] = &[
             })
         },
     ),
-    case("direct_writes_over_pages_that_a_mapping_made_dirty", |at| {
+    case("direct_writes_over_pages_dirtied_by_a_mapping", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
         map_and_dirty(&path, SIZE);
@@ -562,7 +562,7 @@ pub(super) const CASES: &[Case] = &[
             device("write"),
         )
     }),
-    case("direct_reads_of_a_hole_that_a_mapping_made_dirty", |at| {
+    case("direct_reads_of_a_hole_dirtied_by_a_mapping", |at| {
         let volume = ext4(at)?;
         let path = volume.at.join("f");
         sparse(&path, SIZE);
@@ -571,7 +571,7 @@ pub(super) const CASES: &[Case] = &[
         let job = job(&path, "randread", json!({"direct": 1, "invalidate": 0}));
         situation_with(job, vec![Box::new(volume)], truth)
     }),
-    case("buffered_reads_of_a_hole_that_a_mapping_made_dirty", |at| {
+    case("buffered_reads_of_a_hole_dirtied_by_a_mapping", |at| {
         let volume = ext4(at)?;
         let path = volume.at.join("f");
         sparse(&path, SIZE);
@@ -629,6 +629,6 @@ fn map_and_dirty(path: &Path, bytes: u64) {
         // SAFETY: within the mapping above.
         unsafe { address.cast::<u8>().add(offset).write_volatile(1) };
     }
-    // SAFETY: nothing refers to the mapping.
+    // SAFETY: no references to the mapping remain.
     assert_eq!(unsafe { libc::munmap(address, bytes) }, 0);
 }

@@ -1,4 +1,4 @@
-//! Files with a known state, private disks, other users of a disk, and the truths of the cases.
+//! Files in a known state, private disks, other users of a disk, and the true shares of the cases.
 
 use crate::{
     case::{Expected, Situation, Truth},
@@ -27,18 +27,18 @@ pub(crate) type Prepared = Result<Situation, String>;
 pub(crate) const PAGE: u64 = 4096;
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// Random buffered reads of 4k that cover the region exactly once: an I/O is counted once per block.
+/// Random buffered 4 KiB reads that cover the region exactly once.
 pub(crate) fn reads(file: &Path, changes: Value) -> Value {
     let job = json!({"filename": file, "rw": "randread", "bs": "4k", "direct": 0, "invalidate": 0});
     with(&job, changes)
 }
 
-/// Several jobs that run at the same time.
+/// Several jobs that run in parallel.
 pub(crate) fn together(jobs: &[Value]) -> Value {
     json!({"jobs": jobs})
 }
 
-/// The targets of one job, accessed in turn.
+/// The targets of one job, which are accessed in turn.
 pub(crate) fn targets(files: &[PathBuf]) -> Value {
     let names: Vec<_> = files.iter().map(|file| file.to_str().unwrap()).collect();
     json!(names.join(":"))
@@ -53,14 +53,14 @@ pub(crate) fn situation(job: Value, truth: Expected, resources: Vec<Box<dyn Any>
     })
 }
 
-/// A resource for `situation`.
+/// Boxes a resource for `situation`.
 pub(crate) fn keep(resource: impl Any) -> Box<dyn Any> {
     Box::new(resource)
 }
 
 // Files
 
-/// A written file without pages in the page cache.
+/// A fully written file without pages in the page cache.
 pub(crate) fn cold(path: &Path, bytes: u64) -> PathBuf {
     scratch::image(path, bytes);
     evict(path);
@@ -72,7 +72,7 @@ pub(crate) fn evict(path: &Path) {
     fadvise(File::open(path).unwrap(), 0, None, Advice::DontNeed).unwrap();
 }
 
-/// A file whose first `bytes` hold data and the rest is a hole.
+/// A file whose first `bytes` hold data; the rest is a hole.
 pub(crate) fn sparse(path: &Path, bytes: u64, length: u64) -> PathBuf {
     cold(path, bytes);
     let file = File::options().write(true).open(path).unwrap();
@@ -80,7 +80,7 @@ pub(crate) fn sparse(path: &Path, bytes: u64, length: u64) -> PathBuf {
     path.into()
 }
 
-/// A file whose first `bytes` hold data and the rest is allocated but not written.
+/// A file whose first `bytes` hold data; the rest is allocated but unwritten.
 pub(crate) fn unwritten(path: &Path, bytes: u64, length: u64) -> PathBuf {
     cold(path, bytes);
     let file = File::options().write(true).open(path).unwrap();
@@ -102,7 +102,7 @@ pub(crate) fn perforated(path: &Path, bytes: u64) -> PathBuf {
     path.into()
 }
 
-/// Bytes of a file in the page cache.
+/// Number of bytes of a file in the page cache.
 pub(crate) fn cached(path: &Path) -> u64 {
     let args = ["--bytes", "--noheadings", "--output", "RES"];
     let text = scratch::run("fincore", &[&args[..], &[path.to_str().unwrap()]].concat());
@@ -118,7 +118,7 @@ pub(crate) fn lock_all(path: &Path) -> LockedPages {
     lock(path, 0, fs::metadata(path).unwrap().len())
 }
 
-/// A cold file with `bytes` from `offset` on in the page cache.
+/// A cold file except for `bytes` from `offset`, which are in the page cache.
 pub(crate) fn warm_range(
     path: &Path,
     length: u64,
@@ -135,7 +135,7 @@ pub(crate) fn warm(path: &Path, length: u64) -> (PathBuf, Box<dyn Any>) {
     warm_range(path, length, 0, length)
 }
 
-/// A cold file of which every other page is in the page cache.
+/// A file with every other page in the page cache.
 pub(crate) fn every_other_page_warm(path: &Path, length: u64) -> (PathBuf, Box<dyn Any>) {
     cold(path, length);
     let offsets = (0..length).step_by(2 * PAGE as usize);
@@ -165,8 +165,8 @@ pub(crate) fn tmpfs_of(below: &Path, size: &str) -> (PathBuf, Box<dyn Any>) {
     (at, mounted)
 }
 
-/// A filesystem on a private loop device, below the target root. Its counters are independent evidence that
-/// is independent of other users of the host's disk.
+/// A filesystem on a private loop device, below the target root. Its counters are evidence that is
+/// independent of other users of the host's disk.
 pub(crate) struct Volume {
     pub at: PathBuf,
     pub image: PathBuf,
@@ -215,8 +215,8 @@ impl Volume {
         format!("/sys/block/{}/stat", self.device.name()).into()
     }
 
-    /// Random reads of at most a page, one at a time: the device sees one request for each read
-    /// that found no page. `zeros` of the reads need no device.
+    /// Random reads of at most a page, one at a time: the device receives one request for each read
+    /// that misses the page cache. `zeros` is the share of reads that need no device.
     pub(crate) fn counts_misses(&self, zeros: RangeInclusive<f64>) -> Expected {
         let stat = self.stat();
         let before = requests(&stat);
@@ -229,8 +229,8 @@ impl Volume {
         })
     }
 
-    /// Direct reads of at most a page: the device sees one request for each read of written data.
-    /// All others were of holes and unwritten blocks.
+    /// Direct reads of at most a page: the device receives one request for each read of written
+    /// data. All other reads hit holes or unwritten blocks.
     pub(crate) fn counts_device(&self) -> Expected {
         let stat = self.stat();
         let before = requests(&stat);
@@ -242,8 +242,8 @@ impl Volume {
         })
     }
 
-    /// Direct reads of a disk whose image is cached in part: a read that is not served from the
-    /// cache of the image adds at least a page to it.
+    /// Direct reads of a disk whose image is partly cached: a read that misses the image's page
+    /// cache adds at least one page to it.
     pub(crate) fn counts_new_pages_of_the_image(&self) -> Expected {
         let image = self.image.clone();
         let before = pages(&image);
@@ -254,16 +254,16 @@ impl Volume {
         })
     }
 
-    /// Reads with readahead: a page that was read ahead counts as device or as memory, because the
-    /// job itself caused the device read. At most `cold` of the reads met data that was not in
-    /// memory, and at least the requests of the device did.
+    /// Reads with readahead: a page that was read ahead may count as device or as memory, because
+    /// the job itself caused the device read. At most `cold` of the reads need data that was not in
+    /// memory, and at least as many as the device requests do.
     pub(crate) fn counts_requests(&self, cold: f64) -> Expected {
         let stat = self.stat();
         let before = requests(&stat);
         Box::new(move |result| {
             let requests = (requests(&stat) - before) / issued(result);
             let least = requests - FILESYSTEM_READS / issued(result);
-            // This host may evict pages that were read ahead before they are used.
+            // The host may evict pages that were read ahead before they are used.
             let most = cold.max(requests.min(1.0));
             let device = least.clamp(0.0, cold)..=most;
             vec![read(rest(&device, &NONE), NONE, device)]
@@ -286,7 +286,7 @@ impl Overlay {
         self.0.join("lower")
     }
 
-    /// Mounted after the lower files exist.
+    /// Call this once the lower files exist.
     pub(crate) fn mount(&self) -> (PathBuf, Box<dyn Any>) {
         let path = |name| self.0.join(name).display().to_string();
         let [lower, upper, work, at] = ["lower", "upper", "work", "overlay"].map(path);
@@ -299,10 +299,10 @@ impl Overlay {
     }
 }
 
-/// Reads of metadata that are not reads of the job.
+/// Allowance for metadata reads, which the job did not issue.
 const FILESYSTEM_READS: f64 = 40.0;
 
-/// What remains of 1 after two shares.
+/// The remainder of 1 after two shares.
 fn rest(one: &RangeInclusive<f64>, other: &RangeInclusive<f64>) -> RangeInclusive<f64> {
     (1.0 - one.end() - other.end()).max(0.0)..=1.0 - one.start() - other.start()
 }
@@ -329,7 +329,7 @@ fn read(
     }
 }
 
-/// Shares that the construction determines exactly.
+/// Shares that are known exactly by construction.
 pub(crate) fn exactly(memory: f64, zeros: f64, device: f64) -> Expected {
     assert!((memory + zeros + device - 1.0).abs() < 1e-9);
     between(memory..=memory, zeros..=zeros, device..=device)
@@ -343,7 +343,7 @@ pub(crate) fn between(
     Box::new(|_| vec![read(memory, zeros, device)])
 }
 
-/// Shares of reads at independent random offsets: 5 standard deviations around the expectation.
+/// Shares of reads at independent random offsets: 5 standard deviations around the expected value.
 pub(crate) fn on_average(memory: f64, zeros: f64, device: f64) -> Expected {
     Box::new(move |result| {
         let ios = issued(result);
@@ -355,7 +355,7 @@ pub(crate) fn on_average(memory: f64, zeros: f64, device: f64) -> Expected {
     })
 }
 
-/// Layer that serves all reads of a job.
+/// The layer that serves all reads of a job.
 #[derive(Clone, Copy)]
 pub(crate) enum Layer {
     Memory,
@@ -363,7 +363,7 @@ pub(crate) enum Layer {
     Device,
 }
 
-/// Jobs whose reads are each served by one layer: a layer has the reads of its jobs.
+/// Jobs whose reads are each served by one layer: a layer's share is the reads of its jobs.
 pub(crate) fn by_job(layers: &'static [Layer]) -> Expected {
     Box::new(move |result| {
         let mut shares = [0.0; 3];
@@ -384,10 +384,10 @@ fn issued(result: &Value) -> f64 {
 
 // Changes during the run
 
-/// When a change happens during a run of about a second.
+/// Time of a change in a run of about a second.
 const MIDWAY: Duration = Duration::from_millis(500);
 
-/// Evicts a cached file during the run.
+/// Evicts a cached file midway through the run.
 pub(crate) fn evicted_midway(
     job: Value,
     file: PathBuf,
@@ -408,9 +408,9 @@ pub(crate) fn evicted_midway(
     })
 }
 
-/// Reads the whole file during the run. The job reads every block at most once and without
-/// readahead: the pages before that are the reads that reached the device so far, and later ones
-/// are at most what the process has read from storage when all pages are there.
+/// Reads the whole file midway through the run. The job reads every block at most once and without
+/// readahead. So the pages cached before that are the reads that had reached the device, and the
+/// pages that the process read from storage until all pages are cached are an upper bound.
 pub(crate) fn filled_midway(job: Value, file: PathBuf, resources: Vec<Box<dyn Any>>) -> Prepared {
     let counts = Rc::new(Cell::new(None));
     let seen = Rc::clone(&counts);
@@ -439,7 +439,7 @@ fn pages(file: &Path) -> f64 {
     (cached(file) / PAGE) as f64
 }
 
-/// Bytes that a process caused to be read from storage.
+/// Number of bytes that a process caused to be read from storage.
 fn read_from_storage(pid: u32) -> f64 {
     let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
     let line = text
@@ -448,7 +448,7 @@ fn read_from_storage(pid: u32) -> f64 {
     line.unwrap().parse().unwrap()
 }
 
-/// Another program that uses a disk, at most for some seconds; stopped on drop.
+/// Another program that uses a disk for at most a few seconds; stopped on drop.
 pub(crate) struct Neighbor {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -472,7 +472,7 @@ impl Neighbor {
         }
     }
 
-    /// Reads the file with direct I/O, so that the page cache does not change.
+    /// Reads the file with direct I/O, which does not change the page cache.
     pub(crate) fn reading(file: &Path) -> Box<dyn Any> {
         let input = format!("if={}", file.display());
         let args = [
@@ -520,7 +520,7 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Moves the runner into the group as soon as it is started.
+    /// Moves the runner into the cgroup as soon as it has started.
     pub(crate) fn situation(self, job: Value, truth: Expected, disk: Volume) -> Situation {
         let procs = self.0.join("cgroup.procs");
         let enter = move |pid: u32| fs::write(procs, pid.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! Writes, mixes, and other users of the same disk.
+//! Writes, mixed jobs, and other users of the same disk.
 
 use super::{
     build::*,
@@ -47,7 +47,7 @@ pub(super) const CASES: &[Case] = &[
         let on = linear(disk("ubda"), VOLUME);
         written(at, BTRFS, on, json!({"direct": 1}))
     }),
-    case("ext4 on raid1, direct mix", |at| {
+    case("ext4 on raid1, direct mixed job", |at| {
         let (file, parts) = file_on(at, EXT4, array("1", NO_BITMAP, disks(AB)))?;
         let truths = vec![device("read"), device("write")];
         situation(job(&file, "randrw", json!({"direct": 1})), parts, truths)
@@ -62,14 +62,14 @@ pub(super) const CASES: &[Case] = &[
         let truth = counted(A);
         situation_with(both, parts, truth)
     }),
-    case("half warm reads, a neighbor writes", |at| {
+    case("half-warm reads, a neighbor writes", |at| {
         let (file, mut parts) = file_on(at, EXT4, linear(disk("ubda"), VOLUME))?;
         half_warm(&file, &mut parts);
         let truth = counted(A);
         parts.insert(0, writer(file.with_file_name("other")));
         situation_with(job(&file, "randread", KEEP()), parts, truth)
     }),
-    case("half warm reads, a neighbor reads the disk", |at| {
+    case("half-warm reads, a neighbor reads the disk", |at| {
         let on = linear(disk("ubda"), VOLUME);
         let own = on.node.clone();
         let (file, mut parts) = file_on(at, EXT4, on)?;
@@ -94,7 +94,7 @@ pub(super) const CASES: &[Case] = &[
             vec![memory("write")],
         )
     }),
-    case("half of the writes written back before", |at| {
+    case("half of the writes already written back", |at| {
         let (file, parts) = file_on(at, EXT4, linear(disk("ubda"), VOLUME))?;
         let truth = counted_writes(A);
         let half = file.clone();
@@ -109,7 +109,7 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 /// All data stays in memory, because nothing is written back.
-fn buffered(at: &Path, make: &str, on: Pile) -> Prepared {
+fn buffered(at: &Path, make: &str, on: Stack) -> Prepared {
     let (file, parts) = file_on(at, make, on)?;
     situation(
         job(&file, "randwrite", KEEP()),
@@ -118,7 +118,7 @@ fn buffered(at: &Path, make: &str, on: Pile) -> Prepared {
     )
 }
 
-fn written(at: &Path, make: &str, on: Pile, changes: Value) -> Prepared {
+fn written(at: &Path, make: &str, on: Stack, changes: Value) -> Prepared {
     let (file, parts) = file_on(at, make, on)?;
     situation(
         job(&file, "randwrite", changes),
@@ -133,11 +133,11 @@ fn direct(path: &Path) -> File {
     options.open(path).unwrap()
 }
 
-/// Memory that direct I/O accepts.
+/// A buffer aligned for direct I/O.
 #[repr(align(4096))]
 struct Block([u8; 1 << 16]);
 
-/// Direct writes of 64 KiB to another file.
+/// Direct 64 KiB writes to another file.
 fn writer(path: std::path::PathBuf) -> Box<dyn std::any::Any> {
     crate::scratch::image(&path, MIB);
     let file = direct(&path);
@@ -147,7 +147,7 @@ fn writer(path: std::path::PathBuf) -> Box<dyn std::any::Any> {
     }))
 }
 
-/// Direct reads of 64 KiB of a disk.
+/// Direct 64 KiB reads from a disk.
 fn reader(disk: &str) -> Box<dyn std::any::Any> {
     let file = direct(disk.as_ref());
     let mut block = Box::new(Block([0; 1 << 16]));

@@ -1,4 +1,4 @@
-//! dm and md with known states of the file, and memory hidden below them.
+//! dm and md devices with files in known states, and with memory hidden below them.
 
 use super::build::*;
 use crate::scratch::{program::with, run};
@@ -12,41 +12,41 @@ const ABCD: &[&str] = &["ubda", "ubdb", "ubdc", "ubdd"];
 const DIRECT: &[&str] = &["--direct-io=on"];
 const CACHED: &[&str] = &["--direct-io=off"];
 const NO_BITMAP: &[&str] = &["--bitmap=none"];
-/// Bytes of a device without a filesystem, with room for the metadata of md.
+/// Size of a device without a filesystem, with room for md metadata.
 const RAW: u64 = 32 * MIB;
 
 pub(super) const CASES: &[Case] = &[
-    case("ext4 on linear, half warm", |at| {
+    case("ext4 on linear, half-warm", |at| {
         half_warm_file(at, EXT4, linear(disk("ubda"), VOLUME), A)
     }),
-    case("xfs on linear, half warm", |at| {
+    case("xfs on linear, half-warm", |at| {
         half_warm_file(at, XFS, linear(disk("ubda"), VOLUME), A)
     }),
-    case("btrfs on linear, half warm", |at| {
+    case("btrfs on linear, half-warm", |at| {
         half_warm_file(at, BTRFS, linear(disk("ubda"), VOLUME), A)
     }),
-    case("ext4 on crypt, half warm", |at| {
+    case("ext4 on crypt, half-warm", |at| {
         half_warm_file(at, EXT4, crypt(disk("ubda"), VOLUME), A)
     }),
-    case("ext4 on stripe, half warm", |at| {
+    case("ext4 on stripe, half-warm", |at| {
         half_warm_file(at, EXT4, striped(), AB)
     }),
-    case("ext4 on raid1, half warm", |at| {
+    case("ext4 on raid1, half-warm", |at| {
         half_warm_file(at, EXT4, array("1", NO_BITMAP, disks(AB)), AB)
     }),
-    case("xfs on raid0, half warm", |at| {
+    case("xfs on raid0, half-warm", |at| {
         half_warm_file(at, XFS, array("0", &[], disks(AB)), AB)
     }),
-    case("ext4 on raid5, half warm", |at| {
+    case("ext4 on raid5, half-warm", |at| {
         half_warm_file(at, EXT4, array("5", &[], disks(ABC)), ABC)
     }),
-    case("raw linear, half warm", |_| {
-        let mut pile = linear(disk("ubda"), RAW);
-        let node = pile.node.clone();
+    case("raw linear, half-warm", |_| {
+        let mut stack = linear(disk("ubda"), RAW);
+        let node = stack.node.clone();
         fill(&node, RAW);
-        half_warm(node.as_ref(), &mut pile.parts);
+        half_warm(node.as_ref(), &mut stack.parts);
         let truth = counted(A);
-        situation_with(raw(&node, json!({})), pile.parts, truth)
+        situation_with(raw(&node, json!({})), stack.parts, truth)
     }),
     case("ext4 on linear, all warm", |at| {
         let (file, mut parts) = file_on(at, EXT4, linear(disk("ubda"), VOLUME))?;
@@ -62,7 +62,7 @@ pub(super) const CASES: &[Case] = &[
         let truth = vec![device("read")];
         situation(job(&file, "randread", DIRECT_IO()), parts, truth)
     }),
-    case("ext4 on linear, half a hole, direct", |at| {
+    case("ext4 on linear, half sparse, direct", |at| {
         holes(at, EXT4, false)
     }),
     case("ext4 on linear, half unwritten, direct", |at| {
@@ -79,48 +79,49 @@ pub(super) const CASES: &[Case] = &[
         direct_reads(array("5", &[], disks(ABC)))
     }),
     case("raw raid5, degraded, direct", |_| {
-        let pile = array("5", &[], disks(ABC));
-        fill(&pile.node, RAW);
-        run("mdadm", &[&pile.node, "--fail", "/dev/ubdb"])?;
-        direct_reads_of(pile)
+        let stack = array("5", &[], disks(ABC));
+        fill(&stack.node, RAW);
+        run("mdadm", &[&stack.node, "--fail", "/dev/ubdb"])?;
+        direct_reads_of(stack)
     }),
     case("raw crypt on raid1, direct", |_| {
         direct_reads(crypt(array("1", NO_BITMAP, disks(AB)), RAW))
     }),
     case("stripe with a slow disk, direct", |_| {
         let slow = mapped(disks(&["ubdb"]), RAW, "delay {0} 0 20");
-        let pile = stripe(linear(disk("ubda"), RAW), slow, RAW);
-        fill(&pile.node, RAW);
+        let stack = stripe(linear(disk("ubda"), RAW), slow, RAW);
+        fill(&stack.node, RAW);
         let job = raw(
-            &pile.node,
+            &stack.node,
             with(&TIMED(), json!({"direct": 1, "iodepth": 8})),
         );
-        situation(job, pile.parts, vec![device("read")])
+        situation(job, stack.parts, vec![device("read")])
     }),
-    case("raid0 with a slow disk, half warm", |_| {
+    case("raid0 with a slow disk, half-warm", |_| {
         let slow = mapped(disks(&["ubdb"]), RAW, "delay {0} 0 20");
-        let mut pile = array("0", &[], vec![linear(disk("ubda"), RAW), slow]);
-        let node = pile.node.clone();
+        let mut stack = array("0", &[], vec![linear(disk("ubda"), RAW), slow]);
+        let node = stack.node.clone();
         let bytes = 4 * MIB;
         fill(&node, bytes);
-        pile.parts
+        stack
+            .parts
             .insert(0, Box::new(lock(node.as_ref(), bytes / 2)));
         let truth = counted(AB);
         let job = raw(&node, with(&KEEP(), json!({"iodepth": 8, "size": bytes})));
-        situation_with(job, pile.parts, truth)
+        situation_with(job, stack.parts, truth)
     }),
     case("snapshot, half copied, direct", |_| {
-        let pile = snapshot();
-        // Copies the chunks that are written.
-        fill(&pile.node, SIZE / 2);
-        direct_reads_of(pile)
+        let stack = snapshot();
+        // Written chunks are copied to the copy-on-write store.
+        fill(&stack.node, SIZE / 2);
+        direct_reads_of(stack)
     }),
     case("snapshot, direct writes", |at| {
         let (file, parts) = file_on(at, EXT4, snapshot())?;
         let truth = vec![device("write")];
         situation(job(&file, "randwrite", DIRECT_IO()), parts, truth)
     }),
-    case("origin of a snapshot, half warm", |at| {
+    case("origin of a snapshot, half-warm", |at| {
         let base = linear(disk("ubda"), VOLUME);
         let lower = mapped(vec![base, disk("ubdb")], VOLUME, "snapshot {0} {1} N 16");
         half_warm_file(at, EXT4, lower, AB)
@@ -131,90 +132,90 @@ pub(super) const CASES: &[Case] = &[
         situation(job(&file, "randread", DIRECT_IO()), parts, truth)
     }),
     case("thin, half provisioned, direct", |_| {
-        let pile = thin(RAW)?;
-        fill(&pile.node, SIZE / 2);
+        let stack = thin(RAW)?;
+        fill(&stack.node, SIZE / 2);
         let truth = counted_zeros(&["ubdb"]);
-        situation_with(raw(&pile.node, json!({"direct": 1})), pile.parts, truth)
+        situation_with(raw(&stack.node, json!({"direct": 1})), stack.parts, truth)
     }),
     case("thin, buffered, half provisioned", |_| {
-        let pile = thin(RAW)?;
-        fill(&pile.node, SIZE / 2);
+        let stack = thin(RAW)?;
+        fill(&stack.node, SIZE / 2);
         let truth = counted_zeros(&["ubdb"]);
-        situation_with(raw(&pile.node, KEEP()), pile.parts, truth)
+        situation_with(raw(&stack.node, KEEP()), stack.parts, truth)
     }),
     case("dm-zero, direct", |_| {
-        let pile = mapped(vec![], RAW, "zero");
-        let job = raw(&pile.node, json!({"direct": 1}));
-        situation(job, pile.parts, vec![zeros("read")])
+        let stack = mapped(vec![], RAW, "zero");
+        let job = raw(&stack.node, json!({"direct": 1}));
+        situation(job, stack.parts, vec![zeros("read")])
     }),
-    case("linear over a RAM disk, direct", |_| {
-        let pile = linear(ram_disk()?, RAW);
-        fill(&pile.node, RAW);
-        let job = raw(&pile.node, json!({"direct": 1}));
-        situation(job, pile.parts, vec![memory("read")])
+    case("linear on a RAM disk, direct", |_| {
+        let stack = linear(ram_disk()?, RAW);
+        fill(&stack.node, RAW);
+        let job = raw(&stack.node, json!({"direct": 1}));
+        situation(job, stack.parts, vec![memory("read")])
     }),
-    case("ext4 on linear over a RAM disk, direct writes", |at| {
+    case("ext4 on linear on a RAM disk, direct writes", |at| {
         let (file, parts) = file_on(at, EXT4, linear(ram_disk()?, 64 * MIB))?;
         let truth = vec![memory("write")];
         situation(job(&file, "randwrite", DIRECT_IO()), parts, truth)
     }),
-    case("stripe over a disk and a RAM disk, direct", |_| {
-        let pile = stripe(linear(disk("ubda"), RAW), ram_disk()?, RAW);
-        fill(&pile.node, RAW);
+    case("stripe across a disk and a RAM disk, direct", |_| {
+        let stack = stripe(linear(disk("ubda"), RAW), ram_disk()?, RAW);
+        fill(&stack.node, RAW);
         let truth = counted(A);
-        situation_with(raw(&pile.node, json!({"direct": 1})), pile.parts, truth)
+        situation_with(raw(&stack.node, json!({"direct": 1})), stack.parts, truth)
     }),
     case("raid1 that reads from a RAM disk, direct", |_| {
         let disk = linear(disk("ubda"), 60 * MIB);
         let lower = vec![ram_disk()?, disk];
-        let nodes: Vec<_> = lower.iter().map(|pile| pile.node.clone()).collect();
-        let pile = array("1", &["--bitmap=none"], lower);
+        let nodes: Vec<_> = lower.iter().map(|stack| stack.node.clone()).collect();
+        let stack = array("1", &["--bitmap=none"], lower);
         let name = nodes[1].trim_start_matches("/dev/");
-        let md = pile.node.trim_start_matches("/dev/");
+        let md = stack.node.trim_start_matches("/dev/");
         fs::write(
             format!("/sys/block/{md}/md/dev-{name}/state"),
             "writemostly",
         )
         .unwrap();
-        fill(&pile.node, RAW);
+        fill(&stack.node, RAW);
         let truth = counted(A);
-        situation_with(raw(&pile.node, json!({"direct": 1})), pile.parts, truth)
+        situation_with(raw(&stack.node, json!({"direct": 1})), stack.parts, truth)
     }),
-    case("linear over zram, direct", |_| {
-        let pile = linear(zram()?, RAW);
-        fill(&pile.node, RAW);
-        let job = raw(&pile.node, json!({"direct": 1}));
-        situation(job, pile.parts, vec![memory("read")])
+    case("linear on zram, direct", |_| {
+        let stack = linear(zram()?, RAW);
+        fill(&stack.node, RAW);
+        let job = raw(&stack.node, json!({"direct": 1}));
+        situation(job, stack.parts, vec![memory("read")])
     }),
-    case("linear over a cached loop, warm", |at| {
+    case("linear on a cached loop, warm", |at| {
         over_loop(at, CACHED, SIZE)
     }),
-    case("linear over a cached loop, half warm", |at| {
+    case("linear on a cached loop, half-warm", |at| {
         over_loop(at, CACHED, SIZE / 2)
     }),
-    case("linear over a direct loop", |at| over_loop(at, DIRECT, 0)),
+    case("linear on a direct loop", |at| over_loop(at, DIRECT, 0)),
     case("cached loop on ext4 on linear, warm", |at| {
         loop_on(at, CACHED, SIZE)
     }),
-    case("cached loop on ext4 on linear, half warm", |at| {
+    case("cached loop on ext4 on linear, half-warm", |at| {
         loop_on(at, CACHED, SIZE / 2)
     }),
     case("direct loop on ext4 on linear", |at| loop_on(at, DIRECT, 0)),
-    case("direct loop on a file with holes", |at| {
+    case("direct loop on a sparse file", |at| {
         let (file, parts) = file_on(at, EXT4, linear(disk("ubda"), VOLUME))?;
         cut(&file, SIZE / 2);
-        let pile = attached(&file, DIRECT, parts)?;
+        let stack = attached(&file, DIRECT, parts)?;
         let truth = counted_zeros(A);
-        situation_with(raw(&pile.node, json!({"direct": 1})), pile.parts, truth)
+        situation_with(raw(&stack.node, json!({"direct": 1})), stack.parts, truth)
     }),
-    case("ext4 on a direct loop on ext4 on linear, half warm", |at| {
+    case("ext4 on a direct loop on ext4 on linear, half-warm", |at| {
         let (lower, parts) = volume(at, EXT4, linear(disk("ubda"), VOLUME))?;
         let image = cold_file(&lower, "image", 128 * MIB);
         half_warm_file(at, EXT4, attached(&image, DIRECT, parts)?, A)
     }),
 ];
 
-/// Does not touch the page cache of the target.
+/// Leaves the target's page cache unchanged.
 pub(super) const KEEP: fn() -> Value = || json!({"invalidate": 0});
 const DIRECT_IO: fn() -> Value = || json!({"direct": 1});
 const TIMED: fn() -> Value = || json!({"runtime": "1s", "time_based": 1});
@@ -226,38 +227,38 @@ pub(super) fn raw(node: &str, changes: Value) -> Value {
     job
 }
 
-fn striped() -> Pile {
+fn striped() -> Stack {
     stripe(disk("ubda"), disk("ubdb"), VOLUME)
 }
 
-/// A cold file on a filesystem on a device.
+/// A cold file on a filesystem on the device.
 pub(super) fn file_on(
     at: &Path,
     make: &str,
-    on: Pile,
+    on: Stack,
 ) -> Result<(std::path::PathBuf, Resources), String> {
     let (at, parts) = volume(at, make, on)?;
     Ok((cold_file(&at, "f", SIZE), parts))
 }
 
-fn half_warm_file(at: &Path, make: &str, on: Pile, disks: &'static [&'static str]) -> Prepared {
+fn half_warm_file(at: &Path, make: &str, on: Stack, disks: &'static [&'static str]) -> Prepared {
     let (file, mut parts) = file_on(at, make, on)?;
     half_warm(&file, &mut parts);
     let truth = counted(disks);
     situation_with(job(&file, "randread", KEEP()), parts, truth)
 }
 
-fn direct_reads(pile: Pile) -> Prepared {
-    fill(&pile.node, RAW);
-    direct_reads_of(pile)
+fn direct_reads(stack: Stack) -> Prepared {
+    fill(&stack.node, RAW);
+    direct_reads_of(stack)
 }
 
-fn direct_reads_of(pile: Pile) -> Prepared {
-    let job = raw(&pile.node, json!({"direct": 1}));
-    situation(job, pile.parts, vec![device("read")])
+fn direct_reads_of(stack: Stack) -> Prepared {
+    let job = raw(&stack.node, json!({"direct": 1}));
+    situation(job, stack.parts, vec![device("read")])
 }
 
-/// The second half of the file holds no data.
+/// A file whose second half holds no data.
 fn holes(at: &Path, make: &str, is_allocated: bool) -> Prepared {
     let (file, parts) = file_on(at, make, linear(disk("ubda"), VOLUME))?;
     cut(&file, SIZE / 2);
@@ -273,7 +274,7 @@ fn holes(at: &Path, make: &str, is_allocated: bool) -> Prepared {
     situation_with(job(&file, "randread", DIRECT_IO()), parts, truth)
 }
 
-/// Replaces the end of a file by a hole.
+/// Replaces the end of a file with a hole.
 fn cut(file: &Path, from: u64) {
     let opened = fs::File::options().write(true).open(file).unwrap();
     opened.set_len(from).unwrap();
@@ -281,15 +282,15 @@ fn cut(file: &Path, from: u64) {
     drop_pages(file);
 }
 
-/// A snapshot on ubda, copies on ubdb.
-fn snapshot() -> Pile {
+/// A snapshot with its origin on ubda and its copy-on-write store on ubdb.
+fn snapshot() -> Stack {
     fill("/dev/ubda", RAW);
     let lower = vec![linear(disk("ubda"), 128 * MIB), disk("ubdb")];
     mapped(lower, 128 * MIB, "snapshot {0} {1} N 16")
 }
 
-/// Metadata on ubda, data on ubdb.
-fn thin(bytes: u64) -> Result<Pile, String> {
+/// A thin volume with its metadata on ubda and its data on ubdb.
+fn thin(bytes: u64) -> Result<Stack, String> {
     fill("/dev/ubda", MIB);
     let zero = fs::File::options().write(true).open("/dev/ubda").unwrap();
     std::os::unix::fs::FileExt::write_all_at(&zero, &[0; 4096], 0).unwrap();
@@ -303,13 +304,13 @@ fn thin(bytes: u64) -> Result<Pile, String> {
     Ok(mapped(vec![pool], bytes, "thin {0} 0"))
 }
 
-/// 64 MiB.
-fn ram_disk() -> Result<Pile, String> {
+/// A RAM disk of 64 MiB.
+fn ram_disk() -> Result<Stack, String> {
     run("/run/modprobe", &["brd", "rd_nr=1", "rd_size=65536"])?;
     Ok(disk("ram0"))
 }
 
-fn zram() -> Result<Pile, String> {
+fn zram() -> Result<Stack, String> {
     run("/run/modprobe", &["zram"])?;
     let size = "/sys/block/zram0/disksize";
     if fs::read_to_string(size).unwrap().trim() == "0" {
@@ -318,34 +319,34 @@ fn zram() -> Result<Pile, String> {
     Ok(disk("zram0"))
 }
 
-/// dm-linear over a loop device whose file is on ext4 on ubda.
+/// dm-linear on a loop device whose backing file is on ext4 on ubda.
 fn over_loop(at: &Path, options: &[&str], warm: u64) -> Prepared {
-    on_image(at, disk("ubda"), options, warm, |pile| linear(pile, SIZE))
+    on_image(at, disk("ubda"), options, warm, |stack| linear(stack, SIZE))
 }
 
-/// A loop device whose file is on ext4 on dm-linear.
+/// A loop device whose backing file is on ext4 on dm-linear.
 fn loop_on(at: &Path, options: &[&str], warm: u64) -> Prepared {
     let lower = linear(disk("ubda"), VOLUME);
-    on_image(at, lower, options, warm, |pile| pile)
+    on_image(at, lower, options, warm, |stack| stack)
 }
 
-/// Direct reads over a loop device whose file has `warm` bytes in the page cache.
+/// Direct reads of a loop device whose backing file has `warm` bytes in the page cache.
 fn on_image(
     at: &Path,
-    lower: Pile,
+    lower: Stack,
     options: &[&str],
     warm: u64,
-    over: fn(Pile) -> Pile,
+    over: fn(Stack) -> Stack,
 ) -> Prepared {
     let (image, parts) = file_on(at, EXT4, lower)?;
-    let mut pile = over(attached(&image, options, parts)?);
+    let mut stack = over(attached(&image, options, parts)?);
     drop_pages(&image);
     if warm > 0 {
-        pile.parts.insert(0, Box::new(lock(&image, warm)));
+        stack.parts.insert(0, Box::new(lock(&image, warm)));
     }
     let before = reads_of_all(A);
-    let job = raw(&pile.node, json!({"direct": 1}));
-    // The loop driver may read ahead what later reads find in memory.
+    let job = raw(&stack.node, json!({"direct": 1}));
+    // The loop driver may read ahead pages that later reads find in memory.
     let cold = 1.0 - warm as f64 / SIZE as f64;
     let truth = move |result: &Value| {
         let least = (reads_of_all(A) - before) as f64 / ios(result, "read");
@@ -354,5 +355,5 @@ fn on_image(
         truth.memory = 1.0 - cold - 0.01..=1.0 - *truth.device.start();
         vec![truth]
     };
-    situation_with(job, pile.parts, Box::new(truth))
+    situation_with(job, stack.parts, Box::new(truth))
 }

@@ -1,4 +1,4 @@
-//! Memory that is on a disk, and caches that a cgroup limits.
+//! Memory that was swapped to a disk, and page caches that a cgroup limits.
 
 use super::{
     build::*,
@@ -15,7 +15,7 @@ use std::{
 
 const A: &[&str] = &["ubda"];
 const SWAP: &[&str] = &["ubde"];
-/// Bytes of a file that does not fit into the cgroup.
+/// Size of a file that does not fit in the cgroup.
 const LARGE: u64 = 48 * MIB;
 const LIMIT: u64 = 24 * MIB;
 
@@ -36,10 +36,10 @@ pub(super) const CASES: &[Case] = &[
         let (group, swap) = (Cgroup::new(2 * MIB), Swap::on());
         let (file, mounted) = tmpfs_file(at, Some(&group));
         let resources: Resources = vec![mounted, Box::new(group), Box::new(swap)];
-        let pile = attached(&file, &["--direct-io=off"], resources)?;
+        let stack = attached(&file, &["--direct-io=off"], resources)?;
         let truth = counted(SWAP);
-        let job = super::mapped::raw(&pile.node, json!({"direct": 1}));
-        situation_with(job, pile.parts, truth)
+        let job = super::mapped::raw(&stack.node, json!({"direct": 1}));
+        situation_with(job, stack.parts, truth)
     }),
     case("cgroup smaller than the file, cold", |at| {
         limited(
@@ -95,7 +95,7 @@ impl Drop for Swap {
     }
 }
 
-/// A cgroup with a limit of its memory.
+/// A cgroup with a memory limit.
 struct Cgroup(PathBuf);
 
 impl Cgroup {
@@ -114,7 +114,7 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // The kernel removes the runner from it some time after its exit.
+        // The kernel removes the runner from the cgroup some time after it exits.
         for _ in 0..100 {
             if fs::remove_dir(&self.0).is_ok() {
                 return;
@@ -125,7 +125,7 @@ impl Drop for Cgroup {
     }
 }
 
-/// A file in a tmpfs, whose pages belong to a cgroup.
+/// A file on a tmpfs whose pages are charged to a cgroup.
 fn tmpfs_file(at: &Path, group: Option<&Cgroup>) -> (PathBuf, Box<dyn std::any::Any>) {
     let at = at.join("memory");
     fs::create_dir(&at).unwrap();
@@ -137,7 +137,7 @@ fn tmpfs_file(at: &Path, group: Option<&Cgroup>) -> (PathBuf, Box<dyn std::any::
     match group {
         Some(group) => {
             group.shell(&write);
-            // A page that is read stays in memory.
+            // A page that was read stays in memory.
             fs::write(group.0.join("memory.max"), "max").unwrap();
         }
         None => drop(run("sh", &["-c", &write]).unwrap()),
@@ -145,7 +145,7 @@ fn tmpfs_file(at: &Path, group: Option<&Cgroup>) -> (PathBuf, Box<dyn std::any::
     (file, mounted)
 }
 
-/// Reads of a tmpfs file of which a cgroup keeps `limit` bytes in memory. Each page is read once.
+/// Reads of a tmpfs file when a cgroup keeps only `limit` bytes in memory. Each page is read once.
 fn swapped(at: &Path, bytes: u64, limit: u64) -> Prepared {
     let (group, swap) = (Cgroup::new(limit), Swap::on());
     let (file, mounted) = tmpfs_file(at, Some(&group));
@@ -171,7 +171,7 @@ fn in_group(prepared: Prepared, group: PathBuf) -> Prepared {
     })
 }
 
-/// Reads in a cgroup that cannot keep the file in memory.
+/// Reads in a cgroup that is too small to keep the file in memory.
 fn limited(at: &Path, rw: &str, changes: serde_json::Value, is_read_before: bool) -> Prepared {
     let (file, mut parts) = large_file(at)?;
     let group = Cgroup::new(LIMIT);
@@ -181,7 +181,7 @@ fn limited(at: &Path, rw: &str, changes: serde_json::Value, is_read_before: bool
     let truth = counted(A);
     let changes = with(&with(&KEEP(), json!({"size": LARGE})), changes);
     let path = group.0.clone();
-    // Removed after the pages of the file.
+    // Removed after the file's pages.
     parts.push(Box::new(group));
     in_group(situation_with(job(&file, rw, changes), parts, truth), path)
 }

@@ -1,4 +1,4 @@
-//! Buffered writes that stay in memory, or reach the device only in part.
+//! Buffered writes that stay in memory or only partly reach the device.
 
 use super::build::*;
 use crate::case::Case;
@@ -97,7 +97,7 @@ pub(super) const CASES: &[Case] = &[
             )
         },
     ),
-    case("mix_on_locked_pages", |at| {
+    case("mixed_job_on_locked_pages", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", SIZE);
         let locked = lock(&path, SIZE);
@@ -108,13 +108,13 @@ pub(super) const CASES: &[Case] = &[
             vec![memory("read"), memory("write")],
         )
     }),
-    case("one_pass_of_a_mix_over_cold_pages_of_ext4", |at| {
+    case("one_pass_of_a_mixed_job_over_cold_pages_on_ext4", |at| {
         cold_mix(at, EXT4)
     }),
-    case("one_pass_of_a_mix_over_cold_pages_of_xfs", |at| {
+    case("one_pass_of_a_mixed_job_over_cold_pages_on_xfs", |at| {
         cold_mix(at, XFS)
     }),
-    case("one_pass_of_a_mix_over_holes", |at| {
+    case("one_pass_of_a_mixed_job_over_holes", |at| {
         let volume = ext4(at)?;
         let path = volume.at.join("f");
         sparse(&path, SIZE);
@@ -169,10 +169,10 @@ pub(super) const CASES: &[Case] = &[
             vec![device("write")],
         )
     }),
-    case("few_writes_to_large_folios_of_xfs", |at| {
+    case("few_writes_to_large_folios_on_xfs", |at| {
         large_folios(at, XFS, json!({"number_ios": 500}))
     }),
-    case("few_writes_to_large_folios_of_ext4", |at| {
+    case("few_writes_to_large_folios_on_ext4", |at| {
         large_folios(at, EXT4, json!({"number_ios": 500}))
     }),
     case("large_folios_partly_flushed_on_xfs", |at| {
@@ -229,7 +229,7 @@ fn overwrites(at: &Path, make: &str, changes: Value) -> Prepared {
     situation(job, vec![Box::new(volume)], vec![memory("write")])
 }
 
-/// btrfs writes back early if the space for metadata is short.
+/// btrfs writes back early if space for metadata is low.
 fn on_btrfs(at: &Path, exists: bool, changes: Value) -> Prepared {
     let volume = volume(at, BTRFS, "defaults")?;
     let path = volume.at.join("f");
@@ -296,7 +296,7 @@ fn warmed_in_large_folios(at: &Path, make: &str) -> Result<(Volume, std::path::P
     Ok((volume, path))
 }
 
-/// A dirty page makes its whole folio dirty for cachestat(2).
+/// For cachestat(2), one dirty page makes its whole folio dirty.
 fn large_folios(at: &Path, make: &str, changes: Value) -> Prepared {
     let (volume, path) = warmed_in_large_folios(at, make)?;
     let job = job(&path, "randwrite", json!({"size": "64m", "invalidate": 0}));

@@ -1,5 +1,5 @@
 //! Builders of situations: volumes on private loop devices, files in known states, neighbors,
-//! independent counters, and truths.
+//! independent counters, and true shares.
 
 use crate::{
     case::{Case, Expected, Situation, Truth},
@@ -26,7 +26,7 @@ pub(crate) const XFS: &str = "mkfs.xfs -q";
 pub(crate) const BTRFS: &str = "mkfs.btrfs -q";
 pub(crate) const DIRECT: &[&str] = &["--direct-io=on"];
 pub(crate) const CACHED: &[&str] = &["--direct-io=off"];
-/// Size of the file or region of most cases.
+/// Size of the file or region in most cases.
 pub(crate) const SIZE: u64 = 16 * MIB;
 
 pub(crate) type Prepared = Result<Situation, String>;
@@ -44,13 +44,14 @@ pub(crate) struct Volume {
 }
 
 impl Volume {
-    /// Writes a file without holes, and drops its pages.
+    /// Writes a fully allocated file and drops its pages.
     pub(crate) fn cold_file(&self, name: &str, bytes: u64) -> PathBuf {
         cold_file(&self.at, name, bytes)
     }
 }
 
-/// A filesystem on a loop device with direct I/O: its counters show what reached the device.
+/// A filesystem on a loop device with direct I/O: its counters show the I/O that reached the
+/// device.
 pub(crate) fn volume(at: &Path, make: &str, mount: &str) -> Result<Volume, String> {
     volume_on(at, make, mount, DIRECT)
 }
@@ -118,12 +119,12 @@ pub(crate) fn drop_pages(path: &Path) {
 }
 
 fn advise(file: &File, advice: i32) {
-    // SAFETY: no memory is passed.
+    // SAFETY: the call takes no pointers.
     let result = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, advice) };
     assert_eq!(result, 0);
 }
 
-/// Pages stay in memory until the result is dropped.
+/// Keeps pages in memory until the returned value is dropped.
 pub(crate) fn lock(path: &Path, bytes: u64) -> LockedPages {
     LockedPages::of(&File::open(path).unwrap(), bytes)
 }
@@ -135,7 +136,7 @@ pub(crate) fn read_with_readahead(path: &Path) {
     std::io::copy(&mut &file, &mut std::io::sink()).unwrap();
 }
 
-/// Writes back a range and waits, without a flush or a journal commit.
+/// Writes back a range and waits for it, without a cache flush or a journal commit.
 pub(crate) fn write_back(path: &Path, offset: u64, bytes: u64) {
     write_back_of(&open(path), offset, bytes);
 }
@@ -145,7 +146,7 @@ pub(crate) fn write_back_of(file: &File, offset: u64, bytes: u64) {
         | libc::SYNC_FILE_RANGE_WRITE
         | libc::SYNC_FILE_RANGE_WAIT_AFTER;
     let (offset, bytes) = (offset as i64, bytes as i64);
-    // SAFETY: no memory is passed.
+    // SAFETY: the call takes no pointers.
     let result = unsafe { libc::sync_file_range(file.as_raw_fd(), offset, bytes, flags) };
     assert_eq!(result, 0);
 }
@@ -163,14 +164,14 @@ pub(crate) struct Pages {
 /// System call number, the same on all architectures.
 const CACHESTAT: i64 = 451;
 
-/// The state of the pages of a file, from cachestat(2).
+/// Page counts of a file, from cachestat(2).
 pub(crate) fn pages(path: &Path, offset: u64, bytes: u64) -> Pages {
     let Ok(file) = File::open(path) else {
         return Pages::default();
     };
     let range = [offset, bytes];
     let mut pages = Pages::default();
-    // SAFETY: both pointers are valid, with the layout of the kernel's structures.
+    // SAFETY: both pointers are valid, with the layout of the kernel's structs.
     let result = unsafe {
         libc::syscall(
             CACHESTAT,
@@ -184,7 +185,7 @@ pub(crate) fn pages(path: &Path, offset: u64, bytes: u64) -> Pages {
     pages
 }
 
-/// Waits until the condition holds, for at most 10 s.
+/// Waits until the condition is true, for at most 10 s.
 pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() && start.elapsed() < Duration::from_secs(10) {
@@ -196,7 +197,7 @@ pub(crate) fn wait_until_dirty(path: &Path, offset: u64, bytes: u64) {
     wait_until(|| pages(path, offset, bytes).dirty * 4096 >= bytes);
 }
 
-/// Requests that a block device has completed.
+/// Number of requests that a block device has completed.
 pub(crate) fn reads_of(device: &str) -> u64 {
     counter(device, 0)
 }
@@ -252,7 +253,7 @@ pub(crate) fn timed(path: &Path, rw: &str, changes: Value) -> Value {
     job(path, rw, with(&timed, changes))
 }
 
-/// A share of exactly this value, with room for a few I/Os of metadata.
+/// A share of exactly this value, with an allowance for a few metadata I/Os.
 fn about(share: f64) -> RangeInclusive<f64> {
     (share - 0.01).max(0.0)..=(share + 0.01).min(1.0)
 }
@@ -278,7 +279,7 @@ pub(crate) fn device(direction: &'static str) -> Truth {
     split(direction, 0.0, 0.0, 1.0)
 }
 
-/// No device I/O; whether zeros come from a hole or from a page of zeros cannot be distinguished.
+/// No device I/O. Zeros from a hole and zeros from a cached page are indistinguishable.
 pub(crate) fn no_device(direction: &'static str) -> Truth {
     Truth {
         memory: 0.0..=1.0,
@@ -296,8 +297,8 @@ pub(crate) fn job_ios(result: &Value, index: usize, direction: &str) -> f64 {
     count.as_u64().unwrap() as f64
 }
 
-/// The part of the writes whose page is dirty or in writeback after the run. For 4 KiB writes,
-/// each to a different page of the file.
+/// The share of writes whose page is dirty or in writeback after the run. For 4 KiB writes, each to
+/// a different page of the file.
 pub(crate) fn still_dirty(path: PathBuf) -> Expected {
     Box::new(move |result| {
         let left = pages(&path, 0, 0);
@@ -306,7 +307,7 @@ pub(crate) fn still_dirty(path: PathBuf) -> Expected {
     })
 }
 
-/// Reads that reached the device, by its own counter. For random reads of one page each.
+/// Reads that reached the device, from its own counter. For single-page random reads.
 pub(crate) fn counted_reads(device: String) -> Expected {
     let before = reads_of(&device);
     Box::new(move |result| {
@@ -328,7 +329,7 @@ pub(crate) fn situation_with(job: Value, resources: Resources, truth: Expected) 
     })
 }
 
-/// Adds an action during the run.
+/// Adds an action that runs during the run.
 pub(crate) fn during(prepared: Prepared, action: impl FnOnce() + 'static) -> Prepared {
     prepared.map(|situation| Situation {
         during_run: Some(Box::new(move |_| action())),

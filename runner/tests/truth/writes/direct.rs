@@ -1,4 +1,4 @@
-//! Direct I/O: real, and quietly buffered by the filesystem.
+//! Direct I/O, both real and silently buffered by the filesystem.
 
 use super::build::*;
 use crate::{case::Case, scratch::run};
@@ -52,8 +52,8 @@ pub(super) const CASES: &[Case] = &[
             json!({"rw": "write", "file_append": 1, "size": "4m"}),
         )
     }),
-    case("direct_mix_over_holes", |at| direct_mix(at, false)),
-    case("direct_mix_over_unwritten_extents", |at| {
+    case("direct_mixed_job_over_holes", |at| direct_mix(at, false)),
+    case("direct_mixed_job_over_unwritten_extents", |at| {
         direct_mix(at, true)
     }),
     case("direct_writes_over_dirty_pages", |at| {
@@ -80,7 +80,7 @@ pub(super) const CASES: &[Case] = &[
         let volume = volume(at, BTRFS, "compress-force=zstd")?;
         let path = volume.cold_file("f", SIZE);
         let truth = counted_reads(volume.device.0.clone());
-        // Every extent of 128 KiB is read once; its other pages stay in the page cache.
+        // Every 128 KiB extent is read once; its other pages stay in the page cache.
         let job = timed(&path, "randread", json!({"direct": 1}));
         situation_with(job, vec![Box::new(volume)], truth)
     }),
@@ -128,7 +128,7 @@ fn into_holes(at: &Path, make: &str, fallocate: &str) -> Prepared {
     situation(job, vec![Box::new(volume)], vec![device("write")])
 }
 
-/// Every block is read or written once, so no read sees a written block.
+/// Every block is either read or written, once, so no read hits a block that the job wrote.
 fn direct_mix(at: &Path, is_allocated: bool) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.at.join("f");
@@ -144,7 +144,7 @@ fn direct_mix(at: &Path, is_allocated: bool) -> Prepared {
     )
 }
 
-/// FIEMAP shows the dirty half as a delayed allocation, or not at all.
+/// FIEMAP reports the dirty half as delayed allocation, or not at all.
 fn half_dirty_holes(at: &Path, direct: u64, truth: crate::case::Truth) -> Prepared {
     let volume = ext4(at)?;
     let path = volume.at.join("f");
@@ -159,7 +159,7 @@ fn half_dirty_holes(at: &Path, direct: u64, truth: crate::case::Truth) -> Prepar
     situation(job, vec![Box::new(locked), Box::new(volume)], vec![truth])
 }
 
-/// Direct reads do not use clean pages.
+/// Direct reads do not use clean cached pages.
 fn cached_direct_reads(at: &Path, make: &str) -> Prepared {
     let volume = volume(at, make, "defaults")?;
     let path = volume.cold_file("f", SIZE);

@@ -1,4 +1,4 @@
-//! Earlier writers, neighbors, and cancelled writes.
+//! Earlier writers, neighbors, and writes that are discarded.
 
 use super::build::*;
 use crate::{case::Case, scratch::run};
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Writes of a job that lasts 2 s.
+/// Number of writes of a job that lasts 2 s.
 const WRITES: u64 = 4000;
 const BYTES: u64 = WRITES * 4096;
 
@@ -26,7 +26,7 @@ pub(super) const CASES: &[Case] = &[
             )
         },
     ),
-    case("pages_of_an_earlier_writer_are_flushed_in_mid_run", |at| {
+    case("an_earlier_writers_pages_are_flushed_mid_run", |at| {
         let (volume, path) = half_dirty(at)?;
         let prepared = situation(
             slow(&path, "randwrite"),
@@ -38,7 +38,7 @@ pub(super) const CASES: &[Case] = &[
             write_back(&path, 64 * MIB, 64 * MIB);
         })
     }),
-    case("overwrites_of_pages_that_were_dirty_before", |at| {
+    case("overwrites_of_already_dirty_pages", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", BYTES);
         dirty(&path, 0, BYTES);
@@ -49,7 +49,7 @@ pub(super) const CASES: &[Case] = &[
         )
     }),
     case(
-        "dirty_pages_of_an_earlier_writer_before_direct_writes_elsewhere",
+        "an_earlier_writers_dirty_pages_before_direct_writes_elsewhere",
         |at| {
             let (volume, path) = half_dirty(at)?;
             let job =
@@ -71,7 +71,7 @@ pub(super) const CASES: &[Case] = &[
             drop(run("sync", &["-f", path.to_str().unwrap()]))
         })
     }),
-    case("file_truncated_in_mid_run", |at| {
+    case("file_truncated_mid_run", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", BYTES);
         let prepared = situation(
@@ -84,7 +84,7 @@ pub(super) const CASES: &[Case] = &[
             open(&path).set_len(0).unwrap();
         })
     }),
-    case("written_pages_punched_out_in_mid_run", |at| {
+    case("written_pages_punched_out_mid_run", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", BYTES);
         let prepared = situation(
@@ -102,7 +102,7 @@ pub(super) const CASES: &[Case] = &[
             .unwrap();
         })
     }),
-    case("file_removed_in_mid_run", |at| {
+    case("file_removed_mid_run", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", BYTES);
         let prepared = situation(
@@ -138,12 +138,12 @@ pub(super) const CASES: &[Case] = &[
             vec![memory("write")],
         )
     }),
-    case("neighbor_writes_another_part_of_the_same_file", |at| {
+    case("neighbor_writes_to_another_part_of_the_same_file", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", 128 * MIB);
         let (target, unwritten) = (path.clone(), modified(&path));
         let neighbor = Neighbor::every(Duration::from_millis(4), move |round| {
-            // The guard refuses a file that is in use before the run.
+            // The guard refuses a file that is already in use before the run.
             if modified(&target) == unwritten {
                 return;
             }
@@ -185,7 +185,7 @@ pub(super) const CASES: &[Case] = &[
             vec![memory("write")],
         )
     }),
-    case("commits_of_a_neighbor_flush_allocating_writes", |at| {
+    case("a_neighbors_commits_flush_allocating_writes", |at| {
         let volume = volume(at, EXT4, "nodelalloc,dioread_lock,data=ordered")?;
         let path = volume.at.join("f");
         let other = volume.cold_file("neighbor", MIB);
@@ -200,7 +200,7 @@ pub(super) const CASES: &[Case] = &[
                 .unwrap();
         })
     }),
-    case("direct_read_by_a_neighbor_flushes_the_first_half", |at| {
+    case("a_neighbors_direct_read_flushes_the_first_half", |at| {
         let volume = ext4(at)?;
         let path = volume.cold_file("f", BYTES);
         let prepared = situation_with(
@@ -242,7 +242,7 @@ pub(super) const CASES: &[Case] = &[
         },
     ),
     case(
-        "buffered_writes_next_to_direct_writes_of_the_same_process",
+        "buffered_writes_next_to_direct_writes_by_the_same_process",
         |at| {
             let volume = ext4(at)?;
             let buffered = slow(&volume.cold_file("a", BYTES), "randwrite");
@@ -256,7 +256,7 @@ pub(super) const CASES: &[Case] = &[
         },
     ),
     case(
-        "synchronous_writes_next_to_dirty_writes_of_the_same_process",
+        "synchronous_writes_next_to_dirty_writes_by_the_same_process",
         |at| {
             let volume = ext4(at)?;
             let buffered = slow(&volume.cold_file("a", BYTES), "randwrite");
@@ -288,7 +288,7 @@ fn modified(path: &Path) -> SystemTime {
     path.metadata().unwrap().modified().unwrap()
 }
 
-/// The job writes the first pages of a file whose second half is dirty.
+/// The job writes to the first pages of a file whose second half is dirty.
 fn half_dirty(at: &Path) -> Result<(Volume, PathBuf), String> {
     let volume = ext4(at)?;
     let path = volume.cold_file("f", 128 * MIB);
@@ -318,7 +318,7 @@ fn flushed_by(at: &Path, flush: impl FnOnce(&Path) + 'static) -> Prepared {
     })
 }
 
-/// Writes back this many pages every 2 ms.
+/// Writes this many pages and writes them back, every 2 ms.
 fn writer(path: PathBuf, pages: usize) -> Neighbor {
     let file = open(&path);
     let data = vec![3; pages * 4096];

@@ -1,5 +1,5 @@
-//! Loop devices: raw, and below a filesystem. The image is on a volume of its own, so that the
-//! counters of the volume's device show what passed the cache of the image.
+//! Loop devices, raw and below a filesystem. The image is on a separate volume, so its device
+//! counters show only the I/O that missed the image's page cache.
 
 use super::build::*;
 use crate::{
@@ -35,14 +35,14 @@ pub(super) const CASES: &[Case] = &[
         )
     }),
     case(
-        "random_raw_reads_of_a_cached_loop_with_readahead_of_the_image",
+        "random_raw_reads_of_a_cached_loop_with_image_readahead",
         |at| {
             let volume = ext4(at)?;
             let image = volume.cold_file("image", 64 * MIB);
             let bottom = Bottom::of(volume, image, CACHED)?;
             let (device, before) = (bottom.volume.device.0.clone(), bottom.reads());
             let job = bottom.raw("randread", json!({}));
-            // A request can read pages ahead, which later reads find in memory.
+            // A request may read ahead pages that later reads find in memory.
             situation_with(
                 job,
                 vec![Box::new(bottom)],
@@ -64,7 +64,7 @@ pub(super) const CASES: &[Case] = &[
         let truth = bottom.counted_reads();
         situation_with(job, vec![Box::new(bottom)], truth)
     }),
-    case("image_dropped_in_mid_run", |at| {
+    case("image_dropped_mid_run", |at| {
         let bottom = Bottom::new(at, CACHED)?;
         read_with_readahead(&bottom.image);
         let job = bottom.raw("randread", json!({"rate_iops": 3000, "loops": 2}));
@@ -75,7 +75,7 @@ pub(super) const CASES: &[Case] = &[
             drop_pages(&image);
         })
     }),
-    case("image_dropped_again_and_again", |at| {
+    case("image_dropped_repeatedly", |at| {
         let bottom = Bottom::new(at, CACHED)?;
         read_with_readahead(&bottom.image);
         let image = bottom.image.clone();
@@ -84,11 +84,11 @@ pub(super) const CASES: &[Case] = &[
         let truth = bottom.counted_reads();
         situation_with(job, vec![Box::new(neighbor), Box::new(bottom)], truth)
     }),
-    case("image_read_into_memory_in_mid_run", |at| {
+    case("image_read_into_memory_mid_run", |at| {
         let bottom = Bottom::new(at, CACHED)?;
         let job = bottom.raw("randread", json!({"rate_iops": 4000}));
         let (image, volume) = (bottom.image.clone(), bottom.volume.device.0.clone());
-        // A quarter is read before the neighbor starts, which takes a fraction of the run.
+        // A quarter is read before the neighbor starts; its read takes a fraction of the run.
         let truth = Truth {
             memory: 0.5..=0.78,
             device: 0.22..=0.5,
@@ -161,21 +161,23 @@ pub(super) const CASES: &[Case] = &[
         "direct_writes_with_some_fsyncs_to_a_file_on_a_cached_loop",
         |at| some_fsyncs(at, 4096),
     ),
-    // Most blocks of 1 KiB are not aligned to the pages of the image: a write makes two pages dirty.
-    case(
-        "direct_writes_with_some_fsyncs_across_pages_of_the_image",
-        |at| some_fsyncs(at, 1024),
-    ),
-    case("direct_mix_on_a_cached_loop_with_cached_image", |at| {
-        let bottom = Bottom::new(at, CACHED)?;
-        let locked = lock(&bottom.image, SIZE);
-        let job = bottom.raw("randrw", json!({}));
-        situation(
-            job,
-            vec![Box::new(locked), Box::new(bottom)],
-            vec![memory("read"), memory("write")],
-        )
+    // Most 1 KiB blocks are not aligned to the image's pages, so a write dirties two pages.
+    case("direct_writes_with_some_fsyncs_across_image_pages", |at| {
+        some_fsyncs(at, 1024)
     }),
+    case(
+        "direct_mixed_job_on_a_cached_loop_with_cached_image",
+        |at| {
+            let bottom = Bottom::new(at, CACHED)?;
+            let locked = lock(&bottom.image, SIZE);
+            let job = bottom.raw("randrw", json!({}));
+            situation(
+                job,
+                vec![Box::new(locked), Box::new(bottom)],
+                vec![memory("read"), memory("write")],
+            )
+        },
+    ),
     case("raw_direct_writes_to_a_cached_loop", |at| {
         raw(at, CACHED, "randwrite", json!({}), memory("write"))
     }),
@@ -218,7 +220,7 @@ pub(super) const CASES: &[Case] = &[
             memory("write"),
         )
     }),
-    case("dirty_image_flushed_in_mid_run", |at| {
+    case("dirty_image_flushed_mid_run", |at| {
         let bottom = Bottom::new(at, CACHED)?;
         let job = bottom.raw("write", json!({"rate_iops": 2000}));
         let image = bottom.image.clone();
@@ -319,10 +321,10 @@ pub(super) const CASES: &[Case] = &[
             vec![split("read", 0.0, 0.5, 0.5)],
         )
     }),
-    case("device_discarded_in_mid_run", |at| {
+    case("device_discarded_mid_run", |at| {
         let bottom = Bottom::new(at, DIRECT)?;
         let job = bottom.raw("read", json!({"rate_iops": 2000}));
-        // Discarded after a quarter to a half was read; the counter of the volume is exact.
+        // Discarded after a quarter to a half was read; the volume's counter is exact.
         let (image, counter) = (bottom.image.clone(), bottom.reads());
         let truth = bottom.counted_zeros();
         let volume = bottom.volume.device.0.clone();
@@ -373,7 +375,7 @@ pub(super) const CASES: &[Case] = &[
             Box::new(first_job_in_memory),
         )
     }),
-    case("two_loops_on_halves_of_a_half_cached_image", |at| {
+    case("two_loops_on_the_halves_of_a_half_cached_image", |at| {
         let volume = without_readahead(at)?;
         let image = volume.cold_file("image", 2 * SIZE);
         let locked = lock(&image, SIZE);
@@ -458,13 +460,13 @@ pub(super) const CASES: &[Case] = &[
             split("read", 7.0 / 16.0, 0.0, 9.0 / 16.0),
         )
     }),
-    case("loop_of_the_product_read_directly", |at| {
-        product_loop_reads(at, json!({"direct": 1}))
+    case("runner_created_loop_with_direct_reads", |at| {
+        runner_created_loop_reads(at, json!({"direct": 1}))
     }),
-    case("loop_of_the_product_read_through_the_device_cache", |at| {
-        product_loop_reads(at, json!({"direct": 0}))
+    case("runner_created_loop_with_buffered_reads", |at| {
+        runner_created_loop_reads(at, json!({"direct": 0}))
     }),
-    case("loop_of_the_product_written_directly", |at| {
+    case("runner_created_loop_with_direct_writes", |at| {
         let volume = without_readahead(at)?;
         let job = job(
             &volume.at.join("image"),
@@ -475,25 +477,22 @@ pub(super) const CASES: &[Case] = &[
         let truth = counted_writes(volume.device.0.clone());
         situation_with(job, vec![Box::new(volume)], truth)
     }),
-    case(
-        "loop_of_the_product_written_through_the_device_cache",
-        |at| {
-            let volume = without_readahead(at)?;
-            let job = job(
-                &volume.at.join("image"),
-                "randwrite",
-                json!({"loop_device": 1}),
-            );
-            situation(
-                without_fallocate(job),
-                vec![Box::new(volume)],
-                vec![memory("write")],
-            )
-        },
-    ),
+    case("runner_created_loop_with_buffered_writes", |at| {
+        let volume = without_readahead(at)?;
+        let job = job(
+            &volume.at.join("image"),
+            "randwrite",
+            json!({"loop_device": 1}),
+        );
+        situation(
+            without_fallocate(job),
+            vec![Box::new(volume)],
+            vec![memory("write")],
+        )
+    }),
 ];
 
-/// Each read of an image reads one page. Files take the value over when they are opened.
+/// Each read of an image reads one page. Files inherit the setting when they are opened.
 fn without_readahead(at: &Path) -> Result<Volume, String> {
     let volume = ext4(at)?;
     set_readahead(&volume.device.0, "0")?;
@@ -510,7 +509,7 @@ fn without_fallocate(mut job: Value) -> Value {
     job
 }
 
-/// A loop device on an image with data and a cold cache, on a volume.
+/// A loop device on a volume's image, which holds data and has no pages in the page cache.
 struct Bottom {
     device: Loop,
     image: PathBuf,
@@ -534,7 +533,7 @@ impl Bottom {
 
     fn of(volume: Volume, image: PathBuf, options: &[&str]) -> Result<Self, String> {
         let device = attach(&image, options)?;
-        // The scan for a partition table or a filesystem reads parts of it.
+        // The scan for partition tables and filesystems reads parts of it.
         let _ = run("udevadm", &["settle"]);
         drop_pages(Path::new(&device.0));
         drop_pages(&image);
@@ -563,7 +562,7 @@ impl Bottom {
         reads_of(&self.volume.device.0)
     }
 
-    /// What did not reach the device of the volume was read from holes.
+    /// Reads that did not reach the volume's device hit holes.
     fn counted_zeros(&self) -> crate::case::Expected {
         let (device, before) = (self.volume.device.0.clone(), self.reads());
         Box::new(move |result| {
@@ -599,7 +598,7 @@ fn raw_locked(at: &Path, options: &[&str], truth: Truth) -> Prepared {
     situation(job, vec![Box::new(locked), Box::new(bottom)], vec![truth])
 }
 
-/// A file on a filesystem on a loop device whose image is on a volume.
+/// A file on a filesystem on a loop device, whose image is on a volume.
 fn file_on_loop(
     at: &Path,
     options: &[&str],
@@ -697,7 +696,7 @@ fn next_to_plain_file(at: &Path, loop_rate: u64, file_rate: u64) -> Prepared {
     )
 }
 
-/// A second loop device on the first one.
+/// A second loop device, on top of the first one.
 fn over(
     bottom: Bottom,
     options: &[&str],
@@ -720,15 +719,15 @@ fn partition(at: &Path, options: &[&str], truth: Truth) -> Prepared {
     partition_of(bottom, Box::new(locked), truth)
 }
 
-/// Reads the partition of 16 MiB that starts at 1 MiB.
+/// Reads the 16 MiB partition that starts at 1 MiB.
 fn partition_of(bottom: Bottom, locked: Box<dyn std::any::Any>, truth: Truth) -> Prepared {
     let path = format!("{}p1", bottom.device.0);
     let job = without_fallocate(job(Path::new(&path), "randread", json!({"direct": 1})));
     situation(job, vec![locked, Box::new(bottom)], vec![truth])
 }
 
-/// Reads a loop device that the run creates on an existing file.
-fn product_loop_reads(at: &Path, changes: Value) -> Prepared {
+/// Reads from a loop device that the run creates on an existing file.
+fn runner_created_loop_reads(at: &Path, changes: Value) -> Prepared {
     let volume = without_readahead(at)?;
     let image = volume.cold_file("image", SIZE);
     let job = job(
@@ -740,7 +739,7 @@ fn product_loop_reads(at: &Path, changes: Value) -> Prepared {
     situation_with(without_fallocate(job), vec![Box::new(volume)], truth)
 }
 
-/// Writes that reached the device, beyond those of the layout in requests of up to 1 MiB.
+/// Writes that reached the device, without the layout's, which are requests of up to 1 MiB.
 fn counted_writes(device: String) -> crate::case::Expected {
     let before = writes_of(&device);
     Box::new(move |result| {

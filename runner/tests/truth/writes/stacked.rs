@@ -29,7 +29,7 @@ pub(super) const CASES: &[Case] = &[
             vec![memory("write")],
         )
     }),
-    case("mix_on_tmpfs", |at| {
+    case("mixed_job_on_tmpfs", |at| {
         on_tmpfs(
             at,
             "randrw",
@@ -37,7 +37,7 @@ pub(super) const CASES: &[Case] = &[
             vec![memory("read"), memory("write")],
         )
     }),
-    case("tmpfs_next_to_direct_reads_of_a_disk", |at| {
+    case("tmpfs_next_to_direct_reads_from_a_disk", |at| {
         let volume = ext4(at)?;
         let (mounted, memory_file) = tmpfs_file(&volume.at)?;
         let disk_file = volume.cold_file("disk", SIZE);
@@ -290,7 +290,7 @@ fn raw(device: &str, rw: &str) -> Value {
     job
 }
 
-/// Reads a new loop device on the image.
+/// Reads from a new loop device on the image.
 fn raw_read(
     image: &Path,
     options: &[&str],
@@ -338,7 +338,7 @@ fn compressed_image(at: &Path, options: &[&str]) -> Prepared {
     )
 }
 
-/// The first zram device, if it is not in use. It is reset on drop.
+/// The first zram device, if it is unused. Reset on drop.
 struct Zram;
 
 impl Zram {
@@ -358,7 +358,7 @@ impl Zram {
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        // Udev can have the device open for a moment.
+        // udev may briefly have the device open.
         wait_until(|| fs::write("/sys/block/zram0/reset", "1").is_ok());
     }
 }
@@ -366,7 +366,7 @@ impl Drop for Zram {
 fn on_zram(_: &Path, rw: &str, is_written: bool, truths: Vec<Truth>) -> Prepared {
     let zram = Zram::new()?;
     if is_written {
-        // Not pages of a single value, which zram does not store.
+        // No pages filled with a single value, which zram does not store.
         run(
             "dd",
             &[
