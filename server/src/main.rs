@@ -27,7 +27,7 @@ enum Command {
     /// Serve the web interface and the HTTP API
     #[command(args_override_self = true)]
     Serve(Box<Config>),
-    /// Print a link that signs in one browser, once
+    /// Print a single-use link that signs in a browser
     Login(LoginArgs),
     /// Copy the database to a new file; the server may be running
     Backup(BackupArgs),

@@ -1,4 +1,4 @@
-//! Comparison of stored runs; see the crate `leadline_compare`. Pure.
+//! Comparison of stored runs; see the `leadline_compare` crate. Pure.
 
 use leadline_compare::group::{self, Block, Group};
 use leadline_protocol::{
@@ -7,13 +7,13 @@ use leadline_protocol::{
     run::Run,
 };
 
-/// Runs that are compared as one.
+/// Runs that form one group of a comparison.
 pub(crate) struct StoredGroup {
     pub label: String,
     pub runs: Vec<Run>,
 }
 
-/// `baseline` is the index of a group.
+/// `baseline` is the index of the baseline group.
 pub(crate) fn compare(
     groups: &[StoredGroup],
     baseline: usize,

@@ -27,12 +27,12 @@ use serde_json::Value;
 
 #[derive(Clone, Debug)]
 pub(crate) struct StudyRequest {
-    /// The study as the runner reads it.
+    /// The study document that is passed to the runner.
     pub document: Value,
     pub host: Option<String>,
     /// Tags of all runs.
     pub tags: Option<Vec<String>>,
-    /// Confirmations of the data that is overwritten; also in the document.
+    /// Confirmations that data may be overwritten; also in the document.
     pub confirm: Option<Vec<String>>,
 }
 
@@ -41,7 +41,7 @@ impl Runs {
         Ok(self.runner.plan(&request.document).await?)
     }
 
-    /// Plans and queues all runs of a study, unless the key was used before.
+    /// Plans and queues all runs of a study, unless the key has been used before.
     pub(crate) async fn submit_study(
         &self,
         request: StudyRequest,
@@ -60,7 +60,7 @@ impl Runs {
         let devices = self.devices_of(&all_jobs(&plan)).await?;
         let new = new_study(request, plan, &devices);
         let runs = self.clone();
-        // Detached: stored runs must be queued.
+        // Detached, because runs that have been stored must be queued.
         detached(async move { runs.enqueue_study(&new, key.as_ref()).await }).await
     }
 

@@ -164,7 +164,7 @@ async fn no_run_starts_while_a_previous_runner_exists() {
     assert_eq!(queued["status"], "queued");
     assert_eq!(
         queued["queue"]["reason"],
-        "waiting for a runner of the previous server to exit"
+        "waiting for the previous server's runners to exit"
     );
     drop(held);
     assert_eq!(server.wait_until_ended(next).await["status"], "done");

@@ -158,7 +158,7 @@ async fn login_command_prints_a_link_that_works_once() {
     let directory = server.kill().await;
     let output = login_command(&directory.path().join("data")).await;
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("it does not run"), "{error}");
+    assert!(error.contains("the server is not running"), "{error}");
     let output = login_command(&directory.path().join("nothing")).await;
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("no server has used"), "{error}");

@@ -118,7 +118,7 @@ async fn token_is_stored_with_private_permissions() {
 async fn newer_and_foreign_databases_are_rejected_unchanged() {
     for (header, part) in [
         ((13_u32, 0x4C65_6164_u32), "it has version 13"),
-        ((1, 0x1234), "it is the database of another program"),
+        ((1, 0x1234), "it belongs to another program"),
     ] {
         let mut server = Program::start().await;
         server.queue(job("a", "10ms")).await;

@@ -163,7 +163,7 @@ async fn run_survives_a_full_disk() {
     // Live events and the report do not depend on the disk.
     let events = read_until(&mut live, "report").await;
     assert!(events > 100, "{events} events");
-    check_unready(&server, "disk of the database is full").await;
+    check_unready(&server, "disk that holds the database is full").await;
     assert_eq!(next_notice(&mut notices).await, "disk_full");
     check_rejected(&server, StatusCode::INSUFFICIENT_STORAGE, "disk_full").await;
     assert_eq!(server.get("/runs").await["total"], 1);
