@@ -10,7 +10,7 @@ use crate::{
 use serde_json::{Map, Value};
 
 impl Job {
-    /// Parses the options. `path` is prepended to their names in problems.
+    /// Parses the options. `path` is prepended to option names in problems.
     pub(crate) fn parse(
         options: &Map<String, Value>,
         path: &str,
@@ -37,7 +37,7 @@ impl Job {
         job
     }
 
-    /// `rwmixread` and `rwmixwrite` set the same ratio; the last one applies, as in fio.
+    /// `rwmixread` and `rwmixwrite` set the same ratio. The last one applies, as in fio.
     fn apply_last_mix(&mut self, name: &str) {
         match name {
             "rwmixread" => self.rwmixwrite = None,
