@@ -30,8 +30,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 /// Maximum time between two chunks of a request body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-fn calls() -> OpenApiRouter<AppState> {
-    let calls = OpenApiRouter::new()
+fn endpoints() -> OpenApiRouter<AppState> {
+    let endpoints = OpenApiRouter::new()
         .routes(routes!(auth::login::get_session))
         .routes(routes!(auth::login::create_login_link))
         .routes(routes!(metrics::get_metrics))
@@ -59,7 +59,7 @@ fn calls() -> OpenApiRouter<AppState> {
         .routes(routes!(compare::compare_markdown))
         .routes(routes!(compare::compare_html))
         .routes(routes!(flame::difference_flame));
-    OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, calls)
+    OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, endpoints)
 }
 
 /// Health checks, which need neither a token nor an allowed host name.
@@ -71,16 +71,16 @@ fn probes() -> OpenApiRouter<AppState> {
 }
 
 fn document() -> Document {
-    calls().merge(probes()).into_openapi()
+    endpoints().merge(probes()).into_openapi()
 }
 
 /// Middleware order, outermost first: panic handler, metrics, security headers, `Host` check,
 /// compression, access control (`/api` only).
 pub(crate) fn router(state: AppState) -> Router {
-    let (calls, _) = calls().split_for_parts();
+    let (endpoints, _) = endpoints().split_for_parts();
     let (probes, _) = probes().split_for_parts();
     let document = document();
-    let api = calls
+    let api = endpoints
         .route("/api/openapi.json", get(async || Json(document)))
         .merge(docs::router())
         .route("/api", any(not_found))
@@ -119,7 +119,7 @@ pub fn openapi_json() -> String {
 }
 
 async fn not_found(uri: Uri) -> ApiError {
-    ApiError::not_found(format!("call {}", uri.path()))
+    ApiError::not_found(format!("endpoint {}", uri.path()))
 }
 
 async fn method_not_allowed(method: Method, uri: Uri) -> ApiError {

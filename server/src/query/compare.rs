@@ -32,7 +32,7 @@ pub(crate) fn compare(
 }
 
 fn input(group: &StoredGroup) -> Group<'_> {
-    let run = |run| group::ComparedRun::of(run, block(run));
+    let run = |run| group::ComparedRun::new(run, block(run));
     Group {
         label: group.label.clone(),
         runs: group.runs.iter().map(run).collect(),

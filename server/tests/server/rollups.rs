@@ -1,7 +1,7 @@
-//! Series of long runs: the same from rollups as from samples, and fast.
+//! Series of long runs are the same from rollups as from samples, and fast.
 //!
-//! `LEADLINE_HOURS=1 cargo test -p leadline rollups -- --nocapture` measures with longer runs; with
-//! `LEADLINE_FAKE_SAMPLES=FILE` they consist of recorded samples.
+//! `LEADLINE_HOURS=1 cargo test -p leadline rollups -- --nocapture` measures with longer runs. With
+//! `LEADLINE_FAKE_SAMPLES=FILE`, they consist of recorded samples.
 
 use crate::program::{Program, job, job_on};
 use futures_util::future::join_all;
@@ -36,7 +36,7 @@ async fn run_of(server: &Program, hours: &str) -> u64 {
     number
 }
 
-/// Waits until the samples of all long runs are compressed and no page is free.
+/// Waits until the samples of all long runs are compressed and there are no free pages.
 async fn wait_until_compacted(server: &Program) {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut database = SqliteConnection::connect_with(&options).await.unwrap();
@@ -64,7 +64,7 @@ async fn execute(server: &Program, sql: &'static str) {
     sqlx::query(sql).execute(&mut database).await.unwrap();
 }
 
-/// Compares numbers to six digits; rollups store seven.
+/// Compares numbers to six significant digits; rollups store seven.
 fn check(path: &str, expect: &Value, actual: &Value) {
     match (expect, actual) {
         (Value::Array(expect), Value::Array(actual)) => {
@@ -190,7 +190,7 @@ async fn series_of_long_runs_are_fast() {
     assert!(one < Duration::from_secs(1), "{one:?}");
 }
 
-/// Sums of the counts of all histograms by bucket, and the event without histograms.
+/// Adds up the counts of all histograms by bucket, and returns the event without its histograms.
 fn split(event: &Value, counts: &mut BTreeMap<(String, u64), u64>) -> Value {
     let mut event = event.clone();
     for direction in ["read", "write", "trim", "sync"] {
@@ -237,7 +237,7 @@ async fn compressed_samples_are_restored() {
     assert!(!counts_before.is_empty());
     assert_eq!(counts_after, counts_before);
 
-    // Clients resume at any event.
+    // Clients can resume at any event.
     for since in [0, 3, 100, 203, 204, 3333, 6450, 6486] {
         let request = server.request(Method::GET, &format!("/runs/{run}/stream?since={since}"));
         let text = request.send().await.unwrap().text().await.unwrap();
@@ -274,7 +274,7 @@ async fn rows_of(server: &Program, run: u64) -> i64 {
     .unwrap()
 }
 
-/// Samples in `events`, and samples in chunks.
+/// Number of samples in `events`, and of samples in chunks.
 async fn stored_samples(server: &Program) -> (i64, i64) {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut database = SqliteConnection::connect_with(&options).await.unwrap();
@@ -308,7 +308,7 @@ async fn older_samples_of_active_runs_are_compressed() {
     let path = format!("/runs/{number}");
     assert_eq!(server.get(&path).await["status"], "measuring");
 
-    // A viewer that comes now sees every event once, up to the last one.
+    // A viewer that connects now receives every event exactly once, including the last one.
     let (status, _) = server.post(&format!("{path}/cancel"), &json!(null)).await;
     assert!(status.is_success(), "{status}");
     let events = server.events(number).await;
