@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_have_a_metric_and_a_percentage() {
+    fn parses_a_metric_and_a_percentage() {
         let rule = Rule::parse("read.p99 worse than 5%").unwrap();
         assert_eq!((rule.metric, rule.allowed), ("read_lat_p99_ns", 5.0));
         let rule = Rule::parse("cpu_ns_per_io worse than 2.5 %").unwrap();

@@ -126,7 +126,7 @@ fn pairing_removes_effects_shared_within_a_block() {
 }
 
 #[test]
-fn with_too_few_runs_the_reason_has_the_required_number() {
+fn too_few_runs_are_undecided_with_a_reason() {
     let assessment = compare_groups(&STEADY[..3], &scaled(0.9)[..3], true);
     let change = change(&assessment, "read_iops");
     assert_eq!(change.verdict, Some(ChangeVerdict::Undecided));
@@ -170,7 +170,7 @@ fn incomplete_runs_are_excluded() {
 }
 
 #[test]
-fn percentiles_need_enough_ios() {
+fn percentiles_require_enough_ios() {
     let assessment = compare_groups(&STEADY, &scaled(0.9), true);
     let change = change(&assessment, "read_lat_p99_ns");
     assert_eq!(change.verdict, Some(ChangeVerdict::Undecided));

@@ -74,7 +74,7 @@ fn plan(input: Value) -> ExitCode {
         plan_run(&input)
     };
     print(&plan);
-    exit_code(&problems_of(&plan))
+    exit_code(&plan_problems(&plan))
 }
 
 fn plan_study(input: Value) -> Value {
@@ -83,7 +83,7 @@ fn plan_study(input: Value) -> Value {
     let step = |(repeat, index, step): (u32, usize, &StepSpec)| {
         let mut plan = plan_run(&json!({"jobs": step.jobs, "sample_ms": step.run.sample_ms}));
         let path = format!("steps[{index}].");
-        let step_problems = problems_of(&plan).into_iter();
+        let step_problems = plan_problems(&plan).into_iter();
         problems.extend(step_problems.map(|problem| problem.with_path_prefix(&path)));
         plan["problems"] = json!([]);
         json!({"step": index + 1, "repeat": repeat, "sweep": step.sweep, "name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
@@ -106,7 +106,7 @@ fn plan_study(input: Value) -> Value {
     plan
 }
 
-fn problems_of(plan: &Value) -> Vec<Problem> {
+fn plan_problems(plan: &Value) -> Vec<Problem> {
     serde_json::from_value(plan["problems"].clone()).expect("problems")
 }
 

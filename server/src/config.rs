@@ -153,7 +153,7 @@ impl Config {
         let environment = std::env::var_os("LEADLINE_TARGET_ROOT");
         let target_roots = match target_roots(self.target_roots, environment) {
             roots if roots.is_empty() => vec![create_dir(&data_dir.join("targets"))?],
-            roots => existing(&roots)?,
+            roots => canonical_roots(&roots)?,
         };
         let tokens = match self.token {
             _ if self.no_auth => None,
@@ -235,7 +235,7 @@ fn target_roots(arguments: Vec<PathBuf>, environment: Option<OsString>) -> Vec<P
 
 /// Returns the canonical paths. Missing directories are not created, because they may be mount
 /// points whose filesystem is not mounted.
-fn existing(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+fn canonical_roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let canonical = |root: &PathBuf| {
         let path = root.canonicalize().ok().filter(|path| path.is_dir());
         path.with_context(|| {

@@ -185,9 +185,9 @@ fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<Ch
     };
     let mut indexes = indexes;
     let mut points = of_all(&indexes);
-    while let Some(mut weakest) = extreme(&points, |point| point.p_value) {
+    while let Some(mut weakest) = first_maximum(&points, |point| point.p_value) {
         if points[weakest].p_value < parameters.max_p {
-            weakest = extreme(&points, |point| -point.change()).unwrap_or(weakest);
+            weakest = first_maximum(&points, |point| -point.change()).unwrap_or(weakest);
             if points[weakest].change() > parameters.min_change {
                 break;
             }
@@ -202,7 +202,7 @@ fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<Ch
 }
 
 /// Returns the first point with the largest value.
-fn extreme(points: &[ChangePoint], value: impl Fn(&ChangePoint) -> f64) -> Option<usize> {
+fn first_maximum(points: &[ChangePoint], value: impl Fn(&ChangePoint) -> f64) -> Option<usize> {
     let larger = |a: usize, b: usize| {
         if value(&points[b]) > value(&points[a]) {
             b

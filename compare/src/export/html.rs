@@ -70,7 +70,7 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
     let limit = limit(&rows, assessment.threshold_percent);
     for row in &rows {
         let plot = row.numbers.map_or_else(String::new, |change| {
-            forest(change, limit, assessment.threshold_percent)
+            forest_plot(change, limit, assessment.threshold_percent)
         });
         let reason = row.reason.as_deref().map_or_else(String::new, |reason| {
             format!("<br><span class=\"mute\">{}</span>", escaped(reason))
@@ -95,7 +95,7 @@ fn limit(rows: &[MetricRow], threshold: f64) -> f64 {
 }
 
 /// Draws the interval relative to the threshold.
-fn forest(change: &Change, limit: f64, threshold: f64) -> String {
+fn forest_plot(change: &Change, limit: f64, threshold: f64) -> String {
     let x = |percent: f64| (percent.clamp(-limit, limit) / limit + 1.0) * 100.0;
     let band = threshold / limit * 100.0;
     let interval = change

@@ -22,7 +22,7 @@ impl Job {
                 break;
             }
             let field = format!("{path}{name}");
-            let Some(text) = text_of(value) else {
+            let Some(text) = option_text(value) else {
                 let detail = format!("{value} is not an option value.");
                 let remedy = "Use a number, a string such as \"4k\", true or false.";
                 problems.push(Problem::invalid("bad_value", field, detail, remedy));
@@ -47,7 +47,7 @@ impl Job {
     }
 }
 
-fn text_of(value: &Value) -> Option<String> {
+fn option_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

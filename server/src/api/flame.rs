@@ -78,7 +78,7 @@ fn title(run: &Run) -> String {
 fn stacks(run: Run) -> Result<Stacks, ApiError> {
     let number = run.summary.number;
     let profile = run.report.and_then(|report| report.profile);
-    profile.as_ref().and_then(Stacks::of).ok_or_else(|| {
+    profile.as_ref().and_then(Stacks::from_profile).ok_or_else(|| {
         ApiError::not_found(format!(
             "profile of run #{number}. Rerun it with profile=1 on a host that supports profiling"
         ))

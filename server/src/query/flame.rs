@@ -50,7 +50,7 @@ pub(crate) struct Stacks {
 
 impl Stacks {
     /// Returns `None` if there are no valid stacks.
-    pub(crate) fn of(profile: &Profile) -> Option<Self> {
+    pub(crate) fn from_profile(profile: &Profile) -> Option<Self> {
         let mut lines = Vec::new();
         let mut samples = 0_u64;
         for line in profile.folded.lines() {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn stacks(folded: &str) -> Stacks {
-        Stacks::of(&profile(folded)).unwrap()
+        Stacks::from_profile(&profile(folded)).unwrap()
     }
 
     #[test]
@@ -205,10 +205,13 @@ mod tests {
     fn profile_without_drawable_stacks_is_not_drawn() {
         let deep = format!("a{} 1", ";a".repeat(MAX_DEPTH));
         for folded in ["", "a", "a x", "a 0", " 1", "a 18446744073709551615", &deep] {
-            assert!(Stacks::of(&profile(folded)).is_none(), "{folded:.40}");
+            assert!(
+                Stacks::from_profile(&profile(folded)).is_none(),
+                "{folded:.40}"
+            );
         }
         let overflow = format!("a {MAX_SAMPLES}\nb 1");
-        assert!(Stacks::of(&profile(&overflow)).is_none());
+        assert!(Stacks::from_profile(&profile(&overflow)).is_none());
     }
 
     #[test]

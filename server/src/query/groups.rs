@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_have_the_invalid_parameter() {
+    fn problems_identify_the_invalid_parameter() {
         for (query, field) in [
             (runs("1"), "runs"),
             (runs("1,x"), "runs"),

@@ -16,7 +16,7 @@ pub(crate) const MAX_MS: f64 = 1e13;
 
 /// Buckets of at least this number of sampling windows are built from rollups, because reading more
 /// than about 6,000 samples takes half a second.
-const SHORTEST_ROLLED_UP: f64 = 10.0;
+const MIN_ROLLED_UP_WINDOWS: f64 = 10.0;
 
 /// Reads page by page, so memory use does not depend on the length of the run. Where there are no
 /// rollups, samples are read: in runs recorded before rollups existed, and at the end of
@@ -39,7 +39,7 @@ pub(crate) async fn load(
     let shortest = if store.is_compacted(run).await? {
         0.0
     } else {
-        SHORTEST_ROLLED_UP
+        MIN_ROLLED_UP_WINDOWS
     };
     let grid = Grid::new(from_ms, to_ms, points, sample_ms, shortest);
     let mut series = SeriesBuilder::new(run, grid);

@@ -76,7 +76,7 @@ impl Aggregate {
             latencies = merge(&latencies, &counts.lat_ns);
         }
         for (metric, value) in &*COLUMNS {
-            if let Some(stats) = stats_of(*value, sample, &latencies) {
+            if let Some(stats) = window_stats(*value, sample, &latencies) {
                 self.merge_column(metric.name, &stats);
             }
         }
@@ -122,7 +122,7 @@ pub(super) fn merge(one: &Buckets, other: &Buckets) -> Buckets {
     merged
 }
 
-fn stats_of(value: WindowValue, sample: &Sample, latencies: &Buckets) -> Option<Stats> {
+fn window_stats(value: WindowValue, sample: &Sample, latencies: &Buckets) -> Option<Stats> {
     let ms = sample.window_ms;
     let (value, sum, ms) = match value {
         WindowValue::Count(count) => {

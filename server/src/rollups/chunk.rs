@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 
 /// Number of windows whose histograms are merged: the length of the shortest rollup.
-const MERGED: usize = LEVELS[0] as usize;
+const MERGED_WINDOWS: usize = LEVELS[0] as usize;
 
 /// Maximum size of decompressed data in bytes, because damaged data could expand a thousandfold.
 /// 200 samples with 64 disks take 4 MiB.
@@ -26,7 +26,7 @@ struct Chunk {
 }
 
 pub(crate) fn encode(mut samples: Vec<TimedSample>) -> Result<Vec<u8>> {
-    for windows in samples.chunks_mut(MERGED) {
+    for windows in samples.chunks_mut(MERGED_WINDOWS) {
         merge_histograms(windows);
     }
     let rows = samples

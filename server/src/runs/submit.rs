@@ -113,7 +113,7 @@ impl Runs {
     }
 
     async fn new_run(&self, request: RunRequest, plan: Plan) -> Result<NewRun, Error> {
-        let devices = self.devices_of(&plan.jobs).await?;
+        let devices = self.devices_for(&plan.jobs).await?;
         let first_name = plan.jobs.first().map(|job| job.name.clone());
         Ok(NewRun {
             name: request.name.or(first_name).unwrap_or_default(),
@@ -122,14 +122,14 @@ impl Runs {
             notes: request.notes.unwrap_or_default(),
             requested: request.jobs,
             sample_ms: plan.sample_ms,
-            confirm: used(&plan.confirmations, request.confirm.as_deref()),
+            confirm: used_confirmations(&plan.confirmations, request.confirm.as_deref()),
             locks: locks_for(&plan.jobs, &devices),
             resolved: plan.jobs,
         })
     }
 
     /// Devices of the host; empty if the jobs use none.
-    pub(crate) async fn devices_of(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, Error> {
+    pub(crate) async fn devices_for(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, Error> {
         if uses_devices(jobs) {
             Ok(self.runner.devices().await?)
         } else {
@@ -191,7 +191,7 @@ impl Runs {
 }
 
 /// Returns the given confirmations that the plan needs, without any others.
-pub(crate) fn used(needed: &[Confirmation], given: Option<&[String]>) -> Vec<String> {
+pub(crate) fn used_confirmations(needed: &[Confirmation], given: Option<&[String]>) -> Vec<String> {
     let is_needed = |entry: &&String| {
         let text = |needed: &Confirmation| entry.starts_with(&format!("{}@", needed.text));
         needed.iter().any(text)

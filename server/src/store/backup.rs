@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Number of backups from earlier versions to keep next to the database.
-const KEPT: usize = 2;
+const KEPT_BACKUPS: usize = 2;
 const PRIVATE: u32 = 0o600;
 
 /// Copies a database to a new file.
@@ -41,7 +41,7 @@ pub(super) async fn before_migration(
     let _ = fs::remove_file(&to);
     copy_into(connection, &to).await?;
     tracing::info!(copy = %to.display(), "backed up the database before migrating it");
-    for (_, old) in copies(database)?.into_iter().rev().skip(KEPT) {
+    for (_, old) in copies(database)?.into_iter().rev().skip(KEPT_BACKUPS) {
         fs::remove_file(old)?;
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     runs::{
         Runs, detached,
-        submit::{Submitted, used},
+        submit::{Submitted, used_confirmations},
     },
     scheduler::locks::{locks_for, study_lock},
     store::{
@@ -57,7 +57,7 @@ impl Runs {
         if !plan.problems.is_empty() {
             return Err(Error::Rejected(plan.problems));
         }
-        let devices = self.devices_of(&all_jobs(&plan)).await?;
+        let devices = self.devices_for(&all_jobs(&plan)).await?;
         let new = new_study(request, plan, &devices);
         let runs = self.clone();
         // Detached, because runs that have been stored must be queued.
@@ -126,7 +126,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
         requested: step.jobs.clone(),
         sample_ms: step.plan.sample_ms,
         resolved: step.plan.jobs.clone(),
-        confirm: used(&step.plan.confirmations, given),
+        confirm: used_confirmations(&step.plan.confirmations, given),
         locks: locks_for(&step.plan.jobs, devices),
     };
     let description = |step: &StepPlan| StepDescription {
@@ -138,7 +138,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
     };
     let steps = plan.steps.iter();
     NewStudy {
-        confirm: used(&plan.confirmations, given),
+        confirm: used_confirmations(&plan.confirmations, given),
         steps: steps.map(|step| (description(step), run(step))).collect(),
         order_seed: plan.order_seed,
         description: plan.description,

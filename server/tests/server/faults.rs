@@ -274,7 +274,7 @@ fn old_data() -> Arc<tempfile::TempDir> {
 }
 
 #[tokio::test]
-async fn a_kill_during_a_migration_leaves_a_usable_database() {
+async fn kill_during_migration_leaves_a_usable_database() {
     let mut random = StdRng::seed_from_u64(52);
     for round in 0..count("LEADLINE_KILLS", MIGRATIONS) {
         let directory = old_data();

@@ -58,12 +58,12 @@ fn study(fourth: &Value) -> Value {
 }
 
 /// A step that runs until it is stopped.
-fn endless() -> Value {
+fn unlimited_step() -> Value {
     json!({"filename": "own-$study.data", "runtime": "60s", "time_based": 1})
 }
 
 /// A step that fails because the file has only one block.
-fn failing() -> Value {
+fn failing_step() -> Value {
     json!({"filename": "own-$study.short", "rw": "read", "fallocate": "none"})
 }
 
@@ -159,7 +159,7 @@ async fn cancelled_study_removes_its_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
-    test.start(&study(&endless())).await;
+    test.start(&study(&unlimited_step())).await;
     test.wait_until_measured(4).await;
     assert_eq!(
         test.server.post("/studies/1/cancel", &Value::Null).await.0,
@@ -175,7 +175,7 @@ async fn cancelled_step_removes_study_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
-    test.start(&study(&endless())).await;
+    test.start(&study(&unlimited_step())).await;
     test.wait_until_measured(4).await;
     assert_eq!(
         test.server.post("/runs/4/cancel", &Value::Null).await.0,
@@ -194,7 +194,7 @@ async fn failed_step_removes_study_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
-    test.start(&study(&failing())).await;
+    test.start(&study(&failing_step())).await;
     let (study, statuses) = test.wait_until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "failed", "cancelled"]);
     let reason = study["steps"][3]["run"]["reason"].as_str().unwrap();
@@ -226,7 +226,7 @@ async fn restart_after_kill_removes_temporary_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
-    test.start(&study(&endless())).await;
+    test.start(&study(&unlimited_step())).await;
     test.wait_until_measured(4).await;
     let (_, statuses) = test.kill_and_restart().await.wait_until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "interrupted", "done"]);
@@ -237,7 +237,7 @@ async fn failed_removal_is_reported_and_retried_at_the_next_start() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
-    test.start(&study(&endless())).await;
+    test.start(&study(&unlimited_step())).await;
     test.wait_until_measured(4).await;
     let data = files(&test.targets)
         .into_iter()

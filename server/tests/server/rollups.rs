@@ -20,10 +20,10 @@ const RUNS: usize = 8;
 
 async fn long_run(server: &Program) -> u64 {
     let hours = std::env::var("LEADLINE_HOURS").unwrap_or(HOURS.into());
-    run_of(server, &hours).await
+    run_for_hours(server, &hours).await
 }
 
-async fn run_of(server: &Program, hours: &str) -> u64 {
+async fn run_for_hours(server: &Program, hours: &str) -> u64 {
     let body = json!({"jobs": [job(&format!("hours-{hours}"), "1s")]});
     let (status, run) = server.post("/runs", &body).await;
     assert_eq!(status, StatusCode::CREATED, "{run}");
@@ -211,7 +211,7 @@ async fn compressed_samples_are_restored() {
     // Nothing is compressed while a run is active.
     let blocker = server.queue(job_on("vdb", "blocker", "600s")).await;
     server.wait_for_status(blocker, &["measuring"]).await;
-    let run = run_of(&server, "0.18").await;
+    let run = run_for_hours(&server, "0.18").await;
     let paths = [
         format!("/runs/{run}"),
         format!("/runs/{run}/export?format=csv"),
@@ -254,13 +254,13 @@ async fn compressed_samples_are_restored() {
     let request = server.request(Method::DELETE, &format!("/runs/{run}"));
     assert_eq!(server.send(request).await.0, StatusCode::NO_CONTENT);
     let began = Instant::now();
-    while rows_of(&server, run).await > 0 {
+    while row_count(&server, run).await > 0 {
         assert!(began.elapsed() < TIMEOUT);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
-async fn rows_of(server: &Program, run: u64) -> i64 {
+async fn row_count(server: &Program, run: u64) -> i64 {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut database = SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::query_scalar(

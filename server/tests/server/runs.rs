@@ -40,7 +40,7 @@ async fn run_from_request_to_report() {
     assert_eq!(done["host_facts"]["hostname"], "fake");
     assert_eq!(done["lat_p99_ns"], 7456);
     assert_eq!(done["lat_max_ns"], 20000);
-    let names: Vec<String> = server.events(1).await.iter().map(name_of).collect();
+    let names: Vec<String> = server.events(1).await.iter().map(event_name).collect();
     let order: Vec<&str> = names
         .iter()
         .map(String::as_str)
@@ -64,7 +64,7 @@ async fn run_from_request_to_report() {
 }
 
 /// Returns a short name for an event.
-fn name_of(event: &Value) -> String {
+fn event_name(event: &Value) -> String {
     match event["type"].as_str().unwrap() {
         "status" => event["status"].as_str().unwrap().into(),
         "phase" => format!(

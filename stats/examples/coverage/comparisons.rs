@@ -122,14 +122,14 @@ pub(crate) fn section() -> String {
     let coverage = [exact.to_vec(), rows(&|f| percent(f[0]))].concat();
     format!(
         "### Coverage\n\n\
-         Intervals that contain the true ratio, in percent of {DATA_SETS} studies.\n\n{}\n\
+         Percentage of intervals that contain the true ratio, in {DATA_SETS} studies.\n\n{}\n\
          ### False verdicts\n\n\
-         Studies of A against A with *better* or *worse* for one or more of {METRICS} metrics after \
-         Holm's\ncorrection, in percent, without a threshold. With 6 or 7 pairs and {METRICS} metrics \
-         no verdict is possible.\n\n{}\n\
+         Percentage of studies of A against A in which at least one of {METRICS} metrics is \
+         *better* or *worse*\nafter Holm's correction, without a threshold. With 6 or 7 pairs and \
+         {METRICS} metrics, no\nverdict is possible.\n\n{}\n\
          ### Power\n\n\
-         Studies in which a B that is 5 % slower is *worse*, in percent: one metric / each of \
-         {METRICS} with\nHolm's correction.\n\n{}",
+         Percentage of studies in which a B that is 5 % slower is *worse*: one metric / each of \
+         {METRICS} metrics\nwith Holm's correction.\n\n{}",
         table(&columns, &coverage),
         table(&columns, &rows(&|f| percent(f[1]))),
         table(
