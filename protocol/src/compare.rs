@@ -158,7 +158,7 @@ pub struct Change {
 
 named_enum! {
     names: "snake_case";
-    /// Verdict about the change of a metric.
+    /// Verdict on a metric's change.
     pub enum ChangeVerdict {
         Better,
         Worse,

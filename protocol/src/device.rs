@@ -55,7 +55,7 @@ pub struct Device {
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
     pub read_ahead_bytes: Option<u64>,
-    /// Length of the request queue.
+    /// Request queue length.
     pub nr_requests: Option<u32>,
     pub mounts: Vec<Mount>,
     /// Filesystem or other signature, such as `ext4`; null if none is known.

@@ -135,7 +135,7 @@ options! {
         norandommap: bool = "0",
         /// Repeat the same random offsets in every run.
         randrepeat: bool = "1",
-        /// Seed of offsets and data, combined with the job and worker numbers.
+        /// Random seed for offsets and data, combined with the job and worker numbers.
         randseed: u64 = "137",
     }
     depth {
@@ -145,7 +145,7 @@ options! {
         iodepth_batch_submit ["iodepth_batch"]: u32,
         /// Minimum number of completions to wait for.
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
-        /// Number of workers of this job.
+        /// Number of workers for this job.
         numjobs: u32 = "1",
         /// I/O engine: io_uring, psync, null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
         ioengine: EngineName = "io_uring",
@@ -157,7 +157,7 @@ options! {
         sqthread_poll: bool = "0",
         /// Time to poll for completions before sleeping; uses CPU time. A bare number is in microseconds.
         spin: Micros = "0",
-        /// Memory of the I/O buffers: mmap (base pages), thp (transparent huge pages) or mmaphuge (reserved huge pages).
+        /// Memory type of the I/O buffers: mmap (base pages), thp (transparent huge pages) or mmaphuge (reserved huge pages).
         mem ["iomem"]: BufferPages = "mmap",
         /// Engine to use if io_uring is not permitted: none (fail) or psync.
         ioengine_fallback: Fallback = "none",

@@ -144,7 +144,7 @@ named_enum! {
         LowerCache,
         /// Writes stayed in memory and did not reach the device.
         DeferredWrite,
-        /// Served by the device in fewer I/Os, because adjacent I/Os were merged.
+        /// Served by the device with fewer I/Os, because adjacent I/Os were merged.
         Merged,
         /// Extents without data.
         Unwritten,

@@ -15,7 +15,7 @@ pub struct WorkloadSummary {
     pub mode: Option<Mode>,
     /// First target and the number of other targets in all jobs, such as `/data/t1 +2`.
     pub target: String,
-    /// Kernel name of the block device of the first target.
+    /// Kernel name of the first target's block device.
     pub device: Option<String>,
     /// For example, `randread`.
     pub rw: String,

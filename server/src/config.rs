@@ -1,4 +1,4 @@
-//! Options of `leadline serve`. `resolve` applies all defaults.
+//! Options for `leadline serve`. `resolve` applies all defaults.
 
 use crate::api::auth::{token_file, tokens::Tokens};
 use anyhow::Context;

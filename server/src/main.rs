@@ -1,4 +1,4 @@
-//! Command line of the server.
+//! The server's command line.
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
@@ -31,7 +31,7 @@ enum Command {
     Login(LoginArgs),
     /// Copy the database to a new file; the server may be running
     Backup(BackupArgs),
-    /// Print the OpenAPI document of the HTTP API
+    /// Print the HTTP API's OpenAPI document
     Openapi,
 }
 

@@ -18,8 +18,7 @@ pub struct TargetReport {
     pub filesystem: Option<String>,
     /// Null for a device, or if the mount is not visible.
     pub mount_point: Option<String>,
-    /// Options of the mount and of its filesystem (proc_pid_mountinfo(5)); null if `mount_point` is
-    /// null.
+    /// Mount and filesystem options (proc_pid_mountinfo(5)); null if `mount_point` is null.
     pub mount_options: Option<String>,
     /// Kernel name of the underlying block device; null if there is none.
     pub device: Option<String>,

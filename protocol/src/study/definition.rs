@@ -20,7 +20,7 @@ pub struct StudyDefinition {
     pub scale: Option<ScaleDefinition>,
     /// Continue after a failed step. Default: false.
     pub continue_on_failure: Option<bool>,
-    /// How often each step runs; steps × repeats is at most 256. Default: 1.
+    /// Number of times each step runs; steps × repeats is at most 256. Default: 1.
     pub repeats: Option<u32>,
     /// Order of repeated steps. Default: `interleaved`.
     pub order: Option<RepeatOrder>,

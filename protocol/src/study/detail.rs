@@ -27,7 +27,7 @@ pub struct Study {
     pub published: Option<Published>,
     pub scaled: Scaled,
     pub continue_on_failure: bool,
-    /// How often each step runs.
+    /// Number of times each step runs.
     pub repeats: u32,
     /// Seed for the order of repeated steps; null in studies that were stored before steps could be
     /// repeated.

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 /// Number of stored events kept in memory: three seconds at the default sampling interval, so that
 /// subscribers without a backlog never read from the store.
 const KEEP_LINES: usize = 32;
-/// Bytes of stored events kept in memory.
+/// Maximum bytes of stored events in memory.
 const KEEP_BYTES: usize = 256 * 1024;
 
 /// Maximum bytes of events in memory: at least ten minutes at the default sampling interval.
@@ -33,7 +33,7 @@ struct Tail {
     /// Sequence number of the first line.
     first: u64,
     closed: bool,
-    /// IOPS of the last sample.
+    /// IOPS in the last sample.
     iops: f64,
 }
 

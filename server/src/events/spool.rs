@@ -26,7 +26,7 @@ const ROLLUP_BYTES: usize = 8 * 1024;
 /// First line of the file.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct Header {
-    /// Identity of the database.
+    /// Database ID.
     pub database: String,
     pub run: u64,
 }

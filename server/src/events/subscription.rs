@@ -22,7 +22,7 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    /// Starts at event `since`. `buffer` must be looked up before the store is read.
+    /// Starts with event `since`. `buffer` must be looked up before the store is read.
     pub(crate) fn new(
         run: u64,
         store: Store,

@@ -87,7 +87,7 @@ impl Entry {
         self.kind == SAMPLE
     }
 
-    /// Removes the data of a sample.
+    /// Removes the sample data.
     pub(crate) fn remove_sample(&mut self) {
         if let Some(line) = without_sample(&self.line) {
             self.kind = "phase";

@@ -165,7 +165,7 @@ pub(super) fn check_marker(data_dir: &Path, id: Option<&str>) -> Result<()> {
     if let (Some(marker), Some(id)) = (read_marker(data_dir), id) {
         ensure!(
             marker == id,
-            "it is not the database of this directory, which has the id {marker} in {MARKER}; this one has {id}. Restore the right file. To use this one, remove {MARKER}. The file was not changed"
+            "it belongs to another directory: its ID is {id}, but {MARKER} contains {marker}. Restore the right file, or remove {MARKER} to use this one. The file was not changed"
         );
     }
     Ok(())

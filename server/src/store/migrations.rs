@@ -1,4 +1,4 @@
-//! Brings the schema up to date.
+//! Schema migrations.
 
 use sqlx::{
     Connection, SqlSafeStr,

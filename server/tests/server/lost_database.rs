@@ -198,10 +198,7 @@ async fn start_with_another_database_is_rejected() {
     let foreign = std::fs::read(other.data().join("leadline.db")).unwrap();
     std::fs::write(&file, &foreign).unwrap();
     let error = start_error(server.directory.path(), &[]).await;
-    assert!(
-        error.contains("it is not the database of this directory"),
-        "{error}"
-    );
+    assert!(error.contains("it belongs to another directory"), "{error}");
     assert!(std::fs::read(&file).unwrap() == foreign);
     std::fs::remove_file(server.data().join("initialized")).unwrap();
     Program::start_in(server.directory.clone(), &[]).await;

@@ -249,7 +249,7 @@ impl Program {
             .collect()
     }
 
-    /// Names of the first jobs of all started runs, in order.
+    /// Name of the first job of every started run, in order.
     pub(crate) fn starts(&self) -> Vec<String> {
         std::fs::read_to_string(self.directory.path().join("starts"))
             .unwrap_or_default()
