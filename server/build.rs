@@ -1,4 +1,4 @@
-//! Creates `web/dist`, so that the server also builds without the web application.
+//! Creates `web/dist`, so that the server can be built without the web application.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The result of a comparison in a sentence per group.
+//! The result of a comparison, as one sentence per group.
 
 use leadline_protocol::{
     compare::{
@@ -7,8 +7,8 @@ use leadline_protocol::{
     metrics::METRICS,
 };
 
-/// Metrics in the sentence, the most important first. The first that both groups have is the
-/// subject; others are mentioned if their verdict differs.
+/// Metrics for the sentence, most important first. The first metric that both groups have is the
+/// subject; others are mentioned if they are better or worse.
 const HEADLINES: &[&str] = &[
     "read_iops",
     "write_iops",
@@ -18,7 +18,7 @@ const HEADLINES: &[&str] = &[
     "sync_lat_p99_ns",
 ];
 
-/// One sentence per group but the baseline.
+/// Returns one sentence per group except the baseline.
 pub(crate) fn answers(
     groups: &[ComparedGroup],
     baseline: usize,
@@ -94,7 +94,7 @@ fn main_clause(
     }
 }
 
-/// `Read IOPS` as `read IOPS`; abbreviations stay.
+/// Formats `Read IOPS` as `read IOPS`; abbreviations are unchanged.
 fn in_sentence(label: &str) -> String {
     let mut letters = label.chars();
     match (letters.next(), letters.next()) {
@@ -105,14 +105,14 @@ fn in_sentence(label: &str) -> String {
     }
 }
 
-/// `+4.1 % (95 % interval +2.8 to +5.5 %, worse)`
+/// Example: `+4.1 % (95 % interval +2.8 to +5.5 %, worse)`
 fn percent_text(change: &Change) -> String {
     let verdict = change.verdict.map_or("", ChangeVerdict::as_str);
     let percent = signed(change.percent);
     format!("{percent} % ({}{verdict})", interval(change))
 }
 
-/// `95 % interval −5.5 to −2.8 %, `; empty without an interval.
+/// Formats an interval as `95 % interval −5.5 to −2.8 %, `; empty without an interval.
 fn interval(change: &Change) -> String {
     match change.interval_percent {
         Some(interval) => format!(
@@ -129,7 +129,8 @@ fn label(metric: &ComparedMetric) -> &str {
     row.map_or(&metric.name, |row| row.label)
 }
 
-/// `4.1 % lower read IOPS than before`; large factors as `9.2 times the read IOPS of before`.
+/// Example: `4.1 % lower read IOPS than before`. Large factors: `9.2 times the read IOPS of
+/// before`.
 fn difference(base: &str, what: &str, percent: f64) -> String {
     if percent >= 300.0 {
         return format!("{:.1} times the {what} of {base}", percent / 100.0 + 1.0);

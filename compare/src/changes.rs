@@ -23,18 +23,18 @@ struct Value<'a> {
     is_lower_bound: bool,
 }
 
-/// A change before the correction for all tested metrics.
+/// A change whose p-value is not yet corrected for multiple metrics.
 pub(crate) struct Untested {
     percent: f64,
     ratio: Option<Ratio>,
-    /// Number of runs of each group, or of pairs.
+    /// Number of runs in each group, or number of pairs.
     counts: (usize, usize),
     paired: bool,
     reason: Option<String>,
 }
 
 impl<'a> Values<'a> {
-    pub(crate) fn of(metric: &'a Metric, a: &'a Group<'a>, b: &'a Group<'a>) -> Self {
+    pub(crate) fn new(metric: &'a Metric, a: &'a Group<'a>, b: &'a Group<'a>) -> Self {
         Self {
             metric,
             a: values(metric, a),
@@ -42,7 +42,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// `None` if a group has no value, or if the value of the baseline is 0 or not known exactly.
+    /// Returns `None` if a group has no value, or if the baseline value is 0 or only a lower bound.
     pub(crate) fn change(&self) -> Option<Untested> {
         let is_bound = |values: &[Value]| values.iter().any(|value| value.is_lower_bound);
         let (a, b) = (median(&self.a)?, median(&self.b)?);
@@ -68,7 +68,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Pairs of the runs in the same block, if all runs are in different blocks of one study.
+    /// Pairs the runs of the same block, if all runs are in different blocks of one study.
     fn pairs(&self) -> Option<Vec<(f64, f64)>> {
         let blocks = |values: &[Value]| -> Option<Vec<Block>> {
             let blocks: Option<Vec<Block>> = values.iter().map(|value| value.run.block).collect();
@@ -98,7 +98,7 @@ impl<'a> Values<'a> {
         let values = || self.a.iter().chain(&self.b);
         if let Some(value) = values().find(|value| value.is_lower_bound) {
             return Some(format!(
-                "The value of {} is a lower bound: I/Os were in flight at its end.",
+                "The value of {} is a lower bound: I/Os were in flight at the end of the run.",
                 value.run.label
             ));
         }
@@ -106,7 +106,7 @@ impl<'a> Values<'a> {
             let ios = |value: &Value| value.run.report.map_or(0, required.count);
             if let Some(value) = values().find(|value| ios(value) < required.minimum) {
                 return Some(format!(
-                    "{} has {} I/Os; a comparison of this percentile requires {} per run.",
+                    "{} has {} I/Os; comparing this percentile requires {} per run.",
                     value.run.label,
                     ios(value),
                     required.minimum
@@ -144,7 +144,7 @@ fn median(values: &[Value]) -> Option<f64> {
 }
 
 impl Untested {
-    /// The hypothesis to test; `None` if the metric cannot be tested.
+    /// The ratio to test; `None` if the metric cannot be tested.
     pub(crate) fn ratio(&self) -> Option<&Ratio> {
         self.ratio.as_ref().filter(|_| self.reason.is_none())
     }
@@ -169,7 +169,7 @@ impl Untested {
         }
     }
 
-    /// `adjusted_p`: corrected for `tested` metrics.
+    /// `adjusted_p` is corrected for `tested` metrics.
     pub(crate) fn tested(
         self,
         better: Better,
@@ -193,9 +193,10 @@ impl Untested {
             Verdict::Better => (ChangeVerdict::Better, None),
             Verdict::Worse => (ChangeVerdict::Worse, None),
             Verdict::Equivalent => (ChangeVerdict::Equivalent, None),
-            Verdict::TooFew | Verdict::Undecided => {
-                (ChangeVerdict::Undecided, Some(self.why_undecided(tested)))
-            }
+            Verdict::TooFew | Verdict::Undecided => (
+                ChangeVerdict::Undecided,
+                Some(self.undecided_reason(tested)),
+            ),
         };
         Change {
             p_value: Some(adjusted_p),
@@ -205,25 +206,25 @@ impl Untested {
         }
     }
 
-    fn why_undecided(&self, tested: usize) -> String {
+    fn undecided_reason(&self, tested: usize) -> String {
         let (a, b) = self.counts;
         let required = required_runs(self.paired, tested);
         if a.min(b) >= required {
-            return "The interval contains changes that matter and changes that do not.".into();
+            return "The interval includes both relevant and negligible changes.".into();
         }
         let metrics = match tested {
             1 => "one metric".to_owned(),
             count => format!("{count} metrics"),
         };
         if self.paired {
-            format!("{a} pairs; a verdict about {metrics} requires at least {required}.")
+            format!("{a} pairs; a verdict on {metrics} requires at least {required}.")
         } else {
             let runs = match (a, b) {
                 (1, 1) => "One run each".into(),
                 (a, b) if a == b => format!("{a} runs each"),
                 (a, b) => format!("{a} and {b} runs"),
             };
-            format!("{runs}; a verdict about {metrics} requires at least {required} each.")
+            format!("{runs}; a verdict on {metrics} requires at least {required} each.")
         }
     }
 
@@ -237,8 +238,8 @@ impl Untested {
     }
 }
 
-/// The smallest number of pairs, or of runs per group, whose smallest p-value is significant for
-/// this number of metrics.
+/// The smallest number of pairs, or of runs per group, at which the smallest possible p-value is
+/// significant for this number of metrics.
 fn required_runs(paired: bool, metrics: usize) -> usize {
     let level = (1.0 - CONFIDENCE) / metrics.max(1) as f64;
     let mut smallest_p = 2.0;
@@ -246,7 +247,7 @@ fn required_runs(paired: bool, metrics: usize) -> usize {
     while smallest_p > level {
         runs += 1;
         let n = runs as f64;
-        // 2 / 2^n, or 2 / (2n over n).
+        // 2 / 2^n for pairs, or 2 / (2n choose n) for groups.
         smallest_p *= if paired {
             0.5
         } else {
@@ -264,7 +265,7 @@ mod tests {
     fn required_runs_follow_from_the_smallest_p_value() {
         assert_eq!(required_runs(true, 1), 6);
         assert_eq!(required_runs(true, 10), 9);
-        // 2/20, 2/70, and 2/252, 2/924 against 0.05 and 0.005.
+        // 2/20 and 2/70 compared with 0.05; 2/252 and 2/924 compared with 0.005.
         assert_eq!(required_runs(false, 1), 4);
         assert_eq!(required_runs(false, 10), 6);
     }

@@ -1,4 +1,4 @@
-//! Decides whether numbers of groups may be compared.
+//! Decides whether the numbers of different groups may be compared.
 
 use crate::{
     fingerprint::job_facts,
@@ -43,7 +43,7 @@ pub(crate) fn assess(
     };
     let sentence = match obstacles.first() {
         Some(obstacle) => format!("Not comparable: {obstacle}"),
-        // The serving layer affects results more than any setting.
+        // The serving layer affects results more than any setting does.
         None => layers
             .clone()
             .unwrap_or_else(|| sentence(&settings, &host, &findings)),
@@ -61,7 +61,7 @@ pub(crate) fn assess(
     }
 }
 
-/// Why the groups are not comparable.
+/// Reasons why the groups are not comparable.
 fn obstacles(groups: &[Group]) -> Vec<String> {
     let mut obstacles = Vec::new();
     for group in groups {
@@ -80,12 +80,12 @@ fn obstacles(groups: &[Group]) -> Vec<String> {
         }
     }
     if obstacles.is_empty() && !share_a_direction(groups) {
-        obstacles.push("The groups have no direction of I/O in common.".into());
+        obstacles.push("The groups have no I/O direction in common.".into());
     }
     obstacles
 }
 
-/// A setting that differs between the complete runs of a group, with two of its values.
+/// Returns a setting that differs between the complete runs of a group, with two of its values.
 fn mixed_setting(group: &Group) -> Option<String> {
     let mut runs = group.complete();
     let first = job_facts(runs.next()?);
@@ -106,15 +106,15 @@ fn mixed_setting(group: &Group) -> Option<String> {
     })
 }
 
-/// A change of the host between two series of runs looks like a difference of the groups: 74 % to
-/// 100 % false verdicts under drift (`docs/comparison.md`).
+/// A change of the host between two series of runs looks like a difference between the groups:
+/// under drift, 74 % to 100 % of the verdicts are false (`docs/comparison.md`).
 fn not_interleaved(groups: &[Group]) -> Option<String> {
     let repeated = groups.iter().any(|group| group.runs.len() > 1);
     let mut blocks = all_runs(groups).map(|run| run.block.map(|block| block.study));
     let first = blocks.next()?;
     let is_one_study = first.is_some() && blocks.all(|study| study == first);
     (repeated && !is_one_study).then(|| {
-        "The runs were not interleaved in one study, so a change of the host between the groups counts as a difference."
+        "The runs were not interleaved in one study, so a change of the host in between would look like a difference between the groups."
             .into()
     })
 }
@@ -162,7 +162,7 @@ fn sentence(settings: &[&Difference], host: &[&Difference], findings: &[&Differe
     "Same test on the same host.".into()
 }
 
-/// Lists the first differences with their values; harmful ones come first.
+/// Lists the first differences with their values, harmful ones first.
 fn list(differences: &[&Difference]) -> String {
     let (harmful, others): (Vec<&Difference>, Vec<&Difference>) = differences
         .iter()
@@ -178,7 +178,7 @@ fn list(differences: &[&Difference]) -> String {
     listed.join(", ")
 }
 
-/// The different values in order, each once.
+/// The distinct values, in order.
 fn values(difference: &Difference) -> String {
     let mut different: Vec<String> = Vec::new();
     for value in &difference.values {
@@ -193,7 +193,7 @@ fn values(difference: &Difference) -> String {
     different.join(" / ")
 }
 
-/// Why a run is not part of the statistics.
+/// Why a run is excluded from the statistics.
 fn incomplete_result(run: &ComparedRun) -> Option<String> {
     let result = match run.report {
         Some(_) if run.status == RunStatus::Done => return None,
@@ -205,7 +205,7 @@ fn incomplete_result(run: &ComparedRun) -> Option<String> {
         None => "has no report",
     };
     Some(format!(
-        "{} {result} (status: {}), so it is left out.",
+        "{} {result} (status: {}), so it is excluded.",
         run.label,
         run.status.as_str()
     ))

@@ -1,4 +1,4 @@
-//! A comparison as a file: for spreadsheets, pull requests, and readers without Leadline.
+//! Exports comparisons as files: for spreadsheets, pull requests, and readers without Leadline.
 
 pub mod csv;
 pub mod html;

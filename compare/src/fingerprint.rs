@@ -6,43 +6,48 @@ use crate::{
 };
 use sha2::{Digest, Sha256};
 
-/// Hexadecimal digits of a fingerprint: collisions are improbable for any history of runs.
+/// Number of hexadecimal digits, so that collisions are improbable in any run history.
 const DIGITS: usize = 16;
 
-/// Targets as seen by the host; a job can run on several.
+/// Target properties that depend on the host. The same job can run on several hosts.
 const HOST_SETTINGS: &[&str] = &["targets.device", "targets.filesystem", "targets.identity"];
 
-/// Of the resolved workload without names, paths, seeds and devices; `None` without resolved jobs.
+/// Fingerprint of the resolved workload without names, paths, seeds and devices; `None` without
+/// resolved jobs.
 pub fn job(run: &ComparedRun) -> Option<String> {
     (!run.resolved.is_empty()).then(|| digest(&job_facts(run)))
 }
 
-/// Of hardware, kernel, filesystem and device; `None` without host facts.
+/// Fingerprint of the hardware, kernel, filesystem and device; `None` without host facts.
 pub fn host(run: &ComparedRun) -> Option<String> {
     run.host?;
     let mut facts = host_facts(run);
-    // A new version of the runner is no other host.
+    // A new runner version does not make it a different host.
     facts.remove("runner");
     let targets = settings(run, run.resolved.len());
-    facts.extend(targets.into_iter().filter(|(name, _)| is_of_host(name)));
+    facts.extend(
+        targets
+            .into_iter()
+            .filter(|(name, _)| is_host_setting(name)),
+    );
     Some(digest(&facts))
 }
 
-/// The settings of a test.
+/// The settings that define a test.
 pub(crate) fn job_facts(run: &ComparedRun) -> Facts {
     let mut facts = settings(run, run.resolved.len());
-    facts.retain(|name, _| !is_ignored(name) && !is_of_host(name));
+    facts.retain(|name, _| !is_ignored(name) && !is_host_setting(name));
     facts
 }
 
-fn is_of_host(name: &str) -> bool {
+fn is_host_setting(name: &str) -> bool {
     HOST_SETTINGS.iter().any(|setting| name.ends_with(setting))
 }
 
 fn digest(facts: &Facts) -> String {
     let mut hash = Sha256::new();
     for (name, value) in facts {
-        // Facts that a version does not know and facts without a value are equal.
+        // A fact without a value is equal to a fact that the runner version does not report.
         if let Some(value) = value {
             hash.update(format!("{name}\0{value}\0"));
         }

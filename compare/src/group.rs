@@ -1,11 +1,11 @@
-//! The input of a comparison.
+//! Input of a comparison.
 
 use leadline_protocol::{
     finding::Finding, host::HostFacts, plan::job::ResolvedJob, report::Report, run::Run,
     status::RunStatus, verdict::Verdicts,
 };
 
-/// Repeats of a test.
+/// A group of repeats of a test.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
     pub label: String,
@@ -14,7 +14,7 @@ pub struct Group<'a> {
 
 #[derive(Clone, Debug)]
 pub struct ComparedRun<'a> {
-    /// Such as `#12`, or the name of a file.
+    /// For example, `#12` or a file name.
     pub label: String,
     /// Null for a result that is not stored on the server.
     pub number: Option<u64>,
@@ -28,24 +28,24 @@ pub struct ComparedRun<'a> {
     pub block: Option<Block>,
 }
 
-/// Runs of different groups in the same block are a pair: they were made one after the other, in
-/// random order.
+/// Runs of different groups in the same block form a pair: they ran one after the other, in random
+/// order.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Block {
     pub study: u64,
-    /// From 1.
+    /// One-based.
     pub repeat: u32,
 }
 
 impl Group<'_> {
-    /// Runs that are part of the statistics.
+    /// Runs that are included in the statistics.
     pub fn complete(&self) -> impl Iterator<Item = &ComparedRun<'_>> {
         self.runs.iter().filter(|run| run.is_complete())
     }
 }
 
 impl<'a> ComparedRun<'a> {
-    pub fn of(run: &'a Run, block: Option<Block>) -> Self {
+    pub fn new(run: &'a Run, block: Option<Block>) -> Self {
         Self {
             label: format!("#{}", run.summary.number),
             number: Some(run.summary.number),
@@ -60,7 +60,7 @@ impl<'a> ComparedRun<'a> {
         }
     }
 
-    /// The run measured what was requested until its end.
+    /// Whether the run measured everything that was requested, until its end.
     pub fn is_complete(&self) -> bool {
         self.status == RunStatus::Done && self.report.is_some()
     }
@@ -70,7 +70,7 @@ impl<'a> ComparedRun<'a> {
     }
 }
 
-/// The runs of all groups in order.
+/// The runs of all groups, in group order.
 pub(crate) fn all_runs<'g, 'a>(
     groups: &'g [Group<'a>],
 ) -> impl Iterator<Item = &'g ComparedRun<'a>> {

@@ -1,15 +1,15 @@
-//! Statistics of a metric in one group.
+//! Statistics of a metric within one group.
 
 use leadline_protocol::compare::{GroupStatistics, Interval};
 use leadline_stats::median;
 
-/// Interquartile ranges beyond a quartile at which a value is an outlier (Tukey, Exploratory Data
-/// Analysis, 1977).
+/// A value is an outlier if it is more than this number of interquartile ranges beyond a quartile
+/// (Tukey, Exploratory Data Analysis, 1977).
 const FENCE: f64 = 1.5;
-/// Quartiles of fewer values say nothing about outliers.
+/// With fewer values, quartiles cannot identify outliers.
 const MIN_FOR_OUTLIERS: usize = 5;
 
-/// `values`: the value of each run with its label.
+/// `values` has the label and the value of each run.
 pub fn statistics(values: &[(&str, f64)]) -> GroupStatistics {
     let mut sorted: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     sorted.sort_by(f64::total_cmp);
@@ -53,7 +53,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn of(values: &[f64]) -> GroupStatistics {
+    fn summary(values: &[f64]) -> GroupStatistics {
         let labels: Vec<String> = (1..=values.len()).map(|n| format!("#{n}")).collect();
         let values: Vec<(&str, f64)> = labels
             .iter()
@@ -64,16 +64,16 @@ mod tests {
     }
 
     #[test]
-    fn intervals_need_six_values() {
-        assert_eq!(of(&[]), GroupStatistics::default());
-        let one = of(&[7.0]);
+    fn intervals_require_six_values() {
+        assert_eq!(summary(&[]), GroupStatistics::default());
+        let one = summary(&[7.0]);
         assert_eq!(
             (one.n, one.median, one.spread_percent),
             (1, Some(7.0), None)
         );
-        let five = of(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        let five = summary(&[1.0, 2.0, 3.0, 4.0, 5.0]);
         assert_eq!((five.median, five.interval), (Some(3.0), None));
-        let six = of(&[6.0, 2.0, 3.0, 4.0, 5.0, 1.0]);
+        let six = summary(&[6.0, 2.0, 3.0, 4.0, 5.0, 1.0]);
         let whole = Interval {
             low: 1.0,
             high: 6.0,
@@ -82,11 +82,11 @@ mod tests {
     }
 
     #[test]
-    fn outliers_are_named_and_kept() {
-        let with_outlier = of(&[10.0, 11.0, 10.5, 10.2, 30.0, 10.8]);
+    fn outliers_are_listed_and_kept() {
+        let with_outlier = summary(&[10.0, 11.0, 10.5, 10.2, 30.0, 10.8]);
         assert_eq!(with_outlier.outliers, ["#5"]);
         assert_eq!(with_outlier.n, 6);
-        assert!(of(&[1.0, 2.0, 3.0, 4.0, 5.0]).outliers.is_empty());
-        assert!(of(&[1.0, 1.0, 1.0, 90.0]).outliers.is_empty());
+        assert!(summary(&[1.0, 2.0, 3.0, 4.0, 5.0]).outliers.is_empty());
+        assert!(summary(&[1.0, 1.0, 1.0, 90.0]).outliers.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Compares the layers that served the I/O of runs.
+//! Compares which layers served the I/O of runs.
 
 use crate::group::{ComparedRun, Group, all_runs};
 use leadline_protocol::{
@@ -7,10 +7,10 @@ use leadline_protocol::{
     verdict::{ModifierKind, Verdict, VerdictClass},
 };
 
-/// Smaller speedups by the page cache are not mentioned.
+/// Smaller page cache speedups are not mentioned.
 const MIN_SPEEDUP: f64 = 1.5;
 
-/// Describes how the serving layers differ. Returns `None` if they are the same or unknown.
+/// Describes how the serving layers differ. Returns `None` if they are equal or unknown.
 pub(crate) fn difference(groups: &[Group]) -> Option<String> {
     let reads = different_layers(groups, Read);
     let writes = different_layers(groups, Write);
@@ -23,11 +23,14 @@ pub(crate) fn difference(groups: &[Group]) -> Option<String> {
     Some(format!("Served by different layers: {layers}.{speedup}"))
 }
 
-/// Returns `#1 was served by the device, #2, #3 by memory`, in the order of the groups. A group
-/// whose runs were served by several layers is listed run by run.
+/// Returns `#1 was served by the device, #2, #3 by memory`, in group order. If the runs of a group
+/// were served by different layers, they are listed individually.
 fn different_layers(groups: &[Group], direction: Direction) -> Option<String> {
     let mut layers: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (label, layer) in groups.iter().flat_map(|group| layers_of(group, direction)) {
+    for (label, layer) in groups
+        .iter()
+        .flat_map(|group| group_layers(group, direction))
+    {
         match layers.iter_mut().find(|(other, _)| *other == layer) {
             Some((_, labels)) => labels.push(label),
             None => layers.push((layer, vec![label])),
@@ -47,8 +50,8 @@ fn different_layers(groups: &[Group], direction: Direction) -> Option<String> {
     Some(text)
 }
 
-/// The label of the group with its layer, or those of its runs if they have different layers.
-fn layers_of<'g>(group: &'g Group, direction: Direction) -> Vec<(&'g str, &'static str)> {
+/// Returns the label of the group with its layer, or the labels of its runs if their layers differ.
+fn group_layers<'g>(group: &'g Group, direction: Direction) -> Vec<(&'g str, &'static str)> {
     let layer_of = |run: &'g ComparedRun| {
         let verdict = known_verdict(run, direction)?;
         Some((run.label.as_str(), layer(verdict)))
@@ -72,7 +75,7 @@ fn known_class(run: &ComparedRun, direction: Direction) -> Option<VerdictClass> 
     known_verdict(run, direction).map(|verdict| verdict.class)
 }
 
-/// The class with the modifier that makes it a different test.
+/// Returns the class, with the modifier that makes it a different test.
 fn layer(verdict: &Verdict) -> &'static str {
     let has = |kind| {
         verdict
@@ -107,7 +110,7 @@ fn is_memory(class: VerdictClass) -> bool {
     )
 }
 
-/// Describes the speedup of two groups if exactly one of them was served by memory.
+/// Describes the speedup between two groups if exactly one of them was served by memory.
 fn cache_speedup(groups: &[Group], direction: Direction) -> Option<String> {
     let [first, second] = groups else { return None };
     let is_cached = |group: &Group| {
@@ -135,7 +138,7 @@ fn median_iops(group: &Group, direction: Direction) -> Option<f64> {
     (!iops.is_empty()).then(|| leadline_stats::median::median(&iops))
 }
 
-/// The rerun suggested by a finding of the first run that was served by memory.
+/// Returns the rerun suggested by a finding of the first run that was served by memory.
 pub(crate) fn rerun(groups: &[Group]) -> Option<Rerun> {
     let is_cached = |run: &&ComparedRun| {
         let classes = [Read, Write].map(|direction| known_class(run, direction));

@@ -1,5 +1,5 @@
-//! Compares groups of runs: whether they may be compared, how each metric changed, with what
-//! certainty, and which settings and host facts differ. Pure; used by the server and by
+//! Compares groups of runs: whether they may be compared, how each metric changed and how certain
+//! that is, and which settings and host facts differ. Pure; used by the server and by
 //! `leadline-runner compare`.
 
 mod answer;
@@ -21,13 +21,14 @@ mod value_text;
 use group::Group;
 use leadline_protocol::compare::{Assessment, ComparedGroup};
 
-/// Smallest change that matters, in percent, unless the user sets another.
+/// Smallest change that matters, in percent, unless the user sets a different threshold.
 pub const DEFAULT_THRESHOLD_PERCENT: f64 = 2.0;
 
-/// Runs per group: the exact distributions of larger groups cost too much time.
+/// Maximum number of runs per group. Computing the exact distributions of larger groups takes too
+/// long.
 pub const MAX_RUNS: usize = 50;
 
-/// `baseline` is the index of a group.
+/// `baseline` is the index of the baseline group.
 ///
 /// # Panics
 /// There is no such group.

@@ -11,8 +11,8 @@ use leadline_protocol::{
 };
 use leadline_stats::holm;
 
-/// Changes that differ by less than this factor are the same hypothesis, such as IOPS and bandwidth
-/// with one block size.
+/// Changes that differ by less than this factor count as one hypothesis, such as IOPS and bandwidth
+/// with a single block size.
 const SAME_RATIO: f64 = 1e-9;
 
 /// Returns the metrics that at least one run has.
@@ -57,12 +57,15 @@ fn values(metric: &Metric, groups: &[Group]) -> ComparedMetric {
         better: metric.better,
         values: values.collect(),
         at_least: at_least.collect(),
-        groups: groups.iter().map(|group| group_of(metric, group)).collect(),
+        groups: groups
+            .iter()
+            .map(|group| group_statistics(metric, group))
+            .collect(),
         changes: Vec::with_capacity(groups.len()),
     }
 }
 
-fn group_of(metric: &Metric, group: &Group) -> GroupStatistics {
+fn group_statistics(metric: &Metric, group: &Group) -> GroupStatistics {
     let values: Vec<(&str, f64)> = group
         .complete()
         .filter_map(|run| Some((run.label.as_str(), metric.report?(run.report?)?)))
@@ -70,7 +73,7 @@ fn group_of(metric: &Metric, group: &Group) -> GroupStatistics {
     statistics(&values)
 }
 
-/// The changes of all metrics between two groups.
+/// The changes in all metrics between two groups.
 fn changes(
     metrics: Vec<&Metric>,
     a: &Group,
@@ -80,7 +83,7 @@ fn changes(
 ) -> Vec<Option<Change>> {
     let changes: Vec<Option<Untested>> = metrics
         .iter()
-        .map(|metric| Values::of(metric, a, b).change())
+        .map(|metric| Values::new(metric, a, b).change())
         .collect();
     let (adjusted, tested) = adjusted_p_values(&metrics, &changes);
     let metrics = metrics.into_iter().zip(adjusted);
@@ -99,7 +102,7 @@ fn changes(
         .collect()
 }
 
-/// The p-value of each tested metric after Holm's correction, and the number of hypotheses.
+/// Returns the p-value of each tested metric after Holm's correction, and the number of hypotheses.
 fn adjusted_p_values(
     metrics: &[&Metric],
     changes: &[Option<Untested>],

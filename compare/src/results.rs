@@ -1,10 +1,10 @@
-//! Verdicts and findings that differ between runs.
+//! Differences in verdicts and findings between runs.
 
 use crate::group::{ComparedRun, Group, all_runs};
 use leadline_protocol::{compare::Difference, verdict::Verdict};
 
-/// Findings that change results from outside of the tested settings. Most findings describe the
-/// settings, such as a queue depth of 1; a difference of those is a difference of settings.
+/// Findings about influences other than the tested settings. Most findings describe settings, such
+/// as a queue depth of 1, and differ only if the settings do.
 const FINDINGS: &[&str] = &[
     "busy_host",
     "device_cache",
@@ -49,18 +49,18 @@ pub(crate) fn compare_results(groups: &[Group]) -> Vec<Difference> {
 }
 
 fn class(run: &ComparedRun) -> Option<String> {
-    class_of(run.verdict?.read.as_ref())
+    class_name(run.verdict?.read.as_ref())
 }
 
 fn write_class(run: &ComparedRun) -> Option<String> {
-    class_of(run.verdict?.write.as_ref())
+    class_name(run.verdict?.write.as_ref())
 }
 
-fn class_of(verdict: Option<&Verdict>) -> Option<String> {
+fn class_name(verdict: Option<&Verdict>) -> Option<String> {
     Some(verdict?.class.as_str().into())
 }
 
-/// A difference between runs with a report.
+/// Returns a difference between runs that have a report.
 fn difference(
     groups: &[Group],
     name: &str,

@@ -1,4 +1,4 @@
-//! Rules of a gate, such as `read.p99 worse than 5%`, and their outcome.
+//! Gate rules, such as `read.p99 worse than 5%`, and their outcomes.
 
 use leadline_protocol::{
     compare::{Assessment, Change, ChangeVerdict, ComparedMetric},
@@ -6,15 +6,15 @@ use leadline_protocol::{
 };
 use serde::Serialize;
 
-/// Fails if a metric got worse by more than a percentage.
+/// A rule that fails if a metric is worse by more than a percentage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// As written.
+    /// The rule as the user wrote it.
     pub text: String,
-    /// Name in the table of metrics.
+    /// Name in the metrics table.
     metric: &'static str,
     better: Better,
-    /// Percentage by which the metric may be worse.
+    /// Maximum percentage by which the metric may be worse.
     allowed: f64,
 }
 
@@ -23,14 +23,14 @@ pub struct Rule {
 pub enum Outcome {
     /// The metric is not worse than allowed.
     Passed,
-    /// There are too few runs, or they differ too much; or the groups are not comparable.
+    /// There are too few runs, their results vary too much, or the groups are not comparable.
     Undecided,
     /// The metric is worse than allowed.
     Failed,
 }
 
 impl Outcome {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",
@@ -45,7 +45,7 @@ pub struct RuleResult {
     pub rule: String,
     pub metric: &'static str,
     pub outcome: Outcome,
-    /// The numbers behind the outcome.
+    /// The numbers that determine the outcome.
     pub sentence: String,
 }
 
@@ -71,7 +71,7 @@ impl Rule {
         })
     }
 
-    /// Applies the rule to the change of the second group.
+    /// Applies the rule to the change in the second group.
     pub fn evaluate(&self, assessment: &Assessment) -> RuleResult {
         let metric = assessment
             .metrics
@@ -102,7 +102,7 @@ impl Rule {
             );
             return (Outcome::Undecided, sentence.trim_end().to_owned());
         };
-        // Percentages by which the metric is worse.
+        // Bounds of the percentage by which the metric is worse.
         let (least, most) = match self.better {
             Better::Lower => (interval.low, interval.high),
             // A ratio of 0.95 is 5 % worse.
@@ -126,11 +126,11 @@ impl Rule {
 fn no_change(metric: Option<&ComparedMetric>) -> String {
     match metric {
         None => "No run has this metric.".into(),
-        Some(_) => "A group has no value, or that of the baseline is 0 or a lower bound.".into(),
+        Some(_) => "A group has no value, or the baseline value is 0 or a lower bound.".into(),
     }
 }
 
-/// `read.p99` and `read_lat_p99_ns` are the same metric.
+/// `read.p99` and `read_lat_p99_ns` refer to the same metric.
 fn find_metric(name: &str) -> Result<(&'static Metric, Better), String> {
     let tested = || METRICS.iter().filter(|metric| metric.is_tested);
     let found = tested().find(|metric| metric.name == name || short_name(metric.name) == name);
@@ -141,7 +141,7 @@ fn find_metric(name: &str) -> Result<(&'static Metric, Better), String> {
     })
 }
 
-/// `read_lat_p999_ns` as `read.p99.9`.
+/// Converts `read_lat_p999_ns` to `read.p99.9`.
 fn short_name(name: &str) -> String {
     let Some((direction, metric)) = ["read", "write", "trim", "sync"]
         .into_iter()
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_name_a_metric_and_a_percentage() {
+    fn parses_a_metric_and_a_percentage() {
         let rule = Rule::parse("read.p99 worse than 5%").unwrap();
         assert_eq!((rule.metric, rule.allowed), ("read_lat_p99_ns", 5.0));
         let rule = Rule::parse("cpu_ns_per_io worse than 2.5 %").unwrap();

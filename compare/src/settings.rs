@@ -1,5 +1,5 @@
-//! Differences between the settings and host facts of runs, based on their JSON form, which
-//! includes new options.
+//! Differences between the settings and host facts of runs. Works on their JSON form, which
+//! automatically includes new options.
 
 use crate::{
     group::{ComparedRun, Group, all_runs},
@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names and values; `None` for null.
+/// Names and values of facts; `None` for null.
 pub(crate) type Facts = BTreeMap<String, Option<String>>;
 
 /// Settings that may differ between repeats of a test.
@@ -25,7 +25,7 @@ pub(crate) const IGNORED_SETTINGS: &[&str] = &[
     "targets.path",
 ];
 
-/// Settings and states that change results although the same I/O is requested.
+/// Settings and states that change results even if the requested I/O is the same.
 const HARMFUL_SETTINGS: &[&str] = &[
     "buffer_compress_percentage",
     "cache_state",
@@ -49,13 +49,14 @@ const HARMFUL_SETTINGS: &[&str] = &[
     "zero_buffers",
 ];
 
-/// Host facts that do not change results.
+/// Host facts that do not affect results.
 const HARMLESS_HOST_FACTS: &[&str] = &["memlock_bytes", "runner"];
 
-/// Name of the setting that [`held_data`] computes.
+/// Name of the setting computed by [`held_data`].
 pub(crate) const HELD_DATA: &str = "targets.held_data";
 
-/// `absent` duplicates missing values; the dirty thresholds follow free memory (`vm.dirty_ratio`).
+/// `absent` only repeats which values are missing; the dirty thresholds depend on free memory
+/// (`vm.dirty_ratio`).
 const IGNORED_HOST_FACTS: [&str; 3] = ["absent", "dirty_background_bytes", "dirty_bytes"];
 
 pub(crate) struct Differences {
@@ -64,8 +65,8 @@ pub(crate) struct Differences {
     pub equal: u64,
 }
 
-/// Settings of further jobs are named like `jobs[1].bs`. Jobs that only some runs have are counted
-/// only in `jobs`.
+/// Settings of additional jobs have names like `jobs[1].bs`. If only some runs have a job, it is
+/// only counted in `jobs`.
 pub(crate) fn compare_settings(groups: &[Group]) -> Differences {
     let jobs = all_runs(groups).map(|run| run.resolved.len());
     let common_jobs = jobs.min().unwrap_or(0);
@@ -73,7 +74,7 @@ pub(crate) fn compare_settings(groups: &[Group]) -> Differences {
     let mut differences = compare_facts(facts.collect(), |name| {
         HARMFUL_SETTINGS.contains(&base_name(name))
     });
-    // Repeats have different seeds on purpose.
+    // Repeats deliberately have different seeds.
     let has_repeats = groups.iter().any(|group| group.runs.len() > 1);
     differences
         .different
@@ -86,7 +87,7 @@ pub(crate) fn compare_hosts(groups: &[Group]) -> Differences {
     compare_facts(facts.collect(), |name| !HARMLESS_HOST_FACTS.contains(&name))
 }
 
-/// The difference is between tests, not between repeats of one.
+/// Whether the setting may differ between repeats of a test.
 pub(crate) fn is_ignored(name: &str) -> bool {
     IGNORED_SETTINGS.contains(&base_name(name))
 }
@@ -136,8 +137,8 @@ pub(crate) fn settings(run: &ComparedRun, jobs: usize) -> Facts {
     facts
 }
 
-/// Returns for each written target whether it held data before the run. The first write to a file
-/// also allocates its blocks, which is a different test from an overwrite.
+/// Returns, for each target that is written to, whether it contained data before the run. The first
+/// write to a file also allocates its blocks, which is a different test from an overwrite.
 fn held_data(run: &ComparedRun) -> Option<String> {
     let jobs = run.resolved.iter();
     let writers: Vec<&String> = jobs

@@ -1,4 +1,4 @@
-//! Comparisons of single runs and of groups.
+//! Tests of comparisons of single runs and of groups.
 
 use crate::group::{Block, ComparedRun, Group};
 use leadline_protocol::{
@@ -28,7 +28,7 @@ fn verdict(class: &str) -> Value {
     json!({"read": {"class": class, "sentence": "", "shares": {}, "evidence": {}}, "write": null})
 }
 
-/// A run that read with these IOPS, with this verdict class.
+/// A run with this read IOPS value and this verdict class.
 fn run(number: u64, iops: f64, class: &str, kernel: &str) -> Run {
     let run = json!({"number": number, "status": "done", "name": "r", "host": "local", "tags": [], "notes": "", "created_at_ms": 0, "jobs": 1, "target": "/t",
         "rw": "randread", "bs": "4k", "iodepth": 1, "numjobs": 1, "direct": true, "requested": {"jobs": [], "sample_ms": 100}, "sample_ms": 100,
@@ -40,7 +40,7 @@ fn run(number: u64, iops: f64, class: &str, kernel: &str) -> Run {
 /// Compares single runs.
 fn compare(runs: &[Run], baseline: usize) -> Assessment {
     let group = |run| {
-        let run = ComparedRun::of(run, None);
+        let run = ComparedRun::new(run, None);
         Group {
             label: run.label.clone(),
             runs: vec![run],
@@ -50,7 +50,7 @@ fn compare(runs: &[Run], baseline: usize) -> Assessment {
     crate::compare(&groups, baseline, 2.0)
 }
 
-/// Compares two groups with these read IOPS; `paired`: the runs are blocks of a study.
+/// Compares two groups with these read IOPS values. If `paired`, the runs are blocks of a study.
 fn compare_groups(a: &[f64], b: &[f64], paired: bool) -> Assessment {
     let runs = |iops: &[f64], first: u64| -> Vec<Run> {
         let runs = (first..).zip(iops);
@@ -65,7 +65,7 @@ fn compare_groups(a: &[f64], b: &[f64], paired: bool) -> Assessment {
     fn members(runs: &[Run], paired: bool) -> Vec<ComparedRun<'_>> {
         let block = |repeat| paired.then_some(Block { study: 1, repeat });
         let runs = (1..).zip(runs);
-        runs.map(|(repeat, run)| ComparedRun::of(run, block(repeat)))
+        runs.map(|(repeat, run)| ComparedRun::new(run, block(repeat)))
             .collect()
     }
     let groups = [
@@ -110,7 +110,7 @@ fn groups_get_a_verdict() {
 }
 
 #[test]
-fn pairs_remove_what_both_runs_of_a_block_share() {
+fn pairing_removes_effects_shared_within_a_block() {
     let drift: Vec<f64> = (0..10).map(|n| 1000.0 * 1.1_f64.powi(n)).collect();
     let slower: Vec<f64> = drift
         .iter()
@@ -126,13 +126,13 @@ fn pairs_remove_what_both_runs_of_a_block_share() {
 }
 
 #[test]
-fn too_few_runs_are_undecided_with_the_number_required() {
+fn too_few_runs_are_undecided_with_a_reason() {
     let assessment = compare_groups(&STEADY[..3], &scaled(0.9)[..3], true);
     let change = change(&assessment, "read_iops");
     assert_eq!(change.verdict, Some(ChangeVerdict::Undecided));
     assert_eq!(change.interval_percent, None);
     let reason = change.reason.as_deref().unwrap();
-    assert!(reason.starts_with("3 pairs; a verdict about"), "{reason}");
+    assert!(reason.starts_with("3 pairs; a verdict on"), "{reason}");
     assert!(assessment.answers[0].starts_with("Undecided: "));
 }
 
@@ -153,24 +153,24 @@ fn groups_that_were_not_interleaved_are_marked() {
 }
 
 #[test]
-fn incomplete_runs_are_left_out() {
+fn incomplete_runs_are_excluded() {
     let mut runs: Vec<Run> = (1..=3).map(|n| run(n, 1000.0, "device", "6.1")).collect();
     runs[1].summary.status = RunStatus::Failed;
     let group = Group {
         label: "before".into(),
-        runs: runs.iter().map(|run| ComparedRun::of(run, None)).collect(),
+        runs: runs.iter().map(|run| ComparedRun::new(run, None)).collect(),
     };
     let assessment = crate::compare(&[group.clone(), group], 0, 2.0);
     assert_eq!(assessment.groups[0].complete, 2);
     assert_eq!(assessment.metrics[0].groups[0].n, 2);
     assert_eq!(
         assessment.comparability.reasons[0],
-        "#2 has a partial report (status: failed), so it is left out."
+        "#2 has a partial report (status: failed), so it is excluded."
     );
 }
 
 #[test]
-fn percentiles_need_enough_ios() {
+fn percentiles_require_enough_ios() {
     let assessment = compare_groups(&STEADY, &scaled(0.9), true);
     let change = change(&assessment, "read_lat_p99_ns");
     assert_eq!(change.verdict, Some(ChangeVerdict::Undecided));
@@ -204,7 +204,7 @@ fn metrics_are_relative_to_the_baseline() {
     assert_eq!(comparison.baseline, 1);
 }
 
-/// `expected` is part of the sentence or of the reasons.
+/// `expected` must be part of the sentence or of the reasons.
 fn check(runs: &[Run], level: ComparabilityLevel, expected: &str) {
     let found = compare(runs, 0).comparability;
     assert_eq!(found.level, level, "{found:?}");
@@ -300,7 +300,7 @@ fn same_test_requires_equal_settings_and_host() {
     check(
         &[device.clone(), failed],
         ComparabilityLevel::NotComparable,
-        "#2 has no report (status: failed), so it is left out.",
+        "#2 has no report (status: failed), so it is excluded.",
     );
     let mut partial = run(2, 1.0, "device", "6.1");
     partial.summary.status = RunStatus::Failed;

@@ -1,4 +1,4 @@
-//! Short texts of settings.
+//! Short text forms of settings.
 
 use leadline_protocol::units::size;
 use serde_json::{Map, Value};
@@ -33,7 +33,7 @@ pub(crate) fn value_text(value: &Value) -> Option<String> {
 
 fn object_text(fields: &Map<String, Value>) -> Option<String> {
     let text = |name: &str| fields.get(name).and_then(value_text);
-    // Values of each direction: one value if they are equal.
+    // Values for each direction: a single value if they are all equal.
     let directions = ["read", "write", "trim"];
     if directions.iter().all(|name| fields.contains_key(*name)) {
         let values = directions.map(text);
@@ -43,7 +43,7 @@ fn object_text(fields: &Map<String, Value>) -> Option<String> {
         }
         return Some(values.map(|value| value.unwrap_or("-".into())).join(","));
     }
-    // A range of block sizes, or their shares.
+    // A range of block sizes, or block sizes with their shares.
     if let (Some(min), Some(max)) = (text("min"), text("max")) {
         return match text("split") {
             _ if min == max => Some(min),
@@ -58,7 +58,7 @@ fn object_text(fields: &Map<String, Value>) -> Option<String> {
     (!named.is_empty()).then(|| named.join("/"))
 }
 
-/// Formats sizes as in fio (`4k-64k`), and times with the unit in the setting's name.
+/// Formats sizes in fio's syntax (`4k-64k`), and times with the unit in the setting's name.
 pub(crate) fn with_unit(name: &str, value: &str) -> String {
     let name = name.rsplit('.').next().unwrap_or(name);
     if BYTES.contains(&name) {

@@ -1,4 +1,4 @@
-//! Comparison of runs and of groups of repeated runs.
+//! Comparisons of runs and of groups of repeated runs.
 
 use crate::{
     gauge::GaugeReport,
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
 
 /// Either `runs`, or the groups `a` to `h`. A group is a list of run numbers (`12,13`), a study
-/// (`study:12`), the repeats of one of its steps (`study:12/step:1`), or a filter of the history
+/// (`study:12`), the repeats of one of its steps (`study:12/step:1`), or a history filter
 /// (`tag:before rw:randread`).
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -22,7 +22,7 @@ use utoipa::{IntoParams, ToSchema};
 pub struct CompareQuery {
     /// 2 to 8 run numbers, separated by commas. Each run is a group.
     pub runs: Option<String>,
-    /// Number of a run of the baseline group, or its letter. Default: the first group.
+    /// Letter of the baseline group, or the number of one of its runs. Default: the first group.
     pub baseline: Option<String>,
     pub a: Option<String>,
     pub b: Option<String>,
@@ -39,14 +39,14 @@ pub struct CompareQuery {
 /// Comparison of 2 to 8 groups.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Comparison {
-    /// The runs of all groups, group by group.
+    /// All runs, ordered by group.
     pub runs: Vec<ComparedRun>,
     #[serde(flatten)]
     pub assessment: Assessment,
 }
 
-/// The comparison of groups, without the results of the runs. Lists named `values` and `at_least`
-/// have an item per run, in the order of the groups; lists of groups are in their order.
+/// The assessment of a comparison, without the results of individual runs. The lists `values` and
+/// `at_least` have one item per run, ordered by group; lists of group values are in group order.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Assessment {
     pub groups: Vec<ComparedGroup>,
@@ -55,35 +55,35 @@ pub struct Assessment {
     /// Smallest change that matters, in percent.
     pub threshold_percent: f64,
     pub comparability: Comparability,
-    /// The result of each group but the baseline in a sentence.
+    /// One sentence per group except the baseline, with the result of the comparison.
     pub answers: Vec<String>,
     pub metrics: Vec<ComparedMetric>,
     pub setting_differences: Vec<Difference>,
-    /// Number of equal settings.
+    /// Number of settings that are equal in all runs.
     pub equal_settings: u64,
     pub host_differences: Vec<Difference>,
-    /// Number of equal host facts.
+    /// Number of host facts that are equal in all runs.
     pub equal_host_facts: u64,
-    /// Verdict classes and findings that not all runs have.
+    /// Verdict classes and findings that do not occur in all runs.
     pub result_differences: Vec<Difference>,
 }
 
-/// Runs that are compared as repeats of the same test.
+/// Runs that are treated as repeats of the same test.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct ComparedGroup {
-    /// Such as `#12`, `before`, or the name of a step.
+    /// For example, `#12`, `before`, or the name of a step.
     pub label: String,
-    /// Labels of its runs.
+    /// Labels of the group's runs.
     pub runs: Vec<String>,
-    /// Number of runs with a complete result; only these are part of the statistics.
+    /// Number of runs with a complete result. Only these are included in the statistics.
     pub complete: u64,
 }
 
-/// A run in a comparison. Without a report, all fields but `run` and `group` are null.
+/// A run in a comparison. Without a report, all fields except `run` and `group` are null.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ComparedRun {
     pub run: RunSummary,
-    /// Index of its group.
+    /// Index of the run's group.
     pub group: u64,
     /// Length of the measured window.
     pub duration_ms: Option<f64>,
@@ -92,15 +92,15 @@ pub struct ComparedRun {
     pub trim: Option<DirectionStats>,
     pub device: Option<DeviceReport>,
     pub verdict: Option<Verdicts>,
-    /// Depth gauge; null in runs recorded before it existed.
+    /// Depth gauge; null for runs recorded before it was introduced.
     pub gauge: Option<GaugeReport>,
     /// CPU time of the runner per I/O.
     pub cpu_ns_per_io: Option<f64>,
-    /// The run has a CPU profile for `GET /compare/flame.svg`.
+    /// Whether the run has a CPU profile for `GET /compare/flame.svg`.
     pub profiled: bool,
 }
 
-/// A metric of all runs and groups.
+/// A metric in all runs and groups.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct ComparedMetric {
     #[schema(value_type = ComparedMetricName)]
@@ -109,25 +109,26 @@ pub struct ComparedMetric {
     /// Null if neither direction is better.
     pub better: Option<Better>,
     pub values: Vec<Option<f64>>,
-    /// The value is a lower bound, because I/Os were in flight at the end of the run.
+    /// Whether each value is a lower bound, because I/Os were in flight at the end of the run.
     pub at_least: Vec<bool>,
     pub groups: Vec<GroupStatistics>,
-    /// Change of each group from the baseline; null for the baseline, or without both values.
+    /// Change of each group from the baseline; null for the baseline itself, and if either value is
+    /// missing.
     pub changes: Vec<Option<Change>>,
 }
 
-/// A metric of the complete runs of a group.
+/// Statistics of a metric over the complete runs of a group.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct GroupStatistics {
     /// Number of values.
     pub n: u64,
     pub median: Option<f64>,
-    /// Interval of the median with 95 % confidence; null for fewer than 6 values.
+    /// 95 % confidence interval of the median; null for fewer than 6 values.
     pub interval: Option<Interval>,
     /// (largest − smallest) / median, in percent; null for fewer than 2 values.
     pub spread_percent: Option<f64>,
-    /// Labels of runs more than 1.5 interquartile ranges outside the quartiles. They are part of
-    /// the statistics.
+    /// Labels of runs that are more than 1.5 interquartile ranges outside the quartiles. They are
+    /// included in the statistics.
     pub outliers: Vec<String>,
 }
 
@@ -137,55 +138,55 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Change of a metric from the baseline. A lower bound if a value is one.
+/// Change of a metric from the baseline. It is a lower bound if either value is one.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Change {
     /// Hodges–Lehmann estimate of the ratio, as a percentage change.
     pub percent: f64,
-    /// Of the percentage change, with 95 % confidence; null if there are too few runs.
+    /// 95 % confidence interval of the percentage change; null if there are too few runs.
     pub interval_percent: Option<Interval>,
-    /// Of the hypothesis that nothing changed, corrected for all tested metrics (Holm); null if the
-    /// metric is not tested.
+    /// p-value of the null hypothesis that the metric did not change, corrected for all tested
+    /// metrics (Holm); null if the metric is not tested.
     pub p_value: Option<f64>,
     /// Null if the metric is not tested.
     pub verdict: Option<ChangeVerdict>,
     /// Why the verdict is `undecided` or `not_comparable`.
     pub reason: Option<String>,
-    /// Compared pair by pair.
+    /// Whether the runs were compared in pairs.
     pub paired: bool,
 }
 
 named_enum! {
     names: "snake_case";
-    /// Verdict about the change of a metric.
+    /// Verdict on a metric's change.
     pub enum ChangeVerdict {
         Better,
         Worse,
         /// The change is smaller than the threshold.
         Equivalent,
-        /// There are too few runs, or they differ too much.
+        /// There are too few runs, or their results vary too much.
         Undecided,
         NotComparable,
     }
 }
 
-/// A setting, host fact or property of the result that is not equal in all runs.
+/// A setting, host fact or result property that is not equal in all runs.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Difference {
-    /// Such as `jobs[0].bs`.
+    /// For example, `jobs[0].bs`.
     pub name: String,
     pub values: Vec<Option<String>>,
-    /// It can change results although nothing that should be compared has changed.
+    /// Whether it can change the results even if what is being compared has not changed.
     pub is_harmful: bool,
 }
 
 named_enum! {
     names: "snake_case";
-    /// Whether numbers of the groups may be compared.
+    /// Whether the numbers of different groups may be compared.
     pub enum ComparabilityLevel {
-        /// Same workload in the same state on the same host.
+        /// Same workload, same state and same host.
         Comparable,
-        /// The listed differences can cause a change of the results.
+        /// The listed differences may explain changes in the results.
         WithDifferences,
         NotComparable,
     }
@@ -195,9 +196,9 @@ named_enum! {
 pub struct Comparability {
     pub level: ComparabilityLevel,
     pub sentence: String,
-    /// Why groups are not comparable, and why runs are left out.
+    /// Why groups are not comparable, and why runs are excluded.
     pub reasons: Vec<String>,
-    /// A rerun that would be comparable; null if none is known.
+    /// A rerun whose result would be comparable; null if none is known.
     pub rerun: Option<Rerun>,
 }
 

@@ -1,4 +1,4 @@
-//! Counters of one sampling window, by layer.
+//! Counters for one sampling window, by layer.
 
 use crate::{
     evidence::transition::Direction,
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use std::ops::Add;
 use utoipa::ToSchema;
 
-/// I/Os of one direction.
+/// I/Os in one direction.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct IoCounts {
     /// Completed I/Os.
     pub ios: u64,
     pub bytes: u64,
-    /// Histogram of total latencies in ns: pairs of bucket number and count.
+    /// Histogram of total latencies in ns, as pairs of a bucket number and a count.
     #[schema(value_type = Vec<Vec<u64>>)]
     #[serde(deserialize_with = "histogram::deserialize")]
     pub lat_ns: Buckets,
@@ -28,14 +28,14 @@ pub struct DeviceCounts {
     pub read_bytes: u64,
     /// Reads merged into other reads.
     pub read_merges: u64,
-    /// Sum of the read latencies.
+    /// Sum of read latencies.
     pub read_ticks_ms: u64,
     /// Completed writes.
     pub write_ios: u64,
     pub write_bytes: u64,
     /// Writes merged into other writes.
     pub write_merges: u64,
-    /// Sum of the write latencies.
+    /// Sum of write latencies.
     pub write_ticks_ms: u64,
     /// Completed discards.
     pub discard_ios: u64,
@@ -48,12 +48,12 @@ pub struct DeviceCounts {
     pub busy_ms: u64,
 }
 
-/// Memory of the host in bytes (`/proc/meminfo`).
+/// Host memory in bytes (`/proc/meminfo`).
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Memory {
-    /// Page cache of files.
+    /// Page cache pages of files.
     pub cached: u64,
-    /// Page cache of block devices.
+    /// Page cache pages of block devices.
     pub buffers: u64,
     pub dirty: u64,
     /// Pages under writeback.
@@ -66,37 +66,37 @@ pub struct Memory {
 /// CPU time. `process_*` is a percentage of one CPU, `host_*` of all CPUs.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct CpuUse {
-    /// Runner in user mode.
+    /// Runner, user mode.
     pub process_user: f64,
-    /// Runner in the kernel.
+    /// Runner, kernel mode.
     pub process_system: f64,
     pub host_user: f64,
-    /// Kernel, including interrupts.
+    /// Kernel mode, including interrupts.
     pub host_system: f64,
     /// Idle while I/O was in flight.
     pub host_iowait: f64,
-    /// Used by the hypervisor.
+    /// Stolen by the hypervisor.
     pub host_steal: f64,
 }
 
-/// Percentage of the window in which tasks waited for I/O (`/proc/pressure/io`).
+/// Percentage of the window during which tasks waited for I/O (`/proc/pressure/io`).
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Pressure {
-    /// At least one task waited.
+    /// At least one task was waiting.
     pub io_some: f64,
-    /// All non-idle tasks waited.
+    /// All non-idle tasks were waiting.
     pub io_full: f64,
 }
 
-/// Storage I/O of the runner process (`/proc/self/io`, proc_pid_io(5)), which distinguishes it from
-/// the I/O of other processes.
+/// Storage I/O of the runner process (`/proc/self/io`, proc_pid_io(5)), which separates it from I/O
+/// of other processes.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct StorageIo {
     /// Bytes read from storage, including readahead.
     pub read_bytes: u64,
     /// Bytes written to storage or dirtied in the page cache.
     pub write_bytes: u64,
-    /// Dirtied bytes that are never written because the file was truncated or removed.
+    /// Dirtied bytes that will never be written, because the file was truncated or removed.
     pub cancelled_write_bytes: u64,
 }
 
@@ -111,8 +111,8 @@ pub struct ChargedIo {
     pub write_bytes: u64,
 }
 
-/// Page cache residency of the target regions in bytes, whole pages (cachestat(2), Linux 6.5). If
-/// only mincore(2) is available, all fields but `cached` are null.
+/// Page cache residency of the target regions, in bytes and whole pages (cachestat(2), Linux 6.5).
+/// If only mincore(2) is available, all fields except `cached` are null.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Residency {
     pub cached: u64,
@@ -120,14 +120,14 @@ pub struct Residency {
     pub dirty: Option<u64>,
     /// Cached and under writeback.
     pub writeback: Option<u64>,
-    /// Evicted from the cache; counted while the kernel keeps a shadow entry.
+    /// Evicted from the cache. Counted as long as the kernel keeps a shadow entry.
     pub evicted: Option<u64>,
-    /// Evicted so recently that more memory would have prevented it.
+    /// Evicted so recently that a larger cache would have prevented it.
     pub recently_evicted: Option<u64>,
 }
 
 impl Residency {
-    /// Adds the residency of another region. A field is `None` if it is `None` in either of them.
+    /// Adds the residency of another region. A field is `None` if it is `None` in either region.
     pub fn merge(self, other: Self) -> Self {
         let sum = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
         Self {
@@ -139,17 +139,17 @@ impl Residency {
         }
     }
 
-    /// Bytes that are not on the device yet; `None` if only mincore(2) is available.
+    /// Bytes that have not reached the device yet; `None` if only mincore(2) is available.
     pub fn pending_write_bytes(self) -> Option<u64> {
         Some(self.dirty? + self.writeback?)
     }
 }
 
-/// Counters of block devices in one direction.
+/// Block device counters for one direction.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct DeviceFlow {
     pub ios: u64,
-    /// I/Os merged into other I/Os before they reached the device.
+    /// I/Os that were merged into others before they reached the device.
     pub merges: u64,
     pub bytes: u64,
 }

@@ -1,12 +1,12 @@
-//! Block devices of a host.
+//! Block devices on a host.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// All block devices of a host.
+/// All block devices on a host.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DeviceList {
-    /// The tree is given by `parents`.
+    /// Their `parents` form the tree.
     pub devices: Vec<Device>,
 }
 
@@ -29,15 +29,15 @@ pub enum DeviceKind {
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Device {
-    /// Kernel name, such as `vda1`; may change on reboot.
+    /// Kernel name, such as `vda1`. It may change on reboot.
     pub name: String,
     /// Path of the device node, such as `/dev/vda1`.
     pub path: String,
     /// Major and minor number, such as `254:0`.
     pub dev: String,
     pub kind: DeviceKind,
-    /// Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if there
-    /// is none.
+    /// Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if the
+    /// device has none.
     pub identity: Option<String>,
     /// Stable links, such as `/dev/disk/by-id/...`.
     pub links: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Device {
     pub serial: Option<String>,
     pub rotational: Option<bool>,
     pub removable: Option<bool>,
-    /// The kernel rejects writes.
+    /// Whether the kernel rejects writes.
     pub read_only: bool,
     /// Active I/O scheduler.
     pub scheduler: Option<String>,
@@ -55,27 +55,27 @@ pub struct Device {
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
     pub read_ahead_bytes: Option<u64>,
-    /// Length of the request queue.
+    /// Request queue length.
     pub nr_requests: Option<u32>,
     pub mounts: Vec<Mount>,
     /// Filesystem or other signature, such as `ext4`; null if none is known.
     pub filesystem: Option<String>,
-    /// File of a loop device.
+    /// Backing file of a loop device.
     pub backing_file: Option<String>,
     /// Users of the device, such as `mounted at /`, `swap`, `part of md0`.
     pub used_by: Vec<String>,
-    /// Whether runs may read the device.
+    /// Whether runs may read from the device.
     pub read_access: Access,
     /// Whether runs may write to the device.
     pub write_access: Access,
-    /// Kernel names of the devices below it; empty for a whole disk.
+    /// Kernel names of the devices directly below it; empty for a whole disk.
     pub parents: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Access {
     pub allowed: bool,
-    /// Null if allowed.
+    /// Reason for the restriction; null if access is allowed.
     pub reason: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Checks of what a host supports.
+//! Checks for features that a host supports.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -10,7 +10,7 @@ pub struct Doctor {
 
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Check {
-    /// Subject, such as `io_uring`.
+    /// What is checked, such as `io_uring`.
     pub name: String,
     pub status: CheckStatus,
     pub detail: String,

@@ -1,8 +1,8 @@
-//! The event stream of a run, one JSON object per line. The server stores it, the browser
+//! The event stream of a run, with one JSON object per line. The server stores it, the browser
 //! aggregates it, and tests use recorded streams as fixtures. `docs/protocol.md` has an example of
 //! each event.
 //!
-//! Times are milliseconds since the start of the run; counts of a sample are those of its window.
+//! Times are in milliseconds since the start of the run. The counts of a sample cover its window.
 
 use crate::{
     host::HostFacts,
@@ -18,14 +18,14 @@ use utoipa::ToSchema;
 
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Event {
-    /// Sequence number within the run, from 0, without gaps. The server renumbers the events of the
-    /// runner.
+    /// Sequence number within the run, starting at 0, without gaps. The server renumbers runner
+    /// events.
     pub seq: u64,
-    /// Milliseconds since the start of the run; 0 before it.
+    /// Milliseconds since the start of the run; 0 for earlier events.
     pub t_ms: f64,
-    /// Increases when a crash of the server may have lost events that were sent but not stored. An
-    /// event with a higher epoch replaces all earlier ones with the same or a higher number. Absent
-    /// if 0, which it is until then.
+    /// Increases if a server crash may have lost events that were sent but not stored. An event
+    /// with a higher epoch replaces all earlier events that have its sequence number or a higher
+    /// one. Absent while it is 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub epoch: u32,
     #[serde(flatten)]
@@ -40,7 +40,7 @@ fn is_zero(epoch: &u32) -> bool {
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum EventBody {
-    /// Status change; sent only by the server.
+    /// Status change. Only the server sends it.
     Status(StatusChange),
     /// The runner accepted the jobs.
     Accepted(Box<Accepted>),
@@ -48,25 +48,25 @@ pub enum EventBody {
     Phase(PhaseChange),
     /// Counts of one sampling window.
     Sample(Box<Sample>),
-    /// The result; the last event of a successful run.
+    /// The result. It is the last event of a successful run.
     Report(Box<RunResult>),
     /// The run ended without a result.
     Failed(Failure),
 }
 
-/// Jobs and host of a run.
+/// The jobs and the host of a run.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Accepted {
-    /// Start of the run, in milliseconds since 1970 UTC.
+    /// Start of the run, as a Unix time in milliseconds.
     pub at_ms: u64,
     pub jobs: Vec<ResolvedJob>,
     pub host: HostFacts,
-    /// Sampling interval in ms.
+    /// Sampling interval, in ms.
     pub sample_ms: u32,
-    /// Planned length of the measured window; null if the size ends it.
+    /// Planned length of the measured window; null if it is limited by size.
     pub measure_ms: Option<u64>,
-    /// Kernel names of the block devices of the targets.
+    /// Kernel names of the targets' block devices.
     pub devices: Vec<String>,
-    /// Counters missing from all samples, with the reason.
+    /// Counters that are missing from all samples, with the reason.
     pub absent: BTreeMap<String, String>,
 }

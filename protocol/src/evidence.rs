@@ -1,4 +1,4 @@
-//! Evidence for where the I/O went: writeback, flush, request sizes and CPU profile.
+//! Evidence of where the I/O went: writeback, flush, request sizes and CPU profile.
 //! `docs/measurement.md` defines every number.
 
 pub mod target;
@@ -7,7 +7,7 @@ pub mod transition;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Writeback of the host in the measured window, by all processes (`/proc/vmstat`).
+/// Host writeback in the measured window, by all processes (`/proc/vmstat`).
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Writeback {
     /// Bytes read from block devices (`pgpgin`).
@@ -18,12 +18,12 @@ pub struct Writeback {
     pub dirtied_bytes: u64,
     /// Bytes submitted for writing (`nr_written`).
     pub written_bytes: u64,
-    /// Time for which writers of this run were throttled, summed over its threads (tracepoint
+    /// How long this run's writers were throttled, summed over its threads (tracepoint
     /// writeback:balance_dirty_pages); null without `request_sizes=1`.
     pub throttled_ms: Option<f64>,
 }
 
-/// Data in memory at the end of the measured window, and the time to write it.
+/// Data in memory at the end of the measured window, and how long it took to write it.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct FlushReport {
     /// Dirty bytes of the targets, including writeback (cachestat(2)); null if unknown.
@@ -32,11 +32,11 @@ pub struct FlushReport {
     pub duration_ms: Option<f64>,
 }
 
-/// Requests to the devices in the measured window (tracepoint block:block_rq_issue).
+/// Requests issued to the devices in the measured window (tracepoint block:block_rq_issue).
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Requests {
     pub devices: Vec<DeviceRequests>,
-    /// Trace events lost because of a full buffer; the distribution is still valid.
+    /// Trace events lost because a buffer was full. The distribution is still valid.
     pub lost_events: u64,
 }
 
@@ -50,21 +50,21 @@ pub struct DeviceRequests {
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct RequestSize {
-    /// Size of a request.
+    /// Request size.
     pub bytes: u64,
     /// Number of requests.
     pub ios: u64,
 }
 
-/// CPU profile of the runner in the measured window, user and kernel (`perf record`, event
+/// CPU profile of the runner in the measured window, in user and kernel mode (`perf record`, event
 /// cpu-clock).
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Profile {
-    /// Requested samples per second for each thread.
+    /// Requested samples per second and thread.
     pub frequency_hz: u32,
     pub samples: u64,
     /// Folded stacks, one per line: `outer;...;inner count`.
     pub folded: String,
-    /// Number of stacks omitted because of the size limit; the most frequent ones are kept.
+    /// Number of stacks omitted due to the size limit. The most frequent stacks are kept.
     pub omitted_stacks: u64,
 }

@@ -1,4 +1,4 @@
-//! Findings: notes and warnings about a plan or a result.
+//! Findings: notes and warnings about plans and results.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,11 +18,11 @@ pub struct Finding {
     /// Numbers that support the finding.
     pub evidence: BTreeMap<String, Value>,
     pub remedy: String,
-    /// Job options of a rerun that resolves the finding, where null removes an option; empty if an
-    /// unchanged rerun resolves it; null if no rerun does.
+    /// Job options of a rerun that resolves the finding; a null value removes an option. Empty if
+    /// an unchanged rerun resolves it. Null if no rerun does.
     #[serde(default)]
     pub patch: Option<BTreeMap<String, Value>>,
-    /// Button label of the rerun; null without `patch`.
+    /// Button label for the rerun; null without `patch`.
     #[serde(default)]
     pub patch_label: Option<String>,
 }
@@ -33,12 +33,12 @@ pub enum Severity {
     Note,
     /// The result may be misleading.
     Warning,
-    /// The result is not what was requested.
+    /// The run did not measure what was requested.
     Serious,
 }
 
 impl Finding {
-    /// `evidence`: a JSON object of numbers, or `None`.
+    /// `evidence` is a JSON object with numbers, or `None`.
     pub fn new(
         severity: Severity,
         code: &str,
@@ -57,7 +57,7 @@ impl Finding {
         }
     }
 
-    /// Adds a rerun: its button label and the options to change in every job, as a JSON object.
+    /// Adds a rerun: its button label, and a JSON object with the options to change in every job.
     /// Returns `Some`, so that a check can return the result directly.
     pub fn with_rerun(self, (label, patch): (&str, Value)) -> Option<Self> {
         Some(Self {

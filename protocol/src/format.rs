@@ -31,7 +31,7 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
-/// `343 MiB/s (360 MB/s)`, as in fio.
+/// `343 MiB/s (360 MB/s)`, as printed by fio.
 pub fn bandwidth(bytes_per_second: f64) -> String {
     let mebibytes = digits(bytes_per_second / 1_048_576.0);
     let megabytes = digits(bytes_per_second / 1e6);
@@ -63,10 +63,10 @@ pub fn duration(ms: f64) -> String {
     }
 }
 
-/// From this fraction of a unit on, three significant digits round up to the unit.
+/// Values at or above this fraction of a unit round up to the unit with three significant digits.
 const ROUNDS_UP: f64 = 0.9995;
 
-/// Uses the largest unit that does not exceed the rounded value, or else the last one.
+/// Uses the largest unit that does not exceed the rounded value, or else the smallest unit.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     let unit = units
         .iter()
@@ -75,7 +75,7 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     format!("{} {name}", digits(value / factor))
 }
 
-/// Three significant digits.
+/// Formats with three significant digits.
 fn digits(value: f64) -> String {
     match value.abs() {
         v if v >= 100.0 * ROUNDS_UP => format!("{value:.0}"),
@@ -84,7 +84,7 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// Hexadecimal digits, in lower case.
+/// Formats as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,5 +1,5 @@
 //! The depth gauge: how much of the issued I/O crossed each layer boundary. The runner computes it
-//! (`analysis::gauge`); the terminal report and the web pages draw it. `docs/measurement.md`
+//! (`analysis::gauge`); the terminal report and the web pages display it. `docs/measurement.md`
 //! defines every number.
 
 use crate::verdict::Layer;
@@ -31,28 +31,28 @@ impl Add for LayerFlow {
     }
 }
 
-/// The gauge of one direction, or of all directions together.
+/// The gauge for one direction, or for all directions combined.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Gauge {
     pub issued: LayerFlow,
-    /// I/O that went past the page cache; null if device I/O was not counted.
+    /// I/O that went below the page cache; null if device I/O was not counted.
     pub past_cache: Option<LayerFlow>,
-    /// I/O that reached the physical devices, without foreign I/O; null if it was not counted.
+    /// I/O that reached the physical devices, excluding foreign I/O; null if it was not counted.
     pub reached: Option<LayerFlow>,
-    /// True for direct I/O of which at most 2 % was served from memory.
+    /// Whether this is direct I/O of which at most 2 % was served from memory.
     pub bypassed: bool,
-    /// Device I/O that is not attributed to the run; null if negligible or unknown.
+    /// Device I/O that is not attributed to this run; null if negligible or unknown.
     pub foreign: Option<ForeignIo>,
     /// The layer that served the most bytes.
     pub served_by: Layer,
     /// Error bound of the shares (0-1).
     pub uncertainty: f64,
-    /// Short description of the effect of a layer, by layer.
+    /// Short description of each layer's effect.
     #[schema(value_type = BTreeMap<String, String>)]
     pub notes: BTreeMap<Layer, String>,
 }
 
-/// Device I/O that is not attributed to the run.
+/// Device I/O that is not attributed to this run.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct ForeignIo {
     /// Estimated in proportion to the bytes.
@@ -65,8 +65,7 @@ pub struct ForeignIo {
 #[serde(rename_all = "snake_case")]
 pub enum ForeignSource {
     OtherPrograms,
-    /// Used for writes, where kernel threads of the filesystem cannot be distinguished from other
-    /// programs.
+    /// For writes: the filesystem's kernel threads cannot be distinguished from other programs.
     OtherProgramsOrFilesystem,
 }
 
@@ -79,12 +78,12 @@ impl ForeignSource {
     }
 }
 
-/// The gauges of a report; null for a direction without I/O.
+/// The gauges in a report; null for a direction without I/O.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct GaugeReport {
     pub read: Option<Gauge>,
     pub write: Option<Gauge>,
     pub trim: Option<Gauge>,
-    /// All directions; its foreign I/O includes directions that the run did not use.
+    /// All directions. Foreign I/O includes directions that the run did not use.
     pub total: Gauge,
 }

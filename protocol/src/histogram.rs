@@ -1,23 +1,23 @@
-//! Latency histograms with the buckets of the `histogram` crate; see `docs/measurement.md`.
+//! Latency histograms that use the buckets of the `histogram` crate; see `docs/measurement.md`.
 
 use serde::{Deserialize, Deserializer, de::Error};
 use std::collections::BTreeMap;
 
-/// Non-empty buckets: pairs of bucket number and count, in ascending order.
+/// Non-empty buckets, as pairs of a bucket number and a count in ascending order.
 pub type Buckets = Vec<(u32, u64)>;
 
 /// 2^6 buckets per power of two.
 const GROUPING_POWER: u8 = 6;
 /// Values of 2^40 ns (18.3 minutes) or more are counted in the last bucket.
 const MAX_VALUE_POWER: u8 = 40;
-/// Smaller values have one bucket per nanosecond.
+/// Below this value, there is one bucket per nanosecond.
 const LINEAR_END: u64 = 1 << (GROUPING_POWER + 1);
-/// Maximum relative distance of a value from the midpoint of its bucket: half of 1/64, plus
+/// Maximum relative difference between a value and the midpoint of its bucket: half of 1/64, plus
 /// rounding.
 pub const ERROR: f64 = 0.0079;
 pub const BUCKETS: usize = (MAX_VALUE_POWER - GROUPING_POWER + 1) as usize * (1 << GROUPING_POWER);
 
-/// Bucket number of a latency.
+/// Returns the bucket number for a latency.
 #[inline]
 pub fn bucket_of(ns: u64) -> usize {
     if ns < LINEAR_END {
@@ -31,7 +31,7 @@ pub fn bucket_of(ns: u64) -> usize {
     bucket.min(BUCKETS - 1)
 }
 
-/// Midpoint of a bucket in ns, as in fio.
+/// Returns the midpoint of a bucket in ns, as fio does.
 pub fn midpoint_of(bucket: usize) -> u64 {
     if (bucket as u64) < LINEAR_END {
         return bucket as u64;
@@ -50,7 +50,7 @@ pub fn sparse(counts: &[u64; BUCKETS]) -> Buckets {
         .collect()
 }
 
-/// Whether all buckets exist and ascend.
+/// Whether all buckets exist and are in ascending order.
 pub fn is_valid(buckets: &Buckets) -> bool {
     let ascend = buckets.windows(2).all(|pair| pair[0].0 < pair[1].0);
     let last = buckets.last().map_or(0, |(bucket, _)| *bucket as usize);
@@ -60,7 +60,7 @@ pub fn is_valid(buckets: &Buckets) -> bool {
 /// For `deserialize_with`.
 ///
 /// # Errors
-/// A bucket does not exist, or they do not ascend.
+/// A bucket does not exist, or the buckets are not in ascending order.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Buckets, D::Error> {
     let buckets = Buckets::deserialize(deserializer)?;
     if is_valid(&buckets) {
@@ -80,7 +80,7 @@ pub fn merge<'a>(histograms: impl IntoIterator<Item = &'a Buckets>) -> Buckets {
     counts.into_iter().collect()
 }
 
-/// Midpoint of the bucket of each percentile (0-100, ascending), in ns; empty without samples.
+/// Returns the bucket midpoint of each percentile (0-100, ascending) in ns; empty without samples.
 pub fn percentiles(buckets: &Buckets, percentiles: &[f64]) -> Vec<u64> {
     let counts = buckets.iter().map(|(_, count)| *count);
     let total = counts.fold(0, u64::saturating_add);
@@ -106,7 +106,7 @@ pub fn percentiles(buckets: &Buckets, percentiles: &[f64]) -> Vec<u64> {
         .collect()
 }
 
-/// Nearest rank, from 1 to `total`: the smallest one that covers the percentile. The percentile is
+/// Nearest rank, from 1 to `total`: the lowest rank that covers the percentile. The percentile is
 /// rounded to 1/10,000 first, because in floating point 99.9 % of 1,000 exceeds 999.
 fn rank(percentile: f64, total: u64) -> u64 {
     const PRECISION: f64 = 1e4;
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_counts_do_not_overflow() {
+    fn huge_counts_do_not_overflow() {
         let most = vec![(5, u64::MAX), (7, u64::MAX)];
         assert_eq!(merge([&most, &most]), most);
         assert_eq!(percentiles(&most, &[50.0, 100.0]), [5, 5]);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_ascend_and_exist() {
+    fn buckets_are_in_range_and_ascending() {
         let last = BUCKETS as u32 - 1;
         for (buckets, expected) in [
             (vec![], true),
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// In tenths of a thousandth of a percent, so that the exact rank is an integer computation.
+    /// In units of 1/10,000 percent, so that the exact rank is an integer computation.
     const PERCENTILES: [u64; 9] = [
         10_000, 500_000, 750_000, 900_000, 950_000, 990_000, 999_000, 999_900, 1_000_000,
     ];

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Id of the host that the server runs on.
+/// ID of the host that the server runs on.
 pub const LOCAL_HOST: &str = "local";
 
 /// Hardware, kernel and limits of a host.
@@ -14,39 +14,39 @@ pub struct HostFacts {
     pub hostname: String,
     /// Kernel release, such as `6.18.44`.
     pub kernel: String,
-    /// Architecture, such as `x86_64`.
+    /// CPU architecture, such as `x86_64`.
     pub machine: String,
     pub cpu_model: Option<String>,
-    /// Online CPUs.
+    /// Number of online CPUs.
     pub cpus: u32,
     pub memory_bytes: Option<u64>,
-    /// Clock source of the kernel, such as `tsc`.
+    /// Kernel clock source, such as `tsc`.
     pub clocksource: Option<String>,
-    /// Frequency governor of CPU 0, such as `performance`.
+    /// CPU frequency governor of CPU 0, such as `performance`.
     pub governor: Option<String>,
     /// Why io_uring is not available; null if it is.
     pub io_uring_unavailable: Option<String>,
     /// Locked memory limit in bytes; null if unlimited.
     pub memlock_bytes: Option<u64>,
-    /// Dirty memory at which background writeback starts, in bytes.
+    /// Amount of dirty memory at which background writeback starts, in bytes.
     pub dirty_background_bytes: Option<u64>,
-    /// Dirty memory at which writers are throttled, in bytes.
+    /// Amount of dirty memory at which writers are throttled, in bytes.
     pub dirty_bytes: Option<u64>,
     /// Hypervisor or container, such as `kvm`; null on bare metal or if unknown.
     pub virtualization: Option<String>,
-    /// Version of the runner.
+    /// Runner version.
     pub runner: String,
-    /// Missing facts, with the reason.
+    /// Facts that are missing, with the reason.
     pub absent: BTreeMap<String, String>,
 }
 
 /// A host in a list.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct HostSummary {
-    /// `local`.
+    /// Always `local`.
     pub id: String,
     pub facts: Option<HostFacts>,
-    /// The runner responds.
+    /// Whether the runner responds.
     pub online: bool,
     /// Number of active runs.
     pub running: u64,

@@ -1,5 +1,5 @@
 //! Jobs with fio's options. The `options!` table defines each option once: name, aliases, type,
-//! default and help. The struct, parser, JSON schema, CLI help and web form follow from it.
+//! default and help. The struct, parser, JSON schema, CLI help and web form are derived from it.
 
 pub mod direction;
 pub mod distribution;
@@ -34,7 +34,7 @@ pub struct OptionDoc {
     /// Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu or
     /// evidence.
     pub group: &'static str,
-    /// Kind of value, such as `size` or `flag`.
+    /// Value type, such as `size` or `flag`.
     pub kind: &'static str,
     /// Null if there is no fixed default.
     pub default: Option<&'static str>,
@@ -52,12 +52,12 @@ impl OptionDoc {
 
 macro_rules! options {
     ($( $group:ident { $( #[doc = $help:literal] $name:ident $([$($alias:literal),+])? : $type:ty $(= $default:literal)? ),+ $(,)? } )+) => {
-        /// A job as requested. A field is `None` where the option is not given; the method of the
+        /// A job, as requested. A field is `None` if the option is not given; the method with the
         /// same name applies the default.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Job { $($( #[doc = $help] pub $name: Option<$type>, )+)+ }
 
-        /// All options in form order.
+        /// All options, in form order.
         pub const OPTIONS: &[OptionDoc] = &[ $($( OptionDoc {
             name: stringify!($name),
             aliases: &[$($($alias),+)?],
@@ -69,14 +69,14 @@ macro_rules! options {
 
         impl Job {
             $($( $(
-                /// The given value, or the default. A test parses all defaults.
+                /// The given value or the default. A test checks that all defaults can be parsed.
                 pub fn $name(&self) -> $type {
                     let default = || <$type>::parse($default).expect("a valid default");
                     self.$name.clone().unwrap_or_else(default)
                 }
             )? )+)+
 
-            /// Sets an option from text; `None` if the option is unknown.
+            /// Sets an option from text. Returns `None` if the option does not exist.
             fn set(&mut self, name: &str, text: &str) -> Option<Result<(), String>> {
                 match name {
                     $($( stringify!($name) $($(| $alias)+)? => Some(<$type>::parse(text).map(|value| self.$name = Some(value))), )+)+
@@ -101,7 +101,7 @@ options! {
         loop_device ["loop"]: bool = "0",
         /// Files per worker, accessed round-robin.
         nrfiles: u32 = "1",
-        /// Size of the region per worker, over all its files; a percentage is of the file or device.
+        /// Size of each worker's region, across all its files. A percentage is relative to the file or device.
         size: Extent,
         /// Bytes to transfer per worker. Default: size.
         io_size ["io_limit"]: Extent,
@@ -109,7 +109,7 @@ options! {
         filesize: Bytes,
         /// Start of the region in each file.
         offset: Extent = "0",
-        /// Added to offset for each worker, so that workers use separate regions.
+        /// Added to the offset for each worker, so that workers use separate regions.
         offset_increment: Extent = "0",
     }
     pattern {
@@ -119,11 +119,11 @@ options! {
         rwmixread: Percent = "50",
         /// Percentage of writes in a mixed workload; the last of rwmixread and rwmixwrite applies.
         rwmixwrite: Percent = "50",
-        /// Block size; read,write,trim sizes may differ.
+        /// Block size. Sizes for read,write,trim may differ.
         bs ["blocksize"]: PerDirection<Bytes> = "4k",
-        /// Range of block sizes, such as 4k-64k; sizes are multiples of the minimum.
+        /// Range of block sizes, such as 4k-64k. Sizes are multiples of the minimum.
         bsrange ["blocksize_range"]: PerDirection<SizeRange>,
-        /// Block sizes with their percentage of the I/Os, such as 4k/70:64k/30.
+        /// Block sizes and their percentage of the I/Os, such as 4k/70:64k/30.
         bssplit: PerDirection<Split>,
         /// Alignment of random offsets. Default: block size.
         blockalign ["ba"]: PerDirection<Bytes>,
@@ -135,17 +135,17 @@ options! {
         norandommap: bool = "0",
         /// Repeat the same random offsets in every run.
         randrepeat: bool = "1",
-        /// Seed of offsets and data, combined with the job and worker numbers.
+        /// Random seed for offsets and data, combined with the job and worker numbers.
         randseed: u64 = "137",
     }
     depth {
         /// I/Os in flight per worker; psync and trims use 1.
         iodepth: u32 = "1",
-        /// Maximum I/Os per submission; 0 is iodepth. Default: chosen by the engine.
+        /// Maximum I/Os per submission; 0 means iodepth. Default: chosen by the engine.
         iodepth_batch_submit ["iodepth_batch"]: u32,
         /// Minimum number of completions to wait for.
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
-        /// Number of workers of this job.
+        /// Number of workers for this job.
         numjobs: u32 = "1",
         /// I/O engine: io_uring, psync, null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
         ioengine: EngineName = "io_uring",
@@ -157,7 +157,7 @@ options! {
         sqthread_poll: bool = "0",
         /// Time to poll for completions before sleeping; uses CPU time. A bare number is in microseconds.
         spin: Micros = "0",
-        /// Memory of the I/O buffers: mmap (base pages), thp (transparent huge pages) or mmaphuge (reserved huge pages).
+        /// Memory type of the I/O buffers: mmap (base pages), thp (transparent huge pages) or mmaphuge (reserved huge pages).
         mem ["iomem"]: BufferPages = "mmap",
         /// Engine to use if io_uring is not permitted: none (fail) or psync.
         ioengine_fallback: Fallback = "none",
@@ -179,15 +179,15 @@ options! {
     cache {
         /// Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
         direct: bool,
-        /// Evict clean pages of the file from the page cache before the job.
+        /// Evict clean pages of the file from the page cache before the job starts.
         invalidate: bool = "1",
-        /// Read the region into the page cache before the job.
+        /// Read the region into the page cache before the job starts.
         pre_read: bool = "0",
         /// Access pattern passed to posix_fadvise: 1 (derived from rw), 0 (none), random or sequential. Controls readahead.
         fadvise_hint: Fadvise = "1",
-        /// Drop all caches of the host before the run. Requires root.
+        /// Drop all caches on the host before the run. Requires root.
         drop_caches: bool = "0",
-        /// Initial state of the page cache: as-is, cold (written back and evicted) or warm (read into the page cache).
+        /// Initial page cache state: as-is, cold (written back and evicted) or warm (read into the page cache).
         cache_state: CacheState = "as-is",
     }
     durability {
@@ -211,19 +211,19 @@ options! {
         create_on_open: bool = "0",
         /// Remove files created by this run when it ends.
         unlink: bool = "0",
-        /// Initial state of the file: as-is, fresh (created by this run), written, overwrite (written twice) or append.
+        /// Initial file state: as-is, fresh (created by this run), written, overwrite (written twice) or append.
         file_state: FileState = "as-is",
     }
     rate {
-        /// Maximum bytes per second; read,write,trim limits may differ.
+        /// Maximum bytes per second. Limits for read,write,trim may differ.
         rate: PerDirection<Bytes>,
-        /// Maximum I/Os per second; read,write,trim limits may differ.
+        /// Maximum I/Os per second. Limits for read,write,trim may differ.
         rate_iops: PerDirection<u64>,
-        /// Arrival process with rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
+        /// Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
         rate_process: RateProcess = "linear",
-        /// Pause after thinktime_blocks I/Os, once all are complete. A bare number is in microseconds.
+        /// Pause after every thinktime_blocks I/Os, once all of them are complete. A bare number is in microseconds.
         thinktime: Micros = "0",
-        /// I/Os between two pauses; limits the I/Os in flight.
+        /// Number of I/Os between two pauses; limits the I/Os in flight.
         thinktime_blocks: u32 = "1",
     }
     data {
@@ -237,11 +237,11 @@ options! {
         buffer_compress_percentage: Percent = "0",
         /// Percentage of written blocks that are duplicates.
         dedupe_percentage: Percent = "0",
-        /// Write a header with a checksum into each block: crc32c, or none.
+        /// Write a header with a checksum into each block: crc32c or none.
         verify: VerifyMethod = "none",
-        /// Read the written blocks back after the measurement and check them; requires verify.
+        /// Read back and check the written blocks after the measurement; requires verify.
         do_verify: bool = "1",
-        /// Only check the blocks that an earlier run wrote; nothing is written.
+        /// Only check blocks that an earlier run wrote; nothing is written.
         verify_only: bool = "0",
         /// Stop at the first bad block.
         verify_fatal: bool = "0",
@@ -255,11 +255,11 @@ options! {
         nice: i32 = "0",
     }
     evidence {
-        /// Sample kernel counters during the run; 0 only to measure their overhead.
+        /// Sample kernel counters during the run. Use 0 only to measure the sampling overhead.
         probes: bool = "1",
-        /// Count request sizes at the device with block tracepoints. Requires root and uses CPU time.
+        /// Count request sizes at the device using block tracepoints. Requires root and uses CPU time.
         request_sizes: bool = "0",
-        /// Sample stacks of the runner with perf for a flame graph. Uses CPU time.
+        /// Sample the runner's stacks with perf to draw a flame graph. Uses CPU time.
         profile: bool = "0",
     }
 }

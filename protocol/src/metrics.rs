@@ -1,4 +1,4 @@
-//! The table of metrics. One row defines the name, unit, label and source of a number wherever it
+//! The metrics table. Each row defines the name, unit, label and source of a number wherever it
 //! appears: time series, CSV export, comparison, Prometheus and the OpenAPI schema.
 
 use crate::{
@@ -38,7 +38,7 @@ pub enum Unit {
     Percent,
 }
 
-/// Direction of improvement.
+/// Which direction is an improvement.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -46,28 +46,28 @@ pub enum Better {
     Lower,
 }
 
-/// Value of a metric in one sampling window; `None` if it was not sampled.
+/// How to read a metric from one sampling window; `None` if it was not sampled.
 #[derive(Clone, Copy)]
 pub enum WindowValue {
-    /// Count in the window. A series shows it per second, CSV as it is.
+    /// Count within the window. Shown per second in series, and unchanged in CSV.
     Count(fn(&Sample) -> Option<f64>),
     /// Level at the end of the window, or share of the window.
     Gauge(fn(&Sample) -> Option<f64>),
-    /// Latency percentile (0-100) of all directions.
+    /// Latency percentile (0-100) across all directions.
     LatencyPercentile(f64),
-    /// Longest latency of all directions.
+    /// Maximum latency across all directions.
     LatencyMax,
 }
 
-/// A percentile needs about 10 slower I/Os to be more than chance.
+/// I/Os that a percentile needs: about 10 slower I/Os, so that it is not determined by chance.
 #[derive(Clone, Copy)]
 pub struct RequiredIos {
     pub minimum: u64,
-    /// Number of I/Os that the run has.
+    /// Returns the run's number of I/Os.
     pub count: fn(&Report) -> u64,
 }
 
-/// A row of the table. The metric is not part of outputs whose field is `None` or false.
+/// A row of the table. The metric is omitted from outputs whose field is `None` or false.
 #[derive(Clone, Copy)]
 pub struct Metric {
     pub name: &'static str,
@@ -76,33 +76,33 @@ pub struct Metric {
     pub label: &'static str,
     pub better: Option<Better>,
     pub window: Option<WindowValue>,
-    /// Column of `GET /runs/{n}/series`; requires `window`.
+    /// Whether it is a column of `GET /runs/{n}/series`; requires `window`.
     pub in_series: bool,
-    /// Column of the CSV export; requires a `Count` or `Gauge` window value.
+    /// Column name in the CSV export; requires a `Count` or `Gauge` window value.
     pub csv: Option<&'static str>,
-    /// Value in a comparison.
+    /// Value used in comparisons.
     pub report: Option<fn(&Report) -> Option<f64>>,
-    /// The value in a comparison is a lower bound.
+    /// Whether the value in a comparison is a lower bound.
     pub lower_bound: fn(&Report) -> bool,
-    /// A comparison tests whether the value changed. Requires `report` and `better`.
+    /// Whether comparisons test for a change of the value. Requires `report` and `better`.
     pub is_tested: bool,
-    /// I/Os that a run needs for this value to be tested.
+    /// Number of I/Os that a run needs for this value to be tested.
     pub required_ios: Option<RequiredIos>,
-    /// Gauge of active runs at `/metrics`, labeled by run.
+    /// Name of a per-run gauge of active runs in `/metrics`.
     pub prometheus: Option<&'static str>,
 }
 
-/// A field of a sample as a function; `?` unwraps optional parts.
+/// A function that returns a field of a sample; `?` unwraps optional parts.
 macro_rules! sample {
     ($($field:tt)+) => { |sample| Some(sample.$($field)+ as f64) };
 }
 
-/// A field of a report as a function.
+/// A function that returns a field of a report.
 macro_rules! report {
     ($($field:tt)+) => { |report| Some(report.$($field)+ as f64) };
 }
 
-/// Metrics of a direction. `$tail`, such as `.series()`, is appended to the bandwidth metric.
+/// Metrics for one direction. `$tail`, such as `.series()`, is appended to the bandwidth metric.
 macro_rules! direction {
     ($name:literal, $label:literal, $field:ident, $($tail:tt)*) => {[
         metric(concat!($name, "_iops"), PerSecond, concat!($label, " IOPS")).higher().count(sample!($field.ios)).series().csv(concat!($name, "_ios")).report(|report| if_used(&report.$field, report.$field.iops)).tested(),
@@ -166,8 +166,8 @@ const OTHERS: &[Metric] = &[
     metric("buffers", Bytes, "Buffers").gauge(sample!(memory?.buffers)).series().csv("buffers_bytes"),
     metric("dirty", Bytes, "Dirty").gauge(sample!(memory?.dirty)).series().csv("dirty_bytes"),
     metric("writeback", Bytes, "Writeback").gauge(sample!(memory?.writeback)).series().csv("writeback_bytes"),
-    metric("storage_read_bytes", Bytes, "Storage reads of the runner").count(sample!(storage?.read_bytes)).csv("storage_read_bytes"),
-    metric("storage_write_bytes", Bytes, "Storage writes of the runner").count(sample!(storage?.write_bytes)).csv("storage_write_bytes"),
+    metric("storage_read_bytes", Bytes, "Runner storage reads").count(sample!(storage?.read_bytes)).csv("storage_read_bytes"),
+    metric("storage_write_bytes", Bytes, "Runner storage writes").count(sample!(storage?.write_bytes)).csv("storage_write_bytes"),
     metric("target_cached", Bytes, "Cached target data").gauge(sample!(residency?.cached)).series().csv("target_cached_bytes"),
     metric("target_dirty", Bytes, "Dirty target data").gauge(sample!(residency?.dirty?)).series().csv("target_dirty_bytes"),
 
@@ -274,7 +274,7 @@ impl Metric {
         self
     }
 
-    /// Value of a CSV cell.
+    /// Returns the value of a CSV cell.
     pub fn window_value(&self, sample: &Sample) -> Option<f64> {
         match self.window? {
             WindowValue::Count(value) | WindowValue::Gauge(value) => value(sample),
@@ -283,7 +283,7 @@ impl Metric {
     }
 }
 
-/// OpenAPI enum of the series columns.
+/// OpenAPI enum of series columns.
 pub struct SeriesColumnName;
 
 impl ToSchema for SeriesColumnName {
@@ -298,7 +298,7 @@ impl PartialSchema for SeriesColumnName {
     }
 }
 
-/// OpenAPI enum of the compared metrics.
+/// OpenAPI enum of compared metrics.
 pub struct ComparedMetricName;
 
 impl ToSchema for ComparedMetricName {

@@ -1,7 +1,7 @@
-//! Enums whose values are written by name: in jobs, in JSON and in the database.
+//! Enums whose values have names in jobs, JSON and the database.
 
-/// Defines an enum with names in the style `$case`, such as `"snake_case"`. `as_str`, serde and
-/// `str::parse` use these names. An enum with a `$kind` can be the value of a job's option.
+/// Defines an enum whose names follow `$case`, such as `"snake_case"`. `as_str`, serde and
+/// `str::parse` use these names. An enum with a `$kind` can be the value of a job option.
 macro_rules! named_enum {
     (
         names: $case:tt $(, kind: $kind:literal)?;

@@ -13,7 +13,7 @@ named_enum! {
         Guard,
         /// Files are created and written.
         Layout,
-        /// All caches of the host are dropped.
+        /// All caches on the host are dropped.
         DropCaches,
         /// Pages of the targets are evicted.
         Invalidate,

@@ -1,4 +1,4 @@
-//! The plan of a run: resolved jobs, phases, cost and problems. A dry run shows it; the run
+//! The plan of a run: resolved jobs, phases, cost and problems. A dry run displays it, and the run
 //! executes it.
 
 pub mod job;
@@ -18,41 +18,43 @@ use utoipa::ToSchema;
 pub struct Plan {
     /// Empty if a job could not be resolved.
     pub jobs: Vec<ResolvedJob>,
-    /// Sampling interval in ms.
+    /// Sampling interval, in ms.
     pub sample_ms: u32,
     pub phases: Vec<PlannedPhase>,
     pub estimate: Estimate,
     /// What the run measures, in one sentence.
     pub measures: String,
     pub findings: Vec<Finding>,
-    /// Targets with data that the run would destroy, each of which must be confirmed.
+    /// Targets with data that the run would overwrite. Each must be confirmed.
     #[serde(default)]
     pub confirmations: Vec<Confirmation>,
     /// Empty if the run can start.
     pub problems: Vec<Problem>,
 }
 
-/// A target that is overwritten only if a person confirms it, as `TEXT@CODE` in `confirm`.
+/// A target that is overwritten only after a user confirms it, as `TEXT@CODE` in `confirm`.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Confirmation {
     pub path: String,
     /// `file` or `device`.
     pub kind: TargetKind,
-    /// Stable ID of a device; null for files.
+    /// Stable ID of the device; null for files.
     pub identity: Option<String>,
-    /// What the person types: serial number or kernel name of a device, name of a file.
+    /// Text that the user must type: the serial number or kernel name of a device, or the name of a
+    /// file.
     pub text: String,
-    /// What was found on it, such as `ext4 "photos", 812 GiB used`.
+    /// Contents that were detected on the target, such as `ext4 "photos", 812 GiB used`.
     pub contents: Vec<String>,
-    /// Valid for 10 minutes, for these jobs, and while the target stays as it is.
+    /// Valid for 10 minutes, for these jobs, and only while the target is unchanged.
     pub code: String,
-    /// Digest of the target's identity, size and contents, for the process that planned the run.
+    /// Digest of the target's identity, size and contents, used by the process that planned the
+    /// run.
     #[serde(skip)]
     pub state: String,
 }
 
 impl Plan {
-    /// Plan of a run that could not be parsed.
+    /// The plan of a run that could not be parsed.
     pub fn rejected(problems: Vec<Problem>) -> Self {
         Self {
             problems,
@@ -70,8 +72,8 @@ pub struct PlannedPhase {
     pub write_bytes: Option<u64>,
 }
 
-/// Time of the plan of a confirmation `TEXT@CODE` or of a code, in minutes since the boot. A code is
-/// `MINUTE-DIGEST`, in hexadecimal digits.
+/// When the plan with a given code was made, in minutes since boot. Accepts a confirmation
+/// `TEXT@CODE` or a code. A code is `MINUTE-DIGEST`, in hexadecimal digits.
 pub fn planned_minute(confirmation: &str) -> Option<u64> {
     let (_, code) = confirmation.rsplit_once('@').unwrap_or(("", confirmation));
     u64::from_str_radix(code.split_once('-')?.0, 16).ok()
@@ -80,14 +82,14 @@ pub fn planned_minute(confirmation: &str) -> Option<u64> {
 /// Cost of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
 pub struct Estimate {
-    /// Total duration; null if the size ends the run.
+    /// Total duration; null if the run is limited by size.
     pub seconds: Option<f64>,
     /// Why `seconds` is null or only a bound.
     pub seconds_note: Option<String>,
-    /// Bytes written by layout.
+    /// Bytes written during layout.
     pub layout_bytes: u64,
-    /// Upper bound of bytes written by the measurement; null if only time limits it.
+    /// Upper bound for bytes written during the measurement; null if it is limited only by time.
     pub measure_write_bytes: Option<u64>,
-    /// Memory of the I/O buffers in bytes.
+    /// Memory for the I/O buffers, in bytes.
     pub buffer_bytes: u64,
 }

@@ -1,5 +1,5 @@
-//! Problems that prevent an operation, from misspelled options to devices in use. All problems of a
-//! request are reported together.
+//! Problems that prevent an operation, from misspelled options to devices in use. All problems with
+//! a request are reported together.
 
 pub mod object_reader;
 
@@ -25,7 +25,7 @@ pub struct Problem {
     /// Stable identifier, such as `unknown_option`.
     pub code: String,
     pub kind: ProblemKind,
-    /// Path in the request, such as `jobs[0].bs`; null if no single field is the cause.
+    /// Path within the request, such as `jobs[0].bs`; null if no single field caused the problem.
     pub field: Option<String>,
     pub detail: String,
     pub remedy: String,
@@ -81,8 +81,8 @@ impl Problem {
         self
     }
 
-    /// Exit code of a program that stops because of these problems: guard takes precedence over
-    /// invalid, and invalid over environment.
+    /// Exit code of a program that stops due to these problems. Guard problems take precedence over
+    /// invalid input, and invalid input over environment problems.
     pub fn exit_code(problems: &[Self]) -> u8 {
         let has = |kind| problems.iter().any(|problem| problem.kind == kind);
         if has(ProblemKind::Guard) {

@@ -29,7 +29,7 @@ pub enum SortOrder {
 #[into_params(parameter_in = Query)]
 pub struct RunQuery {
     /// Text in name, target, tags or notes, and `key:value` terms: rw, status, tag, host, mode,
-    /// verdict, name, device, study. `-term` excludes.
+    /// verdict, name, device, study. `-term` excludes matching runs.
     pub q: Option<String>,
     /// Statuses, separated by commas.
     pub status: Option<String>,
@@ -37,7 +37,7 @@ pub struct RunQuery {
     pub host: Option<String>,
     /// Page size, 1 to 200. Default: 50.
     pub limit: Option<u32>,
-    /// `next_cursor` of the previous page.
+    /// `next_cursor` from the previous page.
     pub cursor: Option<String>,
     /// Default: `number`.
     pub sort: Option<RunSort>,
@@ -53,14 +53,14 @@ pub struct HostQuery {
     pub refresh: Option<bool>,
 }
 
-/// Times are milliseconds since the start of the measured window.
+/// Times are in milliseconds since the start of the measured window.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SeriesQuery {
-    /// Start; negative during the ramp. Default: 0.
+    /// Start time; negative during the ramp. Default: 0.
     pub from_ms: Option<f64>,
-    /// End. Default: the last sample.
+    /// End time. Default: the last sample.
     pub to_ms: Option<f64>,
     /// Maximum number of buckets, 1 to 5,000. Default: 600.
     pub points: Option<u32>,
@@ -86,9 +86,9 @@ pub struct ExportQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct StreamQuery {
-    /// Number of the first event. Default: 0.
+    /// Sequence number of the first event. Default: 0.
     pub since: Option<u64>,
-    /// Epoch of the events that the client has. If that of the run is higher, the response starts
-    /// with the first event of the new epoch at the latest.
+    /// Epoch of the client's events. If the run's epoch is higher, the response starts no later
+    /// than the first event of the new epoch.
     pub epoch: Option<u32>,
 }

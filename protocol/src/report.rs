@@ -26,57 +26,57 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Results of the measured window. If a number is missing, `absent` has the reason.
+/// Results for the measured window. If a number is missing, `absent` has the reason.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Report {
-    /// Start of the measured window, in milliseconds since 1970 UTC.
+    /// Start of the measured window, as a Unix time in milliseconds.
     pub started_at_ms: u64,
     /// Length of the measured window.
     pub duration_ms: f64,
     pub ended_by: EndedBy,
     pub phases: Vec<PhaseTime>,
-    /// Reads of all jobs.
+    /// Reads by all jobs.
     pub read: DirectionStats,
-    /// Writes of all jobs.
+    /// Writes by all jobs.
     pub write: DirectionStats,
-    /// Trims of all jobs.
+    /// Trims by all jobs.
     pub trim: DirectionStats,
-    /// fsync and fdatasync calls of all jobs.
+    /// fsync and fdatasync calls by all jobs.
     pub sync: SyncStats,
     pub jobs: Vec<JobReport>,
-    /// Counters of the block devices of the targets.
+    /// Counters for the targets' block devices.
     pub device: Option<DeviceReport>,
-    /// Absolute counters of these devices and of the devices below them.
+    /// Absolute counters for these devices and the devices below them.
     #[serde(default)]
     #[schema(required = true)]
     pub readings: Vec<Reading>,
     pub cpu: Option<CpuReport>,
     /// Host memory at the start and end.
     pub memory: Option<MemoryReport>,
-    /// I/O pressure of the host.
+    /// I/O pressure on the host.
     pub pressure: Option<Pressure>,
     /// Storage I/O of the runner process.
     pub storage: Option<StorageIo>,
-    /// I/O of the control group of the run; null if the host permits none, and in older runs.
+    /// I/O of the run's control group; null if the host does not permit one, and in older runs.
     #[serde(default)]
     pub cgroup: Option<CgroupReport>,
     #[serde(default)]
     #[schema(required = true)]
     pub targets: Vec<TargetReport>,
-    /// Depth gauge of each direction; null in runs recorded before it existed.
+    /// Depth gauge for each direction; null for runs recorded before it was introduced.
     #[serde(default)]
     pub gauge: Option<GaugeReport>,
-    /// Changes between device and memory in a direction, in order; limited to the first ones.
+    /// Changes between device and memory by direction, in order; limited to the first ones.
     #[serde(default)]
     #[schema(required = true)]
     pub transitions: Vec<Transition>,
-    /// Times in which the runner itself did not run; limited to the first ones.
+    /// Times during which the runner itself was not running; limited to the first ones.
     #[serde(default)]
     #[schema(required = true)]
     pub pauses: Vec<Pause>,
-    /// Writeback of the host.
+    /// Writeback on the host.
     pub writeback: Option<Writeback>,
-    /// Data still in memory at the end; null without writes.
+    /// Data that was still in memory at the end; null without writes.
     pub flush: Option<FlushReport>,
     /// Request sizes at the device; null without `request_sizes=1`.
     pub requests: Option<Requests>,
@@ -84,16 +84,16 @@ pub struct Report {
     pub profile: Option<Profile>,
     /// Failed I/Os.
     pub errors: ErrorReport,
-    /// Time between the first I/Os of the first and the last worker.
+    /// Time between the first I/O of the first worker and that of the last worker.
     pub start_skew_ns: u64,
-    /// Mean I/Os in flight: sum of all latencies / sum of the measured times of the workers.
+    /// Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times.
     pub achieved_depth: Option<f64>,
-    /// Reasons for missing numbers.
+    /// Reasons why numbers are missing.
     pub absent: BTreeMap<String, String>,
 }
 
 impl Report {
-    /// The job whose storage was silent for so long that the run has failed.
+    /// The job whose storage was stalled for so long that the run failed.
     pub fn stalled_job(&self) -> Option<(&JobReport, &Stalls)> {
         let stalls = self
             .jobs
@@ -107,7 +107,7 @@ impl Report {
             .max_by(|a, b| a.1.share.total_cmp(&b.1.share))
     }
 
-    /// Whether storage was silent at the end of the measured window.
+    /// Whether storage was stalled at the end of the measured window.
     pub fn is_hung(&self) -> bool {
         self.jobs.iter().any(JobReport::is_hung)
     }
@@ -119,7 +119,7 @@ impl Report {
         verified.find(|(_, verify)| verify.bad_blocks > 0)
     }
 
-    /// CPU time of the runner per I/O in ns; `None` without I/O or CPU times.
+    /// CPU time of the runner per I/O, in ns; `None` without I/O or CPU times.
     pub fn cpu_ns_per_io(&self) -> Option<f64> {
         let reads_and_writes = self.read.ios.saturating_add(self.write.ios);
         let ios = reads_and_writes.saturating_add(self.trim.ios);
@@ -127,7 +127,7 @@ impl Report {
         (ios > 0).then(|| (cpu.user_ms + cpu.system_ms) * 1e6 / ios as f64)
     }
 
-    /// Reads and writes of the devices per read or write; `None` without I/O or a device.
+    /// Device reads and writes per read or write of the run; `None` without I/O or a device.
     pub fn device_ios_per_io(&self) -> Option<f64> {
         let ios = self.read.ios.saturating_add(self.write.ios);
         let device = &self.device.as_ref()?.counts;
@@ -142,7 +142,7 @@ pub enum EndedBy {
     /// All data was transferred.
     Size,
     Runtime,
-    /// `number_ios` was reached.
+    /// The `number_ios` limit was reached.
     NumberIos,
     /// SIGINT, SIGTERM or cancellation; the report covers the time up to that point.
     Signal,
@@ -156,11 +156,11 @@ pub struct PhaseTime {
     /// Milliseconds since the start of the run.
     pub start_ms: f64,
     pub duration_ms: f64,
-    /// Bytes transferred; null if the phase does not count them.
+    /// Bytes transferred; null if the phase does not count bytes.
     pub bytes: Option<u64>,
 }
 
-/// Results of one job, over all its workers.
+/// Results of one job, across all its workers.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct JobReport {
     pub name: String,
@@ -168,7 +168,7 @@ pub struct JobReport {
     pub engine: EngineName,
     /// Number of workers.
     pub workers: u32,
-    /// Length of the measured window of this job.
+    /// Length of this job's measured window.
     pub duration_ms: f64,
     pub ended_by: EndedBy,
     pub read: DirectionStats,
@@ -176,22 +176,22 @@ pub struct JobReport {
     pub trim: DirectionStats,
     /// fsync and fdatasync calls.
     pub sync: SyncStats,
-    /// CPU time of the job's threads in user mode; null without I/O.
+    /// User-mode CPU time of the job's threads per I/O; null without I/O.
     pub user_ns_per_io: Option<f64>,
-    /// CPU time of the job's threads in the kernel; null without I/O.
+    /// Kernel-mode CPU time of the job's threads per I/O; null without I/O.
     pub system_ns_per_io: Option<f64>,
     /// Number of failed I/Os.
     pub errors: u64,
-    /// Optimizations that were used or not used.
+    /// Optimizations that were or were not used.
     pub decisions: Vec<Decision>,
-    /// Storage layers that served a sample of the I/Os; null for runs recorded before the I/Os were
+    /// Storage layers that served a sample of the I/Os; null for runs recorded before I/Os were
     /// sampled.
     #[serde(default)]
     pub layers: Option<JobLayers>,
-    /// Times without completions; null for runs recorded before they were detected.
+    /// Periods without completions; null for runs recorded before they were detected.
     #[serde(default)]
     pub stalls: Option<Stalls>,
-    /// Result of reading back the written blocks; null without `verify`.
+    /// Result of reading back written blocks; null without `verify`.
     #[serde(default)]
     pub verify: Option<VerifyReport>,
 }
@@ -208,10 +208,10 @@ impl JobReport {
     }
 }
 
-/// An optimization and the reason for using it or not.
+/// An optimization, and the reason why it was or was not used.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Decision {
-    /// Such as `registered_files`.
+    /// For example, `registered_files`.
     pub name: String,
     pub used: bool,
     pub reason: String,
@@ -220,9 +220,9 @@ pub struct Decision {
 /// CPU time in the measured window.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct CpuReport {
-    /// Runner in user mode.
+    /// Runner, user mode.
     pub user_ms: f64,
-    /// Runner in the kernel.
+    /// Runner, kernel mode.
     pub system_ms: f64,
     /// Runner, as a percentage of one CPU.
     pub process_percent: f64,
@@ -255,7 +255,7 @@ pub struct FirstError {
     pub job: String,
     /// `read`, `write`, `trim` or `sync`.
     pub operation: String,
-    /// Offset in the target, in bytes.
+    /// Offset within the target, in bytes.
     pub offset: u64,
     /// Requested bytes.
     pub bytes: u64,

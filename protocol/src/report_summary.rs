@@ -1,4 +1,4 @@
-//! Key figures of a report in lists.
+//! Key figures of a report, for lists.
 
 use crate::{
     histogram::{self, Buckets, bucket_of},
@@ -6,7 +6,7 @@ use crate::{
     verdict::{VerdictClass, Verdicts},
 };
 
-/// Totals of all directions.
+/// Totals across all directions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReportSummary {
     pub iops: Option<f64>,
@@ -40,7 +40,7 @@ impl ReportSummary {
     }
 }
 
-/// Median and 99th percentile of the latencies of all directions.
+/// Median and 99th percentile of the latencies in all directions.
 fn percentiles(directions: [&DirectionStats; 3]) -> [Option<u64>; 2] {
     let used = directions.map(|stats| stats.is_used().then_some(stats));
     if let [Some(only), None, None] | [None, Some(only), None] | [None, None, Some(only)] = used {
@@ -51,8 +51,8 @@ fn percentiles(directions: [&DirectionStats; 3]) -> [Option<u64>; 2] {
     [0, 1].map(|index| percentiles.get(index).copied())
 }
 
-/// Latencies of the completed I/Os and, after a hang, of the unfinished ones, which are about as
-/// old as the oldest one.
+/// Latencies of the completed I/Os and, after a hang, of the unfinished I/Os. These are all counted
+/// with the age of the oldest.
 fn latencies(stats: &DirectionStats) -> Buckets {
     let unfinished = stats
         .unfinished
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::report::{missing_time::Unfinished, stats::LatencyStats};
 
-    /// Completed I/Os of 10 ns, and unfinished ones of 100 ns.
+    /// Completed 10 ns I/Os and unfinished 100 ns I/Os.
     fn stats(completed: u64, unfinished: u64) -> DirectionStats {
         let is_hung = unfinished > 0;
         DirectionStats {

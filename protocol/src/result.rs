@@ -1,4 +1,4 @@
-//! How a run ends.
+//! Outcomes of a run.
 
 use crate::{finding::Finding, problem::Problem, report::Report, verdict::Verdicts};
 use serde::{Deserialize, Serialize};

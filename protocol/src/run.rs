@@ -29,7 +29,7 @@ pub struct RunRequest {
     pub name: Option<String>,
     pub tags: Option<Vec<String>>,
     pub notes: Option<String>,
-    /// `TEXT@CODE` for each target with data that is overwritten, from `confirmations` of the plan.
+    /// `TEXT@CODE` for each target with data to be overwritten, from the plan's `confirmations`.
     pub confirm: Option<Vec<String>>,
 }
 
@@ -43,7 +43,7 @@ pub struct RerunRequest {
     /// Options to change in every job, such as `{"direct": 1}`; null removes an option.
     #[schema(value_type = Option<std::collections::BTreeMap<String, Value>>)]
     pub patch: Option<Map<String, Value>>,
-    /// `TEXT@CODE` for each target with data that is overwritten, from `confirmations` of the plan.
+    /// `TEXT@CODE` for each target with data to be overwritten, from the plan's `confirmations`.
     pub confirm: Option<Vec<String>>,
 }
 
@@ -59,7 +59,7 @@ pub struct RunPatch {
 /// Position of a run in the queue.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct QueuePosition {
-    /// From 1.
+    /// One-based.
     pub position: u64,
     /// Why the run is waiting, such as `waiting for #142 on vda`.
     pub reason: String,
@@ -68,22 +68,22 @@ pub struct QueuePosition {
 /// A run in a list.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct RunSummary {
-    /// Unique; not reused.
+    /// Unique; never reused.
     pub number: u64,
     pub status: RunStatus,
     pub name: String,
     pub host: String,
     pub tags: Vec<String>,
     pub notes: String,
-    /// Changes with name, tags and notes: send it in `If-Match` so as not to overwrite a change that
-    /// somebody else made in between.
+    /// Changes whenever the name, tags or notes change. Send it in `If-Match` to avoid overwriting
+    /// concurrent changes by someone else.
     #[serde(default)]
     pub etag: String,
-    /// Milliseconds since 1970 UTC.
+    /// Unix time in milliseconds.
     pub created_at_ms: u64,
-    /// When the run left the queue, in milliseconds since 1970 UTC.
+    /// When the run left the queue, as a Unix time in milliseconds.
     pub started_at_ms: Option<u64>,
-    /// Milliseconds since 1970 UTC.
+    /// Unix time in milliseconds.
     pub finished_at_ms: Option<u64>,
     #[serde(flatten)]
     pub workload: WorkloadSummary,
@@ -101,17 +101,18 @@ pub struct RunSummary {
     pub verdict_class: Option<VerdictClass>,
     /// Why the run failed or was cancelled or interrupted.
     pub reason: Option<String>,
-    /// Number of the study; null if the run is not part of one.
+    /// Number of the study; null if the run is not part of a study.
     pub study: Option<u64>,
-    /// Step of the study, from 1; null if the run is not part of one.
+    /// One-based step of the study; null if the run is not part of a study.
     pub step: Option<u32>,
-    /// Repeat of the step, from 1; null if the run is not part of a study.
+    /// One-based repeat of the step; null if the run is not part of a study.
     #[serde(default)]
     pub repeat: Option<u32>,
-    /// Runs with the same value did the same test, on any target and host; null without a result.
+    /// Runs with the same value performed the same test, on any target and host; null without a
+    /// result.
     #[serde(default)]
     pub job_fingerprint: Option<String>,
-    /// Of hardware, kernel, filesystem and device; null without a result.
+    /// Fingerprint of the hardware, kernel, filesystem and device; null without a result.
     #[serde(default)]
     pub host_fingerprint: Option<String>,
     /// Null if the run is not queued.
@@ -124,16 +125,16 @@ pub struct RunList {
     pub runs: Vec<RunSummary>,
     /// Null on the last page.
     pub next_cursor: Option<String>,
-    /// Number of matching runs on all pages.
+    /// Number of matching runs across all pages.
     pub total: u64,
 }
 
-/// A run as requested.
+/// A run, as requested.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct RequestedRun {
     #[schema(value_type = Vec<Job>)]
     pub jobs: Vec<Value>,
-    /// Sampling interval in ms.
+    /// Sampling interval, in ms.
     pub sample_ms: u32,
 }
 
@@ -143,23 +144,23 @@ pub struct Run {
     #[serde(flatten)]
     pub summary: RunSummary,
     pub requested: RequestedRun,
-    /// Jobs as planned when the run was queued, or as resolved by the runner at the start.
+    /// Jobs as planned when the run was queued, or as resolved by the runner when it started.
     pub resolved: Option<Vec<ResolvedJob>>,
-    /// The host at the start of the run.
+    /// The host when the run started.
     pub host_facts: Option<HostFacts>,
-    /// Sampling interval in ms.
+    /// Sampling interval, in ms.
     pub sample_ms: u32,
-    /// Planned length of the measured window; null if the size ends it.
+    /// Planned length of the measured window; null if it is limited by size.
     pub measure_ms: Option<u64>,
     pub report: Option<Report>,
     pub verdict: Option<Verdicts>,
     pub findings: Vec<Finding>,
-    /// The stored result differs from its checksum, so it is not shown.
+    /// Whether the stored result differs from its checksum. If so, it is not shown.
     #[serde(default)]
     pub damaged: bool,
     /// Why there is no result.
     pub failure: Option<Failure>,
-    /// Number of the last stored event.
+    /// Sequence number of the last stored event.
     pub last_seq: u64,
     /// Number of stored samples.
     pub samples: u64,

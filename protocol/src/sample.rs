@@ -8,13 +8,13 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Counts of all layers in one sampling window. If a layer is null, `absent` of the `accepted`
+/// Counts from all layers for one sampling window. If a layer is null, `absent` in the `accepted`
 /// event has the reason.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Sample {
     /// `ramp` or `measure`.
     pub phase: Phase,
-    /// Measured length of the window, which ends at `t_ms` of the event.
+    /// Measured length of the window, which ends at the event's `t_ms`.
     pub window_ms: f64,
     pub read: IoCounts,
     pub write: IoCounts,
@@ -23,28 +23,29 @@ pub struct Sample {
     pub sync: IoCounts,
     /// I/Os in flight at the end of the window.
     pub in_flight: u64,
-    /// Time since the last completion of the worker that has waited longest, in ms; 0 if all workers
-    /// had completions or nothing in flight, null in runs recorded before it existed.
+    /// Time since the last completion of the worker that has been waiting longest, in ms; 0 if all
+    /// workers had completions or nothing in flight; null for runs recorded before it was
+    /// introduced.
     #[serde(default)]
     pub silent_ms: Option<f64>,
     /// Failed I/Os.
     pub errors: u64,
-    /// Devices of the targets, summed.
+    /// Sum over the targets' devices.
     pub device: Option<DeviceCounts>,
-    /// Physical devices below them, summed.
+    /// Sum over the physical devices below them.
     pub physical_devices: Option<DeviceCounts>,
     /// Host memory at the end of the window.
     pub memory: Option<Memory>,
     pub cpu: Option<CpuUse>,
-    /// I/O pressure of the host.
+    /// I/O pressure on the host.
     pub pressure: Option<Pressure>,
     /// Storage I/O of the runner process.
     pub storage: Option<StorageIo>,
-    /// Page cache residency of the targets at the end of the window. Sampled once per second and at
-    /// the start and end of the measurement; null in other windows.
+    /// Page cache residency of the targets at the end of the window. Sampled once per second, and
+    /// at the start and end of the measurement; null in other windows.
     pub residency: Option<Residency>,
-    /// Depth gauge of all directions, from the start of the phase to the end of this window; null
-    /// in runs recorded before it existed.
+    /// Depth gauge for all directions, from the start of the phase to the end of this window; null
+    /// for runs recorded before it was introduced.
     #[serde(default)]
     pub gauge: Option<Gauge>,
 }

@@ -37,7 +37,7 @@ impl RunStatus {
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct StatusChange {
     pub status: RunStatus,
-    /// Milliseconds since 1970 UTC.
+    /// Unix time in milliseconds.
     pub at_ms: u64,
     /// Why the status changed, such as the error of a failed run.
     pub reason: Option<String>,

@@ -1,4 +1,4 @@
-//! Studies: sequences of runs, with sizes scaled to the host.
+//! Studies: sequences of runs with sizes that are scaled to the host.
 
 pub mod definition;
 pub mod description;

@@ -1,8 +1,8 @@
-//! Text from users, devices and files that is displayed.
+//! Displayable text from users, devices and files.
 
-/// Characters that must not be displayed as they are: control characters, and invisible ones that
-/// reorder or hide the text around them (Unicode Standard Annex 9, Unicode Technical Report 36).
-/// Joiners are allowed, because scripts and emoji need them.
+/// Characters that must not be displayed unchanged: control characters, and invisible characters
+/// that reorder or hide the surrounding text (Unicode Standard Annex 9, Unicode Technical Report
+/// 36). Joiners are allowed, because scripts and emoji need them.
 pub fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,

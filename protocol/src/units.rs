@@ -1,6 +1,6 @@
-//! Parses fio's sizes, times and percentages. Output formats are in `format`.
+//! Parses sizes, times and percentages in fio's syntax. Output formats are in `format`.
 //!
-//! Suffixes are exactly those of fio: with its default `kb_base=1024`, `k`, `kb` and `ki` are 1024,
+//! Suffixes are exactly as in fio: with its default `kb_base=1024`, `k`, `kb` and `ki` are 1024,
 //! and `kib` is 1000 (fio 3.33, parse.c:159-403). Values that fio misreads are rejected: it parses
 //! `1.5g` as 1 byte and `10sec` as 10 µs.
 
@@ -11,7 +11,7 @@ const SIZES: [(u64, &str); 4] = [
     (1 << 10, "k"),
 ];
 
-/// Parses a number of bytes, such as `4096`, `4k`, `1g`, `0x1000` or `10kib` (10,000 as in fio).
+/// Parses a number of bytes, such as `4096`, `4k`, `1g`, `0x1000` or `10kib` (10,000, as in fio).
 ///
 /// # Errors
 /// What is wrong and how to fix it.
@@ -32,7 +32,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("`{text}` is too large: the limit is 2^64 bytes"))
 }
 
-/// Formats bytes for [`bytes`] in the largest exact unit, such as `4k`.
+/// Formats a size in the syntax of [`bytes`], with the largest exact unit, such as `4k`.
 pub fn size(bytes: u64) -> String {
     let is_exact = |(unit, _): &&(u64, &str)| bytes >= *unit && bytes.is_multiple_of(*unit);
     match SIZES.iter().find(is_exact) {
@@ -41,7 +41,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Parses a time such as `30s`, `500ms` or `2m` to microseconds. `bare_unit_us` is the unit of a
+/// Parses a time such as `30s`, `500ms` or `2m` into microseconds. `bare_unit_us` is the unit of a
 /// bare number (fio: seconds for `runtime`, microseconds for `thinktime`).
 ///
 /// # Errors
@@ -89,7 +89,7 @@ pub fn percent(text: &str) -> Result<u8, String> {
         .ok_or_else(|| format!("`{text}` is not a percentage: use an integer from 0 to 100"))
 }
 
-/// Splits off the unit and rejects fractions; `example` shows an alternative.
+/// Splits off the unit and rejects fractions. `example` shows an alternative.
 fn split_number<'a>(text: &'a str, example: &str) -> Result<(&'a str, &'a str), String> {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -103,7 +103,7 @@ fn split_number<'a>(text: &'a str, example: &str) -> Result<(&'a str, &'a str), 
     Ok((digits, suffix))
 }
 
-/// Factor of a size suffix with `kb_base=1024`.
+/// Returns the factor for a size suffix with `kb_base=1024`.
 fn size_factor(suffix: &str) -> Option<u64> {
     let suffix = suffix.to_ascii_lowercase();
     if suffix.is_empty() || suffix == "b" {

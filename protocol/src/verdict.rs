@@ -1,4 +1,4 @@
-//! Verdicts: where the I/O went. The rules are in `analysis::verdict` of the runner.
+//! Verdicts: where the I/O went. The rules are in the runner's `analysis::verdict`.
 
 use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
@@ -12,26 +12,27 @@ pub struct Verdicts {
     pub write: Option<Verdict>,
 }
 
-/// Verdict of one direction.
+/// Verdict for one direction.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Verdict {
     pub class: VerdictClass,
     pub sentence: String,
-    /// Shares of the I/Os by the layer that served them ([`StorageLayer`]); they add up to 1. Empty
-    /// if unknown. Runs recorded before the I/Os were sampled have shares of the bytes, including
-    /// `filesystem` and `no_device`.
+    /// Shares of the I/Os by the layer that served them ([`StorageLayer`]). They add up to 1. Empty
+    /// if unknown. Runs recorded before I/Os were sampled have shares of the bytes instead,
+    /// including `filesystem` and `no_device`.
     pub shares: BTreeMap<String, f64>,
-    /// Shares of the bytes; absent if unknown, and for runs recorded before the I/Os were sampled.
+    /// Shares of the bytes; absent if unknown, and in runs recorded before I/Os were sampled.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub byte_shares: BTreeMap<String, f64>,
-    /// What else happened on the way; absent if nothing did. A modifier never changes a share.
+    /// What else changed the I/Os on their way; absent if nothing did. A modifier never changes a
+    /// share.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<Modifier>,
-    /// Error bound of each share of the I/Os (0-1).
+    /// Error bound of each I/O share (0-1).
     #[serde(default)]
     #[schema(required = true)]
     pub uncertainty: f64,
-    /// First change from the device to memory, in ms since the start of the run; null if there was
+    /// First change from device to memory, in ms since the start of the run; null if there was
     /// none.
     #[serde(default)]
     pub transition_ms: Option<f64>,
@@ -43,13 +44,13 @@ pub struct Verdict {
     pub proof: Vec<Proof>,
 }
 
-/// Something that changed the I/Os on their way.
+/// Something that changed the I/Os on the way to the device.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Modifier {
     pub kind: ModifierKind,
     /// How much it changed the I/Os; see [`ModifierKind`]. Null if there is no ratio.
     pub factor: Option<f64>,
-    /// Bytes that it applies to; null if they are not counted.
+    /// Number of bytes affected; null if they are not counted.
     pub bytes: Option<u64>,
 }
 
@@ -62,22 +63,22 @@ named_enum! {
         Merged,
         /// I/Os were split: `factor` device I/Os per I/O of the run.
         Split,
-        /// Metadata, journals, read-modify-write or unused readahead: `factor` bytes moved per byte
-        /// of the run.
+        /// Metadata, journaling, read-modify-write or unused readahead: `factor` bytes transferred
+        /// per byte of the run.
         Amplified,
         /// `bytes` were still only in memory at the end.
         Deferred,
-        /// Other programs moved `bytes` on the same device.
+        /// Other programs transferred `bytes` on the same device.
         Foreign,
     }
 }
 
-/// A number that supports a verdict, with a command that shows it independently.
+/// A number that supports a verdict, with a command to check it independently.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Proof {
-    /// Layer of the counter.
+    /// The layer that the counter belongs to.
     pub layer: Layer,
-    /// Such as `reads completed by vda`.
+    /// For example, `reads completed by vda`.
     pub name: String,
     /// `I/Os` or `bytes`.
     pub unit: String,
@@ -86,20 +87,21 @@ pub struct Proof {
     /// Value at the end of the measured window; null if only the difference is known.
     pub after: Option<u64>,
     pub difference: i64,
-    /// Shell command to run before and after; null if only the runner counts it.
+    /// Shell command to run before and after; null if only the runner counts the value.
     pub command: Option<String>,
 }
 
 named_enum! {
     names: "snake_case";
-    /// What served an I/O, from top to bottom. An I/O counts for the lowest layer that it needed.
+    /// What served an I/O, from top to bottom. Each I/O is attributed to the lowest layer that it
+    /// needed.
     pub enum StorageLayer {
-        /// Memory of this host: the page cache of the target, or a filesystem in memory.
+        /// Memory of this host: the target's page cache, or a filesystem in memory.
         PageCache,
-        /// Memory below a block device: the page cache of a loop device's backing file, zram, a RAM
-        /// disk.
+        /// Memory below a block device: the page cache of a loop device's backing file, zram, or a
+        /// RAM disk.
         LowerCache,
-        /// Nothing: zeros of holes and unwritten extents.
+        /// No storage: zeros from holes and unwritten extents.
         Unwritten,
         Device,
         /// The layer could not be determined.
@@ -134,22 +136,23 @@ named_enum! {
     names: "snake_case";
     pub enum VerdictClass {
         Device,
-        /// Only in old runs, as are `merged`, `amplified` and `foreign`: now a modifier of `device`.
+        /// Only in old runs, like `merged`, `amplified` and `foreign`. It is now a modifier of
+        /// `device`.
         Readahead,
         PageCache,
         /// Served from memory below a block device.
         LowerCache,
-        /// Writes are in memory and did not reach the device.
+        /// Writes stayed in memory and did not reach the device.
         DeferredWrite,
-        /// Served by the device in fewer I/Os, because adjacent I/Os were merged.
+        /// Served by the device with fewer I/Os, because adjacent I/Os were merged.
         Merged,
         /// Extents without data.
         Unwritten,
         /// The device transferred more than was issued.
         Amplified,
-        /// Device, with foreign I/O at the same time.
+        /// Device, with concurrent foreign I/O.
         Foreign,
-        /// Several sources.
+        /// More than one source.
         Mixed,
         /// No I/O to a device.
         NoDevice,

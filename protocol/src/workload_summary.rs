@@ -1,4 +1,4 @@
-//! The workload of a run in lists.
+//! The workload of a run, as shown in lists.
 
 use crate::{
     plan::job::{BlockSizes, Mode, ResolvedJob},
@@ -15,9 +15,9 @@ pub struct WorkloadSummary {
     pub mode: Option<Mode>,
     /// First target and the number of other targets in all jobs, such as `/data/t1 +2`.
     pub target: String,
-    /// Kernel name of the block device of the first target.
+    /// Kernel name of the first target's block device.
     pub device: Option<String>,
-    /// Such as `randread`.
+    /// For example, `randread`.
     pub rw: String,
     /// Block size, such as `4k`, `4k-64k` or `8k,16k` (reads, writes).
     pub bs: String,
@@ -63,7 +63,7 @@ fn target_text(jobs: &[ResolvedJob]) -> String {
     }
 }
 
-/// Read and write sizes are separate only if they differ.
+/// Read and write sizes are shown separately only if they differ.
 fn bs_text(job: &ResolvedJob) -> String {
     let rw = job.pattern.rw;
     let bs = job.pattern.bs.map(sizes_text);

@@ -1,15 +1,15 @@
-//! A runner that does no I/O and emits the same events in every run, so that the server can be
+//! A runner that performs no I/O and emits the same events in every run, so that the server can be
 //! tested without disks. It parses jobs like the real runner. Tests select it with
 //! `LEADLINE_RUNNER`.
 //!
-//! The prefix of a job's name selects its behavior: `crash` (killed after five samples),
+//! The prefix of the job name selects its behavior: `crash` (killed after five samples),
 //! `ignore-sigterm`, `invalid-event` (after five samples), `fail` (ends with a failure), `error`
-//! (ends with an I/O error), `stall` (no I/O completes after five samples), `hang` (as `stall`, but
-//! does not exit after its report, and its output stays open when it is killed), `hours-N` (N hours
-//! of varying samples at once, ten per second; samples of the file `LEADLINE_FAKE_SAMPLES`, if set),
-//! `active-hours-N` (the same, then goes on). The device of target `/fake/vdb/x` is `vdb`. Names of
-//! started runs are appended to the file `LEADLINE_FAKE_STARTS`, names of other commands to
-//! `LEADLINE_FAKE_COMMANDS`.
+//! (ends with an I/O error), `stall` (no I/O completes after five samples), `hang` (like `stall`,
+//! but does not exit after its report, and its output stays open when it is killed), `hours-N`
+//! (writes N hours of varying samples immediately, ten per second of run time; uses the samples in
+//! the file `LEADLINE_FAKE_SAMPLES`, if set), `active-hours-N` (the same, but then keeps running).
+//! The device of target `/fake/vdb/x` is `vdb`. The names of started runs are appended to the file
+//! `LEADLINE_FAKE_STARTS`, and the names of other commands to `LEADLINE_FAKE_COMMANDS`.
 
 #![recursion_limit = "256"]
 
@@ -31,7 +31,7 @@ use std::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Samples before a crash or an invalid event.
+/// Number of samples before a crash or an invalid event.
 const SAMPLES_BEFORE_FAULT: u64 = 5;
 const DEFAULT_RUNTIME: Duration = Duration::from_millis(300);
 
@@ -74,7 +74,7 @@ fn plan(input: Value) -> ExitCode {
         plan_run(&input)
     };
     print(&plan);
-    exit_code(&problems_of(&plan))
+    exit_code(&plan_problems(&plan))
 }
 
 fn plan_study(input: Value) -> Value {
@@ -83,12 +83,12 @@ fn plan_study(input: Value) -> Value {
     let step = |(repeat, index, step): (u32, usize, &StepSpec)| {
         let mut plan = plan_run(&json!({"jobs": step.jobs, "sample_ms": step.run.sample_ms}));
         let path = format!("steps[{index}].");
-        let step_problems = problems_of(&plan).into_iter();
+        let step_problems = plan_problems(&plan).into_iter();
         problems.extend(step_problems.map(|problem| problem.with_path_prefix(&path)));
         plan["problems"] = json!([]);
         json!({"step": index + 1, "repeat": repeat, "sweep": step.sweep, "name": step.name, "note": step.note, "jobs": step.jobs, "plan": plan})
     };
-    // The real runner randomizes the order in each block.
+    // The real runner randomizes the order within each block.
     let turns = (1..=study.repeats).flat_map(|repeat| {
         let steps = study.steps.iter().enumerate();
         steps.map(move |(index, step)| (repeat, index, step))
@@ -106,7 +106,7 @@ fn plan_study(input: Value) -> Value {
     plan
 }
 
-fn problems_of(plan: &Value) -> Vec<Problem> {
+fn plan_problems(plan: &Value) -> Vec<Problem> {
     serde_json::from_value(plan["problems"].clone()).expect("problems")
 }
 
@@ -213,7 +213,7 @@ async fn run(input: &Value) -> ExitCode {
                 samples += 1;
                 events.write(match stalled_windows(&name, samples) {
                     0 => sample(run.sample_ms),
-                    windows => silent_sample(run.sample_ms, windows),
+                    windows => stalled_sample(run.sample_ms, windows),
                 });
             }
             _ = sigterm.recv(), if !name.starts_with("ignore-sigterm") => stopped = true,
@@ -253,14 +253,14 @@ fn stalled_windows(name: &str, samples: u64) -> u64 {
     if stalls { windows } else { 0 }
 }
 
-/// Another process keeps the output open for some seconds, even if this one is killed, like a
-/// thread that is blocked in the kernel.
+/// Keeps the output open in another process for some seconds, even if this process is killed, like
+/// a thread that is blocked in the kernel.
 async fn hold_output() {
     let holder = tokio::process::Command::new("sleep").arg("20").status();
     holder.await.expect("sleep(1) starts");
 }
 
-/// Writes the samples of a long run at once. Returns their number.
+/// Writes all samples of a long run immediately, and returns their number.
 fn write_samples(events: &mut EventWriter, hours: f64) -> u64 {
     let recorded = std::env::var_os("LEADLINE_FAKE_SAMPLES").map(|path| {
         let text = std::fs::read_to_string(path).expect("readable");
@@ -297,14 +297,14 @@ fn inject_fault(name: &str) {
     }
 }
 
-/// Appends a line to the file that an environment variable names.
+/// Appends a line to the file whose path is in an environment variable.
 fn append(variable: &str, line: &str) {
     if let Some(path) = std::env::var_os(variable) {
         let file = std::fs::File::options()
             .append(true)
             .create(true)
             .open(path);
-        // One write, because several programs append at the same time.
+        // A single write, because several processes append at the same time.
         let line = format!("{line}\n");
         let written = file.expect("writable").write_all(line.as_bytes());
         written.expect("writable");
@@ -346,15 +346,15 @@ fn resolved(job: &Job) -> Value {
         "refill_buffers": false, "buffer_compress_percentage": 0, "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0})
 }
 
-/// 100 reads of 4 KiB with the same latency.
+/// 100 reads of 4 KiB, all with the same latency.
 fn sample(sample_ms: u32) -> Value {
     let none = json!({"ios": 0, "bytes": 0, "lat_ns": []});
     json!({"type": "sample", "phase": "measure", "window_ms": sample_ms, "read": {"ios": 100, "bytes": 409_600, "lat_ns": [[500, 100]]},
         "write": none, "trim": none, "sync": none, "in_flight": 1, "errors": 0})
 }
 
-/// No completions in this window and those before it.
-fn silent_sample(sample_ms: u32, windows: u64) -> Value {
+/// No completions in this window and in the windows before it.
+fn stalled_sample(sample_ms: u32, windows: u64) -> Value {
     let mut sample = sample(sample_ms);
     sample["read"] = sample["write"].clone();
     sample["in_flight"] = 32.into();
@@ -362,7 +362,7 @@ fn silent_sample(sample_ms: u32, windows: u64) -> Value {
     sample
 }
 
-/// 32 reads were in flight at the end of the run and for `stalled_ms` before it.
+/// 32 reads were in flight at the end of the run and for the previous `stalled_ms`.
 fn add_stall(event: &mut Value, name: &str, end: Duration, stalled_ms: u64) {
     let report = &mut event["report"];
     let duration_ms = end.as_secs_f64() * 1e3;

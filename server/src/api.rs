@@ -21,5 +21,5 @@ pub(crate) mod state;
 pub(crate) mod streams;
 mod studies;
 
-/// Path prefix of all calls.
+/// Path prefix of all API endpoints.
 const API: &str = "/api/v1";

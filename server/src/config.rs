@@ -1,4 +1,4 @@
-//! Options of `leadline serve`. `resolve` applies all defaults.
+//! Options for `leadline serve`. `resolve` applies all defaults.
 
 use crate::api::auth::{token_file, tokens::Tokens};
 use anyhow::Context;
@@ -12,24 +12,24 @@ use std::{
     time::Duration,
 };
 
-/// Environment variables with tokens, which no other process needs to see.
+/// Environment variables with tokens. They are hidden from other processes.
 pub(crate) const TOKEN_VARIABLES: [&str; 3] = [
     "LEADLINE_TOKEN",
     "LEADLINE_READ_TOKEN",
     "LEADLINE_METRICS_TOKEN",
 ];
-/// Enough for a few disks, and few enough to leave CPUs for each run.
+/// Concurrent runs disturb each other's results.
 const MAX_RUNNING: usize = 1;
-/// Below the idle timeouts of common proxies.
+/// Shorter than the idle timeouts of common proxies.
 const HEARTBEAT_MS: u64 = 10_000;
-/// Located in the directory of the server program.
+/// In the directory of the server program.
 const RUNNER: &str = "leadline-runner";
-/// Attempts are not limited, so tokens must not be guessable.
+/// In characters. Sign-in attempts are not limited, so tokens must not be guessable.
 const MIN_TOKEN: usize = 16;
 
 #[derive(Args, Clone, Debug)]
 pub struct DataDir {
-    /// Directory of the database, the token and default targets
+    /// Directory of the database, the token and the default targets
     #[arg(
         id = "data_dir",
         long = "data-dir",
@@ -52,11 +52,11 @@ pub struct Config {
     listen: String,
     #[command(flatten)]
     data: DataDir,
-    /// Directory in which files may be targets; repeatable [env: LEADLINE_TARGET_ROOT, separated by
-    /// colons] [default: DATA_DIR/targets]
+    /// Directory whose files may be used as targets; repeatable [env: LEADLINE_TARGET_ROOT,
+    /// separated by colons] [default: DATA_DIR/targets]
     #[arg(long = "target-root", value_name = "DIR")]
     target_roots: Vec<PathBuf>,
-    /// Permit raw writes to the device with this identity, as shown on the page Devices; repeatable
+    /// Permit raw writes to the device with this identity, as shown on the Devices page; repeatable
     /// [env: LEADLINE_ALLOW_RAW_WRITE, separated by commas]
     #[arg(long = "allow-raw-write", value_name = "IDENTITY")]
     raw_writes: Vec<String>,
@@ -68,7 +68,7 @@ pub struct Config {
         conflicts_with = "no_auth"
     )]
     token: Option<String>,
-    /// Token that permits calls that change nothing
+    /// Token that permits read-only requests
     #[arg(
         long,
         env = "LEADLINE_READ_TOKEN",
@@ -77,7 +77,7 @@ pub struct Config {
         conflicts_with = "no_auth"
     )]
     read_token: Option<String>,
-    /// Token that permits GET /api/v1/metrics only
+    /// Token that permits only GET /api/v1/metrics
     #[arg(
         long,
         env = "LEADLINE_METRICS_TOKEN",
@@ -86,7 +86,7 @@ pub struct Config {
         conflicts_with = "no_auth"
     )]
     metrics_token: Option<String>,
-    /// Disable authentication; loopback addresses only
+    /// Disable authentication; allowed on loopback addresses only
     #[arg(long)]
     no_auth: bool,
     /// Additional host name of this server; repeatable
@@ -101,7 +101,7 @@ pub struct Config {
     /// device never overlap
     #[arg(long, env = "LEADLINE_MAX_RUNNING", value_name = "N", default_value_t = MAX_RUNNING)]
     max_running: usize,
-    /// Interval of heartbeats on WebSockets, in milliseconds
+    /// WebSocket heartbeat interval, in milliseconds
     #[arg(
         long,
         env = "LEADLINE_HEARTBEAT_MS",
@@ -134,7 +134,7 @@ pub(crate) struct ResolvedConfig {
     pub listen: SocketAddr,
     pub data_dir: PathBuf,
     pub target_roots: Vec<PathBuf>,
-    /// Identities of the devices that may be written.
+    /// Identities of devices that raw writes are permitted to.
     pub raw_writes: Vec<String>,
     /// `None` disables authentication.
     pub tokens: Option<Tokens>,
@@ -145,7 +145,7 @@ pub(crate) struct ResolvedConfig {
 }
 
 impl Config {
-    /// Creates missing directories.
+    /// Resolves defaults and creates missing directories.
     pub(crate) fn resolve(self) -> anyhow::Result<ResolvedConfig> {
         let listen = parse_address(&self.listen)?;
         check_no_auth(self.no_auth, listen.ip())?;
@@ -153,7 +153,7 @@ impl Config {
         let environment = std::env::var_os("LEADLINE_TARGET_ROOT");
         let target_roots = match target_roots(self.target_roots, environment) {
             roots if roots.is_empty() => vec![create_dir(&data_dir.join("targets"))?],
-            roots => existing(&roots)?,
+            roots => canonical_roots(&roots)?,
         };
         let tokens = match self.token {
             _ if self.no_auth => None,
@@ -220,7 +220,7 @@ fn check_token(option: &str, token: String) -> anyhow::Result<String> {
     Ok(token)
 }
 
-/// Command line or environment, in this order.
+/// From the command line or else the environment.
 fn target_roots(arguments: Vec<PathBuf>, environment: Option<OsString>) -> Vec<PathBuf> {
     if !arguments.is_empty() {
         return arguments;
@@ -233,9 +233,9 @@ fn target_roots(arguments: Vec<PathBuf>, environment: Option<OsString>) -> Vec<P
     }
 }
 
-/// Returns the canonical paths. A missing directory is not created: it may be a mount point whose
-/// filesystem is not mounted.
-fn existing(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+/// Returns the canonical paths. Missing directories are not created, because they may be mount
+/// points whose filesystem is not mounted.
+fn canonical_roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let canonical = |root: &PathBuf| {
         let path = root.canonicalize().ok().filter(|path| path.is_dir());
         path.with_context(|| {
@@ -248,7 +248,8 @@ fn existing(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     roots.iter().map(canonical).collect()
 }
 
-/// Creates the directory if necessary, for its owner only, and returns its canonical path.
+/// Creates the directory if necessary, accessible only to its owner, and returns its canonical
+/// path.
 fn create_dir(directory: &Path) -> anyhow::Result<PathBuf> {
     let mut private = DirBuilder::new();
     private.recursive(true).mode(0o700);

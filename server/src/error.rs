@@ -15,10 +15,10 @@ pub(crate) enum Error {
     /// Not possible in the current state.
     #[error("{detail}")]
     Conflict { code: &'static str, detail: String },
-    /// All problems of the request.
+    /// All problems with the request.
     #[error("{}", first_problem(.0))]
     Rejected(Vec<Problem>),
-    #[error("Run #{0} has changed since it was loaded. Load it again and repeat the change.")]
+    #[error("Run #{0} has changed since it was loaded. Reload it and repeat the change.")]
     ChangedMeanwhile(u64),
     #[error("The queue is full ({0} runs are waiting). Wait for runs to finish, or cancel some.")]
     QueueFull(usize),
@@ -30,14 +30,14 @@ pub(crate) enum Error {
     Stopping,
     #[error("{0}")]
     Store(#[from] StoreFault),
-    /// Details are only logged.
+    /// Details appear only in the log.
     #[error(transparent)]
     Internal(anyhow::Error),
 }
 
 impl From<anyhow::Error> for Error {
     fn from(error: anyhow::Error) -> Self {
-        match StoreFault::of(&error) {
+        match StoreFault::from_error(&error) {
             Some(fault) => Self::Store(fault),
             None => Self::Internal(error),
         }
@@ -71,7 +71,7 @@ impl Error {
             "confirmation_used",
             "confirm",
             format!("The confirmation {entry} has already started a run."),
-            "Plan the run again, and confirm it again.",
+            "Plan the run and confirm it again.",
         )])
     }
 
@@ -79,7 +79,7 @@ impl Error {
         Self::Conflict {
             code: "damaged",
             detail: format!(
-                "The stored result of run #{run} differs from its checksum. Compare without it, or restore the database from a copy."
+                "The stored result of run #{run} differs from its checksum. Compare without it, or restore the database from a backup."
             ),
         }
     }
@@ -93,7 +93,7 @@ impl Error {
         )
     }
 
-    /// The run or study created with an idempotency key no longer exists.
+    /// The run or study that was created with an idempotency key no longer exists.
     pub(crate) fn created_and_deleted(what: &str) -> Self {
         Self::Conflict {
             code: "deleted",

@@ -1,4 +1,4 @@
-//! The event journal of a run, the buffer of its latest events, and subscriptions to both.
+//! A run's event journal, the buffer of its latest events, and subscriptions to both.
 
 pub(crate) mod buffer;
 pub(crate) mod journal;

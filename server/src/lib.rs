@@ -1,4 +1,4 @@
-//! Server of Leadline: queues runs, stores their events and streams them to browsers.
+//! The Leadline server: queues runs, stores their events and streams them to browsers.
 #![forbid(unsafe_code)]
 
 pub mod api;

@@ -3,17 +3,17 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// How a file is locked, as in `/proc/locks`.
+/// Lock type, as in `/proc/locks`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LockKind {
-    /// By `flock`.
+    /// A `flock` lock.
     Flock,
-    /// By `fcntl`, as SQLite does.
+    /// A `fcntl` lock, as used by SQLite.
     Posix,
 }
 
-/// The other process that holds an exclusive lock of a file, such as `process 4321 (sqlite3)`.
-/// `None` if there is none, or if it is in another PID namespace.
+/// Returns the other process that holds an exclusive lock on a file, such as `process 4321
+/// (sqlite3)`. Returns `None` if there is none or it is in another PID namespace.
 pub(crate) fn lock_holder(path: &Path, kind: LockKind) -> Option<String> {
     let inode = std::fs::metadata(path).ok()?.ino();
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
@@ -26,8 +26,8 @@ pub(crate) fn lock_holder(path: &Path, kind: LockKind) -> Option<String> {
     Some(format!("process {pid} ({})", name.trim()))
 }
 
-/// The process ID in a line like `1: POSIX  ADVISORY  WRITE 4321 fe:00:1234 120 120`, if it has the
-/// inode number. Device numbers differ from those of `stat` on some filesystems.
+/// The process ID in a line like `1: POSIX  ADVISORY  WRITE 4321 fe:00:1234 120 120`, if its inode
+/// number matches. On some filesystems, the device numbers differ from those of `stat`.
 fn holder(line: &str, inode: u64, kind: LockKind) -> Option<u32> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [_, found, _, "WRITE", pid, file, ..] = fields[..] else {
@@ -55,9 +55,9 @@ mod tests {
             ("1: POSIX  ADVISORY  READ 4321 fe:00:1234 123 123", None),
             ("1: POSIX  ADVISORY  WRITE 4321 fe:00:123 120 120", None),
             ("1: FLOCK  ADVISORY  WRITE 4321 fe:00:1234 0 EOF", None),
-            // Waits for the lock.
+            // Waiting for the lock.
             ("1: -> POSIX  ADVISORY  WRITE 4321 fe:00:1234 120 120", None),
-            // An open file description, which has no process.
+            // Open file description locks have no process.
             ("1: OFDLCK ADVISORY  WRITE -1 fe:00:1234 0 EOF", None),
         ] {
             assert_eq!(holder(line, 1234, LockKind::Posix), expected, "{line}");

@@ -1,4 +1,4 @@
-//! The log on standard error. `RUST_LOG` selects levels, for example `warn,leadline_server=debug`.
+//! The log on standard error. `RUST_LOG` sets the levels, for example `warn,leadline_server=debug`.
 
 use crate::config::LogFormat;
 use std::io::IsTerminal;
@@ -20,7 +20,7 @@ pub fn init(format: LogFormat) {
     }
 }
 
-/// Levels from `RUST_LOG`. An invalid value selects the default.
+/// Levels from `RUST_LOG`. If it is invalid, the default is used.
 fn filter() -> Targets {
     let levels = std::env::var("RUST_LOG").ok();
     let selected = levels.filter(|levels| !levels.is_empty());

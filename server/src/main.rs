@@ -1,4 +1,4 @@
-//! Command line of the server.
+//! The server's command line.
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
@@ -27,11 +27,11 @@ enum Command {
     /// Serve the web interface and the HTTP API
     #[command(args_override_self = true)]
     Serve(Box<Config>),
-    /// Print a link that signs in one browser, once
+    /// Print a single-use link that signs in a browser
     Login(LoginArgs),
     /// Copy the database to a new file; the server may be running
     Backup(BackupArgs),
-    /// Print the OpenAPI document of the HTTP API
+    /// Print the HTTP API's OpenAPI document
     Openapi,
 }
 

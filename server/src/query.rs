@@ -1,5 +1,4 @@
-//! Derived views of stored runs: filters of lists, time series, comparisons, exports and flame
-//! graphs.
+//! Derived views of stored runs: list filters, time series, comparisons, exports and flame graphs.
 
 pub(crate) mod compare;
 pub(crate) mod export;

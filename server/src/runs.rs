@@ -1,9 +1,9 @@
-//! Service of runs and studies.
+//! The service that manages runs and studies.
 //!
 //! `Runs` is implemented in several modules: user operations here and in the submodules, runner
 //! processes in `supervisor`, and studies in `studies`. A run is started at most once: the status
 //! change from `queued` is on disk before its runner starts, and runs that had left the queue when
-//! the server died become `interrupted`.
+//! the server crashed become `interrupted`.
 
 pub(crate) mod cancel;
 pub(crate) mod maintenance;
@@ -35,27 +35,27 @@ use tokio::sync::{Notify, Semaphore, broadcast, watch};
 /// Number of `RunsEvent`s that a subscriber may lag behind.
 const MAX_LAG: usize = 256;
 
-/// Clones share their state.
+/// Clones share state.
 #[derive(Clone)]
 pub(crate) struct Runs {
     pub store: Store,
     pub runner: Runner,
     scheduler: Arc<Mutex<SchedulerState>>,
-    /// Held from the insertion of a run until it is queued, so that the queue is in order of
-    /// numbers.
+    /// Held from the insertion of a run until it is queued, so that the queue is ordered by run
+    /// number.
     pub admission: Arc<tokio::sync::Mutex<()>>,
     /// `RunsEvent`s as JSON.
     pub changes: broadcast::Sender<Arc<str>>,
     /// Notified when a run has released its locks.
     pub released: watch::Sender<()>,
-    /// Notified when a run was deleted.
+    /// Notified when a run has been deleted.
     pub deleted: Arc<Notify>,
     pub phase: watch::Sender<ServerPhase>,
     max_streams: usize,
     pub stream_permits: Arc<Semaphore>,
 }
 
-/// Runs a task to completion even if the client disconnects and the request is dropped.
+/// Runs a task to completion even if the client disconnects and its request is dropped.
 pub(crate) async fn detached<T: Send + 'static>(
     task: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
@@ -65,7 +65,7 @@ pub(crate) async fn detached<T: Send + 'static>(
 }
 
 impl Runs {
-    /// `recover` must be called next.
+    /// The caller must call `recover` next.
     pub(crate) fn new(
         store: Store,
         runner: Runner,
@@ -98,7 +98,7 @@ impl Runs {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the status of a run without a runner. `epoch`: `COMPLETE` or `SHORTENED`.
+    /// Changes the status of a run that has no runner. `epoch` is `COMPLETE` or `SHORTENED`.
     pub(crate) async fn set_status(
         &self,
         number: u64,
@@ -115,7 +115,8 @@ impl Runs {
         changed.map(|_| ())
     }
 
-    /// Changes name, tags or notes. `expected`: etag of the run that the caller has seen.
+    /// Changes the name, tags or notes. `expected` is the etag of the version that the caller has
+    /// read.
     pub(crate) async fn patch(
         &self,
         number: u64,
@@ -131,10 +132,10 @@ impl Runs {
         self.get(number).await
     }
 
-    /// Deletes a run that has ended. Its events are removed later.
+    /// Deletes a finished run. Its events are removed later.
     pub(crate) async fn delete(&self, number: u64) -> Result<(), Error> {
         let runs = self.clone();
-        // Detached: a transaction dropped midway keeps its lock until its statement ends.
+        // Detached, because a transaction dropped midway keeps its lock until its statement ends.
         detached(async move { runs.delete_run(number).await }).await
     }
 

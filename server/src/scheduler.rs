@@ -1,4 +1,4 @@
-//! Decides which runs start, and how runs change status. Pure.
+//! Decides which runs start and how their status changes. Pure.
 
 pub(crate) mod locks;
 pub(crate) mod outcome;

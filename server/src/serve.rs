@@ -1,5 +1,5 @@
-//! Lifecycle of the server: lock the data directory, recover runs, listen, and on a signal stop
-//! runs and connections within five seconds.
+//! The server lifecycle: locks the data directory, recovers runs and listens. On a signal, it stops
+//! runs and closes connections within five seconds.
 
 pub mod backup;
 mod banner;
@@ -39,7 +39,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(800);
 /// Serves until SIGINT or SIGTERM.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
     let config = config.resolve()?;
-    let limits = Limits::of(raise_file_limit());
+    let limits = Limits::from_open_files(raise_file_limit());
     let mut lock = DataDirLock::acquire(&config.data_dir).await?;
     let store = Store::open(&config.data_dir.join("leadline.db")).await?;
     tokio::spawn(store.clone().watch());
@@ -72,7 +72,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     let banner = Banner {
         config: &config,
         address,
-        // The output of a service is kept in logs.
+        // The output of a service is kept in logs, so the link is printed only on a terminal.
         login_path: io::stdout()
             .is_terminal()
             .then(|| auth.login_path().ok())
@@ -96,30 +96,31 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Open sockets of clients.
+/// Limits on open client sockets.
 struct Limits {
     connections: usize,
     streams: usize,
 }
 
 impl Limits {
-    /// More than a team has browsers and scripts.
-    const MOST: Self = Self {
+    /// More than enough for the browsers and scripts of a team.
+    const MAX: Self = Self {
         connections: 1024,
         streams: 2048,
     };
 
-    /// Leaves descriptors for the database and for starting runs. `files`: open-file limit.
-    fn of(files: u64) -> Self {
+    /// Leaves file descriptors for the database and for starting runs. `files` is the open-file
+    /// limit.
+    fn from_open_files(files: u64) -> Self {
         let free = usize::try_from(files).unwrap_or(usize::MAX) / 2;
         Self {
-            connections: (free / 3).clamp(1, Self::MOST.connections),
-            streams: (free / 3 * 2).clamp(1, Self::MOST.streams),
+            connections: (free / 3).clamp(1, Self::MAX.connections),
+            streams: (free / 3 * 2).clamp(1, Self::MAX.streams),
         }
     }
 }
 
-/// Raises the soft open-file limit to the hard one, and returns it.
+/// Raises the soft open-file limit to the hard limit and returns it.
 fn raise_file_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {
@@ -133,8 +134,8 @@ fn raise_file_limit() -> u64 {
     raised.current.unwrap_or(u64::MAX)
 }
 
-/// Stops the runs on the first signal, and stops waiting for them on the second. Then closes the
-/// connections.
+/// Stops the runs on the first signal, and stops waiting for them on the second. Closes the
+/// connections afterward.
 async fn stop_on_signal(runs: &Runs, stop: oneshot::Sender<()>) {
     wait_for_signal().await;
     tracing::info!("stopping");

@@ -1,9 +1,9 @@
-//! SQLite database. SQL occurs only here and in the modules below.
+//! SQLite database. Only this module and its submodules contain SQL.
 //!
-//! One connection writes, a few read (WAL). Status changes and reports are synced to disk
-//! (`synchronous=FULL`). Samples are committed without a sync (`NORMAL`), so that storing them does
-//! not disturb the measurement: they survive a crash of the server, and a power failure once the
-//! next status change is committed.
+//! There is one writer connection and a few reader connections (WAL). Status changes and reports
+//! are synced to disk (`synchronous=FULL`). Samples are committed without a sync (`NORMAL`), so
+//! that storing them does not disturb the measurement. They survive a server crash, and they
+//! survive a power failure once the next status change is committed.
 
 pub(crate) mod backup;
 mod chunks;
@@ -45,24 +45,26 @@ use tokio::{
     time::timeout,
 };
 
-/// Time to wait for a transaction at the end.
+/// How long to wait for a transaction when closing.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Handle of the database; clones share it.
+/// Database handle; clones share the database.
 #[derive(Clone)]
 pub(crate) struct Store {
-    /// `None` while a transaction owns the connection, and after a transaction without commit.
+    /// `None` while a transaction owns the connection, and after a transaction that was not
+    /// committed.
     writer: Arc<Mutex<Option<SqliteConnection>>>,
     writer_options: SqliteConnectOptions,
     readers: SqlitePool,
     health: Arc<Health>,
-    /// Identity of the database.
+    /// Database ID.
     id: Arc<str>,
     spool_dir: Arc<Path>,
 }
 
-/// A write transaction. Dropping it without a commit closes its connection, which rolls back; the
-/// next transaction connects again. This includes failed commits (full disk) and cancelled futures.
+/// A write transaction. Dropping it without a commit closes its connection, which rolls it back;
+/// the next transaction opens a new connection. This covers failed commits (full disk) and
+/// cancelled futures.
 struct WriteTransaction<'a> {
     writer: MutexGuard<'a, Option<SqliteConnection>>,
     connection: SqliteConnection,
@@ -70,13 +72,13 @@ struct WriteTransaction<'a> {
 }
 
 impl Store {
-    /// Begins a transaction that is on disk when committed: it survives a power failure.
+    /// Begins a transaction that is synced to disk on commit, so that it survives a power failure.
     async fn begin(&self) -> Result<WriteTransaction<'_>> {
         self.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
             .await
     }
 
-    /// Begins a transaction that survives a crash of the server, but not a power failure.
+    /// Begins a transaction that survives a server crash but not a power failure.
     async fn begin_unsynced(&self) -> Result<WriteTransaction<'_>> {
         self.begin_with("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")
             .await
@@ -101,12 +103,12 @@ impl Store {
         })
     }
 
-    /// Identity of the database.
+    /// Database ID.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// Directory of events that could not be stored.
+    /// Directory for events that could not be stored.
     pub(crate) fn spool_dir(&self) -> &Path {
         &self.spool_dir
     }
@@ -114,12 +116,12 @@ impl Store {
     /// Closes all connections and moves the write-ahead log into the database file.
     pub(crate) async fn close(&self) {
         self.readers.close().await;
-        // A transaction may wait for a database that another process has locked.
+        // A transaction may be waiting because another process has locked the database.
         let Ok(mut writer) = timeout(LOCK_TIMEOUT, self.writer.lock()).await else {
             return;
         };
         if let Some(mut writer) = writer.take() {
-            // After a failure the log stays as it is, and the next start recovers it.
+            // On failure, the log stays in place, and the next start recovers it.
             let _ = raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")
                 .execute(&mut writer)
                 .await;
@@ -130,7 +132,7 @@ impl Store {
 
 impl WriteTransaction<'_> {
     /// # Errors
-    /// Also fails if the file was replaced before the changes were on disk.
+    /// Also fails if the database file was replaced before the changes were on disk.
     async fn commit(self) -> Result<()> {
         let health = self.health;
         let committed = health.observe(self.try_commit().await);

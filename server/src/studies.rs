@@ -1,6 +1,6 @@
 //! Studies: runs submitted together and executed in order. All runs of a study are queued
-//! immediately; a common lock keeps them in order. The status of a study is not stored; it follows
-//! from its runs.
+//! immediately, and a shared lock keeps them in order. The status of a study is not stored; it is
+//! derived from its runs.
 
 pub(crate) mod cancel;
 pub(crate) mod cleanup;
@@ -18,7 +18,7 @@ use leadline_protocol::{
     },
 };
 
-/// Studies per page.
+/// Default number of studies per page.
 const DEFAULT_LIMIT: u32 = 50;
 /// A page contains the runs of all its studies.
 const MAX_LIMIT: u32 = 100;
@@ -29,7 +29,7 @@ impl Runs {
         for run in &mut stored.runs {
             run.queue = self.scheduler().queue.position(run.number);
         }
-        let verdicts = self.store.verdicts_of_study(number).await?;
+        let verdicts = self.store.study_verdicts(number).await?;
         Ok(summary::study(stored, &verdicts))
     }
 
@@ -60,7 +60,7 @@ impl Runs {
         })
     }
 
-    /// Id in the file names of the run's study, if it has one.
+    /// Returns the file ID of the run's study, if it has one.
     pub(crate) async fn study_file_id(&self, run: &RunSummary) -> anyhow::Result<Option<String>> {
         let Some(study) = run.study else {
             return Ok(None);

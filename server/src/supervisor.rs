@@ -1,4 +1,4 @@
-//! Runner processes. Only this module starts runners.
+//! Runner processes. Only this module starts them.
 
 pub(crate) mod dispatch;
 pub(crate) mod host_cache;

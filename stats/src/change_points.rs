@@ -1,29 +1,30 @@
-//! Change points of a history: at which results the level of a metric changed.
+//! Change points of a history: the results at which the level of a metric changed.
 //!
-//! E-divisive means (Matteson and James, Journal of the American Statistical Association 109, 2014)
-//! in the variant of Hunter and Apache Otava (Fleming et al., ICPE 2023): the history is divided in
-//! overlapping windows at the point with the largest energy distance between both sides; the test is
-//! Student's t instead of random permutations, so results are deterministic; weak points are then
-//! merged, weakest first. As in Otava, the variances of the t-test are those of the population.
+//! Uses E-divisive means (Matteson and James, Journal of the American Statistical Association 109,
+//! 2014), in the variant of Hunter and Apache Otava (Fleming et al., ICPE 2023). The history is
+//! divided, in overlapping windows, at the point with the largest energy distance between the two
+//! sides. The test is Student's t-test instead of random permutations, so results are
+//! deterministic. Weak points are then removed by merging the adjacent parts, weakest first. As in
+//! Otava, the t-test uses population variances.
 
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::beta_reg;
 
-/// A part before and one after a change.
+/// One value before and one value after a change.
 const SHORTEST_WINDOW: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// Number of results in which a change point is searched at a time, at least 2.
+    /// Number of results that are searched for a change point at a time, at least 2.
     pub window: usize,
-    /// Largest p-value of a change point.
+    /// Maximum p-value of a change point.
     pub max_p: f64,
-    /// Smallest change, relative to the smaller of both means: 0.02 for 2 %.
+    /// Minimum change relative to the smaller of the two means: 0.02 for 2 %.
     pub min_change: f64,
 }
 
 impl Default for Parameters {
-    /// The defaults of Otava.
+    /// Otava's defaults.
     fn default() -> Self {
         Self {
             window: 50,
@@ -35,17 +36,17 @@ impl Default for Parameters {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangePoint {
-    /// Of the first result after the change.
+    /// Index of the first result after the change.
     pub index: usize,
     pub p_value: f64,
-    /// From the change point before, or the start.
+    /// Mean from the previous change point, or the start, to this one.
     pub mean_before: f64,
-    /// To the next change point, or the end.
+    /// Mean from this change point to the next one, or the end.
     pub mean_after: f64,
 }
 
 impl ChangePoint {
-    /// Relative to the smaller of both means; 0 for means of 0.
+    /// Change relative to the smaller of the two means; 0 if both means are 0.
     fn change(&self) -> f64 {
         let relative = |from: f64, to: f64| if from == 0.0 { 0.0 } else { to / from - 1.0 };
         let forward = relative(self.mean_before, self.mean_after).abs();
@@ -53,14 +54,14 @@ impl ChangePoint {
     }
 }
 
-/// The change points of finite values, in order.
+/// Returns the change points of finite values, in order.
 ///
 /// # Panics
 /// The window is shorter than 2.
 pub fn find(values: &[f64], parameters: &Parameters) -> Vec<ChangePoint> {
     let Parameters { window, max_p, .. } = *parameters;
     assert!(window >= SHORTEST_WINDOW, "window {window}");
-    // Otava finds weak points first, and merges them with the required p-value.
+    // Like Otava, first finds weak points, then merges them with the required p-value.
     let weak_p = match max_p {
         _ if max_p < 0.05 => max_p * 10.0,
         _ if max_p < 0.5 => max_p * 2.0,
@@ -80,7 +81,8 @@ pub fn find(values: &[f64], parameters: &Parameters) -> Vec<ChangePoint> {
     merge(values, indexes, parameters)
 }
 
-/// Divides at the most different point of all parts until that is not significant.
+/// Repeatedly divides at the point with the largest distance in any part, until that point is not
+/// significant.
 fn divide(values: &[f64], max_p: f64) -> Vec<usize> {
     let distances = Distances::new(values);
     let mut points: Vec<usize> = Vec::new();
@@ -104,9 +106,9 @@ fn divide(values: &[f64], max_p: f64) -> Vec<usize> {
     }
 }
 
-/// Sums of the distances |x − y| of values, for the energy distance.
+/// Sums of distances |x − y| between values, for the energy distance.
 struct Distances {
-    /// `sums[j][i]`: of value j to the first i values.
+    /// `sums[j][i]` is the sum of the distances from value j to the first i values.
     sums: Vec<Vec<f64>>,
 }
 
@@ -129,8 +131,8 @@ impl Distances {
         self.sums[value][end] - self.sums[value][start]
     }
 
-    /// The index that divides the values from `start` up to any end at the largest energy distance
-    /// (formula 5 of Matteson and James), and that distance.
+    /// Returns the index that divides the values from `start` up to any end with the largest energy
+    /// distance (formula 5 of Matteson and James), and that distance.
     fn most_different(&self, start: usize, end: usize) -> (usize, f64) {
         let mut largest = (start + 1, f64::NEG_INFINITY);
         let mut left = 0.0;
@@ -141,7 +143,7 @@ impl Distances {
                 cross += self.between(last, start, index);
                 right += self.between(last, index, last);
                 let (n, m) = ((index - start) as f64, (last + 1 - index) as f64);
-                // Mean distances; a part of one value has none.
+                // Mean distance within a part; 0 for a single value.
                 let within = |sum: f64, count: f64| {
                     if count > 1.0 {
                         sum / (count - 1.0)
@@ -160,11 +162,11 @@ impl Distances {
     }
 }
 
-/// Removes points until all are significant and large enough, weakest first.
+/// Removes points, weakest first, until all remaining points are significant and large enough.
 ///
 /// As in Otava, only the two points after a removed one are tested again, although the part before
-/// it changes as well: which points remain is the same as in Otava. The results are those of the
-/// final parts.
+/// it changes as well, so that the same points remain as in Otava. The returned values are those of
+/// the final parts.
 fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<ChangePoint> {
     let of_part = |indexes: &[usize], position: usize| {
         let before = position.checked_sub(1).map_or(0, |before| indexes[before]);
@@ -183,9 +185,9 @@ fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<Ch
     };
     let mut indexes = indexes;
     let mut points = of_all(&indexes);
-    while let Some(mut weakest) = extreme(&points, |point| point.p_value) {
+    while let Some(mut weakest) = first_maximum(&points, |point| point.p_value) {
         if points[weakest].p_value < parameters.max_p {
-            weakest = extreme(&points, |point| -point.change()).unwrap_or(weakest);
+            weakest = first_maximum(&points, |point| -point.change()).unwrap_or(weakest);
             if points[weakest].change() > parameters.min_change {
                 break;
             }
@@ -199,8 +201,8 @@ fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<Ch
     of_all(&indexes)
 }
 
-/// The first point with the largest value.
-fn extreme(points: &[ChangePoint], value: impl Fn(&ChangePoint) -> f64) -> Option<usize> {
+/// Returns the first point with the largest value.
+fn first_maximum(points: &[ChangePoint], value: impl Fn(&ChangePoint) -> f64) -> Option<usize> {
     let larger = |a: usize, b: usize| {
         if value(&points[b]) > value(&points[a]) {
             b
@@ -211,7 +213,7 @@ fn extreme(points: &[ChangePoint], value: impl Fn(&ChangePoint) -> f64) -> Optio
     (0..points.len()).reduce(larger)
 }
 
-/// Student's t-test of the parts before and after an index.
+/// Student's t-test comparing the parts before and after an index.
 fn test(values: &[f64], start: usize, index: usize, end: usize) -> ChangePoint {
     let (before, after) = (&values[start..index], &values[index..end]);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
@@ -253,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_found_at_its_first_value() {
+    fn step_is_detected_at_its_first_value() {
         let values: Vec<f64> = (0..40_u32)
             .map(|i| f64::from(100 + i % 3 + if i >= 25 { 8 } else { 0 }))
             .collect();
@@ -277,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn thousand_results_are_fast() {
+    fn a_thousand_results_are_fast() {
         let values: Vec<f64> = (0..1000_u32).map(|i| f64::from(i * 7919 % 101)).collect();
         let start = std::time::Instant::now();
         find(&values, &Parameters::default());

@@ -1,4 +1,4 @@
-//! Ratio of two groups of runs, and the verdict about it.
+//! The ratio between two groups of runs, and its verdict.
 
 use crate::{CONFIDENCE, Estimate, PROBABILITY_ERROR, paired, ranks::merge_equal, unpaired};
 use serde::{Deserialize, Serialize};
@@ -11,23 +11,24 @@ pub enum Better {
     Lower,
 }
 
-/// How the runs of two groups belong together.
+/// How the runs of two groups are related.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
-    /// Blocks of one run of each group, one after the other in random order.
+    /// Each block has one run of each group, one after the other in random order.
     Paired,
     /// Two groups of the same size.
     Unpaired,
 }
 
 impl Design {
-    /// The smallest two-sided p-value of `runs` pairs, or of two groups of `runs` each.
+    /// The smallest possible two-sided p-value with `runs` pairs, or with two groups of `runs`
+    /// each.
     pub fn smallest_p(self, runs: usize) -> f64 {
         let runs = u32::try_from(runs).unwrap_or(u32::MAX);
         let orders = match self {
             Self::Paired => 2.0_f64.powf(f64::from(runs)),
-            // The number of ways to choose `runs` of twice as many.
+            // The number of ways to choose `runs` out of twice as many.
             Self::Unpaired => (1..=runs)
                 .map(|i| f64::from(runs + i) / f64::from(i))
                 .product(),
@@ -35,23 +36,24 @@ impl Design {
         (2.0 / orders).min(1.0)
     }
 
-    /// The smallest number of pairs, or of runs of each group, with which p-values of at most
-    /// `level` are possible.
+    /// The smallest number of pairs, or of runs per group, at which p-values of at most `level` are
+    /// possible.
     pub fn fewest_runs(self, level: f64) -> usize {
         let is_possible = |runs: &usize| self.smallest_p(*runs) <= level + PROBABILITY_ERROR;
         (1..1024).find(is_possible).unwrap_or(usize::MAX)
     }
 }
 
-/// How a metric of B compares with that of A.
+/// How a metric of B compares with the same metric of A.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The difference is significant, and the interval is neither inside the threshold nor contains 1.
+    /// The difference is significant, and the interval neither contains 1 nor lies within the
+    /// threshold.
     Better,
-    /// As [`Verdict::Better`], in the other direction.
+    /// Like [`Verdict::Better`], in the opposite direction.
     Worse,
-    /// The interval is inside the threshold.
+    /// The interval is within the threshold.
     Equivalent,
     /// Anything else: more runs are needed.
     Undecided,
@@ -59,11 +61,11 @@ pub enum Verdict {
     TooFew,
 }
 
-/// Ratio B / A of a metric.
+/// The ratio B / A of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     pub estimate: Estimate,
-    /// Two-sided, of the hypothesis that the ratio is 1.
+    /// Two-sided p-value of the null hypothesis that the ratio is 1.
     pub p_value: f64,
 }
 
@@ -72,13 +74,13 @@ pub struct Ratio {
 #[serde(rename_all = "snake_case")]
 pub enum NoRatio {
     Empty,
-    /// Too many values for the exact distributions.
+    /// There are too many values to compute the exact distributions.
     TooMany,
     /// A value is zero, negative or not a number, so it has no logarithm.
     NotPositive,
 }
 
-/// Compares runs that were made in pairs: `pairs` of (A, B).
+/// Compares runs that were performed in pairs: `pairs` of (A, B).
 ///
 /// # Errors
 /// The values have no ratio.
@@ -86,10 +88,10 @@ pub fn compare_pairs(pairs: &[(f64, f64)]) -> Result<Ratio, NoRatio> {
     compare_pairs_at(pairs, CONFIDENCE)
 }
 
-/// [`compare_pairs`] with an interval of another confidence.
+/// Like [`compare_pairs`], with a different confidence level.
 ///
 /// # Errors
-/// As [`compare_pairs`].
+/// As for [`compare_pairs`].
 pub fn compare_pairs_at(pairs: &[(f64, f64)], confidence: f64) -> Result<Ratio, NoRatio> {
     let values = pairs.iter().flat_map(|(a, b)| [*a, *b]);
     check(values, pairs.len(), paired::MAX_PAIRS)?;
@@ -108,10 +110,10 @@ pub fn compare_groups(a: &[f64], b: &[f64]) -> Result<Ratio, NoRatio> {
     compare_groups_at(a, b, CONFIDENCE)
 }
 
-/// [`compare_groups`] with an interval of another confidence.
+/// Like [`compare_groups`], with a different confidence level.
 ///
 /// # Errors
-/// As [`compare_groups`].
+/// As for [`compare_groups`].
 pub fn compare_groups_at(a: &[f64], b: &[f64], confidence: f64) -> Result<Ratio, NoRatio> {
     let values = a.iter().chain(b).copied();
     let fewest = if a.is_empty() || b.is_empty() {
@@ -141,13 +143,13 @@ fn check(mut values: impl Iterator<Item = f64>, count: usize, max: usize) -> Res
 }
 
 impl Ratio {
-    /// `threshold`: smallest ratio that matters, such as 1.02. `adjusted_p`: the p-value after the
-    /// correction for all metrics (`holm`).
+    /// `threshold` is the smallest ratio that matters, such as 1.02. `adjusted_p` is the p-value
+    /// after correction for all metrics (`holm`).
     pub fn verdict(&self, better: Better, threshold: f64, adjusted_p: f64) -> Verdict {
         self.verdict_at(better, threshold, adjusted_p, CONFIDENCE)
     }
 
-    /// [`Ratio::verdict`] of a ratio that was computed with this confidence.
+    /// Like [`Ratio::verdict`], for a ratio that was computed with this confidence level.
     pub fn verdict_at(
         &self,
         better: Better,
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corrected_p_value_can_undo_a_verdict() {
+    fn correction_can_prevent_a_verdict() {
         let slower = [0.95, 0.96, 0.94, 0.95, 0.97, 0.95];
         let pairs: Vec<(f64, f64)> = slower.iter().map(|ratio| (1.0, *ratio)).collect();
         let ratio = compare_pairs(&pairs).expect("positive values");
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn fewest_runs_that_can_give_a_verdict() {
+    fn fewest_runs_at_which_a_verdict_is_possible() {
         // 2 / 2^6, 2 / 2^8; 2 / 70, 2 / 252.
         assert_eq!(Design::Paired.smallest_p(6), 2.0 / 64.0);
         assert_eq!(Design::Paired.fewest_runs(0.05), 6);
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_need_positive_values() {
+    fn ratios_require_positive_values() {
         assert_eq!(compare_pairs(&[]), Err(NoRatio::Empty));
         assert_eq!(compare_groups(&[], &[1.0]), Err(NoRatio::Empty));
         for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {

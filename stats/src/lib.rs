@@ -1,6 +1,6 @@
-//! Statistics of repeated runs. The unit is the run: a value is the result of one run, never of a
-//! window of it. All comparisons are based on ranks and are exact for small samples, because runs
-//! are few, and their results are skewed and often bimodal. Pure.
+//! Statistics for repeated runs. The unit is the run: a value is the result of one run, never of a
+//! window within it. All comparisons are rank-based and exact for small samples, because there are
+//! few runs, and their results are skewed and often bimodal. Pure.
 
 pub mod change_points;
 pub mod comparison;
@@ -16,35 +16,35 @@ mod ranks;
 
 use serde::{Deserialize, Serialize};
 
-/// Confidence of all intervals, unless a function takes it as a parameter.
+/// Confidence level of all intervals, unless a function takes it as a parameter.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Rounding errors of summed probabilities are smaller. Some tails are exactly 2.5 %, for example
-/// those of 1 and 39 values.
+/// Larger than the rounding errors of summed probabilities. Some tails are exactly 2.5 %, such as
+/// those of groups with 1 and 39 values.
 const PROBABILITY_ERROR: f64 = 1e-12;
 
-/// An estimate with its interval.
+/// An estimate and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     pub value: f64,
     pub low: f64,
     pub high: f64,
-    /// Of the interval, 0 to 1; lower than required if there are too few values.
+    /// Confidence level of the interval, 0 to 1; lower than required if there are too few values.
     pub confidence: f64,
 }
 
 impl Estimate {
-    /// Whether there are enough values for an interval with [`CONFIDENCE`].
+    /// Whether there are enough values for an interval at the [`CONFIDENCE`] level.
     pub fn is_supported(&self) -> bool {
         self.is_supported_at(CONFIDENCE)
     }
 
-    /// Whether there are enough values for an interval with this confidence.
+    /// Whether there are enough values for an interval at this confidence level.
     pub fn is_supported_at(&self, confidence: f64) -> bool {
         self.confidence >= confidence - PROBABILITY_ERROR
     }
 
-    /// Applies an increasing function to the estimate and the bounds.
+    /// Applies an increasing function to the estimate and both bounds.
     #[must_use]
     pub fn map(self, function: impl Fn(f64) -> f64) -> Self {
         Self {
@@ -56,8 +56,9 @@ impl Estimate {
     }
 }
 
-/// The shortest interval between two of the sorted candidates, as many from each end, with at least
-/// this confidence; from the first to the last candidate if there are too few.
+/// Returns the shortest interval between two of the sorted candidates that excludes equally many at
+/// each end and has at least this confidence. If there are too few candidates, it spans all of
+/// them.
 ///
 /// `cumulative[k]` is the probability that at most `k` candidates are on one side of the true
 /// value. The estimate is the median of the candidates.

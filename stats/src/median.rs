@@ -1,10 +1,10 @@
-//! The median of one group and its interval from order statistics.
+//! The median of a group, and its confidence interval from order statistics.
 
 use crate::{CONFIDENCE, Estimate, between, sorted};
 
-/// Median and interval; the confidence is that of a sign test (David and Nagaraja, Order
-/// Statistics, 3rd edition, §7.1): of n values, the k-th smallest and the k-th largest enclose the
-/// median unless fewer than k values are on one side of it.
+/// Returns the median and its interval, with the confidence level of a sign test (David and
+/// Nagaraja, Order Statistics, 3rd edition, §7.1): the k-th smallest and the k-th largest of n
+/// values enclose the median unless fewer than k values are on one side of it.
 ///
 /// # Panics
 /// There are no values.
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn intervals_match_published_tables() {
-        // n, values excluded at each end, confidence (Conover, Practical Nonparametric Statistics,
-        // table A3).
+        // n, number of values excluded at each end, confidence (Conover, Practical Nonparametric
+        // Statistics, table A3).
         for (n, outside, percent) in [
             (6, 0, 96.88),
             (7, 0, 98.44),

@@ -1,6 +1,6 @@
-//! Differences of pairs: Hodges–Lehmann estimate with the interval of Wilcoxon's signed-rank test
-//! (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd edition, §3.2 and §3.3).
-//! Valid for differences that are symmetric around their median.
+//! Differences of pairs: the Hodges–Lehmann estimate with the interval of Wilcoxon's signed-rank
+//! test (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd edition, §3.2 and
+//! §3.3). Valid if the differences are distributed symmetrically around their median.
 
 use crate::{
     CONFIDENCE, Estimate, between,
@@ -8,11 +8,11 @@ use crate::{
     sorted,
 };
 
-/// Above this number of pairs the exact distribution costs too much time.
+/// With more pairs, computing the exact distribution takes too long.
 pub const MAX_PAIRS: usize = 200;
 
-/// The median of all means of two differences, with its exact interval. With ties the confidence is
-/// at least the stated one.
+/// Returns the median of the means of all pairs of differences, with its exact interval. With ties,
+/// the confidence is at least the stated level.
 ///
 /// # Panics
 /// There are no differences, or more than [`MAX_PAIRS`].
@@ -20,10 +20,10 @@ pub fn interval(differences: &[f64]) -> Estimate {
     interval_at(differences, CONFIDENCE)
 }
 
-/// [`interval`] with another confidence.
+/// Like [`interval`], with a different confidence level.
 ///
 /// # Panics
-/// As [`interval`].
+/// As for [`interval`].
 pub fn interval_at(differences: &[f64], confidence: f64) -> Estimate {
     let n = differences.len();
     assert!((1..=MAX_PAIRS).contains(&n), "{n} pairs");
@@ -36,9 +36,9 @@ pub fn interval_at(differences: &[f64], confidence: f64) -> Estimate {
     between(&sorted(means.collect()), &cumulative, confidence)
 }
 
-/// Two-sided p-value of the signed-rank test. Differences of zero are left out (Wilcoxon); ties get
-/// their mean rank, and the distribution is exact for them. Only equal values are ties: differences
-/// that are equal except for rounding errors have to be made equal before.
+/// Two-sided p-value of the signed-rank test. Zero differences are omitted (Wilcoxon). Ties get
+/// their mean rank, and the distribution is exact for them. Only equal values are ties: the caller
+/// must make differences equal that differ only by rounding errors.
 pub fn p_value(differences: &[f64]) -> f64 {
     let differing: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
     let sizes: Vec<f64> = differing
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn six_pairs_are_the_fewest() {
+    fn six_pairs_are_the_minimum() {
         assert!(!interval(&[1.0, 2.0, 3.0, 4.0, 5.0]).is_supported());
         let found = interval(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert!(found.is_supported());

@@ -1,10 +1,10 @@
 //! Exact distributions of rank sums.
 
-/// The largest logarithm of a double is 710, so the difference of two has an error of up to 2e-13.
-/// No measurement has 12 digits.
+/// The largest logarithm of a double is 710, so the difference of two logarithms has an error of up
+/// to 2e-13. No measurement has 12 significant digits.
 const LOGARITHM_ERROR: f64 = 1e-12;
 
-/// Sums of probabilities up to each index.
+/// Cumulative sums of probabilities.
 pub(crate) fn cumulative(mut probabilities: Vec<f64>) -> Vec<f64> {
     let mut sum = 0.0;
     for probability in &mut probabilities {
@@ -14,7 +14,8 @@ pub(crate) fn cumulative(mut probabilities: Vec<f64>) -> Vec<f64> {
     probabilities
 }
 
-/// Twice the mean rank of each value, from 2 for the smallest: an integer also with ties.
+/// Returns twice the mean rank of each value, starting at 2 for the smallest. This is an integer
+/// even with ties.
 pub(crate) fn doubled_ranks(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -26,7 +27,7 @@ pub(crate) fn doubled_ranks(values: &[f64]) -> Vec<usize> {
             .iter()
             .take_while(|index| values[**index] == value)
             .count();
-        // The mean of start + 1 to start + ties, doubled.
+        // Twice the mean of start + 1 to start + ties.
         let doubled = 2 * start + ties + 1;
         for index in &order[start..start + ties] {
             ranks[*index] = doubled;
@@ -36,8 +37,9 @@ pub(crate) fn doubled_ranks(values: &[f64]) -> Vec<usize> {
     ranks
 }
 
-/// Makes logarithms equal that differ only by rounding errors, in size: 100 to 102 and 0.3 to 0.306
-/// are the same change, and their ranks must not depend on the last bit of a logarithm.
+/// Makes logarithms equal in magnitude if they differ only by rounding errors. For example, 100 to
+/// 102 and 0.3 to 0.306 are the same change, and their ranks must not depend on the last bit of a
+/// logarithm.
 pub(crate) fn merge_equal(mut logarithms: Vec<f64>) -> Vec<f64> {
     let mut order: Vec<usize> = (0..logarithms.len()).collect();
     order.sort_by(|a, b| logarithms[*a].abs().total_cmp(&logarithms[*b].abs()));
@@ -53,7 +55,7 @@ pub(crate) fn merge_equal(mut logarithms: Vec<f64>) -> Vec<f64> {
     logarithms
 }
 
-/// P(sum = s) of ranks that are each included with probability 1/2.
+/// P(sum = s) if each rank is included with probability 1/2.
 pub(crate) fn signed_sums(ranks: &[usize]) -> Vec<f64> {
     let total: usize = ranks.iter().sum();
     let mut probabilities = vec![0.0; total + 1];
@@ -73,8 +75,8 @@ pub(crate) fn signed_sums(ranks: &[usize]) -> Vec<f64> {
     probabilities
 }
 
-/// Ranks from 0 in the largest possible unit: the same order of sums of equally many ranks, and
-/// fewer different sums.
+/// Shifts the ranks to start at 0 and divides them by their greatest common divisor. This keeps the
+/// order of sums of equally many ranks, and there are fewer distinct sums.
 pub(crate) fn reduced(mut ranks: Vec<usize>) -> Vec<usize> {
     let smallest = ranks.iter().copied().min().unwrap_or(0);
     let divisor = |a: usize, b: usize| -> usize {
@@ -91,14 +93,14 @@ pub(crate) fn reduced(mut ranks: Vec<usize>) -> Vec<usize> {
     ranks
 }
 
-/// P(sum = s) of `chosen` ranks that are drawn without replacement, up to the largest sum.
+/// P(sum = s) of `chosen` ranks drawn without replacement, up to the largest possible sum.
 pub(crate) fn drawn_sums(ranks: &[usize], chosen: usize) -> Vec<f64> {
     let mut ranks = ranks.to_vec();
     ranks.sort_unstable();
     let sum_of_last = |end: usize, count: usize| ranks[end - count..end].iter().sum::<usize>();
     let largest = sum_of_last(ranks.len(), chosen);
-    // Probability of each number of drawn ranks and each sum, after the ranks so far: the next one
-    // is drawn with probability missing / left.
+    // Probability of each number of drawn ranks and each sum after the ranks processed so far. The
+    // next rank is drawn with probability (ranks still to draw) / (ranks left).
     let mut probabilities = vec![vec![0.0; largest + 1]; chosen + 1];
     probabilities[0][0] = 1.0;
     for (index, rank) in ranks.iter().enumerate() {
@@ -122,9 +124,9 @@ pub(crate) fn drawn_sums(ranks: &[usize], chosen: usize) -> Vec<f64> {
     probabilities.swap_remove(chosen)
 }
 
-/// Twice the probability of the smaller tail that contains `observed`, at most 1. With ties the
-/// distribution of a rank sum is not symmetric; this limits the error in each direction, as the
-/// interval does.
+/// Twice the probability of the smaller tail that contains `observed`, at most 1. With ties, the
+/// distribution of a rank sum is not symmetric; doubling the tail bounds the error in each
+/// direction, as the interval does.
 pub(crate) fn two_sided(probabilities: &[f64], observed: usize) -> f64 {
     let at_most: f64 = probabilities[..=observed].iter().sum();
     let at_least: f64 = probabilities[observed..].iter().sum();

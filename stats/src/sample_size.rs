@@ -1,38 +1,41 @@
-//! How many runs a comparison needs, from the spread of a few runs.
+//! How many runs a comparison requires, estimated from the spread of a few runs.
 //!
-//! The number is that of a test with normal quantiles z, plus z²/2 pairs or z²/4 runs of each group
-//! for a t-test (Guenther, The American Statistician 35, 1981), divided by the smallest efficiency
-//! 108/125 that rank tests have relative to t-tests (Hodges and Lehmann 1956). The spread of a few runs is itself uncertain: quantiles are those of
-//! Student's distribution with its degrees of freedom instead of normal ones (Stein, Annals of
-//! Mathematical Statistics 16, 1945), so that the power is reached on average over such spreads.
+//! The number is that of a test with normal quantiles z, plus z²/2 pairs or z²/4 runs per group for
+//! a t-test (Guenther, The American Statistician 35, 1981), divided by 108/125, the lowest
+//! efficiency of rank tests relative to t-tests (Hodges and Lehmann 1956). The spread of a few runs
+//! is itself uncertain, so quantiles of Student's distribution with the spread's degrees of freedom
+//! replace the normal quantiles (Stein, Annals of Mathematical Statistics 16, 1945). The power is
+//! then reached on average across such spreads.
 
 use crate::{CONFIDENCE, comparison::Design};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// Probability of a verdict.
+/// Probability of reaching a verdict.
 const POWER: f64 = 0.8;
 
-/// Of rank tests relative to t-tests, for the worst distribution; 3/π for normal ones.
+/// Efficiency of rank tests relative to t-tests for the worst distribution; it is 3/π for normal
+/// distributions.
 const EFFICIENCY: f64 = 108.0 / 125.0;
 
-/// How much the logarithms of results differ from run to run.
+/// Run-to-run variation of the logarithms of results.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     pub design: Design,
-    /// Of the logarithms of the ratios of pairs, or of the logarithms within a group.
+    /// Standard deviation of the logarithms of the pairs' ratios, or of the logarithms within a
+    /// group.
     pub standard_deviation: f64,
     pub degrees_of_freedom: usize,
 }
 
-/// What a comparison has to show.
+/// What a comparison must be able to show.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
-    /// Of the interval, 0 to 1.
+    /// Confidence level of the interval, 0 to 1.
     pub confidence: f64,
-    /// Number of metrics that Holm's correction counts.
+    /// Number of metrics for Holm's correction.
     pub metrics: usize,
-    /// Largest number of pairs, or of runs of each group, that is possible.
+    /// Maximum number of pairs, or of runs per group.
     pub max_runs: usize,
 }
 
@@ -47,14 +50,14 @@ impl Default for Goal {
 }
 
 impl Spread {
-    /// None if there are fewer than two pairs, or values without a logarithm.
-    pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Self> {
+    /// Returns `None` if there are fewer than two pairs, or if a value has no logarithm.
+    pub fn from_pairs(pairs: &[(f64, f64)]) -> Option<Self> {
         let ratios: Vec<f64> = pairs.iter().map(|(a, b)| b.ln() - a.ln()).collect();
         Self::new(Design::Paired, &[&ratios])
     }
 
-    /// None if no group has two runs, or there are values without a logarithm.
-    pub fn of_groups(a: &[f64], b: &[f64]) -> Option<Self> {
+    /// Returns `None` if no group has two runs, or if a value has no logarithm.
+    pub fn from_groups(a: &[f64], b: &[f64]) -> Option<Self> {
         let [a, b] = [a, b].map(|group| group.iter().map(|v| v.ln()).collect::<Vec<_>>());
         Self::new(Design::Unpaired, &[&a, &b])
     }
@@ -73,22 +76,23 @@ impl Spread {
         })
     }
 
-    /// Pairs, or runs of each group, in total, that find a true ratio (not 1) with a probability of
-    /// 80 %. None if that is more than `goal.max_runs`.
+    /// Returns the total number of pairs, or of runs per group, that detects a true ratio other
+    /// than 1 with a probability of 80 %. Returns `None` if it exceeds `goal.max_runs`.
     pub fn runs_for_difference(&self, ratio: f64, goal: &Goal) -> Option<usize> {
         let level = (1.0 - goal.confidence) / goal.metrics.max(1) as f64;
         self.runs(level, 1.0 - POWER, ratio, goal)
     }
 
-    /// Pairs, or runs of each group, in total, whose interval is inside the threshold (such as
-    /// 1.02) with a probability of 80 % if there is no difference. None if that is more than
-    /// `goal.max_runs`.
+    /// Returns the total number of pairs, or of runs per group, whose interval is within the
+    /// threshold (such as 1.02) with a probability of 80 % if there is no difference. Returns
+    /// `None` if it exceeds `goal.max_runs`.
     pub fn runs_for_equivalence(&self, threshold: f64, goal: &Goal) -> Option<usize> {
-        // The interval can leave the threshold at each end.
+        // The interval can exceed the threshold at either end.
         self.runs(1.0 - goal.confidence, (1.0 - POWER) / 2.0, threshold, goal)
     }
 
-    /// `level`: of a two-sided test. `miss`: probability to miss the ratio at one end.
+    /// `level` is the level of a two-sided test, and `miss` the probability of missing the ratio at
+    /// one end.
     fn runs(&self, level: f64, miss: f64, ratio: f64, goal: &Goal) -> Option<usize> {
         let student = StudentsT::new(0.0, 1.0, self.degrees_of_freedom as f64).ok()?;
         let quantiles = student.inverse_cdf(1.0 - level / 2.0) + student.inverse_cdf(1.0 - miss);
@@ -99,7 +103,7 @@ impl Spread {
         };
         let runs = (variance * (quantiles / ratio.ln()).powi(2) + correction) / EFFICIENCY;
         let fewest = self.design.fewest_runs(level);
-        // Not a number: the ratio is 1 and there is no spread.
+        // The result is NaN if the ratio is 1 and there is no spread.
         let runs = if runs.is_nan() {
             f64::INFINITY
         } else {
@@ -120,8 +124,8 @@ mod tests {
 
     #[test]
     fn published_quantiles_give_the_number_of_pairs() {
-        // Standard deviation 0.05, 10 degrees of freedom, t(0.975) = 2.228, t(0.8) = 0.879:
-        // ((3.107 · 0.05 / ln 1.05)² + 1.92) · 125 / 108 = 13.96.
+        // Standard deviation 0.05, 10 degrees of freedom, t(0.975) = 2.228, t(0.8) = 0.879: ((3.107
+        // · 0.05 / ln 1.05)² + 1.92) · 125 / 108 = 13.96.
         let spread = Spread {
             design: Design::Paired,
             standard_deviation: 0.05,
@@ -142,8 +146,8 @@ mod tests {
     }
 
     #[test]
-    fn never_fewer_than_a_verdict_needs() {
-        let spread = Spread::of_pairs(&pairs(&[1.05, 1.05, 1.05])).expect("spread");
+    fn never_fewer_than_a_verdict_requires() {
+        let spread = Spread::from_pairs(&pairs(&[1.05, 1.05, 1.05])).expect("spread");
         assert_eq!(spread.standard_deviation, 0.0);
         let goal = |metrics| Goal {
             metrics,
@@ -152,18 +156,19 @@ mod tests {
         assert_eq!(spread.runs_for_difference(1.05, &goal(1)), Some(6));
         assert_eq!(spread.runs_for_difference(1.05, &goal(6)), Some(8));
         assert_eq!(spread.runs_for_difference(1.0, &goal(1)), None);
-        let spread = Spread::of_groups(&[3.0, 3.0], &[4.0]).expect("spread");
+        let spread = Spread::from_groups(&[3.0, 3.0], &[4.0]).expect("spread");
         assert_eq!(spread.runs_for_difference(1.05, &goal(1)), Some(4));
         assert_eq!(spread.runs_for_difference(1.05, &goal(6)), Some(5));
     }
 
     #[test]
-    fn spread_is_that_of_logarithms() {
-        let spread = Spread::of_pairs(&pairs(&[1.0, 2.0, 4.0])).expect("spread");
+    fn spread_is_computed_from_logarithms() {
+        let spread = Spread::from_pairs(&pairs(&[1.0, 2.0, 4.0])).expect("spread");
         assert!((spread.standard_deviation - 2.0_f64.ln()).abs() < 1e-12);
         assert_eq!(spread.degrees_of_freedom, 2);
-        // Two groups with 1 and 2 degrees of freedom, squares of ln 2: 1/2 and 2.
-        let spread = Spread::of_groups(&[1.0, 2.0], &[8.0, 16.0, 32.0]).expect("spread");
+        // Two groups with 1 and 2 degrees of freedom, and sums of squares of 1/2 and 2 in units of
+        // (ln 2)².
+        let spread = Spread::from_groups(&[1.0, 2.0], &[8.0, 16.0, 32.0]).expect("spread");
         let expected = (2.5_f64 / 3.0).sqrt() * 2.0_f64.ln();
         assert!((spread.standard_deviation - expected).abs() < 1e-12);
         assert_eq!(spread.degrees_of_freedom, 3);
@@ -171,10 +176,10 @@ mod tests {
 
     #[test]
     fn no_spread_without_two_valid_values() {
-        assert_eq!(Spread::of_pairs(&pairs(&[1.1])), None);
-        assert_eq!(Spread::of_groups(&[1.0], &[2.0]), None);
-        assert_eq!(Spread::of_groups(&[], &[]), None);
-        assert_eq!(Spread::of_pairs(&[(1.0, 0.0), (1.0, 2.0)]), None);
-        assert_eq!(Spread::of_groups(&[1.0, -2.0], &[1.0]), None);
+        assert_eq!(Spread::from_pairs(&pairs(&[1.1])), None);
+        assert_eq!(Spread::from_groups(&[1.0], &[2.0]), None);
+        assert_eq!(Spread::from_groups(&[], &[]), None);
+        assert_eq!(Spread::from_pairs(&[(1.0, 0.0), (1.0, 2.0)]), None);
+        assert_eq!(Spread::from_groups(&[1.0, -2.0], &[1.0]), None);
     }
 }

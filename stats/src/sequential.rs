@@ -1,31 +1,34 @@
-//! Comparisons that continue until they are decided: which confidence each look at the results
-//! needs, so that the probability of a false verdict at any look is at most 5 %.
+//! Comparisons that continue until they are decided. Determines the confidence level of each look
+//! at the results, so that the probability of a false verdict at any look is at most 5 %.
 //!
-//! Each look spends a part of the 5 %. After a share t of the largest number of runs, 5 % · t² may
-//! be spent (Kim and DeMets, Biometrika 74, 1987, with exponent 2: between Pocock and O'Brien and
-//! Fleming). The parts are used as levels of exact tests, and the sum of their errors is an upper
-//! limit whatever the results of the looks have to do with each other (Boole's inequality). So no
-//! distribution is assumed, in contrast to the usual limits, which need a normal one.
+//! Each look spends part of the 5 %. After a fraction t of the maximum number of runs, 5 % · t² may
+//! have been spent (Kim and DeMets, Biometrika 74, 1987, with exponent 2, which is between Pocock
+//! and O'Brien and Fleming). The parts are used as levels of exact tests. The sum of their errors
+//! is an upper bound, no matter how the results of the looks depend on each other (Boole's
+//! inequality). Therefore, no distribution is assumed, unlike with the usual limits, which require
+//! a normal distribution.
 
 use crate::{CONFIDENCE, PROBABILITY_ERROR, comparison::Design};
 use serde::{Deserialize, Serialize};
 
-/// Errors are spent with this power of the share of runs.
+/// The allowed error grows with this power of the fraction of runs.
 const EXPONENT: f64 = 2.0;
 
-/// Growth of the number of runs from look to look.
+/// Growth factor of the number of runs from look to look.
 const GROWTH: f64 = 1.5;
 
-/// When to compare, and how.
+/// When to compare, and at which confidence level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Look {
-    /// Pairs, or runs of each group, so far.
+    /// Number of pairs, or of runs per group, so far.
     pub runs: usize,
-    /// Of the interval and the verdict at this look: 1 − its part of the error.
+    /// Confidence level of the interval and the verdict at this look: 1 minus its part of the
+    /// error.
     pub confidence: f64,
 }
 
-/// A schedule from `first` to `last` runs, each look with 1.5 times as many runs as the one before.
+/// Returns a schedule from `first` to `last` runs, in which each look has 1.5 times as many runs as
+/// the previous one.
 ///
 /// # Panics
 /// `first` is 0 or larger than `last`.
@@ -39,11 +42,11 @@ pub fn schedule(first: usize, last: usize) -> Vec<usize> {
     runs
 }
 
-/// The confidence of each look of a schedule. A look with too few runs for its confidence spends
-/// nothing; its part is left for later looks. The schedule must not depend on results.
+/// Returns the confidence level of each look in a schedule. A look with too few runs for its level
+/// spends nothing, which leaves its part for later looks. The schedule must not depend on results.
 ///
 /// # Panics
-/// The numbers of runs do not increase from at least 1.
+/// The numbers of runs do not increase, or the first one is 0.
 pub fn looks(runs: &[usize], design: Design) -> Vec<Look> {
     let is_increasing = runs.windows(2).all(|pair| pair[0] < pair[1]);
     assert!(is_increasing && runs.first() != Some(&0), "{runs:?}");
@@ -77,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_spend_five_percent_together() {
+    fn looks_spend_five_percent_in_total() {
         for design in [Design::Paired, Design::Unpaired] {
             for last in [6, 10, 30, 100] {
                 let looks = looks(&schedule(4, last), design);
@@ -95,8 +98,8 @@ mod tests {
     }
 
     #[test]
-    fn a_look_with_too_few_pairs_leaves_its_part() {
-        // 5 % · (6 / 24)² = 0.3 % needs 10 pairs; 12 pairs may spend 5 % · (12 / 24)² = 1.25 %.
+    fn a_look_with_too_few_pairs_spends_nothing() {
+        // 5 % · (6 / 24)² = 0.3 % requires 10 pairs; 12 pairs may spend 5 % · (12 / 24)² = 1.25 %.
         let looks = looks(&[6, 12, 24], Design::Paired);
         let levels: Vec<f64> = looks.iter().map(|look| 1.0 - look.confidence).collect();
         let expected = [0.003_125, 0.0125, 0.0375];
@@ -113,7 +116,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "[8, 8]")]
-    fn runs_have_to_increase() {
+    fn runs_must_increase() {
         looks(&[8, 8], Design::Paired);
     }
 }

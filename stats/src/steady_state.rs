@@ -1,42 +1,42 @@
-//! Steady state: of the rounds of a study (SNIA) and of the seconds of a run (fio).
+//! Steady state of the rounds of a study (SNIA) and of the seconds of a run (fio).
 //!
 //! SNIA Solid State Storage Performance Test Specification 2.0.2, definition 2.1.24: within the
 //! measurement window of five rounds, the range of the values is at most 20 % of their average, and
-//! the range of the best linear fit is at most 10 % of it. The fit of five rounds has its extremes
-//! at the first and the last round, so that its range is |slope| · 4.
+//! the range of the best linear fit is at most 10 % of the average. The fit over five rounds has
+//! its extremes at the first and last rounds, so its range is |slope| · 4.
 //!
-//! fio, option `steadystate` (HOWTO and steadystate.c): over the last `ss_dur` seconds, the slope of
-//! the least-squares line per second, or the largest deviation from the mean, is below a limit.
+//! fio, option `steadystate` (HOWTO and steadystate.c): over the last `ss_dur` seconds, the slope
+//! of the least-squares line (per second) or the largest deviation from the mean is below a limit.
 
 use serde::{Deserialize, Serialize};
 
-/// Rounds of the measurement window.
+/// Number of rounds in the measurement window.
 pub const WINDOW: usize = 5;
 
-/// Of the average: largest range of the values.
+/// Maximum range of the values, relative to the average.
 const MAX_EXCURSION: f64 = 0.20;
 
-/// Of the average: largest range of the linear fit.
+/// Maximum range of the linear fit, relative to the average.
 const MAX_SLOPE_EXCURSION: f64 = 0.10;
 
-/// The figures that a report states about a measurement window.
+/// The figures that a report states for a measurement window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasurementWindow {
-    /// Of the first round of the window, from 0.
+    /// Index of the first round in the window.
     pub first_round: usize,
     pub average: f64,
-    /// Largest − smallest value.
+    /// Largest value − smallest value.
     pub excursion: f64,
-    /// Of the least-squares line, per round.
+    /// Slope of the least-squares line, per round.
     pub slope: f64,
-    /// Of that line at `first_round`.
+    /// Value of that line at `first_round`.
     pub intercept: f64,
-    /// Largest − smallest value of the line in the window.
+    /// Largest value − smallest value of the line within the window.
     pub slope_excursion: f64,
 }
 
 impl MeasurementWindow {
-    /// `values` of successive rounds, at least two.
+    /// `values` are those of at least two successive rounds.
     fn new(first_round: usize, values: &[f64]) -> Self {
         let count = values.len() as f64;
         let average = values.iter().sum::<f64>() / count;
@@ -59,14 +59,14 @@ impl MeasurementWindow {
     }
 }
 
-/// The window of the last five rounds; None before the fifth.
+/// Returns the window of the last five rounds; `None` if there are fewer.
 pub fn last_window(rounds: &[f64]) -> Option<MeasurementWindow> {
     let first = rounds.len().checked_sub(WINDOW)?;
     Some(MeasurementWindow::new(first, &rounds[first..]))
 }
 
-/// The first window in which all variables are steady: `variables` are the values of each tracked
-/// variable, round by round.
+/// Returns the first window in which all variables are steady. `variables` has the values of each
+/// tracked variable by round.
 pub fn first_steady(variables: &[&[f64]]) -> Option<usize> {
     let rounds = variables.iter().map(|rounds| rounds.len()).min()?;
     (WINDOW..=rounds)
@@ -77,29 +77,29 @@ pub fn first_steady(variables: &[&[f64]]) -> Option<usize> {
         .map(|end| end - WINDOW)
 }
 
-/// A criterion of fio; both apply to IOPS and to bandwidth.
+/// A fio criterion. Both apply to IOPS and bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {
-    /// `iops` and `bw`: largest deviation of a second from the mean.
+    /// `iops` and `bw`: largest deviation of any second from the mean.
     Deviation,
     /// `iops_slope` and `bw_slope`: slope of the least-squares line, per second.
     Slope,
 }
 
-/// A limit of a criterion.
+/// The limit for a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// In the unit of the values.
     Absolute(f64),
-    /// Of the mean, in percent.
+    /// As a percentage of the mean.
     Percent(f64),
 }
 
-/// The value of a criterion in the last `duration` seconds, in the unit of the limit, and whether
-/// fio would end the job. `seconds`: IOPS or bandwidth of each second after `ss_ramp`. None before
-/// that many seconds; one second if `duration` is 0.
+/// Returns the value of a criterion over the last `duration` seconds, in the unit of the limit, and
+/// whether fio would end the job. `seconds` has the IOPS or bandwidth of each second after
+/// `ss_ramp`. Returns `None` if there are fewer seconds. A `duration` of 0 means one second.
 pub fn fio(
     seconds: &[f64],
     duration: usize,
@@ -120,7 +120,8 @@ pub fn fio(
     Some((value, value.abs() < limit))
 }
 
-/// Of the least-squares line through values at 0, 1, 2 and so on; 0 for fewer than two values.
+/// Slope of the least-squares line through values at 0, 1, 2 and so on; 0 for fewer than two
+/// values.
 pub(crate) fn slope(values: &[f64]) -> f64 {
     let center = (values.len() as f64 - 1.0) / 2.0;
     let positions = (0..values.len()).map(|index| index as f64 - center);
@@ -145,7 +146,7 @@ mod tests {
         );
     }
 
-    /// The worked example of docs/comparison.md.
+    /// The worked example from docs/comparison.md.
     #[test]
     fn worked_example_of_the_measurement_window() {
         let window = last_window(&[20_000.0, 11_200.0, 10_900.0, 10_600.0, 10_450.0, 10_350.0]);
@@ -161,12 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn both_limits_have_to_be_met() {
+    fn both_limits_must_be_met() {
         let is_steady = |rounds: &[f64]| last_window(rounds).expect("rounds").is_steady();
-        // Average 100: a range of exactly 20 %, and one above it, without slope.
+        // The average is 100, and the slope is 0. The range is exactly 20 % first, then above it.
         assert!(is_steady(&[100.0, 110.0, 90.0, 100.0, 100.0 + 0.0]));
         assert!(!is_steady(&[100.0, 110.2, 89.8, 100.0, 100.0]));
-        // A line: its range is that of the fit. Exactly 10 %, and above it.
+        // On a straight line, the range of the values is the range of the fit: exactly 10 %, then
+        // above it.
         assert!(is_steady(&[95.0, 97.5, 100.0, 102.5, 105.0]));
         assert!(!is_steady(&[94.9, 97.45, 100.0, 102.55, 105.1]));
         assert!(!is_steady(&[105.1, 102.55, 100.0, 97.45, 94.9]));
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn steady_when_all_variables_are() {
+    fn steady_if_all_variables_are() {
         let falling = [
             300.0, 200.0, 150.0, 120.0, 105.0, 102.0, 101.0, 100.0, 100.0,
         ];
@@ -188,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn criteria_of_fio() {
+    fn fio_criteria() {
         let seconds = [900.0, 1000.0, 1010.0, 1020.0, 1010.0];
         let check = |duration, criterion, limit, expected: f64, is_steady| {
             let (value, steady) = fio(&seconds, duration, criterion, limit).expect("seconds");
             assert_close(value, expected);
             assert_eq!(steady, is_steady, "{criterion:?} {limit:?}");
         };
-        // Mean of four seconds 1010, deviations 10, 0, 10, 0.
+        // Four seconds with a mean of 1010 and deviations of 10, 0, 10 and 0.
         check(4, Criterion::Deviation, Limit::Absolute(10.0), 10.0, false);
         check(4, Criterion::Deviation, Limit::Absolute(10.1), 10.0, true);
         check(

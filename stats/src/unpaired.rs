@@ -1,5 +1,5 @@
-//! Difference of two groups: Hodges–Lehmann estimate with the interval of the rank-sum test
-//! (Hollander, Wolfe and Chicken, §4.2 and §4.3). Valid for distributions of the same shape.
+//! Difference between two groups: the Hodges–Lehmann estimate with the interval of the rank-sum
+//! test (Hollander, Wolfe and Chicken, §4.2 and §4.3). Valid for distributions of the same shape.
 
 use crate::{
     CONFIDENCE, Estimate, between,
@@ -7,22 +7,22 @@ use crate::{
     sorted,
 };
 
-/// Above this number of values the exact distribution costs too much time.
+/// With more values, computing the exact distribution takes too long.
 pub const MAX_VALUES: usize = 200;
 
-/// The median of all differences `b − a`, with its exact interval. With ties the confidence is at
-/// least the stated one.
+/// Returns the median of all differences `b − a`, with its exact interval. With ties, the
+/// confidence is at least the stated level.
 ///
 /// # Panics
-/// A group is empty, or both together have more than [`MAX_VALUES`] values.
+/// A group is empty, or the two groups have more than [`MAX_VALUES`] values in total.
 pub fn interval(a: &[f64], b: &[f64]) -> Estimate {
     interval_at(a, b, CONFIDENCE)
 }
 
-/// [`interval`] with another confidence.
+/// Like [`interval`], with a different confidence level.
 ///
 /// # Panics
-/// As [`interval`].
+/// As for [`interval`].
 pub fn interval_at(a: &[f64], b: &[f64], confidence: f64) -> Estimate {
     check(a, b);
     let differences = a.iter().flat_map(|a| b.iter().map(move |b| b - a));
@@ -33,14 +33,14 @@ pub fn interval_at(a: &[f64], b: &[f64], confidence: f64) -> Estimate {
     )
 }
 
-/// Two-sided p-value of the rank-sum test: twice that of the smaller tail. Ties get their mean rank,
-/// and the distribution is exact for them. Only equal values are ties.
+/// Two-sided p-value of the rank-sum test: twice the p-value of the smaller tail. Ties get their
+/// mean rank, and the distribution is exact for them. Only equal values are ties.
 ///
 /// # Panics
-/// As [`interval`].
+/// As for [`interval`].
 pub fn p_value(a: &[f64], b: &[f64]) -> f64 {
     check(a, b);
-    // The p-value is that of either group's rank sum; the smaller one takes less time.
+    // The rank sums of both groups have the same p-value; the smaller group takes less time.
     let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let ranks = reduced(doubled_ranks(&[few, many].concat()));
     let sum = ranks[..few.len()].iter().sum();
@@ -55,11 +55,11 @@ fn check(a: &[f64], b: &[f64]) {
     );
 }
 
-/// P(U = u), where U is the number of pairs with b < a, without ties (Mann and Whitney 1947).
+/// P(U = u) without ties, where U is the number of pairs with b < a (Mann and Whitney 1947).
 fn pairs_in_order(n: usize, m: usize) -> Vec<f64> {
     let (few, many) = (n.min(m), n.max(m));
     let ranks: Vec<usize> = (0..few + many).collect();
-    // All of the smaller group first.
+    // All ranks of the smaller group come first.
     drawn_sums(&ranks, few).split_off(few * (few - 1) / 2)
 }
 
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn four_against_four_are_the_fewest() {
+    fn four_per_group_are_the_minimum() {
         assert!(!interval(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]).is_supported());
         let found = interval(&[1.0, 2.0, 3.0, 4.0], &[11.0, 12.0, 13.0, 14.0]);
         assert!(found.is_supported());

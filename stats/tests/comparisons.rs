@@ -1,5 +1,5 @@
-//! Properties that comparisons must have: units and the order of runs do not matter, exchanging the
-//! groups inverts the ratio, invalid values are rejected, and verdicts follow from the interval.
+//! Invariants of comparisons: units and the order of runs do not matter, exchanging the groups
+//! inverts the ratio, invalid values are rejected, and verdicts follow from the interval.
 
 use leadline_stats::comparison::{Better, NoRatio, Ratio, Verdict, compare_groups, compare_pairs};
 use leadline_stats::{Estimate, holm, median, paired, unpaired};
@@ -37,7 +37,7 @@ fn inverse(ratio: &Ratio) -> Ratio {
     }
 }
 
-/// Values with one decimal, so that ties of values and of ratios occur.
+/// Values with one decimal place, so that ties of values and of ratios occur.
 fn runs(random: &mut StdRng, n: usize) -> Vec<f64> {
     (0..n)
         .map(|_| f64::from(random.random_range(95..106)) / 10.0)
@@ -45,7 +45,7 @@ fn runs(random: &mut StdRng, n: usize) -> Vec<f64> {
 }
 
 #[test]
-fn unit_order_and_exchange_do_not_change_a_comparison() {
+fn unit_order_and_exchange_do_not_affect_comparisons() {
     let mut random = random(1);
     for n in (2..=16).cycle().take(300) {
         let (a, b) = (runs(&mut random, n), runs(&mut random, n));
@@ -164,7 +164,7 @@ fn extreme_values_give_ordered_bounds() {
 }
 
 #[test]
-fn no_rank_is_decided_by_a_rounding_error() {
+fn ranks_do_not_depend_on_rounding_errors() {
     // 100 to 102 and 102 to 100 are the same change, in opposite directions.
     let there = [(100.0, 102.0), (0.3, 0.306), (7.0, 7.14), (0.1, 0.102)];
     let back = there.map(|(a, b)| (b, a));
@@ -174,7 +174,7 @@ fn no_rank_is_decided_by_a_rounding_error() {
         assert_eq!(ratio.p_value, 1.0);
         assert_close(ratio.estimate.value, 1.0);
     }
-    // 0.1 + 0.2 is 0.3 in other places of the same report.
+    // 0.1 + 0.2 may appear as 0.3 elsewhere in the same report.
     let ratio = compare_groups(&[0.1 + 0.2, 0.3, 0.3], &[0.3, 0.1 + 0.2, 0.1 + 0.2]);
     assert_eq!(ratio.expect("ratio").p_value, 1.0);
     let pairs = [(0.1 + 0.2, 0.3); 8];
@@ -206,7 +206,7 @@ fn verdict_follows_from_the_interval_and_the_adjusted_p_value() {
             expected,
             "{low} {high} {p}"
         );
-        // The mirror image: B / A and the direction exchanged.
+        // The mirror image: B / A and the direction are inverted.
         let mirrored = verdict(1.0 / high, 1.0 / low, 0.95, Higher, p);
         assert_eq!(mirrored, expected, "mirrored {low} {high} {p}");
         let opposite = match expected {
@@ -227,16 +227,16 @@ fn verdict_follows_from_the_interval_and_the_adjusted_p_value() {
     };
     check(1.028, 1.055, 0.01, Verdict::Worse);
     check(0.90, 0.97, 0.01, Verdict::Better);
-    // Not significant after the correction for all metrics.
+    // Not significant after correction for all metrics.
     check(1.028, 1.055, 0.06, Verdict::Undecided);
     check(0.90, 0.97, 0.06, Verdict::Undecided);
     check(1.028, 1.055, f64::NAN, Verdict::Undecided);
-    // Inside the threshold, significant or not.
+    // Within the threshold, whether significant or not.
     check(0.99, 1.01, 0.9, Verdict::Equivalent);
     check(1.004, 1.012, 0.001, Verdict::Equivalent);
     check(1.0, 1.0, 1.0, Verdict::Equivalent);
     check(1.0 / 1.019, 1.019, 0.9, Verdict::Equivalent);
-    // Contains differences that matter and those that do not.
+    // Contains both relevant and negligible differences.
     check(0.97, 1.01, 0.5, Verdict::Undecided);
     check(0.99, 1.05, 0.3, Verdict::Undecided);
     check(0.90, 1.10, 0.9, Verdict::Undecided);
@@ -244,7 +244,7 @@ fn verdict_follows_from_the_interval_and_the_adjusted_p_value() {
     check(f64::NAN, f64::NAN, 0.01, Verdict::Undecided);
 }
 
-/// Sizes, and the U whose cumulative probability is exactly 1/40.
+/// Group sizes, and the U whose cumulative probability is exactly 1/40.
 const EXACT: [(u32, u32, usize); 6] = [
     (1, 79, 1),
     (1, 119, 2),
@@ -255,14 +255,15 @@ const EXACT: [(u32, u32, usize); 6] = [
 ];
 
 #[test]
-fn a_confidence_that_is_exactly_required_is_enough() {
-    // 1 of 40 orders has the single value of A below all of B: exactly 2.5 % at each end.
+fn exactly_the_required_confidence_is_sufficient() {
+    // In 1 of 40 orders, the single value of A is below all values of B: exactly 2.5 % at each end.
     let b: Vec<f64> = (1..=39).map(f64::from).collect();
     let estimate = unpaired::interval(&[0.5], &b);
     assert_close(estimate.confidence, 0.95);
     assert!(estimate.is_supported());
     assert_eq!((estimate.low, estimate.high), (0.5, 38.5));
-    // All other such sizes up to 200 values, and the number of excluded differences.
+    // All other group sizes up to 200 values with this property, and the number of excluded
+    // differences.
     for (m, n, excluded) in EXACT {
         let a: Vec<f64> = (1..=m).map(f64::from).collect();
         let b: Vec<f64> = (1..=n).map(|i| f64::from(i) * 1e3).collect();
@@ -294,8 +295,8 @@ fn a_confidence_that_is_exactly_required_is_enough() {
 }
 
 #[test]
-fn smallest_groups_that_can_give_a_verdict() {
-    // The p-value of n pairs in one direction is 2 / 2^n.
+fn smallest_groups_at_which_a_verdict_is_possible() {
+    // The two-sided p-value of n pairs that all differ in one direction is 2 / 2^n.
     for (n, is_supported) in [(1, false), (5, false), (6, true), (7, true)] {
         let pairs: Vec<_> = (1..=n).map(|i| (1.0, 1.05 + f64::from(i) / 1e3)).collect();
         let ratio = compare_pairs(&pairs).expect("ratio");
@@ -335,10 +336,10 @@ fn intervals_contain_their_estimates() {
 }
 
 #[test]
-fn holm_of_no_and_invalid_p_values() {
+fn holm_accepts_empty_and_invalid_p_values() {
     assert!(holm::adjust(&[]).is_empty());
     assert_eq!(holm::adjust(&[0.02]), [0.02]);
-    // A metric without a p-value is left out, as in R's p.adjust. 0.0 / 0.0 has a sign.
+    // A metric without a p-value is omitted, as in R's p.adjust. 0.0 / 0.0 has a sign.
     for invalid in [f64::NAN, -f64::NAN] {
         let adjusted = holm::adjust(&[invalid, 0.001, 0.9]);
         assert!(adjusted[0].is_nan(), "{adjusted:?}");

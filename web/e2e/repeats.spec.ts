@@ -21,7 +21,7 @@ test('two runs are repeated and compared in four clicks', async ({ signedIn: pag
     await page.getByRole('checkbox', { name: `Select run ${number}`, exact: true }).check();
   }
   await page.getByRole('link', { name: 'Compare' }).last().click();
-  await expect(page.getByText(/^Undecided: .*One run each; a verdict about/)).toBeVisible();
+  await expect(page.getByText(/^Undecided: .*One run each; a verdict on/)).toBeVisible();
   await page.getByRole('button', { name: /^Repeat both 10 times, interleaved/ }).click();
   await expect(page).toHaveURL(/\/studies\/\d+$/);
   await expect(page.getByText('20 of 20 runs')).toBeVisible({ timeout: 90_000 });

@@ -14,7 +14,7 @@ test('a link signs in once, and signing out ends the session', async ({
 
   const other = await (await browser.newContext()).newPage();
   await other.goto(server.url + path);
-  await expect(other.getByText('This link was used before')).toBeVisible();
+  await expect(other.getByText('This link has already been used')).toBeVisible();
   await expect(other.getByRole('textbox', { name: 'Link or token' })).toBeVisible();
 
   await page.getByRole('button', { name: 'Keyboard shortcuts and help' }).click();

@@ -1,4 +1,4 @@
-//! A comparison as CSV, a row per metric and group.
+//! A comparison as CSV, with one row per metric and group.
 
 use leadline_protocol::{
     compare::{Assessment, Interval},
@@ -55,8 +55,8 @@ fn unit(unit: Unit) -> String {
         .unwrap_or_default()
 }
 
-/// Labels may contain commas, quotes and line breaks. A leading `=`, `+`, `-` or `@` would be a
-/// formula in a spreadsheet.
+/// Quotes labels, because they may contain commas, quotes and line breaks. Spreadsheets would treat
+/// a leading `=`, `+`, `-` or `@` as a formula.
 fn quoted(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if is_formula {
@@ -72,7 +72,7 @@ mod tests {
     use super::quoted;
 
     #[test]
-    fn labels_are_quoted_and_never_formulas() {
+    fn labels_are_quoted_and_formulas_escaped() {
         assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
         assert_eq!(quoted("=1+1"), "\"'=1+1\"");
     }

@@ -6,7 +6,7 @@ use crate::{
 };
 use leadline_protocol::compare::Assessment;
 
-/// `rules`: outcomes of a gate; may be empty.
+/// `rules` are the rule results of a gate; may be empty.
 pub fn render(assessment: &Assessment, rules: &[RuleResult]) -> String {
     let mut lines = Vec::new();
     for answer in &assessment.answers {
@@ -22,7 +22,7 @@ pub fn render(assessment: &Assessment, rules: &[RuleResult]) -> String {
             lines.push(format!(
                 "| {} | {} | {} |",
                 escaped(&result.rule),
-                result.outcome.word(),
+                result.outcome.as_str(),
                 escaped(&result.sentence)
             ));
         }
@@ -58,7 +58,7 @@ fn push_metrics(lines: &mut Vec<String>, assessment: &Assessment, group: usize) 
     }
 }
 
-/// Labels are names of files, which may contain anything.
+/// Labels can be file names, which may contain any character.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! The tested metrics of a group and the baseline as text.
+//! The tested metrics of a group and of the baseline, as text.
 
 use leadline_protocol::{
     compare::{Assessment, Change, ChangeVerdict, ComparedMetric},
@@ -18,13 +18,13 @@ pub struct MetricRow<'a> {
     pub interval: String,
     /// Empty without a verdict.
     pub verdict: &'static str,
-    /// Why the verdict is undecided.
+    /// Why the verdict is `undecided`.
     pub reason: Option<String>,
-    /// The numbers; null without a change.
+    /// The numeric values; null without a change.
     pub numbers: Option<&'a Change>,
 }
 
-/// `group` is an index.
+/// `group` is the index of a group.
 pub fn metric_rows(assessment: &Assessment, group: usize) -> Vec<MetricRow<'_>> {
     let rows = assessment.metrics.iter();
     rows.filter_map(|metric| metric_row(metric, assessment.baseline as usize, group))

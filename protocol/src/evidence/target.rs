@@ -5,25 +5,24 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// A file or device. Regions of several jobs or workers are merged. If a number is null, `absent`
+/// A file or device. The regions of all jobs and workers are merged. If a number is null, `absent`
 /// has the reason.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct TargetReport {
     /// Absolute path.
     pub path: String,
     pub kind: TargetKind,
-    /// Names of the jobs that use it.
+    /// Names of the jobs that use the target.
     pub jobs: Vec<String>,
     /// Filesystem type, such as `ext4`; null for a device.
     pub filesystem: Option<String>,
     /// Null for a device, or if the mount is not visible.
     pub mount_point: Option<String>,
-    /// Options of the mount and of its filesystem (proc_pid_mountinfo(5)); null if `mount_point` is
-    /// null.
+    /// Mount and filesystem options (proc_pid_mountinfo(5)); null if `mount_point` is null.
     pub mount_options: Option<String>,
     /// Kernel name of the underlying block device; null if there is none.
     pub device: Option<String>,
-    /// Start of the first region in bytes.
+    /// Start offset of the first region, in bytes.
     pub region_offset: u64,
     /// Total size of all regions.
     pub region_bytes: u64,
@@ -32,31 +31,32 @@ pub struct TargetReport {
     pub extents: ExtentsReport,
     pub map: CacheMap,
     pub direct: DirectFacts,
-    /// File of a loop device that uses the page cache of this host; null otherwise.
+    /// Backing file of a loop device that uses this host's page cache; null otherwise.
     #[serde(default)]
     pub backing: Option<BackingFile>,
     /// Reasons for missing numbers.
     pub absent: BTreeMap<String, String>,
 }
 
-/// Actual initial state. The jobs have the requested `file_state` and `cache_state`.
+/// Actual initial state. The requested `file_state` and `cache_state` are in the jobs.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct TargetState {
-    /// Existed before the run; always true for a device.
+    /// Whether the target existed before the run; always true for a device.
     pub existed: bool,
-    /// Share of the region with written data at the start of the measurement (0-1); null if the
-    /// filesystem does not report it.
+    /// Share of the region that contained written data at the start of the measurement (0-1); null
+    /// if the filesystem does not report it.
     pub written_share: Option<f64>,
-    /// Share of the region in the page cache at the start of the measurement (0-1); null if
-    /// unknown.
+    /// Share of the region that was in the page cache at the start of the measurement (0-1); null
+    /// if unknown.
     pub cached_share: Option<f64>,
 }
 
-/// At or above this share of written blocks, the cost of allocating the rest is negligible.
+/// If at least this share of the blocks is written, the cost of allocating the rest is negligible.
 const WRITTEN: f64 = 0.98;
 
 impl TargetState {
-    /// Whether writes only overwrite blocks; `None` if the filesystem does not report extents.
+    /// Whether writes only overwrite written blocks; `None` if the filesystem does not report
+    /// extents.
     pub fn is_written(&self) -> Option<bool> {
         self.written_share.map(|share| share >= WRITTEN)
     }
@@ -83,33 +83,33 @@ pub struct ExtentsReport {
     pub after: Option<Extents>,
 }
 
-/// Bytes by extent type (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst). All but `shared` add
-/// up to the region.
+/// Bytes by extent type (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst). All types except
+/// `shared` add up to the region.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Extents {
-    /// Number of extents, without holes.
+    /// Number of extents, not counting holes.
     pub count: u64,
-    /// Plain data on the device.
+    /// Regular data on the device.
     pub written: u64,
     /// Allocated but not written: reads return zeros (FIEMAP_EXTENT_UNWRITTEN).
     pub unwritten: u64,
     /// Not allocated: reads return zeros.
     pub hole: u64,
-    /// In memory, not allocated yet (FIEMAP_EXTENT_DELALLOC).
+    /// In memory and not allocated yet (FIEMAP_EXTENT_DELALLOC).
     pub delayed: u64,
     /// Inside metadata (FIEMAP_EXTENT_DATA_INLINE).
     pub inline: u64,
     /// Compressed or encrypted (FIEMAP_EXTENT_ENCODED).
     pub encoded: u64,
-    /// Shared with another file or snapshot, copied on write (FIEMAP_EXTENT_SHARED).
+    /// Shared with another file or a snapshot; copied on write (FIEMAP_EXTENT_SHARED).
     pub shared: u64,
 }
 
-/// Distribution of cached pages: the region is divided into equal cells; several regions are
-/// concatenated.
+/// Distribution of cached pages. The region is divided into cells of equal size. Multiple regions
+/// are concatenated.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct CacheMap {
-    /// Cell size in bytes, whole pages; the last cell may be smaller.
+    /// Cell size in bytes, a multiple of the page size. The last cell may be smaller.
     pub cell_bytes: u64,
     /// Cached percentage of each cell at the start of the measured window.
     pub start: Option<Vec<u8>>,
@@ -117,7 +117,7 @@ pub struct CacheMap {
     pub end: Option<Vec<u8>>,
 }
 
-/// Whether direct I/O bypasses all caches of the host.
+/// Whether direct I/O bypasses all caches on the host.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DirectFacts {
     /// Memory alignment for direct I/O in bytes (statx(2), STATX_DIOALIGN); null if direct I/O is
@@ -125,25 +125,27 @@ pub struct DirectFacts {
     pub memory_align: Option<u32>,
     /// Offset and length alignment for direct I/O in bytes; null if `memory_align` is null.
     pub offset_align: Option<u32>,
-    /// The loop device opens its file with direct I/O (`loop/dio`); null without a loop device.
+    /// Whether the loop device opens its backing file with direct I/O (`loop/dio`); null without a
+    /// loop device.
     pub loop_direct_io: Option<bool>,
-    /// Type of a device-mapper target below that answers reads of unwritten blocks without its
-    /// disks, such as `thin`; null if there is none, or if the tables cannot be read (not root).
+    /// Type of a lower device-mapper target that serves reads of unwritten blocks without accessing
+    /// its disks, such as `thin`; null if there is none, or if the tables cannot be read (requires
+    /// root).
     #[serde(default)]
     pub sparse_mapping: Option<String>,
-    /// The file is mapped directly from memory, without page cache and block layer
+    /// Whether the file is mapped directly from memory, without page cache and block layer
     /// (STATX_ATTR_DAX).
     pub dax: Option<bool>,
-    /// Direct reads bypass every page cache of this host; null if unknown.
+    /// Whether direct reads bypass every page cache on this host; null if unknown.
     pub reads_past_cache: Option<bool>,
-    /// Direct writes bypass every page cache of this host; null if unknown.
+    /// Whether direct writes bypass every page cache on this host; null if unknown.
     pub writes_past_cache: Option<bool>,
     /// Why direct I/O does not bypass every cache, or why this is unknown.
     pub reasons: Vec<String>,
 }
 
-/// File of a loop device without direct I/O. The counters of the device end at the loop; the
-/// residency of its file shows whether the disk was used.
+/// Backing file of a loop device without direct I/O. The device counters only cover I/O down to the
+/// loop device; the residency of the backing file shows whether the disk was used.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct BackingFile {
     /// Path as reported by the kernel.

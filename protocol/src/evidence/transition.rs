@@ -1,4 +1,4 @@
-//! Changes of the layer that serves a direction.
+//! Changes in the layer that serves a direction.
 
 use crate::plan::job::ResolvedJob;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ impl Direction {
     }
 }
 
-/// Source of I/Os, derived from the samples.
+/// What served the I/Os, derived from the samples.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServedBy {
@@ -41,7 +41,7 @@ pub enum ServedBy {
     Memory,
 }
 
-/// A change between device and memory in a direction.
+/// A change between device and memory in one direction.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Transition {
     /// Start of the first sample after the change, in milliseconds since the start of the run.

@@ -1,4 +1,5 @@
-//! Values per direction: `read[,write[,trim]]`, where the last given value applies to the rest.
+//! Values by direction: `read[,write[,trim]]`. The last given value applies to the remaining
+//! directions.
 
 use crate::job::value::FioValue;
 use serde::{Deserialize, Serialize};

@@ -30,13 +30,13 @@ pub enum Distribution {
         /// Power h, between 0 and 1.
         power: f64,
     },
-    /// Centered on the middle of the region.
+    /// Centered in the middle of the region.
     Normal {
         /// Standard deviation as a percentage of the region.
         deviation_percent: f64,
     },
     Zoned {
-        /// In region order.
+        /// The zones, in region order.
         zones: Vec<Zone>,
     },
 }
@@ -50,7 +50,7 @@ impl FioValue for Distribution {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (text, None),
         };
-        // Defaults of the parameters: fio 3.42, options.c.
+        // Parameter defaults from fio 3.42, options.c.
         match name {
             "random" if parameter.is_none() => Ok(Self::Random),
             "zipf" => {

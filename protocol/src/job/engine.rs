@@ -16,7 +16,7 @@ named_enum! {
 }
 
 impl EngineName {
-    /// Returns true if the engine does not access its target.
+    /// Whether the engine performs no I/O on its target.
     pub fn is_null(self) -> bool {
         matches!(self, Self::Null | Self::IoUringNop)
     }
@@ -28,7 +28,7 @@ impl EngineName {
 
 named_enum! {
     names: "snake_case", kind: "fallback";
-    /// Engine to use where io_uring is not permitted.
+    /// Engine to use if io_uring is not permitted.
     pub enum Fallback {
         /// The run fails.
         None,
@@ -38,7 +38,7 @@ named_enum! {
 
 named_enum! {
     names: "lowercase", kind: "buffer pages";
-    /// Pages of the I/O buffers.
+    /// Page type of the I/O buffers.
     #[derive(Default)]
     pub enum BufferPages {
         /// Base pages.
@@ -53,12 +53,12 @@ named_enum! {
 }
 
 impl BufferPages {
-    /// Alignment of buffers, in bytes; sufficient for direct I/O on all devices.
+    /// Buffer alignment in bytes, sufficient for direct I/O on all devices.
     pub const SMALL: u64 = 4096;
-    /// Size of a huge page on x86-64 and on ARM64 with 4 KiB pages.
+    /// Size of a huge page on x86-64, and on ARM64 with 4 KiB pages.
     const HUGE: u64 = 2 << 20;
 
-    /// Distance between two buffers of `bytes`; `None` on overflow.
+    /// Distance between two buffers of `bytes` bytes; `None` on overflow.
     pub fn stride(bytes: u64) -> Option<u64> {
         bytes.max(1).checked_next_multiple_of(Self::SMALL)
     }

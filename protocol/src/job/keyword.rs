@@ -4,7 +4,7 @@ use crate::named_enum::named_enum;
 
 named_enum! {
     names: "lowercase", kind: "sync mode";
-    /// Flag of open(2) for writes.
+    /// Flag passed to open(2) for writes.
     pub enum SyncMode {
         #[strum(to_string = "none", serialize = "0")]
         None,
@@ -18,7 +18,7 @@ named_enum! {
 
 named_enum! {
     names: "lowercase", kind: "allocation";
-    /// Allocation of a file before the job writes it.
+    /// How to allocate a file before a write job.
     pub enum Fallocate {
         /// Write every block.
         Written,
@@ -39,7 +39,7 @@ named_enum! {
 
 named_enum! {
     names: "kebab-case", kind: "file state";
-    /// Required state of the file before the measurement.
+    /// Required file state before the measurement.
     #[derive(Default)]
     pub enum FileState {
         /// Determined by the other options.
@@ -58,7 +58,7 @@ named_enum! {
 
 named_enum! {
     names: "kebab-case", kind: "cache state";
-    /// Required state of the page cache before the measurement.
+    /// Required page cache state before the measurement.
     #[derive(Default)]
     pub enum CacheState {
         /// Determined by the other options.
@@ -73,7 +73,7 @@ named_enum! {
 
 named_enum! {
     names: "lowercase", kind: "checksum";
-    /// Checksum of the written blocks.
+    /// Checksum of written blocks.
     pub enum VerifyMethod {
         /// Blocks are not verified.
         #[strum(to_string = "none", serialize = "0")]
@@ -85,7 +85,7 @@ named_enum! {
 
 named_enum! {
     names: "lowercase", kind: "process";
-    /// Arrival process of a rate.
+    /// Arrival process for a rate.
     pub enum RateProcess {
         /// Constant intervals.
         Linear,
@@ -105,9 +105,9 @@ named_enum! {
         #[serde(rename = "0")]
         #[strum(to_string = "0", serialize = "none", serialize = "false")]
         None,
-        /// POSIX_FADV_RANDOM: no readahead.
+        /// POSIX_FADV_RANDOM, which disables readahead.
         Random,
-        /// POSIX_FADV_SEQUENTIAL: doubled readahead.
+        /// POSIX_FADV_SEQUENTIAL, which doubles readahead.
         Sequential,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::job::value::FioValue;
 
-/// Upper bound of CPU numbers: the largest CONFIG_NR_CPUS of distribution kernels.
+/// Upper bound for CPU numbers: the largest CONFIG_NR_CPUS in distribution kernels.
 const MAX_CPUS: u32 = 4096;
 
 /// Paths, separated by `:`; `\:` is a literal colon.
@@ -65,7 +65,7 @@ mod tests {
         for invalid in ["", "1,", "3-1", "4096", "0-4096", "-1", "a"] {
             assert_eq!(parse(invalid), None, "{invalid}");
         }
-        // A list of all ranges of a body would need gigabytes.
+        // A list with all ranges in a body would need gigabytes.
         let repeated = vec!["0-4095"; 150_000].join(",");
         assert_eq!(parse(&repeated).unwrap().len(), 4096);
     }

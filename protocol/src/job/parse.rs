@@ -10,7 +10,7 @@ use crate::{
 use serde_json::{Map, Value};
 
 impl Job {
-    /// Parses the options. `path` is prepended to their names in problems.
+    /// Parses the options. `path` is prepended to option names in problems.
     pub(crate) fn parse(
         options: &Map<String, Value>,
         path: &str,
@@ -22,7 +22,7 @@ impl Job {
                 break;
             }
             let field = format!("{path}{name}");
-            let Some(text) = text_of(value) else {
+            let Some(text) = option_text(value) else {
                 let detail = format!("{value} is not an option value.");
                 let remedy = "Use a number, a string such as \"4k\", true or false.";
                 problems.push(Problem::invalid("bad_value", field, detail, remedy));
@@ -37,7 +37,7 @@ impl Job {
         job
     }
 
-    /// `rwmixread` and `rwmixwrite` set the same ratio; the last one applies, as in fio.
+    /// `rwmixread` and `rwmixwrite` set the same ratio. The last one applies, as in fio.
     fn apply_last_mix(&mut self, name: &str) {
         match name {
             "rwmixread" => self.rwmixwrite = None,
@@ -47,7 +47,7 @@ impl Job {
     }
 }
 
-fn text_of(value: &Value) -> Option<String> {
+fn option_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

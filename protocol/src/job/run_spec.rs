@@ -10,11 +10,11 @@ use std::ops::RangeInclusive;
 
 const MAX_JOBS: usize = 64;
 const DEFAULT_SAMPLE_MS: u32 = 100;
-/// Sampling interval in ms. Below 10 ms, reading the kernel counters would be a significant load;
-/// above 10 s, the live view would hardly ever be updated.
+/// Allowed sampling intervals in ms. Below 10 ms, reading the kernel counters would be a
+/// significant load. Above 10 s, the live view would rarely be updated.
 const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
-/// Hexadecimal digits of a study's file id: 64 bits, so that no other file name contains it by
-/// chance.
+/// Number of hexadecimal digits in a study's file ID: 64 bits, so that no other file name contains
+/// it by chance.
 const FILE_ID_LENGTH: usize = 16;
 
 /// Value of `confirm`.
@@ -34,17 +34,16 @@ pub struct RunSpec {
     /// Not empty.
     pub jobs: Vec<Job>,
     pub sample_ms: u32,
-    /// File id of the study that the run belongs to. Earlier steps created the files whose names
-    /// contain it.
+    /// File ID of the study that the run belongs to. Files whose names contain it were created by
+    /// earlier steps.
     pub study: Option<String>,
-    /// Expected [`crate::plan::target::Target::device_id`] of the device targets; empty to skip the
-    /// check.
+    /// Expected [`crate::plan::target::Target::device_id`] of each device target. If empty, they
+    /// are not checked.
     pub devices: Vec<String>,
-    /// Confirmations of data that is overwritten, as `TEXT@CODE`
-    /// ([`crate::plan::Confirmation`]).
+    /// Confirmations that data may be overwritten, as `TEXT@CODE` ([`crate::plan::Confirmation`]).
     pub confirm: Vec<String>,
-    /// When the confirmations were given, in minutes since the boot, if not now: a confirmed run may
-    /// wait in a queue.
+    /// When the confirmations were given, in minutes since boot. `None` means now; a confirmed run
+    /// may have waited in a queue.
     pub accepted_minute: Option<u64>,
 }
 
@@ -143,9 +142,9 @@ fn parse_study(value: Option<&Value>, problems: &mut Vec<Problem>) -> Option<Str
     let value = value?;
     let file_id = value.as_str().filter(|text| is_file_id(text));
     if file_id.is_none() {
-        let detail = format!("{value} is not the file id of a study.");
+        let detail = format!("{value} is not a study file ID.");
         let remedy =
-            format!("Remove it; file ids are generated ({FILE_ID_LENGTH} hexadecimal digits).");
+            format!("Remove it; file IDs are generated ({FILE_ID_LENGTH} hexadecimal digits).");
         problems.push(Problem::invalid("bad_value", "study", detail, remedy));
     }
     file_id.map(str::to_owned)
@@ -173,7 +172,7 @@ fn parse_confirm(value: Option<&Value>, problems: &mut Vec<Problem>) -> Vec<Stri
     };
     texts(value).unwrap_or_else(|| {
         let detail = format!("{value} is not a list of confirmations.");
-        let remedy = format!("Use {CONFIRM_EXAMPLE}, with the text and code of the plan.");
+        let remedy = format!("Use {CONFIRM_EXAMPLE}, with the text and code from the plan.");
         problems.push(Problem::invalid("bad_value", "confirm", detail, remedy));
         Vec::new()
     })

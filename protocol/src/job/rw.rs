@@ -41,18 +41,18 @@ impl RwKind {
         matches!(self, Self::Trim | Self::Randtrim)
     }
 
-    /// Returns true if existing data is lost.
+    /// Whether existing data is overwritten or discarded.
     pub fn destroys(self) -> bool {
         self.writes() || self.trims()
     }
 }
 
-/// A pattern with its `:N` modifier.
+/// An I/O pattern with its `:N` modifier.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rw {
     pub kind: RwKind,
-    /// Random patterns: I/Os per offset. Sequential patterns: bytes to skip after each I/O,
-    /// negative to go backward.
+    /// For random patterns, I/Os per offset. For sequential patterns, bytes to skip after each I/O;
+    /// negative values go backward.
     pub modifier: Option<i64>,
 }
 

@@ -23,7 +23,7 @@ impl FioValue for Bytes {
     }
 }
 
-/// A size in bytes, or as a percentage of the file or device.
+/// A size in bytes or as a percentage of the file or device.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Extent {
     Bytes(u64),
@@ -31,7 +31,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// `None` for a percentage.
+    /// Returns `None` for a percentage.
     pub fn bytes(self) -> Option<u64> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -77,7 +77,7 @@ impl FioValue for SizeRange {
     }
 }
 
-/// A block size and its share of the I/Os.
+/// A block size and its percentage of the I/Os.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct SplitEntry {
     pub bytes: u64,
@@ -85,7 +85,7 @@ pub struct SplitEntry {
     pub percent: u8,
 }
 
-/// Block sizes; their shares add up to 100 %.
+/// Block sizes whose percentages add up to 100 %.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Split(pub Vec<SplitEntry>);
 
@@ -112,7 +112,7 @@ impl FioValue for Split {
                 "the shares of `{text}` add up to {sum} %: they must add up to 100 %"
             ));
         }
-        // Blank shares divide the rest evenly; the first ones take the remainder.
+        // Entries without a percentage share the rest evenly; the first ones get the remainder.
         let rest = 100 - sum;
         let share = rest.checked_div(blanks).unwrap_or(0);
         let mut remainder = rest.checked_rem(blanks).unwrap_or(0);

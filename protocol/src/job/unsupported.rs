@@ -1,6 +1,6 @@
-//! fio options that are recognized but not supported. They are rejected, never ignored.
+//! fio options that are recognized but not supported. They are rejected, not ignored.
 
-/// Options with an alternative, and that alternative.
+/// Unsupported options, and what to use instead.
 const ALTERNATIVES: &[(&str, &str)] = &[
     (
         "buffered",
@@ -23,9 +23,9 @@ const ALTERNATIVES: &[(&str, &str)] = &[
     ),
     (
         "allow_mounted_write",
-        "Remove it: devices in use are never written.",
+        "Remove it: writes to devices in use are always rejected.",
     ),
-    ("log_avg_msec", "Use sample_ms of the run."),
+    ("log_avg_msec", "Use the run's sample_ms."),
     ("exec_prerun", "Remove it: jobs cannot run commands."),
     ("exec_postrun", "Remove it: jobs cannot run commands."),
 ];
@@ -52,7 +52,7 @@ const OTHERS: &str = "\
     flow_id flow_sleep steadystate steadystate_duration steadystate_ramp_time registerfiles \
     sqthread_poll_cpu nonvectored uncached nowait";
 
-/// How to replace an unsupported option of fio; `None` if fio has no such option.
+/// How to replace an unsupported fio option; `None` if fio has no such option.
 pub(crate) fn remedy(name: &str) -> Option<&'static str> {
     let alternative = ALTERNATIVES.iter().find(|(known, _)| *known == name);
     match alternative {

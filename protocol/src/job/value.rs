@@ -1,4 +1,4 @@
-//! Parsing of single option values. A value does not depend on other options.
+//! Parses individual option values, independently of other options.
 
 use crate::units;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use strum::VariantNames;
 
 /// An option value with fio's syntax.
 pub trait FioValue: Sized {
-    /// Kind of value for documentation and forms, such as `size`.
+    /// Value type for documentation and forms, such as `size`.
     const KIND: &'static str;
 
     /// # Errors
@@ -14,7 +14,7 @@ pub trait FioValue: Sized {
     fn parse(text: &str) -> Result<Self, String>;
 }
 
-/// An enum whose values are the `strum` names of its variants.
+/// An enum whose values are its `strum` variant names.
 pub trait Keyword: FromStr + VariantNames {
     const KIND: &'static str;
 }

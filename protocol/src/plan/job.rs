@@ -50,27 +50,28 @@ pub struct ResolvedJob {
     pub numjobs: u32,
     /// `O_DIRECT`.
     pub direct: bool,
-    /// CPUs of the workers; empty for all.
+    /// CPUs that the workers may run on; empty for all.
     pub cpus_allowed: Vec<u32>,
     pub nice: i32,
-    /// Kernel counters are sampled.
+    /// Whether kernel counters are sampled.
     #[serde(default = "probes_default")]
     #[schema(required = true)]
     pub probes: bool,
-    /// Request sizes at the device are counted.
+    /// Whether request sizes at the device are counted.
     #[serde(default)]
     #[schema(required = true)]
     pub request_sizes: bool,
-    /// Stacks of the runner are sampled.
+    /// Whether the runner's stacks are sampled.
     #[serde(default)]
     #[schema(required = true)]
     pub profile: bool,
-    /// The runner reads the time stamp counter instead of calling clock_gettime. Not serialized.
+    /// Whether the runner reads the time stamp counter instead of calling clock_gettime. Not
+    /// serialized.
     #[serde(skip)]
     pub tsc_clock: bool,
 }
 
-/// Runs stored before the option existed sampled the counters.
+/// Runs stored before the option was introduced sampled the counters.
 fn probes_default() -> bool {
     true
 }
@@ -78,7 +79,7 @@ fn probes_default() -> bool {
 /// Size, allocation and caching of the targets.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct TargetOptions {
-    /// Bytes per worker, over its targets.
+    /// Bytes per worker, across its targets.
     pub size: u64,
     /// Start of the region in each target.
     pub offset: u64,
@@ -96,11 +97,11 @@ pub struct TargetOptions {
     pub file_append: bool,
     pub create_on_open: bool,
     pub unlink: bool,
-    /// As requested; already applied to the other options.
+    /// As requested. It has already been applied to the other options.
     #[serde(default)]
     #[schema(required = true)]
     pub file_state: FileState,
-    /// As requested; already applied to the other options.
+    /// As requested. It has already been applied to the other options.
     #[serde(default)]
     #[schema(required = true)]
     pub cache_state: CacheState,
@@ -110,7 +111,7 @@ pub struct TargetOptions {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct PatternOptions {
     pub rw: RwKind,
-    /// `:N` of `rw`; null if not given.
+    /// `:N` modifier of `rw`; null if not given.
     pub rw_modifier: Option<i64>,
     /// Percentage of reads; null if the pattern is not mixed.
     pub rwmixread: Option<u8>,
@@ -121,7 +122,7 @@ pub struct PatternOptions {
     /// Percentage of random I/Os.
     pub percentage_random: PerDirection<u8>,
     pub norandommap: bool,
-    /// Seed of worker 0.
+    /// Random seed of worker 0.
     pub randseed: u64,
     /// fsync after every N writes; 0 disables.
     pub fsync: u32,
@@ -129,21 +130,21 @@ pub struct PatternOptions {
     pub fdatasync: u32,
 }
 
-/// Block sizes of a direction.
+/// Block sizes for one direction.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct BlockSizes {
-    /// In bytes; all sizes are multiples of it.
+    /// In bytes; all sizes are multiples of this size.
     pub min: u64,
     /// In bytes.
     pub max: u64,
-    /// Empty for uniformly distributed multiples of `min` up to `max`.
+    /// Empty if sizes are uniformly distributed multiples of `min` up to `max`.
     pub split: Vec<SplitEntry>,
 }
 
 /// Start, end, pauses and rate of the I/Os.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct TimingOptions {
-    /// Null if the size ends the measurement.
+    /// Null if the measurement is limited by size.
     pub runtime_ms: Option<u64>,
     pub time_based: bool,
     pub ramp_ms: u64,
@@ -153,7 +154,8 @@ pub struct TimingOptions {
     pub number_ios: Option<u64>,
     /// Bytes per worker, including loops.
     pub io_size: u64,
-    /// The job sets `io_size`; otherwise each worker transfers its own region. Not serialized.
+    /// Whether the job sets `io_size`; otherwise, each worker transfers its own region. Not
+    /// serialized.
     #[serde(default, skip_serializing)]
     #[schema(ignore)]
     pub is_io_size_requested: bool,
@@ -162,18 +164,18 @@ pub struct TimingOptions {
     /// Maximum I/Os per second for each worker; null if unlimited.
     pub rate_iops: PerDirection<Option<u64>>,
     pub rate_process: RateProcess,
-    /// Pause in µs after `thinktime_blocks` I/Os.
+    /// Pause after every `thinktime_blocks` I/Os, in µs.
     pub thinktime_us: u64,
     pub thinktime_blocks: u32,
 }
 
-/// Registration of the I/O buffers with the ring. Serialized as a boolean.
+/// Whether the I/O buffers are registered with the ring. Serialized as a boolean.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(from = "bool", into = "bool")]
 pub enum BufferRegistration {
     /// Requested: the run fails if the kernel rejects it.
     Required,
-    /// Used if the kernel accepts it.
+    /// Registered if the kernel accepts it.
     Preferred,
     #[default]
     Off,
@@ -201,9 +203,9 @@ pub struct RingOptions {
     pub ioengine: EngineName,
     /// Requested I/Os in flight per worker.
     pub iodepth: u32,
-    /// I/Os per submission; null if the engine decides.
+    /// Maximum I/Os per submission; null if the engine decides.
     pub iodepth_batch_submit: Option<u32>,
-    /// Minimum completions to wait for; null if the engine decides.
+    /// Minimum number of completions to wait for; null if the engine decides.
     pub iodepth_batch_complete_min: Option<u32>,
     #[serde(default)]
     #[schema(value_type = bool)]
@@ -223,16 +225,16 @@ pub struct RingOptions {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DataOptions {
     pub zero_buffers: bool,
-    /// Stamp every 512 bytes of a write; null for runs recorded before the option existed, which
-    /// did not.
+    /// Whether every 512 bytes of a write are stamped; null for runs recorded before the option was
+    /// introduced, which did not stamp.
     #[serde(default)]
     pub scramble_buffers: Option<bool>,
     pub refill_buffers: bool,
-    /// Compressible percentage.
+    /// Compressible percentage of the data.
     pub buffer_compress_percentage: u8,
     /// Percentage of duplicate blocks.
     pub dedupe_percentage: u8,
-    /// Null without `verify`, and for runs recorded before the option existed.
+    /// Null without `verify`, and for runs recorded before the option was introduced.
     #[serde(default)]
     pub verify: Option<VerifyOptions>,
 }
@@ -243,11 +245,11 @@ pub struct VerifyOptions {
     pub method: VerifyMethod,
     /// Bytes per header and checksum.
     pub interval: u64,
-    /// The blocks are read back after the measurement.
+    /// Whether the blocks are read back after the measurement.
     pub reads_back: bool,
-    /// Nothing is written; the blocks of an earlier run are checked.
+    /// Whether nothing is written and the blocks of an earlier run are checked.
     pub only: bool,
-    /// Reading back ends at the first bad block.
+    /// Whether reading back stops at the first bad block.
     pub fatal: bool,
 }
 
@@ -259,13 +261,13 @@ impl ResolvedJob {
             .any(|rate| rate.read.or(rate.write).or(rate.trim).is_some())
     }
 
-    /// Whether the job does I/O in the measured window.
+    /// Whether the job performs I/O in the measured window.
     pub fn is_measured(&self) -> bool {
         self.data.verify.is_none_or(|verify| !verify.only)
     }
 
-    /// Effective I/Os in flight per worker: 1 for psync, and for trims of a ring, which are
-    /// separate system calls.
+    /// Effective number of I/Os in flight per worker: 1 for psync, and for trims with a ring, which
+    /// are separate system calls.
     pub fn in_flight(&self) -> u32 {
         let engine = self.ring.ioengine;
         let is_serial =
@@ -273,19 +275,20 @@ impl ResolvedJob {
         if is_serial { 1 } else { self.ring.iodepth }
     }
 
-    /// Buffers per worker: one per I/O in flight. Mixed jobs have separate ones for writes, so that
-    /// they do not write what they have read.
+    /// Buffers per worker: one per I/O in flight. Mixed jobs use separate write buffers, so that
+    /// they do not write back the data that they have read.
     pub fn buffers(&self) -> u64 {
         u64::from(self.in_flight()) * if self.has_write_buffers() { 2 } else { 1 }
     }
 
-    /// Whether writes have their own buffers.
+    /// Whether writes use separate buffers.
     pub fn has_write_buffers(&self) -> bool {
         let rw = self.pattern.rw;
         rw.reads() && rw.writes() && !self.ring.ioengine.is_null()
     }
 
-    /// Buffer size per I/O in flight: the largest read or write, in bytes; 1 without data transfer.
+    /// Buffer size per I/O in flight, in bytes: the largest read or write, or 1 if no data is
+    /// transferred.
     pub fn largest_buffer(&self) -> u64 {
         if self.ring.ioengine.is_null() {
             return 1;
@@ -296,7 +299,8 @@ impl ResolvedJob {
         read.max(write).unwrap_or(1)
     }
 
-    /// Targets of a worker with their indices in `targets`, numbered by the pattern in this order.
+    /// Returns a worker's targets with their indices in `targets`. The pattern numbers targets in
+    /// this order.
     pub fn targets_of(&self, worker: u32) -> impl Iterator<Item = (usize, &Target)> {
         self.targets
             .iter()
@@ -304,7 +308,7 @@ impl ResolvedJob {
             .filter(move |(_, target)| target.worker.is_none_or(|owner| owner == worker))
     }
 
-    /// Rates of reads and writes in a mix where both have one; they determine the mix.
+    /// Rates of reads and writes in a mix if both are limited; they determine the mix.
     pub fn mix_rates(&self) -> Option<[MixRate; 2]> {
         let has_both = self
             .pattern
@@ -319,8 +323,8 @@ impl ResolvedJob {
         (has_both && rates.iter().all(is_limited)).then_some(rates)
     }
 
-    /// Bytes that the worker transfers, over all loops. A worker whose region is cut off at the end
-    /// of the target transfers fewer bytes, unless `io_size` was requested.
+    /// Bytes that the worker transfers, across all loops. A worker whose region is cut off at the
+    /// end of the target transfers fewer bytes, unless `io_size` was requested.
     pub fn io_size_of(&self, worker: u32) -> u64 {
         if self.timing.is_io_size_requested {
             return self.timing.io_size;
@@ -330,7 +334,7 @@ impl ResolvedJob {
     }
 }
 
-/// Rate of one direction of a mix.
+/// Rate of one direction in a mix.
 #[derive(Clone, Copy, Debug)]
 pub struct MixRate {
     /// I/Os per second.

@@ -3,16 +3,17 @@
 use crate::{problem::Problem, text::is_deceptive};
 use serde_json::{Map, Value};
 
-/// Minimum Jaro-Winkler similarity (0-1) for a suggestion.
+/// Minimum Jaro-Winkler similarity (0-1) for suggestions.
 const MIN_SIMILARITY: f64 = 0.75;
-/// More problems of an object are not listed: the response would be longer than the request.
+/// Maximum number of problems listed per object. With more, the response would be longer than the
+/// request.
 pub(crate) const MAX_LISTED: usize = 100;
 
-/// Fields are removed as they are read; the remaining ones are reported as unknown.
+/// Fields are removed as they are read; the rest are reported as unknown.
 #[derive(Debug)]
 pub struct ObjectReader {
     object: Map<String, Value>,
-    /// Prepended to field names in problems, such as `steps[2].`.
+    /// Prefix for field names in problems, such as `steps[2].`.
     path: String,
     known: &'static [&'static str],
     problems: Vec<Problem>,
@@ -57,25 +58,25 @@ impl ObjectReader {
         !self.problems.is_empty()
     }
 
-    /// Takes a field; `None` if it is missing or null.
+    /// Takes a field. Returns `None` if it is missing or null.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.object
             .shift_remove(name)
             .filter(|value| !value.is_null())
     }
 
-    /// Removes a field; returns true if it was present.
+    /// Removes a field. Returns true if it was present.
     pub fn remove(&mut self, name: &str) -> bool {
         self.object.shift_remove(name).is_some()
     }
 
-    /// A string of up to `max_length` bytes.
+    /// Takes a string of at most `max_length` bytes.
     pub fn text(&mut self, name: &str, max_length: usize) -> Option<String> {
         match self.take(name)? {
             Value::String(text) if text.len() <= max_length => Some(text),
             Value::String(text) => {
                 let detail = format!("{name} is too long ({} bytes).", text.len());
-                let remedy = format!("Use up to {max_length} bytes.");
+                let remedy = format!("Use at most {max_length} bytes.");
                 self.reject("too_long", name, detail, remedy);
                 None
             }
@@ -83,7 +84,6 @@ impl ObjectReader {
         }
     }
 
-    /// `true`, `false`, 1 or 0.
     /// Like [`Self::text`], for a name that is displayed on one line.
     pub fn name(&mut self, name: &str, max_length: usize) -> Option<String> {
         let text = self.text(name, max_length)?;
@@ -110,7 +110,7 @@ impl ObjectReader {
         }
     }
 
-    /// A list of strings, or a single string.
+    /// Takes a list of strings or a single string.
     pub fn texts(&mut self, name: &str, example: &str) -> Option<Vec<String>> {
         let value = self.take(name)?;
         match texts(&value) {
@@ -139,7 +139,7 @@ impl ObjectReader {
     }
 
     /// # Errors
-    /// All problems; unknown fields are last, up to `MAX_LISTED`.
+    /// All problems. Unknown fields come last; at most `MAX_LISTED` are listed.
     pub fn finish<T>(mut self, value: T) -> Result<T, Vec<Problem>> {
         for name in std::mem::take(&mut self.object).keys().take(MAX_LISTED) {
             let remedy = match closest(name, self.known.iter().copied()) {
@@ -172,7 +172,7 @@ fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// The most similar known name; `None` if none is similar.
+/// Returns the most similar known name, or `None` if none is similar enough.
 pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|known| (strsim::jaro_winkler(name, known), known))
@@ -181,7 +181,7 @@ pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
         .map(|(_, known)| known)
 }
 
-/// The strings of a list, or a single string; `None` for other values.
+/// Returns the strings of a list or a single string, or `None` for other values.
 pub fn texts(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),

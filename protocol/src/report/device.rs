@@ -1,19 +1,19 @@
-//! Block device counters of the measured window.
+//! Block device counters for the measured window.
 
 use crate::counters::{ChargedIo, DeviceCounts};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Counters of the block devices of the targets.
+/// Counters for the targets' block devices.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DeviceReport {
-    /// Kernel name, such as `vda`; several are joined by `+`.
+    /// Kernel name, such as `vda`; multiple names are joined by `+`.
     pub name: String,
     #[serde(flatten)]
     pub counts: DeviceCounts,
     /// Percentage of the window with I/O in flight.
     pub utilization: f64,
-    /// Physical devices below it; the device itself if it is physical.
+    /// Physical devices below the device; the device itself if it is physical.
     pub physical_devices: Vec<PhysicalDeviceReport>,
 }
 
@@ -27,7 +27,7 @@ pub struct PhysicalDeviceReport {
     pub utilization: f64,
 }
 
-/// Absolute counters of a device since boot, as in `/sys/class/block/NAME/stat`.
+/// Absolute device counters since boot, as in `/sys/class/block/NAME/stat`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Reading {
     /// Kernel name.
@@ -38,12 +38,13 @@ pub struct Reading {
     pub end: DeviceCounts,
 }
 
-/// I/O of the run alone: what the kernel charged to its control group in the measured window.
+/// I/O of this run only: the I/O that the kernel charged to its control group in the measured
+/// window.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct CgroupReport {
-    /// Directory of the control group, which was removed after the run.
+    /// Directory of the control group, which is removed after the run.
     pub path: String,
-    /// The devices in `readings`.
+    /// The devices that also appear in `readings`.
     pub devices: Vec<CgroupDevice>,
 }
 
@@ -51,7 +52,8 @@ pub struct CgroupReport {
 pub struct CgroupDevice {
     /// Kernel name.
     pub device: String,
-    /// Kernel name of the disk that was counted: that of a partition, or the device itself.
+    /// Kernel name of the disk whose I/O was counted: the disk of a partition, or the device
+    /// itself.
     pub disk: String,
     #[serde(flatten)]
     pub counts: ChargedIo,

@@ -1,4 +1,4 @@
-//! Which storage layers served the I/Os of a job, estimated from a sample of them.
+//! Which storage layers served a job's I/Os, estimated from a sample of them.
 
 use crate::{evidence::transition::Direction, verdict::StorageLayer};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 /// Null for a direction without I/O, and without probes.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct JobLayers {
-    /// Size of a page of memory on the host.
+    /// Memory page size on the host.
     pub page_bytes: u64,
     pub read: Option<LayerEstimate>,
     pub write: Option<LayerEstimate>,
@@ -22,25 +22,25 @@ impl JobLayers {
 /// An estimate for one direction of a job.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct LayerEstimate {
-    /// I/Os that were looked up.
+    /// Number of I/Os that were looked up.
     pub samples: u64,
     /// One entry per layer, from top to bottom.
     pub layers: Vec<LayerShare>,
-    /// Writes to pages that were already dirty: the data before them did not reach the device. Null
-    /// for reads.
+    /// Writes to pages that were already dirty, so that the previous data did not reach the device.
+    /// Null for reads.
     pub overwritten: Option<Share>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct LayerShare {
     pub layer: StorageLayer,
-    /// Share of the I/Os. An I/O counts for one layer.
+    /// Share of the I/Os. Each I/O is attributed to exactly one layer.
     pub ios: Share,
     /// Share of the bytes (0-1).
     pub bytes: f64,
 }
 
-/// A share (0-1) with the bounds of its 99.9 % confidence interval.
+/// A share (0-1) with its 99.9 % confidence interval.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Share {
     pub share: f64,

@@ -1,27 +1,27 @@
-//! Time in which nothing completed: stalls of the storage, and pauses of the runner.
+//! Periods without completions: storage stalls and runner pauses.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// A run may fail if a worker was stalled for more than this share of the measured window.
 pub const MAX_STALLED_SHARE: f64 = 0.1;
-/// It fails if the stalls are longer in total, or if they last until the end. Shorter ones occur on
-/// busy but healthy disks.
+/// The run fails if the stalls are longer in total, or if they last until the end. Shorter stalls
+/// occur on busy but healthy disks.
 pub const MAX_STALLED_MS: f64 = 5_000.0;
 
 /// I/Os that had not completed at the end of the measured window.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Unfinished {
     pub ios: u64,
-    /// Time since the submission of the oldest one; 0 without I/Os.
+    /// Time since the oldest of them was submitted; 0 without I/Os.
     pub oldest_ns: u64,
 }
 
-/// Stalls of the worker of a job that was stalled longest. A stall is a time with I/Os in flight in
-/// which none of the worker's I/Os completed, longer than `threshold_ms`.
+/// Stalls of the worker that was stalled longest in this job. A stall is a period longer than
+/// `threshold_ms` in which the worker had I/Os in flight and none completed.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Stalls {
-    /// 1 s, or 10 times the median latency of the job if that is longer.
+    /// 1 s, or 10 times the job's median latency if that is longer.
     pub threshold_ms: f64,
     /// Number of stalls.
     pub count: u64,
@@ -31,7 +31,7 @@ pub struct Stalls {
     pub share: f64,
     /// Number of stalled workers.
     pub workers: u32,
-    /// The longest stalls in order of time; at most 100.
+    /// The longest stalls, in chronological order; at most 100.
     pub spans: Vec<TimeSpan>,
 }
 
@@ -42,7 +42,7 @@ pub struct TimeSpan {
     pub duration_ms: f64,
 }
 
-/// A time in which the runner itself did not run.
+/// A period during which the runner itself was not running.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Pause {
     /// Milliseconds since the start of the run.
@@ -56,6 +56,6 @@ pub struct Pause {
 pub enum PauseCause {
     /// The host was suspended.
     Suspended,
-    /// The runner was stopped (SIGSTOP), frozen, or got no CPU time.
+    /// The runner was stopped (SIGSTOP), frozen, or did not get CPU time.
     NotScheduled,
 }

@@ -1,4 +1,4 @@
-//! Counts and latencies of the measured window.
+//! Counts and latencies for the measured window.
 
 use crate::{
     histogram::{self, Buckets},
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Percentiles in [`LatencyStats`]; others can be derived from the buckets.
+/// Percentiles in [`LatencyStats`]. Others can be derived from the buckets.
 pub const PERCENTILES: &[f64] = &[
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99, 99.999,
 ];
 
-/// I/Os of one direction.
+/// I/Os in one direction.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct DirectionStats {
     /// Completed I/Os.
@@ -22,11 +22,11 @@ pub struct DirectionStats {
     pub bytes: u64,
     pub iops: f64,
     pub bytes_per_second: f64,
-    /// Submission latency: from before submission until the kernel accepted the I/O.
+    /// Submission latency: from just before submission until the kernel accepted the I/O.
     pub slat_ns: LatencyStats,
     /// Completion latency: from acceptance until the completion was reaped.
     pub clat_ns: LatencyStats,
-    /// Total latency: from before submission until the completion was reaped.
+    /// Total latency: from just before submission until the completion was reaped.
     pub lat_ns: LatencyStats,
     /// Latency from the intended start under `rate` or `rate_iops`; null without a rate.
     pub intended_lat_ns: Option<LatencyStats>,
@@ -46,34 +46,35 @@ pub struct SyncStats {
     pub unfinished: Option<Unfinished>,
 }
 
-/// Latencies in ns; null without samples. `max` and `percentiles` include the I/Os that were in
-/// flight at the end; the other numbers cover the completed I/Os.
+/// Latencies in ns; null without samples. `max` and `percentiles` include I/Os that were in flight
+/// at the end; all other numbers cover completed I/Os only.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct LatencyStats {
     /// Exact.
     pub min: Option<u64>,
-    /// Exact, or a lower bound.
+    /// Exact or a lower bound.
     pub max: Option<u64>,
     /// Exact.
     pub mean: Option<f64>,
-    /// From the buckets (error up to 0.8 %).
+    /// Derived from the buckets (error up to 0.8 %).
     pub stddev: Option<f64>,
     /// Number of samples.
     pub count: u64,
-    /// Latency in ns by percentile, such as `"99.9": 120832`, from the buckets (error up to 0.8 %).
+    /// Latency in ns by percentile, such as `"99.9": 120832`, derived from the buckets (error up to
+    /// 0.8 %).
     pub percentiles: BTreeMap<String, u64>,
-    /// Histogram: pairs of bucket number and count.
+    /// Histogram, as pairs of a bucket number and a count.
     #[schema(value_type = Vec<Vec<u64>>)]
     #[serde(deserialize_with = "histogram::deserialize")]
     pub buckets: Buckets,
-    /// Names of lower bounds, `max` or percentiles such as `"99.9"`: the exact values depend on I/Os
-    /// that were in flight at the end.
+    /// Names of values that are lower bounds, `max` or percentiles such as `"99.9"`. Their exact
+    /// values depend on I/Os that were in flight at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at_least: Vec<String>,
 }
 
 impl DirectionStats {
-    /// An I/O completed or was in flight at the end.
+    /// Whether an I/O completed or was in flight at the end.
     pub fn is_used(&self) -> bool {
         self.ios > 0 || self.unfinished.is_some_and(|unfinished| unfinished.ios > 0)
     }
@@ -84,7 +85,7 @@ impl LatencyStats {
         self.count == 0 && self.max.is_none()
     }
 
-    /// `name`: `max` or a percentile such as `99.9`.
+    /// `name` is `max` or a percentile such as `99.9`.
     pub fn is_lower_bound(&self, name: &str) -> bool {
         self.at_least.iter().any(|bound| bound == name)
     }

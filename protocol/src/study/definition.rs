@@ -1,32 +1,33 @@
-//! A study as requested by `POST /studies` and as stored in study files.
+//! A study, as submitted to `POST /studies` and as stored in study files.
 
 use crate::{job::Job, named_enum::named_enum, study::description::Published};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Body of `POST /studies` and `POST /studies/plan`; also the study file format.
+/// Body of `POST /studies` and `POST /studies/plan`. It is also the study file format.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct StudyDefinition {
     /// Default: `study`.
     pub name: Option<String>,
     /// Purpose, in one paragraph.
     pub about: Option<String>,
-    /// What the author of the published results missed, in one sentence.
+    /// What the author of the published results overlooked, in one sentence.
     pub missed_by_author: Option<String>,
     /// Published results to compare with.
     pub published: Option<Published>,
-    /// Size limits. All sizes are halved together until they are within the limits.
+    /// Size limits. All sizes are halved together until they are within these limits.
     pub scale: Option<ScaleDefinition>,
     /// Continue after a failed step. Default: false.
     pub continue_on_failure: Option<bool>,
-    /// How often each step runs; steps × repeats is at most 256. Default: 1.
+    /// Number of times each step runs; steps × repeats is at most 256. Default: 1.
     pub repeats: Option<u32>,
     /// Order of repeated steps. Default: `interleaved`.
     pub order: Option<RepeatOrder>,
-    /// Determines the order of the steps and the random seeds of the jobs. Default: random.
+    /// Seed for the order of the steps and for the random seeds of the jobs. Default: random.
     pub order_seed: Option<u64>,
-    /// Options that vary: each step runs with every combination of their values, at most 256 in all.
+    /// Options to vary. Each step runs with every combination of their values. Limited to 256 runs
+    /// in total.
     pub sweep: Option<Vec<SweepAxis>>,
     /// 1 to 256 steps, in order.
     pub steps: Vec<StepDefinition>,
@@ -43,11 +44,11 @@ named_enum! {
     /// Order of repeated steps.
     #[derive(Default)]
     pub enum RepeatOrder {
-        /// Blocks with one repeat of each step, in random order. Slow changes of the host, such as
-        /// its temperature, then affect all steps alike.
+        /// Blocks with one repeat of each step, in random order. Slow changes on the host, such as
+        /// its temperature, then affect all steps equally.
         #[default]
         Interleaved,
-        /// All repeats of the first step, then those of the next one.
+        /// All repeats of the first step, then all repeats of the next step, and so on.
         Sequential,
     }
 }
@@ -56,7 +57,7 @@ named_enum! {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepAxis {
-    /// Name of an option, such as `iodepth`.
+    /// Option name, such as `iodepth`.
     pub option: String,
     /// Different values of the option, in order.
     pub values: Vec<Value>,
@@ -66,7 +67,7 @@ pub struct SweepAxis {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct SweepValue {
     pub option: String,
-    /// As in the axis, such as `4k`.
+    /// As given in the axis, such as `4k`.
     pub value: String,
 }
 
@@ -75,11 +76,11 @@ pub struct StepDefinition {
     /// Default: the name of the first job.
     pub name: Option<String>,
     pub note: Option<String>,
-    /// Options from the file and cache groups, applied to all jobs in the step. A job's own options
-    /// take precedence.
+    /// Options from the file and cache groups that apply to all jobs in the step. A job's own
+    /// options take precedence.
     #[schema(value_type = Option<std::collections::BTreeMap<String, Value>>)]
     pub state: Option<Value>,
-    /// 1 to 64 jobs that start together. `$study` in a file name is replaced by a unique id.
+    /// 1 to 64 jobs that start together. `$study` in a file name is replaced by a unique ID.
     #[schema(value_type = Vec<Job>)]
     pub jobs: Vec<Value>,
     /// Sampling interval in ms, 10 to 10,000. Default: 100.
@@ -91,9 +92,9 @@ pub struct StepDefinition {
 pub struct ScaleDefinition {
     /// Largest size of a job, such as `1g`.
     pub max_size: Option<String>,
-    /// Largest size of a job, as a percentage of the available memory.
+    /// Largest size of a job, as a percentage of available memory.
     pub memory_percent: Option<u8>,
-    /// Total size of all files, as a percentage of the free space.
+    /// Total size of all files, as a percentage of free space.
     pub free_percent: Option<u8>,
     /// Original sizes and the reason for scaling.
     pub note: Option<String>,

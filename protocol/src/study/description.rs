@@ -8,7 +8,7 @@ pub struct StudyDescription {
     pub name: String,
     /// Purpose, in one paragraph.
     pub about: Option<String>,
-    /// What the author of the published results missed, in one sentence.
+    /// What the author of the published results overlooked, in one sentence.
     pub missed_by_author: Option<String>,
     /// Published results to compare with.
     pub published: Option<Published>,
@@ -27,7 +27,7 @@ pub struct Published {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedRow {
-    /// Number of the equivalent step, from 1; null if there is none.
+    /// One-based number of the equivalent step; null if there is none.
     pub step: Option<u32>,
     /// One cell per column, as published.
     pub cells: Vec<String>,

@@ -1,5 +1,5 @@
-//! Files that a study creates and removes. The last step that uses a file removes it; a study that
-//! ends earlier needs a cleanup.
+//! Files that a study creates and removes. The last step that uses a file removes it. A study that
+//! ends early requires a cleanup.
 
 use crate::{plan::target::TargetKind, problem::Problem, study::plan::StudyPlan};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnedFiles {
-    /// Contained in every path, which shows that the file did not exist before the study.
+    /// Part of every path, which proves that the files did not exist before the study.
     pub file_id: String,
     /// Canonical paths.
     pub files: Vec<String>,
@@ -23,12 +23,12 @@ pub struct CleanupResult {
     pub left: Vec<LeftoverFile>,
 }
 
-/// A temporary file that still exists after its study.
+/// A temporary file that still exists after its study ended.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct LeftoverFile {
     /// Canonical path.
     pub path: String,
-    /// Why removal failed; null if it was not attempted yet.
+    /// Why it could not be removed; null if this has not been attempted yet.
     pub reason: Option<Problem>,
 }
 

@@ -20,18 +20,18 @@ use serde_json::{Map, Value, json};
 
 /// Each step is a run in the server's queue.
 const MAX_STEPS: usize = 256;
-/// JSON numbers are exact up to here.
+/// JSON numbers are exact up to this value.
 pub const MAX_SEED: u64 = (1 << 53) - 1;
-/// Bytes. Names are shown on one line and are part of run names.
+/// In bytes. Names are shown on one line and are included in run names.
 const MAX_NAME: usize = 100;
-/// Maximum length of a paragraph in bytes.
+/// Maximum length of a paragraph, in bytes.
 const MAX_TEXT: usize = 8 * 1024;
 /// Option groups that are allowed in `state`.
 const STATE_GROUPS: &[&str] = &["cache", "file"];
 const STEPS_EXAMPLE: &str = "\"steps\":[{\"jobs\":[{\"rw\":\"randread\", ...}]}, ...]";
 const PUBLISHED_REMEDY: &str = "Use {\"source\":\"...\",\"columns\":[\"IOPS\"],\"rows\":[{\"step\":1,\"cells\":[\"853333\"]}]}.";
 
-/// Distinguishes studies from runs.
+/// Whether the document is a study instead of a run.
 pub fn is_study(document: &Value) -> bool {
     document.get("steps").is_some()
 }
@@ -93,12 +93,13 @@ fn repeats(reader: &mut ObjectReader, steps: usize) -> u32 {
         Some(repeats) if repeats as usize <= most => return repeats,
         Some(repeats) => {
             let runs = u64::from(repeats) * steps as u64;
-            let detail = format!("{repeats} repeats of {steps} steps are {runs} runs.");
-            let remedy = format!("A study has at most {MAX_STEPS} runs: use up to {most} repeats.");
+            let detail = format!("{repeats} repeats of {steps} steps would be {runs} runs.");
+            let remedy =
+                format!("A study has at most {MAX_STEPS} runs: use at most {most} repeats.");
             reader.reject("step_count", "repeats", detail, remedy);
         }
         None => {
-            let detail = format!("{value} is not a number of repeats.");
+            let detail = format!("{value} is not a valid number of repeats.");
             let remedy = format!("Use an integer from 1 to {most}.");
             reader.reject("bad_value", "repeats", detail, remedy);
         }
@@ -112,7 +113,7 @@ fn order(reader: &mut ObjectReader) -> RepeatOrder {
     };
     let order = value.as_str().and_then(|name| name.parse().ok());
     order.unwrap_or_else(|| {
-        let detail = format!("{value} is not an order.");
+        let detail = format!("{value} is not a valid order.");
         reader.reject(
             "bad_value",
             "order",
@@ -127,14 +128,14 @@ fn order_seed(reader: &mut ObjectReader) -> Option<u64> {
     let value = reader.take("order_seed")?;
     let seed = value.as_u64().filter(|seed| *seed <= MAX_SEED);
     if seed.is_none() {
-        let detail = format!("{value} is not a seed.");
+        let detail = format!("{value} is not a valid seed.");
         let remedy = format!("Use an integer from 0 to {MAX_SEED}.");
         reader.reject("bad_value", "order_seed", detail, remedy);
     }
     seed
 }
 
-/// Appends problems of nested objects.
+/// Appends problems from nested objects.
 fn with_nested_problems<T>(
     outer: Result<T, Vec<Problem>>,
     inner: Vec<Problem>,
@@ -161,11 +162,11 @@ fn steps(
     let cells = sweep::cells(axes);
     if cells.len() > 1 && steps.len() * cells.len() > MAX_STEPS {
         let detail = format!(
-            "The sweep has {} combinations of values in each of {} steps.",
+            "The sweep has {} value combinations for each of {} steps.",
             cells.len(),
             steps.len()
         );
-        let remedy = format!("Use up to {MAX_STEPS} in all.");
+        let remedy = format!("Use at most {MAX_STEPS} in total.");
         reader.reject("step_count", "sweep", detail, remedy);
         return Vec::new();
     }
@@ -186,7 +187,7 @@ fn steps(
                 Err(step_problems) => {
                     let step_problems = step_problems.into_iter();
                     let located = step_problems.map(|problem| sweep::located(problem, cell));
-                    // The steps of a sweep share most of their problems.
+                    // All combinations in a sweep have mostly the same problems.
                     for problem in located {
                         if !problems.contains(&problem) {
                             problems.push(problem);
@@ -237,8 +238,8 @@ fn parse_step(step: Value, index: usize) -> Result<StepSpec, Vec<Problem>> {
     })
 }
 
-/// File and cache options for all jobs of a step. Empty if invalid, so that its problems are not
-/// repeated for each job.
+/// File and cache options for all jobs in a step. Empty if they are invalid, so that their problems
+/// are not repeated for each job.
 fn state(reader: &mut ObjectReader) -> Map<String, Value> {
     let state = reader
         .object("state", "{\"invalidate\": 1}")
@@ -248,7 +249,7 @@ fn state(reader: &mut ObjectReader) -> Map<String, Value> {
     };
     for name in state.keys().filter(|name| !is_state(name)) {
         let detail = format!("{name} is not a file or cache option.");
-        let remedy = "Move it to the jobs of the step.";
+        let remedy = "Move it to the step's jobs.";
         reader.reject(
             "not_a_state_option",
             &format!("state.{name}"),
@@ -267,7 +268,7 @@ fn state(reader: &mut ObjectReader) -> Map<String, Value> {
     Map::new()
 }
 
-/// Adds the state to a job; options of the job take precedence.
+/// Adds the state to a job. The job's own options take precedence.
 fn with_state(job: &Value, state: &Map<String, Value>) -> Value {
     let Some(options) = job.as_object() else {
         return job.clone();

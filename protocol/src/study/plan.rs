@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// Plan of a study, with sizes scaled to the host.
+/// The plan of a study, with sizes scaled to the host.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct StudyPlan {
     #[serde(flatten)]
@@ -19,47 +19,47 @@ pub struct StudyPlan {
     /// Replaces `$study` in file names.
     pub file_id: String,
     pub scaled: Scaled,
-    /// Targets with data that the study would destroy. Each step has a code of its own.
+    /// Targets with data that the study would overwrite. Each step has a separate code.
     #[serde(default)]
     pub confirmations: Vec<Confirmation>,
-    /// Determines the order of repeated steps.
+    /// Seed for the order of repeated steps.
     #[serde(default)]
     pub order_seed: u64,
-    /// The runs in order. Empty if the study could not be parsed.
+    /// The runs, in order. Empty if the study could not be parsed.
     pub steps: Vec<StepPlan>,
-    /// Problems of all steps, with paths such as `steps[2].jobs[0].bs`; empty if the study can
+    /// Problems in all steps, with paths such as `steps[2].jobs[0].bs`; empty if the study can
     /// start.
     pub problems: Vec<Problem>,
 }
 
-/// Plan of a step, based on the state in which earlier steps leave the host.
+/// The plan of a step, based on the state in which earlier steps leave the host.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct StepPlan {
-    /// From 1.
+    /// One-based.
     pub step: u32,
-    /// From 1.
+    /// One-based.
     pub repeat: u32,
     /// Values of the swept options; empty without a sweep.
     #[serde(default)]
     pub sweep: Vec<SweepValue>,
     pub name: String,
     pub note: Option<String>,
-    /// The jobs of the run, with the state, the scaled sizes and the final file names.
+    /// The run's jobs, including the state, scaled sizes and final file names.
     #[schema(value_type = Vec<Job>)]
     pub jobs: Vec<Value>,
-    /// Plan of the run; its problems are in the problems of the study.
+    /// The plan of the run. Its problems are listed in the study's problems.
     pub plan: Plan,
 }
 
 impl StepPlan {
-    /// The run as input of [`crate::job::run_spec::parse_run`].
+    /// The run as input for [`crate::job::run_spec::parse_run`].
     pub fn run(&self, file_id: &str) -> Value {
         json!({"jobs": self.jobs, "sample_ms": self.plan.sample_ms, "study": file_id})
     }
 }
 
 impl StudyPlan {
-    /// Plan of a study that could not be parsed.
+    /// The plan of a study that could not be parsed.
     pub fn rejected(problems: Vec<Problem>) -> Self {
         Self {
             description: StudyDescription::default(),

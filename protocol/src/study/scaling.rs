@@ -1,4 +1,4 @@
-//! Scaling of sizes to the host.
+//! Scales sizes to the host.
 
 use crate::{
     format::bytes,
@@ -14,9 +14,9 @@ use utoipa::ToSchema;
 pub struct Scale {
     /// Largest size of a job, in bytes.
     pub max_size: Option<u64>,
-    /// Largest size of a job, as a percentage of the available memory.
+    /// Largest size of a job, as a percentage of available memory.
     pub memory_percent: Option<u8>,
-    /// Total size of all files, as a percentage of the free space.
+    /// Total size of all files, as a percentage of free space.
     pub free_percent: Option<u8>,
     pub note: Option<String>,
 }
@@ -24,7 +24,7 @@ pub struct Scale {
 /// Scaling applied to a study.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Scaled {
-    /// Divisor of all sizes; 1 without scaling.
+    /// Divisor for all sizes; 1 without scaling.
     pub divided_by: u64,
     /// Largest requested size of a job, in bytes; 0 if no size is given.
     pub requested_bytes: u64,
@@ -32,15 +32,15 @@ pub struct Scaled {
     pub largest_bytes: u64,
     /// Sentence with both sizes and the reason for scaling.
     pub sentence: String,
-    /// `scale.note` of the study.
+    /// The study's `scale.note`.
     pub note: Option<String>,
 }
 
 impl Scaled {
-    /// `requested_bytes` is the largest size of a job.
+    /// `requested_bytes` is the largest size of any job.
     pub fn unscaled(requested_bytes: u64) -> Self {
         let sentence = match requested_bytes {
-            0 => "The study sets no sizes.".into(),
+            0 => "The study does not set any sizes.".into(),
             largest => format!("Sizes are not scaled; the largest is {}.", bytes(largest)),
         };
         Self {
@@ -52,7 +52,7 @@ impl Scaled {
         }
     }
 
-    /// Scales the sizes of a job; `parsed` is the parsed form of `job`.
+    /// Scales the sizes in a job; `parsed` is the parsed form of `job`.
     pub fn scale_job(&self, job: &Value, parsed: &Job) -> Value {
         let mut job = job.clone();
         let Some(options) = job.as_object_mut() else {
@@ -68,7 +68,7 @@ impl Scaled {
         ];
         for (name, size) in sizes {
             if let Some(size) = size {
-                // Replaces `io_limit`, the alias of `io_size`.
+                // Also removes `io_limit`, the alias of `io_size`.
                 options.shift_remove(if name == "io_size" { "io_limit" } else { name });
                 options.insert(name.into(), units::size(size / self.divided_by).into());
             }

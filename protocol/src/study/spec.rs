@@ -18,7 +18,7 @@ pub struct StudySpec {
     /// At least 1.
     pub repeats: u32,
     pub order: RepeatOrder,
-    /// `None` for a random one.
+    /// `None` for a random seed.
     pub order_seed: Option<u64>,
     /// As in [`RunSpec::confirm`], for all steps.
     pub confirm: Vec<String>,
@@ -26,17 +26,17 @@ pub struct StudySpec {
     pub steps: Vec<StepSpec>,
 }
 
-/// A step; `state` is merged into the options of its jobs.
+/// A step. `state` has been merged into the options of its jobs.
 #[derive(Clone, Debug)]
 pub struct StepSpec {
-    /// Index in the definition; the steps of a sweep share one.
+    /// Index in the definition. The steps of a sweep share one index.
     pub definition: usize,
     /// Values of the swept options; empty without a sweep.
     pub sweep: Vec<SweepValue>,
     pub name: String,
     pub note: Option<String>,
-    /// Job objects as requested.
+    /// Job objects, as requested.
     pub jobs: Vec<Value>,
-    /// `jobs` parsed.
+    /// Parsed `jobs`.
     pub run: RunSpec,
 }

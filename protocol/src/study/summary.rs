@@ -1,4 +1,4 @@
-//! Studies in lists.
+//! Studies, as shown in lists.
 
 use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
@@ -33,21 +33,21 @@ impl StudyStatus {
 /// A study in a list.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct StudySummary {
-    /// Unique; not reused.
+    /// Unique; never reused.
     pub number: u64,
     pub name: String,
     pub status: StudyStatus,
-    /// Milliseconds since 1970 UTC.
+    /// Unix time in milliseconds.
     pub created_at_ms: u64,
-    /// When the first run left the queue, in milliseconds since 1970 UTC.
+    /// When the first run left the queue, as a Unix time in milliseconds.
     pub started_at_ms: Option<u64>,
-    /// When the last run ended, in milliseconds since 1970 UTC.
+    /// When the last run ended, as a Unix time in milliseconds.
     pub finished_at_ms: Option<u64>,
     pub steps_total: u32,
     pub steps_ended: u32,
     /// Run numbers in step order.
     pub runs: Vec<u64>,
-    /// First step that did not succeed, with its reason.
+    /// The first step that did not succeed, with the reason.
     pub reason: Option<String>,
 }
 
@@ -58,7 +58,7 @@ pub struct StudyList {
     pub studies: Vec<StudySummary>,
     /// Null on the last page.
     pub next_cursor: Option<String>,
-    /// Number of studies on all pages.
+    /// Number of studies across all pages.
     pub total: u64,
 }
 
@@ -68,6 +68,6 @@ pub struct StudyList {
 pub struct StudyQuery {
     /// Page size, 1 to 100. Default: 50.
     pub limit: Option<u32>,
-    /// `next_cursor` of the previous page.
+    /// `next_cursor` from the previous page.
     pub cursor: Option<u64>,
 }

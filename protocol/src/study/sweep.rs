@@ -1,4 +1,4 @@
-//! Sweeps: each step runs with every combination of the values of some options.
+//! Sweeps: each step runs with every combination of the values of the swept options.
 
 use crate::{
     job::OptionDoc,
@@ -10,12 +10,12 @@ use crate::{
 };
 use serde_json::Value;
 
-/// A value of an option.
+/// An option name and a value.
 pub(super) type Setting<'a> = (&'a str, &'a Value);
 
 const REMEDY: &str = "Use [{\"option\":\"iodepth\",\"values\":[1,2,4]}, ...].";
 
-/// The axes of a valid sweep; empty without one.
+/// Returns the axes of a valid sweep; empty without a sweep.
 pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
     let Some(value) = reader.take("sweep") else {
         return Vec::new();
@@ -48,8 +48,8 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
     axes
 }
 
-/// All combinations of values; the last option varies fastest. One without values if nothing is
-/// swept.
+/// All combinations of values; the last option varies fastest. If nothing is swept, there is one
+/// empty combination.
 pub(super) fn cells(axes: &[SweepAxis]) -> Vec<Vec<Setting<'_>>> {
     let mut cells: Vec<Vec<Setting>> = vec![Vec::new()];
     for axis in axes {
@@ -58,7 +58,7 @@ pub(super) fn cells(axes: &[SweepAxis]) -> Vec<Vec<Setting<'_>>> {
             values.map(move |value| [&cell[..], &[(axis.option.as_str(), value)]].concat())
         });
         cells = extended.collect();
-        // More are rejected by the caller.
+        // The caller rejects larger sweeps.
         if cells.len() > 1 << 16 {
             break;
         }
@@ -79,7 +79,7 @@ pub(super) fn with_values(mut step: Value, cell: &[Setting]) -> Value {
     step
 }
 
-/// Adds the values to the name of the step.
+/// Appends the values to the step's name.
 pub(super) fn named(mut step: StepSpec, cell: &[Setting]) -> StepSpec {
     for (option, value) in cell {
         let value = match value {
@@ -95,7 +95,7 @@ pub(super) fn named(mut step: StepSpec, cell: &[Setting]) -> StepSpec {
     step
 }
 
-/// An invalid value of a swept option is a problem of the sweep.
+/// Reports an invalid value of a swept option as a problem with the sweep.
 pub(super) fn located(problem: Problem, cell: &[Setting]) -> Problem {
     let field = problem.field.as_deref().unwrap_or_default();
     let option = field.rsplit('.').next().unwrap_or_default();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_name_the_sweep() {
+    fn problems_identify_the_sweep() {
         let many: Vec<u32> = (1..=300).collect();
         for (sweep, field) in [
             (json!([{"option": "iodpeth", "values": [1]}]), "sweep[0]"),

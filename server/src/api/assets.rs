@@ -10,14 +10,15 @@ use flate2::read::GzDecoder;
 use rust_embed::{EmbeddedFile, RustEmbed};
 use std::{borrow::Cow, fmt::Write, io::Read};
 
-/// `vite.config.ts` compresses scripts and styles to `NAME.gz`, which keeps the server small. They
-/// are decompressed here; the compression layer compresses what a client accepts.
+/// `vite.config.ts` compresses scripts and styles to `NAME.gz`, which keeps the server binary
+/// small. They are decompressed here; the compression layer then compresses responses with an
+/// encoding that the client accepts.
 #[derive(RustEmbed)]
 #[folder = "../web/dist"]
 struct Dist;
 
 const INDEX: &str = "index.html";
-/// The names of files in this directory contain a hash of their content.
+/// File names in this directory contain a content hash.
 const HASHED: &str = "assets/";
 
 const NOT_BUILT: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Leadline</title>\
@@ -35,7 +36,7 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new().fallback_service(get(serve))
 }
 
-/// Serves the index page, for routes that have other methods as well.
+/// Serves the index page, for routes that also handle other methods.
 pub(crate) fn index<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
     if Dist::get(INDEX).is_none() {
         return get(|| async { Html(NOT_BUILT) });
@@ -70,7 +71,7 @@ async fn serve(uri: Uri, headers: HeaderMap) -> Response {
     (cache_headers, content_type, file.data).into_response()
 }
 
-/// The decompressed file.
+/// Returns the decompressed file.
 fn find(name: &str) -> Option<EmbeddedFile> {
     let Some(mut file) = Dist::get(&format!("{name}.gz")) else {
         return Dist::get(name);
@@ -82,14 +83,14 @@ fn find(name: &str) -> Option<EmbeddedFile> {
     Some(file)
 }
 
-/// SHA-256 of the file in quotes.
+/// Quoted SHA-256 of the file.
 fn etag(file: &EmbeddedFile) -> HeaderValue {
     let mut quoted = String::from("\"");
     for byte in file.metadata.sha256_hash() {
         let _ = write!(quoted, "{byte:02x}");
     }
     quoted.push('"');
-    HeaderValue::try_from(quoted).expect("hexadecimal digits are a header value")
+    HeaderValue::try_from(quoted).expect("hexadecimal digits are a valid header value")
 }
 
 fn content_type(name: &str) -> &'static str {

@@ -1,6 +1,7 @@
-//! Access control. All routes check `Host` against DNS rebinding, and `Origin`, if present, against
-//! other sites. Routes under `/api` also require a token, as bearer token, or a session, which the
-//! sign-in page opens. Probes of a supervisor (`livez`, `readyz`) require neither.
+//! Access control. All routes validate `Host`, which prevents DNS rebinding, and `Origin`, if
+//! present, which blocks requests from other sites. Routes under `/api` also require either a
+//! bearer token or a session, which the sign-in page creates. The health checks (`livez`, `readyz`)
+//! require neither.
 
 pub(crate) mod allowed_hosts;
 pub(crate) mod login;
@@ -36,7 +37,7 @@ struct Rules {
     hosts: AllowedHosts,
     /// `None` with `--no-auth`.
     access: Option<(Tokens, Sessions)>,
-    /// Includes the port: browsers send cookies to all ports of a host.
+    /// Includes the port, because browsers send cookies to all ports of a host.
     cookie_name: String,
 }
 
@@ -55,7 +56,8 @@ impl Auth {
 
     fn sessions(&self) -> Result<&Sessions, ApiError> {
         let sessions = self.0.access.as_ref().map(|(_, sessions)| sessions);
-        sessions.ok_or_else(|| ApiError::not_found("sign-in: this server requires none".into()))
+        sessions
+            .ok_or_else(|| ApiError::not_found("sign-in: this server does not require it".into()))
     }
 
     fn cookie_name(&self) -> &str {
@@ -117,8 +119,8 @@ pub(crate) async fn require_host(
     Ok(next.run(request).await)
 }
 
-/// Middleware: rejects requests without a token or a session with 401, and those that it does not
-/// permit with 403. Requests of browsers must come from a page of this server.
+/// Middleware: returns 401 for requests without a token or session, and 403 for requests that
+/// theirs does not permit. Requests from browsers must come from one of this server's pages.
 pub(crate) async fn require_access(
     State(auth): State<Auth>,
     mut request: Request,
@@ -141,7 +143,7 @@ pub(crate) async fn require_access(
             "read_only",
             match scope {
                 Scope::Metrics => "This token permits GET /api/v1/metrics only.",
-                _ => "This token permits no changes.",
+                _ => "This token is read-only.",
             }
             .into(),
         ));
@@ -150,16 +152,17 @@ pub(crate) async fn require_access(
     Ok(next.run(request).await)
 }
 
-/// A request without a bearer token: a browser sends the cookie whichever page asks it to.
+/// Checks a request without a bearer token. A browser also sends the cookie with requests that
+/// other sites trigger.
 fn check_browser(request: &Request, has_cookie: bool) -> Result<(), ApiError> {
     let headers = request.headers();
     let is_upgrade = headers.contains_key(header::UPGRADE);
     let is_change = !request.method().is_safe();
-    let names_origin = headers.contains_key(header::ORIGIN)
+    let has_origin = headers.contains_key(header::ORIGIN)
         || headers
             .get(FETCH_SITE)
             .is_some_and(|site| site == "same-origin");
-    if has_cookie && (is_upgrade || is_change) && !names_origin {
+    if has_cookie && (is_upgrade || is_change) && !has_origin {
         return Err(foreign_origin(
             "A change or WebSocket that uses the cookie requires an Origin header. \
              Scripts use `Authorization: Bearer TOKEN`."
@@ -181,7 +184,7 @@ fn has_body(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING) || length.is_some_and(|length| length != "0")
 }
 
-/// Other sites cannot send this type without asking first (CORS).
+/// Other sites cannot send this type without a CORS preflight.
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -193,7 +196,7 @@ fn unauthorized() -> ApiError {
     ApiError::Request {
         status: StatusCode::UNAUTHORIZED,
         code: "unauthorized",
-        detail: "The token is required. Send `Authorization: Bearer TOKEN`, \
+        detail: "A token is required. Send `Authorization: Bearer TOKEN`, \
                  or sign in at /login."
             .into(),
     }

@@ -1,4 +1,4 @@
-//! Handler of comparisons.
+//! Comparison handlers.
 
 use crate::{
     api::{
@@ -39,7 +39,7 @@ pub(crate) async fn compare_runs(
     Ok(Json(comparison(&runs, &query).await?))
 }
 
-/// Export a comparison as CSV, a row per metric and group
+/// Export a comparison as CSV, one row per metric and group
 #[utoipa::path(get, path = "/compare/comparison.csv", tag = "compare",
     params(CompareQuery),
     responses((status = 200, description = "CSV", body = String, content_type = "text/csv"), ProblemResponses))]
@@ -63,7 +63,7 @@ pub(crate) async fn compare_markdown(
     Ok(download("md", "text/markdown; charset=utf-8", text))
 }
 
-/// Export a comparison as one HTML file that opens offline
+/// Export a comparison as a self-contained HTML file
 #[utoipa::path(get, path = "/compare/comparison.html", tag = "compare",
     params(CompareQuery),
     responses((status = 200, description = "HTML", body = String, content_type = "text/html"), ProblemResponses))]
@@ -75,7 +75,7 @@ pub(crate) async fn compare_html(
     Ok(download("html", "text/html; charset=utf-8", text))
 }
 
-/// A file for the user to save; browsers do not open it as a page of the server.
+/// Returns a file to save. Browsers do not open it as a page of this server.
 fn download(
     extension: &str,
     content_type: &'static str,
@@ -133,7 +133,7 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
     })
 }
 
-/// Numbers of ended runs, in order; one more than allowed if there are too many.
+/// Numbers of finished runs, in order; one more than the limit if there are too many.
 async fn matching_runs(runs: &Runs, text: &str) -> Result<Vec<u64>, Error> {
     let query = RunQuery {
         q: Some(text.to_owned()),
@@ -155,7 +155,7 @@ async fn intact_run(runs: &Runs, number: u64) -> Result<Run, Error> {
     Ok(run)
 }
 
-/// The repeats of a step have its name; other groups are called as they were selected.
+/// Repeats of a step are labeled with its name; other groups, with the text of their selection.
 fn label(selected: &str, runs: &[Run]) -> String {
     let step = |run: &Run| run.summary.study.zip(run.summary.step);
     let first = runs.first().filter(|_| runs.len() > 1);

@@ -1,4 +1,4 @@
-//! The API reference: Swagger UI, whose script and style sheet are part of the web build.
+//! The API reference: Swagger UI. Its script and style sheet are part of the web build.
 
 use axum::{Router, http::header::CONTENT_TYPE, response::Html, routing::get};
 

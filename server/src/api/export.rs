@@ -1,4 +1,4 @@
-//! Handler of exports.
+//! Export handlers.
 
 use crate::{
     api::{

@@ -1,4 +1,4 @@
-//! Extractors that reject with problem bodies.
+//! Extractors that return problem bodies for invalid requests.
 
 use crate::{api::problem::ApiError, error::Error};
 use axum::{
@@ -11,7 +11,7 @@ use axum::{
 };
 use serde_json::Value;
 
-/// Limit of request bodies, in bytes.
+/// Maximum size of a request body, in bytes.
 pub(crate) const MAX_BODY: usize = 1024 * 1024;
 
 #[derive(FromRequestParts)]
@@ -22,7 +22,7 @@ pub(crate) struct Path<T>(pub T);
 #[from_request(via(axum::extract::Query), rejection(ApiError))]
 pub(crate) struct Query<T>(pub T);
 
-/// JSON body, parsed by the handler: the idempotency key covers its bytes.
+/// JSON body that the handler parses, because the idempotency key covers its bytes.
 pub(crate) struct JsonBody(pub Bytes);
 
 impl JsonBody {

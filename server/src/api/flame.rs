@@ -1,4 +1,4 @@
-//! Handlers of flame graphs.
+//! Flame graph handlers.
 
 use crate::{
     api::{
@@ -78,7 +78,7 @@ fn title(run: &Run) -> String {
 fn stacks(run: Run) -> Result<Stacks, ApiError> {
     let number = run.summary.number;
     let profile = run.report.and_then(|report| report.profile);
-    profile.as_ref().and_then(Stacks::of).ok_or_else(|| {
+    profile.as_ref().and_then(Stacks::from_profile).ok_or_else(|| {
         ApiError::not_found(format!(
             "profile of run #{number}. Rerun it with profile=1 on a host that supports profiling"
         ))
@@ -100,7 +100,7 @@ fn parse_run_pair(text: &str) -> Result<(u64, u64), Error> {
     })
 }
 
-/// Draws on a blocking thread: a profile can have thousands of stacks.
+/// Draws on a blocking thread, because a profile can have thousands of stacks.
 async fn svg(
     draw: impl FnOnce() -> anyhow::Result<String> + Send + 'static,
 ) -> Result<impl IntoResponse, ApiError> {

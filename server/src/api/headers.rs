@@ -5,8 +5,7 @@ use axum::{
     response::Response,
 };
 
-/// Scripts and connections are limited to this server. Inline styles are allowed for the component
-/// library.
+/// Restricts scripts and connections to this server. The component library needs inline styles.
 const SECURITY: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -38,7 +37,7 @@ pub(crate) async fn secure(mut response: Response) -> Response {
     response
 }
 
-/// Middleware: disables caching, unless the handler sets a policy.
+/// Middleware: disables caching unless the handler sets a cache policy.
 pub(crate) async fn no_store(mut response: Response) -> Response {
     response
         .headers_mut()

@@ -1,4 +1,5 @@
-//! Probes of a supervisor or load balancer. They require neither a token nor a known host.
+//! Health checks for process supervisors and load balancers. They require neither a token nor an
+//! allowed host name.
 
 use crate::runs::Runs;
 use axum::{Json, extract::State, http::StatusCode};
@@ -7,11 +8,11 @@ use utoipa::ToSchema;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Health {
-    /// `ok`, or `unavailable`.
+    /// `ok` or `unavailable`.
     status: &'static str,
-    /// Version of the server.
+    /// Server version.
     version: &'static str,
-    /// Why runs cannot start now.
+    /// Why runs cannot start at the moment.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     reasons: Vec<String>,
@@ -31,16 +32,16 @@ impl Health {
     }
 }
 
-/// Get whether the server answers
+/// Check that the server responds
 #[utoipa::path(get, path = "/livez", tag = "server", security(()),
     responses((status = 200, body = Health)))]
 pub(crate) async fn livez() -> Json<Health> {
     Json(Health::new(Vec::new()))
 }
 
-/// Get whether runs can start
+/// Check whether runs can start
 ///
-/// The database can be written, and the runner program exists.
+/// They can if the database is writable and the runner program exists.
 #[utoipa::path(get, path = "/readyz", tag = "server", security(()),
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 pub(crate) async fn readyz(State(runs): State<Runs>) -> (StatusCode, Json<Health>) {

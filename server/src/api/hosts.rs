@@ -1,4 +1,4 @@
-//! Handlers of hosts and job options.
+//! Handlers for hosts and job options.
 
 use crate::{
     api::{
@@ -50,7 +50,7 @@ pub(crate) async fn get_host(
     }))
 }
 
-/// List the block devices of a host, their users, and whether runs may read or write them
+/// List a host's block devices, their users, and whether runs may read from or write to them
 ///
 /// Results are up to 30 seconds old, or older while a run is active.
 #[utoipa::path(get, path = "/hosts/{host}/devices", tag = "hosts", params(HostQuery),
@@ -72,7 +72,8 @@ pub(crate) async fn list_options() -> Json<&'static [OptionDoc]> {
     Json(OPTIONS)
 }
 
-/// A runner process would take CPU time from an active run.
+/// Cached results are used while a run is active, because a runner process would take CPU time from
+/// it.
 fn max_age(runs: &Runs, query: &HostQuery) -> MaxAge {
     if query.refresh.unwrap_or_default() {
         MaxAge::Zero

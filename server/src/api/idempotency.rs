@@ -1,4 +1,4 @@
-//! The `Idempotency-Key` header, and responses of calls that accept it.
+//! The `Idempotency-Key` header, and responses to requests that accept it.
 
 use crate::{
     api::{API, problem::ApiError},
@@ -14,7 +14,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::IntoParams;
 
-/// Bytes.
+/// In bytes.
 const MAX_KEY: usize = 255;
 
 #[derive(IntoParams)]
@@ -26,7 +26,7 @@ pub(crate) struct IdempotencyHeader {
     key: Option<String>,
 }
 
-/// `call` is the method and path: the same key for another call or body is an error.
+/// `call` is the method and path. Using the same key with a different path or body is an error.
 pub(crate) fn key(
     headers: &HeaderMap,
     call: &str,
@@ -55,7 +55,8 @@ pub(crate) fn key(
     }))
 }
 
-/// 201 with `Location`. `replayed`: an earlier request with the same key created `resource`.
+/// Returns 201 with `Location`. `replayed`: an earlier request with the same key created
+/// `resource`.
 pub(crate) fn created<T: Serialize>(path: &str, resource: T, replayed: bool) -> Response {
     let mut headers = HeaderMap::new();
     if let Ok(location) = HeaderValue::try_from(format!("{API}{path}")) {

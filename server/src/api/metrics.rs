@@ -1,4 +1,4 @@
-//! Prometheus metrics. Only active runs have a `run` label, which limits the number of series.
+//! Prometheus metrics. Only active runs have a `run` label, which bounds the number of series.
 
 use crate::{
     api::problem::{ApiError, ProblemResponses},
@@ -16,8 +16,8 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::time::Instant;
 use strum::VariantNames;
 
-/// Buckets of request durations, in seconds: from an index lookup to a plan that waits for a disk
-/// to spin up.
+/// Histogram buckets for request durations, in seconds: from an index lookup to a plan that waits
+/// for a disk to spin up.
 const SECONDS: &[f64] = &[0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 10.0];
 
 const REQUESTS: &str = "leadline_http_requests_total";
@@ -26,7 +26,7 @@ const REQUEST_DURATION: &str = "leadline_http_request_duration_seconds";
 /// Installs the global recorder.
 ///
 /// # Errors
-/// A recorder is installed already.
+/// A recorder is already installed.
 pub(crate) fn install() -> anyhow::Result<PrometheusHandle> {
     let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Full(REQUEST_DURATION.into()), SECONDS)?
@@ -35,7 +35,7 @@ pub(crate) fn install() -> anyhow::Result<PrometheusHandle> {
     describe_histogram!(REQUEST_DURATION, "Time to response headers, by route");
     describe_counter!(
         "leadline_runs_ended_total",
-        "Runs ended since the server started, by status"
+        "Runs finished since the server started, by status"
     );
     describe_gauge!("leadline_runs", "Stored runs by status");
     describe_gauge!("leadline_runs_running", "Active runs");
@@ -49,8 +49,8 @@ pub(crate) fn install() -> anyhow::Result<PrometheusHandle> {
     Ok(handle)
 }
 
-/// Middleware: counts and times requests, grouped by route because the number of paths is
-/// unlimited.
+/// Middleware: counts and times requests. They are grouped by route because the number of paths is
+/// unbounded.
 pub(crate) async fn record(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or("other", MatchedPath::as_str).to_owned();
@@ -92,10 +92,10 @@ pub(crate) async fn get_metrics(
         gauge!("leadline_runs", "status" => *status).set(runs as f64);
     }
     let mut text = handle.render();
-    // Not a registered gauge: the series of a run must end when the run ends.
+    // Not a registered gauge, because the series of a run must end when the run ends.
     let iops = METRICS.iter().find(|metric| metric.name == "iops");
     if let Some(name) = iops.and_then(|metric| metric.prometheus) {
-        text += &format!("# HELP {name} IOPS of the last sample of a run\n# TYPE {name} gauge\n");
+        text += &format!("# HELP {name} IOPS in the last sample of a run\n# TYPE {name} gauge\n");
         for (run, iops) in stats.iops {
             text += &format!("{name}{{run=\"{run}\"}} {iops}\n");
         }

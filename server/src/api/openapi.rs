@@ -1,4 +1,4 @@
-//! The parts of the OpenAPI document that do not belong to one call.
+//! The parts of the OpenAPI document that are not specific to one operation.
 
 use crate::{api::problem::ProblemDetails, query::flame::Theme};
 use leadline_protocol::{
@@ -19,12 +19,12 @@ use utoipa::{
         contact(),
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    // Types of query strings, WebSocket messages and shared responses, which utoipa does not
+    // Schemas of query strings, WebSocket messages and shared responses, which utoipa does not
     // collect.
     components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme, ProblemDetails)),
     tags(
         (name = "runs", description = "Plan, start, watch and manage runs"),
-        (name = "studies", description = "Ordered runs submitted together, and built-in experiments"),
+        (name = "studies", description = "Sequences of runs submitted together, and built-in experiments"),
         (name = "compare", description = "Compare runs"),
         (name = "hosts", description = "Hosts and their devices"),
         (name = "server", description = "Health and metrics")

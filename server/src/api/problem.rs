@@ -13,7 +13,7 @@ use leadline_protocol::problem::{Problem, ProblemKind};
 use serde::Serialize;
 use utoipa::{IntoResponses, ToSchema};
 
-/// Seconds, for `Retry-After`.
+/// `Retry-After`, in seconds.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("10");
 
 /// RFC 9457 problem details.
@@ -22,9 +22,9 @@ pub(crate) struct ProblemDetails {
     /// `about:blank#` followed by `code`.
     #[serde(rename = "type")]
     kind: String,
-    /// Reason phrase of the status.
+    /// Reason phrase for the status.
     title: &'static str,
-    /// HTTP status.
+    /// HTTP status code.
     status: u16,
     /// Stable identifier, for example `queue_full`.
     code: String,
@@ -84,7 +84,7 @@ impl ApiError {
     }
 }
 
-/// 409 for problems of the guard, which depend on the state of the host; 422 for invalid input.
+/// 409 for guard problems, which depend on the state of the host; 422 for invalid input.
 fn rejection(problems: &[Problem]) -> (StatusCode, &str) {
     if problems
         .iter()
@@ -170,14 +170,14 @@ fn headers(status: StatusCode) -> HeaderMap {
     headers
 }
 
-/// Problem responses of all calls, for the OpenAPI document.
+/// Problem responses of all operations, for the OpenAPI document.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "only the derived schema is used")]
 pub(crate) enum ProblemResponses {
     /// Missing or invalid token
     #[response(status = 401, content_type = "application/problem+json")]
     Unauthorized(ProblemDetails),
-    /// `Host` or `Origin` not allowed
+    /// `Host` or `Origin` header not allowed
     #[response(status = 403, content_type = "application/problem+json")]
     Forbidden(ProblemDetails),
     /// Not found
@@ -192,7 +192,7 @@ pub(crate) enum ProblemResponses {
     /// The database does not accept writes, or the server is stopping
     #[response(status = 503, content_type = "application/problem+json")]
     Unavailable(ProblemDetails),
-    /// The disk of the database is full
+    /// The disk that holds the database is full
     #[response(status = 507, content_type = "application/problem+json")]
     DiskFull(ProblemDetails),
 }

@@ -1,4 +1,4 @@
-//! Parses request bodies and reports all invalid fields. The runner checks the options of jobs.
+//! Parses request bodies and reports all invalid fields. Job options are validated by the runner.
 //! Pure.
 
 use crate::studies::submit::StudyRequest;
@@ -13,12 +13,12 @@ use leadline_protocol::{
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Bytes; names are shown on one line.
+/// In bytes. Names are shown on one line.
 const MAX_NAME: usize = 200;
-/// Bytes; notes are part of lists.
+/// In bytes. Notes are included in lists.
 const MAX_NOTES: usize = 8 * 1024;
 const MAX_TAGS: usize = 32;
-/// Bytes.
+/// In bytes.
 const MAX_TAG: usize = 64;
 
 const RUN_FIELDS: &[&str] = &[
@@ -46,7 +46,8 @@ pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
     fields.finish(request)
 }
 
-/// Body of `POST /studies` and `POST /studies/plan`. `host` and `tags` are not part of the document.
+/// Body of `POST /studies` and `POST /studies/plan`. `host` and `tags` are not part of the study
+/// document.
 pub(crate) fn study_request(body: Value) -> Result<StudyRequest, Vec<Problem>> {
     let mut document = body;
     let mut own = Map::new();
@@ -114,7 +115,7 @@ fn sample_ms(fields: &mut ObjectReader) -> Option<u32> {
             "wrong_type",
             "sample_ms",
             format!("sample_ms must be a number of milliseconds, not {value}."),
-            "Use a whole number.",
+            "Use an integer.",
         );
     }
     milliseconds
@@ -147,15 +148,15 @@ fn tags(fields: &mut ObjectReader) -> Option<Vec<String>> {
                 "bad_value",
                 &format!("tags[{index}]"),
                 format!("{item} is not a valid tag."),
-                format!("Use a string of 1 to {MAX_TAG} bytes without commas, quotes or invisible characters."),
+                format!("Use 1 to {MAX_TAG} bytes without commas, quotes or invisible characters."),
             );
         }
     }
     let mut seen = BTreeSet::new();
     tags.retain(|tag| seen.insert(tag.clone()));
     if tags.len() > MAX_TAGS {
-        let detail = format!("A run cannot have {} tags.", tags.len());
-        let remedy = format!("Use up to {MAX_TAGS}.");
+        let detail = format!("Too many tags ({}).", tags.len());
+        let remedy = format!("Use at most {MAX_TAGS}.");
         fields.reject("too_long", "tags", detail, remedy);
     }
     Some(tags)
@@ -167,7 +168,7 @@ mod tests {
     use crate::studies::experiments;
     use serde_json::json;
 
-    /// `expected`: the fields with problems.
+    /// `expected` are the invalid fields.
     fn check(body: Value, expected: &[&str]) {
         let problems = run_request(body.clone()).err().unwrap_or_default();
         let fields: Vec<&str> = problems

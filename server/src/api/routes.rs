@@ -1,4 +1,4 @@
-//! The table of routes, and the middleware in front of them.
+//! The route table and its middleware.
 
 use crate::{
     api::{
@@ -27,11 +27,11 @@ use tower_http::{
 use utoipa::{OpenApi, openapi::OpenApi as Document};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-/// Maximum pause between two chunks of a request body.
+/// Maximum time between two chunks of a request body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-fn calls() -> OpenApiRouter<AppState> {
-    let calls = OpenApiRouter::new()
+fn endpoints() -> OpenApiRouter<AppState> {
+    let endpoints = OpenApiRouter::new()
         .routes(routes!(auth::login::get_session))
         .routes(routes!(auth::login::create_login_link))
         .routes(routes!(metrics::get_metrics))
@@ -59,10 +59,10 @@ fn calls() -> OpenApiRouter<AppState> {
         .routes(routes!(compare::compare_markdown))
         .routes(routes!(compare::compare_html))
         .routes(routes!(flame::difference_flame));
-    OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, calls)
+    OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, endpoints)
 }
 
-/// Calls that need neither a token nor a known host.
+/// Health checks, which need neither a token nor an allowed host name.
 fn probes() -> OpenApiRouter<AppState> {
     let probes = OpenApiRouter::new()
         .routes(routes!(health::livez))
@@ -71,16 +71,16 @@ fn probes() -> OpenApiRouter<AppState> {
 }
 
 fn document() -> Document {
-    calls().merge(probes()).into_openapi()
+    endpoints().merge(probes()).into_openapi()
 }
 
-/// Middleware order, outermost first: panics, metrics, security headers, `Host`, compression, access
-/// (`/api` only).
+/// Middleware order, outermost first: panic handler, metrics, security headers, `Host` check,
+/// compression, access control (`/api` only).
 pub(crate) fn router(state: AppState) -> Router {
-    let (calls, _) = calls().split_for_parts();
+    let (endpoints, _) = endpoints().split_for_parts();
     let (probes, _) = probes().split_for_parts();
     let document = document();
-    let api = calls
+    let api = endpoints
         .route("/api/openapi.json", get(async || Json(document)))
         .merge(docs::router())
         .route("/api", any(not_found))
@@ -91,7 +91,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .layer(RequestBodyTimeoutLayer::new(BODY_TIMEOUT))
         .layer(map_response(headers::no_store))
         .layer(from_fn_with_state(state.auth.clone(), auth::require_access));
-    // Compression buffers, which would delay streamed events.
+    // Compression buffers data, which would delay streamed events.
     let compression = CompressionLayer::new().compress_when(
         DefaultPredicate::new().and(NotForContentType::const_new("application/x-ndjson")),
     );
@@ -119,7 +119,7 @@ pub fn openapi_json() -> String {
 }
 
 async fn not_found(uri: Uri) -> ApiError {
-    ApiError::not_found(format!("call {}", uri.path()))
+    ApiError::not_found(format!("endpoint {}", uri.path()))
 }
 
 async fn method_not_allowed(method: Method, uri: Uri) -> ApiError {
@@ -146,7 +146,7 @@ mod tests {
     use tokio::net::TcpListener;
 
     #[tokio::test]
-    async fn a_panic_in_a_handler_is_one_500() {
+    async fn handler_panic_fails_only_its_request() {
         let routes = Router::new()
             .route("/panics", get(async || -> StatusCode { panic!("broken") }))
             .route("/works", get(async || StatusCode::OK))

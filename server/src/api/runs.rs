@@ -1,4 +1,4 @@
-//! Handlers of runs.
+//! Run handlers.
 
 use crate::{
     api::{
@@ -105,14 +105,15 @@ pub(crate) async fn patch_run(
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "only the derived schema is used")]
 struct IfMatch {
-    /// `etag` of the run, in quotes. Without it, the last change wins.
+    /// `etag` of the run, in quotes. Without this header, the last change wins.
     #[param(rename = "If-Match")]
     etag: Option<String>,
 }
 
 /// Delete a finished run and its events
 ///
-/// The run disappears immediately. The space of its events is released while no run is active.
+/// The run disappears immediately. The disk space used by its events is released while no run is
+/// active.
 #[utoipa::path(delete, path = "/runs/{n}", tag = "runs",
     responses((status = 204, description = "Deleted"), ProblemResponses))]
 pub(crate) async fn delete_run(
@@ -173,7 +174,7 @@ pub(crate) async fn get_series(
     Ok(Json(series))
 }
 
-/// The number of points.
+/// Returns the number of points.
 pub(crate) fn check_series(query: &SeriesQuery) -> Result<u32, Error> {
     let points = query.points.unwrap_or(series::DEFAULT_POINTS);
     if !(1..=series::MAX_POINTS).contains(&points) {
@@ -189,7 +190,7 @@ pub(crate) fn check_series(query: &SeriesQuery) -> Result<u32, Error> {
             return Err(Error::invalid(
                 "bad_value",
                 field,
-                format!("{field} is not a time."),
+                format!("{field} is out of range."),
                 format!("Use a number from -{0} to {0}.", series::MAX_MS),
             ));
         }

@@ -1,5 +1,5 @@
-//! Event streams: the events of one run as WebSocket or NDJSON, and status changes of all runs as
-//! WebSocket.
+//! Event streams: the events of one run over WebSocket or as NDJSON, and status changes of all runs
+//! over WebSocket.
 
 pub(crate) mod send_socket;
 
@@ -26,15 +26,15 @@ use leadline_protocol::{event::Event, query::StreamQuery};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// Time for streams to deliver their last events when the server stops.
+/// Time for streams to deliver their last events while the server stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
 /// Stream the events of a run until it ends
 ///
-/// Sends stored events from `since` on, then live events: as a WebSocket, which is closed with code
-/// 1000 after the last event, or, without an upgrade request, as NDJSON.
+/// Sends stored events starting at `since`, then live events. A WebSocket is closed with code 1000
+/// after the last event. Without an upgrade request, the events are sent as NDJSON.
 #[utoipa::path(get, path = "/runs/{n}/stream", tag = "runs",
     params(StreamQuery),
     responses(
@@ -78,7 +78,7 @@ pub(crate) async fn stream_run(
     let closed = async move {
         let _permit = permit;
         until_closed(&mut phase).await;
-        // Streams of runs that have just ended deliver their last events.
+        // Lets streams of runs that have just ended deliver their last events.
         tokio::time::sleep(DRAIN_TIMEOUT).await;
     };
     let lines = ndjson(events).take_until(Box::pin(closed));
@@ -88,8 +88,8 @@ pub(crate) async fn stream_run(
 
 /// Stream status changes of all runs
 ///
-/// Connect before listing runs. Close code 1013 means that messages were dropped: connect and list
-/// again.
+/// Connect before listing runs. Close code 1013 means that messages were dropped: reconnect and
+/// list the runs again.
 #[utoipa::path(get, path = "/events", tag = "runs",
     responses(
         (status = 101, description = "WebSocket with one `RunsEvent` per frame"),
@@ -181,7 +181,9 @@ async fn send_changes(
         let (code, reason) = match next {
             Ok(next) if socket.send(&next).await => continue,
             Ok(_) => return,
-            Err(RecvError::Lagged(_)) => (close_code::AGAIN, "messages dropped: list again"),
+            Err(RecvError::Lagged(_)) => {
+                (close_code::AGAIN, "messages dropped: list the runs again")
+            }
             Err(RecvError::Closed) => (close_code::AWAY, "the server is stopping"),
         };
         return socket.close(code, reason).await;

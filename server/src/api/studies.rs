@@ -1,4 +1,4 @@
-//! Handlers of studies.
+//! Study handlers.
 
 use crate::{
     api::{
@@ -25,7 +25,7 @@ use leadline_protocol::study::{
 
 /// Plan a study without starting it
 ///
-/// Each step is planned for the state that the previous steps leave behind.
+/// Each step is planned for the state in which the previous steps leave the targets.
 #[utoipa::path(post, path = "/studies/plan", tag = "studies", request_body = StudyDefinition,
     responses((status = 200, body = StudyPlan), ProblemResponses))]
 pub(crate) async fn plan_study(
@@ -36,7 +36,7 @@ pub(crate) async fn plan_study(
     Ok(Json(runs.plan_study(&request).await?))
 }
 
-/// Queue all runs of a study, or none on error
+/// Queue all runs of a study, or none if there is an error
 ///
 /// Repeating a request with the same `Idempotency-Key` and body returns the same study.
 #[utoipa::path(post, path = "/studies", tag = "studies",

@@ -1,5 +1,6 @@
 //! The latest events of an active run. Bounded: stored events are evicted, and slow subscribers
-//! read them from the store. If events cannot be stored for long, samples lose their data here.
+//! read them from the store. If events cannot be stored for a long time, the data of some samples
+//! is dropped.
 
 use crate::{scheduler::outcome::StopRequest, store::entry::without_sample};
 use std::{
@@ -8,19 +9,19 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Stored events kept in memory: three seconds at the default sampling interval, so that
-/// subscribers without a backlog never read the store.
+/// Number of stored events kept in memory: three seconds at the default sampling interval, so that
+/// subscribers without a backlog never read from the store.
 const KEEP_LINES: usize = 32;
-/// Bytes of stored events kept in memory.
+/// Maximum bytes of stored events in memory.
 const KEEP_BYTES: usize = 256 * 1024;
 
-/// Bytes of events kept in memory: ten minutes or more at the default sampling interval.
+/// Maximum bytes of events in memory: at least ten minutes at the default sampling interval.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct EventBuffer {
     tail: Mutex<Tail>,
-    /// The next sequence number; sent when events are added and when the buffer is closed.
+    /// The next sequence number. Sent when an event is added and when the buffer is closed.
     notify: watch::Sender<u64>,
     stop: watch::Sender<Option<StopRequest>>,
 }
@@ -32,7 +33,7 @@ struct Tail {
     /// Sequence number of the first line.
     first: u64,
     closed: bool,
-    /// IOPS of the last sample.
+    /// IOPS in the last sample.
     iops: f64,
 }
 
@@ -41,14 +42,14 @@ pub(crate) enum BufferRead {
     Lines(Vec<Arc<str>>),
     /// The events were evicted and must be read from the store.
     InStore,
-    /// No event yet.
+    /// No events yet.
     Empty,
     /// No further events.
     Ended,
 }
 
 impl EventBuffer {
-    /// Creates the buffer of a run whose events before `next` are stored.
+    /// Creates the buffer of a run whose events before `next` are already stored.
     pub(crate) fn new(next: u64) -> Self {
         let tail = Tail {
             lines: VecDeque::new(),
@@ -77,7 +78,7 @@ impl EventBuffer {
         self.notify.send_replace(next);
     }
 
-    /// Marks the events before `below` as stored, and evicts old ones.
+    /// Marks the events before `below` as stored and evicts old ones.
     pub(crate) fn mark_stored(&self, below: u64) {
         let mut tail = self.tail();
         while tail.first < below && (tail.lines.len() > KEEP_LINES || tail.bytes > KEEP_BYTES) {
@@ -95,7 +96,7 @@ impl EventBuffer {
         self.notify.send_modify(|_| {});
     }
 
-    /// Events starting at sequence number `next`.
+    /// Returns the events starting at sequence number `next`.
     pub(crate) fn read_from(&self, next: u64) -> BufferRead {
         let tail = self.tail();
         if next < tail.first {
@@ -144,7 +145,7 @@ impl Tail {
         self.first + self.lines.len() as u64
     }
 
-    /// Removes the data of every second sample.
+    /// Removes the data of every other sample.
     fn remove_samples(&mut self) {
         let mut is_removed = false;
         for line in &mut self.lines {
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_lose_their_data_if_nothing_is_stored() {
+    fn sample_data_is_dropped_if_nothing_is_stored() {
         let buffer = EventBuffer::new(0);
         let pad = "x".repeat(MAX_BYTES / 64);
         for seq in 0..200 {

@@ -1,9 +1,9 @@
-//! The only writer of a run's events: numbers, publishes and stores them.
+//! The only writer of a run's events. It numbers, publishes and stores them.
 //!
-//! Events of the runner are published immediately and stored in the background, samples within
-//! half a second. Status changes of the server are on disk before they are published. After a crash
-//! of the server, events that were published but neither stored nor spooled are lost, and their
-//! sequence numbers are reused, starting with the `interrupted` event, which has a new epoch.
+//! Runner events are published immediately and stored in the background, samples within half a
+//! second. The server's status changes are on disk before they are published. If the server
+//! crashes, events that were published but neither stored nor spooled are lost. Their sequence
+//! numbers are reused, starting with the `interrupted` event, which has a new epoch.
 
 use crate::{
     events::{
@@ -28,13 +28,13 @@ use leadline_protocol::{
 use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 
-/// Epoch of a run whose published events are all stored.
+/// Epoch of a run whose published events have all been stored.
 pub(crate) const COMPLETE: u32 = 0;
-/// Epoch of the last event of a run that may have lost published events. No run continues after
-/// that.
+/// Epoch of the last event of a run that may have lost published events. Such a run never
+/// continues.
 pub(crate) const SHORTENED: u32 = 1;
 
-/// `close` must be called at the end.
+/// `close` must be called when the run has ended.
 pub(crate) struct Journal {
     buffer: Arc<EventBuffer>,
     recorder: Recorder,
@@ -43,13 +43,13 @@ pub(crate) struct Journal {
     t_ms: f64,
     epoch: u32,
     sample_ms: u32,
-    /// From the start of the measured window.
+    /// `Some` from the start of the measured window.
     rollups: Option<RollupBuilder>,
 }
 
 impl Journal {
-    /// Continues after the last stored event. Without a spool, it fails when the database does not
-    /// accept writes.
+    /// Continues after the last stored event. Fails if the database does not accept writes and
+    /// there is no spool.
     pub(crate) async fn resume(
         run: u64,
         status: RunStatus,
@@ -71,25 +71,25 @@ impl Journal {
         })
     }
 
-    /// Waits until `record` returns without delay. Cancel safe.
+    /// Waits until `record` can return without delay. Cancel safe.
     pub(crate) async fn ready(&self) {
         self.recorder.ready().await;
     }
 
-    /// Completes when events cannot be stored.
+    /// Completes if events can no longer be stored.
     pub(crate) async fn failed(&self) {
         self.recorder.failed().await;
     }
 
-    /// Changes when a status is stored.
+    /// Changes when a status has been stored.
     pub(crate) fn stored_status(&self) -> watch::Receiver<RunStatus> {
         self.recorder.stored_status()
     }
 
-    /// Publishes an event of the runner.
+    /// Publishes a runner event.
     ///
     /// # Errors
-    /// Fails if events cannot be stored; `close` returns the cause.
+    /// Events cannot be stored; `close` returns the cause.
     pub(crate) async fn record(&mut self, t_ms: f64, body: EventBody) -> anyhow::Result<()> {
         // Times must not decrease, because events are also queried by time.
         self.t_ms = self.t_ms.max(t_ms);
@@ -127,11 +127,11 @@ impl Journal {
         self.recorder.send(write).await
     }
 
-    /// Changes the status on behalf of the server, and publishes it when it is on disk. Returns
-    /// false if the current status does not allow it.
+    /// Changes the status on behalf of the server, and publishes the change once it is on disk.
+    /// Returns false if the current status does not allow the change.
     ///
     /// # Errors
-    /// Fails if it cannot be stored; `close` returns the cause.
+    /// The change cannot be stored; `close` returns the cause.
     pub(crate) async fn change_status(
         &mut self,
         to: RunStatus,
@@ -170,7 +170,7 @@ impl Journal {
         self.recorder.close().await
     }
 
-    /// Returns the rollups that are complete.
+    /// Returns the rollups that are now complete.
     fn add_to_rollups(&mut self, body: &EventBody) -> Vec<Rollup> {
         match body {
             EventBody::Accepted(accepted) => self.sample_ms = accepted.sample_ms,
@@ -189,7 +189,7 @@ impl Journal {
         Vec::new()
     }
 
-    /// The incomplete rollups, if the status is final.
+    /// Returns the incomplete rollups if the status is final.
     fn finish_rollups(&mut self, status: RunStatus) -> Vec<Rollup> {
         let rollups = self.rollups.as_mut().filter(|_| status.is_final());
         rollups.map_or_else(Vec::new, RollupBuilder::finish)

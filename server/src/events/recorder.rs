@@ -1,6 +1,6 @@
-//! Stores the events of a run in the background, in order. A slow disk delays neither the runner
-//! nor live subscribers nor a request to stop. While the database does not accept writes, events
-//! wait in a spool.
+//! Stores the events of a run in the background, in order. A slow disk does not delay the runner,
+//! live subscribers or a stop request. While the database does not accept writes, events wait in a
+//! spool.
 
 use crate::{
     events::{buffer::EventBuffer, spool::Spool},
@@ -19,15 +19,15 @@ use tokio::{
 const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
 /// Bounds the size of a transaction when the sampling interval is short.
 const MAX_PENDING: usize = 64;
-/// Writes that wait for the disk: seven minutes at the default sampling interval, a few ten MiB.
+/// Writes waiting for the disk: seven minutes at the default sampling interval, a few tens of MiB.
 const MAX_QUEUED: usize = 4096;
 
-/// Interval of attempts to store spooled events.
+/// Interval between attempts to store spooled events.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Spooled records per transaction.
 const BATCH: usize = 64;
 
-/// A record to store: immediately if it has an update.
+/// A record to store. A record with an update is stored immediately.
 pub(super) struct Write {
     pub record: Record,
     /// Notified when the record is in the database.
@@ -68,23 +68,23 @@ impl Recorder {
         }
     }
 
-    /// Waits until `send` succeeds. Also returns if the task has failed. Cancel safe.
+    /// Waits until `send` can return without delay, or until the task has failed. Cancel safe.
     pub(super) async fn ready(&self) {
         let _ = self.writes.reserve().await;
     }
 
-    /// Completes when the task has failed.
+    /// Completes if the task has failed.
     pub(super) async fn failed(&self) {
         self.writes.closed().await;
     }
 
     /// # Errors
-    /// Fails if the task has failed; `close` returns the cause.
+    /// The task has failed; `close` returns the cause.
     pub(super) async fn send(&self, write: Write) -> Result<()> {
         Ok(self.writes.send(write).await?)
     }
 
-    /// Changes when a status is stored.
+    /// Changes when a status has been stored.
     pub(super) fn stored_status(&self) -> watch::Receiver<RunStatus> {
         self.status.clone()
     }
@@ -101,12 +101,12 @@ struct Task {
     store: Store,
     buffer: Arc<EventBuffer>,
     status: watch::Sender<RunStatus>,
-    /// Neither stored nor spooled yet.
+    /// Records that are neither stored nor spooled yet.
     pending: Vec<Record>,
-    /// The caller that waits for the last record.
+    /// Notifies the caller that is waiting for the last record.
     waiting: Option<oneshot::Sender<()>>,
     spool: Option<Spool>,
-    /// Next attempt to store spooled records.
+    /// Time of the next attempt to store spooled records.
     retry_at: Instant,
 }
 
@@ -170,18 +170,18 @@ impl Task {
         if !self.has_spooled()
             && let Some(waiting) = self.waiting.take()
         {
-            // Fails only if the caller has gone.
+            // Fails only if the caller has stopped waiting.
             let _ = waiting.send(());
         }
         Ok(())
     }
 
-    /// False after a fault of the database that may pass.
+    /// Returns false after a database fault that may be temporary.
     fn is_stored(&mut self, stored: Result<()>) -> Result<bool> {
         let Err(error) = stored else {
             return Ok(true);
         };
-        if self.spool.is_none() || StoreFault::of(&error).is_none() {
+        if self.spool.is_none() || StoreFault::from_error(&error).is_none() {
             return Err(error);
         }
         self.retry_at = Instant::now() + RETRY_INTERVAL;

@@ -1,4 +1,4 @@
-//! Stores the events that a previous server could not store.
+//! Stores the events that a previous server process could not store.
 
 use crate::{
     events::spool::Header,
@@ -13,29 +13,32 @@ use tokio::{
 
 /// Records per transaction.
 const BATCH: usize = 64;
-/// Name suffix of the files of active runs.
+/// File name extension of spool files.
 const SUFFIX: &str = "ndjson";
 
 /// Stores and removes all spool files. Must be called before any run is changed.
 ///
 /// # Errors
-/// Fails if the database does not accept writes. A file with invalid records is kept under another
-/// name.
+/// The database does not accept writes. A file with invalid records is not an error: it is renamed
+/// and kept.
 pub(crate) async fn replay(store: &Store) -> Result<()> {
     for path in spool_files(store.spool_dir())? {
         match replay_file(store, &path).await {
             Ok(()) => tokio::fs::remove_file(&path).await?,
-            Err(error) if StoreFault::of(&error).is_some() => {
+            Err(error) if StoreFault::from_error(&error).is_some() => {
                 return Err(error).with_context(|| {
                     format!(
-                        "cannot store the events in {}. Start the server again when the database accepts writes",
+                        "cannot store the events in {}. Restart the server when the database accepts writes",
                         path.display()
                     )
                 });
             }
             Err(error) => {
                 let rejected = path.with_extension("rejected");
-                tracing::error!("cannot store {}, renamed: {error:#}", rejected.display());
+                tracing::error!(
+                    "cannot store the events of a previous server, keeping them in {}: {error:#}",
+                    rejected.display()
+                );
                 tokio::fs::rename(&path, &rejected).await?;
             }
         }
@@ -63,19 +66,19 @@ async fn replay_file(store: &Store, path: &Path) -> Result<()> {
     let Some(first) = lines.next_segment().await? else {
         return Ok(());
     };
-    // The server crashed while it wrote the header.
+    // The server crashed while writing the header.
     let Ok(header) = serde_json::from_slice::<Header>(&first) else {
         return Ok(());
     };
     ensure!(
         header.database == store.id(),
-        "it belongs to the database {}",
+        "it belongs to database {}",
         header.database
     );
     let mut records: Vec<Record> = Vec::new();
     let mut stored = 0;
     while let Some(line) = lines.next_segment().await? {
-        // The server crashed while it wrote the last line.
+        // The server crashed while writing the last line.
         let Ok(record) = serde_json::from_slice(&line) else {
             break;
         };
@@ -93,7 +96,7 @@ async fn replay_file(store: &Store, path: &Path) -> Result<()> {
     tracing::warn!(
         run = header.run,
         records = stored,
-        "stored events that a previous server had spooled"
+        "stored events spooled by a previous server"
     );
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Records of a run that wait until the database accepts writes: in a file of the data directory,
+//! Records of a run that wait until the database accepts writes: in a file in the data directory,
 //! or in bounded memory if that disk is also full.
 //!
-//! The file `spool/run-N.ndjson` has a header and one record per line. It survives a crash of the
-//! server; the next one stores it (`replay`).
+//! The file `spool/run-N.ndjson` has a header and one record per line. It survives a server crash;
+//! the next server process stores its records (`replay`).
 
 use crate::store::{Store, update::Record};
 use anyhow::{Context, Result};
@@ -18,7 +18,7 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncSeekExt, AsyncWriteExt, BufReader},
 };
 
-/// Bytes of records in memory.
+/// Maximum size of the records in memory, in bytes.
 const MAX_MEMORY: usize = 32 * 1024 * 1024;
 /// Estimated size of a rollup in memory, in bytes.
 const ROLLUP_BYTES: usize = 8 * 1024;
@@ -26,12 +26,12 @@ const ROLLUP_BYTES: usize = 8 * 1024;
 /// First line of the file.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct Header {
-    /// Identity of the database.
+    /// Database ID.
     pub database: String,
     pub run: u64,
 }
 
-/// The file is older than the records in memory.
+/// The records in the file are older than those in memory.
 pub(crate) struct Spool {
     path: PathBuf,
     header: Header,
@@ -44,14 +44,14 @@ struct SpoolFile {
     file: File,
     /// Offset of the first record that is not in the database.
     start: u64,
-    /// Offset after the last complete record.
+    /// End offset of the last complete record.
     end: u64,
 }
 
 /// The oldest records.
 pub(super) struct Batch {
     pub records: Vec<Record>,
-    /// Offset after the records, if they are from the file.
+    /// End offset of the records if they are from the file.
     end: Option<u64>,
 }
 
@@ -75,7 +75,8 @@ impl Spool {
     }
 
     pub(super) async fn push(&mut self, record: Record) {
-        // A run that has not started is started by the next server; nothing is lost.
+        // A run whose start cannot be spooled is started by the next server process; nothing is
+        // lost.
         let is_start = record
             .update
             .as_ref()
@@ -97,7 +98,7 @@ impl Spool {
         self.limit_memory();
     }
 
-    /// Appends a record to the file. Records with an update are on disk afterward.
+    /// Appends a record to the file. A record with an update is synced to disk.
     async fn append(&mut self, record: &Record) -> Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
@@ -107,7 +108,7 @@ impl Spool {
         let spool = self.file.as_mut().context("the file is open")?;
         let written = spool.write(&line, record.update.is_some()).await;
         if written.is_err() && spool.start == spool.end {
-            // Without a complete record.
+            // The file has no complete record.
             self.remove_file().await;
         }
         Ok(written?)
@@ -127,7 +128,7 @@ impl Spool {
             .await?;
         tracing::warn!(
             run = self.header.run,
-            "events wait in {}",
+            "spooling events in {}",
             self.path.display()
         );
         let mut line = serde_json::to_vec(&self.header)?;
@@ -146,7 +147,7 @@ impl Spool {
         Ok(spool)
     }
 
-    /// Takes the oldest records. They must be removed or put back.
+    /// Takes the oldest records. The caller must remove them or put them back.
     pub(super) async fn take(&mut self, limit: usize) -> Result<Batch> {
         if let Some(spool) = &mut self.file {
             return spool.read(limit).await;
@@ -166,7 +167,7 @@ impl Spool {
         }
     }
 
-    /// Removes records that are stored.
+    /// Removes records that have been stored.
     pub(super) async fn remove(&mut self, batch: Batch) {
         match (&mut self.file, batch.end) {
             (Some(spool), Some(end)) if end < spool.end => spool.start = end,
@@ -178,7 +179,7 @@ impl Spool {
         }
     }
 
-    /// If this fails, the next server skips the stored records.
+    /// If this fails, the next server process skips the records that are already stored.
     async fn remove_file(&mut self) {
         self.file = None;
         match tokio::fs::remove_file(&self.path).await {
@@ -189,14 +190,14 @@ impl Spool {
         }
     }
 
-    /// Removes the data of every second sample until the rest fits. Other events stay.
+    /// Removes the data of every other sample until the rest fits. Other events are kept.
     fn limit_memory(&mut self) {
         while self.memory_bytes > MAX_MEMORY {
             let before = self.memory_bytes;
             remove_samples(&mut self.memory);
             self.memory_bytes = self.memory.iter().map(bytes).sum();
             let run = self.header.run;
-            tracing::warn!(run, "removed samples that could not be stored from memory");
+            tracing::warn!(run, "dropped samples that could not be stored");
             if self.memory_bytes >= before {
                 return;
             }
@@ -205,7 +206,7 @@ impl Spool {
 }
 
 impl SpoolFile {
-    /// Appends a line. After an error the file ends where it did before.
+    /// Appends a line. On error, the file is truncated to its previous length.
     async fn write(&mut self, line: &[u8], sync: bool) -> std::io::Result<()> {
         let written = self.try_write(line, sync).await;
         match written {
@@ -248,7 +249,7 @@ fn bytes(record: &Record) -> usize {
     lines.sum::<usize>() + record.rollups.len() * ROLLUP_BYTES
 }
 
-/// Removes the data of every second sample, and rollups of records without a sample.
+/// Removes the data of every other sample, and the rollups of records without a sample.
 fn remove_samples(records: &mut VecDeque<Record>) {
     let mut is_removed = false;
     for record in records {
@@ -322,8 +323,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn memory_loses_data_of_samples_only() {
-        // Directories cannot be created there.
+    async fn only_sample_data_is_dropped_from_memory() {
+        // Directories cannot be created in `/proc`.
         let mut spool = spool(Path::new("/proc/self"));
         spool.push(record(0, "report", MAX_MEMORY / 4)).await;
         for seq in 1..200 {

@@ -1,6 +1,6 @@
 //! A subscription to the events of a run: stored events first, then live ones, without gaps or
-//! duplicates. Serves early, late, slow and resuming subscribers alike and holds one batch in
-//! memory.
+//! duplicates. Serves early, late, slow and resuming subscribers in the same way, and holds one
+//! batch in memory.
 
 use crate::{
     events::buffer::{BufferRead, EventBuffer},
@@ -22,7 +22,7 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    /// Starts at event `since`. `buffer` must be looked up before the store is read.
+    /// Starts with event `since`. `buffer` must be looked up before the store is read.
     pub(crate) fn new(
         run: u64,
         store: Store,
@@ -42,7 +42,7 @@ impl Subscription {
         }
     }
 
-    /// Waits for the next events; at least one, or `None` after the last. Cancel safe.
+    /// Waits for the next events. Returns at least one, or `None` after the last one. Cancel safe.
     pub(crate) async fn next(&mut self) -> anyhow::Result<Option<Vec<Arc<str>>>> {
         while !self.ended {
             let Some((buffer, changes)) = &mut self.live else {
@@ -57,7 +57,7 @@ impl Subscription {
                 }
                 BufferRead::InStore => return self.read_store().await,
                 BufferRead::Ended => break,
-                // The sender lives in `buffer`.
+                // The sender lives as long as `buffer`.
                 BufferRead::Empty => drop(changes.changed().await),
             }
         }

@@ -1,4 +1,4 @@
-//! Comparison of stored runs; see the crate `leadline_compare`. Pure.
+//! Comparison of stored runs; see the `leadline_compare` crate. Pure.
 
 use leadline_compare::group::{self, Block, Group};
 use leadline_protocol::{
@@ -7,13 +7,13 @@ use leadline_protocol::{
     run::Run,
 };
 
-/// Runs that are compared as one.
+/// Runs that form one group of a comparison.
 pub(crate) struct StoredGroup {
     pub label: String,
     pub runs: Vec<Run>,
 }
 
-/// `baseline` is the index of a group.
+/// `baseline` is the index of the baseline group.
 pub(crate) fn compare(
     groups: &[StoredGroup],
     baseline: usize,
@@ -32,7 +32,7 @@ pub(crate) fn compare(
 }
 
 fn input(group: &StoredGroup) -> Group<'_> {
-    let run = |run| group::ComparedRun::of(run, block(run));
+    let run = |run| group::ComparedRun::new(run, block(run));
     Group {
         label: group.label.clone(),
         runs: group.runs.iter().map(run).collect(),

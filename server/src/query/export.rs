@@ -1,4 +1,4 @@
-//! Samples of a run as CSV.
+//! CSV export of a run's samples.
 
 use crate::store::{Store, samples::SamplePosition};
 use futures_util::{Stream, StreamExt, stream};
@@ -33,7 +33,7 @@ fn columns() -> impl Iterator<Item = &'static Metric> {
     METRICS.iter().filter(|metric| metric.csv.is_some())
 }
 
-/// Values that are not available are empty.
+/// Unavailable values are empty.
 fn row(t_ms: f64, sample: &Sample) -> String {
     let phase = format!("{:?}", sample.phase).to_lowercase();
     let values = columns().map(|metric| match metric.window_value(sample) {

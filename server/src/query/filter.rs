@@ -1,8 +1,8 @@
-//! Parses the query of a list of runs: free text and `key:value` terms, as typed into the search
-//! field. Pure.
+//! Parses run list queries: free text and `key:value` terms, as entered in the search field. Pure.
 //!
-//! `rw:rand tag:nightly -status:failed "my disk"` matches random patterns tagged `nightly` that did
-//! not fail and have the text in name, target, tags or notes. Commas separate alternative values.
+//! `rw:rand tag:nightly -status:failed "my disk"` matches runs with a random access pattern that
+//! are tagged `nightly`, did not fail and have the text in their name, target, tags or notes.
+//! Commas separate alternative values.
 
 use crate::store::filter::{Condition, Cursor, Filter, Key, Term};
 use leadline_protocol::{
@@ -13,11 +13,11 @@ use strum::VariantNames;
 
 /// Each term adds an SQL condition that is evaluated for every run.
 const MAX_TERMS: usize = 32;
-/// Alternative values of all terms. SQLite limits the depth of an expression to 1,000.
+/// Maximum number of values across all terms. SQLite limits the depth of an expression to 1,000.
 const MAX_VALUES: usize = 256;
-/// Bytes of a parameter. SQLite limits patterns to 50,000 bytes.
+/// Maximum length of a parameter, in bytes. SQLite limits patterns to 50,000 bytes.
 const MAX_LENGTH: usize = 8 * 1024;
-/// Runs per page.
+/// Maximum number of runs per page.
 pub(crate) const MAX_LIMIT: u32 = 200;
 const DEFAULT_LIMIT: u32 = 50;
 
@@ -43,7 +43,7 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
                 "too_long",
                 field,
                 detail,
-                format!("Use up to {MAX_LENGTH} bytes."),
+                format!("Use at most {MAX_LENGTH} bytes."),
             );
         }
     }
@@ -52,13 +52,18 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
     if terms.len() <= MAX_TERMS {
         conditions.extend(terms.iter().map(|term| condition(term)));
     } else {
-        let detail = format!("The filter has {} terms.", terms.len());
-        invalid("too_long", "q", detail, format!("Use up to {MAX_TERMS}."));
+        let detail = format!("Too many filter terms ({}).", terms.len());
+        invalid("too_long", "q", detail, format!("Use at most {MAX_TERMS}."));
     }
     let values: usize = conditions.iter().map(value_count).sum();
     if values > MAX_VALUES {
-        let detail = format!("The filter has {values} values.");
-        invalid("too_long", "q", detail, format!("Use up to {MAX_VALUES}."));
+        let detail = format!("Too many filter values ({values}).");
+        invalid(
+            "too_long",
+            "q",
+            detail,
+            format!("Use at most {MAX_VALUES}."),
+        );
     }
     if let Some(text) = &query.status {
         let statuses: Vec<String> = text
@@ -68,7 +73,7 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
         let unknown = |status: &&String| !RunStatus::VARIANTS.contains(&status.as_str());
         if let Some(unknown) = statuses.iter().find(unknown) {
             let remedy = format!("Use {}.", RunStatus::VARIANTS.join(", "));
-            let detail = format!("`{unknown}` is not a status.");
+            let detail = format!("Unknown status `{unknown}`.");
             invalid("bad_value", "status", detail, remedy);
         }
         conditions.push(Term::OneOf(Key::Status, statuses).into());
@@ -87,7 +92,7 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
     }
     let cursor = query.cursor.as_deref().map(Cursor::decode);
     if cursor == Some(None) {
-        let remedy = "Use `next_cursor` of the previous page.".into();
+        let remedy = "Use `next_cursor` from the previous page.".into();
         invalid("bad_value", "cursor", "Invalid cursor.".into(), remedy);
     }
     if !problems.is_empty() {
@@ -102,7 +107,7 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
     })
 }
 
-/// Splits at whitespace outside double quotes, and removes the quotes.
+/// Splits at whitespace outside double quotes and removes the quotes.
 fn split(text: &str) -> Vec<String> {
     let mut terms = vec![String::new()];
     let mut quoted = false;
@@ -266,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_stay_below_the_limits_of_sqlite() {
+    fn filters_stay_below_sqlite_limits() {
         let check = |query: RunQuery, field: &str| {
             let problems = parse(&query).unwrap_err();
             let found = (problems[0].code.as_str(), problems[0].field.as_deref());

@@ -1,7 +1,7 @@
-//! CPU flame graphs as SVG, drawn by inferno from the folded stacks of `report.profile`. Pure.
+//! CPU flame graphs as SVG, drawn by inferno from the folded stacks in `report.profile`. Pure.
 //!
-//! The images contain no scripts, which the content security policy forbids. Frame names are shown
-//! as titles.
+//! The images contain no scripts, because the content security policy forbids them. Frame names are
+//! shown as titles.
 
 use inferno::{
     differential,
@@ -16,15 +16,16 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use utoipa::ToSchema;
 
-/// Width of the page's content on common screens, in pixels.
+/// Width of the page content on common screens, in pixels.
 const WIDTH: usize = 1180;
-/// Percentage of the width; narrower frames are not visible.
+/// Percentage of the image width. Narrower frames are not visible.
 const MIN_FRAME_WIDTH: f64 = 0.1;
 
-/// Deeper stacks are left out: each frame is a row of the image. perf records up to 127 frames of the
-/// kernel and as many of the program.
+/// Deeper stacks are omitted, because each frame is a row of the image. perf records up to 127
+/// kernel frames and as many user-space frames.
 const MAX_DEPTH: usize = 512;
-/// A sum up to here is exact as a JavaScript number, and far from the limits of inferno.
+/// JavaScript numbers represent sums up to this value exactly, and it is well within inferno's
+/// limits.
 const MAX_SAMPLES: u64 = 1 << 53;
 
 /// Event handler that starts inferno's script.
@@ -39,7 +40,7 @@ pub(crate) enum Theme {
     Dark,
 }
 
-/// The stacks of a profile that can be drawn.
+/// The drawable stacks of a profile.
 pub(crate) struct Stacks {
     /// One per line, with its number of samples.
     folded: String,
@@ -48,8 +49,8 @@ pub(crate) struct Stacks {
 }
 
 impl Stacks {
-    /// `None` if there are none, or if they are not those of a profile.
-    pub(crate) fn of(profile: &Profile) -> Option<Self> {
+    /// Returns `None` if there are no valid stacks.
+    pub(crate) fn from_profile(profile: &Profile) -> Option<Self> {
         let mut lines = Vec::new();
         let mut samples = 0_u64;
         for line in profile.folded.lines() {
@@ -69,7 +70,7 @@ impl Stacks {
     }
 }
 
-/// Without characters that XML cannot contain, and without a number at the end, which would be
+/// Removes characters that XML cannot contain, and a trailing number, which inferno would read as
 /// another count.
 fn plain_stack(stack: &str) -> Cow<'_, str> {
     let mut plain = Cow::Borrowed(stack);
@@ -95,7 +96,8 @@ pub(crate) fn draw(title: &str, stacks: &Stacks, theme: Theme) -> anyhow::Result
     render(title, subtitle, &stacks.folded, theme)
 }
 
-/// Draws the second profile with the changes from the first, scaled to the same number of samples.
+/// Draws the second profile with its changes from the first one, scaled to the same number of
+/// samples.
 pub(crate) fn draw_difference(
     title: &str,
     first: &Stacks,
@@ -167,7 +169,7 @@ mod tests {
     }
 
     fn stacks(folded: &str) -> Stacks {
-        Stacks::of(&profile(folded)).unwrap()
+        Stacks::from_profile(&profile(folded)).unwrap()
     }
 
     #[test]
@@ -203,18 +205,21 @@ mod tests {
     fn profile_without_drawable_stacks_is_not_drawn() {
         let deep = format!("a{} 1", ";a".repeat(MAX_DEPTH));
         for folded in ["", "a", "a x", "a 0", " 1", "a 18446744073709551615", &deep] {
-            assert!(Stacks::of(&profile(folded)).is_none(), "{folded:.40}");
+            assert!(
+                Stacks::from_profile(&profile(folded)).is_none(),
+                "{folded:.40}"
+            );
         }
         let overflow = format!("a {MAX_SAMPLES}\nb 1");
-        assert!(Stacks::of(&profile(&overflow)).is_none());
+        assert!(Stacks::from_profile(&profile(&overflow)).is_none());
     }
 
     #[test]
-    fn names_of_frames_stay_names() {
-        // Otherwise, inferno reads two numbers at the end as the counts of two profiles.
+    fn frame_names_are_preserved() {
+        // Otherwise, inferno reads two trailing numbers as the counts of two profiles.
         let svg = draw("", &stacks("a;b 18446744073709551615 3"), Theme::Light).unwrap();
         assert!(svg.contains("b_18446744073709551615 (3 samples"), "{svg}");
-        // XML has no escapes for these.
+        // XML has no escapes for these characters.
         let svg = draw("\u{1b}", &stacks("a;b\u{1}\u{ffff} 3"), Theme::Light).unwrap();
         assert!(
             svg.contains("b?? (3 samples") && !svg.contains('\u{1b}'),

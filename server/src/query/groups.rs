@@ -1,22 +1,23 @@
 //! Parses the groups of a comparison. Pure.
 //!
 //! A group is a list of run numbers (`12,13`), a study (`study:12`), the repeats of one of its
-//! steps (`study:12/step:1`), or a filter of the history (`tag:before rw:randread`).
+//! steps (`study:12/step:1`), or a history filter (`tag:before rw:randread`).
 
 use leadline_protocol::{compare::CompareQuery, problem::Problem};
 
 pub(crate) const MIN_GROUPS: usize = 2;
 pub(crate) const MAX_GROUPS: usize = 8;
 const LETTERS: &str = "abcdefgh";
-/// Changes below 0.01 % are rounding errors; above 1,000 % nothing matters.
+/// In percent. Changes below 0.01 % are rounding errors, and thresholds above 1,000 % are
+/// meaningless.
 const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.01..=1000.0;
 
-/// A group as requested.
+/// A group, as requested.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Selection {
-    /// Name of the parameter, for problems.
+    /// Parameter name, for problems.
     pub field: String,
-    /// As requested; used as its label unless it is a single run.
+    /// The requested text. Used as the label unless the group is a single run.
     pub text: String,
     pub runs: Selector,
 }
@@ -24,15 +25,15 @@ pub(crate) struct Selection {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Selector {
     Numbers(Vec<u64>),
-    /// For `query::filter`.
+    /// A query for `query::filter`.
     Filter(String),
 }
 
-/// What to compare.
+/// The comparison to make.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Request {
     pub groups: Vec<Selection>,
-    /// Index of a group.
+    /// Index of the baseline group.
     pub baseline: usize,
     pub threshold_percent: f64,
 }
@@ -56,7 +57,7 @@ pub(crate) fn parse(query: &CompareQuery) -> Result<Request, Vec<Problem>> {
     };
     let threshold = query.threshold;
     if threshold.is_some_and(|percent| !THRESHOLDS.contains(&percent)) {
-        let detail = "The threshold is not between 0.01 and 1000 %.".into();
+        let detail = "threshold must be between 0.01 and 1000 %.".into();
         problems.push(invalid("threshold", detail, "For example: threshold=2."));
     }
     if !problems.is_empty() {
@@ -108,7 +109,7 @@ fn groups(query: &CompareQuery) -> Result<Vec<Selection>, Problem> {
     }
 }
 
-/// A group per run: 2 to 8 different ones.
+/// One group per run: 2 to 8 different runs.
 fn single_runs(text: &str, remedy: &str) -> Result<Vec<Selection>, Problem> {
     let problem = |detail| invalid("runs", detail, remedy);
     let mut numbers = Vec::new();
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_queries_name_the_parameter() {
+    fn problems_identify_the_invalid_parameter() {
         for (query, field) in [
             (runs("1"), "runs"),
             (runs("1,x"), "runs"),

@@ -8,19 +8,19 @@ use crate::{
 };
 use leadline_protocol::{query::SeriesQuery, series::Series};
 
-/// Two points per pixel of a wide screen.
+/// Two points per pixel on a wide screen.
 pub(crate) const MAX_POINTS: u32 = 5_000;
 pub(crate) const DEFAULT_POINTS: u32 = 600;
-/// 300 years. Infinity and NaN are no JSON numbers.
+/// 300 years, in milliseconds. JSON has no infinity or NaN.
 pub(crate) const MAX_MS: f64 = 1e13;
 
-/// Buckets of at least this number of sampling windows consist of rollups, because reading more than
-/// about 6,000 samples takes half a second.
-const SHORTEST_ROLLED_UP: f64 = 10.0;
+/// Buckets of at least this number of sampling windows are built from rollups, because reading more
+/// than about 6,000 samples takes half a second.
+const MIN_ROLLED_UP_WINDOWS: f64 = 10.0;
 
-/// Reads page by page; memory use does not depend on the length of the run. Samples are read where
-/// there are no rollups: in runs recorded before they existed, and at the end of interrupted and
-/// active runs.
+/// Reads page by page, so memory use does not depend on the length of the run. Where there are no
+/// rollups, samples are read: in runs recorded before rollups existed, and at the end of
+/// interrupted and active runs.
 pub(crate) async fn load(
     store: &Store,
     run: u64,
@@ -32,14 +32,14 @@ pub(crate) async fn load(
     // Without a measured window, all samples are before time 0.
     let zero_ms = store.measure_begin_ms(run).await?.unwrap_or(last_ms);
     let from_ms = query.from_ms.unwrap_or(0.0);
-    // No buckets after the last sample.
+    // There are no buckets after the last sample.
     let to_ms = query.to_ms.unwrap_or(f64::INFINITY);
     let to_ms = to_ms.min(last_ms - zero_ms).max(from_ms);
-    // Compressed samples lack the histograms of single windows.
+    // Compressed samples lack the histograms of individual windows.
     let shortest = if store.is_compacted(run).await? {
         0.0
     } else {
-        SHORTEST_ROLLED_UP
+        MIN_ROLLED_UP_WINDOWS
     };
     let grid = Grid::new(from_ms, to_ms, points, sample_ms, shortest);
     let mut series = SeriesBuilder::new(run, grid);
@@ -64,7 +64,7 @@ pub(crate) async fn load(
         t_ms: zero_ms + next_ms,
         seq: 0,
     };
-    // A sampling window is in the range if its midpoint is, even if it ends later.
+    // A sampling window is in range if its midpoint is, even if it ends later.
     let end_ms = zero_ms + to_ms + f64::from(sample_ms);
     loop {
         let samples = store.samples_after(run, position, end_ms).await?;

@@ -1,5 +1,5 @@
-//! Values of the metrics in one or more sampling windows. Windows can be added in any grouping: the
-//! result depends only on the windows.
+//! Metric values in one or more sampling windows. Windows can be added in any grouping: the result
+//! depends only on the windows.
 
 use leadline_protocol::{
     histogram::{self, Buckets},
@@ -9,7 +9,7 @@ use leadline_protocol::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::LazyLock};
 
-/// Metrics of series, in the order of their columns.
+/// Metrics of series, in column order.
 pub(crate) static COLUMNS: LazyLock<Vec<(&'static Metric, WindowValue)>> = LazyLock::new(|| {
     let columns = METRICS.iter().filter(|metric| metric.in_series);
     columns
@@ -21,13 +21,13 @@ pub(crate) static COLUMNS: LazyLock<Vec<(&'static Metric, WindowValue)>> = LazyL
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(from = "[f32; 4]", into = "[f32; 4]")]
 pub(crate) struct Stats {
-    /// Counts, or gauge times milliseconds; 0 for latencies.
+    /// Sum of counts, or of gauge values multiplied by milliseconds; 0 for latencies.
     pub sum: f64,
-    /// Length of the windows with a value; 0 for latencies.
+    /// Total length of the windows with a value, in milliseconds; 0 for latencies.
     pub ms: f64,
-    /// Smallest value of a window.
+    /// Lowest value in any window.
     pub min: f64,
-    /// Largest value of a window.
+    /// Highest value in any window.
     pub max: f64,
 }
 
@@ -38,7 +38,7 @@ impl From<[f32; 4]> for Stats {
     }
 }
 
-/// Stored with seven digits.
+/// Stored with seven significant digits.
 impl From<Stats> for [f32; 4] {
     fn from(Stats { sum, ms, min, max }: Stats) -> Self {
         [sum, ms, min, max].map(|value| value as f32)
@@ -58,7 +58,7 @@ impl Stats {
 pub(crate) struct Aggregate {
     /// By metric; metrics without a value are absent.
     columns: BTreeMap<String, Stats>,
-    /// Latencies of all directions.
+    /// Latencies in all directions.
     #[serde(with = "gaps")]
     latencies: Buckets,
 }
@@ -76,7 +76,7 @@ impl Aggregate {
             latencies = merge(&latencies, &counts.lat_ns);
         }
         for (metric, value) in &*COLUMNS {
-            if let Some(stats) = stats_of(*value, sample, &latencies) {
+            if let Some(stats) = window_stats(*value, sample, &latencies) {
                 self.merge_column(metric.name, &stats);
             }
         }
@@ -106,7 +106,7 @@ impl Aggregate {
     }
 }
 
-/// Sums the counts of two histograms. Linear, because a series merges thousands.
+/// Sums the counts of two histograms in linear time, because a series merges thousands.
 pub(super) fn merge(one: &Buckets, other: &Buckets) -> Buckets {
     let mut merged = Buckets::with_capacity(one.len() + other.len());
     let mut rest = other.iter().copied().peekable();
@@ -122,7 +122,7 @@ pub(super) fn merge(one: &Buckets, other: &Buckets) -> Buckets {
     merged
 }
 
-fn stats_of(value: WindowValue, sample: &Sample, latencies: &Buckets) -> Option<Stats> {
+fn window_stats(value: WindowValue, sample: &Sample, latencies: &Buckets) -> Option<Stats> {
     let ms = sample.window_ms;
     let (value, sum, ms) = match value {
         WindowValue::Count(count) => {
@@ -150,7 +150,7 @@ pub(crate) fn max(buckets: &Buckets) -> Option<f64> {
     Some(histogram::midpoint_of(*bucket as usize) as f64)
 }
 
-/// Histograms as distances of buckets and counts, which compress better than pairs.
+/// Stores histograms as bucket gaps and counts, which compress better than pairs.
 mod gaps {
     use leadline_protocol::histogram::{Buckets, is_valid};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};

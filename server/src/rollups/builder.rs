@@ -9,16 +9,17 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Rollup {
     /// Length in sampling intervals.
     pub windows: u32,
-    /// Begins at `index * windows * sample_ms`, since the start of the measured window.
+    /// The rollup begins `index * windows * sample_ms` milliseconds after the start of the measured
+    /// window.
     pub index: u64,
     pub aggregate: Aggregate,
 }
 
-/// Rollups are aligned to the start of the measured window; the midpoint of a sample determines its
-/// rollup, as in a series.
+/// Rollups are aligned to the start of the measured window. As in a series, the midpoint of a
+/// sample determines its rollup.
 pub(crate) struct RollupBuilder {
     sample_ms: f64,
-    /// Start of the measured window since the start of the run.
+    /// Start of the measured window, relative to the start of the run.
     zero_ms: f64,
     open: [Open; LEVELS.len()],
 }
@@ -38,8 +39,8 @@ impl RollupBuilder {
         }
     }
 
-    /// Adds a sample whose window ends at `t_ms` since the start of the run. Returns the rollups
-    /// that end before it.
+    /// Adds a sample whose window ends at `t_ms`, relative to the start of the run. Returns the
+    /// rollups that are complete.
     pub(crate) fn push(&mut self, t_ms: f64, sample: &Sample) -> Vec<Rollup> {
         let midpoint_ms = t_ms - sample.window_ms / 2.0 - self.zero_ms;
         let mut complete = Vec::new();
@@ -57,7 +58,7 @@ impl RollupBuilder {
         complete
     }
 
-    /// The incomplete rollups, at the end of the run.
+    /// Returns the incomplete rollups at the end of the run.
     pub(crate) fn finish(&mut self) -> Vec<Rollup> {
         let open = LEVELS.into_iter().zip(&mut self.open);
         open.filter_map(|(windows, open)| open.take(windows))

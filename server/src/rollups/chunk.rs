@@ -1,5 +1,5 @@
-//! Compressed samples. Latency histograms of consecutive windows are merged into the last of them;
-//! everything else is restored.
+//! Compressed samples. The latency histograms of consecutive windows are merged into the last
+//! window; everything else is lossless.
 
 use crate::rollups::{LEVELS, aggregate::merge, columns::Column};
 use anyhow::Result;
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io::{Read, Write};
 
-/// Windows whose histograms are merged: those of the shortest rollup.
-const MERGED: usize = LEVELS[0] as usize;
+/// Number of windows whose histograms are merged: the length of the shortest rollup.
+const MERGED_WINDOWS: usize = LEVELS[0] as usize;
 
-/// Limit of decompressed data: damaged data may expand a thousandfold. 200 samples of 64 disks have
-/// 4 MiB.
+/// Maximum size of decompressed data in bytes, because damaged data could expand a thousandfold.
+/// 200 samples with 64 disks take 4 MiB.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// A sample with the time of its event.
@@ -26,7 +26,7 @@ struct Chunk {
 }
 
 pub(crate) fn encode(mut samples: Vec<TimedSample>) -> Result<Vec<u8>> {
-    for windows in samples.chunks_mut(MERGED) {
+    for windows in samples.chunks_mut(MERGED_WINDOWS) {
         merge_histograms(windows);
     }
     let rows = samples

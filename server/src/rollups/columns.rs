@@ -1,18 +1,18 @@
-//! JSON values by column, which compress much better than by row: integers as differences, and
-//! histograms as distances of buckets and counts.
+//! Columnar JSON values, which compress much better than rows. Integers are stored as differences,
+//! and histograms as bucket gaps and counts.
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The values of a field in all rows.
+/// The values of one field in all rows.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) enum Column {
-    /// Objects with the same keys.
+    /// Objects that all have the same keys.
     #[serde(rename = "o")]
     Objects(BTreeMap<String, Column>),
-    /// The first integer, and the difference of each from the one before.
+    /// The first integer, then the difference of each integer from the previous one.
     #[serde(rename = "d")]
     Differences(Vec<i64>),
     #[serde(rename = "h")]
@@ -21,12 +21,12 @@ pub(crate) enum Column {
     Values(Vec<Value>),
 }
 
-/// Pairs of bucket and count.
+/// Pairs of a bucket and a count.
 #[derive(Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Histograms {
-    /// Number of pairs of each histogram.
+    /// Number of pairs in each histogram.
     pairs: Vec<usize>,
-    /// Distance of each bucket from the one before.
+    /// Gap between each bucket and the previous one.
     gaps: Vec<u32>,
     counts: Vec<u64>,
 }
@@ -61,7 +61,7 @@ impl Column {
         }
     }
 
-    /// The values of `rows` rows.
+    /// Restores the values of `rows` rows.
     pub(crate) fn unpack(self, rows: usize) -> Result<Vec<Value>> {
         let values = match self {
             Self::Objects(columns) => {
@@ -88,7 +88,7 @@ impl Column {
     }
 }
 
-/// Number of keys if all rows are objects with the same keys.
+/// Returns the number of keys if all rows are objects with the same keys.
 fn common_keys(rows: &[Value]) -> Option<usize> {
     let first = rows.first()?.as_object()?;
     let is_same = |row: &Value| {
@@ -99,7 +99,7 @@ fn common_keys(rows: &[Value]) -> Option<usize> {
 }
 
 impl Histograms {
-    /// `None` if a row is not a histogram with ascending buckets.
+    /// Returns `None` if a row is not a histogram with ascending buckets.
     fn pack(rows: &[Value]) -> Option<Self> {
         let mut packed = Self::default();
         for row in rows {
@@ -123,11 +123,14 @@ impl Histograms {
         let mut pairs = self.gaps.into_iter().zip(self.counts);
         let histogram = |length: usize| {
             let mut bucket = 0_u32;
-            // Not with this capacity: a damaged length may be larger than the memory.
+            // The capacity is not preallocated, because a damaged length may exceed the available
+            // memory.
             let mut histogram = Vec::new();
             for _ in 0..length {
-                let (gap, count) = pairs.next().context("a histogram is truncated")?;
-                bucket = bucket.checked_add(gap).context("a bucket does not exist")?;
+                let (gap, count) = pairs.next().context("truncated histogram")?;
+                bucket = bucket
+                    .checked_add(gap)
+                    .context("invalid histogram bucket")?;
                 histogram.push(Value::from(vec![u64::from(bucket), count]));
             }
             Ok(Value::from(histogram))
@@ -173,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rows_are_kept_as_they_are() {
+    fn other_rows_are_unchanged() {
         for rows in [
             vec![json!([[9, 1], [3, 1]])],
             vec![json!({"a": 1}), json!({"b": 1})],

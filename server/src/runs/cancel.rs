@@ -12,12 +12,12 @@ impl Runs {
     /// Cancels a queued or running run.
     pub(crate) async fn cancel(&self, number: u64) -> Result<RunSummary, Error> {
         let runs = self.clone();
-        // Detached: a run must not leave the queue without its status change being stored.
+        // Detached, so that a run cannot leave the queue without its status change being stored.
         detached(async move { runs.cancel_run(number).await }).await
     }
 
     async fn cancel_run(&self, number: u64) -> Result<RunSummary, Error> {
-        // Stop first: the store may be slow.
+        // The runner is stopped first, because the store may be slow.
         let stopped = self.stop_running(number);
         let study = self.study_of(number).await;
         if !stopped && !self.cancel_or_stop(number).await? {
@@ -34,7 +34,8 @@ impl Runs {
         self.summary(number).await
     }
 
-    /// Cancels a queued run, or requests a running one to stop. Returns false if the run has ended.
+    /// Cancels a queued run, or requests that a running one stop. Returns false if the run has
+    /// ended.
     pub(crate) async fn cancel_or_stop(&self, number: u64) -> anyhow::Result<bool> {
         let cancelled = self
             .cancel_queued(number, "Cancelled while queued.")
@@ -42,7 +43,7 @@ impl Runs {
         Ok(cancelled || self.stop_running(number))
     }
 
-    /// Requests a running run to stop. Returns false if it is not running.
+    /// Requests that a running run stop. Returns false if it is not running.
     fn stop_running(&self, number: u64) -> bool {
         let scheduler = self.scheduler();
         let Some(buffer) = scheduler.active_runs.get(&number) else {
@@ -55,7 +56,7 @@ impl Runs {
         is_running
     }
 
-    /// Returns false if the run is not queued.
+    /// Cancels a queued run. Returns false if the run is not queued.
     pub(crate) async fn cancel_queued(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
         let Some((buffer, locks)) = ({
             let mut scheduler = self.scheduler();

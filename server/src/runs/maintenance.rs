@@ -1,6 +1,5 @@
-//! Maintenance of the store. While no run is active, it removes the events of deleted runs and
-//! compresses the samples of long ones. While runs are active, it only compresses their older
-//! samples.
+//! Store maintenance. While no run is active, it removes the events of deleted runs and compresses
+//! the samples of long runs. While runs are active, it only compresses their older samples.
 
 use crate::runs::{Runs, state::ServerPhase};
 use std::time::Duration;
@@ -9,12 +8,12 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// Minimum pause between two steps, so that requests that write are not delayed.
+/// Minimum pause between two steps, so that write requests are not delayed.
 const MIN_PAUSE: Duration = Duration::from_millis(10);
-/// After an error, for example on a full disk.
+/// After an error, for example when the disk is full.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Interval of the compression of active runs: the time of 50 samples by default.
+/// How often active runs are compressed: once per 50 samples at the default sampling interval.
 const ACTIVE_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Runs {
@@ -38,17 +37,17 @@ impl Runs {
         Ok(self.counts().0 > 0 && self.store.active_compaction_step().await?)
     }
 
-    /// Runs until the server stops. Continues where the previous server stopped.
+    /// Runs until the server stops. Continues where the previous server process stopped.
     pub(crate) async fn maintain_store(self) {
         let mut released = self.released.subscribe();
         while self.wait_until_idle(&mut released).await {
             let began = Instant::now();
             match self.maintenance_step().await {
-                // Open pages also need CPU time.
+                // Leaves CPU time for open pages.
                 Ok(true) => sleep(began.elapsed().max(MIN_PAUSE)).await,
                 Ok(false) => tokio::select! {
                     () = self.deleted.notified() => {}
-                    // The sender lives in `self`.
+                    // The sender lives as long as `self`.
                     _ = released.changed() => {}
                 },
                 Err(error) => {
@@ -68,7 +67,7 @@ impl Runs {
     async fn wait_until_idle(&self, released: &mut watch::Receiver<()>) -> bool {
         released.mark_unchanged();
         while self.counts().0 > 0 {
-            // The sender lives in `self`.
+            // The sender lives as long as `self`.
             let _ = released.changed().await;
         }
         *self.phase.borrow() == ServerPhase::Open

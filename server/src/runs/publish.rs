@@ -1,4 +1,4 @@
-//! Publishes changes to the subscribers of lists.
+//! Publishes changes to list subscribers.
 
 use crate::{runs::Runs, store::fault::StoreFault};
 use leadline_protocol::runs_event::RunsEvent;
@@ -6,7 +6,7 @@ use leadline_protocol::runs_event::RunsEvent;
 impl Runs {
     pub(crate) fn publish(&self, event: &RunsEvent) {
         if let Ok(json) = serde_json::to_string(event) {
-            // Fails only without subscribers.
+            // Fails only if there are no subscribers.
             let _ = self.changes.send(json.into());
         }
     }
@@ -41,7 +41,7 @@ impl Runs {
         }
     }
 
-    /// What a client needs first: the queue, and whether the database accepts writes.
+    /// The initial state for a client: the queue, and whether the database accepts writes.
     pub(crate) fn current_state(&self) -> [RunsEvent; 2] {
         let (running, queued) = self.counts();
         let fault = self.store.check_health().err();

@@ -18,7 +18,7 @@ use tokio::{
     time::timeout,
 };
 
-/// Below the timeouts of common supervisors.
+/// Shorter than the timeouts of common process supervisors.
 const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Counts for `GET /metrics`.
@@ -37,7 +37,7 @@ impl Runs {
     }
 
     /// # Errors
-    /// Fails if the server is stopping or the database does not accept writes.
+    /// The server is stopping, or the database does not accept writes.
     pub(crate) fn check_accepting(&self) -> Result<(), Error> {
         if *self.phase.borrow() != ServerPhase::Open {
             return Err(Error::Stopping);
@@ -66,15 +66,15 @@ impl Runs {
         Ok(self.with_queue_position(run.ok_or(Error::run_not_found(number))?))
     }
 
-    /// Subscribes to the events of a run, starting with event `since`, or earlier if the caller has
-    /// events of an earlier `epoch`.
+    /// Subscribes to the events of a run, starting with event `since`, or earlier if the caller's
+    /// events are from an earlier `epoch`.
     pub(crate) async fn events_since(
         &self,
         number: u64,
         since: u64,
         epoch: Option<u32>,
     ) -> Result<Subscription, Error> {
-        // Looked up before the store is read: a run that ends in between is complete in the store.
+        // Looked up before the store is read, so that a run that ends in between is complete there.
         let live = self.scheduler().active_runs.get(&number).cloned();
         self.summary(number).await?;
         let mut first = since;
@@ -87,25 +87,25 @@ impl Runs {
         Ok(Subscription::new(number, self.store.clone(), live, first))
     }
 
-    /// The events stored so far.
+    /// Returns the events stored so far.
     pub(crate) async fn stored_events(&self, number: u64) -> Result<Subscription, Error> {
         self.summary(number).await?;
         Ok(Subscription::new(number, self.store.clone(), None, 0))
     }
 
-    /// Held for the lifetime of a stream.
+    /// The permit must be held for the lifetime of a stream.
     pub(crate) fn stream_permit(&self) -> Result<OwnedSemaphorePermit, Error> {
         let permit = self.stream_permits.clone().try_acquire_owned();
         permit.map_err(|_| Error::TooManyStreams(self.max_streams))
     }
 
-    /// Why runs cannot start now; empty if they can.
+    /// Returns why runs cannot start at the moment; empty if they can.
     pub(crate) async fn why_not_ready(&self) -> Vec<String> {
         let written = timeout(STORE_TIMEOUT, self.store.check_writable()).await;
         let store = match written {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("the database does not answer".into()),
+            Err(_) => Some("the database does not respond".into()),
         };
         let runner = (!self.runner.exists()).then(|| "the runner program is missing".to_owned());
         store.into_iter().chain(runner).collect()
@@ -138,7 +138,7 @@ impl Runs {
         })
     }
 
-    /// Numbers of running and of queued runs.
+    /// Returns the numbers of running and queued runs.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let (running, queued) = self.scheduler().queue.counts();
         (running as u64, queued as u64)
@@ -151,7 +151,7 @@ impl Runs {
         if let Some(position) = &mut run.queue
             && scheduler.paused
         {
-            position.reason = "waiting for a runner of the previous server to exit".into();
+            position.reason = "waiting for the previous server's runners to exit".into();
         }
         drop(scheduler);
         run

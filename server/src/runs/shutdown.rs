@@ -6,11 +6,11 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Timeout for active runs; the rest of the five seconds of a shutdown is for open connections.
+/// Timeout for active runs. The rest of the five-second shutdown is for open connections.
 const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl Runs {
-    /// Stops active runs, which end with the results so far, then closes all streams.
+    /// Stops active runs, which keep their results so far, then closes all streams.
     pub(crate) async fn stop(&self) {
         self.phase.send_replace(ServerPhase::Stopping);
         let mut released = self.released.subscribe();

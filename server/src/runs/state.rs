@@ -1,4 +1,4 @@
-//! Mutable state of the scheduler, and the life cycle of the server.
+//! Mutable state of the scheduler, and the server's lifecycle phases.
 
 use crate::{events::buffer::EventBuffer, scheduler::queue::Queue};
 use std::{collections::HashMap, sync::Arc};
@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 pub(crate) enum ServerPhase {
     /// Runs are accepted and started.
     Open,
-    /// No run is accepted or started; active runs are stopped.
+    /// No runs are accepted or started; active runs are stopped.
     Stopping,
     /// Streams are closed.
     Closed,
@@ -17,7 +17,7 @@ pub(crate) struct SchedulerState {
     pub queue: Queue,
     /// Queued and running runs.
     pub active_runs: HashMap<u64, Arc<EventBuffer>>,
-    /// No run starts until the runners of the previous server have exited and leftover files are
-    /// removed.
+    /// True until the previous server's runners have exited and leftover files are removed. No run
+    /// starts until then.
     pub paused: bool,
 }

@@ -1,5 +1,5 @@
-//! Creates runs: the runner plans a run first, with the same code as the run itself, then the run
-//! is queued.
+//! Creates runs. The runner first plans the run, with the same code that the run itself uses, and
+//! then the run is queued.
 
 use crate::{
     error::Error,
@@ -24,13 +24,13 @@ use leadline_protocol::{
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Stops runaway scripts before they fill the disk.
+/// Limits runaway scripts before they fill the disk.
 const MAX_QUEUED: usize = 1_000;
 
 /// A run or a study.
 pub(crate) struct Submitted<T> {
     pub created: T,
-    /// It was created by an earlier request with the same idempotency key.
+    /// Whether an earlier request with the same idempotency key created it.
     pub replayed: bool,
 }
 
@@ -66,7 +66,7 @@ impl Runs {
         Ok(self.runner.plan(&run).await?)
     }
 
-    /// Plans and queues a run, unless the key was used before.
+    /// Plans and queues a run, unless the key has been used before.
     pub(crate) async fn submit(
         &self,
         request: RunRequest,
@@ -84,11 +84,11 @@ impl Runs {
         }
         let new = self.new_run(request, plan).await?;
         let runs = self.clone();
-        // Detached: a stored run must be queued.
+        // Detached, because a run that has been stored must be queued.
         detached(async move { runs.enqueue_run(new, key.as_ref()).await }).await
     }
 
-    /// Queues the jobs of a run again, with changes.
+    /// Queues a run's jobs again, with changes.
     pub(crate) async fn rerun(
         &self,
         number: u64,
@@ -113,7 +113,7 @@ impl Runs {
     }
 
     async fn new_run(&self, request: RunRequest, plan: Plan) -> Result<NewRun, Error> {
-        let devices = self.devices_of(&plan.jobs).await?;
+        let devices = self.devices_for(&plan.jobs).await?;
         let first_name = plan.jobs.first().map(|job| job.name.clone());
         Ok(NewRun {
             name: request.name.or(first_name).unwrap_or_default(),
@@ -122,14 +122,14 @@ impl Runs {
             notes: request.notes.unwrap_or_default(),
             requested: request.jobs,
             sample_ms: plan.sample_ms,
-            confirm: used(&plan.confirmations, request.confirm.as_deref()),
+            confirm: used_confirmations(&plan.confirmations, request.confirm.as_deref()),
             locks: locks_for(&plan.jobs, &devices),
             resolved: plan.jobs,
         })
     }
 
-    /// Devices of the host, if the jobs use any.
-    pub(crate) async fn devices_of(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, Error> {
+    /// Devices of the host; empty if the jobs use none.
+    pub(crate) async fn devices_for(&self, jobs: &[ResolvedJob]) -> Result<DeviceList, Error> {
         if uses_devices(jobs) {
             Ok(self.runner.devices().await?)
         } else {
@@ -165,14 +165,14 @@ impl Runs {
     /// Queues a stored run.
     pub(crate) fn enqueue(&self, number: u64, locks: Locks) {
         let mut scheduler = self.scheduler();
-        // The first event is stored with the run.
+        // The first event is stored when the run is inserted.
         let buffer = Arc::new(EventBuffer::new(1));
         scheduler.active_runs.insert(number, buffer);
         scheduler.queue.push(number, locks);
     }
 
     /// Fails if the server is stopping, if the database does not accept writes, or if the queue has
-    /// no space for so many runs.
+    /// no room for this many runs.
     pub(crate) fn check_capacity(&self, runs: usize) -> Result<(), Error> {
         self.check_accepting()?;
         let (_, waiting) = self.scheduler().queue.counts();
@@ -190,8 +190,8 @@ impl Runs {
     }
 }
 
-/// The given confirmations that the plan needed. Others are ignored.
-pub(crate) fn used(needed: &[Confirmation], given: Option<&[String]>) -> Vec<String> {
+/// Returns the given confirmations that the plan needs, without any others.
+pub(crate) fn used_confirmations(needed: &[Confirmation], given: Option<&[String]>) -> Vec<String> {
     let is_needed = |entry: &&String| {
         let text = |needed: &Confirmation| entry.starts_with(&format!("{}@", needed.text));
         needed.iter().any(text)
@@ -200,8 +200,8 @@ pub(crate) fn used(needed: &[Confirmation], given: Option<&[String]>) -> Vec<Str
     given.filter(is_needed).cloned().collect()
 }
 
-/// Sets options in all jobs; null removes an option. Patched options come last, since the last of
-/// two names of the same setting wins (`rwmixread`, `rwmixwrite`).
+/// Sets options in all jobs; null removes an option. Patched options come last, because the last of
+/// two options for the same setting wins (`rwmixread`, `rwmixwrite`).
 fn apply_patch(jobs: &[Value], patch: &Map<String, Value>) -> Vec<Value> {
     let patched = |job: &Value| {
         let mut options = job.as_object().cloned().unwrap_or_default();

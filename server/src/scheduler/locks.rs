@@ -1,6 +1,6 @@
-//! Locks of a run: the devices under its targets and all devices below those, so that partitions of
-//! one disk are not tested at the same time. Files without a device lock their kind of filesystem,
-//! which may share memory or a lower filesystem. Pure.
+//! The locks of a run: the devices under its targets and all devices below those, so that
+//! partitions of one disk are not tested at the same time. Targets without a device lock their
+//! filesystem type, because such filesystems may share memory or a lower filesystem. Pure.
 
 use crate::scheduler::queue::{HOST, Locks};
 use leadline_protocol::{
@@ -11,7 +11,7 @@ use leadline_protocol::{
     },
 };
 
-/// Returns true if `locks_for` needs the list of devices.
+/// Whether `locks_for` needs the device list.
 pub(crate) fn uses_devices(jobs: &[ResolvedJob]) -> bool {
     targets(jobs).any(|target| target.device.is_some())
 }
@@ -33,7 +33,7 @@ pub(crate) fn locks_for(jobs: &[ResolvedJob], devices: &DeviceList) -> Locks {
     locks
 }
 
-/// Shared by all runs of a study, which keeps them in order.
+/// A lock shared by all runs of a study, which keeps them in order.
 pub(crate) fn study_lock(number: u64) -> String {
     format!("study #{number}")
 }

@@ -15,26 +15,26 @@ pub(crate) enum StopRequest {
     Shutdown,
 }
 
-/// How the runner process ended.
+/// How the runner process exited.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum RunnerExit {
     Code(i32),
     Signal(i32),
     NotStarted(String),
-    /// Still running after SIGKILL, because the kernel waits for one of its I/Os.
+    /// Still running after SIGKILL, because the kernel is waiting for one of its I/Os.
     Unkillable,
 }
 
-/// Facts that determine the final status of a run, collected when its runner has exited.
+/// Facts that determine a run's final status, collected after its runner has exited.
 #[derive(Debug)]
 pub(crate) struct RunEnd<'a> {
     pub exit: RunnerExit,
     pub stop: Option<StopRequest>,
     pub report: Option<&'a Report>,
     pub failure: Option<&'a Failure>,
-    /// Why an event of the runner was invalid.
+    /// Why a runner event was invalid.
     pub protocol_error: Option<&'a str>,
-    /// Last line of standard error.
+    /// Last line of stderr.
     pub stderr_tail: Option<&'a str>,
 }
 
@@ -59,7 +59,8 @@ impl RunEnd<'_> {
                 (Interrupted, Some("The server was stopped.".into()))
             }
             (Some(_), None) if signalled => {
-                let reason = "The runner was stopped by a signal that the server did not send.";
+                let reason =
+                    "The runner was stopped by a signal that did not come from the server.";
                 (Interrupted, Some(reason.into()))
             }
             (Some(report), None) => (Failed, Some(self.error_reason(report))),
@@ -119,7 +120,7 @@ impl RunEnd<'_> {
     }
 }
 
-/// Such as `Bad blocks of job db: 2 of 4,096. First: offset 8,192 of /data/file (stale).`
+/// Example: `Bad blocks of job db: 2 of 4,096. First: offset 8,192 of /data/file (stale).`
 fn damage_reason(job: &JobReport, verify: &VerifyReport) -> String {
     let first = verify.failures.first().map_or_else(String::new, |block| {
         let kind = block.kind.as_str();
@@ -134,9 +135,9 @@ fn damage_reason(job: &JobReport, verify: &VerifyReport) -> String {
     )
 }
 
-/// Such as `No I/O of job randread completed for 9.40 s of 10.0 s.`
+/// Example: `No I/O of job randread completed for 9.40 s of 10.0 s.`
 fn stall_reason(job: &JobReport, stalls: &Stalls) -> String {
-    // The times are those of one worker; others may have completed I/Os.
+    // These are the times of one worker; others may have completed I/Os.
     let worker = if job.workers > 1 {
         "one worker of "
     } else {
@@ -170,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks the status, and part of the reason, of a run that ended without a report.
+    /// Checks the status and part of the reason for a run that ended without a report.
     fn check(exit: RunnerExit, stop: Option<StopRequest>, expect: RunStatus, part: &str) {
         let end = RunEnd {
             exit,
@@ -242,7 +243,7 @@ mod tests {
         check_end(&end, Failed, "stopped: invalid event");
     }
 
-    /// A report of 10 s in which a worker was stalled for `stalled_ms`.
+    /// A 10 s report in which a worker was stalled for `stalled_ms`.
     fn report(ended_by: &str, workers: u32, stalled_ms: f64) -> Report {
         let latency = json!({"count": 0, "percentiles": {}, "buckets": []});
         let direction = json!({"ios": 0, "bytes": 0, "iops": 0.0, "bytes_per_second": 0.0,
@@ -275,7 +276,7 @@ mod tests {
         };
         let stalled = report("runtime", 1, 9_400.0);
         let reason = "No I/O of job randread completed for 9.40 s of 10.0 s.";
-        // SIGKILL: the runner did not exit after its report.
+        // The runner did not exit after its report and was killed with SIGKILL.
         for exit in [Code(1), Code(0), Signal(9), Unkillable] {
             check(&stalled, exit, None, Failed, reason);
         }

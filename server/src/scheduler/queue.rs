@@ -1,8 +1,8 @@
-//! Queue of runs: decides which runs may start, and what the others wait for. Pure.
+//! The run queue: decides which runs may start, and what the others are waiting for. Pure.
 //!
-//! A run holds locks on the devices under its targets, or on their filesystem if there is no device.
-//! Runs that share a lock run one after the other in the order of their numbers; other runs may
-//! overtake them. A run with the lock [`HOST`] runs alone.
+//! A run holds locks on the devices under its targets, or on their filesystem if there is no
+//! device. Runs that share a lock execute one at a time, in order of their numbers; other runs may
+//! overtake them. A run with the lock [`HOST`] executes alone.
 
 use leadline_protocol::run::QueuePosition;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Kernel names of devices, filesystems, or [`HOST`].
 pub(crate) type Locks = BTreeSet<String>;
 
-/// Lock of runs that affect every other run, such as by dropping the page cache.
+/// Lock of runs that affect every other run, for example by dropping the page cache.
 pub(crate) const HOST: &str = "this host (drop_caches)";
 
-/// The first lock that two runs cannot hold at the same time.
+/// Returns the first lock that two runs cannot hold at the same time.
 fn conflict<'a>(held: &'a Locks, requested: &'a Locks) -> Option<&'a str> {
     if held.contains(HOST) || requested.contains(HOST) {
         return Some(HOST);
@@ -28,10 +28,10 @@ fn is_study(lock: &str) -> bool {
 
 #[derive(Debug)]
 pub(crate) struct Queue {
-    /// By number, in order of creation.
+    /// By run number, which is the order of creation.
     waiting: BTreeMap<u64, Locks>,
     running: BTreeMap<u64, Locks>,
-    /// Ended runs whose runner the kernel does not let exit. They hold their devices only.
+    /// Ended runs whose runner is stuck in the kernel. They hold only their device locks.
     hung: BTreeMap<u64, Locks>,
     max_running: usize,
 }
@@ -55,7 +55,7 @@ impl Queue {
         self.waiting.remove(&run)
     }
 
-    /// Moves the next run that may start to the running ones.
+    /// Starts the next run that may start.
     pub(crate) fn start_next(&mut self) -> Option<u64> {
         let mut waiting = self.waiting.keys().copied();
         let next = waiting.find(|run| self.wait_reason(*run).is_none())?;
@@ -70,7 +70,8 @@ impl Queue {
         self.hung.remove(&run);
     }
 
-    /// Keeps the locks of a run that has ended, except for those that concern other devices.
+    /// Releases all locks of a run except its device locks, because its runner is stuck in the
+    /// kernel.
     pub(crate) fn hang(&mut self, run: u64) {
         if let Some(mut locks) = self.running.remove(&run) {
             locks.retain(|lock| lock != HOST && !is_study(lock));
@@ -78,7 +79,7 @@ impl Queue {
         }
     }
 
-    /// Position of a waiting run.
+    /// Returns the position of a waiting run.
     pub(crate) fn position(&self, run: u64) -> Option<QueuePosition> {
         let index = self.waiting.keys().position(|waiting| *waiting == run)?;
         Some(QueuePosition {
@@ -87,7 +88,7 @@ impl Queue {
         })
     }
 
-    /// Numbers of running and of waiting runs.
+    /// Returns the numbers of running and waiting runs.
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.running.len(), self.waiting.len())
     }
@@ -96,7 +97,7 @@ impl Queue {
         self.running.keys().copied()
     }
 
-    /// `None` if the run may start.
+    /// Returns `None` if the run may start.
     fn wait_reason(&self, run: u64) -> Option<String> {
         let locks = self.waiting.get(&run)?;
         let hung = self.hung.iter();
@@ -106,7 +107,7 @@ impl Queue {
             return Some(format!("waiting for #{other}, whose I/O hangs on {device}"));
         }
         let earlier = self.running.iter().chain(self.waiting.range(..run));
-        // The latest of the conflicting runs is the direct predecessor.
+        // The latest conflicting run is the direct predecessor.
         let predecessor = earlier
             .filter_map(|(other, held)| Some((*other, conflict(held, locks)?)))
             .max_by_key(|(other, _)| *other);
@@ -139,7 +140,7 @@ mod tests {
         std::iter::from_fn(|| queue.start_next()).collect()
     }
 
-    /// Checks which of the waiting runs start.
+    /// Checks which waiting runs start.
     fn check(max_running: usize, runs: &[(u64, &str)], expect: &[u64]) {
         assert_eq!(start_all(&mut queue(max_running, runs)), expect, "{runs:?}");
     }
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn hung_run_holds_its_devices_only() {
+    fn hung_run_holds_only_its_devices() {
         let mut queue = queue(1, &[(2, "vdb"), (3, "vda"), (4, "vdc")]);
         queue.push(
             1,

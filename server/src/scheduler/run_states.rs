@@ -1,7 +1,7 @@
 //! Status transitions of runs. Pure.
 //!
 //! `queued → preparing → measuring → finishing → done | failed | cancelled | interrupted`; a run
-//! may end in any status.
+//! may end from any status.
 
 use leadline_protocol::{
     event::EventBody,
@@ -17,13 +17,13 @@ pub(crate) fn can_follow(from: RunStatus, to: RunStatus) -> bool {
         (from, Preparing) => from == Queued,
         (from, Measuring) => from == Preparing,
         (from, Finishing) => matches!(from, Preparing | Measuring),
-        // From `preparing` too: a run whose jobs end immediately has a report, but no measured
+        // Also from `preparing`: a run whose jobs end immediately has a report but no measured
         // phase.
         (_, to) => to.is_final(),
     }
 }
 
-/// Status after an event of the runner, if it changes.
+/// Returns the status after a runner event, if it changes.
 pub(crate) fn status_after(status: RunStatus, body: &EventBody) -> Option<RunStatus> {
     let EventBody::Phase(change) = body else {
         return None;

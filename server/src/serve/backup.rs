@@ -1,4 +1,4 @@
-//! `leadline backup`: copies the database, even while the server runs.
+//! `leadline backup`: copies the database, even while the server is running.
 
 use crate::{config::DataDir, store::backup::copy};
 use anyhow::Context;
@@ -7,7 +7,7 @@ use std::{io::Write, path::PathBuf};
 
 #[derive(Args, Clone, Debug)]
 pub struct BackupArgs {
-    /// The file to write, which must not exist
+    /// File to create
     file: PathBuf,
     #[command(flatten)]
     data: DataDir,
@@ -16,7 +16,7 @@ pub struct BackupArgs {
 /// Writes the copy and prints its size.
 ///
 /// # Errors
-/// The file exists, or one of the two cannot be read or written.
+/// The file already exists, or the database cannot be read, or the file cannot be written.
 pub async fn backup(args: BackupArgs) -> anyhow::Result<()> {
     let database = args.data.dir.join("leadline.db");
     let copied = copy(&database, &args.file).await;

@@ -1,4 +1,4 @@
-//! Startup message of the server.
+//! The server's startup message.
 
 use crate::{config::ResolvedConfig, supervisor::runner::Runner};
 use leadline_protocol::doctor::CheckStatus;
@@ -10,9 +10,9 @@ use std::{
 pub(crate) struct Banner<'a> {
     pub config: &'a ResolvedConfig,
     pub address: SocketAddr,
-    /// Of a page that signs in once.
+    /// Path of a page that signs in once.
     pub login_path: Option<String>,
-    /// The requested port was in use.
+    /// Whether the requested port was in use.
     pub other_port: bool,
     /// Number of runs interrupted by the previous shutdown.
     pub interrupted: usize,
@@ -38,7 +38,7 @@ impl Banner<'_> {
         if config.tokens.is_some() {
             let data_dir = config.data_dir.display();
             let what = match self.login_path {
-                Some(_) => "this link works once, for an hour. Another one: ",
+                Some(_) => "this link works once, within an hour. For another, run ",
                 None => "",
             };
             writeln!(out, "  Sign in  {what}leadline login --data-dir {data_dir}")?;
@@ -79,7 +79,7 @@ pub(crate) fn url(mut address: SocketAddr) -> String {
     format!("http://{address}/")
 }
 
-/// Prints the failed checks of the host.
+/// Prints the host's failed checks.
 pub(crate) async fn print_host_problems(runner: Runner) {
     let lines: Vec<String> = match runner.doctor().await {
         Err(error) => vec![format!("  Runner   not available, runs will fail: {error}")],

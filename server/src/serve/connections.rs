@@ -1,7 +1,7 @@
 //! Serves HTTP/1.1 connections.
 //!
-//! `axum::serve` has no timeouts: clients that connect and send nothing, or half a request, would
-//! hold file descriptors forever.
+//! `axum::serve` has no timeouts, so clients that connect and send nothing, or only part of a
+//! request, would hold file descriptors forever.
 
 use crate::api::streams::send_socket::SEND_TIMEOUT;
 use axum::{
@@ -20,11 +20,13 @@ use tokio::{
     sync::{Semaphore, watch},
 };
 
-/// Time for a request head, and idle time between requests: hyper has one timer for both.
+/// Timeout for request headers, and for idle connections between requests: hyper has one timer for
+/// both.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Accepts connections until `stop` completes, then waits for active requests. At `max_open`
-/// connections others wait in the kernel; upgraded ones are limited by their handlers.
+/// Accepts connections until `stop` completes, then waits for active requests. While `max_open`
+/// connections are open, new ones wait in the kernel. Upgraded connections are limited by their
+/// handlers.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -35,7 +37,7 @@ pub(crate) async fn serve(
     serve_with(listener, router, timeouts, max_open, stop).await;
 }
 
-/// `timeouts`: of request heads, and of sent data.
+/// `timeouts` are those for reading request headers and for sending data.
 async fn serve_with(
     listener: TcpListener,
     router: Router,
@@ -84,7 +86,7 @@ async fn serve_with(
 }
 
 /// Sends small messages without delay. The kernel closes connections whose peer does not
-/// acknowledge data within the timeout (`TCP_USER_TIMEOUT`, tcp(7)), even while the peer's receive
+/// acknowledge data within the timeout (`TCP_USER_TIMEOUT`, tcp(7)), even if the peer's receive
 /// window is closed.
 fn configure(stream: &mut TcpStream, send_timeout: Duration) {
     let configured = stream.set_nodelay(true).and_then(|()| {
@@ -105,7 +107,7 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_millis(200);
 
-    /// Returns a connection to a server with a short timeout.
+    /// Connects to a server with a short timeout.
     async fn connect() -> TcpStream {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -115,7 +117,7 @@ mod tests {
         TcpStream::connect(address).await.unwrap()
     }
 
-    /// Sends `request`; expects a connection that stays open for the timeout, and a response that
+    /// Sends `request`. Expects the connection to stay open for the timeout, and a response that
     /// starts with `expected`.
     async fn check(request: &str, expected: &str) {
         let mut stream = connect().await;
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn half_a_request_head_times_out() {
+    async fn partial_request_head_times_out() {
         check("GET / HTTP/1.1\r\nhost: localhost\r\n", "").await;
     }
 

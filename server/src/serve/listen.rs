@@ -5,11 +5,11 @@ use listenfd::ListenFd;
 use std::{io::ErrorKind, net::SocketAddr};
 use tokio::net::TcpListener;
 
-/// Ports to try after the requested one.
+/// Number of ports to try after the requested one.
 const MORE_PORTS: u16 = 20;
 
-/// Takes the socket passed by systemd, or binds to `requested` or, if it is in use, to the next
-/// free port. Also returns true if it is not the requested port.
+/// Takes the socket passed by systemd, or binds to `requested` or, if that port is in use, to the
+/// next free port. The returned flag is true if another port was chosen.
 pub(crate) async fn listen(requested: SocketAddr) -> anyhow::Result<(TcpListener, bool)> {
     let inherited = ListenFd::from_env().take_tcp_listener(0);
     if let Some(socket) = inherited.context("taking the socket passed by systemd")? {

@@ -1,4 +1,4 @@
-//! Lock of the data directory: two servers on the same data would start the same runs.
+//! Lock on the data directory: two servers on the same data would start the same runs.
 
 use crate::lock_holder::{LockKind, lock_holder};
 use anyhow::Context;
@@ -14,15 +14,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The lock of a killed server is held until the runner that it was starting has called exec.
+/// The lock of a killed server is held until the runner process that it was starting has called
+/// exec.
 const WAIT: Duration = Duration::from_secs(1);
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Released when dropped.
+/// Releases the lock when dropped.
 pub(crate) struct DataDirLock {
-    /// Contains the address of the server. Locked for servers of earlier versions.
+    /// Contains the server's address. Also locked, because servers of earlier versions lock only
+    /// this file.
     file: File,
-    /// Cannot be removed and created again, unlike the file.
+    /// Unlike the file, the directory cannot be removed and recreated.
     _directory: File,
 }
 
@@ -69,7 +71,7 @@ fn try_lock(file: &File) -> Result<(), Errno> {
     flock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
-/// `lock`: the file with the address of the other server, unless it was removed.
+/// `lock` is the file with the address of the other server, unless it was removed.
 fn in_use(data_dir: &Path, lock: &Path) -> String {
     let holder = lock_holder(data_dir, LockKind::Flock);
     let server = holder.map_or_else(String::new, |holder| format!(" ({holder})"));

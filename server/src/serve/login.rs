@@ -1,4 +1,4 @@
-//! `leadline login`: asks the running server for a sign-in link.
+//! `leadline login`: requests a sign-in link from the running server.
 
 use crate::config::DataDir;
 use anyhow::{Context, bail, ensure};
@@ -10,13 +10,13 @@ use serde::Deserialize;
 use std::{fs, io::Write};
 use tokio::net::TcpStream;
 
-const MAX_ANSWER: usize = 64 * 1024;
+const MAX_RESPONSE: usize = 64 * 1024;
 
 #[derive(Args, Clone, Debug)]
 pub struct LoginArgs {
     #[command(flatten)]
     data: DataDir,
-    /// Token of the server [default: the token in DATA_DIR/token]
+    /// The server's token [default: the token in DATA_DIR/token]
     #[arg(long, env = "LEADLINE_TOKEN", hide_env_values = true)]
     token: Option<String>,
 }
@@ -29,21 +29,21 @@ struct LoginLink {
 /// Prints a link that signs in one browser.
 ///
 /// # Errors
-/// No server runs on the data directory, or it rejects the token.
+/// No server is running on the data directory, or it rejects the token.
 pub async fn login(args: LoginArgs) -> anyhow::Result<()> {
     let directory = args.data.dir.display();
     let address = fs::read_to_string(args.data.dir.join("lock"))
-        .with_context(|| format!("no server has used {directory}. Name its --data-dir"))?;
+        .with_context(|| format!("no server has used {directory}. Pass the server's --data-dir"))?;
     let origin = address.trim().trim_end_matches('/').to_owned();
     let token = match args.token {
         Some(token) => token,
         None => fs::read_to_string(args.data.dir.join("token")).with_context(|| {
-            format!("cannot read the token in {directory}. Pass --token, or become its owner")
+            format!("cannot read the token in {directory}. Pass --token, or run this as the owner of the file")
         })?,
     };
     let link = new_link(&origin, token.trim())
         .await
-        .with_context(|| format!("no sign-in link from {origin}"))?;
+        .with_context(|| format!("cannot get a sign-in link from {origin}"))?;
     writeln!(std::io::stdout(), "{origin}{}", link.path)?;
     Ok(())
 }
@@ -51,7 +51,9 @@ pub async fn login(args: LoginArgs) -> anyhow::Result<()> {
 async fn new_link(origin: &str, token: &str) -> anyhow::Result<LoginLink> {
     let host = origin.trim_start_matches("http://");
     ensure!(!host.is_empty(), "the server has not started yet");
-    let stream = TcpStream::connect(host).await.context("it does not run")?;
+    let stream = TcpStream::connect(host)
+        .await
+        .context("the server is not running")?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     let request = Request::post("/api/v1/login-links")
@@ -60,11 +62,14 @@ async fn new_link(origin: &str, token: &str) -> anyhow::Result<LoginLink> {
         .body(Body::empty())?;
     let response = sender.send_request(request).await?;
     let status = response.status();
-    let answer = to_bytes(Body::new(response.into_body()), MAX_ANSWER).await?;
+    let body = to_bytes(Body::new(response.into_body()), MAX_RESPONSE).await?;
     match status {
-        StatusCode::CREATED => Ok(serde_json::from_slice(&answer)?),
-        StatusCode::UNAUTHORIZED => bail!("it has another token"),
-        StatusCode::NOT_FOUND => bail!("it requires no sign-in: open {origin}/"),
-        _ => bail!("it answered {status}: {}", String::from_utf8_lossy(&answer)),
+        StatusCode::CREATED => Ok(serde_json::from_slice(&body)?),
+        StatusCode::UNAUTHORIZED => bail!("the server has a different token"),
+        StatusCode::NOT_FOUND => bail!("the server does not require sign-in: open {origin}/"),
+        _ => bail!(
+            "the server responded with {status}: {}",
+            String::from_utf8_lossy(&body)
+        ),
     }
 }

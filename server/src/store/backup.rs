@@ -1,4 +1,4 @@
-//! Consistent copies of the database, even while the server runs.
+//! Consistent backups of the database, even while the server is running.
 
 use anyhow::{Context, Result, ensure};
 use sqlx::{
@@ -11,16 +11,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Copies of earlier versions that are kept beside the database.
-const KEPT: usize = 2;
+/// Number of backups from earlier versions to keep next to the database.
+const KEPT_BACKUPS: usize = 2;
 const PRIVATE: u32 = 0o600;
 
 /// Copies a database to a new file.
 ///
 /// # Errors
-/// The file exists, or one of the two cannot be read or written.
+/// The new file already exists, or the database cannot be read, or the new file cannot be written.
 pub(crate) async fn copy(database: &Path, to: &Path) -> Result<()> {
-    ensure!(database.exists(), "there is no {}", database.display());
+    ensure!(database.exists(), "{} does not exist", database.display());
     let options = SqliteConnectOptions::new()
         .filename(database)
         .read_only(true);
@@ -30,24 +30,24 @@ pub(crate) async fn copy(database: &Path, to: &Path) -> Result<()> {
     copied
 }
 
-/// Copies a database that is about to be migrated to `leadline-vN.db` beside it.
+/// Backs up a database that is about to be migrated to `leadline-vN.db` in the same directory.
 pub(super) async fn before_migration(
     connection: &mut SqliteConnection,
     database: &Path,
     version: i64,
 ) -> Result<()> {
     let to = database.with_file_name(format!("leadline-v{version}.db"));
-    // Of a migration that failed.
+    // Left by a migration that failed.
     let _ = fs::remove_file(&to);
     copy_into(connection, &to).await?;
-    tracing::info!(copy = %to.display(), "copied the database before its migration");
-    for (_, old) in copies(database)?.into_iter().rev().skip(KEPT) {
+    tracing::info!(copy = %to.display(), "backed up the database before migrating it");
+    for (_, old) in copies(database)?.into_iter().rev().skip(KEPT_BACKUPS) {
         fs::remove_file(old)?;
     }
     Ok(())
 }
 
-/// Creates a private file. A partial copy is removed.
+/// Creates a file that only its owner can access. A partial copy is removed.
 pub(super) async fn copy_into(connection: &mut SqliteConnection, to: &Path) -> Result<()> {
     let create = File::options()
         .write(true)
@@ -68,7 +68,7 @@ pub(super) async fn copy_into(connection: &mut SqliteConnection, to: &Path) -> R
     Ok(())
 }
 
-/// Versions and paths of the copies beside a database, oldest first.
+/// Versions and paths of the backups next to a database, oldest first.
 fn copies(database: &Path) -> Result<Vec<(u64, PathBuf)>> {
     let directory = database.parent().unwrap_or(Path::new("."));
     let mut found = Vec::new();

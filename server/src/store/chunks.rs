@@ -14,13 +14,13 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// Samples with their sequence numbers.
+    /// Returns the samples with their sequence numbers.
     pub(super) fn into_samples(self) -> impl Iterator<Item = (u64, TimedSample)> {
         (self.first_seq..).zip(self.samples)
     }
 }
 
-/// The first chunk with samples from `seq` on.
+/// Returns the first chunk that has samples at or after `seq`.
 pub(super) async fn from_seq(
     connection: &mut SqliteConnection,
     run: u64,
@@ -35,7 +35,7 @@ pub(super) async fn from_seq(
     row.await?.map(decode).transpose()
 }
 
-/// The first chunk with samples after a position.
+/// Returns the first chunk that has samples after a position.
 pub(super) async fn after(
     connection: &mut SqliteConnection,
     run: u64,

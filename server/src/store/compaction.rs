@@ -10,12 +10,12 @@ use sqlx::{query, query_as, query_scalar};
 use std::thread::Builder;
 use tokio::sync::oneshot;
 
-/// Rollups of 20 windows that a run must have: ten minutes at the default sampling interval. Shorter
-/// runs keep every histogram.
+/// Minimum number of 20-window rollups in a run: ten minutes at the default sampling interval.
+/// Shorter runs keep every histogram.
 const MIN_ROLLUPS: u32 = 300;
-/// Samples of a chunk.
+/// Samples per chunk.
 const SAMPLES: usize = 200;
-/// Newest samples of an active run that stay in `events`.
+/// Number of newest samples of an active run that stay in `events`.
 const KEPT_SAMPLES: usize = 600;
 
 /// JSON lists of statuses.
@@ -23,19 +23,19 @@ const ENDED: &str = r#"["done", "failed", "cancelled", "interrupted"]"#;
 const ACTIVE: &str = r#"["preparing", "measuring", "finishing"]"#;
 /// Nice value.
 const LOWEST_PRIORITY: i32 = 19;
-/// More runs than may be active at the same time.
+/// More than the number of runs that may be active at the same time.
 const MAX_RUNS: u32 = 16;
 
-/// A run with samples to compress, and the sequence number to continue with.
+/// A run with samples to compress, and the sequence number to continue from.
 type Compaction = (i64, i64);
 
 impl Store {
-    /// Compresses some samples of an ended run. Returns false if there was nothing to do.
+    /// Compresses some samples of a finished run. Returns false if there was nothing to do.
     pub(crate) async fn compaction_step(&self) -> Result<bool> {
         let Some(&(run, next_seq)) = self.compactions(ENDED).await?.first() else {
             return Ok(false);
         };
-        // The last samples stay, so that the run has a last sample in `events`.
+        // The last samples stay uncompressed, so that the run has a last sample in `events`.
         let rows = self.sample_rows(run, next_seq, SAMPLES).await?;
         if rows.len() < SAMPLES {
             return self.finish_compaction(run, next_seq).await;
@@ -56,7 +56,7 @@ impl Store {
         Ok(has_compressed)
     }
 
-    /// `seq`, `t_ms` and `line` of samples.
+    /// Reads `seq`, `t_ms` and `line` of samples.
     async fn sample_rows(
         &self,
         run: i64,
@@ -91,7 +91,7 @@ impl Store {
             .bind(last)
             .execute(&mut *connection)
             .await?;
-        // Otherwise the run was deleted.
+        // Otherwise, the run was deleted in the meantime.
         if removed.rows_affected() == length as u64 {
             query("INSERT INTO sample_chunks (run, first_seq, last_seq, last_t_ms, data) VALUES (?, ?, ?, ?, ?)")
                 .bind(run)
@@ -135,7 +135,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Whether samples of a run are compressed.
+    /// Whether any samples of a run are compressed.
     pub(crate) async fn is_compacted(&self, run: u64) -> Result<bool> {
         let compacted = query_scalar("SELECT EXISTS (SELECT 1 FROM sample_chunks WHERE run = ?)")
             .bind(run.cast_signed())
@@ -144,13 +144,13 @@ impl Store {
     }
 }
 
-/// Runs CPU-bound work on a thread of the lowest priority, because a run may be active.
+/// Runs CPU-bound work on a lowest-priority thread, because a run may be active.
 async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let (sender, receiver) = oneshot::channel();
     Builder::new().name("compress".into()).spawn(move || {
-        // On Linux this is the nice value of the thread. A failure only makes it less nice.
+        // On Linux, this sets the nice value of the thread. If it fails, the priority stays normal.
         let _ = setpriority_process(None, LOWEST_PRIORITY);
         drop(sender.send(work()));
     })?;

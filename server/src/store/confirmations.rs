@@ -1,22 +1,22 @@
-//! Confirmations of overwritten data. Each is used once.
+//! Confirmations that data may be overwritten. Each can be used once.
 
 use crate::store::{Store, keys::KeyUse, rows};
 use anyhow::Result;
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 use std::{collections::BTreeSet, time::Duration};
 
-/// Longer than a confirmation is valid.
+/// Longer than a confirmation remains valid.
 const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Why a run or study was not created.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum NotCreated {
     KeyUsed(KeyUse),
-    /// This confirmation started another run.
+    /// This confirmation has already started another run.
     ConfirmationUsed(String),
 }
 
-/// Marks confirmations as used. Returns one that was used before.
+/// Marks confirmations as used. Returns one that had already been used, if any.
 pub(super) async fn use_all(
     connection: &mut SqliteConnection,
     confirm: &[String],
@@ -44,7 +44,7 @@ pub(super) async fn use_all(
 }
 
 impl Store {
-    /// The confirmations of a run; empty if it overwrites only its own data.
+    /// Returns the confirmations of a run; empty if it overwrites only data that it owns.
     pub(crate) async fn confirmations(&self, run: u64) -> Result<Vec<String>> {
         let row = sqlx::query("SELECT confirm FROM run_details WHERE run = ?")
             .bind(run.cast_signed())

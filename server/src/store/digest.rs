@@ -1,23 +1,23 @@
-//! Checksums of stored results: a disk that returns other data must not change a number unnoticed.
+//! Checksums of stored results, to detect silent data corruption.
 
 use sha2::{Digest, Sha256};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-/// Between the texts, which contain no such byte.
+/// Separates the texts, which never contain this byte.
 const SEPARATOR: [u8; 1] = [0];
 
 /// SHA-256.
 type Checksum = [u8; 32];
 
-/// The checksums of the results as they are now, and the stored ones.
+/// Checksums of the current results, and the stored checksums.
 struct Checksums {
     /// Report, verdict and findings of the run, and the line of the event with the same content.
     result: (Checksum, Option<Vec<u8>>),
-    /// The results in table `runs`, which lists show.
+    /// The results in table `runs`, which are shown in lists.
     summary: (Checksum, Option<Vec<u8>>),
 }
 
-/// Stores the checksums of what the transaction has written.
+/// Stores checksums of the results that the transaction has written.
 pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
     if let Some(checksums) = read(connection, run).await? {
         sqlx::query("UPDATE run_details SET result_sha256 = ?, summary_sha256 = ? WHERE run = ?")
@@ -30,7 +30,7 @@ pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::
     Ok(())
 }
 
-/// Whether a result differs from its checksums. Results without any are not checked.
+/// Whether a result differs from its checksums. Results without checksums are not checked.
 pub(super) async fn is_damaged(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<bool> {
     let found = read(connection, run).await?;
     Ok(found.is_some_and(|found| differs(&found.result) || differs(&found.summary)))
@@ -40,7 +40,7 @@ fn differs((now, stored): &(Checksum, Option<Vec<u8>>)) -> bool {
     stored.as_ref().is_some_and(|stored| stored != now)
 }
 
-/// `None` without a result.
+/// Returns `None` if there is no result.
 async fn read(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<Option<Checksums>> {
     let row = sqlx::query(
         "SELECT CAST(report AS BLOB) AS report, CAST(run_details.verdict AS BLOB) AS verdict,
@@ -87,7 +87,7 @@ fn summary(row: &SqliteRow) -> sqlx::Result<Checksum> {
     Ok(digest.finalize().into())
 }
 
-/// Adds a number, distinguishing null from zero.
+/// Hashes a number, distinguishing null from zero.
 fn add(digest: &mut Sha256, value: Option<[u8; 8]>) {
     digest.update([u8::from(value.is_some())]);
     digest.update(value.unwrap_or_default());

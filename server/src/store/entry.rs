@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 use sqlx::SqliteConnection;
 use std::sync::Arc;
 
-/// Value of column `type`. An alias, because serde borrows fields that are references.
+/// Value of column `type`. It is an alias because serde borrows fields declared as references.
 type Kind = &'static str;
 
 const SAMPLE: Kind = "sample";
 const KINDS: [Kind; 6] = ["status", "accepted", "phase", SAMPLE, "report", "failed"];
 
-/// One event as stored and published. Serialized as its line.
+/// One event, as stored and published. Serialized as its JSON line.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(into = "String", try_from = "String")]
 pub(crate) struct Entry {
     pub seq: u64,
-    /// Since the start of the run.
+    /// Milliseconds since the start of the run.
     pub t_ms: f64,
     kind: Kind,
-    /// The event as one line of JSON, without a newline.
+    /// The event as one line of JSON, without the newline.
     pub line: Arc<str>,
 }
 
@@ -37,7 +37,7 @@ struct Event<'a> {
     body: &'a EventBody,
 }
 
-/// The fields of every event.
+/// The fields that all events have.
 #[derive(Deserialize)]
 struct Head {
     seq: u64,
@@ -66,8 +66,8 @@ impl TryFrom<String> for Entry {
     }
 }
 
-/// The line of an event without the data of a sample, which saves memory; the sequence has no gap.
-/// `None` for other events.
+/// Returns a sample event's line without the sample data, which saves memory and leaves no gap in
+/// the sequence. Returns `None` for other events.
 pub(crate) fn without_sample(line: &str) -> Option<Arc<str>> {
     let head: Head = serde_json::from_str(line).ok()?;
     let progress = EventBody::Phase(PhaseChange {
@@ -87,7 +87,7 @@ impl Entry {
         self.kind == SAMPLE
     }
 
-    /// Removes the data of a sample.
+    /// Removes the sample data.
     pub(crate) fn remove_sample(&mut self) {
         if let Some(line) = without_sample(&self.line) {
             self.kind = "phase";
@@ -95,7 +95,7 @@ impl Entry {
         }
     }
 
-    /// An event of the first epoch.
+    /// Creates an event of the first epoch.
     pub(crate) fn new(seq: u64, t_ms: f64, body: &EventBody) -> serde_json::Result<Self> {
         Self::with_epoch(seq, t_ms, 0, body)
     }

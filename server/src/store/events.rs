@@ -18,7 +18,7 @@ use std::{ops::Range, sync::Arc};
 /// Samples per page: a few hundred KiB.
 const SAMPLES_PER_PAGE: u32 = 256;
 
-/// The first event of an epoch, which is also the last event of its run if the epoch is not 0.
+/// The first event of an epoch. Unless the epoch is 0, it is also the last event of its run.
 #[derive(Debug, Deserialize)]
 pub(crate) struct EpochStart {
     pub seq: u64,
@@ -27,14 +27,15 @@ pub(crate) struct EpochStart {
 }
 
 impl Store {
-    /// Sequence numbers and lines of the next events from `seq` on: about `limit`, without gaps.
+    /// Returns about `limit` events starting at `seq`, with their sequence numbers and without
+    /// gaps.
     pub(crate) async fn events_from(
         &self,
         run: u64,
         seq: u64,
         limit: u32,
     ) -> Result<Vec<(u64, Arc<str>)>> {
-        // One transaction, because samples may be compressed at the same time.
+        // A single transaction, because samples may be compressed at the same time.
         let mut snapshot = self.readers.begin().await?;
         let chunk = chunks::from_seq(&mut snapshot, run, seq).await?;
         if let Some(chunk) = chunk {
@@ -49,7 +50,7 @@ impl Store {
     /// Sequence number and time of the last event.
     ///
     /// # Errors
-    /// Fails if the run has no events.
+    /// The run has no events.
     pub(crate) async fn last_event(&self, run: u64) -> Result<(u64, f64)> {
         Ok(
             sqlx::query_as("SELECT seq, t_ms FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1")
@@ -59,10 +60,10 @@ impl Store {
         )
     }
 
-    /// The epoch of the last event, with which it begins.
+    /// Returns the epoch of the last event and its start.
     ///
     /// # Errors
-    /// Fails if the run has no events.
+    /// The run has no events.
     pub(crate) async fn last_epoch(&self, run: u64) -> Result<EpochStart> {
         let line: String =
             sqlx::query_scalar("SELECT line FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1")
@@ -72,7 +73,7 @@ impl Store {
         Ok(serde_json::from_str(&line)?)
     }
 
-    /// Start of the measured window since the start of the run, if there is one.
+    /// Start of the measured window relative to the start of the run, if the window has started.
     pub(crate) async fn measure_begin_ms(&self, run: u64) -> Result<Option<f64>> {
         Ok(sqlx::query_scalar(
             "SELECT min(t_ms) FROM events WHERE run = ? AND type = 'phase'
@@ -83,8 +84,8 @@ impl Store {
         .await?)
     }
 
-    /// The next page of samples after a position and up to `to_ms` (since the start of the run), in
-    /// order. Empty at the end.
+    /// Returns the next page of samples after a position and up to `to_ms` (relative to the start
+    /// of the run), in order. Empty at the end.
     pub(crate) async fn samples_after(
         &self,
         run: u64,
@@ -126,7 +127,7 @@ impl Store {
         Ok(positions.zip(samples).collect())
     }
 
-    /// End of the last sample since the start of the run.
+    /// Time of the last sample, relative to the start of the run.
     pub(crate) async fn last_sample_ms(&self, run: u64) -> Result<Option<f64>> {
         Ok(
             sqlx::query_scalar("SELECT max(t_ms) FROM events WHERE run = ? AND type = 'sample'")
@@ -137,7 +138,7 @@ impl Store {
     }
 }
 
-/// Sequence numbers and lines of up to `limit` events.
+/// Returns the sequence numbers and lines of up to `limit` events.
 async fn events_between(
     connection: &mut SqliteConnection,
     run: u64,
@@ -156,7 +157,7 @@ async fn events_between(
     .await?)
 }
 
-/// The events of a chunk from `seq` on.
+/// Returns the events of a chunk starting at `seq`.
 fn lines(chunk: Chunk, seq: u64) -> Result<Vec<(u64, Arc<str>)>> {
     let samples = chunk.into_samples().filter(|(other, _)| *other >= seq);
     let line = |(seq, (t_ms, sample)): (u64, TimedSample)| {

@@ -1,9 +1,9 @@
-//! Reasons why the database does not accept writes. They may pass, unlike other errors.
+//! Reasons why the database does not accept writes. Unlike other errors, they may be temporary.
 
 use std::error::Error;
 
-/// Primary result codes of SQLite (<https://www.sqlite.org/rescode.html>) that depend on the state
-/// of the file or its disk.
+/// Primary SQLite result codes (<https://www.sqlite.org/rescode.html>) that depend on the state of
+/// the file or its disk.
 const BUSY: u32 = 5;
 const LOCKED: u32 = 6;
 const FULL: u32 = 13;
@@ -13,18 +13,18 @@ const UNAVAILABLE: [u32; 7] = [7, 8, 10, 11, 14, 15, 26];
 /// Why the database does not accept writes. The text includes a remedy.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub(crate) enum StoreFault {
-    #[error("The disk of the database is full. Free some space; the server then continues.")]
+    #[error("The disk that holds the database is full. Free some space; the server then resumes.")]
     Full,
-    /// With the process that holds the lock, if known.
+    /// The process that holds the lock, if known.
     #[error(
-        "The database is locked by {}. Close it; the server then continues.",
+        "The database is locked by {}. Close it; the server then resumes.",
         .0.as_deref().unwrap_or("another process")
     )]
     Locked(Option<String>),
-    #[error("The database cannot be written ({0}). Check its disk; the server then continues.")]
+    #[error("Cannot write to the database ({0}). Check its disk; the server then resumes.")]
     Unavailable(String),
     #[error(
-        "{0} was deleted or replaced while the server was running. Move the original file back, or stop the server and restore a copy."
+        "{0} was deleted or replaced while the server was running. Move the original file back, or stop the server and restore a backup."
     )]
     Replaced(String),
 }
@@ -40,9 +40,9 @@ impl StoreFault {
         }
     }
 
-    /// The fault that caused an error; `None` for errors that a retry would repeat.
-    pub(crate) fn of(error: &anyhow::Error) -> Option<Self> {
-        // A context is found only by `downcast_ref`, a cause only in the chain.
+    /// The fault that caused an error. Returns `None` for errors that would recur on a retry.
+    pub(crate) fn from_error(error: &anyhow::Error) -> Option<Self> {
+        // A context is found only by `downcast_ref`; a cause, only by walking the chain.
         let fault = error.downcast_ref::<Self>().cloned();
         fault.or_else(|| error.chain().find_map(cause))
     }
@@ -53,7 +53,7 @@ fn cause(error: &(dyn Error + 'static)) -> Option<StoreFault> {
         return Some(fault.clone());
     }
     match error.downcast_ref::<sqlx::Error>()? {
-        sqlx::Error::Database(error) => of_code(&error.code()?, error.message()),
+        sqlx::Error::Database(error) => from_code(&error.code()?, error.message()),
         error @ (sqlx::Error::Io(_)
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
@@ -62,8 +62,8 @@ fn cause(error: &(dyn Error + 'static)) -> Option<StoreFault> {
     }
 }
 
-/// Of an extended result code; its lowest byte is the primary one.
-fn of_code(code: &str, message: &str) -> Option<StoreFault> {
+/// Maps an extended result code. Its lowest byte is the primary result code.
+fn from_code(code: &str, message: &str) -> Option<StoreFault> {
     match code.parse::<u32>().ok()? & 0xFF {
         BUSY | LOCKED => Some(StoreFault::Locked(None)),
         FULL => Some(StoreFault::Full),
@@ -78,7 +78,7 @@ mod tests {
     use anyhow::Context;
 
     #[test]
-    fn only_states_of_the_disk_are_faults() {
+    fn only_disk_and_file_states_are_faults() {
         let unavailable = |text: &str| Some(StoreFault::Unavailable(text.into()));
         for (code, expect) in [
             ("5", Some(StoreFault::Locked(None))),
@@ -92,17 +92,17 @@ mod tests {
             ("1555", None),
             ("1", None),
         ] {
-            assert_eq!(of_code(code, "text"), expect, "{code}");
+            assert_eq!(from_code(code, "text"), expect, "{code}");
         }
     }
 
     #[test]
     fn context_does_not_hide_a_fault() {
         let error = anyhow::Error::from(StoreFault::Full).context("storing");
-        assert_eq!(StoreFault::of(&error), Some(StoreFault::Full));
+        assert_eq!(StoreFault::from_error(&error), Some(StoreFault::Full));
         let closed: anyhow::Result<()> = Err(sqlx::Error::PoolClosed).context("reading");
-        assert!(StoreFault::of(&closed.unwrap_err()).is_some());
+        assert!(StoreFault::from_error(&closed.unwrap_err()).is_some());
         let other = anyhow::Error::from(sqlx::Error::RowNotFound);
-        assert_eq!(StoreFault::of(&other), None);
+        assert_eq!(StoreFault::from_error(&other), None);
     }
 }

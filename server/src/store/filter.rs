@@ -1,4 +1,4 @@
-//! Filter, order and position of a page in the list of runs.
+//! Filter, sort order and page position for the run list.
 
 use leadline_protocol::query::{RunSort, SortOrder};
 
@@ -12,7 +12,7 @@ pub(crate) enum Key {
     Device,
     Host,
     Study,
-    /// Step of the study.
+    /// Step number within the study.
     Step,
     /// Fingerprint of the jobs.
     Job,
@@ -47,11 +47,11 @@ impl From<Term> for Condition {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Filter {
-    /// A run must match all of them.
+    /// A run must match all conditions.
     pub conditions: Vec<Condition>,
     pub sort: RunSort,
     pub order: SortOrder,
-    /// Runs per page.
+    /// Maximum number of runs per page.
     pub limit: u32,
     pub cursor: Option<Cursor>,
 }

@@ -1,4 +1,4 @@
-//! Fingerprints of runs: columns of `runs` that lists and histories select by.
+//! Run fingerprints: columns of `runs` that lists and histories filter by.
 
 use crate::store::rows::json;
 use leadline_compare::{fingerprint, group::ComparedRun};
@@ -40,7 +40,7 @@ pub(super) async fn update(connection: &mut SqliteConnection, run: u64) -> sqlx:
     Ok(())
 }
 
-/// Sets the missing fingerprints of the runs of earlier versions.
+/// Sets missing fingerprints of runs from earlier versions.
 pub(super) async fn fill(connection: &mut SqliteConnection) -> sqlx::Result<()> {
     let runs: Vec<u64> = sqlx::query_scalar(
         "SELECT number FROM runs JOIN run_details ON run = number

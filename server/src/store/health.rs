@@ -18,10 +18,10 @@ impl Health {
         }
     }
 
-    /// Records the fault behind an error, and adds it to the error.
+    /// Records the fault that caused an error and adds it to the error.
     pub(super) fn observe<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| {
-            let Some(fault) = StoreFault::of(&error) else {
+            let Some(fault) = StoreFault::from_error(&error) else {
                 return error;
             };
             let fault = self.with_holder(fault);
@@ -41,7 +41,7 @@ impl Health {
         }
     }
 
-    /// Records that a transaction was committed.
+    /// Records that a transaction has been committed.
     pub(super) fn clear(&self) {
         self.set(None);
     }

@@ -5,10 +5,10 @@ use anyhow::Result;
 use sqlx::SqliteConnection;
 use std::time::Duration;
 
-/// Longer than any client retries.
+/// Longer than any client keeps retrying.
 const KEY_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A key with the request it was sent with.
+/// A key and the request that it was sent with.
 #[derive(Clone, Debug)]
 pub(crate) struct IdempotencyKey {
     pub key: String,
@@ -19,9 +19,9 @@ pub(crate) struct IdempotencyKey {
 /// Earlier use of a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum KeyUse {
-    /// The same request was sent before. The created run or study may have been deleted.
+    /// The same request was sent before. The run or study that it created may have been deleted.
     Replayed {
-        /// The created run, or the first of the created study.
+        /// The run that was created, or the first run of the study that was created.
         run: u64,
         study: Option<u64>,
     },

@@ -1,4 +1,4 @@
-//! Pages of runs. A page continues after the values of the previous page's last run, so that new
+//! Pages of runs. A page continues from the values of the previous page's last run, so that new
 //! runs do not shift the pages.
 
 use crate::store::{
@@ -20,7 +20,7 @@ impl Store {
         push_conditions(&mut page, &filter.conditions);
         push_position(&mut page, filter);
         push_order(&mut page, filter);
-        // Run them concurrently: each may scan the whole table.
+        // These run concurrently, because each may scan the whole table.
         let (total, mut runs) = tokio::try_join!(
             count.build_query_scalar().fetch_one(&self.readers),
             page.build().try_map(rows::summary).fetch_all(&self.readers),
@@ -76,7 +76,7 @@ fn push_conditions(query: &mut QueryBuilder<Sqlite>, conditions: &[Condition]) {
     }
 }
 
-/// GLOB is the fastest substring search of SQLite.
+/// GLOB is SQLite's fastest substring search.
 fn push_contains(query: &mut QueryBuilder<Sqlite>, column: &str, text: &str) {
     let mut pattern = String::from("*");
     for letter in text.chars() {
@@ -131,7 +131,7 @@ fn cursor(run: &RunSummary, sort: RunSort) -> Cursor {
     }
 }
 
-/// Restricts a page to runs after the cursor. Runs without a value are last in both orders.
+/// Restricts a page to runs after the cursor. Runs without a value come last in both sort orders.
 fn push_position(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
     let Some(cursor) = &filter.cursor else {
         return;
@@ -161,14 +161,14 @@ fn push_position(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
         .push(")");
 }
 
-/// Fetches one run more than a page holds, to detect whether there is a next page.
+/// Fetches one more run than fits on a page, to detect whether there is a next page.
 fn push_order(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
     let order = match filter.order {
         SortOrder::Asc => "ASC",
         SortOrder::Desc => "DESC",
     };
-    // With conditions, a scan and a sort are faster than an index in sort order; `+` disables the
-    // index.
+    // With conditions, a scan and a sort are faster than an index in sort order. The `+` disables
+    // the index.
     let no_index = if filter.conditions.is_empty() || filter.sort == RunSort::Number {
         ""
     } else {

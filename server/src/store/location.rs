@@ -1,5 +1,6 @@
-//! The database file in the data directory: whether it is still the opened one, and the marker
-//! `initialized`, which prevents a start with an empty database in the place of a lost one.
+//! The database file in the data directory. Detects whether it is still the file that was opened,
+//! and manages the marker `initialized`, which prevents the server from starting with an empty
+//! database after the real one was lost.
 
 use crate::{
     lock_holder::{LockKind, lock_holder},
@@ -13,22 +14,22 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Contains the id of the database.
+/// Contains the database ID.
 const MARKER: &str = "initialized";
 /// Contains the address of the last server.
 const LOCK: &str = "lock";
-/// Directory of events that are not in the database yet.
+/// Directory for events that are not in the database yet.
 const SPOOL: &str = "spool";
 
-/// Name prefixes of copies of the database.
+/// File name prefixes of database backups.
 const COPIES: [&str; 2] = ["leadline-v", "leadline.db.rescued-"];
 
-/// The opened database file.
+/// The open database file.
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
     path: PathBuf,
-    /// Keeps the inode number from being reused. Opened with `O_PATH`: closing another descriptor
-    /// would release the locks of SQLite.
+    /// Prevents reuse of the inode number. Opened with `O_PATH`, because closing any other
+    /// descriptor of the file would release SQLite's locks.
     opened: OwnedFd,
     device: u64,
     inode: u64,
@@ -46,29 +47,29 @@ impl DatabaseFile {
         })
     }
 
-    /// Whether data is lost when the connections are closed: the opened file was deleted, not only
-    /// moved, or its write-ahead log is missing.
+    /// Whether closing the connections would lose data: the open file was deleted, not just moved,
+    /// or its write-ahead log is missing.
     pub(super) fn is_deleted(&self) -> bool {
         let has_no_name = fstat(&self.opened).is_ok_and(|opened| opened.st_nlink == 0);
         has_no_name || (self.check_path().is_ok() && self.check_log().is_err())
     }
 
-    /// The other process that has locked the database.
+    /// Returns the other process that has locked the database.
     pub(super) fn lock_holder(&self) -> Option<String> {
-        // SQLite locks the index of the write-ahead log, or the database without a log.
+        // SQLite locks the index of the write-ahead log, or the database if there is no log.
         let files = [with_suffix(&self.path, "-shm"), self.path.clone()];
         files
             .iter()
             .find_map(|file| lock_holder(file, LockKind::Posix))
     }
 
-    /// Name of a copy of the opened file.
+    /// Path for a copy of the open file.
     pub(super) fn rescue_path(&self, now_ms: u64) -> PathBuf {
         with_suffix(&self.path, &format!(".rescued-{now_ms}"))
     }
 
-    /// Fails if the path no longer leads to the opened file, or if its write-ahead log is missing,
-    /// which the readers keep open. A new connection would create an empty one.
+    /// Fails if the path no longer refers to the open file, or if its write-ahead log is missing,
+    /// which the readers keep open. A new connection would create an empty log.
     pub(super) fn check(&self) -> Result<(), StoreFault> {
         self.check_path()?;
         self.check_log()
@@ -115,7 +116,7 @@ pub(super) fn spool_dir(data_dir: &Path) -> PathBuf {
     data_dir.join(SPOOL)
 }
 
-/// Fails if the directory had a database. Called if it has none.
+/// Called if the directory has no database. Fails if it had one before.
 pub(super) fn check_unused(data_dir: &Path, database: &Path) -> Result<()> {
     let spool = spool_dir(data_dir);
     let has_spool = std::fs::read_dir(&spool).is_ok_and(|mut files| files.next().is_some());
@@ -123,9 +124,10 @@ pub(super) fn check_unused(data_dir: &Path, database: &Path) -> Result<()> {
     let evidence = [
         (data_dir.join(MARKER), data_dir.join(MARKER).exists()),
         (spool, has_spool),
-        // The first start creates the lock file before the database, and its content afterward.
+        // The first start creates an empty lock file before the database, and writes its content
+        // afterward.
         (data_dir.join(LOCK), has_content(&data_dir.join(LOCK))),
-        // The first start creates the file before its log.
+        // The first start creates the database file before its log.
         (log.clone(), !database.exists() && has_content(&log)),
     ];
     let found = evidence.iter().filter(|(_, exists)| *exists);
@@ -140,7 +142,7 @@ pub(super) fn check_unused(data_dir: &Path, database: &Path) -> Result<()> {
     )
 }
 
-/// Copies of the database in the directory, such as ` (found: leadline-v9.db)`.
+/// Lists the database backups in the directory, such as ` (found: leadline-v9.db)`.
 fn copies(data_dir: &Path) -> String {
     let files = std::fs::read_dir(data_dir).into_iter().flatten().flatten();
     let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
@@ -157,18 +159,19 @@ fn has_content(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|file| file.len() > 0)
 }
 
-/// Fails if the marker has the id of another database. `None` is a database without an id.
+/// Fails if the marker contains the ID of a different database. `id` is `None` for a database
+/// without an ID.
 pub(super) fn check_marker(data_dir: &Path, id: Option<&str>) -> Result<()> {
     if let (Some(marker), Some(id)) = (read_marker(data_dir), id) {
         ensure!(
             marker == id,
-            "it is not the database of this directory, which has the id {marker} in {MARKER}; this one has {id}. Restore the right file. To use this one, remove {MARKER}. The file was not changed"
+            "it belongs to another directory: its ID is {id}, but {MARKER} contains {marker}. Restore the right file, or remove {MARKER} to use this one. The file was not changed"
         );
     }
     Ok(())
 }
 
-/// The server works without a marker, for example on a full disk.
+/// Failure is not an error: the server works without a marker, for example if the disk is full.
 pub(super) fn write_marker(data_dir: &Path, id: &str) {
     if read_marker(data_dir).as_deref() == Some(id) {
         return;

@@ -1,4 +1,4 @@
-//! Brings the schema up to date.
+//! Schema migrations.
 
 use sqlx::{
     Connection, SqlSafeStr,
@@ -7,8 +7,8 @@ use sqlx::{
 };
 use std::sync::LazyLock;
 
-/// The files in `migrations/` in order. A list instead of `sqlx::migrate!`, because the macro
-/// compiles sqlx and SQLite a second time.
+/// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
+/// macro compiles sqlx and SQLite a second time.
 const FILES: [(&str, &str); 13] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
@@ -71,8 +71,8 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     Migrator::with_migrations(migrations.collect())
 });
 
-/// Checksums (SHA-384) of migrations 1 to 4 before their comments were rewritten. sqlx hashes whole
-/// files and rejects a database whose applied migrations differ.
+/// SHA-384 checksums of migrations 1 to 4 before their comments were rewritten. sqlx hashes whole
+/// files and rejects a database if an applied migration differs.
 const FORMER_CHECKSUMS: [&str; 4] = [
     "D408F2CAC3C66A19FA07D4983C8539867752DE445F3B6ACD960F5E2C317205A6ACA5B1B769152CBEB69BC9E3449FAFDB",
     "D2ACB4AA4D415C25C43E254CEF041BCBD3DDACA32FD45E2AC23EDC8AA7C611A62CA18A338E37D9C550E7F21111CDE999",

@@ -17,30 +17,30 @@ use serde_json::Value;
 use sqlx::{SqliteConnection, types::Json};
 use std::collections::BTreeSet;
 
-/// A run to be queued.
+/// A run to queue.
 #[derive(Clone, Debug)]
 pub(crate) struct NewRun {
     pub name: String,
     pub host: String,
     pub tags: Vec<String>,
     pub notes: String,
-    /// Jobs as requested.
+    /// Jobs, as requested.
     pub requested: Vec<Value>,
     pub sample_ms: u32,
     pub resolved: Vec<ResolvedJob>,
-    /// Confirmations of the data that the run overwrites.
+    /// Confirmations that data may be overwritten by this run.
     pub confirm: Vec<String>,
     /// Devices and paths reserved by the run.
     pub locks: BTreeSet<String>,
 }
 
-/// Position of a run in a study.
+/// A run's position in its study.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StepOfStudy {
+pub(crate) struct StudyPosition {
     pub study: u64,
-    /// From 1.
+    /// One-based.
     pub step: u32,
-    /// From 1.
+    /// One-based.
     pub repeat: u32,
 }
 
@@ -75,7 +75,7 @@ impl Store {
 pub(super) async fn insert(
     connection: &mut SqliteConnection,
     new: &NewRun,
-    step: Option<StepOfStudy>,
+    step: Option<StudyPosition>,
     now_ms: u64,
 ) -> sqlx::Result<u64> {
     let number = insert_summary(connection, new, step, now_ms).await?;
@@ -104,7 +104,7 @@ pub(super) async fn insert(
 async fn insert_summary(
     connection: &mut SqliteConnection,
     new: &NewRun,
-    step: Option<StepOfStudy>,
+    step: Option<StudyPosition>,
     now_ms: u64,
 ) -> sqlx::Result<i64> {
     let workload = WorkloadSummary::new(&new.resolved);

@@ -1,5 +1,5 @@
-//! Opens the database file. Files of a newer version or of another program are rejected unchanged;
-//! older ones are migrated.
+//! Opens the database file. Files from a newer version or another program are rejected and not
+//! changed; older databases are migrated.
 
 use crate::store::{
     Store, backup, fingerprints,
@@ -27,15 +27,16 @@ use tokio::sync::Mutex;
 
 /// `user_version` of the newest migration.
 const VERSION: i64 = 13;
-/// The first version with an id.
+/// The first version that has a database ID.
 const ID_VERSION: i64 = 12;
 /// "Lead" in ASCII, set by the first migration.
 const APPLICATION_ID: i64 = 0x4C65_6164;
-/// Enough for a page with all its charts; more would compete with measurements for CPU time.
+/// Enough for a page with all its charts. More readers would compete with measurements for CPU
+/// time.
 const READERS: u32 = 4;
 const PRIVATE: u32 = 0o600;
-/// Only another process locks the database for longer. Events are spooled then, including those of
-/// runs that the server stops within its five seconds.
+/// Only another process locks the database for longer. In that case, events are spooled, including
+/// those of runs that are stopped during the five-second shutdown.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Store {
@@ -68,7 +69,7 @@ impl Store {
             .fetch_one(&mut writer)
             .await?;
         location::write_marker(data_dir, &id);
-        // Connections stay open, so that they belong to the same file even if it is replaced.
+        // Connections stay open, so that they keep using the same file even if it is replaced.
         let readers = SqlitePoolOptions::new()
             .min_connections(READERS)
             .max_connections(READERS)
@@ -87,8 +88,8 @@ impl Store {
     }
 }
 
-/// Restricts access to the files of the database to their owner. SQLite creates the others with the
-/// mode of the database.
+/// Makes the database files accessible only to their owner. SQLite creates other files with the
+/// mode of the database file.
 fn make_private(path: &Path) -> Result<()> {
     File::options()
         .append(true)
@@ -106,7 +107,7 @@ fn make_private(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What is known of a file before it is changed; all zero if it is missing or empty.
+/// Properties of a file before it is changed; all zero if it is missing or empty.
 #[derive(Default)]
 struct Header {
     version: i64,
@@ -127,7 +128,7 @@ fn check_header(header: &Header) -> Result<()> {
     }
     ensure!(
         application_id == APPLICATION_ID,
-        "it is the database of another program. Use another --data-dir. The file was not changed"
+        "it belongs to another program. Use another --data-dir. The file was not changed"
     );
     ensure!(
         version <= VERSION,
@@ -136,7 +137,7 @@ fn check_header(header: &Header) -> Result<()> {
     Ok(())
 }
 
-/// Read without creating files next to the database.
+/// Reads the header without creating files next to the database.
 async fn read_header(path: &Path) -> sqlx::Result<Header> {
     // `immutable` ignores the write-ahead log.
     let log = std::fs::metadata(location::log_path(path));

@@ -1,5 +1,5 @@
-//! Deletes runs. A run disappears with its row in `runs`; its events are removed later, step by
-//! step, so that no transaction delays the events of an active run.
+//! Deletes runs. A deleted run disappears when its row in `runs` is removed. Its events are removed
+//! later, step by step, so that no transaction delays the events of an active run.
 
 use crate::store::{Store, study_steps};
 use anyhow::Result;
@@ -7,23 +7,23 @@ use sqlx::{SqliteConnection, query, query_scalar};
 
 /// Events or rollups removed per step; a step takes a few milliseconds.
 const ROWS_PER_STEP: i64 = 500;
-/// In the order of removal. A chunk is as large as about twenty events.
+/// In order of removal. A chunk is about as large as twenty events.
 const REMOVE_SOME: [&str; 3] = [
     "DELETE FROM events WHERE run = ?1 AND seq < (SELECT min(seq) FROM events WHERE run = ?1) + ?2",
     "DELETE FROM sample_chunks WHERE rowid IN (SELECT rowid FROM sample_chunks WHERE run = ?1 LIMIT ?2 / 20)",
     "DELETE FROM rollups WHERE rowid IN (SELECT rowid FROM rollups WHERE run = ?1 LIMIT ?2)",
 ];
-/// One row each.
+/// Each statement removes one row.
 const REMOVE_REST: [&str; 2] = [
     "DELETE FROM compactions WHERE run = ?",
     "DELETE FROM deleted_runs WHERE run = ?",
 ];
-/// Pages returned to the filesystem per step. SQLite searches the list of free pages for each of
-/// them, so the list must stay short: emptying a long one takes quadratic time.
+/// Pages returned to the filesystem per step. SQLite searches the free page list for each page, so
+/// the list must stay short: emptying a long list takes quadratic time.
 const PAGES_PER_STEP: i64 = 256;
 
 impl Store {
-    /// Deletes a run. Returns false if there is no such run or it has not ended.
+    /// Deletes a run. Returns false if the run does not exist or has not ended.
     pub(crate) async fn delete_run(&self, run: u64) -> Result<bool> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
@@ -57,7 +57,7 @@ impl Store {
             )))
             .execute(&mut *connection)
             .await?;
-            // Also ends with databases that do not support it.
+            // Also ends for databases that do not support incremental vacuum.
             self::free_pages(connection).await? == free_pages
         };
         transaction.commit().await?;
@@ -71,7 +71,7 @@ async fn free_pages(connection: &mut SqliteConnection) -> sqlx::Result<i64> {
         .await
 }
 
-/// Removes some rows of a deleted run. Returns false if there is no deleted run.
+/// Removes some rows of a deleted run. Returns false if there are no deleted runs.
 async fn remove_rows(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
     let run: Option<i64> = query_scalar("SELECT run FROM deleted_runs ORDER BY run LIMIT 1")
         .fetch_optional(&mut *connection)

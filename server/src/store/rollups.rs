@@ -16,7 +16,7 @@ use std::ops::Range;
 const PAGE: u32 = 512;
 
 impl Store {
-    /// The first rollups of a range of indexes, in order, with their indexes. Empty at the end.
+    /// Returns the first rollups of an index range in order, with their indexes. Empty at the end.
     pub(crate) async fn rollups(
         &self,
         run: u64,

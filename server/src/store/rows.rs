@@ -1,4 +1,4 @@
-//! Database rows as protocol types.
+//! Converts database rows to protocol types.
 
 use leadline_protocol::{
     format::hex,
@@ -11,10 +11,10 @@ use sqlx::{Row, sqlite::SqliteRow, types::Json};
 use std::str::FromStr;
 use strum::ParseError;
 
-/// 64 bits: two texts of one run do not collide by chance.
+/// 64 bits are enough to prevent accidental collisions between versions of one run.
 const ETAG_BYTES: usize = 8;
 
-/// A row of `runs`. The queue position is not stored.
+/// Converts a row of `runs`. The queue position is not stored.
 pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
     let name: String = row.try_get("name")?;
     let tags: Vec<String> = json(&row, "tags")?.unwrap_or_default();
@@ -62,7 +62,8 @@ fn etag(name: &str, tags: &[String], notes: &str) -> String {
     hex(&digest[..ETAG_BYTES])
 }
 
-/// A row of `run_details`, with `last_seq` and the number of samples. A damaged result is omitted.
+/// Converts a row of `run_details`, with `last_seq` and the number of samples. A damaged result is
+/// omitted.
 pub(super) fn details(
     mut summary: RunSummary,
     row: &SqliteRow,

@@ -1,4 +1,4 @@
-//! Reads and changes runs.
+//! Reads and updates runs.
 
 use crate::store::{Store, digest, new_run::search_text, rows};
 use anyhow::Result;
@@ -9,34 +9,35 @@ use leadline_protocol::{
 use sqlx::{Row, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeSet;
 
-/// A run without a final status, found at the start of the server.
+/// A run without a final status that was found when the server started.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct UnfinishedRun {
     pub number: u64,
     pub status: RunStatus,
     pub locks: BTreeSet<String>,
-    /// It overwrites data, as somebody confirmed.
+    /// Whether a user confirmed that the run overwrites data.
     pub is_confirmed: bool,
 }
 
-/// Outcome of a change.
+/// Result of an update.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Patched {
     Done,
     Missing,
-    /// Somebody else has changed the run.
+    /// The run has been changed by someone else.
     Changed,
 }
 
 impl Store {
-    /// Changes name, tags or notes. `expected`: the only state that may be changed, as an etag.
+    /// Changes the name, tags or notes. `expected` is the etag of the only version that may be
+    /// changed.
     pub(crate) async fn patch_run(
         &self,
         run: u64,
         patch: &RunPatch,
         expected: Option<&str>,
     ) -> Result<Patched> {
-        // Begin the transaction before reading, so that no concurrent change can intervene.
+        // The transaction begins before the read, so that no concurrent change can intervene.
         let mut transaction = self.begin().await?;
         let Some(current) = self.summary(run).await? else {
             return Ok(Patched::Missing);
@@ -86,7 +87,7 @@ impl Store {
         Ok(Some(rows::details(summary, &row, damaged)?))
     }
 
-    /// Runs without a final status, in queue order.
+    /// Returns runs without a final status, in queue order.
     pub(crate) async fn unfinished_runs(&self) -> Result<Vec<UnfinishedRun>> {
         let run = |row: SqliteRow| {
             Ok(UnfinishedRun {

@@ -6,7 +6,7 @@ use anyhow::Result;
 /// Position of a sample in its run, ordered by time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SamplePosition {
-    /// End of the sample's window, since the start of the run.
+    /// End of the sample's window, relative to the start of the run.
     pub t_ms: f64,
     pub seq: u64,
 }

@@ -1,4 +1,4 @@
-//! Sessions of browsers. Only hashes of their secrets are stored.
+//! Browser sessions. Only hashes of their secrets are stored.
 
 use crate::store::Store;
 use anyhow::Result;
@@ -9,7 +9,7 @@ pub(crate) type Digest = [u8; 32];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredSession {
     pub id: Digest,
-    /// Of the token that opened it.
+    /// Hash of the token that opened the session.
     pub token: Digest,
     pub is_read_only: bool,
     /// Unix time in milliseconds.
@@ -20,7 +20,7 @@ const READ: &str = "read";
 const FULL: &str = "full";
 
 impl Store {
-    /// Deletes expired sessions and returns the others.
+    /// Deletes expired sessions and returns the rest.
     pub(crate) async fn sessions(&self, now_ms: u64) -> Result<Vec<StoredSession>> {
         let mut transaction = self.begin().await?;
         sqlx::query("DELETE FROM sessions WHERE expires_at_ms <= ?")

@@ -4,7 +4,7 @@ use crate::store::{
     Store,
     confirmations::{self, NotCreated},
     keys::{self, IdempotencyKey},
-    new_run::{self, NewRun, StepOfStudy},
+    new_run::{self, NewRun, StudyPosition},
     rows,
 };
 use anyhow::Result;
@@ -17,19 +17,19 @@ use leadline_protocol::{
 use serde::{Deserialize, Serialize};
 use sqlx::{FromRow, Row, SqliteConnection, sqlite::SqliteRow, types::Json};
 
-/// A study to be queued.
+/// A study to queue.
 #[derive(Clone, Debug)]
 pub(crate) struct NewStudy {
     pub description: StudyDescription,
     pub scaled: Scaled,
     pub continue_on_failure: bool,
     pub file_id: String,
-    /// Canonical paths of the files that the study removes at its end.
+    /// Canonical paths of the files that the study removes when it ends.
     pub owned_files: Vec<String>,
-    /// The runs in order.
+    /// The runs, in order.
     pub steps: Vec<(StepDescription, NewRun)>,
     pub order_seed: u64,
-    /// Confirmations of the data that the study overwrites.
+    /// Confirmations that data may be overwritten by this study.
     pub confirm: Vec<String>,
 }
 
@@ -37,10 +37,10 @@ pub(crate) struct NewStudy {
 pub(crate) struct StepDescription {
     pub name: String,
     pub note: Option<String>,
-    /// From 1; null in studies of earlier versions, which ran each step once.
+    /// One-based; null in studies from earlier versions, which ran each step once.
     #[serde(default)]
     pub step: Option<u32>,
-    /// From 1; null as `step`.
+    /// One-based; null in studies from earlier versions.
     #[serde(default)]
     pub repeat: Option<u32>,
     #[serde(default)]
@@ -52,17 +52,17 @@ pub(crate) struct StoredStudy {
     pub number: u64,
     pub created_at_ms: u64,
     pub continue_on_failure: bool,
-    /// Random part of the names of its files.
+    /// Random part of the study's file names.
     pub file_id: String,
     pub description: StudyDescription,
     pub scaled: Scaled,
-    /// The runs in order.
+    /// The runs, in order.
     pub steps: Vec<StepDescription>,
-    /// `None` in studies of earlier versions.
+    /// `None` in studies from earlier versions.
     pub order_seed: Option<u64>,
-    /// Files not yet removed.
+    /// Files that have not been removed yet.
     pub owned_files: Vec<LeftoverFile>,
-    /// Runs of its steps in order, without deleted ones.
+    /// Runs of the study in order, except deleted runs.
     pub runs: Vec<RunSummary>,
 }
 
@@ -84,8 +84,8 @@ impl FromRow<'_, SqliteRow> for StoredStudy {
 }
 
 impl Store {
-    /// Inserts a study with all its runs and returns its number and runs. Each run gets the lock of
-    /// the study.
+    /// Inserts a study with all its runs, and returns its number and its runs. Each run gets the
+    /// lock of the study.
     pub(crate) async fn insert_study(
         &self,
         new: &NewStudy,
@@ -108,7 +108,7 @@ impl Store {
         for (position, (step, run)) in (1..).zip(&new.steps) {
             let mut run = run.clone();
             run.locks.insert(lock(study));
-            let step = Some(StepOfStudy {
+            let step = Some(StudyPosition {
                 study,
                 step: step.step.unwrap_or(position),
                 repeat: step.repeat.unwrap_or(1),
@@ -142,8 +142,8 @@ impl Store {
         Ok(studies.pop())
     }
 
-    /// Up to `limit` studies with numbers below `below`, newest first, and the number of all
-    /// studies.
+    /// Returns up to `limit` studies with numbers below `below`, newest first, and the total number
+    /// of studies.
     pub(crate) async fn studies(
         &self,
         below: Option<u64>,

@@ -1,4 +1,4 @@
-//! Progress of studies: which steps have ended or are queued, and which files remain.
+//! Study progress: which steps have ended or are queued, and which files remain.
 
 use crate::store::{Store, rows};
 use anyhow::Result;
@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(crate) struct LastStep {
     pub run: u64,
-    /// From 1.
+    /// One-based.
     pub step: u32,
     pub status: RunStatus,
     pub reason: Option<String>,
 }
 
 impl Store {
-    /// Verdicts of the runs of a study, by run number.
-    pub(crate) async fn verdicts_of_study(&self, study: u64) -> Result<BTreeMap<u64, Verdicts>> {
+    /// Verdicts of a study's runs, by run number.
+    pub(crate) async fn study_verdicts(&self, study: u64) -> Result<BTreeMap<u64, Verdicts>> {
         let rows: Vec<(u64, Json<Verdicts>)> = sqlx::query_as(
             "SELECT run, run_details.verdict FROM run_details JOIN runs ON number = run WHERE study = ? AND run_details.verdict IS NOT NULL",
         )
@@ -49,7 +49,7 @@ impl Store {
         .await?)
     }
 
-    /// Queued runs of a study after a run.
+    /// Queued runs of a study with numbers after `run`.
     pub(crate) async fn queued_runs_after(&self, study: u64, run: u64) -> Result<Vec<u64>> {
         Ok(sqlx::query_scalar(
             "SELECT number FROM runs WHERE study = ? AND number > ? AND status = 'queued' ORDER BY number",
@@ -68,7 +68,7 @@ impl Store {
         .await?)
     }
 
-    /// Up to `limit` ended studies whose files are not all removed, newest first.
+    /// Up to `limit` ended studies with files that still have to be removed, newest first.
     pub(crate) async fn studies_with_leftovers(&self, limit: u32) -> Result<Vec<u64>> {
         Ok(sqlx::query_scalar(
             "SELECT number FROM studies WHERE owned_files <> '[]' AND NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number
@@ -79,7 +79,7 @@ impl Store {
         .await?)
     }
 
-    /// Replaces the files of a study. A study without files and runs is deleted.
+    /// Replaces a study's list of files. A study without files and runs is deleted.
     pub(crate) async fn set_owned_files(&self, study: u64, files: &[LeftoverFile]) -> Result<()> {
         let mut transaction = self.begin().await?;
         sqlx::query("UPDATE studies SET owned_files = ? WHERE number = ?")
@@ -92,7 +92,7 @@ impl Store {
     }
 }
 
-/// Deletes studies without runs, except those with files to be removed.
+/// Deletes studies without runs, unless they have files that still have to be removed.
 pub(super) async fn delete_empty_studies(connection: &mut SqliteConnection) -> sqlx::Result<()> {
     sqlx::query("DELETE FROM studies WHERE owned_files = '[]' AND NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number)")
         .execute(connection)

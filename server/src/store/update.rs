@@ -1,4 +1,4 @@
-//! Stores events of a run together with the changes of the run that they cause.
+//! Stores a run's events together with the resulting changes to the run.
 
 use crate::{
     rollups::builder::Rollup,
@@ -16,7 +16,7 @@ use leadline_protocol::{
 use serde::{Deserialize, Serialize};
 use sqlx::{SqliteConnection, query, query_scalar, types::Json};
 
-/// Events of a run that are stored together; at least one.
+/// Events of a run that are stored together. Not empty.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Record {
     pub entries: Vec<Entry>,
@@ -31,21 +31,21 @@ impl Record {
     }
 }
 
-/// A change of a run.
+/// A change to a run.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Update {
     pub from: RunStatus,
     pub change: StatusChange,
-    /// The event that contains data of the run.
+    /// The event with the data to store in the run.
     pub body: Option<EventBody>,
 }
 
 impl Store {
-    /// Stores records in one transaction, except those that are stored already. Records with an
-    /// update are on disk afterward; others survive a crash of the server.
+    /// Stores records in one transaction, skipping those that are already stored. Records with an
+    /// update are synced to disk; others survive a server crash.
     ///
     /// # Errors
-    /// Fails, without changes, if the status of the run is not the expected one.
+    /// The status of the run is not the expected one. Nothing is changed.
     pub(crate) async fn store_records(&self, run: u64, records: &[Record]) -> Result<()> {
         let has_update = records.iter().any(|record| record.update.is_some());
         let mut transaction = if has_update {
@@ -61,7 +61,7 @@ impl Store {
 }
 
 async fn insert(connection: &mut SqliteConnection, run: u64, records: &[Record]) -> Result<()> {
-    // A commit may succeed although it returns an error, and a crash may follow it.
+    // A commit may succeed even if it returns an error, and the server may crash right after it.
     let last: Option<i64> = query_scalar("SELECT max(seq) FROM events WHERE run = ?")
         .bind(run.cast_signed())
         .fetch_one(&mut *connection)

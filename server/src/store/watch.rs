@@ -1,4 +1,4 @@
-//! Watches the database: a fault that has passed, and a file that was deleted or replaced.
+//! Watches the database for faults that have cleared, and for a deleted or replaced file.
 
 use crate::{
     clock,
@@ -11,34 +11,37 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// Interval of the checks.
+/// Interval between checks.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// Interval of attempts to copy a deleted database, for which the disk may have no space.
+/// Interval between attempts to copy a deleted database, because the disk may not have enough
+/// space.
 const RESCUE_INTERVAL: Duration = Duration::from_secs(30);
 
 impl Store {
-    /// Changes when the database stops or starts to accept writes.
+    /// Changes when the database stops or resumes accepting writes.
     pub(crate) fn faults(&self) -> watch::Receiver<Option<StoreFault>> {
         self.health.subscribe()
     }
 
     /// # Errors
-    /// Fails if the last write failed or the file was replaced.
+    /// The last write failed, or the file was replaced.
     pub(crate) fn check_health(&self) -> Result<(), StoreFault> {
         self.health.file.check()?;
         self.health.fault().map_or(Ok(()), Err)
     }
 
-    /// Also begins a transaction: an idle server would not detect a lock or a read-only filesystem.
+    /// Like `check_health`, but also begins a transaction, because an idle server would not detect
+    /// a lock or a read-only filesystem.
     ///
     /// # Errors
-    /// Why nothing can be written.
+    /// The reason why writes are not possible.
     pub(crate) async fn check_writable(&self) -> Result<()> {
         self.check_health()?;
         self.begin().await?.commit().await
     }
 
-    /// Checks the file, and after a fault whether it accepts writes again, until the server exits.
+    /// Checks the file and, after a fault, whether the database accepts writes again. Runs until
+    /// the server exits.
     pub(crate) async fn watch(self) {
         let mut rescue_at = Some(Instant::now());
         loop {
@@ -46,7 +49,7 @@ impl Store {
             let checked = self.health.file.check();
             let has_fault = self.health.fault().is_some();
             if self.health.observe(checked.map_err(Into::into)).is_ok() && has_fault {
-                // The outcome is recorded.
+                // The outcome is recorded by `observe`.
                 let _ = self.health.observe(self.probe().await);
             }
             if rescue_at.is_some_and(|at| at <= Instant::now()) && self.health.file.is_deleted() {
@@ -56,15 +59,16 @@ impl Store {
         }
     }
 
-    /// Copies the opened database, which is lost when the server exits if its file was deleted.
+    /// Copies the open database. If its file was deleted, the data would be lost when the server
+    /// exits.
     async fn rescue(&self) -> bool {
         let copied = self.copy_opened().await;
         match &copied {
             Ok(copy) => tracing::warn!(
-                "copied the opened database to {0}. To continue with it, stop the server, remove leadline.db, leadline.db-wal and leadline.db-shm, and rename {0} to leadline.db",
+                "copied the open database to {0}. To continue with it, stop the server, remove leadline.db, leadline.db-wal and leadline.db-shm, and rename {0} to leadline.db",
                 copy.display()
             ),
-            Err(error) => tracing::error!("cannot copy the opened database: {error:#}"),
+            Err(error) => tracing::error!("cannot copy the open database: {error:#}"),
         }
         copied.is_ok()
     }
@@ -72,14 +76,14 @@ impl Store {
     async fn copy_opened(&self) -> Result<PathBuf> {
         let copy = self.health.file.rescue_path(clock::now_ms());
         let partial = copy.with_extension("partial");
-        // From an earlier attempt.
+        // Left by an earlier attempt.
         let _ = std::fs::remove_file(&partial);
         backup::copy_into(&mut *self.readers.acquire().await?, &partial).await?;
         std::fs::rename(&partial, &copy)?;
         Ok(copy)
     }
 
-    /// Writes one page.
+    /// Writes one page to test whether the database accepts writes.
     async fn probe(&self) -> Result<()> {
         let mut transaction = self.begin_unsynced().await?;
         sqlx::query("UPDATE database SET id = id")

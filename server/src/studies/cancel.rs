@@ -1,4 +1,4 @@
-//! Cancels studies, and the steps after one that failed or was cancelled.
+//! Cancels studies, and the remaining steps after a step that failed or was cancelled.
 
 use crate::{
     error::Error,
@@ -9,10 +9,10 @@ use crate::{
 use leadline_protocol::{run::RunSummary, status::RunStatus, study::summary::StudySummary};
 
 impl Runs {
-    /// Cancels the steps of a study that are queued or running.
+    /// Cancels the queued and running steps of a study.
     pub(crate) async fn cancel_study(&self, number: u64) -> Result<StudySummary, Error> {
         let runs = self.clone();
-        // Detached: a run must not leave the queue without its status change being stored.
+        // Detached, so that a run cannot leave the queue without its status change being stored.
         detached(async move { runs.cancel_steps(number).await }).await
     }
 
@@ -27,7 +27,7 @@ impl Runs {
                 detail: format!("Study #{number} is already {status}."),
             });
         }
-        // Cancel in reverse order, so that no further step starts.
+        // In reverse order, so that no further step starts.
         for run in active.into_iter().rev() {
             self.cancel_or_stop(run.number).await?;
         }
@@ -35,7 +35,7 @@ impl Runs {
         Ok(summary(&self.stored_study(number).await?))
     }
 
-    /// Returns why the next run of a study must not start: an earlier step ended the study.
+    /// Returns why the next run of a study must not start, if an earlier step ended the study.
     /// Interrupted steps do not end a study.
     pub(crate) async fn skip_reason(&self, run: &RunSummary) -> anyhow::Result<Option<String>> {
         let Some(study) = run.study else {

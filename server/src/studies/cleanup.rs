@@ -1,6 +1,6 @@
-//! Removes the temporary files of ended studies. Usually the last step of a study removes them;
-//! they remain if it was cancelled or killed. Their paths are stored when the study is created, so
-//! that a restarted server can remove them.
+//! Removes the temporary files of ended studies. Usually the last step of a study removes them, but
+//! they remain if that step was cancelled or killed. Their paths are stored when the study is
+//! created, so that the server can remove them after a restart.
 //!
 //! The runner determines which files belong to a study, and its guard checks whether they may be
 //! removed.
@@ -8,7 +8,7 @@
 use crate::runs::Runs;
 use leadline_protocol::study::files::OwnedFiles;
 
-/// Cleanup of older studies has already been attempted at earlier starts.
+/// Older studies were already handled at earlier starts.
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
@@ -31,7 +31,7 @@ impl Runs {
             study,
             removed = result.removed.len(),
             left = result.left.len(),
-            "removed the files of a study"
+            "removed the temporary files of a study"
         );
         self.store.set_owned_files(study, &result.left).await?;
         self.publish_study(study).await;
@@ -41,11 +41,14 @@ impl Runs {
     /// Like `try_clean_up_study`, but logs errors.
     pub(crate) async fn clean_up_study(&self, study: u64) {
         if let Err(error) = self.try_clean_up_study(study).await {
-            tracing::error!(study, "files remain until the next start: {error:#}");
+            tracing::error!(
+                study,
+                "cannot remove temporary files, retrying at the next start: {error:#}"
+            );
         }
     }
 
-    /// Removes the files that studies of the previous server left behind.
+    /// Removes the files that studies left behind before the server was restarted.
     pub(crate) async fn clean_up_studies(&self) {
         match self
             .store
@@ -61,7 +64,7 @@ impl Runs {
         }
     }
 
-    /// The study of a run. Logs errors.
+    /// Returns the study of a run. Logs errors.
     pub(crate) async fn study_of(&self, run: u64) -> Option<u64> {
         match self.store.summary(run).await {
             Ok(summary) => summary?.study,

@@ -1,10 +1,10 @@
-//! Built-in studies that show misleading benchmark results (`examples/experiments`).
+//! Built-in studies that reproduce misleading benchmark results (`examples/experiments`).
 
 use leadline_protocol::study::detail::Experiment;
 
 macro_rules! experiments {
     ($($id:literal),+ $(,)?) => {
-        /// Id and study.
+        /// IDs and studies.
         const ALL: &[(&str, &str)] =
             &[$(($id, include_str!(concat!("../../../examples/experiments/", $id, ".json")))),+];
     };

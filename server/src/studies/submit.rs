@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     runs::{
         Runs, detached,
-        submit::{Submitted, used},
+        submit::{Submitted, used_confirmations},
     },
     scheduler::locks::{locks_for, study_lock},
     store::{
@@ -27,12 +27,12 @@ use serde_json::Value;
 
 #[derive(Clone, Debug)]
 pub(crate) struct StudyRequest {
-    /// The study as the runner reads it.
+    /// The study document that is passed to the runner.
     pub document: Value,
     pub host: Option<String>,
     /// Tags of all runs.
     pub tags: Option<Vec<String>>,
-    /// Confirmations of the data that is overwritten; also in the document.
+    /// Confirmations that data may be overwritten; also in the document.
     pub confirm: Option<Vec<String>>,
 }
 
@@ -41,7 +41,7 @@ impl Runs {
         Ok(self.runner.plan(&request.document).await?)
     }
 
-    /// Plans and queues all runs of a study, unless the key was used before.
+    /// Plans and queues all runs of a study, unless the key has been used before.
     pub(crate) async fn submit_study(
         &self,
         request: StudyRequest,
@@ -57,10 +57,10 @@ impl Runs {
         if !plan.problems.is_empty() {
             return Err(Error::Rejected(plan.problems));
         }
-        let devices = self.devices_of(&all_jobs(&plan)).await?;
+        let devices = self.devices_for(&all_jobs(&plan)).await?;
         let new = new_study(request, plan, &devices);
         let runs = self.clone();
-        // Detached: stored runs must be queued.
+        // Detached, because runs that have been stored must be queued.
         detached(async move { runs.enqueue_study(&new, key.as_ref()).await }).await
     }
 
@@ -126,7 +126,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
         requested: step.jobs.clone(),
         sample_ms: step.plan.sample_ms,
         resolved: step.plan.jobs.clone(),
-        confirm: used(&step.plan.confirmations, given),
+        confirm: used_confirmations(&step.plan.confirmations, given),
         locks: locks_for(&step.plan.jobs, devices),
     };
     let description = |step: &StepPlan| StepDescription {
@@ -138,7 +138,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
     };
     let steps = plan.steps.iter();
     NewStudy {
-        confirm: used(&plan.confirmations, given),
+        confirm: used_confirmations(&plan.confirmations, given),
         steps: steps.map(|step| (description(step), run(step))).collect(),
         order_seed: plan.order_seed,
         description: plan.description,

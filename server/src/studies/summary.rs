@@ -1,4 +1,4 @@
-//! Status and summary of a study, derived from its runs. Pure.
+//! Study status and summary, derived from the runs. Pure.
 
 use crate::store::studies::StoredStudy;
 use leadline_protocol::{
@@ -56,7 +56,7 @@ fn status(runs: &[RunStatus]) -> StudyStatus {
     }
 }
 
-/// `verdicts` by run number.
+/// `verdicts` are keyed by run number.
 pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
     let summary = summary(&stored);
     let first_done = stored.runs.iter().find(|run| run.status == RunStatus::Done);
@@ -113,14 +113,14 @@ fn statistics(steps: &[StudyStep]) -> Vec<StepStatistics> {
         step: number,
         name: steps[0].name.clone(),
         sweep: steps[0].sweep.clone(),
-        iops: of_runs(&steps, |run| run.iops),
-        bytes_per_second: of_runs(&steps, |run| run.bytes_per_second),
-        lat_p99_ns: of_runs(&steps, |run| Some(run.lat_p99_ns? as f64)),
+        iops: run_statistics(&steps, |run| run.iops),
+        bytes_per_second: run_statistics(&steps, |run| run.bytes_per_second),
+        lat_p99_ns: run_statistics(&steps, |run| Some(run.lat_p99_ns? as f64)),
     });
     results.collect()
 }
 
-fn of_runs(steps: &[&StudyStep], value: fn(&RunSummary) -> Option<f64>) -> GroupStatistics {
+fn run_statistics(steps: &[&StudyStep], value: fn(&RunSummary) -> Option<f64>) -> GroupStatistics {
     let runs = steps.iter().filter_map(|step| step.run.as_ref());
     let labeled: Vec<(String, f64)> = runs
         .filter_map(|run| Some((format!("#{}", run.number), value(run)?)))
@@ -132,7 +132,7 @@ fn of_runs(steps: &[&StudyStep], value: fn(&RunSummary) -> Option<f64>) -> Group
     leadline_compare::group_statistics::statistics(&values)
 }
 
-/// Verdict sentences of all directions.
+/// Verdict sentences for all directions.
 fn sentence(verdicts: &Verdicts) -> Option<String> {
     let verdicts = [&verdicts.read, &verdicts.write].into_iter().flatten();
     let sentences: Vec<&str> = verdicts.map(|verdict| verdict.sentence.as_str()).collect();

@@ -6,7 +6,7 @@ use crate::{
 };
 
 impl Runs {
-    /// Starts all runs that may start.
+    /// Starts all runs that can start.
     pub(crate) fn start_ready(&self) {
         loop {
             let mut scheduler = self.scheduler();
@@ -22,7 +22,7 @@ impl Runs {
         }
     }
 
-    /// Lets other runs start beside the runner of an ended run that does not exit.
+    /// Lets other runs start although the runner of an ended run does not exit.
     pub(crate) fn hang(&self, number: u64) {
         self.scheduler().queue.hang(number);
         self.released.send_replace(());

@@ -1,5 +1,5 @@
-//! Recent results of the runner's queries of the host. All clients share them, so that open pages
-//! start no processes next to a measurement.
+//! Cached results of the runner's host queries. They are shared by all clients, so that open pages
+//! do not start processes during a measurement.
 
 use crate::{error::RunnerError, supervisor::runner::Runner};
 use leadline_protocol::{device::DeviceList, doctor::Doctor, host::HostFacts};
@@ -9,7 +9,7 @@ use std::{
 };
 use tokio::sync::Mutex;
 
-/// Short, because the use of devices changes.
+/// Short, because devices can come into use at any time.
 const DEFAULT_AGE: Duration = Duration::from_secs(30);
 
 /// Maximum age of a result.
@@ -21,7 +21,7 @@ pub(crate) enum MaxAge {
     Unlimited,
 }
 
-/// Clones share their results.
+/// Clones share the cache.
 #[derive(Clone)]
 pub(crate) struct HostCache {
     runner: Runner,
@@ -53,7 +53,8 @@ impl HostCache {
     }
 }
 
-/// A result, and when its query began. Locked during a query, so that concurrent requests share it.
+/// A result, and when its query started. Locked during a query, so that concurrent requests share
+/// the result.
 struct Cached<T>(Mutex<Option<(Instant, T)>>);
 
 impl<T> Default for Cached<T> {
@@ -73,7 +74,7 @@ impl<T: Clone> Cached<T> {
         let mut cached = self.0.lock().await;
         if let Some((began, value)) = &*cached {
             let is_recent = match max_age {
-                // Queried for another request while this one waited.
+                // Accepts a result that was queried for another request while this one waited.
                 MaxAge::Zero => *began >= requested,
                 MaxAge::Default => began.elapsed() < DEFAULT_AGE,
                 MaxAge::Unlimited => true,
@@ -107,7 +108,7 @@ mod tests {
         assert_eq!((first.unwrap(), second.unwrap()), (0, 0));
         assert_eq!(get(MaxAge::Unlimited).await.unwrap(), 0);
         let (first, second) = tokio::join!(get(MaxAge::Zero), get(MaxAge::Zero));
-        // Both began before the second request; only a query that begins later answers it.
+        // Both queries started before the second request, which needs one that starts later.
         assert!(first.unwrap() >= 1 && second.unwrap() >= 1);
     }
 }

@@ -1,5 +1,5 @@
-//! A running runner: a child process that reads a run from standard input and writes one event per
-//! line. Its crash is an outcome of the run, not an error of the server.
+//! A runner process: a child that reads a run from stdin and writes one event per line. If it
+//! crashes, the run fails; the server is not affected.
 
 use crate::scheduler::outcome::RunnerExit;
 use leadline_protocol::event::{Event, EventBody};
@@ -19,17 +19,17 @@ use tokio::{
     time::timeout,
 };
 
-/// Maximum size of an event in bytes. A report of 64 jobs with full histograms is far smaller.
+/// Maximum size of an event, in bytes. A report of 64 jobs with full histograms is far smaller.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
 /// Number of events buffered for the journal before the runner's pipe fills up.
 const MAX_UNREAD: usize = 256;
-/// Bytes of standard error to keep.
+/// Number of stderr bytes to keep.
 const STDERR_TAIL: usize = 8 * 1024;
-/// Time to read the rest of standard error after the exit. The pipe may never reach its end,
-/// because another process may hold it open.
+/// Timeout for reading the rest of stderr after the exit. Another process may hold the pipe open,
+/// so it may never reach its end.
 const STDERR_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// An event, or why a line is invalid.
+/// An event, or the reason why a line is invalid.
 pub(super) type EventResult = Result<Event, String>;
 
 /// Dropping it kills the process.
@@ -59,7 +59,7 @@ impl RunnerProcess {
         })
     }
 
-    /// The next event, or `None` after the last. Cancel safe.
+    /// Returns the next event, or `None` after the last one. Cancel safe.
     pub(crate) async fn next_event(&mut self) -> Option<EventResult> {
         self.events.recv().await
     }
@@ -76,12 +76,12 @@ impl RunnerProcess {
     /// Waits for the process to exit. Cancel safe.
     pub(crate) async fn wait(&mut self) -> RunnerExit {
         match self.child.wait().await {
-            Ok(status) => exit_of(status),
+            Ok(status) => runner_exit(status),
             Err(error) => RunnerExit::NotStarted(error.to_string()),
         }
     }
 
-    /// Last line of standard error. Complete once the process has exited.
+    /// Returns the last line of stderr, which is complete once the process has exited.
     pub(crate) async fn stderr_tail(&mut self) -> Option<String> {
         if let Some(task) = self.stderr_task.take() {
             let _ = timeout(STDERR_TIMEOUT, task).await;
@@ -95,7 +95,7 @@ impl RunnerProcess {
     }
 
     fn signal(&self, signal: Signal) {
-        // The process id is not reused before `wait` returns; `id` is `None` afterward.
+        // The process ID is not reused before `wait` returns; afterward, `id` is `None`.
         let id = self.child.id();
         if let Some(pid) = id.and_then(|id| Pid::from_raw(id.cast_signed())) {
             let _ = kill_process(pid, signal);
@@ -103,8 +103,8 @@ impl RunnerProcess {
     }
 }
 
-/// Writes the input and closes the pipe. If the child does not read it, the child reports the
-/// failure.
+/// Writes the input and closes the pipe. If the child does not read the input, it reports the
+/// failure itself.
 pub(super) fn write_stdin(child: &mut Child, input: &Value) {
     if let Some(mut stdin) = child.stdin.take() {
         let bytes = input.to_string().into_bytes();
@@ -112,7 +112,7 @@ pub(super) fn write_stdin(child: &mut Child, input: &Value) {
     }
 }
 
-/// Reads events until the end of the output or an invalid line.
+/// Forwards events until the end of the output or an invalid line.
 async fn forward_events(mut stdout: impl AsyncBufRead + Unpin, sender: mpsc::Sender<EventResult>) {
     let mut line = Vec::new();
     loop {
@@ -155,7 +155,7 @@ async fn keep_tail(mut stderr: impl AsyncRead + Unpin, tail: Arc<Mutex<Vec<u8>>>
     }
 }
 
-fn exit_of(status: ExitStatus) -> RunnerExit {
+fn runner_exit(status: ExitStatus) -> RunnerExit {
     match status.signal() {
         Some(signal) => RunnerExit::Signal(signal),
         None => RunnerExit::Code(status.code().unwrap_or(-1)),

@@ -1,4 +1,4 @@
-//! Recovery at the start of the server: queued runs are queued again in order, except those that
+//! Recovery when the server starts: queued runs are queued again in order, except those that
 //! overwrite data. Runs that had left the queue become `interrupted` and keep their samples.
 
 use crate::{
@@ -14,13 +14,12 @@ use std::sync::Arc;
 const INTERRUPTED: &str =
     "The server stopped while the run was active. Results up to that point are stored.";
 
-const DISARMED: &str =
-    "The server stopped before the run started. It overwrites data and must be confirmed again.";
+const NOT_STARTED: &str = "The server stopped before the run started. The run overwrites data and must be confirmed again.";
 
 impl Runs {
     /// Returns the number of interrupted runs.
     pub(crate) async fn recover(&self) -> anyhow::Result<usize> {
-        // Cancelling the steps of an ended study releases locks, which must not start a run yet.
+        // Cancelling the steps of an ended study releases locks, but no run may start yet.
         self.scheduler().paused = true;
         let mut interrupted = 0;
         for run in self.store.unfinished_runs().await? {
@@ -33,7 +32,7 @@ impl Runs {
             } else {
                 let to = RunStatus::Interrupted;
                 let (reason, epoch) = match run.status {
-                    RunStatus::Queued => (DISARMED, COMPLETE),
+                    RunStatus::Queued => (NOT_STARTED, COMPLETE),
                     _ => (INTERRUPTED, SHORTENED),
                 };
                 self.set_status(run.number, run.status, to, reason, buffer, epoch)
@@ -50,11 +49,11 @@ impl Runs {
         Ok(interrupted)
     }
 
-    /// Starts queued runs when the runners of the previous server have exited and leftover files
-    /// are removed.
+    /// Starts queued runs once the previous server's runners have exited and leftover files are
+    /// removed.
     async fn resume(self) {
         if let Err(error) = self.runner.wait_for_previous().await {
-            tracing::error!(%error, "cannot wait for the runners of the previous server");
+            tracing::error!(%error, "cannot wait for the previous server's runners to exit");
         }
         self.clean_up_studies().await;
         self.scheduler().paused = false;

@@ -1,4 +1,4 @@
-//! Commands of the runner program.
+//! Runner program commands.
 
 use crate::{
     config::{ResolvedConfig, TOKEN_VARIABLES},
@@ -37,14 +37,14 @@ const MAX_COMMANDS: usize = 2;
 pub(crate) struct Runner {
     program: PathBuf,
     target_roots: Vec<PathBuf>,
-    /// Device and inode number of each root when the server started: another directory that takes
-    /// its place is not the same root.
+    /// Device and inode number of each root when the server started. If the directory is replaced,
+    /// it is no longer the same root.
     root_ids: Vec<String>,
-    /// Identities of the devices that may be written.
+    /// Identities of devices that raw writes are permitted to.
     raw_writes: Vec<String>,
     data_dir: PathBuf,
     commands: Arc<Semaphore>,
-    /// Inherited by all runners.
+    /// Inherited by all runner processes.
     lock: Arc<OnceLock<File>>,
 }
 
@@ -61,12 +61,12 @@ impl Runner {
         }
     }
 
-    /// Whether the program can be executed.
+    /// Whether the program exists and is executable.
     pub(crate) fn exists(&self) -> bool {
         access(&self.program, Access::EXEC_OK).is_ok()
     }
 
-    /// Waits until the runners of the previous server have exited.
+    /// Waits until the previous server's runners have exited.
     pub(crate) async fn wait_for_previous(&self) -> std::io::Result<()> {
         let lock = runner_lock::acquire(&self.data_dir).await?;
         // Fails only if called twice.
@@ -74,14 +74,14 @@ impl Runner {
         Ok(())
     }
 
-    /// Plans a run or a study. The plan contains the problems.
+    /// Plans a run or a study. Problems are part of the plan.
     pub(crate) async fn plan<T: DeserializeOwned>(&self, input: &Value) -> Result<T, RunnerError> {
         let mut command = self.command("plan");
         self.read_json(command.args(["-", "--json"]), Some(input))
             .await
     }
 
-    /// Removes files of a study.
+    /// Removes leftover files of a study.
     pub(crate) async fn remove_leftovers(
         &self,
         owned: &OwnedFiles,
@@ -122,17 +122,17 @@ impl Runner {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Lets the runner report that the database is on the disk under test.
+        // Lets the runner detect that the database is on the disk under test.
         command.env("LEADLINE_DATA_DIR", &self.data_dir);
         for variable in TOKEN_VARIABLES {
             command.env_remove(variable);
         }
-        // A Ctrl-C in the terminal must only reach the server, which stops its runners.
+        // A Ctrl-C in the terminal must reach only the server, which stops its runners.
         command.process_group(0);
         command
     }
 
-    /// A command with the permissions of the operator as arguments.
+    /// Creates a command with the operator's permissions as arguments.
     fn command(&self, verb: &str) -> Command {
         let mut command = self.base_command(verb);
         for root in &self.target_roots {
@@ -165,7 +165,7 @@ impl Runner {
     }
 }
 
-/// `None` only if the directory vanished since the start.
+/// `None` only if the directory has disappeared since the server started.
 fn root_id(root: &PathBuf) -> Option<String> {
     let found = std::fs::metadata(root).ok()?;
     Some(format!("{}:{}", found.dev(), found.ino()))

@@ -1,6 +1,6 @@
-//! Detects runners of a previous server. The server and all its runners share a lock: they inherit
-//! the open file, so the kernel releases the lock when the last of them exits. The next server
-//! waits for an exclusive lock.
+//! Detects runners started by a previous server process. The server and all its runners share a
+//! lock: they inherit the open file, so the kernel releases the lock when the last of them exits.
+//! The next server process waits for an exclusive lock.
 
 use rustix::{
     fs::{FlockOperation, flock},
@@ -16,11 +16,11 @@ use tokio::time::sleep;
 /// In the data directory.
 const FILE_NAME: &str = "runners";
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
-/// Runners usually exit within this time after the death of their server.
+/// Runners usually exit within this time after their server has died.
 const WARN_AFTER: Duration = Duration::from_secs(2);
 
-/// Waits until all runners of the previous server have exited, and returns the lock for new
-/// runners.
+/// Waits until all runners of the previous server have exited, and returns the lock for new runners
+/// to inherit.
 pub(super) async fn acquire(data_dir: &Path) -> std::io::Result<File> {
     let file = File::options()
         .read(true)
@@ -35,13 +35,13 @@ pub(super) async fn acquire(data_dir: &Path) -> std::io::Result<File> {
             return Err(error.into());
         }
         if !warned && began.elapsed() > WARN_AFTER {
-            tracing::warn!("waiting for a runner of the previous server to exit");
+            tracing::warn!("waiting for the previous server's runners to exit");
             warned = true;
         }
         sleep(RETRY_INTERVAL).await;
     }
     flock(&file, FlockOperation::LockShared)?;
-    // Let child processes inherit the descriptor.
+    // Lets child processes inherit the descriptor.
     fcntl_setfd(&file, FdFlags::empty())?;
     Ok(file)
 }

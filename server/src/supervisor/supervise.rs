@@ -1,4 +1,4 @@
-//! One run from the queue to its final status.
+//! Executes one run, from the queue to its final status.
 
 use crate::{
     events::{
@@ -27,19 +27,19 @@ use tokio::{
 
 /// Timeout for the report after a cancel request.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
-/// The same during shutdown, which may take five seconds in total.
+/// The same timeout during shutdown, which may take five seconds in total.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// Timeout for the exit after SIGKILL, or after the report of a stopped run. A process that takes
 /// longer is blocked in the kernel by an I/O.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
-/// Timeout for the exit after the report, the failure, or the end of the events.
+/// Timeout for the exit after the report, after a failure, or after the end of the events.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Delay between attempts to store a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Executes a run that left the queue, and releases its locks at the end.
+/// Executes a run that has left the queue, and finally releases its locks.
 pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>) {
-    // Read first: the run may be deleted as soon as it has ended.
+    // Read first, because the run may be deleted as soon as it has ended.
     let study = runs.study_of(number).await;
     let mut unkillable = None;
     if let Err(error) = execute(&runs, number, buffer, &mut unkillable).await {
@@ -54,7 +54,7 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
         runs.cancel_remaining_steps(study).await;
     }
     if let Some(mut process) = unkillable {
-        // The device stays locked while the kernel does I/O on it.
+        // The device stays locked while kernel I/O on it is pending.
         runs.hang(number);
         process.wait().await;
     }
@@ -64,8 +64,8 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     runs.release(number);
 }
 
-/// Marks a run as failed because its events could not be stored, for another reason than a full
-/// disk or a fault of the database. Retries until this succeeds; the run holds its locks until then.
+/// Marks a run as failed because its events could not be stored, for a reason other than a database
+/// fault such as a full disk. Retries until this succeeds; the run holds its locks until then.
 async fn store_failure(runs: &Runs, number: u64, reason: &str) {
     while let Err(error) = try_store_failure(runs, number, reason).await {
         tracing::error!(run = number, "cannot store a failure, retrying: {error:#}");
@@ -97,14 +97,14 @@ async fn execute(
     let published = publish_changes(runs.clone(), number, journal.stored_status());
     let published = tokio::spawn(published);
     let ended = execute_with(runs, number, &mut journal, stop, unkillable).await;
-    // If the journal failed, its error is the cause of the other.
+    // If the journal failed, its error caused the other one.
     journal.close().await?;
     published.await?;
     ended
 }
 
-/// Publishes the run whenever its status has changed in the store. The final status is published
-/// after the end of all event streams.
+/// Publishes the run whenever its stored status changes. The final status is published after all
+/// event streams have ended.
 async fn publish_changes(runs: Runs, number: u64, mut status: watch::Receiver<RunStatus>) {
     while status.changed().await.is_ok() {
         if !status.borrow_and_update().is_final() {
@@ -144,7 +144,7 @@ async fn execute_with(
     supervision.finish(exit, stderr_tail.as_deref()).await
 }
 
-/// The run as the runner reads it.
+/// The run, in the form that the runner reads.
 async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
     let targets = run.resolved.iter().flatten().flat_map(|job| &job.targets);
     let devices: Vec<&str> = targets.filter_map(Target::device_id).collect();
@@ -168,7 +168,7 @@ struct Supervision<'a> {
     number: u64,
     journal: &'a mut Journal,
     stop: watch::Receiver<Option<StopRequest>>,
-    /// When the process is killed, after its result or a stop request.
+    /// When to kill the process, after its result or a stop request.
     deadline: Option<Instant>,
     report: Option<Report>,
     failure: Option<Failure>,
@@ -176,7 +176,7 @@ struct Supervision<'a> {
 }
 
 impl Supervision<'_> {
-    /// Runs the runner until it exits. Returns the exit and the last line of standard error.
+    /// Starts the runner and waits until it exits. Returns its exit and its last line of stderr.
     async fn run(
         &mut self,
         input: &Value,
@@ -204,8 +204,8 @@ impl Supervision<'_> {
         read.map(|()| (exit, stderr_tail))
     }
 
-    /// Records events until the last one, or until the deadline. A process whose I/O hangs in the
-    /// kernel can neither exit nor close its output after its report.
+    /// Records events until the last one or the deadline. After its report, a process whose I/O
+    /// hangs in the kernel can neither exit nor close its output.
     async fn read_events(&mut self, process: &mut RunnerProcess) -> anyhow::Result<()> {
         loop {
             tokio::select! {
@@ -217,10 +217,10 @@ impl Supervision<'_> {
                     }
                     None => return Ok(()),
                 },
-                () = self.journal.failed() => anyhow::bail!("events are not stored"),
+                () = self.journal.failed() => anyhow::bail!("cannot store events"),
                 Ok(()) = self.stop.changed() => {
                     process.terminate();
-                    self.limit_time(self.stop_timeout());
+                    self.shorten_deadline(self.stop_timeout());
                 }
                 () = wait_for_deadline(self.deadline) => {
                     process.kill();
@@ -237,8 +237,8 @@ impl Supervision<'_> {
         }
     }
 
-    /// Sets the deadline, unless it is earlier already.
-    fn limit_time(&mut self, timeout: Duration) {
+    /// Sets the deadline, unless an earlier one is already set.
+    fn shorten_deadline(&mut self, timeout: Duration) {
         let limit = Instant::now() + timeout;
         self.deadline = Some(self.deadline.map_or(limit, |deadline| deadline.min(limit)));
     }
@@ -250,7 +250,7 @@ impl Supervision<'_> {
             _ => return self.journal.record(event.t_ms, event.body).await,
         }
         let is_stopping = self.stop.borrow().is_some();
-        self.limit_time(if is_stopping {
+        self.shorten_deadline(if is_stopping {
             KILL_TIMEOUT
         } else {
             EXIT_TIMEOUT
@@ -258,7 +258,7 @@ impl Supervision<'_> {
         self.journal.record(event.t_ms, event.body).await
     }
 
-    /// Waits for the exit, and kills the process at the deadline.
+    /// Waits for the exit and kills the process at the deadline.
     async fn wait(&mut self, process: &mut RunnerProcess) -> RunnerExit {
         let now = Instant::now();
         let deadline = self.deadline.unwrap_or(now + EXIT_TIMEOUT);
@@ -288,7 +288,8 @@ impl Supervision<'_> {
     }
 }
 
-/// The next event, read when the journal accepts it. Until then stop requests are handled.
+/// Returns the next event once the journal can accept it. The caller can handle stop requests until
+/// then.
 async fn next_event(journal: &Journal, process: &mut RunnerProcess) -> Option<EventResult> {
     journal.ready().await;
     process.next_event().await

@@ -9,21 +9,21 @@ use tokio::{
 };
 use tokio_tungstenite::tungstenite;
 
-/// All calls of the OpenAPI document that require access.
-pub(crate) fn calls() -> Vec<(Method, String)> {
+/// All endpoints in the OpenAPI document that require access.
+pub(crate) fn endpoints() -> Vec<(Method, String)> {
     let document: Value =
         serde_json::from_str(&leadline_server::api::routes::openapi_json()).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let is_probe = |path: &str| path.ends_with("/livez") || path.ends_with("/readyz");
     let paths = paths.iter().filter(|(path, _)| !is_probe(path));
-    let calls = paths.flat_map(|(path, calls)| {
-        calls
+    let endpoints = paths.flat_map(|(path, endpoints)| {
+        endpoints
             .as_object()
             .unwrap()
             .keys()
             .map(move |method| (method, path))
     });
-    calls
+    endpoints
         .map(|(method, path)| {
             (
                 method.to_uppercase().parse().unwrap(),
@@ -34,7 +34,7 @@ pub(crate) fn calls() -> Vec<(Method, String)> {
 }
 
 #[tokio::test]
-async fn calls_without_the_token_are_401() {
+async fn requests_without_a_token_are_401() {
     let server = Program::start().await;
     let other_paths = [
         "/api",
@@ -45,7 +45,7 @@ async fn calls_without_the_token_are_401() {
         "/api/docs/",
         "/api/docs/index.html",
     ];
-    let all = calls()
+    let all = endpoints()
         .into_iter()
         .chain(other_paths.map(|path| (Method::GET, path.to_owned())));
     for (method, path) in all {
@@ -105,7 +105,7 @@ async fn api_reference_is_served_with_the_token() {
 async fn all_routes_reject_foreign_hosts() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
-    let routes = calls().into_iter().chain(
+    let routes = endpoints().into_iter().chain(
         [
             "/",
             "/login",
@@ -180,10 +180,10 @@ async fn requests_without_host_are_403() {
 }
 
 #[tokio::test]
-async fn foreign_origins_are_403_on_all_calls() {
+async fn foreign_origins_are_403_on_all_endpoints() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
-    for (method, path) in calls() {
+    for (method, path) in endpoints() {
         for origin in [
             "http://evil.example",
             "null",
@@ -212,7 +212,7 @@ async fn foreign_origins_are_403_on_all_calls() {
     assert_eq!(server.send(own).await.0, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
-/// Opens a WebSocket; returns 101 or the status of the problem.
+/// Opens a WebSocket. Returns 101 or the status of the problem.
 async fn open(server: &Program, path: &str, headers: &[(&str, &str)]) -> u16 {
     let stream = TcpStream::connect(&server.address).await.unwrap();
     let mut request = tungstenite::http::Request::builder()

@@ -1,4 +1,4 @@
-//! Files of the web application.
+//! Web application files.
 
 use crate::program::Program;
 use flate2::read::GzDecoder;

@@ -1,9 +1,9 @@
-//! `leadline backup`: a consistent copy of a database in use.
+//! `leadline backup`: a consistent copy of a database that is in use.
 
 use crate::program::{Program, job};
 use std::{path::Path, process::Command, sync::Arc};
 
-/// `leadline backup` for the data directory of a server.
+/// Runs `leadline backup` for a server's data directory.
 fn backup(data: &Path, file: &Path) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leadline"));
     command.arg("backup").arg(file).arg("--data-dir").arg(data);
@@ -30,7 +30,10 @@ async fn copy_of_a_running_server_can_be_restored() {
     let (is_copied, message) = backup(&server.data(), &copy);
     assert!(!is_copied && message.contains("File exists"), "{message}");
     let (is_copied, message) = backup(&data.join("nothing"), &data.join("other"));
-    assert!(!is_copied && message.contains("there is no"), "{message}");
+    assert!(
+        !is_copied && message.contains("does not exist"),
+        "{message}"
+    );
     let other = Program::start_in(restored, &[]).await;
     let path = format!("/runs/{number}");
     assert_eq!(

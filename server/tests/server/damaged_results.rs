@@ -1,4 +1,4 @@
-//! Results that are changed in the database are marked as damaged.
+//! Results that have been changed in the database are marked as damaged.
 
 use crate::program::{Program, job};
 use reqwest::Method;
@@ -6,11 +6,11 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
 /// A stored text: column, table and condition.
-type Place = (&'static str, &'static str, &'static str);
+type Cell = (&'static str, &'static str, &'static str);
 
-/// Replaces a byte of a stored text, and returns its old value.
-async fn replace_byte(database: &mut SqliteConnection, place: Place, at: usize, new: u8) -> u8 {
-    let (column, table, condition) = place;
+/// Replaces a byte of a stored text and returns its previous value.
+async fn replace_byte(database: &mut SqliteConnection, cell: Cell, at: usize, new: u8) -> u8 {
+    let (column, table, condition) = cell;
     let read = format!("SELECT {column} FROM {table} WHERE {condition}");
     let text: String = sqlx::query_scalar(AssertSqlSafe(read))
         .fetch_one(&mut *database)
@@ -29,9 +29,9 @@ async fn replace_byte(database: &mut SqliteConnection, place: Place, at: usize, 
 }
 
 #[tokio::test]
-async fn changed_byte_of_a_result_is_noticed() {
+async fn changed_result_byte_is_detected() {
     const CHANGES: usize = 200;
-    const PLACES: [Place; 4] = [
+    const CELLS: [Cell; 4] = [
         ("report", "run_details", "run = 1"),
         ("verdict", "run_details", "run = 1"),
         ("findings", "run_details", "run = 1"),
@@ -45,17 +45,17 @@ async fn changed_byte_of_a_result_is_noticed() {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut database = SqliteConnection::connect_with(&options).await.unwrap();
     for change in 0..CHANGES {
-        let (place, at) = (PLACES[change % 4], change * 7919);
-        let old = replace_byte(&mut database, place, at, b'7').await;
+        let (cell, at) = (CELLS[change % 4], change * 7919);
+        let old = replace_byte(&mut database, cell, at, b'7').await;
         let run = server.get("/runs/1").await;
-        assert_eq!(run["damaged"], old != b'7', "{place:?} at {at}");
+        assert_eq!(run["damaged"], old != b'7', "{cell:?} at {at}");
         assert_eq!(run["report"].is_null(), old != b'7');
-        replace_byte(&mut database, place, at, old).await;
+        replace_byte(&mut database, cell, at, old).await;
     }
     assert_eq!(server.get("/runs/1").await["damaged"], false);
     let compare = || server.send(server.request(Method::GET, "/compare?runs=1,2"));
     assert_eq!(compare().await.0, 200);
-    replace_byte(&mut database, PLACES[0], 20, b'?').await;
+    replace_byte(&mut database, CELLS[0], 20, b'?').await;
     let (status, problem) = compare().await;
     assert_eq!(
         (status.as_u16(), problem["code"].as_str()),
@@ -73,7 +73,7 @@ async fn changed_byte_of_a_result_is_noticed() {
 }
 
 #[tokio::test]
-async fn changed_summary_of_a_result_is_noticed() {
+async fn changed_result_summary_is_detected() {
     let server = Program::start().await;
     let run = server.queue(job("a", "10ms")).await;
     server.wait_until_ended(run).await;

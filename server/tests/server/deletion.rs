@@ -1,4 +1,5 @@
-//! Deleting long runs, and a database that does not accept writes, disturb no active run.
+//! Active runs are not disturbed when long runs are deleted or when the database does not accept
+//! writes.
 //!
 //! `LEADLINE_DELETED_EVENTS=1000000 cargo test -p leadline deletion -- --nocapture` measures with a
 //! longer run.
@@ -23,7 +24,7 @@ const EVENTS: u64 = 20_000;
 /// Size of an event with a histogram, in bytes.
 const EVENT_BYTES: u64 = 1_400;
 /// Longest time without a sample; the sampling interval is 20 ms.
-const MAX_SILENCE: Duration = Duration::from_millis(200);
+const MAX_GAP: Duration = Duration::from_millis(200);
 const MAX_STOP: Duration = Duration::from_secs(1);
 
 fn events() -> u64 {
@@ -38,7 +39,7 @@ async fn connect(server: &Program) -> SqliteConnection {
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
-/// An ended run with many events.
+/// Creates a finished run with many events.
 async fn long_run(server: &Program, database: &mut SqliteConnection) -> u64 {
     let run = server.queue(job("long", "50ms")).await;
     server.wait_until_ended(run).await;
@@ -77,7 +78,7 @@ async fn delete(server: &Program, run: u64) -> Duration {
     began.elapsed()
 }
 
-/// Waits until the events of deleted runs are removed and their pages are returned.
+/// Waits until the events of deleted runs have been removed and their pages freed.
 async fn wait_until_purged(database: &mut SqliteConnection) {
     let began = Instant::now();
     while count(database, "SELECT count(*) FROM deleted_runs").await > 0
@@ -90,13 +91,13 @@ async fn wait_until_purged(database: &mut SqliteConnection) {
 
 /// The longest time between two live samples.
 #[derive(Default)]
-struct Silence {
+struct StreamGap {
     last: Option<Instant>,
     longest: Duration,
     samples: usize,
 }
 
-impl Silence {
+impl StreamGap {
     async fn next(&mut self, socket: &mut Socket) -> Value {
         loop {
             let message = tokio::time::timeout(TIMEOUT, socket.next()).await;
@@ -107,8 +108,8 @@ impl Silence {
             let event: Value = serde_json::from_str(&text).unwrap();
             if event["type"] == "sample" {
                 let last = self.last.replace(Instant::now());
-                let silence = last.map_or(Duration::ZERO, |last| last.elapsed());
-                self.longest = self.longest.max(silence);
+                let gap = last.map_or(Duration::ZERO, |last| last.elapsed());
+                self.longest = self.longest.max(gap);
                 self.samples += 1;
             }
             return event;
@@ -128,7 +129,7 @@ async fn stop(server: &Program, run: u64, socket: &mut Socket) -> Duration {
     let began = Instant::now();
     let request = server.request(Method::POST, &format!("/runs/{run}/cancel"));
     let cancel = tokio::spawn(request.send());
-    while Silence::default().next(socket).await["type"] != "report" {}
+    while StreamGap::default().next(socket).await["type"] != "report" {}
     let stopped = began.elapsed();
     assert_eq!(
         cancel.await.unwrap().unwrap().status(),
@@ -154,41 +155,36 @@ async fn deleting_a_long_run_does_not_disturb_active_runs() {
     let active = server.queue(job("active", "60s")).await;
     server.wait_for_status(active, &["measuring"]).await;
     let mut socket = open(&server, &format!("/runs/{active}/stream")).await;
-    let mut silence = Silence::default();
-    silence
-        .receive_for(&mut socket, Duration::from_millis(500))
+    let mut gap = StreamGap::default();
+    gap.receive_for(&mut socket, Duration::from_millis(500))
         .await;
     let deleted = delete(&server, long).await;
     let listed = server.get("/runs").await;
     assert_eq!(listed["total"], 1, "{listed}");
-    silence
-        .receive_for(&mut socket, Duration::from_secs(2))
-        .await;
-    // The events are removed when no run is active.
+    gap.receive_for(&mut socket, Duration::from_secs(2)).await;
+    // Events are removed only while no run is active.
     assert!(stored_events(&mut database, long).await > events().cast_signed());
     let stopped = stop(&server, active, &mut socket).await;
     server.wait_until_ended(active).await;
 
-    // A run that starts while events are removed.
+    // A run that starts while events are being removed.
     let second = server.queue(job("second", "60s")).await;
     server.wait_for_status(second, &["measuring"]).await;
     let mut socket = open(&server, &format!("/runs/{second}/stream")).await;
-    silence.last = None;
-    silence
-        .receive_for(&mut socket, Duration::from_secs(1))
-        .await;
+    gap.last = None;
+    gap.receive_for(&mut socket, Duration::from_secs(1)).await;
     let stopped_second = stop(&server, second, &mut socket).await;
     server.wait_until_ended(second).await;
     eprintln!(
-        "{} events: deleted in {deleted:?}, {} samples, longest silence {:?}, stopped in {stopped:?} and {stopped_second:?}",
+        "{} events: deleted in {deleted:?}, {} samples, longest gap {:?}, stopped in {stopped:?} and {stopped_second:?}",
         events(),
-        silence.samples,
-        silence.longest
+        gap.samples,
+        gap.longest
     );
-    assert!(silence.longest <= MAX_SILENCE, "{:?}", silence.longest);
+    assert!(gap.longest <= MAX_GAP, "{:?}", gap.longest);
     assert!(deleted.max(stopped).max(stopped_second) <= MAX_STOP);
 
-    // The removal continues after a restart.
+    // The removal resumes after a restart.
     server = server.kill_and_restart().await;
     let began = Instant::now();
     wait_until_purged(&mut database).await;
@@ -226,7 +222,7 @@ async fn sampling_windows_keep_their_length() {
         "{} windows of 20 ms, the longest {longest} ms; deleted in {deleted:?}",
         windows.count()
     );
-    assert!(longest <= MAX_SILENCE.as_secs_f64() * 1e3, "{longest} ms");
+    assert!(longest <= MAX_GAP.as_secs_f64() * 1e3, "{longest} ms");
 }
 
 #[tokio::test]
@@ -235,26 +231,20 @@ async fn live_events_and_stop_do_not_wait_for_the_store() {
     let run = server.queue(job("active", "60s")).await;
     server.wait_for_status(run, &["measuring"]).await;
     let mut socket = open(&server, &format!("/runs/{run}/stream")).await;
-    let mut silence = Silence::default();
-    silence
-        .receive_for(&mut socket, Duration::from_millis(500))
+    let mut gap = StreamGap::default();
+    gap.receive_for(&mut socket, Duration::from_millis(500))
         .await;
-    // Other writers wait; the timeout of the server is longer.
+    // Other writers wait; the server's timeout is longer than this.
     let mut database = connect(&server).await;
     raw_sql("BEGIN IMMEDIATE")
         .execute(&mut database)
         .await
         .unwrap();
-    silence
-        .receive_for(&mut socket, Duration::from_secs(2))
-        .await;
+    gap.receive_for(&mut socket, Duration::from_secs(2)).await;
     let stopped = stop(&server, run, &mut socket).await;
     raw_sql("COMMIT").execute(&mut database).await.unwrap();
-    eprintln!(
-        "longest silence {:?}, stopped in {stopped:?}",
-        silence.longest
-    );
-    assert!(silence.longest <= MAX_SILENCE, "{:?}", silence.longest);
+    eprintln!("longest gap {:?}, stopped in {stopped:?}", gap.longest);
+    assert!(gap.longest <= MAX_GAP, "{:?}", gap.longest);
     assert!(stopped <= MAX_STOP, "{stopped:?}");
     let ended = server.wait_until_ended(run).await;
     assert_eq!(ended["status"], "cancelled");

@@ -1,5 +1,5 @@
-//! Faults of the processes and of the database: kills, hang-ups, many requests at once, missing
-//! file descriptors, migrations that are interrupted. docs/lab/faults.md lists all faults.
+//! Faults of the server, the runner and the database: kills, hang-ups, many simultaneous requests,
+//! exhausted file descriptors, interrupted migrations. docs/lab/faults.md lists all faults.
 
 use crate::{
     kills::check_events,
@@ -32,13 +32,13 @@ fn count(variable: &str, default: usize) -> usize {
     text.and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// 256 reads of a device in flight.
+/// 256 reads in flight on a device.
 fn deep_read(device: &str) -> Value {
     json!({"name": "deep", "filename": device, "rw": "randread", "bs": "4k", "direct": 1, "ioengine": "io_uring",
         "ioengine_fallback": "psync", "iodepth": 256, "runtime": "60s", "time_based": 1})
 }
 
-/// Starts a run of `deep_read` and waits until it measures.
+/// Starts a `deep_read` run and waits until it is measuring.
 async fn measuring(server: &Program, device: &str) -> u64 {
     let body = json!({"jobs": [deep_read(device)]});
     let (status, run) = server.post("/runs", &body).await;
@@ -54,7 +54,7 @@ async fn database(file: &Path) -> SqliteConnection {
 }
 
 #[tokio::test]
-async fn of_fifty_requests_with_one_confirmation_one_starts() {
+async fn fifty_requests_with_one_confirmation_start_one_run() {
     let Some((server, _device, write)) = server_with_raw_write().await else {
         return;
     };
@@ -117,7 +117,7 @@ async fn a_killed_runner_ends_its_run_within_a_second() {
     assert_eq!(server.events(number).await, events);
 }
 
-/// Completed I/Os of a device since the boot.
+/// Number of I/Os that a device has completed since boot.
 fn completed(device: &str) -> u64 {
     let name = device.trim_start_matches("/dev/");
     let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
@@ -125,7 +125,7 @@ fn completed(device: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn io_ends_within_two_seconds_of_a_kill_of_the_server() {
+async fn io_stops_within_two_seconds_after_the_server_is_killed() {
     let Some((server, device, _)) = server_with_raw_write().await else {
         return;
     };
@@ -135,7 +135,10 @@ async fn io_ends_within_two_seconds_of_a_kill_of_the_server() {
     let killed = Instant::now();
     let directory = server.kill().await;
     while runners.iter().any(|runner| state(*runner).is_some()) {
-        assert!(killed.elapsed() < Duration::from_secs(2), "it runs");
+        assert!(
+            killed.elapsed() < Duration::from_secs(2),
+            "it is still running"
+        );
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let gone = killed.elapsed();
@@ -143,7 +146,7 @@ async fn io_ends_within_two_seconds_of_a_kill_of_the_server() {
     let at_two_seconds = completed(&device.0);
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(completed(&device.0), at_two_seconds);
-    eprintln!("the runner is gone after {gone:?}");
+    eprintln!("the runner was gone after {gone:?}");
     let server = Program::start_in(directory, &[]).await;
     let run = server.get(&format!("/runs/{number}")).await;
     assert_eq!(run["status"], "interrupted");
@@ -154,7 +157,7 @@ async fn io_ends_within_two_seconds_of_a_kill_of_the_server() {
 
 /// `LEADLINE_CANCELS=100 cargo test -p leadline --test server -- cancel --nocapture` measures.
 #[tokio::test]
-async fn a_cancel_with_256_ios_in_flight_takes_less_than_a_second() {
+async fn cancelling_with_256_ios_in_flight_takes_less_than_a_second() {
     let Some((server, device, _)) = server_with_raw_write().await else {
         return;
     };
@@ -182,14 +185,14 @@ async fn a_cancel_with_256_ios_in_flight_takes_less_than_a_second() {
 }
 
 #[tokio::test]
-async fn a_second_sigterm_changes_nothing() {
+async fn second_sigterm_has_no_effect() {
     let mut server = Program::start().await;
     let number = server.queue(job("a", "60s")).await;
     server.wait_for_status(number, &["measuring"]).await;
     let pid = Pid::from_raw(server.pid().cast_signed()).unwrap();
     kill_process(pid, Signal::TERM).unwrap();
     tokio::time::sleep(Duration::from_millis(5)).await;
-    // Sends the second one.
+    // Sends the second SIGTERM.
     let (code, took) = server.stop().await;
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(code, Some(0));
@@ -199,9 +202,9 @@ async fn a_second_sigterm_changes_nothing() {
     assert_eq!(run["report"]["ended_by"], "signal");
 }
 
-/// The terminal of the server is closed.
+/// The server's terminal is closed.
 #[tokio::test]
-async fn a_hangup_interrupts_the_run() {
+async fn sighup_interrupts_the_run() {
     let server = Program::start().await;
     let number = server.queue(job("a", "60s")).await;
     server.wait_for_status(number, &["measuring"]).await;
@@ -222,14 +225,14 @@ async fn a_hangup_interrupts_the_run() {
 async fn a_server_without_free_descriptors_recovers() {
     let server = Program::start_with_files(64, 64).await;
     let mut idle = Vec::new();
-    // Fewer than wait in the kernel.
+    // Not enough connections to fill the kernel's accept queue.
     for _ in 0..100 {
         idle.push(tokio::net::TcpStream::connect(&server.address).await);
     }
     let get = server.request(Method::GET, "/runs");
-    let answer = tokio::time::timeout(Duration::from_secs(1), get.send()).await;
+    let response = tokio::time::timeout(Duration::from_secs(1), get.send()).await;
     drop(idle);
-    eprintln!("during the lack of descriptors: {answer:?}");
+    eprintln!("while descriptors are exhausted: {response:?}");
     let began = Instant::now();
     let run = server.queue(job("a", "20ms")).await;
     assert_eq!(server.wait_until_ended(run).await["status"], "done");
@@ -259,7 +262,7 @@ async fn a_restart_keeps_fifty_queued_runs_in_order() {
     assert_eq!(server.starts(), expected);
 }
 
-/// A data directory with the database of version 4.
+/// A data directory with a version 4 database.
 fn old_data() -> Arc<tempfile::TempDir> {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let data = directory.path().join("data");
@@ -271,7 +274,7 @@ fn old_data() -> Arc<tempfile::TempDir> {
 }
 
 #[tokio::test]
-async fn a_kill_during_a_migration_leaves_a_usable_database() {
+async fn kill_during_migration_leaves_a_usable_database() {
     let mut random = StdRng::seed_from_u64(52);
     for round in 0..count("LEADLINE_KILLS", MIGRATIONS) {
         let directory = old_data();
@@ -296,7 +299,7 @@ async fn a_kill_during_a_migration_leaves_a_usable_database() {
 }
 
 #[tokio::test]
-async fn a_changed_or_unfinished_migration_is_refused() {
+async fn changed_and_unfinished_migrations_are_rejected() {
     for change in [
         "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 7",
         "UPDATE _sqlx_migrations SET success = 0 WHERE version = 10",
@@ -312,7 +315,7 @@ async fn a_changed_or_unfinished_migration_is_refused() {
             .await
             .unwrap();
         open.close().await.unwrap();
-        // Without the counters of transactions, which an empty one advances
+        // Excludes the transaction counters, which even an empty transaction advances
         // (https://www.sqlite.org/fileformat2.html, 1.3).
         let content = || {
             let mut bytes = std::fs::read(&file).unwrap();
@@ -328,7 +331,7 @@ async fn a_changed_or_unfinished_migration_is_refused() {
 }
 
 #[tokio::test]
-async fn the_log_of_the_database_is_reused_after_a_long_read() {
+async fn write_ahead_log_is_reused_after_a_long_read() {
     const LIMIT: u64 = 64 << 20;
     let server = Program::start().await;
     let log = server.data().join("leadline.db-wal");
@@ -345,7 +348,7 @@ async fn the_log_of_the_database_is_reused_after_a_long_read() {
     run().await;
     let during = size();
     reader.close().await.unwrap();
-    // The first run after the read copies the log into the database, later ones begin it again.
+    // The first run after the read checkpoints the log; later runs reuse it from the start.
     run().await;
     let after = size();
     run().await;

@@ -1,8 +1,8 @@
-//! Requests of an attacker: disguised hosts, forwarded headers, smuggled requests, hostile JSON,
-//! broken frames, text for the log. docs/lab/faults.md lists all faults.
+//! Requests from an attacker: disguised hosts, forwarded headers, request smuggling, hostile JSON,
+//! broken frames, log injection. docs/lab/faults.md lists all faults.
 
 use crate::{
-    access::calls,
+    access::endpoints,
     program::{Program, command, job},
     streams::memory,
 };
@@ -18,22 +18,22 @@ use tokio::{
     process::Command,
 };
 
-/// Sends bytes and returns everything that the server answers until it closes the connection, or
-/// until it is silent for a second.
+/// Sends bytes and returns everything that the server sends until it closes the connection, or
+/// until nothing arrives for a second.
 async fn raw(server: &Program, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(&server.address).await.unwrap();
     stream.write_all(bytes).await.unwrap();
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     let mut buffer = [0; 4096];
     let silence = Duration::from_secs(1);
     while let Ok(Ok(length @ 1..)) = tokio::time::timeout(silence, stream.read(&mut buffer)).await {
-        answer.extend_from_slice(&buffer[..length]);
+        response.extend_from_slice(&buffer[..length]);
     }
-    String::from_utf8_lossy(&answer).into_owned()
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 #[tokio::test]
-async fn disguised_hosts_are_refused() {
+async fn disguised_hosts_are_rejected() {
     let server = Program::start().await;
     let port = server.address.rsplit(':').next().unwrap();
     let get = |hosts: &str| {
@@ -50,10 +50,10 @@ async fn disguised_hosts_are_refused() {
         format!("[::ffff:127.0.0.1]:{port}"),
         format!("evil.test@127.0.0.1:{port}"),
     ] {
-        let answer = raw(&server, get(&format!("host: {host}\r\n")).as_bytes()).await;
+        let response = raw(&server, get(&format!("host: {host}\r\n")).as_bytes()).await;
         assert!(
-            answer.starts_with("HTTP/1.1 403") || answer.starts_with("HTTP/1.1 400"),
-            "{host}: {answer}"
+            response.starts_with("HTTP/1.1 403") || response.starts_with("HTTP/1.1 400"),
+            "{host}: {response}"
         );
     }
     let own = format!("host: {}\r\n", server.address);
@@ -61,11 +61,11 @@ async fn disguised_hosts_are_refused() {
         format!("{own}host: evil.test\r\n"),
         format!("host: evil.test\r\n{own}"),
     ] {
-        let answer = raw(&server, get(&two).as_bytes()).await;
-        assert!(!answer.starts_with("HTTP/1.1 2"), "{two}: {answer}");
+        let response = raw(&server, get(&two).as_bytes()).await;
+        assert!(!response.starts_with("HTTP/1.1 2"), "{two}: {response}");
     }
-    let answer = raw(&server, get(&own).as_bytes()).await;
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let response = raw(&server, get(&own).as_bytes()).await;
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
 }
 
 #[tokio::test]
@@ -90,11 +90,11 @@ async fn forwarded_headers_are_ignored() {
 }
 
 #[tokio::test]
-async fn reads_and_overridden_methods_change_nothing() {
+async fn reads_and_method_overrides_change_nothing() {
     let server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
     let before = server.wait_until_ended(number).await;
-    for (method, path) in calls() {
+    for (method, path) in endpoints() {
         if method != Method::GET || path.ends_with("/events") || path.ends_with("/stream") {
             continue;
         }
@@ -131,20 +131,20 @@ async fn a_request_with_two_lengths_is_not_split() {
         "content-length: 5\r\ncontent-length: 6\r\n",
         "transfer-encoding: chunked, identity\r\ncontent-length: 5\r\n",
     ] {
-        // A frontend that uses the length would take all of it as the body.
+        // A frontend that uses the length would treat all of this as the body.
         let request = format!(
             "POST /api/v1/plan HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n{lengths}\r\n0\r\n\r\n{smuggled}",
             server.address, server.token
         );
-        let answer = raw(&server, request.as_bytes()).await;
+        let response = raw(&server, request.as_bytes()).await;
         let (status, run) = server.send(server.request(Method::GET, "/runs/1")).await;
-        assert_eq!(status, StatusCode::OK, "{lengths}: {run}\n{answer}");
+        assert_eq!(status, StatusCode::OK, "{lengths}: {run}\n{response}");
     }
 }
 
-/// Half of a request head on each connection.
+/// Each connection sends part of a request head.
 #[tokio::test]
-async fn a_thousand_half_requests_do_not_delay_others() {
+async fn a_thousand_partial_requests_do_not_delay_others() {
     let server = Program::start_with_files(4096, 4096).await;
     let mut half = Vec::new();
     for _ in 0..1000 {
@@ -160,12 +160,12 @@ async fn a_thousand_half_requests_do_not_delay_others() {
     }
     times.sort();
     eprintln!("p99 {:?}", times[98]);
-    // 50 ms on an idle machine.
+    // 50 ms on an idle machine; the limit is for a busy one.
     assert!(times[98] < Duration::from_millis(500), "{times:?}");
 }
 
 #[tokio::test]
-async fn hostile_json_is_refused_with_little_memory() {
+async fn hostile_json_is_rejected_using_little_memory() {
     let server = Program::start().await;
     let post = |body: String| server.send(server.request(Method::POST, "/plan").body(body));
     post("{}".into()).await;
@@ -186,7 +186,7 @@ async fn hostile_json_is_refused_with_little_memory() {
         ("rwmixread", job(r#""rw": "rw", "rwmixread": 101"#)),
     ] {
         let (status, problem) = post(body).await;
-        // A plan lists the problems of a job; everything else is no plan.
+        // A plan lists problems with a job; anything else is not a plan.
         let is_refused = status == StatusCode::UNPROCESSABLE_ENTITY
             || problem["problems"]
                 .as_array()
@@ -202,15 +202,15 @@ async fn hostile_json_is_refused_with_little_memory() {
         "POST /api/v1/plan HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-length: 1073741824\r\n\r\n",
         server.address, server.token
     );
-    // The server reads no further than its limit.
-    let answer = raw(
+    // The server stops reading at its limit.
+    let response = raw(
         &server,
         &[head.as_bytes(), &vec![b' '; (1 << 20) + 1]].concat(),
     )
     .await;
-    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+    assert!(response.starts_with("HTTP/1.1 413"), "{response}");
     let grown = memory(server.pid()).saturating_sub(before);
-    // What the allocator keeps after bodies with 60,000 keys.
+    // Memory that the allocator retains after bodies with 60,000 keys.
     assert!(grown <= 32 << 20, "{grown} bytes");
     assert_eq!(server.get("/runs").await["total"], 0);
 }
@@ -223,8 +223,8 @@ async fn a_full_queue_is_429() {
     let steps = vec![json!({"jobs": [job("step", "10ms")]}); 250];
     let study = json!({"name": "many", "steps": steps});
     for _ in 0..4 {
-        let (status, answer) = server.post("/studies", &study).await;
-        assert_eq!(status, StatusCode::CREATED, "{answer}");
+        let (status, response) = server.post("/studies", &study).await;
+        assert_eq!(status, StatusCode::CREATED, "{response}");
     }
     let request = server.request(Method::POST, "/runs");
     let body = json!({"jobs": [job("one more", "10ms")]});
@@ -236,7 +236,8 @@ async fn a_full_queue_is_429() {
     assert_eq!(server.get("/livez").await["status"], "ok");
 }
 
-/// Opens a WebSocket, sends bytes, and returns what the server sends until it closes the connection.
+/// Opens a WebSocket, sends bytes, and returns what the server sends until it closes the
+/// connection.
 async fn after_frames(server: &Program, frames: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(&server.address).await.unwrap();
     let request = format!(
@@ -248,20 +249,20 @@ async fn after_frames(server: &Program, frames: &[u8]) -> Vec<u8> {
     let mut head = [0; 12];
     stream.read_exact(&mut head).await.unwrap();
     assert_eq!(&head, b"HTTP/1.1 101");
-    // The server can close the connection before it has received everything.
+    // The server may close the connection before it has received everything.
     let _ = stream.write_all(frames).await;
-    let mut answer = Vec::new();
-    let closed = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer));
-    // A reset also closes the connection.
+    let mut response = Vec::new();
+    let closed = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut response));
+    // The connection may also be closed by a reset.
     let _ = closed.await.expect("the server closes the connection");
-    answer
+    response
 }
 
 #[tokio::test]
 async fn broken_frames_close_the_stream() {
     let server = Program::start().await;
     let before = memory(server.pid());
-    // Opcode, length, mask of zeros, payload (RFC 6455, 5.2).
+    // Opcode, length, all-zero mask, payload (RFC 6455, 5.2).
     let unmasked = [0x81, 1, b'x'];
     let bad_utf8 = [0x81, 0x82, 0, 0, 0, 0, 0xff, 0xff];
     let huge = [0x82, 0xff, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0];
@@ -276,9 +277,9 @@ async fn broken_frames_close_the_stream() {
     assert_eq!(server.get("/livez").await["status"], "ok");
 }
 
-/// Pings without end from a client that does not read.
+/// An endless stream of pings from a client that does not read.
 #[tokio::test]
-async fn a_flood_of_pings_needs_little_memory() {
+async fn ping_floods_use_little_memory() {
     let server = Program::start().await;
     let before = memory(server.pid());
     let ping = [0x89, 0x80, 0, 0, 0, 0];
@@ -311,8 +312,8 @@ async fn logs_contain_neither_control_characters_nor_the_token() {
     let server = Program::start_by(logged, directory.clone()).await;
     let hostile = format!("crash \u{1b}[31m\r\nERROR forged {}", server.token);
     let body = json!({"name": hostile, "jobs": [job(&hostile, "100ms")]});
-    let (_, answer) = server.post("/runs", &body).await;
-    if let Some(number) = answer["number"].as_u64() {
+    let (_, response) = server.post("/runs", &body).await;
+    if let Some(number) = response["number"].as_u64() {
         server.wait_until_ended(number).await;
     }
     for path in ["/login?token=", "/api/v1/nothing/%0d%0aERROR%20forged%1b/"] {

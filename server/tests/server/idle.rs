@@ -1,8 +1,8 @@
-//! Open pages cost nothing while nothing changes: only heartbeats are sent, and the results of host
-//! queries are shared.
+//! Open pages cause no load while nothing changes: only heartbeats are sent, and the results of
+//! host queries are shared.
 //!
-//! `LEADLINE_IDLE_SECONDS=70 cargo test -p leadline idle -- --nocapture` watches for longer, with the
-//! default interval.
+//! `LEADLINE_IDLE_SECONDS=70 cargo test -p leadline idle -- --nocapture` observes for longer, with
+//! the default interval.
 
 use crate::{
     program::{Program, job},
@@ -16,16 +16,16 @@ use tokio::time::{Instant, timeout_at};
 use tokio_tungstenite::tungstenite::Message;
 
 const SOCKETS: usize = 20;
-/// Milliseconds.
+/// In milliseconds.
 const SHORT_INTERVAL: u64 = 200;
 const SHORT_TIME: Duration = Duration::from_secs(3);
 
-/// Receives heartbeats only, and returns their number and the longest time between two.
+/// Expects only heartbeats, and returns their number and the longest time between two of them.
 async fn watch(mut socket: Socket, end: Instant) -> (u32, Duration) {
     let (mut count, mut longest, mut last) = (0, Duration::ZERO, Instant::now());
     while let Ok(message) = timeout_at(end, socket.next()).await {
         let Message::Text(message) = message.unwrap().unwrap() else {
-            // A ping, which the library answers.
+            // Pings, which the library responds to.
             continue;
         };
         let message: Value = serde_json::from_str(&message).unwrap();
@@ -41,7 +41,7 @@ async fn watch(mut socket: Socket, end: Instant) -> (u32, Duration) {
     (count, longest)
 }
 
-/// Total number of HTTP requests, except of metrics.
+/// Total number of HTTP requests, except those for metrics.
 async fn requests(server: &Program) -> f64 {
     let metrics = server.get("/metrics").await;
     let lines = metrics.as_str().unwrap().lines();
@@ -104,7 +104,7 @@ async fn clients_share_the_results_of_host_queries() {
     let mut commands = server.commands().split_off(before);
     commands.sort();
     assert_eq!(commands, ["devices", "doctor", "host"]);
-    // Also next to a run.
+    // They are also shared during a run.
     let run = server.queue(job("a", "300ms")).await;
     let before = server.commands().len();
     get_all("").await;

@@ -1,10 +1,10 @@
-//! Invalid input: the response names all invalid fields, and nothing is stored.
+//! Invalid input: the response lists all invalid fields, and nothing is stored.
 
 use crate::program::{Program, job};
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
-/// Sends `body`; expects a problem with these fields.
+/// Sends `body` and expects problems with these fields.
 async fn check(server: &Program, body: &str, status: u16, code: &str, fields: &[&str]) {
     let response = server
         .request(Method::POST, "/runs")

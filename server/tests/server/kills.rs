@@ -1,5 +1,5 @@
-//! SIGKILL at random times: no run starts twice, is lost or has an invalid status, and stored
-//! data stays intact.
+//! SIGKILL at random times: no run is started twice, lost or left with an invalid status, and
+//! stored data stays intact.
 
 use crate::{
     program::{Program, job, job_on},
@@ -31,7 +31,7 @@ async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
     let run = server.get(&format!("/runs/{killed}")).await;
     assert_eq!(run["status"], "interrupted");
     assert!(run["report"].is_null());
-    // At most one second (50 samples) of the 75 samples is lost.
+    // At most one second (50 samples) of the 75 samples may be lost.
     assert!(
         run["samples"].as_u64().unwrap() >= 25,
         "{} samples",
@@ -42,7 +42,7 @@ async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
     assert_eq!(server.starts(), ["complete", "killed", "waiting"]);
 }
 
-/// The events of a stream that ends.
+/// Reads all events of a stream that ends.
 async fn resume(server: &Program, run: u64, query: &str) -> Vec<Value> {
     let request = server.request(Method::GET, &format!("/runs/{run}/stream?{query}"));
     let text = request.send().await.unwrap().text().await.unwrap();
@@ -53,13 +53,13 @@ async fn resume(server: &Program, run: u64, query: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn resuming_client_learns_that_events_were_lost() {
+async fn resuming_client_is_notified_of_lost_events() {
     let server = Program::start().await;
     let run = server.queue(job("killed", "30s")).await;
     server.wait_for_status(run, &["measuring"]).await;
     let request = server.request(Method::GET, &format!("/runs/{run}/stream"));
     let mut live = request.send().await.unwrap();
-    // Live events are neither stored nor, within a second, spooled.
+    // Live events are not stored and, within a second, not spooled either.
     let lock = lock_database(&server).await;
     let locked = Instant::now();
     let mut received = String::new();
@@ -82,7 +82,7 @@ async fn resuming_client_learns_that_events_were_lost() {
     );
     let seq = first["seq"].as_u64().unwrap();
     assert!(seq < next, "no event was lost: {seq} of {next}");
-    // Without the events that it replaces, the list is complete.
+    // Without the replaced events, the list is complete.
     let lines = received.lines().take(seq as usize);
     let mut list: Vec<Value> = lines
         .map(|line| serde_json::from_str(line).unwrap())
@@ -90,14 +90,14 @@ async fn resuming_client_learns_that_events_were_lost() {
     list.extend(events);
     assert_eq!(list, server.events(run).await);
     check_events(&list, "interrupted");
-    // A client of the new epoch, or one that lost nothing, receives no event twice.
+    // A client that already uses the new epoch, or that has lost nothing, receives no event twice.
     let since = format!("since={}&epoch=1", seq + 1);
     assert_eq!(resume(&server, run, &since).await, Vec::<Value>::new());
     let events = resume(&server, run, &format!("since={seq}&epoch=0")).await;
     assert_eq!(events.len(), 1);
 }
 
-/// Checks sequence numbers, times, the order of statuses and the final status.
+/// Checks sequence numbers, times, the order of status changes, and the final status.
 pub(crate) fn check_events(events: &[Value], end: &str) {
     for (index, event) in events.iter().enumerate() {
         assert_eq!(event["seq"].as_u64().unwrap() as usize, index);
@@ -135,7 +135,7 @@ pub(crate) fn check_events(events: &[Value], end: &str) {
 }
 
 #[tokio::test]
-async fn kills_at_random_moments() {
+async fn random_kills_lose_no_run() {
     let kills = std::env::var("LEADLINE_KILLS")
         .ok()
         .and_then(|text| text.parse().ok())

@@ -1,5 +1,5 @@
 //! Temporary files of studies, with the real runner on real files. They are removed regardless of
-//! how a study ends, and files that existed before are kept.
+//! how a study ends, and pre-existing files are kept.
 
 use crate::{
     program::{Program, TIMEOUT},
@@ -14,11 +14,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Content of a file that existed before.
+/// Content of a pre-existing file.
 const EXISTING: &[u8] = b"existing";
 
-/// Two files, a loop image and the existing file in five steps, of which the last removes the
-/// files. `fourth` are options of the fourth step.
+/// Five steps use two files, a loop image and the existing file; the last step removes the files.
+/// `fourth` has the options of the fourth step.
 fn study(fourth: &Value) -> Value {
     let job = |name: &str, options: &Value| {
         let mut job = json!({"name": name, "size": "1m", "rw": "randread", "bs": "4k", "direct": 0, "ioengine": "psync"});
@@ -58,12 +58,12 @@ fn study(fourth: &Value) -> Value {
 }
 
 /// A step that runs until it is stopped.
-fn endless() -> Value {
+fn unlimited_step() -> Value {
     json!({"filename": "own-$study.data", "runtime": "60s", "time_based": 1})
 }
 
-/// A step that fails: the file has only one block.
-fn failing() -> Value {
+/// A step that fails because the file has only one block.
+fn failing_step() -> Value {
     json!({"filename": "own-$study.short", "rw": "read", "fallocate": "none"})
 }
 
@@ -73,7 +73,7 @@ struct StudyTest {
 }
 
 impl StudyTest {
-    /// A server with an existing file in its target root.
+    /// Starts a server with an existing file in its target root.
     async fn new() -> Option<Self> {
         if !geteuid().is_root() {
             eprintln!("SKIP: loop devices require root");
@@ -90,14 +90,14 @@ impl StudyTest {
         assert_eq!(status, StatusCode::CREATED, "{made}");
     }
 
-    /// Waits until a step is measured. The files of the first three steps must exist.
+    /// Waits until a step is being measured. The files of the first three steps must exist.
     async fn wait_until_measured(&self, run: u64) {
         self.server.wait_for_status(run, &["measuring"]).await;
         assert_eq!(files(&self.targets).len(), 4, "{:?}", files(&self.targets));
     }
 
-    /// Kills server and runner at the same time, so that neither cleans up, and restarts the
-    /// server.
+    /// Kills the server and the runner at the same time, so that neither cleans up, and restarts
+    /// the server.
     async fn kill_and_restart(self) -> Self {
         let runners = runners(self.server.pid());
         let all = |signal| {
@@ -114,7 +114,7 @@ impl StudyTest {
         }
     }
 
-    /// Waits until the study has ended and its files are removed. Returns the study and the
+    /// Waits until the study has ended and its files have been removed. Returns the study and the
     /// statuses of its steps.
     async fn wait_until_clean(&self) -> (Value, Vec<String>) {
         let began = Instant::now();
@@ -159,7 +159,7 @@ async fn cancelled_study_removes_its_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
-    test.start(&study(&endless())).await;
+    test.start(&study(&unlimited_step())).await;
     test.wait_until_measured(4).await;
     assert_eq!(
         test.server.post("/studies/1/cancel", &Value::Null).await.0,
@@ -175,7 +175,7 @@ async fn cancelled_step_removes_study_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
-    test.start(&study(&endless())).await;
+    test.start(&study(&unlimited_step())).await;
     test.wait_until_measured(4).await;
     assert_eq!(
         test.server.post("/runs/4/cancel", &Value::Null).await.0,
@@ -194,7 +194,7 @@ async fn failed_step_removes_study_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
-    test.start(&study(&failing())).await;
+    test.start(&study(&failing_step())).await;
     let (study, statuses) = test.wait_until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "failed", "cancelled"]);
     let reason = study["steps"][3]["run"]["reason"].as_str().unwrap();
@@ -226,7 +226,7 @@ async fn restart_after_kill_removes_temporary_files() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
-    test.start(&study(&endless())).await;
+    test.start(&study(&unlimited_step())).await;
     test.wait_until_measured(4).await;
     let (_, statuses) = test.kill_and_restart().await.wait_until_clean().await;
     assert_eq!(statuses, ["done", "done", "done", "interrupted", "done"]);
@@ -237,13 +237,13 @@ async fn failed_removal_is_reported_and_retried_at_the_next_start() {
     let Some(test) = StudyTest::new().await else {
         return;
     };
-    test.start(&study(&endless())).await;
+    test.start(&study(&unlimited_step())).await;
     test.wait_until_measured(4).await;
     let data = files(&test.targets)
         .into_iter()
         .find(|name| name.ends_with(".data"))
         .unwrap();
-    // The file is not removed, because its hard link may be needed elsewhere.
+    // The file is not removed, because it may be needed through its other hard link.
     let other = test.server.data().join("other");
     std::fs::hard_link(test.targets.join(&data), &other).unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Lists of runs: filters, sort orders, pages, and their response times with 100,000 runs.
+//! Run lists: filters, sort orders, pages, and response times with 100,000 runs.
 
 use crate::program::{Program, job, job_on};
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ async fn filters_sort_orders_and_pages() {
     }
 }
 
-/// Inserts ended runs into the database of a stopped server.
+/// Inserts finished runs into the database of a stopped server.
 async fn insert_runs(server: &Program, runs: u32) {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut connection = SqliteConnection::connect_with(&options).await.unwrap();

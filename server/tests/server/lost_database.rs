@@ -1,5 +1,5 @@
-//! A database that is deleted or replaced: nothing is acknowledged that is not stored, and no start
-//! silently begins an empty one.
+//! A database that is deleted or replaced: nothing is acknowledged unless it is stored, and the
+//! server never silently starts with an empty database.
 
 use crate::{
     kills::check_events,
@@ -29,7 +29,7 @@ async fn check_rejected(server: &Program) {
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{problem}");
     assert_eq!(problem["code"], "store_replaced");
     let detail = problem["detail"].as_str().unwrap();
-    assert!(detail.contains("restore a copy"), "{detail}");
+    assert!(detail.contains("restore a backup"), "{detail}");
 }
 
 async fn wait_until_ready(server: &Program) {
@@ -45,7 +45,7 @@ async fn wait_until_ready(server: &Program) {
 }
 
 #[tokio::test]
-async fn deleted_database_is_not_written() {
+async fn deleted_database_is_not_written_to() {
     let server = Program::start().await;
     let run = server.queue(job("a", "20ms")).await;
     server.wait_until_ended(run).await;
@@ -63,7 +63,7 @@ async fn deleted_database_is_not_written() {
     assert!(!server.data().join("leadline.db").exists());
 }
 
-/// The copy that a server makes of a deleted database that it has open.
+/// Returns the copy that a server makes of an open database whose file was deleted.
 async fn rescued(data: &Path) -> PathBuf {
     let began = Instant::now();
     loop {
@@ -82,7 +82,7 @@ async fn rescued(data: &Path) -> PathBuf {
 }
 
 #[tokio::test]
-async fn database_deleted_in_mid_run_is_rescued() {
+async fn database_deleted_during_a_run_is_rescued() {
     let server = Program::start().await;
     let first = server.queue(job("a", "20ms")).await;
     let before = server.wait_until_ended(first).await;
@@ -121,7 +121,7 @@ async fn database_without_its_log_is_rescued() {
     let data = server.data();
     std::fs::remove_file(data.join("leadline.db-wal")).unwrap();
     let copy = rescued(&data).await;
-    // The log of the old file is not needed, and would damage the copy.
+    // The log of the old file is not needed and would corrupt the copy.
     let directory = server.kill().await;
     remove_database(&data);
     std::fs::rename(&copy, data.join("leadline.db")).unwrap();
@@ -148,7 +148,7 @@ async fn replaced_database_is_neither_read_nor_written() {
     check_rejected(&server).await;
     let listed = server.get("/runs").await;
     assert_eq!(listed["runs"][0]["name"], "a", "{listed}");
-    // The original file is back.
+    // Moves the original file back.
     std::fs::rename(&aside, &file).unwrap();
     wait_until_ready(&server).await;
     let again = server.queue(job("b", "20ms")).await;
@@ -198,10 +198,7 @@ async fn start_with_another_database_is_rejected() {
     let foreign = std::fs::read(other.data().join("leadline.db")).unwrap();
     std::fs::write(&file, &foreign).unwrap();
     let error = start_error(server.directory.path(), &[]).await;
-    assert!(
-        error.contains("it is not the database of this directory"),
-        "{error}"
-    );
+    assert!(error.contains("it belongs to another directory"), "{error}");
     assert!(std::fs::read(&file).unwrap() == foreign);
     std::fs::remove_file(server.data().join("initialized")).unwrap();
     Program::start_in(server.directory.clone(), &[]).await;

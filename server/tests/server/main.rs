@@ -1,5 +1,5 @@
-//! Tests of the server binary, with a data directory and port of its own, and with the fake runner
-//! of `examples/fake_runner.rs` or the real runner.
+//! Tests of the server binary with a separate data directory and port, using the fake runner in
+//! `examples/fake_runner.rs` or the real runner.
 
 mod access;
 mod assets;

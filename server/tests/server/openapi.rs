@@ -11,7 +11,7 @@ fn committed_document_is_current() {
 }
 
 #[test]
-fn all_calls_have_an_operation_id_a_tag_and_a_summary() {
+fn all_operations_have_an_id_a_tag_and_a_summary() {
     let document: serde_json::Value =
         serde_json::from_str(&leadline_server::api::routes::openapi_json()).unwrap();
     let calls = document["paths"]

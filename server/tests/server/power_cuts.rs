@@ -1,5 +1,5 @@
-//! Power cuts while runs are queued, started and stored. The server and its database are in a
-//! user-mode Linux, which is killed at random times and boots again with the same disk.
+//! Power cuts while runs are queued, started and stored. The server and its database run in
+//! User-mode Linux (UML), which is killed at random times and boots again with the same disk.
 
 use crate::program::{Program, command, job};
 use leadline_lab::{Linux, Machine, is_inside};
@@ -18,7 +18,7 @@ use std::{
 /// Default of `LEADLINE_POWER_CUTS`.
 const POWER_CUTS: usize = 4;
 const DISK: &str = "/dev/ubda";
-/// The server has started, and the runs of earlier boots were listed.
+/// Printed when the server has started and the runs of earlier boots have been listed.
 const READY: &str = "ready";
 const BOOT: Duration = Duration::from_secs(90);
 
@@ -51,13 +51,13 @@ fn power_cuts_lose_no_acknowledged_run_and_start_none_twice() {
     history.check(cuts);
 }
 
-/// What the consoles of all boots have shown.
+/// Console output of all boots.
 #[derive(Default)]
 struct History {
     acknowledged: BTreeSet<String>,
-    /// Of each run, how often its runner was started.
+    /// How often the runner of each run was started.
     starts: BTreeMap<String, usize>,
-    /// Statuses that a restarted server listed, in the order of the boots.
+    /// Statuses of each run as listed after each boot, in boot order.
     statuses: BTreeMap<String, Vec<String>>,
 }
 
@@ -65,7 +65,7 @@ impl History {
     fn add(&mut self, console: &str, cut: usize) {
         let mut listed = BTreeSet::new();
         for line in console.lines().map(str::trim) {
-            // The last line may be cut off.
+            // The last line may be incomplete.
             match line.split(' ').collect::<Vec<_>>()[..] {
                 ["acknowledged", name] => drop(self.acknowledged.insert(name.into())),
                 ["listed", name, status] => {
@@ -114,7 +114,7 @@ impl History {
     }
 }
 
-/// Serves until the power is cut. The console is the standard output.
+/// Serves until the power is cut. The console is standard output.
 fn inside() {
     run("ip", &["link", "set", "lo", "up"]);
     let directory = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn inside() {
     runtime.block_on(serve(directory));
 }
 
-/// Formats the disk at the first boot.
+/// Formats the disk on the first boot.
 fn mount(data: &Path) {
     let data = data.to_str().unwrap();
     let is_formatted = Command::new("mount").args([DISK, data]).status().unwrap();
@@ -143,10 +143,10 @@ fn run(program: &str, arguments: &[&str]) {
 #[expect(clippy::print_stdout, reason = "read by the test outside")]
 async fn serve(directory: tempfile::TempDir) {
     let mut command = command(directory.path());
-    // Started runners print the names of their runs to the console.
+    // Runners print the names of started runs to the console.
     command.env("LEADLINE_FAKE_STARTS", "/dev/console");
     let server = Program::start_by(command, Arc::new(directory)).await;
-    // Ends the line of the test harness.
+    // Ends the test harness's line.
     println!();
     let mut cursor = String::new();
     let mut runs = 0;

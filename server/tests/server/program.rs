@@ -1,4 +1,4 @@
-//! Starts, calls and kills the server under test.
+//! Starts, queries and kills the server under test.
 
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub(crate) struct Program {
     pub client: Client,
 }
 
-/// The server with default arguments.
+/// A command that starts the server with default arguments.
 pub(crate) fn command(directory: &Path) -> Command {
     let server = Path::new(env!("CARGO_BIN_EXE_leadline"));
     let runner = server.with_file_name("examples").join("fake_runner");
@@ -104,7 +104,7 @@ impl Program {
             }
         };
         let stored = std::fs::read_to_string(directory.path().join("data/token"));
-        // Without authentication there is none.
+        // Without authentication, there is no token.
         let token = stored.unwrap_or_default().trim().to_owned();
         let client = Client::builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -120,7 +120,7 @@ impl Program {
         }
     }
 
-    /// Starts the server with the real runner; `None` if it is not built.
+    /// Starts the server with the real runner. Returns `None` if the runner is not built.
     pub(crate) async fn start_real(directory: Arc<TempDir>) -> Option<Self> {
         let runner = Path::new(env!("CARGO_BIN_EXE_leadline")).with_file_name("leadline-runner");
         if !runner.exists() {
@@ -145,7 +145,7 @@ impl Program {
         Self::start_in(self.kill().await, &[]).await
     }
 
-    /// Sends SIGTERM. Returns the exit code and the time until the exit.
+    /// Sends SIGTERM. Returns the exit code and the time it took to exit.
     pub(crate) async fn stop(&mut self) -> (Option<i32>, Duration) {
         let began = Instant::now();
         let pid = rustix::process::Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap();
@@ -157,7 +157,7 @@ impl Program {
         (exit.code(), began.elapsed())
     }
 
-    /// The next line of standard output.
+    /// Returns the next line of standard output.
     pub(crate) async fn line(&mut self) -> Option<String> {
         self.out.next_line().await.unwrap()
     }
@@ -212,7 +212,7 @@ impl Program {
         run["number"].as_u64().unwrap()
     }
 
-    /// Waits until a run has one of the statuses and returns the run.
+    /// Waits until a run has one of the statuses, and returns the run.
     pub(crate) async fn wait_for_status(&self, run: u64, statuses: &[&str]) -> Value {
         let began = Instant::now();
         loop {
@@ -234,7 +234,7 @@ impl Program {
             .await
     }
 
-    /// All events of an ended run, from the NDJSON stream.
+    /// Reads all events of a finished run from the NDJSON stream.
     pub(crate) async fn events(&self, run: u64) -> Vec<Value> {
         let text = self
             .request(Method::GET, &format!("/runs/{run}/stream"))
@@ -249,7 +249,7 @@ impl Program {
             .collect()
     }
 
-    /// Names of the first jobs of all started runs, in order.
+    /// Name of the first job of every started run, in order.
     pub(crate) fn starts(&self) -> Vec<String> {
         std::fs::read_to_string(self.directory.path().join("starts"))
             .unwrap_or_default()
@@ -272,12 +272,12 @@ impl Program {
     }
 }
 
-/// A job for the fake runner; the name selects its behavior.
+/// A job for the fake runner. Its name selects the behavior.
 pub(crate) fn job(name: &str, runtime: &str) -> Value {
     json!({"name": name, "rw": "randread", "bs": "4k", "direct": 1, "runtime": runtime, "filename": "/fake/vda/t"})
 }
 
-/// A job on another device.
+/// A job on a different device.
 pub(crate) fn job_on(device: &str, name: &str, runtime: &str) -> Value {
     let mut job = job(name, runtime);
     job["filename"] = format!("/fake/{device}/t").into();

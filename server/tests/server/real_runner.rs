@@ -22,7 +22,7 @@ use std::{
 /// Default of `LEADLINE_KILLS`.
 const KILLS: usize = 4;
 
-/// Buffered reads of a file.
+/// A job with buffered reads of a file.
 pub(crate) fn read(runtime: &str) -> Value {
     json!({"name": "real", "filename": "real", "rw": "randread", "bs": "4k", "size": "8m", "direct": 0, "runtime": runtime, "time_based": 1, "ioengine": "psync"})
 }
@@ -36,7 +36,7 @@ async fn queue(server: &Program, runtime: &str) -> u64 {
     run["number"].as_u64().unwrap()
 }
 
-/// The child processes of the server.
+/// Returns the child processes of the server.
 pub(crate) fn runners(server: u32) -> Vec<Pid> {
     let children = std::fs::read_dir(format!("/proc/{server}/task"))
         .unwrap()
@@ -50,7 +50,7 @@ pub(crate) fn runners(server: u32) -> Vec<Pid> {
     children.filter_map(Pid::from_raw).collect()
 }
 
-/// State of a process (proc_pid_stat(5)); `None` if it has ended or is a zombie.
+/// State of a process (proc_pid_stat(5)); `None` if it has exited or is a zombie.
 pub(crate) fn state(process: Pid) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
     let (_, after_name) = stat.rsplit_once(") ")?;
@@ -152,9 +152,9 @@ async fn no_run_starts_while_a_previous_runner_exists() {
     let mut open = descriptors.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());
     assert!(
         open.any(|path| path == lock),
-        "the runner shares the lock of its server"
+        "the runner shares its server's lock"
     );
-    // Holds the lock like a runner that cannot be killed.
+    // Holds the lock, as a runner that cannot be killed would.
     let held = File::open(&lock).unwrap();
     flock(&held, FlockOperation::LockShared).unwrap();
     let server = Program::start_real(server.kill().await).await.unwrap();
@@ -164,7 +164,7 @@ async fn no_run_starts_while_a_previous_runner_exists() {
     assert_eq!(queued["status"], "queued");
     assert_eq!(
         queued["queue"]["reason"],
-        "waiting for a runner of the previous server to exit"
+        "waiting for the previous server's runners to exit"
     );
     drop(held);
     assert_eq!(server.wait_until_ended(next).await["status"], "done");
@@ -187,7 +187,7 @@ async fn servers_and_runners_survive_random_kills() {
         tokio::time::sleep(Duration::from_millis(random.random_range(0..800))).await;
         if round % 2 == 0 {
             for runner in runners(server.pid()) {
-                // The process can have exited.
+                // The process may already have exited.
                 let _ = kill_process(runner, Signal::KILL);
             }
         } else {
@@ -236,7 +236,7 @@ impl Drop for Loop {
     }
 }
 
-/// `TEXT@CODE` of the only target that the job overwrites.
+/// `TEXT@CODE` for the only target that the job overwrites.
 pub(crate) async fn confirmation(server: &Program, job: &Value) -> String {
     let (_, plan) = server.post("/plan", &json!({"jobs": [job]})).await;
     let [needed] = plan["confirmations"].as_array().unwrap().as_slice() else {
@@ -246,7 +246,7 @@ pub(crate) async fn confirmation(server: &Program, job: &Value) -> String {
     format!("{}@{}", field("text"), field("code"))
 }
 
-/// A server, and a job that overwrites a loop device with data.
+/// Starts a server, and returns it with a job that overwrites a loop device that contains data.
 pub(crate) async fn server_with_raw_write() -> Option<(Program, Loop, Value)> {
     let server = Program::start_real(Arc::new(tempfile::tempdir().unwrap())).await?;
     let image = server.data().join("targets/image");
@@ -304,7 +304,11 @@ async fn data_is_overwritten_only_after_a_confirmation() {
     assert_eq!(first_code(rerun).1, "not_confirmed");
     let reading = json!({"name": "r", "filename": device.0, "rw": "read", "bs": "4k", "direct": 1});
     let (status, _) = server.post("/runs", &json!({"jobs": [reading]})).await;
-    assert_eq!(status, StatusCode::CREATED, "reads need no confirmation");
+    assert_eq!(
+        status,
+        StatusCode::CREATED,
+        "reads do not require confirmation"
+    );
 }
 
 #[tokio::test]
@@ -329,7 +333,7 @@ async fn a_study_confirms_all_its_steps_at_once() {
 }
 
 #[tokio::test]
-async fn a_confirmation_starts_one_run_and_not_after_a_restart() {
+async fn confirmation_starts_one_run_and_is_void_after_a_restart() {
     let Some((server, _device, write)) = server_with_raw_write().await else {
         return;
     };
@@ -408,7 +412,7 @@ async fn queued_raw_write_fails_when_its_device_changes() {
     let Some(device) = Loop::attach(&one) else {
         return eprintln!("SKIP: cannot attach a loop device");
     };
-    // The second run waits for the first, which uses the same disk.
+    // The second run waits for the first one, which uses the same disk.
     let first = queue(&server, "60s").await;
     server.wait_for_status(first, &["measuring"]).await;
     let raw = json!({"name": "raw", "filename": device.0, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});

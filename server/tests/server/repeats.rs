@@ -1,4 +1,4 @@
-//! Repeated steps of studies, and comparisons of their groups.
+//! Repeated study steps, and comparisons of their groups.
 
 use crate::program::{Program, TIMEOUT, job};
 use reqwest::{Method, StatusCode};
@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, time::Instant};
 
 const REPEATS: usize = 6;
 
-/// Two steps, repeated.
+/// A study with two repeated steps.
 fn study() -> Value {
     let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, "20ms")]});
     json!({"name": "A/B", "repeats": REPEATS, "order_seed": 7, "steps": [step("before"), step("after")]})

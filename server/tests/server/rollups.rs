@@ -1,7 +1,7 @@
-//! Series of long runs: the same from rollups as from samples, and fast.
+//! Series of long runs are the same from rollups as from samples, and fast.
 //!
-//! `LEADLINE_HOURS=1 cargo test -p leadline rollups -- --nocapture` measures with longer runs; with
-//! `LEADLINE_FAKE_SAMPLES=FILE` they consist of recorded samples.
+//! `LEADLINE_HOURS=1 cargo test -p leadline rollups -- --nocapture` measures with longer runs. With
+//! `LEADLINE_FAKE_SAMPLES=FILE`, they consist of recorded samples.
 
 use crate::program::{Program, job, job_on};
 use futures_util::future::join_all;
@@ -20,10 +20,10 @@ const RUNS: usize = 8;
 
 async fn long_run(server: &Program) -> u64 {
     let hours = std::env::var("LEADLINE_HOURS").unwrap_or(HOURS.into());
-    run_of(server, &hours).await
+    run_for_hours(server, &hours).await
 }
 
-async fn run_of(server: &Program, hours: &str) -> u64 {
+async fn run_for_hours(server: &Program, hours: &str) -> u64 {
     let body = json!({"jobs": [job(&format!("hours-{hours}"), "1s")]});
     let (status, run) = server.post("/runs", &body).await;
     assert_eq!(status, StatusCode::CREATED, "{run}");
@@ -43,7 +43,7 @@ async fn status_of(server: &Program, run: u64) -> String {
     run["status"].as_str().unwrap().to_owned()
 }
 
-/// Waits until the samples of all long runs are compressed and no page is free.
+/// Waits until the samples of all long runs are compressed and there are no free pages.
 async fn wait_until_compacted(server: &Program) {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut database = SqliteConnection::connect_with(&options).await.unwrap();
@@ -71,7 +71,7 @@ async fn execute(server: &Program, sql: &'static str) {
     sqlx::query(sql).execute(&mut database).await.unwrap();
 }
 
-/// Compares numbers to six digits; rollups store seven.
+/// Compares numbers to six significant digits; rollups store seven.
 fn check(path: &str, expect: &Value, actual: &Value) {
     match (expect, actual) {
         (Value::Array(expect), Value::Array(actual)) => {
@@ -197,7 +197,7 @@ async fn series_of_long_runs_are_fast() {
     assert!(one < Duration::from_secs(1), "{one:?}");
 }
 
-/// Sums of the counts of all histograms by bucket, and the event without histograms.
+/// Adds up the counts of all histograms by bucket, and returns the event without its histograms.
 fn split(event: &Value, counts: &mut BTreeMap<(String, u64), u64>) -> Value {
     let mut event = event.clone();
     for direction in ["read", "write", "trim", "sync"] {
@@ -218,7 +218,7 @@ async fn compressed_samples_are_restored() {
     // Nothing is compressed while a run is active.
     let blocker = server.queue(job_on("vdb", "blocker", "600s")).await;
     server.wait_for_status(blocker, &["measuring"]).await;
-    let run = run_of(&server, "0.18").await;
+    let run = run_for_hours(&server, "0.18").await;
     let paths = [
         format!("/runs/{run}"),
         format!("/runs/{run}/export?format=csv"),
@@ -244,7 +244,7 @@ async fn compressed_samples_are_restored() {
     assert!(!counts_before.is_empty());
     assert_eq!(counts_after, counts_before);
 
-    // Clients resume at any event.
+    // Clients can resume at any event.
     for since in [0, 3, 100, 203, 204, 3333, 6450, 6486] {
         let request = server.request(Method::GET, &format!("/runs/{run}/stream?since={since}"));
         let text = request.send().await.unwrap().text().await.unwrap();
@@ -261,13 +261,13 @@ async fn compressed_samples_are_restored() {
     let request = server.request(Method::DELETE, &format!("/runs/{run}"));
     assert_eq!(server.send(request).await.0, StatusCode::NO_CONTENT);
     let began = Instant::now();
-    while rows_of(&server, run).await > 0 {
+    while row_count(&server, run).await > 0 {
         assert!(began.elapsed() < TIMEOUT);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
-async fn rows_of(server: &Program, run: u64) -> i64 {
+async fn row_count(server: &Program, run: u64) -> i64 {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut database = SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::query_scalar(
@@ -281,7 +281,7 @@ async fn rows_of(server: &Program, run: u64) -> i64 {
     .unwrap()
 }
 
-/// Samples in `events`, and samples in chunks.
+/// Number of samples in `events`, and of samples in chunks.
 async fn stored_samples(server: &Program) -> (i64, i64) {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut database = SqliteConnection::connect_with(&options).await.unwrap();
@@ -316,7 +316,7 @@ async fn older_samples_of_active_runs_are_compressed() {
     let path = format!("/runs/{number}");
     assert_eq!(status_of(&server, number).await, "measuring");
 
-    // A viewer that comes now sees every event once, up to the last one.
+    // A viewer that connects now receives every event exactly once, including the last one.
     let (status, _) = server.post(&format!("{path}/cancel"), &json!(null)).await;
     assert!(status.is_success(), "{status}");
     let events = server.events(number).await;

@@ -1,4 +1,4 @@
-//! Creating, executing, cancelling, repeating and deleting runs.
+//! Creates, executes, cancels, repeats and deletes runs.
 
 use crate::program::{Program, job, job_on};
 use reqwest::{Method, StatusCode};
@@ -40,7 +40,7 @@ async fn run_from_request_to_report() {
     assert_eq!(done["host_facts"]["hostname"], "fake");
     assert_eq!(done["lat_p99_ns"], 7456);
     assert_eq!(done["lat_max_ns"], 20000);
-    let names: Vec<String> = server.events(1).await.iter().map(name_of).collect();
+    let names: Vec<String> = server.events(1).await.iter().map(event_name).collect();
     let order: Vec<&str> = names
         .iter()
         .map(String::as_str)
@@ -63,8 +63,8 @@ async fn run_from_request_to_report() {
     assert_eq!(server.starts(), ["a"]);
 }
 
-/// Short name of an event.
-fn name_of(event: &Value) -> String {
+/// Returns a short name for an event.
+fn event_name(event: &Value) -> String {
     match event["type"].as_str().unwrap() {
         "status" => event["status"].as_str().unwrap().into(),
         "phase" => format!(
@@ -159,7 +159,7 @@ async fn cancel_queued_and_running_runs() {
         began.elapsed()
     );
     assert_eq!(ended["status"], "cancelled");
-    // The report covers the time up to that point.
+    // The report covers the time until the run was cancelled.
     assert_eq!(ended["report"]["ended_by"], "signal");
     assert!(ended["samples"].as_u64().unwrap() > 0 && ended["iops"].as_f64().unwrap() > 0.0);
     let (status, problem) = server
@@ -209,7 +209,7 @@ async fn stalled_run_fails_with_its_report() {
     assert_eq!(p99.unwrap()["at_least"], json!([false, true]));
 }
 
-/// Checks a run of a second in which nothing completed after the first samples.
+/// Checks a one-second run in which nothing completed after the first samples.
 fn check_stalled(run: &Value, job: &str) {
     assert_eq!(run["status"], "failed");
     let reason = run["reason"].as_str().unwrap();
@@ -237,7 +237,7 @@ async fn stalled_runner_that_does_not_exit_is_killed() {
     assert!(began.elapsed() < Duration::from_secs(10));
     let ended = server.wait_until_ended(number).await;
     check_stalled(&ended, "hang");
-    // The runner may take ten seconds to exit after its report.
+    // The runner has ten seconds to exit after its report.
     let seconds = began.elapsed().as_secs();
     assert!((11..15).contains(&seconds), "{seconds} s");
 }
@@ -271,7 +271,7 @@ async fn runner_failures_fail_the_run() {
     }
     let failed = server.get("/runs/3").await;
     assert_eq!(failed["failure"]["problems"][0]["code"], "no_space");
-    // The server still works.
+    // The server is still working.
     let number = server.queue(job("a", "10ms")).await;
     assert_eq!(server.wait_until_ended(number).await["status"], "done");
 }
@@ -347,7 +347,7 @@ async fn cancel_completes_after_disconnect() {
     let running = server.queue(job("a", "20s")).await;
     server.wait_for_status(running, &["measuring"]).await;
     let waiting = server.queue(job("b", "10ms")).await;
-    // Blocks writes of the server.
+    // Blocks the server's writes.
     let database = format!("sqlite:{}", server.data().join("leadline.db").display());
     let mut other = SqliteConnection::connect(&database).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE")
@@ -605,7 +605,7 @@ async fn missing_runner_is_reported() {
 }
 
 #[tokio::test]
-async fn change_of_somebody_else_is_not_overwritten() {
+async fn concurrent_change_is_not_overwritten() {
     let server = Program::start().await;
     let number = server.queue(job("a", "10ms")).await;
     let path = format!("/runs/{number}");
@@ -631,7 +631,7 @@ async fn change_of_somebody_else_is_not_overwritten() {
         (status.as_u16(), &second["tags"]),
         (200, &json!(["first", "second"]))
     );
-    // Scripts need no header; the status of a run is not part of its etag.
+    // Scripts do not need the header, and the status of a run is not part of its etag.
     assert_eq!(patch(None, json!({"notes": "x"})).await.0, 200);
     server.wait_until_ended(number).await;
     let list = server.get("/runs").await;

@@ -1,4 +1,4 @@
-//! Sign-in, sessions, and tokens with fewer rights.
+//! Sign-in, sessions, and tokens with fewer permissions.
 
 use crate::program::{Program, command, job};
 use reqwest::{Method, RequestBuilder, Response, StatusCode, header};
@@ -13,7 +13,7 @@ async fn login(server: &Program, body: Value) -> Response {
     request.send().await.unwrap()
 }
 
-/// A request of a page of the server, with a cookie.
+/// A request from one of the server's pages, with a cookie.
 fn page(server: &Program, method: Method, path: &str, cookie: &str) -> RequestBuilder {
     server
         .client
@@ -43,8 +43,8 @@ async fn cookie_contains_a_session_and_not_the_token() {
         StatusCode::OK
     );
     let (name, secret) = cookie.split_once('=').unwrap();
-    // Another local server receives the cookie, and can use it neither as a token nor in a request
-    // that names another cookie.
+    // Another local server receives the cookie, but cannot use it as a token or in a request with a
+    // different cookie name.
     let as_token = server
         .client
         .get(server.url("/api/v1/runs"))
@@ -115,7 +115,7 @@ async fn session_ends_with_sign_out_and_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn another_token_ends_all_sessions() {
+async fn changing_the_token_ends_all_sessions() {
     let server = Program::start().await;
     let cookie = server.sign_in(&server.token).await;
     let port = server.address.rsplit(':').next().unwrap().to_owned();
@@ -131,7 +131,7 @@ async fn another_token_ends_all_sessions() {
     assert_eq!(status(runs).await, StatusCode::UNAUTHORIZED);
 }
 
-/// `leadline login` for the data directory of a server.
+/// Runs `leadline login` for a server's data directory.
 async fn login_command(directory: &Path) -> std::process::Output {
     let program = env!("CARGO_BIN_EXE_leadline");
     let mut command = tokio::process::Command::new(program);
@@ -158,7 +158,7 @@ async fn login_command_prints_a_link_that_works_once() {
     let directory = server.kill().await;
     let output = login_command(&directory.path().join("data")).await;
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("it does not run"), "{error}");
+    assert!(error.contains("the server is not running"), "{error}");
     let output = login_command(&directory.path().join("nothing")).await;
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("no server has used"), "{error}");
@@ -166,7 +166,7 @@ async fn login_command_prints_a_link_that_works_once() {
 
 /// Standard output of a service ends up in logs.
 #[tokio::test]
-async fn token_and_links_are_not_printed_to_logs() {
+async fn token_and_links_are_not_logged() {
     let mut server = Program::start().await;
     let sign_in = server.line().await.unwrap();
     assert!(sign_in.contains("leadline login --data-dir"), "{sign_in}");
@@ -177,7 +177,7 @@ async fn token_and_links_are_not_printed_to_logs() {
 }
 
 #[tokio::test]
-async fn tokens_with_fewer_rights() {
+async fn tokens_with_fewer_permissions() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let arguments = ["--read-token", READ, "--metrics-token", METRICS];
     let server = Program::start_in(directory, &arguments).await;
@@ -218,7 +218,7 @@ async fn tokens_with_fewer_rights() {
 }
 
 #[tokio::test]
-async fn changes_by_cookie_come_from_pages_of_the_server() {
+async fn changes_with_a_cookie_require_the_same_origin() {
     let server = Program::start().await;
     let cookie = server.sign_in(&server.token).await;
     let own = format!("http://{}", server.address);
@@ -267,7 +267,7 @@ async fn changes_by_cookie_come_from_pages_of_the_server() {
 }
 
 #[tokio::test]
-async fn probes_need_neither_token_nor_host() {
+async fn health_checks_require_neither_token_nor_host() {
     let server = Program::start().await;
     for path in ["/api/v1/livez", "/api/v1/readyz"] {
         let probe = server
@@ -295,7 +295,7 @@ async fn probes_need_neither_token_nor_host() {
 }
 
 #[tokio::test]
-async fn data_is_readable_by_its_owner_only() {
+async fn data_is_readable_only_by_its_owner() {
     let server = Program::start().await;
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let data = server.data();
@@ -309,7 +309,7 @@ async fn data_is_readable_by_its_owner_only() {
     ] {
         assert_eq!(mode(&data.join(name)), 0o600, "{name}");
     }
-    // Files of earlier versions.
+    // Files created by earlier versions.
     let directory = server.kill().await;
     let database = directory.path().join("data/leadline.db");
     std::fs::set_permissions(&database, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -334,7 +334,7 @@ async fn guessable_tokens_are_rejected() {
     }
 }
 
-/// Environments of the children of a process.
+/// Returns the environments of a process's children.
 fn child_environments(parent: u32) -> Vec<String> {
     let children = format!("/proc/{parent}/task");
     let tasks = std::fs::read_dir(children).unwrap();

@@ -1,9 +1,9 @@
-//! Start and stop: ports, locks, incompatible databases, tokens, signals.
+//! Startup and shutdown: ports, locks, incompatible databases, tokens, signals.
 
 use crate::program::{Program, TIMEOUT, command, job};
 use std::{sync::Arc, time::Duration};
 
-/// Starts a server that is expected to fail, and returns its standard error.
+/// Starts a server that is expected to fail, and returns its stderr.
 pub(crate) async fn start_error(directory: &std::path::Path, arguments: &[&str]) -> String {
     let output = tokio::time::timeout(TIMEOUT, command(directory).args(arguments).output())
         .await
@@ -62,7 +62,7 @@ async fn data_directory_is_locked_without_its_lock_file() {
             "{error}"
         );
     }
-    // The lock ends with the server.
+    // The lock is released when the server exits.
     let server = server.kill_and_restart().await;
     assert_eq!(server.get("/runs").await["total"], 0);
 }
@@ -118,7 +118,7 @@ async fn token_is_stored_with_private_permissions() {
 async fn newer_and_foreign_databases_are_rejected_unchanged() {
     for (header, part) in [
         ((13_u32, 0x4C65_6164_u32), "it has version 13"),
-        ((1, 0x1234), "it is the database of another program"),
+        ((1, 0x1234), "it belongs to another program"),
     ] {
         let mut server = Program::start().await;
         server.queue(job("a", "10ms")).await;
@@ -176,7 +176,7 @@ async fn sigterm_stops_runs_then_streams() {
     let (code, took) = server.stop().await;
     assert_eq!(code, Some(0));
     assert!(took < Duration::from_secs(5), "stopping takes {took:?}");
-    // The stream contains the end of the run.
+    // The stream includes the end of the run.
     assert!(
         stream
             .await

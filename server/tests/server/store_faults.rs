@@ -1,5 +1,5 @@
 //! A database that does not accept writes: the measurement continues, its events wait in the spool,
-//! and nothing is lost when writes work again, in the same or in the next server.
+//! and nothing is lost once writes work again, in the same server process or the next one.
 
 use crate::{
     kills::check_events,
@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A tmpfs, unmounted on drop.
+/// A tmpfs that is unmounted on drop.
 struct SmallFilesystem(PathBuf);
 
 impl SmallFilesystem {
@@ -32,7 +32,7 @@ impl SmallFilesystem {
         mounted.then(|| Self(path.to_owned()))
     }
 
-    /// Fills all free space until the file is removed.
+    /// Uses up all free space until the file is removed.
     fn fill(&self) -> PathBuf {
         let filler = self.0.join("filler");
         let mut file = std::fs::File::create(&filler).unwrap();
@@ -48,7 +48,7 @@ impl Drop for SmallFilesystem {
     }
 }
 
-/// Prevents writes until it is dropped.
+/// Locks the database against writes until the connection is dropped.
 pub(crate) async fn lock_database(server: &Program) -> SqliteConnection {
     let options = SqliteConnectOptions::new()
         .filename(server.data().join("leadline.db"))
@@ -77,7 +77,7 @@ async fn check_unready(server: &Program, reason: &str) {
     assert!(text.contains(reason), "{text}");
 }
 
-/// Checks that a new run is rejected with a code, and `Retry-After`.
+/// Checks that a new run is rejected with a code and a `Retry-After` header.
 async fn check_rejected(server: &Program, status: StatusCode, code: &str) {
     let body = json!({"jobs": [job("rejected", "20ms")]});
     let request = server.request(Method::POST, "/runs").json(&body);
@@ -88,7 +88,7 @@ async fn check_rejected(server: &Program, status: StatusCode, code: &str) {
     assert_eq!(problem["code"], code, "{problem}");
 }
 
-/// Code of the next `store` message of `/events`.
+/// Returns the code in the next `store` message of `/events`.
 async fn next_notice(socket: &mut Socket) -> Value {
     loop {
         let message = tokio::time::timeout(TIMEOUT, socket.next()).await;
@@ -101,7 +101,7 @@ async fn next_notice(socket: &mut Socket) -> Value {
     }
 }
 
-/// Reads live events until one of a type.
+/// Reads live events until one of the given type arrives.
 async fn read_until(stream: &mut reqwest::Response, kind: &str) -> usize {
     let mut text = String::new();
     while !text.contains(&format!(r#""type":"{kind}""#)) {
@@ -112,7 +112,7 @@ async fn read_until(stream: &mut reqwest::Response, kind: &str) -> usize {
     text.lines().count()
 }
 
-/// Number of copies of a deleted database.
+/// Number of rescued copies of a deleted database.
 fn copies(server: &Program) -> usize {
     let files = std::fs::read_dir(server.data()).unwrap();
     let names = files.map(|file| file.unwrap().file_name());
@@ -126,7 +126,7 @@ async fn stream(server: &Program, run: u64) -> reqwest::Response {
     request.send().await.unwrap()
 }
 
-/// Checks that a run has ended as `done` with its report and all events.
+/// Checks that a run has finished as `done` with its report and all events.
 async fn check_complete(server: &Program, run: u64) {
     let ended = server.wait_until_ended(run).await;
     assert_eq!(ended["status"], "done", "{}", ended["reason"]);
@@ -163,7 +163,7 @@ async fn run_survives_a_full_disk() {
     // Live events and the report do not depend on the disk.
     let events = read_until(&mut live, "report").await;
     assert!(events > 100, "{events} events");
-    check_unready(&server, "disk of the database is full").await;
+    check_unready(&server, "disk that holds the database is full").await;
     assert_eq!(next_notice(&mut notices).await, "disk_full");
     check_rejected(&server, StatusCode::INSUFFICIENT_STORAGE, "disk_full").await;
     assert_eq!(server.get("/runs").await["total"], 1);
@@ -184,7 +184,7 @@ async fn run_survives_a_locked_database() {
     let lock = lock_database(&server).await;
     let locked = Instant::now();
     let spool = server.data().join("spool/run-1.ndjson");
-    // SQLite waits for a second.
+    // SQLite waits for one second.
     wait_until("events are not spooled", async || spool.exists()).await;
     let mode = std::fs::metadata(&spool).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -213,7 +213,7 @@ async fn spool_is_stored_after_a_kill() {
     .await;
     let directory = server.kill().await;
     lock.close().await.unwrap();
-    // The server was killed while it wrote another record.
+    // The server was killed while writing another record.
     let torn = spooled() + r#"{"entries":["{\"seq\":"#;
     std::fs::write(&spool, torn).unwrap();
     let server = Program::start_in(directory, &[]).await;
@@ -264,7 +264,7 @@ async fn queued_run_waits_for_the_database() {
     let file = server.data().join("leadline.db");
     let aside = server.data().join("aside.db");
     std::fs::rename(&file, &aside).unwrap();
-    // The status of a run that starts is stored first.
+    // When a run starts, its status change is stored first.
     let (status, problem) = server
         .post(&format!("/runs/{waiting}/cancel"), &json!({}))
         .await;

@@ -1,4 +1,4 @@
-//! Creating, executing and cancelling studies.
+//! Creates, executes and cancels studies.
 
 use crate::{
     program::{Program, TIMEOUT, job, job_on},
@@ -35,7 +35,7 @@ async fn wait_until_ended(server: &Program, number: u64) -> Value {
     }
 }
 
-/// Statuses of the runs of a study.
+/// Statuses of a study's runs.
 fn statuses(study: &Value) -> Vec<&str> {
     study["steps"]
         .as_array()
@@ -51,7 +51,7 @@ async fn steps_run_in_order() {
     let mut request = study(&[("a", "150ms"), ("b", "20ms"), ("c", "20ms")]);
     request["tags"] = json!(["nightly"]);
     request["about"] = json!("Why.");
-    // On another device: outside a study, this run would start concurrently.
+    // On another device. Outside a study, this run would start concurrently.
     request["steps"][1]["jobs"] = json!([job_on("vdb", "b", "20ms")]);
     let response = server
         .request(Method::POST, "/studies")
@@ -188,8 +188,8 @@ async fn idempotency_key_returns_the_same_study() {
         StatusCode::UNPROCESSABLE_ENTITY
     );
     assert_eq!(server.get("/runs").await["total"], 2);
-    // The key also works after the deletion of one run; a study deleted with its last run is not
-    // created again.
+    // The key still works after one run has been deleted. A study that was deleted with its last
+    // run is not created again.
     for (run, status) in [(1, StatusCode::CREATED), (2, StatusCode::CONFLICT)] {
         server.wait_until_ended(run).await;
         assert_eq!(
@@ -269,9 +269,9 @@ async fn study_continues_after_kill_and_no_step_runs_twice() {
 }
 
 #[tokio::test]
-async fn steps_after_a_failed_one_are_cancelled_immediately() {
+async fn steps_after_a_failed_step_are_cancelled_immediately() {
     let server = Program::start().await;
-    // The steps after the failing one wait for vdb, which is busy.
+    // The steps after the failing step wait for vdb, which is in use.
     let blocker = server.queue(job_on("vdb", "blocker", "20s")).await;
     let mut request = study(&[("fail", "10ms"), ("b", "10ms"), ("c", "10ms")]);
     (1..3).for_each(|step| request["steps"][step]["jobs"] = json!([job_on("vdb", "b", "10ms")]));
@@ -291,7 +291,7 @@ async fn steps_after_a_failed_one_are_cancelled_immediately() {
 #[tokio::test]
 async fn ended_study_stays_ended_after_kill() {
     let server = Program::start().await;
-    // The failing step locks vda, and the next one waits for vdb.
+    // The failing step locks vda, and the next step waits for vdb.
     let blocker = server.queue(job_on("vdb", "blocker", "1s")).await;
     let mut request = study(&[("fail", "10ms"), ("b", "10ms")]);
     request["steps"][1]["jobs"] = json!([job_on("vdb", "b", "10ms")]);
@@ -362,7 +362,7 @@ async fn studies_are_published_and_listed_in_pages() {
             .0,
         StatusCode::UNPROCESSABLE_ENTITY
     );
-    // A study is deleted with its last run.
+    // A study is deleted together with its last run.
     assert_eq!(
         server
             .send(server.request(Method::DELETE, "/runs/2"))

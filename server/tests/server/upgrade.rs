@@ -1,5 +1,5 @@
 //! Migrates a version 4 database. The fixture contains runs of all kinds, including failed and
-//! cancelled ones, and studies, one with a leftover file.
+//! cancelled runs, and studies, one of which has a leftover file.
 
 use crate::program::Program;
 use flate2::read::GzDecoder;
@@ -21,7 +21,7 @@ const COLUMNS: [(&str, &str); 7] = [
     ("failure", "/failure"),
 ];
 
-/// Renamed keys that have one meaning only.
+/// Renamed keys that have only one meaning.
 const KEYS: &[(&str, &str)] = &[
     ("answered_share", "served_share"),
     ("asked_bytes", "requested_bytes"),
@@ -49,7 +49,7 @@ const KEYS: &[(&str, &str)] = &[
     ("turns", "transitions"),
 ];
 
-/// Renamed codes of findings.
+/// Renamed finding codes.
 const CODES: &[(&str, &str)] = &[
     ("cache_answered", "served_from_cache"),
     ("clones_follow", "workers_share_blocks"),
@@ -63,13 +63,13 @@ const CODES: &[(&str, &str)] = &[
     ("readahead_answered", "readahead"),
 ];
 
-/// The new name, or the name itself.
+/// Returns the new name, or the name itself if it was not renamed.
 fn lookup<'a>(names: &[(&str, &'a str)], name: &'a str) -> &'a str {
     let new = names.iter().find(|(old, _)| *old == name);
     new.map_or(name, |(_, new)| new)
 }
 
-/// Applies the new names to a value of version 4.
+/// Applies the new names to a value from version 4.
 fn rename(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(rename).collect(),
@@ -92,7 +92,7 @@ fn rename(value: Value) -> Value {
     }
 }
 
-/// Compares values; fields added since version 4 must be null or empty lists.
+/// Compares values. Fields added since version 4 must be null or empty lists.
 fn check(path: &str, expect: &Value, actual: &Value) {
     match (expect, actual) {
         (Value::Object(expect), Value::Object(actual)) => {
@@ -231,7 +231,7 @@ async fn version_4_database_is_migrated() {
     assert_copied(&server).await;
 }
 
-/// Stored runs with a result have fingerprints, which select the runs of the same test.
+/// Stored runs with a result have fingerprints, which can be used to find runs of the same test.
 async fn check_fingerprints(server: &Program) {
     let list = server.get("/runs?limit=200").await;
     let done = list["runs"].as_array().unwrap().iter();
@@ -244,7 +244,7 @@ async fn check_fingerprints(server: &Program) {
     }
 }
 
-/// The database was copied before its migration, for its owner only.
+/// The database was backed up before the migration, readable only by its owner.
 async fn assert_copied(server: &Program) {
     let copy = server.data().join("leadline-v4.db");
     let mode = std::fs::metadata(&copy).unwrap().permissions().mode();
@@ -260,7 +260,7 @@ async fn assert_copied(server: &Program) {
     assert_eq!(found, (4, "ok".to_owned()));
 }
 
-/// Spot checks, independent of the table above.
+/// Spot checks that do not depend on the tables above.
 async fn check_renamed_fields(server: &Program) {
     let warmed = server.get("/runs/1").await;
     let report = &warmed["report"];

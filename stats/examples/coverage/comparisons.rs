@@ -1,4 +1,4 @@
-//! Comparisons of A with A and with a slower B: coverage, false verdicts and power.
+//! Comparisons of A with A and of A with a slower B: coverage, false verdicts and power.
 
 use crate::designs::{Design, METRICS, Noise, study};
 use crate::simulation::{DATA_SETS, percent, shares, table};
@@ -10,13 +10,14 @@ const SIZES: [usize; 4] = [6, 8, 10, 20];
 pub(crate) const SLOWDOWN: f64 = 1.05;
 /// Smallest ratio that matters.
 pub(crate) const THRESHOLD: f64 = 1.02;
-/// Without a threshold each significant difference is a verdict: an upper limit of false verdicts.
+/// Without a threshold, every significant difference is a verdict, which gives an upper bound for
+/// false verdicts.
 const NO_THRESHOLD: f64 = 1.0;
 
 use Design::{OrderedGroups, OrderedPairs, RandomGroups, RandomPairs};
 use Noise::{Autocorrelated, Bimodal, Drifting, LogNormal, Normal, OtherShape};
 
-/// The order does not matter for independent runs.
+/// For independent runs, the order does not matter.
 const STUDIES: [(Noise, Design); 16] = [
     (Normal, RandomPairs),
     (Normal, RandomGroups),
@@ -50,7 +51,7 @@ fn compare(design: Design, a: &[f64], b: &[f64]) -> Ratio {
     compare_at(design, a, b, CONFIDENCE)
 }
 
-/// Whether any metric is better or worse, and whether the first one is worse.
+/// Whether any metric is better or worse, and whether the first metric is worse.
 fn verdicts(ratios: &[Ratio; METRICS], threshold: f64) -> (bool, bool) {
     let p_values = ratios.map(|ratio| ratio.p_value);
     let adjusted = holm::adjust(&p_values);
@@ -63,8 +64,8 @@ fn verdicts(ratios: &[Ratio; METRICS], threshold: f64) -> (bool, bool) {
     )
 }
 
-/// Coverage, false verdicts, power of one metric and of six.
-fn shares_of(noise: Noise, design: Design, n: usize, seed: u64) -> [f64; 4] {
+/// Coverage, false verdicts, and power for one and for six metrics.
+fn study_shares(noise: Noise, design: Design, n: usize, seed: u64) -> [f64; 4] {
     shares(seed, |random| {
         let metrics = study(noise, design, n, random);
         let same = metrics.each_ref().map(|[a, b]| compare(design, a, b));
@@ -83,7 +84,7 @@ fn shares_of(noise: Noise, design: Design, n: usize, seed: u64) -> [f64; 4] {
     })
 }
 
-/// Confidence of the exact interval of `n` pairs, or of two groups of `n`.
+/// Confidence level of the exact interval for `n` pairs, or for two groups of `n`.
 fn attainable(design: Design, n: usize) -> String {
     let values = |start: usize| (start..start + n).map(|i| i as f64).collect::<Vec<_>>();
     percent(100.0 * compare(design, &values(1), &values(3)).estimate.confidence)
@@ -96,7 +97,7 @@ pub(crate) fn section() -> String {
         .map(|((noise, design), row)| {
             let sizes = SIZES.iter().zip(1..);
             sizes
-                .map(|(n, column)| shares_of(*noise, *design, *n, row * 10 + column))
+                .map(|(n, column)| study_shares(*noise, *design, *n, row * 10 + column))
                 .collect::<Vec<_>>()
         })
         .collect();
@@ -121,14 +122,14 @@ pub(crate) fn section() -> String {
     let coverage = [exact.to_vec(), rows(&|f| percent(f[0]))].concat();
     format!(
         "### Coverage\n\n\
-         Intervals that contain the true ratio, in percent of {DATA_SETS} studies.\n\n{}\n\
+         Percentage of intervals that contain the true ratio, in {DATA_SETS} studies.\n\n{}\n\
          ### False verdicts\n\n\
-         Studies of A against A with *better* or *worse* for one or more of {METRICS} metrics after \
-         Holm's\ncorrection, in percent, without a threshold. With 6 or 7 pairs and {METRICS} metrics \
-         no verdict is possible.\n\n{}\n\
+         Percentage of studies of A against A in which at least one of {METRICS} metrics is \
+         *better* or *worse*\nafter Holm's correction, without a threshold. With 6 or 7 pairs and \
+         {METRICS} metrics, no\nverdict is possible.\n\n{}\n\
          ### Power\n\n\
-         Studies in which a B that is 5 % slower is *worse*, in percent: one metric / each of \
-         {METRICS} with\nHolm's correction.\n\n{}",
+         Percentage of studies in which a B that is 5 % slower is *worse*: one metric / each of \
+         {METRICS} metrics\nwith Holm's correction.\n\n{}",
         table(&columns, &coverage),
         table(&columns, &rows(&|f| percent(f[1]))),
         table(

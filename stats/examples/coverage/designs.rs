@@ -1,35 +1,35 @@
-//! Simulated studies: what the runs of a study measure, and which of them are runs of A and of B.
+//! Simulated studies: what their runs measure, and which runs are A and which are B.
 
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 
-/// Metrics of a run, with a correlation of 0.7.
+/// Number of metrics per run, with a correlation of 0.7.
 pub(crate) const METRICS: usize = 6;
 const CORRELATION: f64 = 0.7;
 
-/// How runs of the same thing differ.
+/// How repeats of the same test vary.
 #[derive(Clone, Copy)]
 pub(crate) enum Noise {
-    /// Standard deviation 3 %.
+    /// Normal with a standard deviation of 3 %.
     Normal,
-    /// Standard deviation of the logarithm 0.05.
+    /// Log-normal; the logarithm has a standard deviation of 0.05.
     LogNormal,
     /// 30 % of the runs are 10 % slower; standard deviation 1 %.
     Bimodal,
-    /// Slower by 10 % from the first to the last run of the study; standard deviation 2 %.
+    /// The study slows down by 10 % from its first to its last run; standard deviation 2 %.
     Drifting,
     /// Successive runs have a correlation of 0.8; standard deviation 3 %.
     Autocorrelated,
-    /// A: normal, 3 %. B: an exponential tail of 10 % to one side, with the same median.
+    /// A: normal, 3 %. B: one-sided exponential tail of 10 %, with the same median.
     OtherShape,
 }
 
 /// Which runs of a study are A and which are B.
 #[derive(Clone, Copy)]
 pub(crate) enum Design {
-    /// Blocks of one A and one B in random order.
+    /// Blocks of one A and one B, in random order.
     RandomPairs,
     /// Pairs in which A is always first.
     OrderedPairs,
@@ -51,7 +51,7 @@ impl Noise {
         }
     }
 
-    /// Value of a run from a normal number with mean 0 and variance 1.
+    /// Converts a normal number with mean 0 and variance 1 into the value of a run.
     fn value(self, z: f64, progress: f64, is_b: bool) -> f64 {
         match self {
             Self::Normal | Self::Autocorrelated => 1.0 + 0.03 * z,
@@ -78,7 +78,7 @@ impl Noise {
         }
     }
 
-    fn correlation_of_runs(self) -> f64 {
+    fn run_correlation(self) -> f64 {
         if matches!(self, Self::Autocorrelated) {
             0.8
         } else {
@@ -101,7 +101,7 @@ impl Design {
         matches!(self, Self::RandomPairs | Self::OrderedPairs)
     }
 
-    /// Whether each run of a study is one of B.
+    /// Whether each run of a study is a B.
     fn labels(self, n: usize, random: &mut StdRng) -> Vec<bool> {
         let pair = |is_b_first: bool| [is_b_first, !is_b_first];
         match self {
@@ -118,7 +118,7 @@ impl Design {
     }
 }
 
-/// Metrics of A's and B's runs: of each metric, the values of A and of B in the order of the runs.
+/// Values of A and B for each metric, in run order.
 pub(crate) fn study(
     noise: Noise,
     design: Design,
@@ -126,7 +126,7 @@ pub(crate) fn study(
     random: &mut StdRng,
 ) -> [[Vec<f64>; 2]; METRICS] {
     let labels = design.labels(n, random);
-    let series: [Vec<f64>; METRICS] = correlated_series(noise.correlation_of_runs(), 2 * n, random);
+    let series: [Vec<f64>; METRICS] = correlated_series(noise.run_correlation(), 2 * n, random);
     series.map(|series| {
         let mut values = [Vec::with_capacity(n), Vec::with_capacity(n)];
         for (index, (z, is_b)) in series.iter().zip(&labels).enumerate() {
@@ -137,7 +137,7 @@ pub(crate) fn study(
     })
 }
 
-/// Normal series with mean 0 and variance 1, each an AR(1), correlated with each other.
+/// Normal AR(1) series with mean 0 and variance 1 that are correlated with each other.
 fn correlated_series(
     autocorrelation: f64,
     length: usize,
@@ -153,7 +153,7 @@ fn correlated_series(
     })
 }
 
-/// Stationary normal series with mean 0 and variance 1.
+/// A stationary normal series with mean 0 and variance 1.
 pub(crate) fn ar1(autocorrelation: f64, length: usize, random: &mut impl Rng) -> Vec<f64> {
     let mut last: f64 = StandardNormal.sample(random);
     let innovation = (1.0 - autocorrelation * autocorrelation).sqrt();

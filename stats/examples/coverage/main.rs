@@ -1,9 +1,9 @@
-//! Simulates studies with a known truth and prints how often the methods are right, as Markdown:
+//! Simulates studies with a known truth and prints, as Markdown, how often the methods are right:
 //!
 //!     cargo run --release -p leadline-stats --example coverage [docs/comparison.md]
 //!
-//! With a file, replaces the text between its markers. The random numbers are seeded: the figures
-//! do not depend on the machine or the number of threads.
+//! If a file is given, replaces the text between its markers. The random numbers are seeded, so the
+//! figures do not depend on the machine or the number of threads.
 
 #![allow(clippy::print_stdout, reason = "prints the tables")]
 

@@ -1,14 +1,13 @@
-//! Runs simulated data sets on all processors and counts outcomes.
+//! Runs simulated data sets on all CPUs and counts the outcomes.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Of each row of a table.
+/// Number of data sets for each row of a table.
 pub(crate) const DATA_SETS: u64 = 10_000;
 
-/// Share of the data sets in which each outcome occurred, in percent. Each data set has its own
-/// seed.
+/// Percentage of the data sets in which each outcome occurred. Each data set has a separate seed.
 pub(crate) fn shares<const K: usize>(
     seed: u64,
     outcomes: impl Fn(&mut StdRng) -> [bool; K] + Sync,
@@ -41,7 +40,7 @@ pub(crate) fn shares<const K: usize>(
     })
 }
 
-/// A Markdown table.
+/// Formats a Markdown table.
 pub(crate) fn table(columns: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let header: Vec<String> = columns.iter().map(|c| (*c).to_owned()).collect();

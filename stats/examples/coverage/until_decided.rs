@@ -1,4 +1,4 @@
-//! Studies with several looks, and the number of runs that an undecided comparison is promised.
+//! Studies with multiple looks, and the number of runs recommended for an undecided comparison.
 
 use crate::comparisons::{SLOWDOWN, THRESHOLD, compare_at};
 use crate::designs::{Design, METRICS, Noise, study};
@@ -12,8 +12,8 @@ use rand::rngs::StdRng;
 
 const FIRST: usize = 6;
 const LAST: usize = 30;
-/// Promises of more runs are not simulated.
-const MOST: usize = 50;
+/// Larger recommended numbers of runs are not simulated.
+const MAX_RECOMMENDED: usize = 50;
 
 use Design::{RandomGroups, RandomPairs};
 use Noise::{Autocorrelated, Bimodal, Drifting, LogNormal, Normal};
@@ -38,7 +38,7 @@ fn is_better_or_worse(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Better | Verdict::Worse)
 }
 
-/// The first verdict, and the runs it took.
+/// Returns the first verdict and the number of runs that it took.
 fn decide(design: Design, a: &[f64], b: &[f64], looks: &[Look]) -> (Verdict, usize) {
     let outcomes = looks.iter().map(|look| {
         let values = [&a[..look.runs], &b[..look.runs]];
@@ -55,7 +55,7 @@ fn decide(design: Design, a: &[f64], b: &[f64], looks: &[Look]) -> (Verdict, usi
     last
 }
 
-/// Whether any of the metrics is better or worse at any look.
+/// Whether any metric is better or worse at any look.
 fn any_false(design: Design, metrics: &[[Vec<f64>; 2]; METRICS], looks: &[Look]) -> bool {
     looks.iter().any(|look| {
         let ratios = metrics
@@ -77,7 +77,8 @@ fn times(values: &[f64], factor: f64) -> Vec<f64> {
     values.iter().map(|value| value * factor).collect()
 }
 
-/// Runs until decided: false verdicts without and with spending, false equivalence, power.
+/// Sequential comparisons: false verdicts with and without alpha spending, false equivalence,
+/// power.
 fn sequential_row(noise: Noise, design: Design, seed: u64) -> Vec<String> {
     let sizes = schedule(FIRST, LAST);
     let spending = looks(&sizes, kind(design));
@@ -127,7 +128,7 @@ fn sequential_row(noise: Noise, design: Design, seed: u64) -> Vec<String> {
         .collect()
 }
 
-/// Mean of a number up to 127, from the same data sets as `shares`.
+/// Mean of a number up to 127, using the same data sets as `shares`.
 fn mean(seed: u64, number: impl Fn(&mut StdRng) -> usize + Sync) -> f64 {
     let bits = shares(seed, |random| {
         let number = number(random);
@@ -137,19 +138,19 @@ fn mean(seed: u64, number: impl Fn(&mut StdRng) -> usize + Sync) -> f64 {
     (0..).zip(&bits).map(value).sum()
 }
 
-/// A first study of `first` runs promises a number of runs; how often do that many find 5 %, in a
-/// new study and when the undecided first one is continued?
-fn promise_row(noise: Noise, design: Design, first: usize, seed: u64) -> Vec<String> {
+/// A first study of `first` runs yields a recommended number of runs. How often does that number
+/// detect a 5 % difference, in a new study and when an undecided first study is continued?
+fn recommendation_row(noise: Noise, design: Design, first: usize, seed: u64) -> Vec<String> {
     let goal = Goal {
-        max_runs: MOST,
+        max_runs: MAX_RECOMMENDED,
         ..Goal::default()
     };
-    let promised = |a: &[f64], b: &[f64]| {
+    let recommended = |a: &[f64], b: &[f64]| {
         let spread = if design.is_paired() {
             let pairs: Vec<_> = a.iter().copied().zip(b.iter().copied()).collect();
-            Spread::of_pairs(&pairs)
+            Spread::from_pairs(&pairs)
         } else {
-            Spread::of_groups(a, b)
+            Spread::from_groups(a, b)
         };
         let spread = spread.expect("positive values");
         let difference = spread
@@ -165,7 +166,7 @@ fn promise_row(noise: Noise, design: Design, first: usize, seed: u64) -> Vec<Str
         let [[a, b], ..] = study(noise, design, goal.max_runs, random);
         let b = times(&b, SLOWDOWN);
         let of_first = verdict(design, [&a[..first], &b[..first]], &look(first));
-        let (runs, equivalence) = promised(&a[..first], &b[..first]);
+        let (runs, equivalence) = recommended(&a[..first], &b[..first]);
         let [[c, d], ..] = study(noise, design, goal.max_runs, random);
         let same = equivalence.map(|n| {
             let ratio = compare_at(design, &c[..n], &d[..n], CONFIDENCE);
@@ -185,7 +186,7 @@ fn promise_row(noise: Noise, design: Design, first: usize, seed: u64) -> Vec<Str
     });
     let runs = mean(seed, |random| {
         let [[a, b], ..] = study(noise, design, goal.max_runs, random);
-        promised(&a[..first], &b[..first]).0
+        recommended(&a[..first], &b[..first]).0
     });
     let share = |part: f64, of: f64| {
         if of < 1.0 {
@@ -227,35 +228,35 @@ pub(crate) fn section() -> String {
         "power of one look",
         "mean runs",
     ];
-    let promise = [6, 10].map(|first| {
+    let recommendations = [6, 10].map(|first| {
         rows(
-            &|noise, design, seed| promise_row(noise, design, first, seed),
+            &|noise, design, seed| recommendation_row(noise, design, first, seed),
             2000 + first as u64 * 50,
         )
     });
-    let promise_columns = [
+    let recommendation_columns = [
         "runs",
         "design",
         "first",
-        "promised",
+        "recommended",
         "found",
         "found, continued",
         "equivalent",
     ];
     format!(
         "### Until decided\n\n\
-         Looks at {:?} pairs or runs of each group, {DATA_SETS} studies, in percent. A against A: \
-         better\nor worse at any look with 95 % at each, with spending, with spending and Holm's \
-         correction for\n{METRICS} metrics; *equivalent* for a true ratio equal to the threshold. \
-         5 % slower: *worse* with looks and\nwith one comparison of {LAST}, and the mean number of \
-         pairs or runs until decided.\n\n{}\n\
-         ### Promised numbers of runs\n\n\
-         From the spread of the first runs: mean number that is promised for 5 %, and how often it \
-         finds 5 %\nin a new study and when an undecided first one is continued; and how often the \
-         number promised\nfor equivalence within 5 % gives *equivalent* for a true ratio of 1 \
-         (where it is at most {MOST}). In percent.\n\n{}",
+         Looks at {:?} pairs or runs per group, in percent of {DATA_SETS} studies. For A compared \
+         with A:\n*better* or *worse* at any look, with 95 % at each look, with alpha spending, and \
+         with alpha spending\nand Holm's correction for {METRICS} metrics; and *equivalent* if the \
+         true ratio equals the threshold.\nFor a B that is 5 % slower: *worse* with looks and with \
+         a single comparison of {LAST}, and the mean\nnumber of pairs or runs until decided.\n\n{}\n\
+         ### Recommended numbers of runs\n\n\
+         Based on the spread of the first runs: the mean number recommended to detect 5 %, and how \
+         often it\ndetects 5 %, in a new study and when an undecided first study is continued; and \
+         how often the number\nrecommended for equivalence within 5 % results in *equivalent* if \
+         the true ratio is 1 (if the number is\nat most {MAX_RECOMMENDED}). In percent.\n\n{}",
         schedule(FIRST, LAST),
         table(&columns, &sequential),
-        table(&promise_columns, &promise.concat()),
+        table(&recommendation_columns, &recommendations.concat()),
     )
 }

@@ -39,7 +39,7 @@ pub(crate) fn render(assessment: &Assessment, rules: &[RuleResult], width: usize
     for result in rules {
         let style = outcome_style(result.outcome);
         let text = format!("{}: {}", result.rule, result.sentence);
-        out.styled_field(style, result.outcome.word(), &text);
+        out.styled_field(style, result.outcome.as_str(), &text);
     }
     out.into_text()
 }

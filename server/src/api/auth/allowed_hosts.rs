@@ -1,4 +1,4 @@
-//! Checks of the `Host` and `Origin` headers. Pure.
+//! Validation of the `Host` and `Origin` headers. Pure.
 
 use crate::api::problem::ApiError;
 use axum::http::{
@@ -7,7 +7,7 @@ use axum::http::{
 };
 use std::{collections::BTreeSet, net::IpAddr};
 
-/// Allowed values of `Host`, lower case and without port: the port may differ behind port
+/// Allowed values of `Host`, in lower case and without the port, which may differ behind port
 /// forwarding.
 #[derive(Clone, Debug)]
 pub(crate) struct AllowedHosts(BTreeSet<String>);
@@ -36,7 +36,7 @@ impl AllowedHosts {
             [host] => host.to_str().unwrap_or_default(),
             _ => "",
         };
-        // A request target in absolute form (`GET http://name/`) has a host as well.
+        // A request target in absolute form (`GET http://name/`) also contains a host.
         let uri_matches = match uri.authority() {
             Some(authority) => authority.as_str().eq_ignore_ascii_case(host),
             None => true,

@@ -1,4 +1,4 @@
-//! Calls that open and end sessions. `/login` itself is a page of the application.
+//! Endpoints that open and close sessions. `/login` itself is a page of the web application.
 
 use crate::api::{
     auth::{Auth, scope::Scope, sessions::LIFETIME},
@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields, default)]
 struct Login {
     token: Option<String>,
-    /// Of a sign-in link.
+    /// From a sign-in link.
     ticket: Option<String>,
 }
 
@@ -38,12 +38,12 @@ pub(crate) async fn login(
             .scope(token.trim())
             .filter(|scope| *scope != Scope::Metrics)
             .ok_or_else(|| {
-                rejected("This token does not sign in. Use the one in the file token of the data directory.")
+                rejected("This token cannot be used to sign in. Use the one in DATA_DIR/token.")
             })?,
         (None, Some(ticket)) if auth.sessions()?.use_link(ticket) => Scope::Full,
         (None, Some(_)) => {
             return Err(rejected(
-                "This link was used before, or is older than an hour. Run `leadline login` on the host of the server for a new one.",
+                "This link has already been used or has expired. Run `leadline login` on the server's host to create a new one.",
             ));
         }
         _ => return Err(rejected("Send either a token or a ticket.")),
@@ -69,7 +69,7 @@ fn rejected(detail: &str) -> ApiError {
     }
 }
 
-/// `POST /logout`: ends the session of the cookie.
+/// `POST /logout`: closes the session identified by the cookie.
 pub(crate) async fn logout(
     State(auth): State<Auth>,
     headers: HeaderMap,
@@ -82,16 +82,16 @@ pub(crate) async fn logout(
     Ok((StatusCode::NO_CONTENT, jar.remove(removed)))
 }
 
-/// Who is signed in.
+/// Permissions of the caller.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SessionState {
     /// Whether the caller may change anything.
     read_only: bool,
-    /// Whether there is a session to end: false with `--no-auth` and for bearer tokens.
+    /// Whether there is a session to sign out of: false with `--no-auth` and for bearer tokens.
     can_sign_out: bool,
 }
 
-/// Get what the caller may do
+/// Get the caller's permissions
 #[utoipa::path(get, path = "/session", tag = "server",
     responses((status = 200, body = SessionState), ProblemResponses))]
 pub(crate) async fn get_session(
@@ -108,7 +108,7 @@ pub(crate) async fn get_session(
 /// A link that signs in one browser.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct LoginLink {
-    /// Path with a ticket that is valid once, for an hour.
+    /// Path with a ticket that can be used once, within an hour.
     path: String,
 }
 

@@ -1,19 +1,19 @@
-//! What a token permits.
+//! Permissions granted by a token.
 
 use axum::http::Method;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Scope {
-    /// All calls.
+    /// All endpoints.
     Full,
-    /// Calls that change nothing.
+    /// Read-only requests.
     Read,
-    /// The metrics only.
+    /// Metrics only.
     Metrics,
 }
 
 impl Scope {
-    /// `path`: as in the request, such as `/api/v1/runs`.
+    /// `path` is the path of the request, such as `/api/v1/runs`.
     pub(crate) fn permits(self, method: &Method, path: &str) -> bool {
         match self {
             Self::Full => true,
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_by_scope() {
+    fn permissions_by_scope() {
         for (method, path, read, metrics) in [
             (Method::GET, "/api/v1/runs", true, false),
             (Method::GET, "/api/v1/metrics", true, true),

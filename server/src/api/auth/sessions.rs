@@ -1,5 +1,5 @@
-//! Sessions of browsers, and links that open one. A cookie contains a random secret, not the token:
-//! browsers send cookies to all ports of a host.
+//! Browser sessions, and the links that open them. A cookie contains a random secret instead of the
+//! token, because browsers send cookies to all ports of a host.
 
 use crate::{
     api::auth::{
@@ -21,7 +21,7 @@ use std::{
 
 pub(crate) const LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) const LINK_LIFETIME: Duration = Duration::from_secs(60 * 60);
-/// More than browsers of one team; the oldest ones end.
+/// Enough for one team. At the limit, the oldest sessions are evicted.
 const MAX_SESSIONS: usize = 1000;
 const MAX_LINKS: usize = 16;
 /// 256 bits.
@@ -38,15 +38,15 @@ struct Session {
 pub(crate) struct Sessions {
     store: Store,
     open: Arc<Mutex<HashMap<Digest, Session>>>,
-    /// Hashes of the tickets of unused links, with their expiry.
+    /// Hashes of unused link tickets, with their expiration times.
     links: Arc<Mutex<HashMap<Digest, u64>>>,
 }
 
 impl Sessions {
-    /// Loads the sessions that were opened with the present tokens.
+    /// Loads the sessions that were opened with the current tokens.
     ///
     /// # Errors
-    /// Errors of the store.
+    /// Store errors.
     pub(crate) async fn load(store: Store, tokens: &Tokens) -> anyhow::Result<Self> {
         let mut open = HashMap::new();
         for stored in store.sessions(now_ms()).await? {
@@ -75,7 +75,8 @@ impl Sessions {
         })
     }
 
-    /// Opens a session and returns its secret. If it cannot be stored, it ends with the server.
+    /// Opens a session and returns its secret. A session that cannot be stored lasts until the
+    /// server stops.
     pub(crate) async fn open(&self, tokens: &Tokens, scope: Scope) -> anyhow::Result<String> {
         let secret = random_secret()?;
         let id = digest(secret.as_bytes());
@@ -105,7 +106,7 @@ impl Sessions {
                 expires_at_ms,
             };
             if let Err(error) = self.store.add_session(stored).await {
-                tracing::warn!(%error, "a session could not be stored and ends with the server");
+                tracing::warn!(%error, "cannot store a session: it will be lost when the server stops");
             }
         }
         Ok(secret)
@@ -126,11 +127,11 @@ impl Sessions {
 
     async fn forget(&self, id: Digest) {
         if let Err(error) = self.store.remove_session(id).await {
-            tracing::warn!(%error, "an ended session could not be removed from the database");
+            tracing::warn!(%error, "cannot remove a closed session from the database");
         }
     }
 
-    /// Returns the ticket of a link that signs in once.
+    /// Returns the ticket of a single-use sign-in link.
     pub(crate) fn new_link(&self) -> anyhow::Result<String> {
         let ticket = random_secret()?;
         let mut links = locked(&self.links);
@@ -148,7 +149,7 @@ impl Sessions {
         Ok(ticket)
     }
 
-    /// Returns true once for each ticket.
+    /// Returns true the first time a ticket is used.
     pub(crate) fn use_link(&self, ticket: &str) -> bool {
         let expires_at_ms = locked(&self.links).remove(&digest(ticket.as_bytes()));
         expires_at_ms.is_some_and(|expires_at_ms| expires_at_ms > now_ms())
@@ -161,7 +162,7 @@ fn random_secret() -> anyhow::Result<String> {
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The maps are never left half changed.
+/// The maps are never left partially updated.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The access token, stored in a file of the data directory.
+//! The access token, stored in a file in the data directory.
 
 use anyhow::Context;
 use rand::{TryRng, rngs::SysRng};
@@ -11,10 +11,10 @@ use std::{
 
 /// 128 bits of randomness.
 const RANDOM_BYTES: usize = 16;
-/// Readable by the owner only.
+/// Readable only by the owner.
 const MODE: u32 = 0o600;
 
-/// Returns true if the token needs no escaping in headers, cookies and URLs.
+/// Whether the token needs no escaping in headers, cookies and URLs.
 pub(crate) fn is_valid_token(token: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     !token.is_empty() && token.bytes().all(allowed)
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn token_is_created_once_and_readable_by_the_owner_only() {
+    fn token_is_created_once_and_readable_only_by_the_owner() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("token");
         let token = load_or_create(&path).unwrap();

@@ -1,4 +1,4 @@
-//! The tokens of the server.
+//! The server's tokens.
 
 use crate::{api::auth::scope::Scope, store::sessions::Digest};
 use constant_time_eq::constant_time_eq;
@@ -12,7 +12,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// `None` for a wrong token.
+    /// Returns `None` for a wrong token.
     pub(crate) fn scope(&self, candidate: &str) -> Option<Scope> {
         let known = [
             (Some(&self.full), Scope::Full),
@@ -20,14 +20,14 @@ impl Tokens {
             (self.metrics.as_ref(), Scope::Metrics),
         ];
         let is_same = |token: &String| constant_time_eq(token.as_bytes(), candidate.as_bytes());
-        // No early exit: the time must not depend on the token.
+        // No early return, so that the time does not depend on the token.
         known.into_iter().fold(None, |found, (token, scope)| {
             let is_found = token.is_some_and(is_same);
             found.or(is_found.then_some(scope))
         })
     }
 
-    /// Hash of the token that opens sessions of a scope.
+    /// Hash of the token whose sessions have this scope.
     pub(crate) fn digest(&self, scope: Scope) -> Option<Digest> {
         let token = match scope {
             Scope::Full => Some(&self.full),

@@ -1,4 +1,4 @@
-//! A WebSocket that the server only sends to. Sockets of clients that stop reading are closed.
+//! A send-only WebSocket. It is closed if the client stops reading.
 
 use crate::runs::state::ServerPhase;
 use axum::{
@@ -14,19 +14,19 @@ use tokio::{
 
 /// Timeout for one send.
 pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time for the close handshake.
+/// Timeout for the close handshake.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// Bytes. Clients send control frames only.
+/// In bytes. Clients send only control frames.
 const MAX_FRAME: usize = 1024;
-/// The default of 128 KiB per socket would be most of the memory of a thousand viewers.
+/// With the default of 128 KiB per socket, a thousand viewers would use most of the memory.
 const READ_BUFFER: usize = 4 * 1024;
-/// The buffers of the kernel hide for long that a client has stopped reading, but it does not answer
-/// pings: closed after at most 10 s.
+/// Kernel buffers can hide for a long time that a client has stopped reading, but such a client
+/// does not respond to pings. It is disconnected after at most 10 s.
 const PING_PERIOD: Duration = Duration::from_millis(2500);
 const MAX_UNANSWERED: u32 = 3;
 
-/// Interval of heartbeats. Browsers answer ping frames without showing them to pages, so a
-/// heartbeat is a message.
+/// Heartbeat interval. Browsers respond to ping frames without exposing them to pages, so
+/// heartbeats are messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heartbeat(pub Duration);
 
@@ -36,11 +36,11 @@ pub(crate) struct Socket {
     interval: Interval,
     heartbeat: Utf8Bytes,
     pings: Interval,
-    /// Pings since the last answer.
+    /// Pings since the last pong.
     unanswered: u32,
 }
 
-/// Limits the frames that clients may send, and the memory for them.
+/// Limits the size of client frames and the memory for them.
 pub(crate) fn small_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_frame_size(MAX_FRAME)
@@ -50,11 +50,11 @@ pub(crate) fn small_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
 
 /// Completes when the server closes all streams.
 pub(crate) async fn until_closed(phase: &mut watch::Receiver<ServerPhase>) {
-    // Fails only if the sender is dropped; it lives as long as the server.
+    // Fails only if the sender is dropped, but it lives as long as the server.
     let _ = phase.wait_for(|phase| *phase == ServerPhase::Closed).await;
 }
 
-/// First tick after one period.
+/// An interval whose first tick is after one period.
 fn later(period: Duration) -> Interval {
     let mut interval = interval(period);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -81,12 +81,12 @@ impl Socket {
         }
     }
 
-    /// Returns false if the client is disconnected or too slow.
+    /// Returns false if the client has disconnected or is too slow.
     pub(crate) async fn send(&mut self, text: &str) -> bool {
         self.send_message(Message::text(text)).await
     }
 
-    /// The same for a heartbeat, which is also the first message.
+    /// Sends a heartbeat, which is also the first message. Returns like `send`.
     pub(crate) async fn send_heartbeat(&mut self) -> bool {
         self.send_message(Message::Text(self.heartbeat.clone()))
             .await
@@ -106,7 +106,7 @@ impl Socket {
     pub(crate) async fn keep_alive(&mut self) {
         loop {
             tokio::select! {
-                // Answers are read before the next ping is counted.
+                // Pongs are read before the next ping is counted.
                 biased;
                 received = self.socket.recv() => match received {
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return,
@@ -129,7 +129,7 @@ impl Socket {
         }
     }
 
-    /// Sends a close frame and waits for the client's.
+    /// Sends a close frame and waits for the client's close frame.
     pub(crate) async fn close(&mut self, code: u16, reason: &'static str) {
         let frame = CloseFrame {
             code,

@@ -1,8 +1,8 @@
 //! Aggregates samples and rollups into buckets. Pure.
 //!
-//! The mean of a bucket is computed from its counts per time, from its merged latency histogram, or
-//! as the time average of a gauge. Min and max are values of single sampling windows, so short
-//! stalls stay visible at any zoom.
+//! The mean of a bucket is computed from its counts and duration, from its merged latency
+//! histogram, or as the time average of a gauge. Min and max are values of individual sampling
+//! windows, so that short stalls are visible at any zoom level.
 
 use crate::rollups::{
     LEVELS,
@@ -22,13 +22,13 @@ pub(crate) struct Grid {
     pub bucket_ms: f64,
     /// Number of buckets.
     pub buckets: usize,
-    /// Length of the rollups that the buckets consist of, in sampling intervals.
+    /// Length of the rollups that make up the buckets, in sampling intervals. `None` for samples.
     pub rollup: Option<u32>,
 }
 
 impl Grid {
-    /// Buckets consist of rollups if they would be at least `shortest` windows long. They begin where
-    /// a rollup begins.
+    /// Uses rollups if the buckets would be at least `shortest` windows long. Such buckets are
+    /// aligned with rollups.
     pub(crate) fn new(
         from_ms: f64,
         to_ms: f64,
@@ -91,8 +91,8 @@ impl SeriesBuilder {
         }
     }
 
-    /// Adds a sample. The midpoint of its window determines its bucket, because windows can end
-    /// slightly late.
+    /// Adds a sample. Its bucket is determined by the midpoint of its window, because windows can
+    /// end slightly late.
     pub(crate) fn push(&mut self, midpoint_ms: f64, sample: &Sample) {
         if sample.window_ms > 0.0
             && let Some(bucket) = self.bucket(midpoint_ms)
@@ -121,7 +121,7 @@ impl SeriesBuilder {
         }
     }
 
-    /// The bucket at a time; `None` if it is out of range.
+    /// Returns the bucket at a time, or `None` if it is out of range.
     fn bucket(&mut self, t_ms: f64) -> Option<&mut Aggregate> {
         let index = (t_ms - self.grid.from_ms) / self.grid.bucket_ms;
         if !(0.0..self.grid.buckets as f64).contains(&index) {
@@ -147,7 +147,7 @@ impl SeriesBuilder {
     }
 }
 
-/// `per_ms`: counts per millisecond, or the time average of a gauge.
+/// `per_ms` is the count per millisecond, or the time average of a gauge.
 fn mean(value: WindowValue, per_ms: f64, latencies: &Buckets) -> Option<f64> {
     match value {
         WindowValue::Count(_) => Some(per_ms * 1e3),
@@ -163,7 +163,7 @@ mod tests {
     use leadline_protocol::counters::{IoCounts, Memory};
     use leadline_protocol::phase::Phase;
 
-    /// A window of 100 ms with 4 KiB reads of one latency.
+    /// A 100 ms window with 4 KiB reads of one latency.
     fn sample(reads: u64, bucket: u32, dirty: Option<u64>) -> Sample {
         let lat_ns = if reads > 0 {
             vec![(bucket, reads)]
@@ -206,7 +206,7 @@ mod tests {
         series.finish()
     }
 
-    /// `expected`: min, mean and max of each bucket.
+    /// `expected` is the min, mean and max of each bucket.
     fn check(series: &Series, name: &str, expected: &[Option<[f64; 3]>]) {
         let column = series.columns.iter().find(|column| column.name == name);
         let column = column.unwrap();
