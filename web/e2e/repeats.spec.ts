@@ -1,5 +1,5 @@
-// From two runs of the history to an answer with an interval: repeated in random order, compared
-// as groups.
+// Two runs from the history are repeated in random order and compared as groups, which gives their
+// difference an interval.
 import AxeBuilder from '@axe-core/playwright';
 import { expect, shortRun, test } from './server';
 

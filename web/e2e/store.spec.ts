@@ -1,4 +1,4 @@
-// The notice that results cannot be stored, on a server whose database was moved away.
+// The notice that results cannot be stored, shown after the server's database was moved away.
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';

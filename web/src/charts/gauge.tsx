@@ -1,4 +1,4 @@
-// The depth gauge: a cross-section of the host with the I/O that passed each layer boundary. The
+// The depth gauge: a cross-section of the host with the I/O that crossed each layer boundary. The
 // lead marks the layer that served the most bytes. Live runs, finished runs and comparisons use the
 // same drawing.
 import { memo, useId } from 'react';

@@ -260,7 +260,7 @@ function optionsOf(
   };
 }
 
-/** Labels alternate between left and right, so that those of close thresholds do not overlap. */
+/** Labels alternate between left and right, so that labels of nearby thresholds do not overlap. */
 function annotationsOf({ thresholds = [], format }: ChartPanel): AnnotationOptions<'line'>[] {
   return thresholds.map(({ label, value }, i) => ({
     type: 'line',

@@ -114,7 +114,7 @@ export function toDocument({
   };
 }
 
-/** Rows without an option or values are left out. */
+/** Rows without an option or values are omitted. */
 const sweepAxes = (sweep: readonly SweepField[]) =>
   sweep
     .map(({ option, values }) => ({

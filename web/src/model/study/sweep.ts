@@ -5,7 +5,7 @@ export type SweepMetric = 'iops' | 'bytes_per_second' | 'lat_p99_ns';
 
 export interface SweepAxis {
   option: string;
-  /** In the order of the steps. */
+  /** In step order. */
   values: string[];
 }
 

@@ -56,7 +56,7 @@ it('filters and sorts on the server, and keeps both in the URL', async () => {
   );
 });
 
-it('keeps a space between words, and follows changes of the URL', async () => {
+it('keeps a space between words, and follows URL changes', async () => {
   answer([run(3)]);
   const { router } = showPage(HistoryPage, '/runs');
   const field = await screen.findByRole('searchbox', { name: 'Filter runs' });
@@ -81,7 +81,7 @@ it('compares two to eight selected runs', async () => {
   );
 });
 
-it('keeps the selection of runs that another order has not loaded yet', async () => {
+it('keeps selected runs that are not loaded after the sort order changes', async () => {
   let listed = [run(3), run(2), run(1)];
   serve({ 'GET /api/v1/runs': () => ({ runs: listed, next_cursor: null, total: 3 }) });
   showPage(HistoryPage, '/runs');

@@ -1,4 +1,4 @@
-// Form for a study: its steps, the run form for the selected step, and the settings of the study.
+// Form for a study: its steps, the run form for the selected step, and the study settings.
 import { Button, Checkbox, NumberInput, Textarea } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { startStudy } from '../../api/start';

@@ -18,7 +18,7 @@ export function useRerun(run: Run) {
     onSuccess: useOpenRun(),
     onError: (error, { patch }) => {
       notifyError(error);
-      // The form shows what is overwritten, and asks again.
+      // The form shows what would be overwritten and asks for a new confirmation.
       if (needsConfirmation(error) && !patch) {
         void navigate({ to: '/new', search: { from: String(run.number) } });
       }
@@ -60,7 +60,7 @@ export function useRunField<Field extends EditableField>(run: Run, field: Field)
       ),
     onError: (error) => {
       notifyError(error);
-      // Somebody else may have changed the run: the next attempt knows their change.
+      // The run may have been changed elsewhere. Reload it, so that the next attempt succeeds.
       void queryClient.invalidateQueries({ queryKey: runQuery(run.number).queryKey });
     },
   });

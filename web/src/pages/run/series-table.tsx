@@ -21,7 +21,7 @@ export function SeriesTable({ view, panels, chartGroup }: SeriesTableProps) {
         region="series-table"
         label="Samples"
         corner="Time"
-        heads={columns.map(
+        headers={columns.map(
           ({ panel, line }) => `${panel.title.replace(/ \(.*/, '')}: ${line.label}`,
         )}
         rows={Array.from({ length: view.length }, (_, index) => ({

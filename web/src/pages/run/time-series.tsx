@@ -1,5 +1,5 @@
 // Time series of the run as charts or as a table. Long finished runs load buckets for the visible
-// range from the server, all others draw the fold.
+// range from the server; all other runs are drawn from the fold.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';

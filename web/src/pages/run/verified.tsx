@@ -1,4 +1,4 @@
-// Blocks that were read back (`verify`), and those that are bad.
+// Blocks that were read back (`verify`), and the bad ones among them.
 import type { BadBlock, JobReport, VerifyReport } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { bytes, count, text } from '../../model/format/numbers';
@@ -32,7 +32,7 @@ function VerifiedCard({ job, verify, isOnly }: VerifiedCardProps) {
           <NamedRows
             label={`Bad blocks of ${job.name}`}
             corner="Offset"
-            heads={['Damage', 'Details', 'First bad sector', 'Path']}
+            headers={['Damage', 'Details', 'First bad sector', 'Path']}
             rows={verify.failures.map(rowOf)}
             className="left"
           />

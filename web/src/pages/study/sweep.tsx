@@ -68,7 +68,7 @@ function SweepTable({ results, axis }: { results: readonly StepStatistics[]; axi
         className="sweep"
         label="Medians of the sweep"
         corner={axis.option}
-        heads={axis.values}
+        headers={axis.values}
         rows={lines.map(({ label, points }) => ({
           key: label,
           name: label || 'all',
