@@ -1,4 +1,4 @@
-// Rules for files other than code: migrations, documents, container files.
+// Rules for migrations, documents and container files.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

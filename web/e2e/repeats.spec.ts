@@ -3,7 +3,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, shortRun, test } from './server';
 
-test('two runs are repeated and compared in four clicks', async ({ signedIn: page, server }) => {
+test('repeats and compares two runs in four clicks', async ({ signedIn: page, server }) => {
   test.setTimeout(120_000);
   const options = { runtime: '200ms', ioengine: 'null' };
   const numbers: number[] = [];

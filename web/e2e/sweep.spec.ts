@@ -2,7 +2,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from './server';
 
-test('a sweep is entered, runs and shows its table', async ({ signedIn: page, server }) => {
+test('a sweep is entered, runs, and shows its results', async ({ signedIn: page, server }) => {
   test.setTimeout(45_000);
   await page.goto(`${server.url}/new?study=1`);
   await page

@@ -1,4 +1,4 @@
-// Keeps cached queries current: applies frames of the feed to them and invalidates them after a
+// Keeps cached queries current: applies feed frames to them and invalidates them after a
 // reconnect.
 import type { InfiniteData, Query } from '@tanstack/react-query';
 import { type FeedFrame, onFeed, onFeedConnected } from './feed';

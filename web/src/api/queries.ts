@@ -63,7 +63,7 @@ export const sessionQuery = generated.getSessionOptions();
 
 export const runQuery = (n: number) => generated.getRunOptions({ path: { n } });
 
-/** Buckets of a finished run; times in ms since the start of the measurement. */
+/** Series buckets of a finished run; times are in ms since the start of the measurement. */
 export const seriesQuery = (
   n: number,
   range: { from_ms?: number; to_ms?: number },

@@ -26,7 +26,7 @@ const MAX_SILENCE = 2.5;
 /** Timeout for the first heartbeat, which the server sends immediately. */
 const FIRST_FRAME_TIMEOUT_MS = 10_000;
 
-/** Bounds of the backoff, in ms. The page reconnects to a restarted server within two seconds. */
+/** Backoff limits, in ms. The page reconnects to a restarted server within two seconds. */
 const RECONNECT = {
   minReconnectionDelay: 300,
   maxReconnectionDelay: 2000,

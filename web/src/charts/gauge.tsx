@@ -23,7 +23,7 @@ const OPACITIES = [0.05, 0.08, 0.11, 0.17];
 const LABELS = ['Application', 'Page cache', 'Filesystem|and block layer', 'Device'];
 /** Characters per line of a note, which must fit between the edge and the rope. */
 const NOTE_WIDTH = 17;
-/** Distance between the knots of the rope. */
+/** Distance between the rope's knots. */
 const KNOT_DISTANCE = 24;
 /** Larger I/O counts are abbreviated. */
 const MAX_FULL_COUNT = 9_999_999;

@@ -32,7 +32,7 @@ describe('directRunCandidates', () => {
     ['a different host', { host: 'other' }],
     ['a different verdict', { verdict_class: 'foreign' }],
     ['a buffered job', { direct: false }],
-  ])('exclude runs with %s', (_, change) => {
+  ])('excludes runs with %s', (_, change) => {
     expect(numbers(summary(3))).toEqual([3]);
     expect(numbers(summary(3, change))).toEqual([]);
   });

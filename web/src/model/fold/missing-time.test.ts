@@ -90,7 +90,7 @@ it('has no bands for runs recorded before stalls were detected', () => {
   expect(bandsOf(withReport({ pauses: undefined as unknown as [] }))).toEqual([]);
 });
 
-it('joins overlapping spans', () => {
+it('merges overlapping spans', () => {
   const span = (start_ms: number, end_ms: number) => ({ start_ms, end_ms });
   expect(joinSpans([span(5, 8), span(0, 2), span(1, 3), span(6, 7)])).toEqual([
     span(0, 3),

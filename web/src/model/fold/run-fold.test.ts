@@ -204,7 +204,7 @@ describe('TimeSeries', () => {
     },
   );
 
-  it('has exact percentiles in joined points', () => {
+  it('has exact percentiles in merged points', () => {
     add(2 * MAX_POINTS);
     const joined = mergeBuckets(sample.read.lat_ns, sample.read.lat_ns);
     expect(series.points[0]?.window.read.lat_ns).toEqual(joined);

@@ -1,4 +1,4 @@
-// Assigns syntax errors and problems of the server to the steps of a draft.
+// Assigns syntax errors and server problems to the steps of a draft.
 import type { Problem } from '../../api';
 import { type FormProblem, formProblems } from '../job/form-problems';
 import { jobsOf, parseJobText } from '../job/job-text';

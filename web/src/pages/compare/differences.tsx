@@ -27,7 +27,7 @@ export function Differences({ comparison }: { comparison: Comparison }) {
 interface DifferenceTableProps {
   title: string;
   headers: readonly string[];
-  /** Indices of the runs of each group. */
+  /** Indices of the runs in each group. */
   groups: readonly number[][];
   rows: readonly Difference[];
 }

@@ -1,4 +1,4 @@
-// Mutations of a run: rerun, cancel, edit, delete. Failures show a toast.
+// Run mutations: rerun, cancel, edit, delete. Failures show a toast.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -42,8 +42,8 @@ export function useCancel({ number: n }: Run) {
 type EditableField = 'name' | 'tags' | 'notes';
 
 /**
- * An editable field of a run. `value` is the last input, even while it is being saved and after a failed save
- * (`unsaved`); the cached run changes only after the server has stored it.
+ * An editable run field. `value` is the last input, even while it is being saved and after a failed
+ * save (`unsaved`); the cached run changes only after the server has stored it.
  */
 export function useRunField<Field extends EditableField>(run: Run, field: Field) {
   const queryClient = useQueryClient();

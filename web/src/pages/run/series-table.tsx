@@ -1,4 +1,4 @@
-// Time series as a table, one row per point of the charts.
+// Time series as a table, one row per chart point.
 import type { ChartGroup } from '../../charts/chart-group';
 import type { Panel } from '../../charts/panels';
 import { useTick } from '../../charts/use-live-run';

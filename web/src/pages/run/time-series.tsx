@@ -18,7 +18,7 @@ import { MAX_POINTS } from '../../model/series/time-series';
 import { ProblemNotice } from '../../ui/problem';
 import { SeriesTable } from './series-table';
 
-// Starts loading with the page, not at the first render of a chart.
+// Starts loading with the page, not when the first chart renders.
 const panelGrid = import('../../charts/panel-grid');
 const PanelGrid = lazy(() => panelGrid);
 const route = getRouteApi('/runs/$n');
