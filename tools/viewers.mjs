@@ -88,12 +88,12 @@ function open(reads) {
 	});
 }
 
-const answers = await Promise.all(
+const responses = await Promise.all(
 	Array.from({ length: viewers + stalled }, (_, index) =>
 		open(index < viewers),
 	),
 );
-const refused = answers.filter((answer) => !answer.includes(" 101 "));
+const refused = responses.filter((response) => !response.includes(" 101 "));
 const watched = await cores(12);
 const metrics = await (await call("/metrics")).text();
 console.log(

@@ -213,10 +213,10 @@ describe('starting', () => {
     await userEvent.clear(size);
     await userEvent.type(size, '3000');
     await waitFor(() => expect(start()).toHaveAttribute('aria-disabled', 'true'));
-    expect(within(screen.getByRole('status')).getByText(/no multiple of 512/)).toHaveTextContent(
+    expect(within(screen.getByRole('status')).getByText(/not a multiple of 512/)).toHaveTextContent(
       'line 4:',
     );
-    expect(size).toHaveAccessibleDescription(/no multiple of 512 B/);
+    expect(size).toHaveAccessibleDescription(/not a multiple of 512 B/);
     await userEvent.click(start());
     expect(started()).toEqual([]);
   });
