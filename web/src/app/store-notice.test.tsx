@@ -24,7 +24,7 @@ it('shows why results cannot be stored, until the problem is fixed', async () =>
   render(<StoreNotice />);
   receive(null, null);
   expect(screen.queryByRole('alert')).toBeNull();
-  const detail = 'The disk that holds the database is full. Free some space.';
+  const detail = 'The disk of the database is full. Free some space; the server then continues.';
   receive('disk_full', detail);
   expect(screen.getByRole('alert')).toHaveTextContent('Results cannot be stored');
   expect(screen.getByText(detail)).toBeVisible();
