@@ -49,7 +49,7 @@ export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: L
           </Card>
         )}
         {resolved.map((job) => (
-          <FactsCard key={job.name} title={`Resolved settings of ${job.name}`} of={job} />
+          <FactsCard key={job.name} title={`Resolved settings for ${job.name}`} of={job} />
         ))}
         {host && (
           <FactsCard title="Host" of={host} summary={`${host.hostname} · kernel ${host.kernel}`} />

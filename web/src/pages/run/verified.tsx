@@ -25,12 +25,12 @@ interface VerifiedCardProps {
 function VerifiedCard({ job, verify, isOnly }: VerifiedCardProps) {
   const hidden = verify.bad_blocks - verify.failures.length;
   return (
-    <Card title={isOnly ? 'Verified blocks' : `Verified blocks of ${job.name}`}>
+    <Card title={isOnly ? 'Verified blocks' : `Verified blocks for ${job.name}`}>
       <div className="stack">
         <Facts facts={factsOf(verify)} />
         {verify.failures.length > 0 && (
           <NamedRows
-            label={`Bad blocks of ${job.name}`}
+            label={`Bad blocks for ${job.name}`}
             corner="Offset"
             headers={['Damage', 'Details', 'First bad sector', 'Path']}
             rows={verify.failures.map(rowOf)}

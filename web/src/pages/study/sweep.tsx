@@ -66,7 +66,7 @@ function SweepTable({ results, axis }: { results: readonly StepStatistics[]; axi
     >
       <NamedRows
         className="sweep"
-        label="Medians of the sweep"
+        label="Sweep medians"
         corner={axis.option}
         headers={axis.values}
         rows={lines.map(({ label, points }) => ({
