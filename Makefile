@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := run
 .PHONY: run dev test truth lab safety-matrix swaps bench build binaries fmt prerequisites
 
-# Flags of `make run`, `make dev` and `make bench`, for example ARGS="--target-root /data".
+# Flags for `make run`, `make dev` and `make bench`, for example ARGS="--target-root /data".
 ARGS ?=
 
 pages := web/dist/index.html
@@ -24,7 +24,8 @@ test:
 	@tools/prerequisites test
 	@node tools/check.mjs
 
-# Run the cases that are designed to mislead the verdict. LEADLINE_CASE=name selects, LEADLINE_REPEAT=10 repeats.
+# Run the cases that are designed to mislead the verdict. LEADLINE_CASE=name selects one,
+# LEADLINE_REPEAT=10 runs each ten times.
 truth:
 	@tools/prerequisites test
 	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked -p leadline-runner --test truth -- --ignored --nocapture

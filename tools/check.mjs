@@ -2,8 +2,8 @@
 // steps, every skip with its reason, and `N passed, N failed, N skipped` as the last line. Output
 // is kept in target/test.
 //
-// The Rust steps share one profile (dev), and the browser tests use the programs that `cargo test`
-// built. tools/prerequisites installs programs; counts.mjs counts the results.
+// The Rust steps share one profile (dev), and the browser tests use the binaries built by
+// `cargo test`. tools/prerequisites installs programs; counts.mjs counts the results.
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const report = (name) => join(LOGS, name);
 const web = (...args) => ({ command: ['npx', '--no-install', ...args], in: WEB });
 const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/api/generated || { echo 'stale: run npm run generate in web/'; exit 1; }`;
 
-/** Quick checks run first, the web build before the server that embeds it, and browser tests last. */
+/** Quick checks run first, the web build runs before the server that embeds it, and browser tests run last. */
 const STEPS = [
   { name: 'tools', command: ['sh', '-c', 'node --test --test-reporter=tap tools/*.test.mjs tools/repo/*.test.mjs'], count: nodeTests },
   { name: 'rust format', command: ['cargo', 'fmt', '--all', '--check'] },
@@ -95,7 +95,7 @@ function printTable(rows) {
   return failed === 0 && passed > 0;
 }
 
-/** Removes mounts and loop devices below target/tmp that killed tests left. */
+/** Removes mounts and loop devices under target/tmp that killed tests left behind. */
 function removeLeftovers() {
   const mounts = readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' ')[1] ?? '');
   for (const point of mounts.filter((point) => point.startsWith(`${TMP}/`)).reverse()) spawnSync('umount', [point]);

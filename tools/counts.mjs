@@ -1,9 +1,9 @@
-// Counts passed, failed and skipped tests of a step from its output or report. A skip never counts
+// Counts a step's passed, failed and skipped tests from its output or report. A skip never counts
 // as a pass: a Rust test that cannot run prints `SKIP: reason` and returns, and is subtracted from
-// the passed ones. The steps are in check.mjs.
+// the passed tests. The steps are in check.mjs.
 import { readFileSync } from 'node:fs';
 
-/** A step that is one check: exit code 0 is a pass. */
+/** A step with a single check: exit code 0 is a pass. */
 export function oneCheck(_output, code) {
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skips: [] };
 }
@@ -33,13 +33,13 @@ function shownOutputs(output) {
   });
 }
 
-/** The outputs of failed Rust tests. Hundreds of passed ones follow them in the output. */
+/** The output of failed Rust tests, which is otherwise hidden among hundreds of passed ones. */
 export function failureOutputs(output) {
   const parts = output.split(/^failures:$/m).slice(1);
   return parts.filter((part) => part.includes('\n---- ')).map((part) => part.trim());
 }
 
-/** Vitest's JSON report, and the exit code for failures outside of tests. */
+/** Vitest's JSON report; the exit code shows failures outside of tests. */
 export function vitest(file) {
   return fromReport(file, (report) => ({
     passed: report.numPassedTests,

@@ -1,4 +1,4 @@
-// Tests of counts.mjs on recorded outputs.
+// Tests counts.mjs with recorded output.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ test('a skip is not counted as a passed cargo test', () => {
   assert.deepEqual(cargoTests(CARGO, 101), { passed: 2, failed: 1, skips: ['d::later: needs a disk', 'b::needs_root: not root'] });
 });
 
-test('outputs of failed cargo tests are found', () => {
+test('extracts the output of failed cargo tests', () => {
   assert.deepEqual(failureOutputs(CARGO), ['---- c::broken stdout ----\nSKIP: printed before the failure']);
   assert.deepEqual(failureOutputs('successes:\n\nsuccesses:\n    e::doc'), []);
 });
@@ -88,6 +88,6 @@ test("reads nested suites of playwright's report and counts flaky as failed", ()
   assert.deepEqual(reported(playwright, report, 1), { passed: 1, failed: 1, skips: ['c: no chromium'] });
 });
 
-test("counts node's own tests", () => {
+test('counts node tests', () => {
   assert.deepEqual(nodeTests('# pass 5\n# fail 1\n# cancelled 0\n', 1), { passed: 5, failed: 1, skips: [] });
 });

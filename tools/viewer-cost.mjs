@@ -1,6 +1,6 @@
 // Measures the overhead of the server and of an open page: runs the same job with the runner alone,
-// through the server, and through the server with the page of the run open in Chromium, in
-// interleaved rounds. Also measures the time to the first sample and the sample rate. Requires
+// through the server, and through the server with the run page open in Chromium, in interleaved
+// rounds. Also measures the time to the first sample and the sample rate. Requires
 // `make build`. Usage: node tools/viewer-cost.mjs [ROUNDS] [SECONDS]
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Measures what live viewers cost the server: memory and CPU time with many WebSockets on one run,
-// some of which stop reading. Requires `make build`. Usage: node tools/viewers.mjs [VIEWERS] [STALLED]
+// Measures the cost of live viewers for the server: memory and CPU time with many WebSockets on one
+// run, some of which stop reading. Requires `make build`. Usage: node tools/viewers.mjs [VIEWERS] [STALLED]
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import net from "node:net";
@@ -88,16 +88,16 @@ function open(reads) {
 	});
 }
 
-const answers = await Promise.all(
+const responses = await Promise.all(
 	Array.from({ length: viewers + stalled }, (_, index) =>
 		open(index < viewers),
 	),
 );
-const refused = answers.filter((answer) => !answer.includes(" 101 "));
+const refused = responses.filter((response) => !response.includes(" 101 "));
 const watched = await cores(12);
 const metrics = await (await call("/metrics")).text();
 console.log(
-	`${viewers} viewers and ${stalled} that do not read: ${refused.length} refused`,
+	`${viewers} viewers and ${stalled} stalled ones: ${refused.length} refused`,
 );
 console.log(
 	`streams open 12 s later: ${/leadline_open_streams (\d+)/.exec(metrics)[1]}`,

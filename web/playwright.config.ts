@@ -1,4 +1,4 @@
-// Browser tests against the real programs. Each worker starts a server of its own
+// Browser tests against the real programs. Each worker starts its own server
 // (`e2e/server.ts`); the browser is the system's Chromium, so nothing is downloaded. One worker:
 // concurrent runs would disturb each other's measurements.
 import { existsSync } from 'node:fs';

@@ -27,7 +27,7 @@ const swaggerUi: Plugin = {
   },
 };
 
-/** Replaces scripts and styles by NAME.gz: the server embeds them compressed. */
+/** Replaces scripts and styles with NAME.gz, because the server embeds them compressed. */
 const compress: Plugin = {
   name: 'compress',
   apply: 'build',

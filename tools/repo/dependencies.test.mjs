@@ -1,5 +1,5 @@
-// Every Rust dependency is used by the crate that names it (the pages are checked by knip), has a
-// license that permits to distribute Leadline, and comes from the registry in one version.
+// Every Rust dependency is used by the crate that declares it (knip checks the pages), has a license
+// that permits distributing Leadline, and comes from the registry in a single version.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ test('every version in the workspace is used by a crate', () => {
   reject(offenses, 'Remove it from the workspace.');
 });
 
-/** Each permits distribution under the Apache license, with its text. */
+/** Each permits distribution under the Apache license if its text is included. */
 const LICENSES = new Set([
   '0BSD',
   'Apache-2.0',
@@ -48,9 +48,9 @@ const LICENSES = new Set([
   'Unicode-3.0',
   'Zlib',
 ]);
-/** Other licenses by crate. NOTICE names them. */
+/** Other licenses by crate. NOTICE lists them. */
 const EXCEPTIONS = { inferno: 'CDDL-1.0' };
-/** Crates of which two dependencies need different versions. More cost build time and size. */
+/** Crates that two dependencies need in different versions, which costs build time and size. */
 const DUPLICATES = new Set(
   [
     ['base64', 'block-buffer', 'cpufeatures', 'crypto-common', 'digest', 'sha1', 'sha2'],
@@ -59,7 +59,7 @@ const DUPLICATES = new Set(
   ].flat(),
 );
 
-// Only what this platform needs is downloaded.
+// Downloads only what this platform needs.
 const METADATA = [
   'metadata',
   '--format-version',
@@ -71,7 +71,7 @@ const METADATA = [
 const metadata = JSON.parse(execFileSync('cargo', METADATA, { cwd: ROOT, maxBuffer: 1 << 28 }));
 const external = metadata.packages.filter(({ source }) => source !== null);
 
-/** `A OR B` needs one of them, `A AND B` both. `/` is an old form of OR. */
+/** `A OR B` needs one of the licenses, `A AND B` both. `/` is an old form of OR. */
 const isPermitted = (license) =>
   license
     .replaceAll(/[()]/g, '')
@@ -93,7 +93,7 @@ test('crates come from the registry', () => {
   );
 });
 
-test('no further crate has two versions', () => {
+test('no other crate has two versions', () => {
   const twice = [...grouped(external)].filter(
     ([name, all]) => all.length > 1 && !DUPLICATES.has(name),
   );

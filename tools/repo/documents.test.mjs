@@ -1,4 +1,4 @@
-// Rules for what is not code: migrations, documents, container files.
+// Rules for migrations, documents and container files.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,10 +19,10 @@ test('every column has a comment', () => {
       })
       .map(({ number, line }) => `${file.path}:${number}: ${line.trim()}`);
   });
-  reject(offenses, 'Say after `--` what the column holds and in what unit.');
+  reject(offenses, 'Add a `--` comment with the contents and unit of the column.');
 });
 
-/** Lines outside of code blocks. */
+/** Lines outside code blocks. */
 function prose(file) {
   let inBlock = false;
   return lines(file).filter(({ line }) => {
@@ -48,7 +48,7 @@ test('links between documents resolve', () => {
   reject(offenses, 'Correct the link.');
 });
 
-test('files that documents name exist', () => {
+test('files mentioned in documents exist', () => {
   const ours = /^(protocol|runner|server|web|tools|docs|docker|examples|migrations|bench)\//;
   const built = /^web\/(dist|node_modules)/;
   const offenses = documents().flatMap((file) =>
@@ -61,7 +61,7 @@ test('files that documents name exist', () => {
         .map((word) => `${file.path}:${number}: ${word}`),
     ),
   );
-  reject(offenses, 'Name the file where it is now.');
+  reject(offenses, "Use the file's current path.");
 });
 
 test('prose is wrapped at 100 columns', () => {
@@ -80,10 +80,10 @@ test('the README is short', () => {
 
 test('the container has io_uring and no privileges', () => {
   const profile = JSON.parse(read('docker/seccomp-io_uring.json'));
-  assert.equal(profile.defaultAction, 'SCMP_ACT_ERRNO', 'calls that are not named must fail');
+  assert.equal(profile.defaultAction, 'SCMP_ACT_ERRNO', 'unlisted system calls must fail');
   const allowed = profile.syscalls.flatMap(({ names }) => names);
   for (const call of ['io_uring_setup', 'io_uring_enter', 'io_uring_register'])
-    assert.ok(allowed.includes(call), `${call} is missing in docker/seccomp-io_uring.json`);
+    assert.ok(allowed.includes(call), `${call} is missing from docker/seccomp-io_uring.json`);
   const forbidden =
     'mount umount2 bpf init_module kexec_load ptrace setns unshare keyctl reboot swapon';
   for (const call of forbidden.split(' '))

@@ -1,4 +1,4 @@
-// The fault catalogue: each fault has a row, and each test that it names exists.
+// The fault catalog: each fault has a row, and each listed test exists.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { ROOT, reject, sources } from './sources.mjs';
 
 const FAULTS = 74;
-const CATALOGUE = 'docs/lab/faults.md';
-const rows = readFileSync(join(ROOT, CATALOGUE), 'utf8')
+const CATALOG = 'docs/lab/faults.md';
+const rows = readFileSync(join(ROOT, CATALOG), 'utf8')
   .split('\n')
   .filter((line) => /^\| F\d/.test(line));
 
@@ -34,6 +34,6 @@ test('the tests of all faults exist', () => {
   assert.ok(named.length > FAULTS);
   const offenses = named
     .filter(([, path, name]) => !isTest(text(path), name))
-    .map(([, path, name]) => `${CATALOGUE}: ${path}::${name}`);
-  reject(offenses, 'Name the test where it is now.');
+    .map(([, path, name]) => `${CATALOG}: ${path}::${name}`);
+  reject(offenses, "Use the test's current path and name.");
 });

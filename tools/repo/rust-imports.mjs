@@ -1,5 +1,5 @@
 // Import graph of a Rust crate, file by file. An import is an edge to the file that defines the
-// item: re-exports are followed. Test code is left out. Relies on rustfmt: top-level items start in
+// item: re-exports are followed. Test code is ignored. Relies on rustfmt: top-level items start in
 // the first column.
 import { sources } from './sources.mjs';
 
@@ -42,7 +42,7 @@ export function importGraph(folder, exports = {}) {
   return graph;
 }
 
-/** Writes each path of an import on its own, such as `use std::fs; use std::io;`, and keeps the line count. */
+/** Splits an import into one `use` per path, such as `use std::fs; use std::io;`; keeps the line count. */
 export function withFlatImports(text) {
   return text.replace(/^( *(?:pub(?:\([^)]*\))? )?use )([^;]+);/gm, (statement, start, tree) => {
     const flat = expand(tree).map(({ path }) => `${start.trim()} ${path};`);
@@ -50,7 +50,7 @@ export function withFlatImports(text) {
   });
 }
 
-/** Without comments, string contents and items under `#[cfg(test)]`. */
+/** The source without comments, string contents and items under `#[cfg(test)]`. */
 export function productCode(text) {
   return text
     .replace(/^#\[cfg\(test\)\]\n(?:#\[.*\]\n)*(?:.*;\n|[^\n]*\n(?:(?!\}).*\n)*\}\n)/gm, '')
@@ -108,7 +108,7 @@ function toAbsolute(name, path, modules) {
   return ['crate', ...base, ...segments].join('::');
 }
 
-/** The module that defines what a path names; undefined for other crates. */
+/** The module that defines the item at a path; undefined for other crates. */
 function definition(path, modules, seen = new Set()) {
   const segments = path.split('::');
   if (segments.shift() !== 'crate' || seen.has(path)) return undefined;

@@ -1,4 +1,4 @@
-// Rules for source files that no compiler checks: `unsafe`, module headers, size, names, leftovers.
+// Source file rules that no compiler checks: `unsafe`, module headers, size, names, leftovers.
 import { test } from 'node:test';
 import { lines, mentions, reject, sources } from './sources.mjs';
 
@@ -7,19 +7,19 @@ const SCRIPTS = ['web/src', 'web/e2e', 'tools'];
 const rust = () => RUST.flatMap((folder) => sources(folder, ['.rs']));
 const scripts = () => SCRIPTS.flatMap((folder) => sources(folder, ['.ts', '.tsx', '.mjs']));
 
-/** Files that may contain `unsafe`, and the system call or memory that needs it. */
+/** Files that may contain `unsafe` code, with the system call or memory access that needs it. */
 const UNSAFE = {
-  'runner/src/load/engine.rs': 'the promise that a buffer outlives its I/O',
+  'runner/src/load/engine.rs': 'the guarantee that a buffer outlives its I/O',
   'runner/src/load/engine/': 'buffers that the kernel writes to, io_uring_enter(2), pread(2), ioctl(2)',
-  'runner/src/load/measure.rs': 'the promise of an engine',
-  'runner/src/load/measure/tests': 'engines of tests',
-  'runner/src/load/source/rate_limited/tests.rs': 'engines of tests',
-  'runner/src/load/worker/engine_overhead.rs': 'the promises of a ring and an engine, passed through',
+  'runner/src/load/measure.rs': "the engine's safety contract",
+  'runner/src/load/measure/tests': 'test engines',
+  'runner/src/load/source/rate_limited/tests.rs': 'test engines',
+  'runner/src/load/worker/engine_overhead.rs': 'the safety contracts of a wrapped ring and engine',
   'runner/src/load/worker/instructions/': 'fork(2) and ptrace(2)',
   'runner/src/run/worker_pool.rs': 'the signal that wakes a worker',
   'runner/src/system/buffers.rs': 'mmap(2)',
   'runner/src/system/clock/tsc.rs': 'the time stamp counter',
-  'runner/src/system/guard/file_use.rs': 'F_SETLEASE of fcntl(2)',
+  'runner/src/system/guard/file_use.rs': 'fcntl(2) with F_SETLEASE',
   'runner/src/system/host/cachestat.rs': 'cachestat(2), mincore(2)',
   'runner/src/system/host/dm_table.rs': 'DM_TABLE_STATUS',
   'runner/src/system/host/fiemap.rs': 'FS_IOC_FIEMAP',
@@ -29,9 +29,9 @@ const UNSAFE = {
 };
 
 const MAX_LINES = 400;
-/** Integration tests are sequences of cases. */
+/** Integration tests are sequences of cases and may be longer. */
 const MAX_TEST_LINES = 700;
-/** Longer files, with the reason. */
+/** Files that may be longer, with the reason. */
 const LONGER = {
   'runner/src/analysis/gauge/tests.rs': 'one table of cases',
   'runner/src/analysis/tests/findings.rs': 'one table of cases',
@@ -43,14 +43,14 @@ const LONGER = {
 
 const VAGUE = /^(utils?|helpers?|common|misc|managers?|shared)$/;
 
-test('unsafe is only where a system call needs it', () => {
+test('unsafe code is only where a system call needs it', () => {
   const allowed = Object.keys(UNSAFE);
   const files = sources('runner/src', ['.rs']).filter(
     ({ path }) => !allowed.some((prefix) => path.startsWith(prefix)),
   );
   reject(
     mentions(files, ['unsafe {', 'unsafe fn', 'unsafe impl']),
-    'Use rustix, or add the file to UNSAFE with the call that needs it.',
+    'Use rustix, or add the file to UNSAFE with the system call that needs it.',
   );
 });
 
@@ -63,7 +63,7 @@ test('every unsafe block has a SAFETY comment', () => {
       .filter(({ number }) => !all.slice(Math.max(0, number - NEAR - 1), number).some((line) => line.includes('SAFETY:')))
       .map(({ number, line }) => `${file.path}:${number}: ${line.trim()}`);
   });
-  reject(offenses, 'Write `// SAFETY:` above it: what makes it sound.');
+  reject(offenses, 'Add a `// SAFETY:` comment above it that explains why it is sound.');
 });
 
 test('the server and the protocol forbid unsafe', () => {
@@ -78,7 +78,7 @@ test('the server and the protocol forbid unsafe', () => {
 test('every module has a header comment', () => {
   const missing = rust().filter(({ text }) => !text.startsWith('//!'));
   const silent = scripts().filter(({ path, text }) => !text.startsWith('//') && !path.includes('.test.'));
-  reject([...missing, ...silent].map(({ path }) => path), 'Open it with 1 to 8 lines: what it contains, the idea, and what is elsewhere.');
+  reject([...missing, ...silent].map(({ path }) => path), 'Start the file with a header of 1 to 8 lines: its contents, the idea, and what is in other files.');
 });
 
 test('files stay short', () => {
@@ -88,13 +88,13 @@ test('files stay short', () => {
     .filter((file) => count(file) > limit(file) && !(file.path in LONGER))
     .map((file) => `${file.path}: ${count(file)} lines`);
   const stale = rust().filter((file) => file.path in LONGER && count(file) <= MAX_LINES);
-  reject(offenses, 'Split it by meaning; a file that is one table goes into LONGER with that reason.');
+  reject(offenses, 'Split it by topic; add a file that is a single table to LONGER with that reason.');
   reject(stale.map(({ path }) => path), 'Remove it from LONGER.');
 });
 
-test('files are named for what they mean', () => {
+test('file names describe their contents', () => {
   const isVague = ({ path }) => path.split('/').slice(1).some((part) => VAGUE.test(part.split('.')[0]));
-  reject([...rust(), ...scripts()].filter(isVague).map(({ path }) => path), 'Name it for the meaning of its content.');
+  reject([...rust(), ...scripts()].filter(isVague).map(({ path }) => path), 'Name the file for its contents.');
 });
 
 test('no leftovers', () => {

@@ -16,7 +16,7 @@ const SKIPPED = new Set([
   'var',
 ]);
 
-/** Files below a folder whose name ends with one of `suffixes`, as `{ path, text }`, sorted by path. */
+/** Files in a folder tree whose name ends with one of `suffixes`, as `{ path, text }`, sorted by path. */
 export function sources(folder, suffixes) {
   const found = [];
   const visit = (path) => {
@@ -31,7 +31,7 @@ export function sources(folder, suffixes) {
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Lines with their numbers; `code` leaves out lines that are only a comment. */
+/** Lines with their numbers; `code` omits lines that contain only a comment. */
 export function lines({ text }, { code = false } = {}) {
   return text
     .split('\n')
@@ -48,7 +48,7 @@ export function mentions(files, words) {
   );
 }
 
-/** Fails with every offense and the remedy. */
+/** Fails if there are offenses, and lists them with the remedy. */
 export function reject(offenses, remedy) {
   assert.equal(offenses.length, 0, `\n${offenses.join('\n')}\n→ ${remedy}\n`);
 }

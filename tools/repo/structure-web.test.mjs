@@ -1,5 +1,5 @@
-// Import rules of the pages: no cycles between files, layers in one direction, and packages that
-// only some layers use. Type imports and re-exports count.
+// Import rules for the pages: no cycles between files, imports between layers in one direction only,
+// and packages that only some layers may use. Type imports and re-exports are included.
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { reject, sources } from './sources.mjs';
 
 const WEB = 'web/src';
 
-/** Layer → layers that it may import. Layers that are not listed may import all. */
+/** Layer → layers that it may import. Unlisted layers may import all. */
 const LAYERS = {
   api: [],
   ui: [],
@@ -77,7 +77,7 @@ const forbidden = (all) =>
 
 test('no import cycle between files of web/src', () => {
   const found = cycles(importGraph(files)).map((cycle) => cycle.join('\n    '));
-  reject(found, 'Move what both files need into a file of its own.');
+  reject(found, 'Move the code that both files need into a separate file.');
 });
 
 test('imports follow the layer order, and pages do not import each other', () => {

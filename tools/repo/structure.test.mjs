@@ -1,5 +1,4 @@
-// Which file may import which: no cycles between files, and only imports in the module order of
-// ARCHITECTURE.md.
+// Import rules: no cycles between files, and only imports in the module order of ARCHITECTURE.md.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cycles } from './graph.mjs';
@@ -8,7 +7,7 @@ import { mentions, reject, sources } from './sources.mjs';
 
 const CRATES = ['protocol/src', 'runner/src', 'server/src', 'bench/src', 'lab/src', 'stats/src', 'compare/src'];
 
-/** Module → modules of the same crate that it may import. A module that is not listed may import all. */
+/** Module → modules of the same crate that it may import. Unlisted modules may import all. */
 const RUNNER = {
   plan: [],
   analysis: [],
@@ -27,7 +26,7 @@ const SERVER = {
   events: ['clock', 'error', 'rollups', 'store', 'scheduler'],
 };
 
-/** Modules of the runner that compute and make no system call. */
+/** Runner modules that only compute and make no system calls. */
 const PURE = ['plan', 'analysis', 'load/pattern', 'load/rate', 'load/data', 'load/verify'];
 const SYSTEM = [
   'rustix',
@@ -43,7 +42,7 @@ const SYSTEM = [
   'SystemTime',
 ];
 
-/** With one path per import, so that a rule finds `std::fs` in `use std::{fs, io};`, too. */
+/** Splits imports into one path each, so that a rule also finds `std::fs` in `use std::{fs, io};`. */
 const rust = (folder) =>
   sources(folder, ['.rs']).map(({ path, text }) => ({ path, text: withFlatImports(text) }));
 const inside = (path, folder, module) =>
@@ -52,7 +51,7 @@ const inside = (path, folder, module) =>
 for (const folder of CRATES) {
   test(`no import cycle between files of ${folder}`, () => {
     const found = cycles(importGraph(folder)).map((files) => files.join('\n    '));
-    reject(found, 'Move what both files need into a file of its own.');
+    reject(found, 'Move the code that both files need into a separate file.');
   });
 }
 
@@ -108,14 +107,14 @@ test('engines and the measuring loop do not import jobs or plans', () => {
 test('SQL is only in the store', () => {
   const files = rust('server/src').filter(({ path }) => !inside(path, 'server/src', 'store'));
   const sql = ['sqlx::query', 'QueryBuilder', '"SELECT ', '"INSERT ', '"UPDATE ', '"DELETE FROM'];
-  reject(mentions(files, sql), 'Give the store a named function and call that.');
+  reject(mentions(files, sql), 'Add a function to the store and call it.');
 });
 
 test('axum is only in api and serve', () => {
   const files = rust('server/src').filter(
     ({ path }) => !inside(path, 'server/src', 'api') && !inside(path, 'server/src', 'serve'),
   );
-  reject(mentions(files, ['axum']), 'Return a value or an error, and let api make a response of it.');
+  reject(mentions(files, ['axum']), 'Return a value or an error, and let api turn it into a response.');
 });
 
 test('only the supervisor starts processes', () => {

@@ -1,4 +1,4 @@
-// The units stay as confined as docs/safety.md states.
+// Checks that the systemd units are as confined as docs/safety.md states.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -12,7 +12,7 @@ const UNIT = 'leadline.service';
 const units = join(ROOT, 'systemd');
 const hasAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-/** Fails above an exposure, in tenths. */
+/** Fails if the exposure exceeds the limit, in tenths. */
 function assertExposure(unit, tenths) {
   const { status, stdout, stderr } = spawnSync(
     'systemd-analyze',
@@ -31,7 +31,7 @@ function assertExposure(unit, tenths) {
 
 const options = { skip: !hasAnalyze && 'systemd-analyze is not installed' };
 
-test('the exposure of the unit is at most 1.5', options, () => {
+test("the unit's exposure is at most 1.5", options, () => {
   assertExposure(join(units, UNIT), 15);
 });
 

@@ -38,12 +38,12 @@ test('builds, starts, names and deletes a run by keyboard', async ({ signedIn: p
   await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 20_000 });
   await page.getByRole('textbox', { name: 'Run name' }).focus();
   await page.keyboard.press('Control+A');
-  await page.keyboard.insertText('by keys alone');
+  await page.keyboard.insertText('keyboard only');
   await page.keyboard.press('Enter');
   const number = Number(/\d+$/.exec(page.url())?.[0]);
   await expect
     .poll(async () => (await server.call<{ name: string }>('GET', `/runs/${number}`)).name)
-    .toBe('by keys alone');
+    .toBe('keyboard only');
   await page.getByRole('button', { name: 'More actions' }).press('Enter');
   await page.getByRole('menuitem', { name: /Delete run/ }).press('Enter');
   await page.getByRole('button', { name: `Delete run #${number}` }).press('Enter');

@@ -11,7 +11,7 @@ test('shows the first sample within a second of the start, on an existing file',
   signedIn: page,
   server,
 }) => {
-  await server.finish(shortRun('lays the file out'));
+  await server.finish(shortRun('layout'));
   await page.goto(`${server.url}/new`);
   const text = page.getByRole('textbox', { name: 'Job file' });
   await text.fill(
@@ -80,7 +80,7 @@ test('reports a lost server, and the final status after its restart', async ({
   await expect(page.getByText(/^mean \d/)).toBeVisible();
 });
 
-test('an idle page shows the sign-in page after a restart with another token', async ({
+test('an idle page shows the sign-in page after a restart with a different token', async ({
   signedIn: page,
   server,
 }) => {

@@ -24,11 +24,11 @@ test('builds a study from a run, shows errors next to the field, and starts it',
 }) => {
   test.setTimeout(90_000);
   await begin(page, server.url);
-  await page.getByRole('textbox', { name: 'Name of step 1' }).fill('past the cache');
-  await page.getByRole('textbox', { name: 'Note for step 1' }).fill('What the disk does.');
+  await page.getByRole('textbox', { name: 'Name of step 1' }).fill('bypassing the cache');
+  await page.getByRole('textbox', { name: 'Note for step 1' }).fill('Measures the disk.');
   await page.getByRole('button', { name: 'Duplicate step 1' }).click();
   await page.keyboard.press('Control+A');
-  await page.keyboard.type('out of memory');
+  await page.keyboard.type('from memory');
   await page.getByText('Buffered file').click();
   await page.getByText('Warm', { exact: true }).click();
   await expect(page.getByRole('listitem').filter({ hasText: 'cache warm' })).toContainText(
@@ -48,31 +48,31 @@ test('builds a study from a run, shows errors next to the field, and starts it',
   await size.fill('8k');
   await expect(start).toHaveAttribute('aria-disabled', 'false');
 
-  await page.getByRole('textbox', { name: 'Study name' }).fill('my own');
+  await page.getByRole('textbox', { name: 'Study name' }).fill('custom study');
   await expect(page.getByText(/^2 steps, about/)).toBeVisible();
   await start.click();
   await expect(page).toHaveURL(/\/studies\/\d+$/);
   await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 60_000 });
   const steps = page.getByRole('region', { name: 'Steps, scrollable' });
-  await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText('Device');
-  await expect(steps.getByRole('row', { name: /^2 out of memory/ })).toContainText('Page cache');
-  await expect(steps.getByRole('row', { name: /^1 past the cache/ })).toContainText(
-    'What the disk does.',
+  await expect(steps.getByRole('row', { name: /^1 bypassing the cache/ })).toContainText('Device');
+  await expect(steps.getByRole('row', { name: /^2 from memory/ })).toContainText('Page cache');
+  await expect(steps.getByRole('row', { name: /^1 bypassing the cache/ })).toContainText(
+    'Measures the disk.',
   );
 
   // Reopening restores the study; edits survive a reload.
   await page.getByRole('link', { name: 'Edit and rerun' }).click();
   await expect(page).toHaveURL(/new\?study=1$/);
-  await expect.poll(() => order(page)).toEqual(['past the cache', 'out of memory']);
-  await expect(page.getByRole('textbox', { name: 'Study name' })).toHaveValue('my own');
+  await expect.poll(() => order(page)).toEqual(['bypassing the cache', 'from memory']);
+  await expect(page.getByRole('textbox', { name: 'Study name' })).toHaveValue('custom study');
   await expect(page.getByRole('textbox', { name: 'Job file' })).toHaveValue(
     /filename=own-\$study\.data/,
   );
   const note = page.getByRole('textbox', { name: 'Note for step 1' });
-  await expect(note).toHaveValue('What the disk does.');
-  await note.fill('Once more.');
+  await expect(note).toHaveValue('Measures the disk.');
+  await note.fill('Updated note.');
   await page.reload();
-  await expect(note).toHaveValue('Once more.');
+  await expect(note).toHaveValue('Updated note.');
   await expect(start).toHaveAttribute('aria-disabled', 'false');
 });
 

@@ -1,6 +1,6 @@
-// Open pages are quiet: while nothing changes, they make no requests, and the server starts no
-// runner. `LEADLINE_IDLE_SECONDS=70 npx playwright test quiet` watches for longer, with the default
-// interval of heartbeats.
+// Idle pages: while nothing changes, open pages make no requests, and the server starts no runner.
+// `LEADLINE_IDLE_SECONDS=70 npx playwright test quiet` runs longer, with the default heartbeat
+// interval.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, Server, shortRun, test } from './server';
 

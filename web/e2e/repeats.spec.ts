@@ -1,9 +1,9 @@
-// From two runs of the history to an answer with an interval: repeated in random order, compared
-// as groups.
+// Two runs from the history are repeated in random order and compared as groups, which gives their
+// difference an interval.
 import AxeBuilder from '@axe-core/playwright';
 import { expect, shortRun, test } from './server';
 
-test('two runs are repeated and compared in four clicks', async ({ signedIn: page, server }) => {
+test('repeats and compares two runs in four clicks', async ({ signedIn: page, server }) => {
   test.setTimeout(120_000);
   const options = { runtime: '200ms', ioengine: 'null' };
   const numbers: number[] = [];

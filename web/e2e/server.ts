@@ -91,7 +91,7 @@ export class Server {
     return number;
   }
 
-  /** Opens a session, and the application. */
+  /** Signs in and opens the application. */
   async signIn(page: Page) {
     const headers = { origin: this.url };
     await page.request.post(`${this.url}/login`, { data: { token: TOKEN }, headers });

@@ -1,11 +1,7 @@
 // Signing in by a link and by the token, and signing out, in a real browser.
 import { expect, test } from './server';
 
-test('a link signs in once, and signing out ends the session', async ({
-  server,
-  page,
-  browser,
-}) => {
+test('a link works once, and signing out ends the session', async ({ server, page, browser }) => {
   const { path } = await server.call<{ path: string }>('POST', '/login-links');
   await page.goto(server.url + path);
   await expect(page).toHaveURL(`${server.url}/runs`);

@@ -1,10 +1,10 @@
-// The notice that results cannot be stored, on a server whose database was moved away.
+// The notice that results cannot be stored, shown after the server's database was moved away.
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, shortRun, test } from './server';
 
-test('a lost database is shown until it is back', async ({ signedIn: page, server }) => {
+test('reports a missing database until it is restored', async ({ signedIn: page, server }) => {
   const run = await server.finish(shortRun('stored'));
   const database = join(server.directory, 'leadline.db');
   const aside = join(server.directory, 'aside.db');

@@ -2,21 +2,21 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, shortRun, test } from './server';
 
-/** A study of two short steps; `change` sets options of both. */
+/** A study with two short steps; `change` sets options of both. */
 const short = (name: string, change: object = {}) => ({
   name,
-  about: 'Twice the same.',
-  missed_by_author: 'That the second is not the first.',
+  about: 'The same job twice.',
+  missed_by_author: 'The second run is served from memory.',
   published: {
     source: 'a paper',
     columns: ['test', 'IOPS'],
     rows: [{ step: 2, cells: ['second', '853,333'] }],
   },
   steps: [
-    { name: 'past the cache', jobs: shortRun('', change).jobs },
+    { name: 'bypassing the cache', jobs: shortRun('', change).jobs },
     {
-      name: 'out of memory',
-      note: 'Read in before.',
+      name: 'from memory',
+      note: 'The file is read into the page cache first.',
       jobs: shortRun('', { direct: 0, pre_read: 1, invalidate: 0, ioengine: 'psync', ...change })
         .jobs,
     },
@@ -89,7 +89,7 @@ for (const theme of ['dark', 'light'] as const)
       .toBe('done');
     for (const [path, ready] of [
       ['/studies', `#${number} a study, ${theme}`],
-      [`/studies/${number}`, 'That the second is not the first.'],
+      [`/studies/${number}`, 'The second run is served from memory.'],
     ] as const) {
       await page.goto(server.url + path);
       await expect(page.getByText(ready)).toBeVisible();

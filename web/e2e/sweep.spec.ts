@@ -2,7 +2,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from './server';
 
-test('a sweep is entered, runs and shows its table', async ({ signedIn: page, server }) => {
+test('a sweep is entered, runs, and shows its results', async ({ signedIn: page, server }) => {
   test.setTimeout(45_000);
   await page.goto(`${server.url}/new?study=1`);
   await page
@@ -10,7 +10,7 @@ test('a sweep is entered, runs and shows its table', async ({ signedIn: page, se
     .fill(
       '[null]\nioengine=null\nrw=randread\nbs=4k\nsize=1g\ndirect=1\nruntime=200ms\ntime_based',
     );
-  await page.getByLabel('Repeats of each step').fill('2');
+  await page.getByLabel('Repeats per step').fill('2');
   await page.getByRole('button', { name: 'Add swept option' }).click();
   await page.getByLabel('Option 1', { exact: true }).fill('iodpeth');
   await page.getByLabel('Values of option 1').fill('1 2, 4');
@@ -19,7 +19,7 @@ test('a sweep is entered, runs and shows its table', async ({ signedIn: page, se
   await expect(page.getByText(/3 steps, 6 runs/)).toBeVisible();
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await expect(page.getByText('6 of 6 runs')).toBeVisible({ timeout: 60_000 });
-  const table = page.getByRole('region', { name: 'Medians of the sweep, scrollable' });
+  const table = page.getByRole('region', { name: 'Sweep medians, scrollable' });
   await expect(table.getByRole('columnheader')).toHaveText(['iodepth', '1', '2', '4']);
   await expect(table.getByRole('cell').first()).toContainText(/\d/);
   await expect(page.getByText(/^Highest IOPS with p99 of at most 1 ms: iodepth=/)).toBeVisible();

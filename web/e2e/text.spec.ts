@@ -1,5 +1,5 @@
-// Text of an attacker, in every place where the pages show text of a run: it stays text. The
-// fixture fails the test on violations of the content security policy.
+// Hostile text must be rendered as plain text wherever the pages show text from a run. The fixture
+// fails the test on violations of the content security policy.
 // Named to run after journey.spec, which needs an empty history, and pages.spec, which opens run 1.
 import { expect, shortRun, test } from './server';
 

@@ -37,7 +37,7 @@ export function showPage(Page: FunctionComponent, path: string, url = path) {
   const rendered = render(
     <MantineProvider theme={theme} cssVariablesResolver={variables} env="test">
       <QueryClientProvider client={client}>
-        {/* The routes of a test differ from the registered ones. */}
+        {/* The routes in a test differ from the registered ones. */}
         <RouterProvider router={router as unknown as RegisteredRouter} />
       </QueryClientProvider>
     </MantineProvider>,

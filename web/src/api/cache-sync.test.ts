@@ -45,7 +45,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('reports a 401 when the restarted server has another token', async () => {
+it('reports a 401 when the restarted server has a different token', async () => {
   const unauthorized = vi.fn();
   stops.push(onUnauthorized(unauthorized));
   await open();

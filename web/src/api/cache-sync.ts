@@ -1,4 +1,4 @@
-// Keeps cached queries current: applies frames of the feed to them and invalidates them after a
+// Keeps cached queries current: applies feed frames to them and invalidates them after a
 // reconnect.
 import type { InfiniteData, Query } from '@tanstack/react-query';
 import { type FeedFrame, onFeed, onFeedConnected } from './feed';
@@ -64,7 +64,7 @@ function invalidateMissed() {
 const isQueued = ({ state }: Query) => (state.data as Run | undefined)?.status === 'queued';
 
 function applyFrame(frame: FeedFrame) {
-  // Queue positions changed; the frame does not name the runs.
+  // Queue positions changed; the frame does not list the runs.
   if (frame.type === 'queue') return refresh({ _id: 'getRun' }, isQueued);
   if (frame.type === 'store') return;
   if (frame.type === 'study') return applyStudy(frame.study);
@@ -95,7 +95,7 @@ function applyStudy(study: StudySummary) {
 
 /**
  * Updates a run in every list. Returns false if the lists must be fetched again because the run is
- * new, finished, or has another status.
+ * new, finished, or has a different status.
  */
 function replaceInLists(run: RunSummary): boolean {
   let complete = !run.finished_at_ms;

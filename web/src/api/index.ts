@@ -6,7 +6,7 @@ import { ApiProblem, toApiProblem } from './problem';
 client.setConfig({ baseUrl: location.origin, throwOnError: true, credentials: 'same-origin' });
 client.interceptors.error.use((error, response) => toApiProblem(error, response));
 
-/** Rejects a change of a run that somebody else has changed since. */
+/** Rejects an edit if the run was changed by someone else after it was loaded. */
 export const ifMatch = (etag: string | undefined) => (etag ? { 'If-Match': `"${etag}"` } : {});
 
 export * from './generated/sdk.gen';

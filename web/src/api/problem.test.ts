@@ -26,7 +26,7 @@ it('shows the detail of an error without problems', () =>
     ['why'],
   ));
 
-it('handles a missing response and one without a problem', () => {
+it('handles missing responses and responses without a problem', () => {
   expect(toApiProblem(new TypeError('failed to fetch'), undefined)).toMatchObject({
     status: 0,
     code: 'no_response',

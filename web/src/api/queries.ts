@@ -24,23 +24,23 @@ const PAGE_SIZE = 100;
 const retry = (failures: number, error: Error) =>
   failures < 3 && !(error instanceof ApiProblem && error.status !== 0);
 
-/** Nothing is fetched again until `cache-sync` invalidates it. */
+/** Nothing is refetched until `cache-sync` invalidates it. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: { retry, refetchOnWindowFocus: false, staleTime: Number.POSITIVE_INFINITY },
   },
 });
 
-/** The feed has no events for hosts. The server's results are about as old. */
+/** The feed has no events for hosts. The server caches its results for about as long. */
 const HOST = { staleTime: 30_000 };
-/** A plan depends on files and devices. */
-/** Codes of confirmations are valid for 10 minutes. */
+/** Confirmation codes are valid for 10 minutes, so plans with confirmations are refetched earlier. */
 const NEW_CODES_MS = 4 * 60_000;
 const refetchInterval = ({
   state: { data },
 }: {
   state: { data?: { confirmations?: unknown[] } };
 }) => (data?.confirmations?.length ? NEW_CODES_MS : false);
+/** A plan depends on files and devices, so it becomes stale quickly. */
 const PLAN = {
   placeholderData: keepPreviousData,
   retry: false,
@@ -48,7 +48,7 @@ const PLAN = {
   refetchInterval,
 } as const;
 
-/** Key prefix of all run lists, whatever their filter. */
+/** Key prefix of all run lists, regardless of filter. */
 export const RUNS_KEY = [{ _id: 'listRuns' }] as const;
 
 export const runsQuery = (filter: RunFilter) => ({
@@ -63,7 +63,7 @@ export const sessionQuery = generated.getSessionOptions();
 
 export const runQuery = (n: number) => generated.getRunOptions({ path: { n } });
 
-/** Buckets of a finished run; times in ms since the start of the measurement. */
+/** Series buckets of a finished run; times are in ms since the start of the measurement. */
 export const seriesQuery = (
   n: number,
   range: { from_ms?: number; to_ms?: number },

@@ -22,7 +22,7 @@ export function openRunStream(run: number, listener: RunListener): { close: () =
   const onFrame = (event: Event) => {
     const isNewEpoch = (event.epoch ?? 0) > epoch;
     if (isNewEpoch && event.seq < listener.nextSeq()) {
-      // The event replaces others that were applied.
+      // The event replaces events that were already applied.
       epoch = 0;
       listener.reset();
       socket.reconnect();

@@ -1,6 +1,6 @@
-// A reconnecting WebSocket for JSON frames. After sleep or a network change a dead socket still looks
-// open, so the server sends heartbeats. A socket without frames for longer is replaced, and reported
-// lost only if that fails.
+// A reconnecting WebSocket for JSON frames. After sleep or a network change, a dead socket still
+// looks open, so the server sends heartbeats. A socket that misses them is replaced, and is reported
+// as lost only if that fails.
 import ReconnectingWebSocket from 'partysocket/ws';
 import type { RunsEvent } from './generated/types.gen';
 
@@ -23,10 +23,10 @@ export const REQUEST_TIMEOUT_MS = 4000;
 
 /** Heartbeat intervals without a frame after which a socket is replaced. */
 const MAX_SILENCE = 2.5;
-/** The same until the first heartbeat, which the server sends immediately. */
+/** Timeout for the first heartbeat, which the server sends immediately. */
 const FIRST_FRAME_TIMEOUT_MS = 10_000;
 
-/** Bounds of the backoff, in ms. The page reconnects to a restarted server within two seconds. */
+/** Backoff limits, in ms. The page reconnects to a restarted server within two seconds. */
 const RECONNECT = {
   minReconnectionDelay: 300,
   maxReconnectionDelay: 2000,

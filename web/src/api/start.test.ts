@@ -46,7 +46,7 @@ it.each([
   expect(keys[1]).not.toBe(keys[0]);
 });
 
-it('uses a new key for another body', async () => {
+it('uses a new key for a different body', async () => {
   await start(noResponse);
   await start(created, { jobs: [{ name: 't1', rw: 'read' }] });
   expect(keys[1]).not.toBe(keys[0]);

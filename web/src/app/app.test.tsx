@@ -72,14 +72,14 @@ function Keyed({ help }: { help: () => void }) {
 }
 
 describe('keyboard shortcuts', () => {
-  it('navigate with g and a second key', async () => {
+  it('navigate with g followed by another key', async () => {
     const { router } = showPage(() => <Keyed help={vi.fn()} />, '/');
     await screen.findByLabelText('filter');
     await userEvent.keyboard('gd');
     expect(router.state.location.pathname).toBe('/devices');
   });
 
-  it('focus fields and click buttons of the page, but not while typing', async () => {
+  it('focus fields and click buttons on the page, but not while typing', async () => {
     const help = vi.fn();
     const { router } = showPage(() => <Keyed help={help} />, '/');
     const field = await screen.findByLabelText('filter');

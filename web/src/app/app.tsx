@@ -26,10 +26,10 @@ export function App() {
   );
 }
 
-/** The page of sign-in links. */
+/** The page that sign-in links open. */
 const isSignIn = location.pathname === '/login';
 
-/** A reload repeats the rejected requests of the page. */
+/** Reloading repeats the page's rejected requests. */
 const openApplication = () => (isSignIn ? location.replace('/') : location.reload());
 
 function SignedIn() {

@@ -14,9 +14,9 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
           ))}
         </dl>
         <p>
-          The <b>depth gauge</b> shows how much I/O was issued, how much passed the page cache, and
-          how much reached the device. I/O that ends in the page cache was served from memory: the
-          result is the speed of memory, not of the disk.
+          The <b>depth gauge</b> shows how much I/O was issued, how much got past the page cache,
+          and how much reached the device. I/O that stops at the page cache was served from memory:
+          the result is the speed of memory, not of the disk.
         </p>
         <p className="mute">
           All features are also available over HTTP. See the <a href="/api/docs/">API reference</a>.

@@ -30,7 +30,7 @@ const ROUTES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/devi
 /** Time limit for the second key after `g`. */
 const SEQUENCE_MS = 1200;
 
-/** Fields for text, in which shortcuts are disabled. Shortcuts work in checkboxes. */
+/** Text fields, where shortcuts are disabled. Shortcuts still work in checkboxes. */
 const TEXT_FIELDS =
   'textarea, select, [contenteditable], input:not([type="checkbox"], [type="radio"], [type="button"])';
 const isTyping = (target: EventTarget | null) =>

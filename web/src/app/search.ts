@@ -1,4 +1,4 @@
-// Query string of the URL as plain text, so that links stay readable and work in chat programs.
+// URL query string as plain text, so that links stay readable and work in chat programs.
 
 /** `?runs=1,2&baseline=1` as an object. */
 export function readSearch(search: string): Record<string, string> {

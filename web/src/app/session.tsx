@@ -1,4 +1,4 @@
-// What the signed-in user may do, and signing out.
+// Permissions of the signed-in user, and signing out.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { sessionQuery } from '../api/queries';
@@ -7,13 +7,13 @@ export function ReadOnlyChip() {
   const session = useQuery(sessionQuery);
   if (!session.data?.read_only) return null;
   return (
-    <span className="chip" title="You are signed in with the read token: runs cannot be started.">
+    <span className="chip" title="Signed in with the read-only token. Runs cannot be started.">
       Read-only
     </span>
   );
 }
 
-/** Ends the session of this browser. */
+/** Ends this browser's session. */
 export function SignOut() {
   const session = useQuery(sessionQuery);
   if (!session.data?.can_sign_out) return null;

@@ -1,12 +1,12 @@
-// Sign-in page: opened by a link with a ticket, or with the token of the server.
+// Sign-in page: opens a session with the ticket in a sign-in link, or with the server's token.
 import { Button, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useTitle } from '../ui/parts';
 
-/** What opens a session. */
+/** Credentials that open a session. */
 type Secret = { token: string } | { ticket: string };
 
-/** Reads the pasted text: a link with a ticket, or the token. */
+/** Parses the pasted text: a link with a ticket, or the token. */
 export const secretOf = (pasted: string): Secret => {
   const ticket = /[?&]ticket=([^&\s]+)/.exec(pasted)?.[1];
   return ticket ? { ticket } : { token: pasted.trim() };
@@ -22,7 +22,7 @@ async function signIn(secret: Secret): Promise<string | null> {
   if (!response) return 'Cannot reach the server. Check that it is running.';
   if (response.ok) return null;
   const problem = (await response.json().catch(() => null)) as { detail?: string } | null;
-  return problem?.detail ?? `The server answered with status ${response.status}.`;
+  return problem?.detail ?? `The server returned status ${response.status}.`;
 }
 
 /** Tries the ticket in the URL once. Without one, or if it is rejected, asks for a link or token. */
@@ -45,8 +45,8 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
       <section className="card stack">
         <h1>Sign in to Leadline</h1>
         <p>
-          On the server host, run <code>leadline login</code> and open the link that it
-          prints, or enter the token.
+          On the server host, run <code>leadline login</code> and open the link that it prints, or
+          enter the token.
         </p>
         <form
           action={(form: FormData) => submit(String(form.get('secret') ?? ''))}
@@ -67,8 +67,8 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
           </Button>
         </form>
         <p className="mute small">
-          The token is in the file <code>token</code> of the server’s data directory, readable by
-          its owner only.
+          The token is in the file <code>token</code> in the server’s data directory, readable only
+          by its owner.
         </p>
       </section>
     </main>

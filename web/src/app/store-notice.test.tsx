@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('shows why results cannot be stored until they can', async () => {
+it('shows why results cannot be stored, until the problem is fixed', async () => {
   await act(() => vi.advanceTimersByTimeAsync(3000));
   act(() => TestSocket.last.accept());
   const receive = (code: string | null, detail: string | null) =>

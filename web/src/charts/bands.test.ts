@@ -13,7 +13,7 @@ const band = (kind: Band['kind'], from: number, to: number): Band => ({
 const layout = (to: number) =>
   ({ range: { from: 0, to }, width: 160, labelPosition: 'start' }) as const;
 
-it('labels bands as long as there is room', () => {
+it('labels bands if there is room', () => {
   const bands = [band('stall', 1, 2), band('pause', 4, 9)];
   const labels = (to: number) =>
     bandAnnotations(bands, layout(to)).map(({ label }) => label?.display && label.content);

@@ -1,17 +1,17 @@
-// Labeled bands of a time chart: stalls of the storage and pauses of the runner.
+// Labeled bands in a time chart: storage stalls and runner pauses.
 import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import type { Band } from '../model/fold/missing-time';
 import type { Range } from './chart-group';
 import { token, withAlpha } from './chart-js';
 
-/** Mean width of a character of a label, in pixels. */
+/** Mean width of a label character, in pixels. */
 const CHARACTER_WIDTH = 5.8;
-/** Further bands are not in the accessible name. */
+/** Additional bands are omitted from the accessible name. */
 const MAX_NAMED = 3;
 
 interface BandLayout {
   range: Range;
-  /** Width of the range in pixels. Bands that are narrower than their label have none. */
+  /** Width of the range in pixels. Bands narrower than their label are not labeled. */
   width: number;
   labelPosition: 'start' | 'center';
 }

@@ -10,7 +10,10 @@ export interface Range {
 
 type Listener = () => void;
 
-/** Idle time after a redraw, as a multiple of its duration: on a slow host, redraws must not disturb the run. */
+/**
+ * Idle time after a redraw, as a multiple of its duration, so that redraws on a slow host do not
+ * disturb the run.
+ */
 const IDLE_RATIO = 3;
 
 export class ChartGroup {

@@ -24,7 +24,7 @@ it.each([
   expect(timeLabel(seconds, step)).toBe(label),
 );
 
-it('labels 1, 2 and 5 on an axis of few decades', () => {
+it('labels 1, 2 and 5 on an axis with few decades', () => {
   const ticks = [5e3, 1e4, 1.5e4, 2e4, 3e4, 5e4, 1e5].map((value) => ({ value }));
   expect(ticks.map(({ value }) => value).filter((value) => isLabeled(value, ticks))).toEqual([
     5e3, 1e4, 2e4, 5e4, 1e5,

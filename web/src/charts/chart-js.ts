@@ -79,7 +79,7 @@ export function timeAxis(range: Axis) {
   };
 }
 
-/** A logarithmic axis of fewer decades is also labeled at 2 and 5. */
+/** A logarithmic axis with fewer decades is also labeled at 2 and 5. */
 const FEW_DECADES = 1.6;
 
 /** Returns true if a tick of a logarithmic axis gets a label. */
@@ -163,7 +163,7 @@ export const BINARY_LOG_AXIS = {
   },
 };
 
-/** Options of all charts. */
+/** Options for all charts. */
 export const COMMON = {
   responsive: true,
   maintainAspectRatio: false,

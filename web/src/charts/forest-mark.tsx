@@ -1,4 +1,4 @@
-// One row of a forest plot: the interval of a change against the threshold.
+// One row of a forest plot: a change's interval and the threshold.
 import type { Change } from '../api';
 import { type ForestScale, forestMark } from '../model/compare/forest';
 import './charts.css';

@@ -1,4 +1,4 @@
-// Geometry of the depth gauge: two flows, I/Os and bytes, through the layers of the host, each to
+// Geometry of the depth gauge: two flows, I/Os and bytes, through the layers of the host, each with
 // its own scale. The counts are in `model/gauge`.
 
 import type { Gauge, Layer, LayerFlow } from '../api';
@@ -9,7 +9,7 @@ export const WIDTH = 356;
 export const HEIGHT = 500;
 /** y of the top of each layer, then of the bottom of the last one. */
 export const DEPTHS = [0, 64, 216, 368, HEIGHT] as const;
-/** x of the rope of the lead. */
+/** x of the lead's rope. */
 export const ROPE_X = 128;
 /** y of the start of the flows. */
 export const TOP = 32;

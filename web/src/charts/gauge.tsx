@@ -1,4 +1,4 @@
-// The depth gauge: a cross-section of the host with the I/O that passed each layer boundary. The
+// The depth gauge: a cross-section of the host with the I/O that crossed each layer boundary. The
 // lead marks the layer that served the most bytes. Live runs, finished runs and comparisons use the
 // same drawing.
 import { memo, useId } from 'react';
@@ -23,7 +23,7 @@ const OPACITIES = [0.05, 0.08, 0.11, 0.17];
 const LABELS = ['Application', 'Page cache', 'Filesystem|and block layer', 'Device'];
 /** Characters per line of a note, which must fit between the edge and the rope. */
 const NOTE_WIDTH = 17;
-/** Distance between the knots of the rope. */
+/** Distance between the rope's knots. */
 const KNOT_DISTANCE = 24;
 /** Larger I/O counts are abbreviated. */
 const MAX_FULL_COUNT = 9_999_999;

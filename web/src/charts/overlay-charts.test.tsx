@@ -35,7 +35,7 @@ const show = () => {
   );
 };
 
-it('refers to no table in the accessible names', () => {
+it('does not refer to a table in accessible names', () => {
   show();
   const labels = screen.getAllByRole('img').map((chart) => chart.getAttribute('alt'));
   expect(labels).toEqual([

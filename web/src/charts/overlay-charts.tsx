@@ -16,7 +16,7 @@ interface OverlaidRun extends LineStyle {
   view: SeriesView;
 }
 
-/** Metrics over all directions combined. */
+/** Metrics for all directions combined. */
 const OVERLAID: readonly { panel: string; title: string; columns: readonly Column[] }[] = [
   { panel: 'iops', title: 'IOPS', columns: ['read_iops', 'write_iops', 'trim_iops'] },
   { panel: 'latency', title: 'p99 latency (log)', columns: ['lat_p99_ns'] },
@@ -73,7 +73,7 @@ interface OverlayChartProps {
 function Overlay({ panel, title, columns, runs, chartGroup, fullRange }: OverlayChartProps) {
   const titled = useMemo(() => ({ ...panel, title }), [panel, title]);
   const lines = useMemo(() => runs.map((run) => ({ ...run, columns })), [runs, columns]);
-  // Chart.js matches datasets by index, so another set of runs needs a new chart.
+  // Chart.js matches datasets by index, so a different set of runs needs a new chart.
   return (
     <TimeChart
       key={runs.map(({ label }) => label).join()}

@@ -14,7 +14,7 @@ const OverlayCharts = lazy(() => import('./overlay-charts'));
 
 interface OverlaysProps {
   comparison: Comparison;
-  /** The legend label of a run by its number; must be stable between renders. */
+  /** Returns the legend label for a run number; must be stable between renders. */
   runLabel?: (run: number) => string;
 }
 

@@ -124,7 +124,7 @@ const TARGET_DIRTY: PanelLine = {
   dash: 'dashed',
   sparse: true,
 };
-/** The runner's shares are of one core and can exceed 100 %; the host's are of all cores. */
+/** The runner's shares refer to one core and can exceed 100 %; the host's refer to all cores. */
 const CPU: PanelLine[] = [
   { label: 'Runner user (one core)', columns: ['process_user'], color: 'app' },
   { label: 'Runner system (one core)', columns: ['process_system'], color: 'block' },

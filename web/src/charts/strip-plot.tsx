@@ -1,4 +1,4 @@
-// Every run of each group as a dot, with the median. Dots of equal values are stacked.
+// Shows each run of each group as a dot, with the median. Dots with equal values are stacked.
 import type { ComparedMetric, Comparison } from '../api';
 import { formatValue, runsOfGroup } from '../model/compare/metrics';
 import { lineStyle } from '../model/series/line-style';

@@ -121,7 +121,10 @@ export const TimeChart = memo(function TimeChart({
 const thresholdLabels = ({ thresholds = [], format }: ChartPanel) =>
   thresholds.map(({ label, value }) => `dashed line at ${format(value)}: ${label}`);
 
-/** Calls `redraw` at every flush while `element` is visible, and when it becomes visible. Returns a stop function. */
+/**
+ * Calls `redraw` when `element` becomes visible, and at every flush while it is visible. Returns a
+ * stop function.
+ */
 function whileVisible(
   element: HTMLElement | null,
   redraw: () => void,
@@ -260,7 +263,7 @@ function optionsOf(
   };
 }
 
-/** Labels alternate between left and right, so that those of close thresholds do not overlap. */
+/** Labels alternate between left and right, so that labels of nearby thresholds do not overlap. */
 function annotationsOf({ thresholds = [], format }: ChartPanel): AnnotationOptions<'line'>[] {
   return thresholds.map(({ label, value }, i) => ({
     type: 'line',

@@ -6,17 +6,17 @@ interface NamedRow {
   /** Required if `name` is not a unique string. */
   key?: string;
   name: ReactNode;
-  /** One cell per column of `heads`. */
+  /** One cell per column of `headers`. */
   cells: readonly ReactNode[];
 }
 
 interface NamedRowsProps {
   /** Accessible name of the table. */
   label: string;
-  /** Head of the name column. */
+  /** Header of the name column. */
   corner: string;
-  heads: readonly ReactNode[];
-  /** Header row above `heads`; the spans must add up to the number of heads. */
+  headers: readonly ReactNode[];
+  /** Header row above `headers`; the spans must add up to the number of headers. */
   groups?: readonly { label: ReactNode; span: number }[];
   rows: readonly NamedRow[];
   /** Monospace, for identifiers. */
@@ -29,7 +29,7 @@ interface NamedRowsProps {
 export function NamedRows({
   label,
   corner,
-  heads,
+  headers,
   groups,
   rows,
   mono,
@@ -54,10 +54,10 @@ export function NamedRows({
           )}
           <tr>
             <th scope="col">{corner}</th>
-            {heads.map((head, index) => (
+            {headers.map((header, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the order is fixed
               <th key={index} scope="col">
-                {head}
+                {header}
               </th>
             ))}
           </tr>

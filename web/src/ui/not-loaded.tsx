@@ -1,4 +1,4 @@
-// Page of a run or study that is loading, failed to load, or has an invalid number in the URL.
+// Page for a run or study that is loading, failed to load, or has an invalid number in the URL.
 import { Link } from '@tanstack/react-router';
 import { Empty, Page } from './parts';
 import { ProblemNotice } from './problem';

@@ -10,7 +10,7 @@ export const theme = createTheme({
   defaultRadius: 7,
   cursorType: 'pointer',
   autoContrast: false,
-  // Grays of the dark theme, from text to background.
+  // Dark theme grays, from text to background.
   colors: {
     dark: [
       '#e6edf3',

@@ -3,7 +3,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-/** Loads the code of the run page early, so that the first sample is not delayed by it. */
+/** Loads the run page's code early, so that it does not delay the first sample. */
 export function usePreloadRunPage() {
   const router = useRouter();
   useEffect(() => {

@@ -22,17 +22,17 @@ describe('directRunCandidates', () => {
   });
 
   it.each<[string, Partial<RunSummary>]>([
-    ['another block size', { bs: '8k' }],
-    ['another depth', { iodepth: 1 }],
-    ['another target', { target: '/srv/t2' }],
-    ['another device', { device: 'vdb' }],
-    ['another pattern', { rw: 'read' }],
+    ['a different block size', { bs: '8k' }],
+    ['a different depth', { iodepth: 1 }],
+    ['a different target', { target: '/srv/t2' }],
+    ['a different device', { device: 'vdb' }],
+    ['a different pattern', { rw: 'read' }],
     ['more workers', { numjobs: 2 }],
     ['more jobs', { jobs: 2 }],
-    ['another host', { host: 'other' }],
-    ['another verdict', { verdict_class: 'foreign' }],
+    ['a different host', { host: 'other' }],
+    ['a different verdict', { verdict_class: 'foreign' }],
     ['a buffered job', { direct: false }],
-  ])('exclude runs with %s', (_, change) => {
+  ])('excludes runs with %s', (_, change) => {
     expect(numbers(summary(3))).toEqual([3]);
     expect(numbers(summary(3, change))).toEqual([]);
   });

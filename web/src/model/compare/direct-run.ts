@@ -3,7 +3,7 @@
 import type { ComparedRun, Comparison, RunSummary, Verdicts } from '../../api';
 import { verdictsOf } from '../run/verdict';
 
-/** Settings that may differ: names, the I/O path, the cache state, the duration, and preparation and cleanup. */
+/** Settings that may differ: names, I/O path, cache state, duration, preparation and cleanup. */
 const MAY_DIFFER: ReadonlySet<string> = new Set([
   ...['name', 'sample_ms', 'probes', 'request_sizes'],
   ...['direct', 'mode', 'targets.alignment'],
@@ -38,7 +38,7 @@ export function directRunCandidates(run: RunSummary, list: readonly RunSummary[]
     .slice(0, MAX_CANDIDATES);
 }
 
-/** The finished direct counterpart of a run that was served by the device. */
+/** The direct counterpart of a run, if it has finished and was served by the device. */
 export const directRun = (comparison: Comparison, number: number): ComparedRun | null =>
   counterparts(comparison, number).find(
     ({ run, verdict }) => run.status === 'done' && isServedByDevice(verdict),

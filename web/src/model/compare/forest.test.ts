@@ -18,7 +18,7 @@ it.each<[(Partial<Change> | null)[], number]>([
   expect(forestScale(comparison(...changes), 1).limit).toBeCloseTo(limit),
 );
 
-it('places marks and cuts them off', () => {
+it('positions marks and clips them', () => {
   const scale = { limit: 10, threshold: 2 };
   expect(forestMark(scale, 0, { low: -5, high: 5 })).toEqual({
     point: 0.5,

@@ -9,7 +9,7 @@ export interface ForestScale {
 }
 
 export interface ForestMark {
-  /** Positions from 0 (left) to 1 (right), cut off at the ends. */
+  /** Positions from 0 (left) to 1 (right), clipped at the ends. */
   point: number;
   low: number;
   high: number;
@@ -19,7 +19,7 @@ export interface ForestMark {
 
 /** The plot shows at least this many thresholds to each side. */
 const MIN_THRESHOLDS = 2.5;
-/** Larger changes are cut off, so that small ones stay visible. */
+/** Larger changes are clipped, so that small ones stay visible. */
 const MAX_PERCENT = 60;
 
 export function forestScale({ metrics, threshold_percent }: Comparison, group: number) {

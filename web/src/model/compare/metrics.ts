@@ -56,11 +56,11 @@ export function formatChange(change: number | null): string {
 export const areSingleRuns = ({ groups }: Pick<Comparison, 'groups'>): boolean =>
   groups.every(({ runs }) => runs.length === 1);
 
-/** Indices of the runs of a group. */
+/** Indices of the runs in a group. */
 export const runsOfGroup = ({ runs }: Pick<Comparison, 'runs'>, group: number): number[] =>
   runs.flatMap((run, index) => (run.group === group ? [index] : []));
 
-/** The value of a run, or the median of a group; a lower bound if a value is one. */
+/** A run's value, or the median of a group; a lower bound if any of the values is one. */
 export function valueOfGroup(metric: ComparedMetric, runs: readonly number[], group: number) {
   const [only] = runs;
   const isLowerBound = runs.some((run) => metric.at_least[run]);
@@ -69,7 +69,7 @@ export function valueOfGroup(metric: ComparedMetric, runs: readonly number[], gr
   return { text: withBound(text, isLowerBound), isLowerBound };
 }
 
-/** The change of a group; empty without one. */
+/** A group's change as text; empty if there is none. */
 export function changeText(metric: ComparedMetric, runs: readonly number[], group: number): string {
   const change = formatChange(metric.changes[group]?.percent ?? null);
   return (
@@ -96,7 +96,10 @@ export const VERDICTS: Record<ChangeVerdict, string> = {
   not_comparable: 'Not comparable',
 };
 
-/** The complete run whose IOPS are closest to the median of the group; the first one without any. */
+/**
+ * The complete run whose IOPS are closest to the group's median, or the first run if none is
+ * complete.
+ */
 export function representative(comparison: Comparison, group: number): ComparedRun | undefined {
   const iops = comparison.metrics.find(({ name }) => name.endsWith('_iops'));
   const median = iops?.groups[group]?.median ?? 0;

@@ -10,7 +10,7 @@ export function formatSetting(path: string, value: string): string {
   return (hasUnit(name) ? formatDirections(name, value) : null) ?? value;
 }
 
-/** Returns null if the text has another format. */
+/** Returns null if the text has a different format. */
 type Formatter = (name: string, value: string) => string | null;
 
 const formatDirections: Formatter = (name, value) => {

@@ -68,7 +68,7 @@ it('has no bands for slow storage that completes regularly', () => {
   expect(bandsOf(fold)).toEqual([]);
 });
 
-it('has the stalls of all jobs and the pauses of the report', () => {
+it("has all jobs' stalls and the report's pauses", () => {
   const stalls = { threshold_ms: 1000, count: 1, total_ms: 0, longest_ms: 0, share: 0, workers: 1 };
   const begin = liveFold().measure_begin_ms ?? 0;
   const jobOf = (start_ms: number) => ({
@@ -90,7 +90,7 @@ it('has no bands for runs recorded before stalls were detected', () => {
   expect(bandsOf(withReport({ pauses: undefined as unknown as [] }))).toEqual([]);
 });
 
-it('joins overlapping spans', () => {
+it('merges overlapping spans', () => {
   const span = (start_ms: number, end_ms: number) => ({ start_ms, end_ms });
   expect(joinSpans([span(5, 8), span(0, 2), span(1, 3), span(6, 7)])).toEqual([
     span(0, 3),

@@ -1,14 +1,14 @@
-// Times in which no I/O completed: from the samples of a live run, then from its report.
+// Periods in which no I/O completed: from a run's samples while it is live, then from its report.
 import type { Report } from '../../api';
 import { duration } from '../format/time';
 import { isFinal, type RunFold } from './run-fold';
 import { originMs } from './series-view';
 import { joinSpans, type TimeSpanMs } from './silences';
 
-/** Shorter times without completions have no notice. */
+/** Shorter periods without completions do not cause a notice. */
 const MIN_NOTICE_MS = 2000;
 
-/** How long no I/O has completed in a live run, in ms; null if that is short. */
+/** Time without a completion in a live run, in ms; null if it is short. */
 export function silenceMs({ silences, status, result }: RunFold): number | null {
   const isLive = !isFinal(status) && !result;
   return isLive && silences.silent_ms >= MIN_NOTICE_MS ? silences.silent_ms : null;

@@ -65,7 +65,7 @@ describe('a recorded run', () => {
     expect(timeRange(fold).to).toBeGreaterThanOrEqual(1.2);
   });
 
-  it('shows figures of the last second, then of the report', () => {
+  it('shows figures for the last second, then from the report', () => {
     const live = foldUntil((event) => event.seq === SAMPLES.at(-1)?.seq);
     expect(tilesOf(live)[0]?.note).toMatch(/^mean /);
     const report = foldAll().result?.report;
@@ -204,7 +204,7 @@ describe('TimeSeries', () => {
     },
   );
 
-  it('has exact percentiles in joined points', () => {
+  it('has exact percentiles in merged points', () => {
     add(2 * MAX_POINTS);
     const joined = mergeBuckets(sample.read.lat_ns, sample.read.lat_ns);
     expect(series.points[0]?.window.read.lat_ns).toEqual(joined);

@@ -119,8 +119,8 @@ function withoutNulls<T extends object>(value: T): Partial<T> {
 }
 
 /**
- * Returns true if a finished run has a report and so many samples that its series is loaded from
- * the server in buckets instead of being folded.
+ * Returns true if a finished run has a report and too many samples to fold. Its series is then
+ * loaded from the server in buckets.
  */
 export const isBucketed = (run: Run): boolean =>
   isFinal(run.status) && Boolean(run.report) && run.samples > MAX_POINTS;

@@ -42,7 +42,10 @@ export function foldSeries(fold: RunFold): SeriesView {
   };
 }
 
-/** The origin of the time axis, in ms since the start of the run: the actual or expected start of the measurement. */
+/**
+ * The origin of the time axis: the actual or expected start of the measurement, in ms since the
+ * start of the run.
+ */
 export function originMs(fold: RunFold): number {
   if (fold.measure_begin_ms !== null) return fold.measure_begin_ms;
   const ramp = fold.phases.find(({ phase }) => phase === 'ramp');
@@ -98,7 +101,7 @@ export function nearestIndex(view: SeriesView, seconds: number): number {
 }
 
 /**
- * Number of points to search back. A column sampled once a second has a value in every tenth point.
+ * Number of points to search backward. A column sampled once a second has a value in every tenth point.
  */
 const LOOK_BACK = 12;
 

@@ -1,4 +1,4 @@
-// Times without completions in the samples of a live run.
+// Periods without completions in the samples of a live run.
 import { percentiles } from '../series/histogram';
 import { addIoCounts } from '../series/window';
 import type { Totals } from './totals';
@@ -9,14 +9,15 @@ export interface TimeSpanMs {
   end_ms: number;
 }
 
-/** Shorter times without completions are not shown in live charts. */
+/** Shorter periods without completions are not shown in live charts. */
 const MIN_STALL_MS = 1000;
-/** As in the report: times of regular, slow I/Os are not stalls. */
+/** As in the report, slow but regular completions are not stalls. In median latencies. */
 const MIN_MEDIANS = 10;
-/** Times without completions in the samples so far. */
+
+/** Periods without completions in the samples so far. */
 export class Silences {
   spans: TimeSpanMs[] = [];
-  /** Of the last sample. */
+  /** `silent_ms` of the last sample. */
   silent_ms = 0;
 
   add(t_ms: number, silent_ms: number, totals: Totals) {
@@ -31,7 +32,7 @@ function medianMs({ read, write, trim }: Totals): number {
   return (percentiles(lat_ns, [50])[0] ?? 0) / 1e6;
 }
 
-/** Joins spans that overlap. */
+/** Merges overlapping spans. */
 export function joinSpans(spans: readonly TimeSpanMs[]): TimeSpanMs[] {
   const joined: TimeSpanMs[] = [];
   for (const span of spans.toSorted((a, b) => a.start_ms - b.start_ms)) {

@@ -2,7 +2,7 @@
 import { bytes, count, percent, rate, text, UNKNOWN } from './numbers';
 import { dateTime, duration } from './time';
 
-/** Nested fields with these names have the unit of their parent. */
+/** Nested fields with these names have their parent's unit. */
 export const DIRECTIONS: readonly string[] = ['read', 'write', 'trim'];
 
 /** Texts of empty lists by field name; the default is "none". */

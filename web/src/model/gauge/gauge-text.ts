@@ -16,5 +16,5 @@ export function gaugeText({ issued, reached, foreign }: Gauge, device: string | 
   const served = `${start}; ${device ?? 'the device'} served ${count(reached.ios)} (${percent} of the bytes).`;
   if (!foreign) return served;
   const size = text(bytes(foreign.bytes));
-  return `${served} It also moved ${size} for ${SOURCES[foreign.source]}.`;
+  return `${served} It also transferred ${size} for ${SOURCES[foreign.source]}.`;
 }

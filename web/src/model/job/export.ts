@@ -8,7 +8,7 @@ type JobRecord = Record<string, unknown>;
 export const toJobText = (run: Pick<Run, 'requested'>): string =>
   writeJobText(run.requested.jobs as JobRecord[]);
 
-/** Options that fio does not have, or that have another meaning in fio. */
+/** Options that fio does not have, or that have a different meaning in fio. */
 const OWN_OPTIONS = [
   'cache_state',
   'drop_caches',

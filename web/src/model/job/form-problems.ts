@@ -1,4 +1,4 @@
-// Assigns problems of a plan to jobs, options and lines of the job text.
+// Maps plan problems to jobs, options and lines of the job text.
 import type { Problem } from '../../api';
 import { lineOf } from './job-text';
 
@@ -25,5 +25,5 @@ export function formProblems(problems: readonly Problem[], text: string): FormPr
   });
 }
 
-/** Options without an index belong to the first job, except `confirm`, which is a field of the form. */
+/** Options without an index belong to the first job, except `confirm`, which is a form field. */
 const defaultJob = (option: string | null) => (option && option !== 'confirm' ? 0 : null);

@@ -34,7 +34,7 @@ export function ioModeOf(job: JobOptions): IoMode | null {
 }
 
 /**
- * Returns the text with another mode for a job. Changing from or to a device resets the file name.
+ * Returns the text with a job's mode changed. Changing from or to a device resets the file name.
  */
 export function setIoMode(text: string, index: number, job: JobOptions, mode: IoMode): string {
   const next = setOption(text, index, 'direct', mode === 'buffered' ? '0' : '1');

@@ -3,7 +3,7 @@ import { jobsOf, lineOf, parseJobText, setOption, writeJobText } from './job-tex
 
 const FILE = `[global]
 ioengine=io_uring
-direct=1        ; past the cache
+direct=1        ; bypass the cache
 
 [reader]
 rw=randread

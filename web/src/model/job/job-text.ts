@@ -26,7 +26,7 @@ export interface JobFile {
   errors: SyntaxProblem[];
 }
 
-/** Options of a job by name, with their values as text. */
+/** Job options by name, with their values as text. */
 export type JobOptions = Record<string, string>;
 
 const GLOBAL = 'global';
@@ -99,8 +99,8 @@ export function lineOf(text: string, job: number, option: string): number | null
 }
 
 /**
- * Sets or removes (null) an option of a job. Shared settings of several jobs are not changed: the job overrides them, with
- * an empty value to remove the option.
+ * Sets or removes (null) a job option. Settings that several jobs share are not changed: the job
+ * overrides them, with an empty value to remove the option.
  */
 export function setOption(text: string, job: number, option: string, value: string | null): string {
   const file = parseJobText(text);

@@ -20,7 +20,7 @@ const formatSeconds = (s: number) =>
 
 const stepCount = (n: number) => plural(n, 'step');
 
-/** Total duration and that of each phase. */
+/** Total duration and the duration of each phase. */
 export function durationText({ estimate, phases }: Plan): string {
   const parts = phases
     .filter(({ seconds }) => (seconds ?? 0) >= MIN_LISTED_S)

@@ -1,4 +1,4 @@
-// Job templates of the form, as job text.
+// Job templates for the form, as job text.
 
 export interface Preset {
   name: string;
@@ -10,12 +10,12 @@ export interface Preset {
 const job = (name: string, options: string) => `[${name}]\n${options.replaceAll(' ', '\n')}\n`;
 const TIMED = 'size=1g runtime=30s time_based';
 
-/** In menu order; the first is the default of the form. */
+/** In menu order; the first is the form's default. */
 export const PRESETS: readonly Preset[] = [
   {
     name: '4k random read, direct',
     description:
-      'Random read as in data sheets: many small reads in flight, bypassing the page cache.',
+      'Random reads as in data sheets: many small reads in flight, bypassing the page cache.',
     text: job('t1', `filename=t1 rw=randread bs=4k iodepth=32 direct=1 ${TIMED}`),
   },
   {

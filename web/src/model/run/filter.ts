@@ -1,5 +1,4 @@
-// Edits the filter of the run list: words and `key:value` terms. The server
-// defines their meaning.
+// Edits the run list filter: words and `key:value` terms. The server defines their meaning.
 
 /** The value of a term; null if absent. */
 export function termOf(filter: string, key: string): string | null {

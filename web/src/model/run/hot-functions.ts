@@ -1,4 +1,4 @@
-// The functions with the most samples of a CPU profile. The flame graph is drawn by the server.
+// The functions with the most samples in a CPU profile. The flame graph is drawn by the server.
 import type { Profile } from '../../api';
 
 export interface HotFunction {

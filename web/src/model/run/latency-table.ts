@@ -5,7 +5,7 @@ import { isKnown } from '../format/numbers';
 import { DIRECTIONS, maxOf, percentileOf, type Reported } from './reported-latency';
 
 export interface LatencyTable {
-  heads: string[];
+  headers: string[];
   rows: [name: string, values: Reported[]][];
 }
 
@@ -37,7 +37,7 @@ export function latencyTable(report: Report): LatencyTable {
   const exact = (name: 'min' | 'mean' | 'stddev') =>
     row(name, (stats) => ({ ns: stats[name], isLowerBound: false }));
   return {
-    heads: columns.map(({ head }) => head),
+    headers: columns.map(({ header }) => header),
     rows: [
       exact('min'),
       exact('mean'),
@@ -48,7 +48,7 @@ export function latencyTable(report: Report): LatencyTable {
   };
 }
 
-const column = (head: string, stats: LatencyStats) => ({ head, stats });
+const column = (header: string, stats: LatencyStats) => ({ header, stats });
 
 function directionColumns(
   name: string,

@@ -68,8 +68,8 @@ it('describes unfinished I/Os', () => {
 });
 
 it('has a column for I/Os that never completed', () => {
-  const { heads, rows } = latencyTable(reportOf(stats(0, 1)));
-  expect(heads).toEqual(['read lat', 'read clat']);
+  const { headers, rows } = latencyTable(reportOf(stats(0, 1)));
+  expect(headers).toEqual(['read lat', 'read clat']);
   const max = rows.find(([name]) => name === 'max')?.[1][0];
   expect(max && plain(reportedText(max))).toBe('≥ 9.50 s');
 });

@@ -1,5 +1,5 @@
-// Latencies of a report. I/Os that were in flight at the end count at their age, so a value that
-// depends on them is a lower bound.
+// Latencies of a report. I/Os that were in flight at the end are included with their age as the
+// latency, so a value that depends on them is a lower bound.
 import type { DirectionStats, LatencyStats, Report } from '../../api';
 import { latency, NBSP, plural, text } from '../format/numbers';
 import { type Buckets, bucketOf, mergeBuckets, percentiles } from '../series/histogram';
@@ -42,8 +42,8 @@ type Latencies = Pick<DirectionStats, 'unfinished'> & {
 };
 
 /**
- * Latencies of the completed I/Os and, after a hang, of the unfinished ones, which are about as old
- * as the oldest one.
+ * Latencies of the completed I/Os and, after a hang, of the unfinished ones, all counted with the
+ * age of the oldest.
  */
 export function bucketsOf({ lat_ns, unfinished }: Latencies): Buckets {
   const isHung = unfinished && lat_ns.at_least?.includes('max');

@@ -86,7 +86,7 @@ function stateText({ existed, written_share, cached_share }: TargetReport['state
   ].join(', ');
 }
 
-/** Further ranges are counted but not listed. */
+/** Additional ranges are counted but not listed. */
 const MAX_LISTED_RANGES = 6;
 
 /** `cells` are cached percentages. */

@@ -1,4 +1,4 @@
-// The key figures of a run: of the last second while live, of the whole measurement when finished.
+// The key figures of a run: for the last second while live, for the whole measurement when finished.
 // All directions are combined; percentiles come from merged histograms.
 import type { Report } from '../../api';
 import type { RunFold } from '../fold/run-fold';

@@ -99,7 +99,7 @@ const LOCATIONS: Record<string, string> = {
   unknown: 'unknown',
 };
 
-/** What a modifier says, with its factor or bytes. */
+/** Text for each modifier, with its factor or bytes. */
 const MODIFIERS: Record<ModifierKind, (modifier: Modifier) => string> = {
   readahead: ({ factor }) => `readahead ${times(factor)}`,
   merged: ({ factor }) => `merged ${times(factor)}`,
@@ -118,7 +118,7 @@ const size = (count: number | null | undefined) =>
 export interface VerdictLine extends Badge {
   direction: 'read' | 'write';
   sentence: string;
-  /** Shares and modifiers. Empty if one location served all I/Os and nothing else happened. */
+  /** Shares and modifiers. Empty if one layer served all I/Os and nothing else happened. */
   detail: string;
   proof: readonly Proof[];
 }
@@ -143,7 +143,7 @@ const modifiersOf = ({ modifiers = [] }: Verdict) =>
 /** Smaller uncertainties are omitted. */
 const MIN_UNCERTAINTY = 0.0005;
 
-/** Runs recorded before the I/Os were sampled have shares of the bytes. */
+/** Runs recorded before I/O sampling existed have byte shares. */
 function sharesText({ shares, byte_shares, uncertainty }: Verdict): string {
   const descending = Object.entries(shares).toSorted(([, a], [, b]) => b - a);
   const isExact = uncertainty < MIN_UNCERTAINTY;

@@ -1,5 +1,5 @@
-// The chart columns of a window. Names and units are those of `GET /runs/{n}/series`, so that
-// charts do not distinguish live samples from stored series.
+// The chart columns of a window. Names and units match `GET /runs/{n}/series`, so that charts can
+// treat live samples and stored series alike.
 import { maxLatency, mergeBuckets, percentiles } from './histogram';
 import type { Window } from './window';
 

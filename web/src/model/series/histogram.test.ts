@@ -70,7 +70,7 @@ describe('percentiles', () => {
 });
 
 describe('merging', () => {
-  it('equals one histogram of all values', () => {
+  it('is equivalent to one histogram of all values', () => {
     const a = [5, 5, 900, 70_000];
     const b = [5, 300, 900, 1_000_000];
     expect(mergeBuckets(of(a), of(b))).toEqual(of([...a, ...b]));

@@ -1,4 +1,4 @@
-// The windows of a run, downsampled to at most MAX_POINTS: when full, neighbors are joined and each
+// The windows of a run, downsampled to at most MAX_POINTS: when full, neighbors are merged and each
 // further point covers twice the time. Charts draw this list.
 import { type Row, rowOf } from './columns';
 import { joinWindows, type Window } from './window';
@@ -38,7 +38,7 @@ export class TimeSeries {
     if (this.list.length > MAX_POINTS) this.halve();
   }
 
-  /** Joins pairs of points of the same phase. */
+  /** Merges pairs of points in the same phase. */
   private halve() {
     const joined: Point[] = [];
     let i = 0;

@@ -1,5 +1,5 @@
-// The counts of all layers in one time window: a sample, or several joined. Counts and histograms
-// are added, so joined windows have exact percentiles and lose only time resolution.
+// The counts of all layers in one time window: a sample, or several merged ones. Counts and
+// histograms are added, so merged windows have exact percentiles and lose only time resolution.
 import type {
   CpuUse,
   DeviceCounts,
@@ -49,7 +49,7 @@ export function windowOf(event: SampleEvent): Window {
   };
 }
 
-/** Joins neighboring windows, `a` before `b`. Gauges (memory, residency, in flight) are those of the end. */
+/** Merges neighboring windows, `a` before `b`. Gauges (memory, residency, in flight) are taken from `b`. */
 export function joinWindows(a: Window, b: Window): Window {
   const length_ms = a.length_ms + b.length_ms;
   const weight = length_ms > 0 ? a.length_ms / length_ms : 0;
@@ -74,7 +74,7 @@ export function addIoCounts(a: IoCounts, b: IoCounts): IoCounts {
   return { ios: a.ios + b.ios, bytes: a.bytes + b.bytes, lat_ns };
 }
 
-/** Adds device counters; `in_flight` is a gauge and taken from `b`. */
+/** Adds device counters; `in_flight` is a gauge and is taken from `b`. */
 function addCounts(a: DeviceCounts | null, b: DeviceCounts | null): DeviceCounts | null {
   if (!a || !b) return a ?? b;
   const sum = { ...b };

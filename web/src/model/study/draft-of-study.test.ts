@@ -33,7 +33,7 @@ const study = (...steps: StudyStep[]) =>
   ({
     number: 7,
     name: 'twice',
-    about: 'Why it is done.',
+    about: 'Purpose of the study.',
     continue_on_failure: true,
     repeats: 1,
     steps,
@@ -53,7 +53,7 @@ describe('draftOfStudy', () => {
     expect(draft).toMatchObject({
       from: 7,
       name: 'twice',
-      about: 'Why it is done.',
+      about: 'Purpose of the study.',
       continueOnFailure: true,
       active: 1,
     });
@@ -68,7 +68,7 @@ describe('draftOfStudy', () => {
     const own = { name: 'read', filename: 'own-$study.data', rw: 'randread', bs: '8k' };
     expect(toDocument(draft)).toEqual({
       name: 'twice',
-      about: 'Why it is done.',
+      about: 'Purpose of the study.',
       tags: ['nightly'],
       continue_on_failure: true,
       steps: [
@@ -78,7 +78,7 @@ describe('draftOfStudy', () => {
     });
   });
 
-  it('keeps names of files that existed before', () => {
+  it('keeps names of pre-existing files', () => {
     expect(texts([run(1, {}, true), run(2)])[0]).toContain(`filename=own-${FILE_ID}.data`);
     expect(
       texts([run(1, { filename: 'plain.data' }), run(2, { filename: 'plain.data' })])[0],

@@ -1,4 +1,4 @@
-// Assigns syntax errors and problems of the server to the steps of a draft.
+// Assigns syntax errors and server problems to the steps of a draft.
 import type { Problem } from '../../api';
 import { type FormProblem, formProblems } from '../job/form-problems';
 import { jobsOf, parseJobText } from '../job/job-text';
@@ -7,7 +7,7 @@ import type { StudyDraft } from './draft';
 /** Key of problems that do not belong to a step. */
 const STUDY = -1;
 
-/** Problems by index of the step; -1 for the study. `own`: problems of the study. */
+/** Problems by index of the step; -1 for the study. `own` are the problems of the study itself. */
 export function problemsByStep(
   { steps }: StudyDraft,
   problems: readonly Problem[],

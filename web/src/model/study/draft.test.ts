@@ -51,7 +51,7 @@ describe('steps', () => {
     expect(new Set(edited.steps.map(({ id }) => id)).size).toBe(edited.steps.length);
   });
 
-  it('are limited to the maximum of the server', () => {
+  it("are limited to the server's maximum", () => {
     let full = draft;
     for (let step = 0; step < 300; step++) full = duplicateStep(full, 0);
     expect(full.steps.length).toBe(256);

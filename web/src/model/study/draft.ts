@@ -1,5 +1,5 @@
-// The draft of a study: steps with their job text, edits of steps, and the document to post. Not
-// here: job text (`job/job-text`) and problems (`draft-problems`).
+// The draft of a study: steps with their job text, step edits, and the document to post. Job text is
+// in `job/job-text`, problems are in `draft-problems`.
 import type { Job, StepDefinition, StudyDefinition } from '../../api';
 import { jobsOf, parseJobText } from '../job/job-text';
 
@@ -37,7 +37,7 @@ export interface StudyDraft {
   active: number;
 }
 
-/** The same limit as in the server. */
+/** Same limit as on the server. */
 export const MAX_STEPS = 256;
 
 export function newDraft(text: string, sampleMs?: number): StudyDraft {
@@ -114,7 +114,7 @@ export function toDocument({
   };
 }
 
-/** Rows without an option or values are left out. */
+/** Rows without an option or values are omitted. */
 const sweepAxes = (sweep: readonly SweepField[]) =>
   sweep
     .map(({ option, values }) => ({

@@ -101,7 +101,7 @@ function publishedRow(published: string[]): StepRow {
   };
 }
 
-export const publishedHeads = (published: Published | null | undefined): readonly string[] =>
+export const publishedHeaders = (published: Published | null | undefined): readonly string[] =>
   published?.columns ?? [];
 
 /** The first finished runs, up to the maximum that can be compared. */

@@ -24,7 +24,7 @@ const RESULTS = [
   cell(6, '64k', '8', 9, 2000),
 ];
 
-it('finds the axes in the order of the steps', () => {
+it('finds the axes in step order', () => {
   const axes = axesOf(RESULTS.toReversed());
   expect(axes).toEqual([
     { option: 'bs', values: ['4k', '64k'] },

@@ -5,7 +5,7 @@ export type SweepMetric = 'iops' | 'bytes_per_second' | 'lat_p99_ns';
 
 export interface SweepAxis {
   option: string;
-  /** In the order of the steps. */
+  /** In step order. */
   values: string[];
 }
 
@@ -27,7 +27,7 @@ export function axesOf(steps: readonly Pick<StudyStep, 'step' | 'sweep'>[]): Swe
   return [...axes].map(([option, values]) => ({ option, values: [...values] }));
 }
 
-/** The axis with the most values, as the horizontal one. */
+/** The axis with the most values, which becomes the horizontal axis. */
 export const longestAxis = (axes: readonly SweepAxis[]): SweepAxis | undefined =>
   axes.reduce<SweepAxis | undefined>(
     (longest, axis) => (longest && longest.values.length >= axis.values.length ? longest : axis),

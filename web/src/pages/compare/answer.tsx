@@ -1,5 +1,5 @@
-// The answer of a comparison: whether the groups may be compared, the result in a sentence per
-// group, and what to do next.
+// The summary of a comparison: whether the groups are comparable, the result in one sentence per
+// group, and the suggested next step.
 import type { Comparability, ComparabilityLevel, Comparison } from '../../api';
 import { hasDirectRun } from '../../model/compare/direct-run';
 import { areSingleRuns } from '../../model/compare/metrics';

@@ -7,10 +7,10 @@ import { NamedRows } from '../../ui/named-rows';
 import { Badge, Card } from '../../ui/parts';
 
 export function Differences({ comparison }: { comparison: Comparison }) {
-  const heads = comparison.groups.map(({ label }) => label);
-  const groups = heads.map((_, group) => runsOfGroup(comparison, group));
+  const headers = comparison.groups.map(({ label }) => label);
+  const groups = headers.map((_, group) => runsOfGroup(comparison, group));
   const table = (title: string, rows: readonly Difference[]) => (
-    <DifferenceTable title={title} heads={heads} groups={groups} rows={rows} />
+    <DifferenceTable title={title} headers={headers} groups={groups} rows={rows} />
   );
   return (
     <Card title="Differences">
@@ -26,20 +26,20 @@ export function Differences({ comparison }: { comparison: Comparison }) {
 
 interface DifferenceTableProps {
   title: string;
-  heads: readonly string[];
-  /** Indices of the runs of each group. */
+  headers: readonly string[];
+  /** Indices of the runs in each group. */
   groups: readonly number[][];
   rows: readonly Difference[];
 }
 
-function DifferenceTable({ title, heads, groups, rows }: DifferenceTableProps) {
+function DifferenceTable({ title, headers, groups, rows }: DifferenceTableProps) {
   if (rows.length === 0) return null;
   return (
     <NamedRows
       mono
       label={`${title} differences`}
       corner={title}
-      heads={heads}
+      headers={headers}
       rows={rows.map(({ name, values, is_harmful }) => ({
         key: name,
         name: <DifferenceName name={name} isHarmful={is_harmful} />,

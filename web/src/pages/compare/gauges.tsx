@@ -39,7 +39,7 @@ export function Gauges({ comparison, ...actions }: { comparison: Comparison } & 
 }
 
 interface RunGaugeProps extends Actions {
-  /** The run, or that of the group whose IOPS are closest to the median. */
+  /** The run, or for a group, its run whose IOPS are closest to the median. */
   compared: ComparedRun;
   title: string;
   /** Number of runs in the group. */

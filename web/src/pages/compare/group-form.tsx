@@ -1,4 +1,4 @@
-// Form for the groups in the URL: lists of runs, steps of studies, or filters of the history.
+// Form for the groups in the URL: lists of runs, study steps, or history filters.
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { MIN_RUNS } from '../../model/compare/metrics';
@@ -24,7 +24,7 @@ export function GroupForm({ search, onCompare }: GroupFormProps) {
       <form className="row group-form" action={() => onCompare(withGroups(search, texts))}>
         {texts.map((text, index) => (
           <TextInput
-            // biome-ignore lint/suspicious/noArrayIndexKey: groups are known by their letter
+            // biome-ignore lint/suspicious/noArrayIndexKey: groups are identified by their letter
             key={index}
             label={`Group ${GROUP_KEYS[index]}`}
             placeholder={index === 0 ? 'tag:before' : 'tag:after'}
@@ -41,9 +41,7 @@ export function GroupForm({ search, onCompare }: GroupFormProps) {
       </form>
       <p className="mute small">
         A group is a list of runs (<code>12,13</code>), the repeats of a step (
-        <code>study:12/step:1</code>), or a filter of the history (
-        <code>tag:before rw:randread</code>
-        ).
+        <code>study:12/step:1</code>), or a history filter (<code>tag:before rw:randread</code>).
       </p>
     </Card>
   );

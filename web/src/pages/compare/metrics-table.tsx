@@ -30,7 +30,7 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
   const directions = countDirections(metrics);
   const isSingle = areSingleRuns(comparison);
   const scale = forestScale(comparison, shown);
-  const heads = groups.map(({ label }, index) => (
+  const headers = groups.map(({ label }, index) => (
     <Legend key={label} entries={[{ label, ...lineStyle(index) }]} />
   ));
   const rows = metrics.map((metric) => ({
@@ -49,7 +49,7 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
       ...(isSingle ? [] : changeCells(metric.changes[shown] ?? null, scale)),
     ],
   }));
-  const changeHeads = isSingle
+  const changeHeaders = isSingle
     ? []
     : ['Change', 'Verdict', <ForestAxis key="axis" scale={scale} />];
   return (
@@ -57,7 +57,7 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
       className={isSingle ? 'metrics single' : 'metrics'}
       label="Metrics"
       corner="Metric"
-      heads={[...heads, ...changeHeads]}
+      headers={[...headers, ...changeHeaders]}
       rows={rows}
     />
   );

@@ -37,7 +37,7 @@ it('keeps the selection when the filter changes', async () => {
   await waitFor(() => expect(router.state.location.searchStr).toBe('?runs=2,5&baseline=2'));
 });
 
-it('loads further pages', async () => {
+it('loads more pages', async () => {
   const pages = [{ ...list(run(102)), next_cursor: 'older' }, list(run(1))];
   serve({ 'GET /api/v1/runs': () => pages.shift() });
   showPage(ComparePage, '/compare');

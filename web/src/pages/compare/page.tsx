@@ -97,7 +97,7 @@ export function ComparePage() {
   );
 }
 
-/** The baseline stays if it is one of the runs. */
+/** Keeps the baseline if it is one of the runs. */
 function runsSearch(numbers: readonly number[], baseline: string | undefined): CompareSearch {
   const isKept = numbers.some((number) => String(number) === baseline);
   return { runs: numbers.join(','), baseline: isKept ? baseline : String(numbers[0] ?? '') };

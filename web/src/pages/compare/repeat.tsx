@@ -1,4 +1,4 @@
-// Repeats two single runs as an interleaved study, so that their difference can be told from noise.
+// Repeats two single runs as an interleaved study, to show whether they really differ.
 import { Button } from '@mantine/core';
 import { useMutation, useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -10,7 +10,7 @@ import { runTitle } from '../../model/run/summary';
 import { notifyError } from '../../ui/notify';
 import { useOpenStudy } from '../../ui/run-links';
 
-/** Pairs: enough for a verdict about all metrics of a run, if the noise permits one. */
+/** Number of pairs: enough for a verdict on all metrics of a run, unless there is too much noise. */
 const REPEATS = 10;
 
 export function RepeatButton({ runs }: { runs: readonly ComparedRun[] }) {

@@ -1,4 +1,4 @@
-// Selection of runs, shown while the URL names fewer than two. Changing the filter keeps the
+// Selection of runs, shown while the URL lists fewer than two. Changing the filter keeps the
 // selection.
 import { Button, Checkbox } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';

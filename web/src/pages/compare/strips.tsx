@@ -1,4 +1,4 @@
-// Every run of the main metrics as a dot.
+// Shows each run as a dot, for the main metrics.
 import type { Comparison } from '../../api';
 import { StripPlot } from '../../charts/strip-plot';
 import { areSingleRuns, countDirections, metricName } from '../../model/compare/metrics';
@@ -12,7 +12,7 @@ export function Strips({ comparison }: { comparison: Comparison }) {
   const { metrics } = comparison;
   const directions = countDirections(metrics);
   return (
-    <Card title="Every run">
+    <Card title="Individual runs">
       <div className="strips">
         {metrics
           .filter(({ name }) => SHOWN.test(name))

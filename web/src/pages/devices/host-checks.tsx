@@ -18,7 +18,7 @@ export function HostChecks({ checks }: { checks: readonly Check[] }) {
         className="host-table"
         label="Host checks"
         corner="Check"
-        heads={['Status', 'Result and remedy']}
+        headers={['Status', 'Result and remedy']}
         rows={sorted.map(({ name, status, detail, remedy }) => ({
           name,
           cells: [

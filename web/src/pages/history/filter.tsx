@@ -1,4 +1,4 @@
-// Menus next to the filter: verdict (a term of the filter) and visible columns.
+// Menus next to the filter: verdict (a filter term) and visible columns.
 import { Button, Menu } from '@mantine/core';
 import { termOf, withTerm } from '../../model/run/filter';
 import { VERDICT_LABELS } from '../../model/run/verdict';

@@ -15,7 +15,7 @@ const run = (number: number, change: Partial<RunSummary> = {}) =>
     verdict_class: 'page_cache',
     ...change,
   });
-const answer = (runs: RunSummary[]) =>
+const respond = (runs: RunSummary[]) =>
   serve({
     'GET /api/v1/runs': { runs, next_cursor: null, total: runs.length },
     'POST /api/v1/runs': { number: 1 },
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 it('shows a run with its verdict as text', async () => {
-  answer([
+  respond([
     run(3),
     run(2, { status: 'failed', iops: null, verdict_class: null, reason: 'no io_uring' }),
   ]);
@@ -40,7 +40,7 @@ it('shows a run with its verdict as text', async () => {
 });
 
 it('filters and sorts on the server, and keeps both in the URL', async () => {
-  const calls = answer([run(3)]);
+  const calls = respond([run(3)]);
   const { router } = showPage(HistoryPage, '/runs');
   await userEvent.click(await screen.findByRole('button', { name: 'IOPS' }));
   await userEvent.type(screen.getByRole('searchbox', { name: 'Filter runs' }), 'rw:randread');
@@ -56,8 +56,8 @@ it('filters and sorts on the server, and keeps both in the URL', async () => {
   );
 });
 
-it('keeps a space between words, and follows changes of the URL', async () => {
-  answer([run(3)]);
+it('keeps a space between words, and follows URL changes', async () => {
+  respond([run(3)]);
   const { router } = showPage(HistoryPage, '/runs');
   const field = await screen.findByRole('searchbox', { name: 'Filter runs' });
   await userEvent.type(field, 'my ');
@@ -70,7 +70,7 @@ it('keeps a space between words, and follows changes of the URL', async () => {
 });
 
 it('compares two to eight selected runs', async () => {
-  answer([run(3), run(2), run(1)]);
+  respond([run(3), run(2), run(1)]);
   showPage(HistoryPage, '/runs');
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
   expect(screen.getByText('Select 2 to 8 runs to compare')).toBeVisible();
@@ -81,7 +81,7 @@ it('compares two to eight selected runs', async () => {
   );
 });
 
-it('keeps the selection of runs that another order has not loaded yet', async () => {
+it('keeps selected runs that are not loaded after the sort order changes', async () => {
   let listed = [run(3), run(2), run(1)];
   serve({ 'GET /api/v1/runs': () => ({ runs: listed, next_cursor: null, total: 3 }) });
   showPage(HistoryPage, '/runs');
@@ -102,7 +102,7 @@ it('keeps the selection of runs that another order has not loaded yet', async ()
 });
 
 it('clears the selection when the filter changes', async () => {
-  answer([run(3), run(2)]);
+  respond([run(3), run(2)]);
   showPage(HistoryPage, '/runs');
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Select run 3' }));
   expect(screen.getByText('1 selected')).toBeVisible();
@@ -146,7 +146,7 @@ describe('shift-click', () => {
 });
 
 it('offers the demo when there are no runs, and starts it', async () => {
-  const calls = answer([]);
+  const calls = respond([]);
   const { router } = showPage(HistoryPage, '/runs');
   await userEvent.click(await screen.findByRole('button', { name: 'Run the 10-second demo' }));
   await waitFor(() => expect(router.state.location.pathname).toBe('/runs/1'));
@@ -157,7 +157,7 @@ it('offers the demo when there are no runs, and starts it', async () => {
 });
 
 it('explains the filter when nothing matches', async () => {
-  answer([]);
+  respond([]);
   showPage(HistoryPage, '/runs', '/runs?q=nothing');
   expect(await screen.findByText('No matching runs')).toBeVisible();
 });

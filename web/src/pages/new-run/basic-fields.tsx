@@ -1,4 +1,4 @@
-// Fields of the options that every job needs.
+// Fields for the options that every job needs.
 import {
   Autocomplete,
   type ComboboxItem,

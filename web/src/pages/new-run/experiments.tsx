@@ -100,13 +100,13 @@ function ExperimentDetails({ study }: { study: StudyDefinition }) {
 type Published = NonNullable<StudyDefinition['published']>;
 
 function PublishedTable({ published: { source, columns, rows } }: { published: Published }) {
-  const [corner = '', ...heads] = columns;
+  const [corner = '', ...headers] = columns;
   return (
     <div>
       <NamedRows
         label="Published results"
         corner={corner}
-        heads={heads}
+        headers={headers}
         rows={rows.map(({ cells: [name = '', ...cells] }) => ({ name, cells }))}
       />
       <p className="mute small">{source}</p>

@@ -26,7 +26,7 @@ export function IoModeCard({ draft: { text, setText, active, job } }: { draft: J
       </fieldset>
       {chosen === null && (
         <p className="error" style={{ marginTop: 8 }}>
-          Choose one. There is no default, because the choice decides what is measured.
+          Choose one. There is no default, because the choice determines what is measured.
         </p>
       )}
     </Card>

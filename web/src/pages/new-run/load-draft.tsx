@@ -31,7 +31,7 @@ export function LoadStudyDraft({ number }: { number: number }) {
 interface LoadDraftProps<Data> {
   query: UseQueryResult<Data, unknown>;
   source: string;
-  /** Search parameter of the study form. */
+  /** The study form's search parameter. */
   study?: '1';
   onLoad: (data: Data) => void;
 }

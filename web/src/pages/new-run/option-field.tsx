@@ -1,11 +1,11 @@
-// Form fields of job options.
+// Form fields for job options.
 import { Autocomplete, TextInput } from '@mantine/core';
 import type { ChangeEvent } from 'react';
 import type { OptionDoc } from '../../api';
 import { OPTION_VALUES } from '../../model/job/form-options';
 import type { JobDraft } from './use-job-text';
 
-/** Value, handlers and error of the field of one option. */
+/** Value, handlers and error of an option's field. */
 export function optionProps(draft: JobDraft, option: string) {
   const problems = draft.problems.filter(
     (one) => one.job === draft.active && one.option === option,

@@ -28,8 +28,8 @@ const UNALIGNED: Problem = {
   code: 'alignment',
   kind: 'invalid',
   field: 'jobs[0].bs',
-  detail: 'bs=3000 is no multiple of 512 B.',
-  remedy: 'Write bs=3072.',
+  detail: 'bs=3000 is not a multiple of 512 B.',
+  remedy: 'Use bs=3072.',
 };
 
 const UNCONFIRMED: Problem = {
@@ -112,7 +112,7 @@ describe('the form and the job file', () => {
     expect((area as HTMLTextAreaElement).value).toMatch(/filename=\/dev\/[\s\S]*direct=1/);
   });
 
-  it('show all further options of the server', async () => {
+  it('show all other server options', async () => {
     showPage(NewRunPage, '/new');
     const field = await screen.findByRole('textbox', { name: 'fsync', hidden: true });
     await userEvent.type(field, '8');
@@ -213,10 +213,10 @@ describe('starting', () => {
     await userEvent.clear(size);
     await userEvent.type(size, '3000');
     await waitFor(() => expect(start()).toHaveAttribute('aria-disabled', 'true'));
-    expect(within(screen.getByRole('status')).getByText(/no multiple of 512/)).toHaveTextContent(
+    expect(within(screen.getByRole('status')).getByText(/not a multiple of 512/)).toHaveTextContent(
       'line 4:',
     );
-    expect(size).toHaveAccessibleDescription(/no multiple of 512 B/);
+    expect(size).toHaveAccessibleDescription(/not a multiple of 512 B/);
     await userEvent.click(start());
     expect(started()).toEqual([]);
   });
@@ -254,12 +254,14 @@ describe('starting', () => {
       'POST /api/v1/runs': new ErrorResponse(429, {
         title: 'The queue is full',
         code: 'queue_full',
-        detail: '1,000 runs wait.',
+        detail: '1,000 runs are waiting.',
       }),
     });
     showPage(NewRunPage, '/new');
     await screen.findByText('Device speed.');
     await userEvent.click(start());
-    expect(await screen.findByRole('alert')).toHaveTextContent('The queue is full1,000 runs wait.');
+    expect(await screen.findByRole('alert')).toHaveTextContent(
+      'The queue is full1,000 runs are waiting.',
+    );
   });
 });

@@ -1,4 +1,4 @@
-// Form for a study: its steps, the run form for the selected step, and the settings of the study.
+// Form for a study: its steps, the run form for the selected step, and the study settings.
 import { Button, Checkbox, NumberInput, Textarea } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { startStudy } from '../../api/start';
@@ -50,7 +50,7 @@ export function StudyForm() {
           <IoModeCard draft={job} />
           <BasicFields draft={job} />
           <AllOptions draft={job} />
-          <PlanPreview draft={job} title={`Plan of step ${index + 1}`} />
+          <PlanPreview draft={job} title={`Plan for step ${index + 1}`} />
         </div>
         <JobEditor draft={job}>
           <code>$study</code> in a file name is replaced by an ID that is unique to the study. If
@@ -111,7 +111,7 @@ function StartStudy({ study }: { study: StudyEditor }) {
         <NumberInput
           mt={10}
           w={220}
-          label="Repeats of each step"
+          label="Repeats per step"
           description="Interleaved in random order"
           min={1}
           max={Math.floor(MAX_STEPS / draft.steps.length)}

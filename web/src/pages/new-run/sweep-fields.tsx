@@ -3,7 +3,7 @@ import { Button, TextInput } from '@mantine/core';
 import type { SweepField } from '../../model/study/draft';
 import type { StudyEditor } from './use-study';
 
-/** A row of the editor cannot have more. */
+/** The editor's maximum number of swept options. */
 const MAX_AXES = 4;
 
 export function SweepFields({ study: { draft, change, problems } }: { study: StudyEditor }) {
@@ -16,7 +16,7 @@ export function SweepFields({ study: { draft, change, problems } }: { study: Stu
     <fieldset className="sweep-fields">
       <legend>Sweep: run each step with every combination of these values</legend>
       {axes.map(({ option, values }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity of their own
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ID
         <div key={index} className="row tight">
           <TextInput
             aria-label={`Option ${index + 1}`}

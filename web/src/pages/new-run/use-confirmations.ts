@@ -4,12 +4,12 @@ import { useState } from 'react';
 import type { Confirmation, Problem } from '../../api';
 import type { FormProblem } from '../../model/job/form-problems';
 
-/** A target that is overwritten, with what was typed. */
+/** A target that would be overwritten, with the typed confirmation. */
 export interface Overwrite {
   path: string;
   kind: Confirmation['kind'];
   identity?: string | null;
-  /** To be typed. */
+  /** The text that the user must type. */
   text: string;
   contents: string[];
   typed: string;
@@ -19,13 +19,13 @@ export interface Overwrite {
 export interface Confirmations {
   overwrites: Overwrite[];
   setTyped: (path: string, typed: string) => void;
-  /** For the field `confirm` of the request; undefined without confirmed targets. */
+  /** The `confirm` field of the request; undefined without confirmed targets. */
   confirm: string[] | undefined;
-  /** One for each target that is not confirmed. */
+  /** One for each unconfirmed target. */
   problems: FormProblem[];
 }
 
-/** `needed`: of the plan. The steps of a study have one for each target, with different codes. */
+/** `needed` comes from the plan. Each step of a study has its own code for the same target. */
 export function useConfirmations(needed: readonly Confirmation[] = []): Confirmations {
   const [typed, setTyped] = useState<Record<string, string>>({});
   const byPath = new Map(needed.map((confirmation) => [confirmation.path, confirmation]));
@@ -53,5 +53,5 @@ const unconfirmed = ({ path, text }: Overwrite): FormProblem => ({
   remedy: `Type ${text} under "Overwrites" to confirm.`,
 });
 
-/** The form asks for confirmations itself. */
+/** The form itself asks for missing confirmations. */
 export const isNotConfirmed = ({ code }: Problem) => code === 'not_confirmed';

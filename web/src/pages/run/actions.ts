@@ -1,4 +1,4 @@
-// Mutations of a run: rerun, cancel, edit, delete. Failures show a toast.
+// Run mutations: rerun, cancel, edit, delete. Failures show a toast.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -18,7 +18,7 @@ export function useRerun(run: Run) {
     onSuccess: useOpenRun(),
     onError: (error, { patch }) => {
       notifyError(error);
-      // The form shows what is overwritten, and asks again.
+      // The form shows what would be overwritten and asks for a new confirmation.
       if (needsConfirmation(error) && !patch) {
         void navigate({ to: '/new', search: { from: String(run.number) } });
       }
@@ -42,8 +42,8 @@ export function useCancel({ number: n }: Run) {
 type EditableField = 'name' | 'tags' | 'notes';
 
 /**
- * An editable field of a run. `value` is the last input, even while it is being saved and after a failed save
- * (`unsaved`); the cached run changes only after the server has stored it.
+ * An editable run field. `value` is the last input, even while it is being saved and after a failed
+ * save (`unsaved`); the cached run changes only after the server has stored it.
  */
 export function useRunField<Field extends EditableField>(run: Run, field: Field) {
   const queryClient = useQueryClient();
@@ -60,7 +60,7 @@ export function useRunField<Field extends EditableField>(run: Run, field: Field)
       ),
     onError: (error) => {
       notifyError(error);
-      // Somebody else may have changed the run: the next attempt knows their change.
+      // The run may have been changed elsewhere. Reload it, so that the next attempt succeeds.
       void queryClient.invalidateQueries({ queryKey: runQuery(run.number).queryKey });
     },
   });

@@ -9,7 +9,7 @@ import { Command } from '../../ui/command';
 import { NamedRows } from '../../ui/named-rows';
 import { Badge, Card } from '../../ui/parts';
 
-const HEADS = ['Before', 'After', 'Difference', 'Unit', 'Command'];
+const HEADERS = ['Before', 'After', 'Difference', 'Unit', 'Command'];
 
 /** Counters of one direction. */
 export function CountersCard({ line: { direction, proof } }: { line: VerdictLine }) {
@@ -26,7 +26,7 @@ export function CountersCard({ line: { direction, proof } }: { line: VerdictLine
         className="counters"
         label={title}
         corner="Counter"
-        heads={HEADS}
+        headers={HEADERS}
         rows={proof.map((row) => ({
           key: row.layer + row.name,
           name: <CounterName {...row} />,

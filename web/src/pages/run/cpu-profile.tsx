@@ -33,7 +33,7 @@ export function CpuProfile({ run, live: { fold, chartGroup } }: { run: Run; live
         mono
         label="Hottest functions"
         corner="Function"
-        heads={['Self time']}
+        headers={['Self time']}
         rows={hotFunctions(profile, MAX_FUNCTIONS).map(({ name, share: part }) => ({
           name,
           cells: [share(part)],

@@ -49,7 +49,7 @@ export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: L
           </Card>
         )}
         {resolved.map((job) => (
-          <FactsCard key={job.name} title={`Resolved settings of ${job.name}`} of={job} />
+          <FactsCard key={job.name} title={`Resolved settings for ${job.name}`} of={job} />
         ))}
         {host && (
           <FactsCard title="Host" of={host} summary={`${host.hostname} · kernel ${host.kernel}`} />
@@ -115,7 +115,7 @@ function TagsAndNotes({ run }: { run: Run }) {
   );
 }
 
-const JOB_HEADS = [
+const JOB_HEADERS = [
   'Engine',
   'Workers',
   'Direction',
@@ -136,7 +136,7 @@ function JobTable({ jobs }: { jobs: readonly JobReport[] }) {
   );
   return (
     <Card title="Results by job">
-      <NamedRows label="Results by job" corner="Job" heads={JOB_HEADS} rows={rows} />
+      <NamedRows label="Results by job" corner="Job" headers={JOB_HEADERS} rows={rows} />
     </Card>
   );
 }

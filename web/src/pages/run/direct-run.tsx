@@ -1,4 +1,4 @@
-// The same job with direct I/O, shown where memory served the run.
+// The same job with direct I/O, shown for runs that were served from memory.
 import type { ComparedRun, Run } from '../../api';
 import { count } from '../../model/format/numbers';
 import { LinkButton } from '../../ui/link-button';

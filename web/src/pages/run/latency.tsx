@@ -52,18 +52,18 @@ function LatencyDistributions({ report }: { report: Report }) {
 }
 
 function PercentileTable({ report }: { report: Report }) {
-  const { heads, rows } = useMemo(() => latencyTable(report), [report]);
+  const { headers, rows } = useMemo(() => latencyTable(report), [report]);
   const unfinished = unfinishedText(report);
   return (
     <Card title="Latency by percentile">
       <NamedRows
         label="Latency by percentile"
         corner="Percentile"
-        heads={heads}
+        headers={headers}
         rows={rows.map(([name, values]) => ({
           name,
           cells: values.map((value, index) => (
-            <MaybeLowerBound key={heads[index]} {...value} text={reportedText(value)} />
+            <MaybeLowerBound key={headers[index]} {...value} text={reportedText(value)} />
           )),
         }))}
       />

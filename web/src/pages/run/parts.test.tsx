@@ -105,7 +105,7 @@ describe('a hang', () => {
     expect(notice).toBeEmptyDOMElement();
   });
 
-  it('has no notice after the end', async () => {
+  it('has no notice after the run ends', async () => {
     fold(18);
     hang(5200);
     act(() => {
@@ -248,7 +248,7 @@ it('shows why a run failed, and the remedy', async () => {
       kind: 'environment' as const,
       field: null,
       detail: 'Reading failed: EIO.',
-      remedy: 'Look at the kernel log.',
+      remedy: 'Check the kernel log.',
     },
   ];
   live.fold.apply({ ...at, seq: 16, type: 'failed', exit_code: 1, problems });
@@ -262,7 +262,7 @@ it('shows why a run failed, and the remedy', async () => {
   });
   await show(() => <RunNotices run={RUN} live={live} />);
   expect(await screen.findByRole('alert')).toHaveTextContent(
-    'FailedReading failed: EIO.an I/O failedLook at the kernel log.',
+    'FailedReading failed: EIO.an I/O failedCheck the kernel log.',
   );
 });
 
@@ -308,7 +308,7 @@ describe('tags and notes', () => {
     expect(screen.queryByText(/^Not saved/)).not.toBeInTheDocument();
   });
 
-  it('are not saved over a change of another tab', async () => {
+  it('do not overwrite a change from another tab', async () => {
     const seen = { ...stored, etag: 'abc' };
     serve({
       'GET /api/v1/runs/1': seen,

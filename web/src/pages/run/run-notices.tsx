@@ -35,7 +35,7 @@ export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunN
           tone="bad"
           badge="Connection lost"
           title="Reconnecting…"
-          detail="Missed data is loaded after reconnecting."
+          detail="Missed data will be loaded after reconnecting."
         />
       )}
       {status === 'queued' && <QueuedNotice run={run} />}
@@ -48,15 +48,15 @@ export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunN
   );
 }
 
-/** The events contain the same damaged result, so nothing of it is shown. */
+/** The events contain the same damaged result, so none of it is shown. */
 export function DamagedNotice() {
   return (
     <Notice
       alert
       tone="bad"
       badge="Damaged"
-      title="The stored result is not the one that was measured."
-      detail="Its checksum differs. Check the disk of the database, and restore the database from a copy or run the test again."
+      title="The stored result is corrupted."
+      detail="Checksum mismatch. Check the disk that holds the database, then restore the database from a backup or rerun the test."
     />
   );
 }
@@ -71,7 +71,7 @@ function QueuedNotice({ run: { queue } }: { run: Run }) {
   );
 }
 
-/** A run can also fail after its whole measurement, because its storage stalled. */
+/** A run can also fail after its complete measurement, because its storage stalled. */
 const isPartial = ({ ended_by }: Report) => ended_by === 'signal' || ended_by === 'error';
 
 function FailureNotice({ fold, run }: { fold: RunFold; run: Run }) {

@@ -1,4 +1,4 @@
-// Time series as a table, one row per point of the charts.
+// Time series as a table, one row per chart point.
 import type { ChartGroup } from '../../charts/chart-group';
 import type { Panel } from '../../charts/panels';
 import { useTick } from '../../charts/use-live-run';
@@ -21,7 +21,7 @@ export function SeriesTable({ view, panels, chartGroup }: SeriesTableProps) {
         region="series-table"
         label="Samples"
         corner="Time"
-        heads={columns.map(
+        headers={columns.map(
           ({ panel, line }) => `${panel.title.replace(/ \(.*/, '')}: ${line.label}`,
         )}
         rows={Array.from({ length: view.length }, (_, index) => ({

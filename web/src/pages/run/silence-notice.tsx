@@ -16,8 +16,8 @@ export function SilenceNotice({ live: { fold, chartGroup } }: { live: LiveRun })
           <span aria-hidden className="silence-sign">
             ⚠
           </span>{' '}
-          {/* Only the start is announced, not every change of the time. */}
-          <span className="hidden">No I/O has completed for some seconds</span>
+          {/* Only the start is announced, not every update of the duration. */}
+          <span className="hidden">No I/O has completed for several seconds</span>
           <span aria-hidden>No I/O has completed for {duration(silent_ms)}</span>
         </p>
       )}

@@ -15,7 +15,7 @@ import { Facts } from '../../ui/facts';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 
-/** Further targets are collapsed. */
+/** Additional targets are collapsed. */
 const MAX_OPEN = 4;
 
 export function Targets({ live: { fold, chartGroup } }: { live: LiveRun }) {
@@ -53,14 +53,14 @@ function TargetCard({ target }: { target: TargetReport }) {
           <CountTable
             label={`Page cache of ${name}`}
             corner="Page cache"
-            heads={['Initial', 'Start', 'End']}
+            headers={['Initial', 'Start', 'End']}
             rows={residencyRows(target)}
             command={kind === 'file' ? `fincore --bytes ${shellQuote(path)}` : null}
           />
           <CountTable
             label={`Extents of ${name}`}
             corner="Extents"
-            heads={['Before', 'After']}
+            headers={['Before', 'After']}
             rows={extentRows(target)}
             command={`filefrag -v ${shellQuote(path)}`}
           />
@@ -79,7 +79,7 @@ function TargetCard({ target }: { target: TargetReport }) {
 interface CountTableProps {
   label: string;
   corner: string;
-  heads: string[];
+  headers: string[];
   rows: NumberRow[];
   /** Shell command that shows the same counts. */
   command: string | null;

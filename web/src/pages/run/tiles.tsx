@@ -1,4 +1,4 @@
-// Key metrics: of the last second while the run is live, then of the whole run.
+// Key metrics: for the last second while the run is live, then for the whole run.
 
 import { type LiveRun, useTick } from '../../charts/use-live-run';
 import { tilesOf } from '../../model/run/tiles';

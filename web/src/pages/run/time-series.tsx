@@ -1,5 +1,5 @@
 // Time series of the run as charts or as a table. Long finished runs load buckets for the visible
-// range from the server, all others draw the fold.
+// range from the server; all other runs are drawn from the fold.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -18,7 +18,7 @@ import { MAX_POINTS } from '../../model/series/time-series';
 import { ProblemNotice } from '../../ui/problem';
 import { SeriesTable } from './series-table';
 
-// Starts loading with the page, not at the first render of a chart.
+// Starts loading with the page, not when the first chart renders.
 const panelGrid = import('../../charts/panel-grid');
 const PanelGrid = lazy(() => panelGrid);
 const route = getRouteApi('/runs/$n');

@@ -1,4 +1,4 @@
-// Blocks that were read back (`verify`), and those that are bad.
+// Blocks that were read back (`verify`), and the bad ones among them.
 import type { BadBlock, JobReport, VerifyReport } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { bytes, count, text } from '../../model/format/numbers';
@@ -25,14 +25,14 @@ interface VerifiedCardProps {
 function VerifiedCard({ job, verify, isOnly }: VerifiedCardProps) {
   const hidden = verify.bad_blocks - verify.failures.length;
   return (
-    <Card title={isOnly ? 'Verified blocks' : `Verified blocks of ${job.name}`}>
+    <Card title={isOnly ? 'Verified blocks' : `Verified blocks for ${job.name}`}>
       <div className="stack">
         <Facts facts={factsOf(verify)} />
         {verify.failures.length > 0 && (
           <NamedRows
-            label={`Bad blocks of ${job.name}`}
+            label={`Bad blocks for ${job.name}`}
             corner="Offset"
-            heads={['Damage', 'Details', 'First bad sector', 'Path']}
+            headers={['Damage', 'Details', 'First bad sector', 'Path']}
             rows={verify.failures.map(rowOf)}
             className="left"
           />

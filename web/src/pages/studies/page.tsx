@@ -13,7 +13,7 @@ import { ProblemNotice } from '../../ui/problem';
 import { StudyLink } from '../../ui/run-links';
 import { StatusDot } from '../../ui/status';
 
-const HEADS = ['Status', 'Steps', 'Duration', 'Created'];
+const HEADERS = ['Status', 'Steps', 'Duration', 'Created'];
 
 export function StudiesPage() {
   const query = useInfiniteQuery(studiesQuery);
@@ -34,7 +34,7 @@ export function StudiesPage() {
       {query.isSuccess && studies.length === 0 && <NoStudies />}
       {studies.length > 0 && (
         <Card>
-          <NamedRows label="Studies" corner="Study" heads={HEADS} rows={studies.map(rowOf)} />
+          <NamedRows label="Studies" corner="Study" headers={HEADERS} rows={studies.map(rowOf)} />
           {query.hasNextPage && (
             <Button
               mt={8}

@@ -1,4 +1,4 @@
-// The result of a repeated study in sentences, from the runs that have ended so far.
+// Summary sentences for a repeated study, from the runs that have finished so far.
 import { useQuery } from '@tanstack/react-query';
 import type { Comparison, Study } from '../../api';
 import { compareQuery, compareRunsQuery } from '../../api/queries';
@@ -13,7 +13,7 @@ export function useStudyComparison(study: Study): Comparison | undefined {
   const runs = comparableRuns(study);
   const groups = parametersOf(studySearch(study.number, countSteps(study)));
   const query = isRepeated && groups ? compareQuery(groups) : compareRunsQuery(runs);
-  // Each run that ends changes the result of the groups.
+  // Every finished run changes the group results.
   const { data } = useQuery({
     ...query,
     queryKey: [...query.queryKey, study.steps_ended] as unknown as typeof query.queryKey,

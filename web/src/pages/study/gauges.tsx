@@ -21,7 +21,7 @@ import { RunLink } from '../../ui/run-links';
 const EAGER_LIMIT = 16;
 
 export function StepGauges({ study }: { study: Study }) {
-  // Repeats look alike.
+  // Repeats of a step look alike, so only the first is shown.
   const started = study.steps.filter(({ run, repeat }) => run?.started_at_ms && repeat === 1);
   const overlaid = comparableRuns(study);
   if (started.length === 0) return null;

@@ -19,7 +19,7 @@ import { StatusBadge } from '../../ui/status';
 export function StudyHeader({ study }: { study: Study }) {
   const { number, name, status, steps_ended, steps_total } = study;
   const runs = comparableRuns(study);
-  // More steps than can be compared, such as those of a sweep, have no common baseline.
+  // Studies with too many steps to compare, such as sweeps, have no common baseline.
   const canCompare = hasGroups(study) || (study.repeats === 1 && runs.length >= MIN_RUNS);
   const search = hasGroups(study)
     ? studySearch(number, countSteps(study))

@@ -81,7 +81,7 @@ function LeftoverFiles({ files }: { files: Study['leftover_files'] }) {
     <Notice
       tone="bad"
       badge="Leftover files"
-      title={`${plural(files.length, 'file')} could not be removed. The server retries at its next start.`}
+      title={`${plural(files.length, 'file')} could not be removed. The server will retry when it restarts.`}
       detail={files.map(({ path, reason }) => (
         <p key={path} className="breaks">
           <span className="mono">{path}</span> {reason && problemText(reason)}

@@ -1,17 +1,17 @@
 // Steps as a table: results on this host next to the published ones.
 import type { Study } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
-import { publishedHeads, type StepRow, stepRows } from '../../model/study/rows';
+import { publishedHeaders, type StepRow, stepRows } from '../../model/study/rows';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { RunLink } from '../../ui/run-links';
 
-const HEADS = ['IOPS', 'vs step 1', 'Bandwidth', 'p99', <span key="verdict">Verdict</span>];
+const HEADERS = ['IOPS', 'vs step 1', 'Bandwidth', 'p99', <span key="verdict">Verdict</span>];
 
 export function Steps({ study }: { study: Study }) {
-  const published = publishedHeads(study.published);
+  const published = publishedHeaders(study.published);
   const groups = [
-    { label: 'This host', span: HEADS.length },
+    { label: 'This host', span: HEADERS.length },
     { label: 'Published', span: published.length },
   ];
   return (
@@ -23,7 +23,7 @@ export function Steps({ study }: { study: Study }) {
         className="steps"
         label="Steps"
         corner="Step"
-        heads={[...HEADS, ...published]}
+        headers={[...HEADERS, ...published]}
         groups={published.length > 0 ? groups : undefined}
         rows={stepRows(study).map((row) => ({
           key: `${row.step}.${row.repeat}${row.name}`,

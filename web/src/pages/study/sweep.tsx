@@ -66,9 +66,9 @@ function SweepTable({ results, axis }: { results: readonly StepStatistics[]; axi
     >
       <NamedRows
         className="sweep"
-        label="Medians of the sweep"
+        label="Sweep medians"
         corner={axis.option}
-        heads={axis.values}
+        headers={axis.values}
         rows={lines.map(({ label, points }) => ({
           key: label,
           name: label || 'all',
