@@ -48,8 +48,8 @@ impl Design {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The difference is significant, and the interval neither contains 1 nor lies within the
-    /// threshold.
+    /// The difference is significant, the interval does not contain 1, and the estimate is beyond
+    /// the threshold.
     Better,
     /// Like [`Verdict::Better`], in the opposite direction.
     Worse,
@@ -157,7 +157,9 @@ impl Ratio {
         adjusted_p: f64,
         confidence: f64,
     ) -> Verdict {
-        let Estimate { low, high, .. } = self.estimate;
+        let Estimate {
+            value, low, high, ..
+        } = self.estimate;
         if !self.estimate.is_supported_at(confidence) {
             return Verdict::TooFew;
         }
@@ -165,8 +167,9 @@ impl Ratio {
             return Verdict::Equivalent;
         }
         let is_significant = adjusted_p <= 1.0 - confidence + PROBABILITY_ERROR;
-        let is_higher = low > 1.0;
-        let is_lower = high < 1.0;
+        // Without the threshold, more runs could turn a small difference from worse to equivalent.
+        let is_higher = low > 1.0 && value >= threshold;
+        let is_lower = high < 1.0 && value <= 1.0 / threshold;
         if !is_significant || !(is_higher || is_lower) {
             return Verdict::Undecided;
         }
@@ -198,6 +201,16 @@ mod tests {
         let noisy = [1.2, 0.8, 1.1, 0.9, 1.3, 0.7, 1.05, 0.95];
         assert_eq!(verdict(&noisy, Better::Higher), Verdict::Undecided);
         assert_eq!(verdict(&slower[..5], Better::Higher), Verdict::TooFew);
+    }
+
+    #[test]
+    fn the_estimate_must_be_beyond_the_threshold() {
+        let ratios = [1.005, 1.008, 1.012, 1.014, 1.016, 1.018, 1.021, 1.023];
+        assert_eq!(verdict(&ratios, Better::Lower), Verdict::Undecided);
+        let inverse = ratios.map(|ratio| 1.0 / ratio);
+        assert_eq!(verdict(&inverse, Better::Higher), Verdict::Undecided);
+        let larger = ratios.map(|ratio| ratio * 1.007);
+        assert_eq!(verdict(&larger, Better::Lower), Verdict::Worse);
     }
 
     #[test]
