@@ -6,6 +6,7 @@ use crate::{
     ranks::{cumulative, doubled_ranks, drawn_sums, reduced, two_sided},
     sorted,
 };
+use std::{cell::RefCell, rc::Rc};
 
 /// With more values, computing the exact distribution takes too long.
 pub const MAX_VALUES: usize = 200;
@@ -28,7 +29,7 @@ pub fn interval_at(a: &[f64], b: &[f64], confidence: f64) -> Estimate {
     let differences = a.iter().flat_map(|a| b.iter().map(move |b| b - a));
     between(
         &sorted(differences.collect()),
-        &cumulative(pairs_in_order(a.len(), b.len())),
+        &cumulative(pairs_in_order(a.len(), b.len()).to_vec()),
         confidence,
     )
 }
@@ -43,7 +44,11 @@ pub fn p_value(a: &[f64], b: &[f64]) -> f64 {
     // The rank sums of both groups have the same p-value; the smaller group takes less time.
     let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let ranks = reduced(doubled_ranks(&[few, many].concat()));
-    let sum = ranks[..few.len()].iter().sum();
+    let sum: usize = ranks[..few.len()].iter().sum();
+    if has_no_ties(&ranks) {
+        let smallest_sum = few.len() * (few.len() - 1) / 2;
+        return two_sided(&pairs_in_order(few.len(), many.len()), sum - smallest_sum);
+    }
     two_sided(&drawn_sums(&ranks, few.len()), sum)
 }
 
@@ -55,12 +60,36 @@ fn check(a: &[f64], b: &[f64]) {
     );
 }
 
+/// Whether the reduced ranks are 0, 1, 2 and so on, in any order.
+fn has_no_ties(ranks: &[usize]) -> bool {
+    let ranks = sorted(ranks.iter().map(|rank| *rank as f64).collect());
+    (0..)
+        .zip(ranks)
+        .all(|(index, rank)| f64::from(index) == rank)
+}
+
+/// Sizes of both groups, and their distribution.
+type Distribution = ((usize, usize), Rc<[f64]>);
+
+thread_local! {
+    /// The distribution depends only on the sizes, which all metrics of a comparison share.
+    static LAST: RefCell<Option<Distribution>> = const { RefCell::new(None) };
+}
+
 /// P(U = u) without ties, where U is the number of pairs with b < a (Mann and Whitney 1947).
-fn pairs_in_order(n: usize, m: usize) -> Vec<f64> {
+fn pairs_in_order(n: usize, m: usize) -> Rc<[f64]> {
     let (few, many) = (n.min(m), n.max(m));
-    let ranks: Vec<usize> = (0..few + many).collect();
-    // All ranks of the smaller group come first.
-    drawn_sums(&ranks, few).split_off(few * (few - 1) / 2)
+    LAST.with_borrow_mut(|last| match last {
+        Some((sizes, distribution)) if *sizes == (few, many) => Rc::clone(distribution),
+        _ => {
+            let ranks: Vec<usize> = (0..few + many).collect();
+            // All ranks of the smaller group come first.
+            let distribution = drawn_sums(&ranks, few).split_off(few * (few - 1) / 2);
+            let distribution: Rc<[f64]> = distribution.into();
+            *last = Some(((few, many), Rc::clone(&distribution)));
+            distribution
+        }
+    })
 }
 
 #[cfg(test)]
@@ -78,7 +107,7 @@ mod tests {
             (10, 10, 23),
             (5, 10, 8),
         ] {
-            let cumulative = cumulative(pairs_in_order(n, m));
+            let cumulative = cumulative(pairs_in_order(n, m).to_vec());
             assert!(cumulative[u] <= 0.025, "{n}, {m}");
             assert!(cumulative[u + 1] > 0.025, "{n}, {m}");
         }
