@@ -19,7 +19,7 @@ use crate::{
 use serde_json::{Map, Value, json};
 
 /// Each step is a run in the server's queue.
-const MAX_STEPS: usize = 256;
+pub(super) const MAX_STEPS: usize = 256;
 /// JSON numbers are exact up to this value.
 pub const MAX_SEED: u64 = (1 << 53) - 1;
 /// In bytes. Names are shown on one line and are included in run names.
@@ -159,11 +159,10 @@ fn steps(
         }
         return Vec::new();
     };
-    let cells = sweep::cells(axes);
-    if cells.len() > 1 && steps.len() * cells.len() > MAX_STEPS {
+    let cells = sweep::cell_count(axes);
+    if cells > 1 && steps.len().saturating_mul(cells) > MAX_STEPS {
         let detail = format!(
-            "The sweep has {} value combinations for each of {} steps.",
-            cells.len(),
+            "The sweep has {cells} value combinations for each of {} steps.",
             steps.len()
         );
         let remedy = format!("Use at most {MAX_STEPS} in total.");
@@ -179,6 +178,7 @@ fn steps(
         reader.reject("step_count", "steps", detail, remedy);
         return Vec::new();
     }
+    let cells = sweep::cells(axes);
     let mut specs = Vec::new();
     for (index, step) in steps.into_iter().enumerate() {
         for cell in &cells {

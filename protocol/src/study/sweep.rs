@@ -5,6 +5,7 @@ use crate::{
     problem::{Problem, object_reader::ObjectReader},
     study::{
         definition::{SweepAxis, SweepValue},
+        parse::MAX_STEPS,
         spec::StepSpec,
     },
 };
@@ -39,7 +40,8 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
         } else if axis.values.is_empty() {
             Some(format!("{} has no values.", axis.option))
         } else {
-            None
+            let repeated = repeated_value(&axis.values);
+            repeated.map(|value| format!("{} has the value {value} twice.", axis.option))
         };
         if let Some(detail) = problem {
             reader.reject("bad_value", &format!("sweep[{index}]"), detail, REMEDY);
@@ -48,8 +50,23 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
     axes
 }
 
+/// Longer lists are rejected because of their length.
+fn repeated_value(values: &[Value]) -> Option<&Value> {
+    let values = &values[..values.len().min(MAX_STEPS + 1)];
+    let mut indexed = values.iter().enumerate();
+    indexed
+        .find(|(index, value)| values[..*index].contains(value))
+        .map(|(_, value)| value)
+}
+
+/// Number of combinations of values, which may be larger than memory.
+pub(super) fn cell_count(axes: &[SweepAxis]) -> usize {
+    let lengths = axes.iter().map(|axis| axis.values.len());
+    lengths.fold(1, usize::saturating_mul)
+}
+
 /// All combinations of values; the last option varies fastest. If nothing is swept, there is one
-/// empty combination.
+/// empty combination. The caller limits their number.
 pub(super) fn cells(axes: &[SweepAxis]) -> Vec<Vec<Setting<'_>>> {
     let mut cells: Vec<Vec<Setting>> = vec![Vec::new()];
     for axis in axes {
@@ -58,10 +75,6 @@ pub(super) fn cells(axes: &[SweepAxis]) -> Vec<Vec<Setting<'_>>> {
             values.map(move |value| [&cell[..], &[(axis.option.as_str(), value)]].concat())
         });
         cells = extended.collect();
-        // The caller rejects larger sweeps.
-        if cells.len() > 1 << 16 {
-            break;
-        }
     }
     cells
 }
@@ -138,6 +151,17 @@ mod tests {
         assert!(spec.steps.iter().all(|step| step.definition == 0));
     }
 
+    /// 65,000² combinations do not fit into memory.
+    #[test]
+    fn large_sweeps_are_rejected_before_their_combinations_exist() {
+        let values: Vec<u32> = (1..=65_000).collect();
+        let axis = |option: &str| json!({"option": option, "values": values});
+        let sweep = json!([axis("iodepth"), axis("numjobs"), axis("iodpeth")]);
+        let problems = parse_study(study(sweep)).unwrap_err();
+        let mut fields = problems.iter().map(|problem| problem.field.as_deref());
+        assert!(fields.any(|field| field == Some("sweep")), "{problems:?}");
+    }
+
     #[test]
     fn problems_identify_the_sweep() {
         let many: Vec<u32> = (1..=300).collect();
@@ -149,6 +173,10 @@ mod tests {
                 "sweep[1]",
             ),
             (json!([{"option": "bs", "values": ["4k", "x"]}]), "sweep.bs"),
+            (
+                json!([{"option": "bs", "values": ["4k", "8k", "4k"]}]),
+                "sweep[0]",
+            ),
             (json!([{"option": "iodepth", "values": many}]), "sweep"),
             (json!(7), "sweep"),
         ] {
