@@ -1,9 +1,8 @@
 //! The result of a comparison, as one sentence per group.
 
+use crate::undecided::pairs;
 use leadline_protocol::{
-    compare::{
-        Change, ChangeVerdict, Comparability, ComparabilityLevel, ComparedGroup, ComparedMetric,
-    },
+    compare::{Change, ChangeVerdict, ComparedGroup, ComparedMetric},
     metrics::METRICS,
 };
 
@@ -22,7 +21,6 @@ const HEADLINES: &[&str] = &[
 pub(crate) fn answers(
     groups: &[ComparedGroup],
     baseline: usize,
-    comparability: &Comparability,
     metrics: &[ComparedMetric],
 ) -> Vec<String> {
     let others = groups
@@ -31,8 +29,8 @@ pub(crate) fn answers(
         .filter(|(index, _)| *index != baseline);
     others
         .map(|(index, group)| {
-            if comparability.level == ComparabilityLevel::NotComparable {
-                return comparability.sentence.clone();
+            if let Some(obstacle) = &group.obstacle {
+                return format!("Not comparable: {obstacle}");
             }
             answer(&groups[baseline].label, group, index, metrics)
         })
@@ -50,7 +48,7 @@ fn answer(base: &str, group: &ComparedGroup, index: usize, metrics: &[ComparedMe
     let Some((metric, change)) = changes.first() else {
         return format!("{} and {base} have no metric in common.", group.label);
     };
-    let mut sentence = main_clause(base, group, metric, change, index);
+    let mut sentence = main_clause(base, group, metric, change);
     for (metric, change) in changes.iter().skip(1) {
         let is_decided = matches!(
             change.verdict,
@@ -68,14 +66,13 @@ fn main_clause(
     group: &ComparedGroup,
     metric: &ComparedMetric,
     change: &Change,
-    index: usize,
 ) -> String {
     let name = &group.label;
-    let runs = metric.groups.get(index).map_or(0, |group| group.n);
-    let count = match (change.paired, runs) {
-        (true, count) => format!("{count} pairs"),
-        (false, 1) => "one run".into(),
-        (false, count) => format!("{count} runs"),
+    let count = match (change.paired, change.baseline_n, change.n) {
+        (true, _, count) => pairs(count),
+        (false, 1, 1) => "one run each".into(),
+        (false, a, b) if a == b => format!("{a} runs each"),
+        (false, a, b) => format!("{b} and {a} runs"),
     };
     let basis = format!("({}{count})", interval(change));
     let what = in_sentence(label(metric));
@@ -145,7 +142,8 @@ fn signed(percent: f64) -> String {
 }
 
 fn digits(percent: f64) -> String {
-    if percent >= 10.0 {
+    // 9.99 is formatted as 10, not as 10.0.
+    if percent >= 9.95 {
         format!("{percent:.0}")
     } else {
         format!("{percent:.1}")

@@ -1,13 +1,16 @@
 //! The change of one metric between two groups.
 
-use crate::group::{Block, ComparedRun, Group};
+use crate::{
+    group::{Block, ComparedRun, Group},
+    undecided::{More, Undecided},
+};
 use leadline_protocol::{
     compare::{Change, ChangeVerdict, Interval},
     metrics::{Better, Metric},
 };
 use leadline_stats::{
-    CONFIDENCE,
-    comparison::{self, NoRatio, Ratio, Verdict, compare_groups, compare_pairs},
+    comparison::{self, Design, NoRatio, Ratio, Verdict, compare_groups, compare_pairs},
+    sample_size::Spread,
 };
 
 /// Values of a metric in the baseline and in another group.
@@ -26,11 +29,16 @@ struct Value<'a> {
 /// A change whose p-value is not yet corrected for multiple metrics.
 pub(crate) struct Untested {
     percent: f64,
+    /// `None` if the metric cannot be tested, or is not tested.
     ratio: Option<Ratio>,
-    /// Number of runs in each group, or number of pairs.
+    /// Number of values of the baseline and of the group, or number of pairs.
     counts: (usize, usize),
     paired: bool,
+    /// Why the metric cannot be tested.
     reason: Option<String>,
+    spread: Option<Spread>,
+    /// Duration of another pair, or of another run of both groups.
+    repeat_ms: f64,
 }
 
 impl<'a> Values<'a> {
@@ -44,54 +52,59 @@ impl<'a> Values<'a> {
 
     /// Returns `None` if a group has no value, or if the baseline value is 0 or only a lower bound.
     pub(crate) fn change(&self) -> Option<Untested> {
-        let is_bound = |values: &[Value]| values.iter().any(|value| value.is_lower_bound);
         let (a, b) = (median(&self.a)?, median(&self.b)?);
-        if a == 0.0 || is_bound(&self.a) {
+        if a == 0.0 || self.a.iter().any(|value| value.is_lower_bound) {
             return None;
         }
         let pairs = self.pairs();
-        let ratio = match &pairs {
+        let (numbers_a, numbers_b) = (numbers(&self.a), numbers(&self.b));
+        let ratio = self.metric.is_tested.then(|| match &pairs {
             Some(pairs) => compare_pairs(pairs),
-            None => compare_groups(&numbers(&self.a), &numbers(&self.b)),
-        };
-        let reason = self.reason_not_to_test(ratio.as_ref().err());
-        let ratio = ratio.ok().filter(|_| !is_bound(&self.b));
+            None => compare_groups(&numbers_a, &numbers_b),
+        });
+        let no_ratio = ratio.as_ref().and_then(|ratio| ratio.as_ref().err());
+        let reason = self.reason_not_to_test(no_ratio);
+        let ratio = ratio.and_then(Result::ok);
+        // A lower bound has no interval, but its change is a lower bound too.
+        let is_bound = self.b.iter().any(|value| value.is_lower_bound);
+        let factor = ratio
+            .filter(|_| !is_bound)
+            .map_or(b / a, |ratio| ratio.estimate.value);
         Some(Untested {
-            percent: ratio.map_or(b / a, |ratio| ratio.estimate.value) * 100.0 - 100.0,
-            ratio,
+            percent: factor * 100.0 - 100.0,
+            ratio: ratio.filter(|_| reason.is_none()),
             counts: match &pairs {
                 Some(pairs) => (pairs.len(), pairs.len()),
                 None => (self.a.len(), self.b.len()),
             },
             paired: pairs.is_some(),
             reason,
+            spread: match &pairs {
+                Some(pairs) => Spread::from_pairs(pairs),
+                None => Spread::from_groups(&numbers_a, &numbers_b),
+            },
+            repeat_ms: mean_elapsed_ms(&self.a) + mean_elapsed_ms(&self.b),
         })
     }
 
-    /// Pairs the runs of the same block, if all runs are in different blocks of one study.
+    /// Pairs the runs of the same block, if all runs are in different blocks of one study. Runs
+    /// without a partner are left out, unless that would be most of them.
     fn pairs(&self) -> Option<Vec<(f64, f64)>> {
-        let blocks = |values: &[Value]| -> Option<Vec<Block>> {
-            let blocks: Option<Vec<Block>> = values.iter().map(|value| value.run.block).collect();
-            let mut sorted = blocks?;
-            let all = sorted.len();
-            sorted.sort();
-            sorted.dedup();
-            let is_one_study = sorted.windows(2).all(|pair| pair[0].study == pair[1].study);
-            (is_one_study && sorted.len() == all).then_some(sorted)
-        };
         let shared = blocks(&self.b)?;
         blocks(&self.a)?;
         let pairs: Vec<(f64, f64)> = shared
-            .iter()
+            .into_iter()
             .filter_map(|block| {
                 let value = |values: &[Value]| {
-                    let value = values.iter().find(|value| value.run.block == Some(*block));
+                    let mut values = values.iter();
+                    let value = values.find(|value| value.run.block.as_ref() == Some(block));
                     value.map(|value| value.value)
                 };
                 Some((value(&self.a)?, value(&self.b)?))
             })
             .collect();
-        (!pairs.is_empty()).then_some(pairs)
+        let smaller = self.a.len().min(self.b.len());
+        (!pairs.is_empty() && pairs.len() * 2 >= smaller).then_some(pairs)
     }
 
     fn reason_not_to_test(&self, no_ratio: Option<&NoRatio>) -> Option<String> {
@@ -131,8 +144,23 @@ fn values<'a>(metric: &Metric, group: &'a Group<'a>) -> Vec<Value<'a>> {
             is_lower_bound: (metric.lower_bound)(report),
         })
     };
-    let complete = group.runs.iter().filter(|run| run.is_complete());
-    complete.filter_map(value).collect()
+    group.included().filter_map(value).collect()
+}
+
+/// The blocks in order, if all values are from different blocks of one study.
+fn blocks<'v>(values: &'v [Value]) -> Option<Vec<&'v Block>> {
+    let blocks = values.iter().map(|value| value.run.block.as_ref());
+    let mut sorted = blocks.collect::<Option<Vec<&Block>>>()?;
+    let all = sorted.len();
+    sorted.sort();
+    sorted.dedup();
+    let is_one_study = sorted.windows(2).all(|pair| pair[0].study == pair[1].study);
+    (is_one_study && sorted.len() == all).then_some(sorted)
+}
+
+fn mean_elapsed_ms(values: &[Value]) -> f64 {
+    let elapsed = values.iter().map(|value| value.run.elapsed_ms());
+    elapsed.sum::<f64>() / values.len().max(1) as f64
 }
 
 fn numbers(values: &[Value]) -> Vec<f64> {
@@ -146,7 +174,7 @@ fn median(values: &[Value]) -> Option<f64> {
 impl Untested {
     /// The ratio to test; `None` if the metric cannot be tested.
     pub(crate) fn ratio(&self) -> Option<&Ratio> {
-        self.ratio.as_ref().filter(|_| self.reason.is_none())
+        self.ratio.as_ref()
     }
 
     /// A change without a verdict.
@@ -158,13 +186,16 @@ impl Untested {
             verdict: None,
             reason: None,
             paired: self.paired,
+            baseline_n: self.counts.0 as u64,
+            n: self.counts.1 as u64,
+            more: None,
         }
     }
 
-    pub(crate) fn not_comparable(self) -> Change {
+    pub(crate) fn not_comparable(self, obstacle: &str) -> Change {
         Change {
             verdict: Some(ChangeVerdict::NotComparable),
-            reason: Some("The groups are not comparable.".into()),
+            reason: Some(obstacle.to_owned()),
             ..self.untested()
         }
     }
@@ -177,7 +208,7 @@ impl Untested {
         adjusted_p: Option<f64>,
         tested: usize,
     ) -> Change {
-        let (Some(ratio), Some(adjusted_p)) = (self.ratio(), adjusted_p) else {
+        let (Some(ratio), Some(adjusted_p)) = (self.ratio, adjusted_p) else {
             let reason = self.reason.clone();
             return Change {
                 verdict: Some(ChangeVerdict::Undecided),
@@ -189,84 +220,43 @@ impl Untested {
             Better::Higher => comparison::Better::Higher,
             Better::Lower => comparison::Better::Lower,
         };
-        let (verdict, reason) = match ratio.verdict(better, threshold, adjusted_p) {
-            Verdict::Better => (ChangeVerdict::Better, None),
-            Verdict::Worse => (ChangeVerdict::Worse, None),
-            Verdict::Equivalent => (ChangeVerdict::Equivalent, None),
-            Verdict::TooFew | Verdict::Undecided => (
-                ChangeVerdict::Undecided,
-                Some(self.undecided_reason(tested)),
-            ),
+        let verdict = match ratio.verdict(better, threshold, adjusted_p) {
+            Verdict::Better => ChangeVerdict::Better,
+            Verdict::Worse => ChangeVerdict::Worse,
+            Verdict::Equivalent => ChangeVerdict::Equivalent,
+            Verdict::TooFew | Verdict::Undecided => ChangeVerdict::Undecided,
         };
+        let undecided = Undecided {
+            ratio,
+            adjusted_p,
+            threshold,
+            metrics: tested,
+            counts: self.counts,
+            design: if self.paired {
+                Design::Paired
+            } else {
+                Design::Unpaired
+            },
+            spread: self.spread,
+            repeat_ms: self.repeat_ms,
+        };
+        let is_undecided = verdict == ChangeVerdict::Undecided;
+        let more = is_undecided.then(|| undecided.more()).flatten();
         Change {
             p_value: Some(adjusted_p),
             verdict: Some(verdict),
-            reason,
+            reason: is_undecided.then(|| undecided.reason(more)),
+            more: more.and_then(More::repeats),
             ..self.untested()
         }
     }
 
-    fn undecided_reason(&self, tested: usize) -> String {
-        let (a, b) = self.counts;
-        let required = required_runs(self.paired, tested);
-        if a.min(b) >= required {
-            return "The interval includes both relevant and negligible changes.".into();
-        }
-        let metrics = match tested {
-            1 => "one metric".to_owned(),
-            count => format!("{count} metrics"),
-        };
-        if self.paired {
-            format!("{a} pairs; a verdict on {metrics} requires at least {required}.")
-        } else {
-            let runs = match (a, b) {
-                (1, 1) => "One run each".into(),
-                (a, b) if a == b => format!("{a} runs each"),
-                (a, b) => format!("{a} and {b} runs"),
-            };
-            format!("{runs}; a verdict on {metrics} requires at least {required} each.")
-        }
-    }
-
     fn interval_percent(&self) -> Option<Interval> {
-        let estimate = self.ratio.as_ref()?.estimate;
+        let estimate = self.ratio?.estimate;
         let percent = |ratio: f64| ratio * 100.0 - 100.0;
         estimate.is_supported().then(|| Interval {
             low: percent(estimate.low),
             high: percent(estimate.high),
         })
-    }
-}
-
-/// The smallest number of pairs, or of runs per group, at which the smallest possible p-value is
-/// significant for this number of metrics.
-fn required_runs(paired: bool, metrics: usize) -> usize {
-    let level = (1.0 - CONFIDENCE) / metrics.max(1) as f64;
-    let mut smallest_p = 2.0;
-    let mut runs = 0;
-    while smallest_p > level {
-        runs += 1;
-        let n = runs as f64;
-        // 2 / 2^n for pairs, or 2 / (2n choose n) for groups.
-        smallest_p *= if paired {
-            0.5
-        } else {
-            n / (2.0 * (2.0 * n - 1.0))
-        };
-    }
-    runs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::required_runs;
-
-    #[test]
-    fn required_runs_follow_from_the_smallest_p_value() {
-        assert_eq!(required_runs(true, 1), 6);
-        assert_eq!(required_runs(true, 10), 9);
-        // 2/20 and 2/70 compared with 0.05; 2/252 and 2/924 compared with 0.005.
-        assert_eq!(required_runs(false, 1), 4);
-        assert_eq!(required_runs(false, 10), 6);
     }
 }

@@ -1,14 +1,15 @@
 //! Decides whether the numbers of different groups may be compared.
 
 use crate::{
-    fingerprint::job_facts,
+    fact_names::{fact_name, finding_name},
     group::{ComparedRun, Group, all_runs},
-    layers, settings,
+    layers,
+    scope::Scope,
+    settings,
     value_text::with_unit,
 };
 use leadline_protocol::{
     compare::{Comparability, ComparabilityLevel, Difference},
-    report::Report,
     status::RunStatus,
 };
 
@@ -16,13 +17,11 @@ use leadline_protocol::{
 const MAX_LISTED: usize = 4;
 
 pub(crate) fn assess(
-    groups: &[Group],
+    scope: &Scope,
     settings: &[Difference],
     host: &[Difference],
     results: &[Difference],
 ) -> Comparability {
-    let left_out: Vec<String> = all_runs(groups).filter_map(incomplete_result).collect();
-    let obstacles = obstacles(groups);
     let settings: Vec<&Difference> = settings
         .iter()
         .filter(|difference| !settings::is_ignored(&difference.name))
@@ -32,109 +31,87 @@ pub(crate) fn assess(
         .iter()
         .filter(|difference| difference.name.starts_with("finding "))
         .collect();
-    let layers = layers::difference(groups);
+    let groups = scope.compared_groups();
+    let layers = layers::difference(&groups);
+    let mut obstacles = distinct_obstacles(scope);
     let is_equal = settings.is_empty() && host.is_empty() && findings.is_empty();
-    let level = if !obstacles.is_empty() {
-        ComparabilityLevel::NotComparable
-    } else if is_equal && layers.is_none() {
-        ComparabilityLevel::Comparable
+    let (level, sentence) = if !scope.has_comparable_group() && !obstacles.is_empty() {
+        let sentence = format!("Not comparable: {}", obstacles.remove(0));
+        (ComparabilityLevel::NotComparable, sentence)
     } else {
-        ComparabilityLevel::WithDifferences
-    };
-    let sentence = match obstacles.first() {
-        Some(obstacle) => format!("Not comparable: {obstacle}"),
+        let level = if is_equal && layers.is_none() && obstacles.is_empty() {
+            ComparabilityLevel::Comparable
+        } else {
+            ComparabilityLevel::WithDifferences
+        };
         // The serving layer affects results more than any setting does.
-        None => layers
-            .clone()
-            .unwrap_or_else(|| sentence(&settings, &host, &findings)),
+        let sentence = layers.clone();
+        let sentence = sentence.unwrap_or_else(|| sentence_of(scope, &settings, &host, &findings));
+        (level, sentence)
     };
     Comparability {
         level,
         sentence,
         reasons: obstacles
             .into_iter()
-            .skip(1)
-            .chain(left_out)
-            .chain(not_interleaved(groups))
+            .map(|obstacle| format!("Not comparable: {obstacle}"))
+            .chain(exclusions(scope.groups))
+            .chain(not_interleaved(&groups))
             .collect(),
-        rerun: layers.and_then(|_| layers::rerun(groups)),
+        rerun: layers.and_then(|_| layers::rerun(&groups)),
     }
 }
 
-/// Reasons why the groups are not comparable.
-fn obstacles(groups: &[Group]) -> Vec<String> {
-    let mut obstacles = Vec::new();
-    for group in groups {
-        if group.complete().next().is_none() {
-            obstacles.push(match &group.runs[..] {
-                [] => format!("{} has no runs.", group.label),
-                [_] => format!("{} has no complete result.", group.label),
-                _ => format!("{} has no run with a complete result.", group.label),
-            });
-        }
-        if let Some(setting) = mixed_setting(group) {
-            obstacles.push(format!(
-                "{} mixes different tests: the runs differ in {setting}.",
-                group.label
-            ));
+fn distinct_obstacles(scope: &Scope) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for obstacle in scope.obstacles.iter().flatten() {
+        if !distinct.contains(obstacle) {
+            distinct.push(obstacle.clone());
         }
     }
-    if obstacles.is_empty() && !share_a_direction(groups) {
-        obstacles.push("The groups have no I/O direction in common.".into());
-    }
-    obstacles
-}
-
-/// Returns a setting that differs between the complete runs of a group, with two of its values.
-fn mixed_setting(group: &Group) -> Option<String> {
-    let mut runs = group.complete();
-    let first = job_facts(runs.next()?);
-    runs.find_map(|run| {
-        let other = job_facts(run);
-        let names = first.keys().chain(other.keys());
-        let mut different = names.filter(|name| first.get(*name) != other.get(*name));
-        let name = different.next()?;
-        let text = |value: Option<&Option<String>>| match value {
-            Some(Some(value)) => with_unit(name, value),
-            _ => "none".into(),
-        };
-        Some(format!(
-            "{name} ({} / {})",
-            text(first.get(name)),
-            text(other.get(name))
-        ))
-    })
+    distinct
 }
 
 /// A change of the host between two series of runs looks like a difference between the groups:
 /// under drift, 74 % to 100 % of the verdicts are false (`docs/comparison.md`).
 fn not_interleaved(groups: &[Group]) -> Option<String> {
     let repeated = groups.iter().any(|group| group.runs.len() > 1);
-    let mut blocks = all_runs(groups).map(|run| run.block.map(|block| block.study));
-    let first = blocks.next()?;
-    let is_one_study = first.is_some() && blocks.all(|study| study == first);
+    let study = |run: &ComparedRun| run.block.as_ref().map(|block| block.study.clone());
+    let mut studies = all_runs(groups).map(study);
+    let first = studies.next()?;
+    let is_one_study = first.is_some() && studies.all(|study| study == first);
     (repeated && !is_one_study).then(|| {
         "The runs were not interleaved in one study, so a change of the host in between would look like a difference between the groups."
             .into()
     })
 }
 
-fn share_a_direction(groups: &[Group]) -> bool {
-    let uses = |group: &Group, ios: fn(&Report) -> u64| {
-        let mut reports = group.complete().filter_map(|run| run.report);
-        reports.any(|report| ios(report) > 0)
-    };
-    let directions: [fn(&Report) -> u64; 3] = [
-        |report| report.read.ios,
-        |report| report.write.ios,
-        |report| report.trim.ios,
-    ];
-    directions
-        .into_iter()
-        .any(|ios| groups.iter().all(|group| uses(group, ios)))
+/// Why runs are excluded from the statistics.
+fn exclusions(groups: &[Group]) -> Vec<String> {
+    let mut exclusions: Vec<String> = Vec::new();
+    for group in groups {
+        let first_writes = group.first_writes();
+        for (index, run) in group.runs.iter().enumerate() {
+            let exclusion = if first_writes.contains(&index) {
+                Some(format!(
+                    "{} is the first write to its file, which also allocates the blocks, so it is excluded.",
+                    run.label
+                ))
+            } else {
+                incomplete_result(run)
+            };
+            exclusions.extend(exclusion);
+        }
+    }
+    exclusions
 }
 
-fn sentence(settings: &[&Difference], host: &[&Difference], findings: &[&Difference]) -> String {
+fn sentence_of(
+    scope: &Scope,
+    settings: &[&Difference],
+    host: &[&Difference],
+    findings: &[&Difference],
+) -> String {
     if !settings.is_empty() {
         let first_write = settings
             .iter()
@@ -144,33 +121,41 @@ fn sentence(settings: &[&Difference], host: &[&Difference], findings: &[&Differe
         } else {
             ""
         };
-        return format!("Different settings: {}.{note}", list(settings));
+        return format!("Different settings: {}.{note}", list(scope, settings));
     }
     if !host.is_empty() {
-        return format!("Same test, but the host changed: {}.", list(host));
+        return format!("Same test, but the host changed: {}.", list(scope, host));
     }
     if !findings.is_empty() {
-        let codes: Vec<&str> = findings
+        let codes = findings
             .iter()
-            .filter_map(|difference| difference.name.strip_prefix("finding "))
-            .collect();
+            .filter_map(|difference| difference.name.strip_prefix("finding "));
+        let names: Vec<String> = codes.map(finding_name).collect();
+        let noun = if names.len() == 1 {
+            "finding"
+        } else {
+            "findings"
+        };
         return format!(
-            "Same test on the same host, but only some runs have the finding {}.",
-            codes.join(", ")
+            "Same test on the same host, but only some runs have the {noun}: {}.",
+            names.join(", ")
         );
     }
     "Same test on the same host.".into()
 }
 
 /// Lists the first differences with their values, harmful ones first.
-fn list(differences: &[&Difference]) -> String {
+fn list(scope: &Scope, differences: &[&Difference]) -> String {
     let (harmful, others): (Vec<&Difference>, Vec<&Difference>) = differences
         .iter()
         .copied()
         .partition(|difference| difference.is_harmful);
     let listed = harmful.into_iter().chain(others).take(MAX_LISTED);
     let mut listed: Vec<String> = listed
-        .map(|difference| format!("{} ({})", difference.name, values(difference)))
+        .map(|difference| {
+            let name = fact_name(&difference.name);
+            format!("{name} ({})", values(scope, difference))
+        })
         .collect();
     if differences.len() > MAX_LISTED {
         listed.push(format!("{} more", differences.len() - MAX_LISTED));
@@ -178,10 +163,10 @@ fn list(differences: &[&Difference]) -> String {
     listed.join(", ")
 }
 
-/// The distinct values, in order.
-fn values(difference: &Difference) -> String {
+/// The distinct values of the compared runs, in order.
+fn values(scope: &Scope, difference: &Difference) -> String {
     let mut different: Vec<String> = Vec::new();
-    for value in &difference.values {
+    for value in scope.of_compared(&difference.values) {
         let text = match value {
             Some(value) => with_unit(&difference.name, value),
             None => "none".into(),

@@ -1,5 +1,6 @@
 //! Input of a comparison.
 
+use crate::settings::held_data;
 use leadline_protocol::{
     finding::Finding, host::HostFacts, plan::job::ResolvedJob, report::Report, run::Run,
     status::RunStatus, verdict::Verdicts,
@@ -14,7 +15,7 @@ pub struct Group<'a> {
 
 #[derive(Clone, Debug)]
 pub struct ComparedRun<'a> {
-    /// For example, `#12` or a file name.
+    /// For example, `#12` or a file name. Runs with the same label are the same run.
     pub label: String,
     /// Null for a result that is not stored on the server.
     pub number: Option<u64>,
@@ -29,18 +30,48 @@ pub struct ComparedRun<'a> {
 }
 
 /// Runs of different groups in the same block form a pair: they ran one after the other, in random
-/// order.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+/// order. Runs of sequential studies have no block.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Block {
-    pub study: u64,
+    /// Identifies the study, also among studies of several servers or files.
+    pub study: String,
     /// One-based.
     pub repeat: u32,
 }
 
 impl Group<'_> {
     /// Runs that are included in the statistics.
-    pub fn complete(&self) -> impl Iterator<Item = &ComparedRun<'_>> {
-        self.runs.iter().filter(|run| run.is_complete())
+    pub fn included(&self) -> impl Iterator<Item = &ComparedRun<'_>> {
+        let first_writes = self.first_writes();
+        let runs = self.runs.iter().enumerate();
+        runs.filter(move |(index, run)| run.is_complete() && !first_writes.contains(index))
+            .map(|(_, run)| run)
+    }
+
+    /// Whether each run is included in the statistics.
+    pub(crate) fn is_included(&self) -> Vec<bool> {
+        let first_writes = self.first_writes();
+        let runs = self.runs.iter().enumerate();
+        runs.map(|(index, run)| run.is_complete() && !first_writes.contains(&index))
+            .collect()
+    }
+
+    /// Indices of the first writes to files that the other runs overwrite. The first write also
+    /// allocates the blocks of the file, so it is not a repeat of the others. Empty if most runs are
+    /// first writes: then they are the test.
+    pub(crate) fn first_writes(&self) -> Vec<usize> {
+        let runs = self.runs.iter().enumerate();
+        let held: Vec<(usize, String)> = runs
+            .filter(|(_, run)| run.is_complete())
+            .filter_map(|(index, run)| Some((index, held_data(run)?)))
+            .collect();
+        let first_writes = held.iter().filter(|(_, held)| held.contains("no"));
+        let first_writes: Vec<usize> = first_writes.map(|(index, _)| *index).collect();
+        if first_writes.len() * 2 <= held.len() {
+            first_writes
+        } else {
+            Vec::new()
+        }
     }
 }
 
@@ -65,6 +96,17 @@ impl<'a> ComparedRun<'a> {
         self.status == RunStatus::Done && self.report.is_some()
     }
 
+    /// Time from the start to the end of the run.
+    pub(crate) fn elapsed_ms(&self) -> f64 {
+        let Some(report) = self.report else {
+            return 0.0;
+        };
+        let phases = report.phases.iter();
+        phases
+            .map(|phase| phase.start_ms + phase.duration_ms)
+            .fold(report.duration_ms, f64::max)
+    }
+
     pub(crate) fn has_finding(&self, code: &str) -> bool {
         self.findings.iter().any(|finding| finding.code == code)
     }
@@ -75,4 +117,50 @@ pub(crate) fn all_runs<'g, 'a>(
     groups: &'g [Group<'a>],
 ) -> impl Iterator<Item = &'g ComparedRun<'a>> {
     groups.iter().flat_map(|group| &group.runs)
+}
+
+/// Appends the selection to labels that occur more than once, or a number if the selections are
+/// equal too.
+pub fn distinct_labels(labels: &[(String, String)]) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for (index, (label, selection)) in labels.iter().enumerate() {
+        let mut others = labels.iter().enumerate();
+        let is_repeated = others.any(|(other, (text, _))| other != index && text == label);
+        let mut text = match is_repeated && selection != label {
+            true => format!("{label} ({selection})"),
+            false => label.clone(),
+        };
+        if distinct.contains(&text) {
+            text = format!("{text} ({})", index + 1);
+        }
+        distinct.push(text);
+    }
+    distinct
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distinct_labels;
+
+    #[test]
+    fn equal_labels_get_their_selection() {
+        let labels = [
+            ("read", "study:1/step:1"),
+            ("read", "study:2/step:1"),
+            ("write", "write"),
+            ("same", "same"),
+            ("same", "same"),
+        ];
+        let labels = labels.map(|(label, selection)| (label.to_owned(), selection.to_owned()));
+        assert_eq!(
+            distinct_labels(&labels),
+            [
+                "read (study:1/step:1)",
+                "read (study:2/step:1)",
+                "write",
+                "same",
+                "same (5)"
+            ]
+        );
+    }
 }

@@ -6,20 +6,25 @@ mod answer;
 mod changes;
 mod comparability;
 pub mod export;
+mod fact_names;
 pub mod fingerprint;
 pub mod group;
 pub mod group_statistics;
 mod layers;
 mod metrics;
+mod obstacles;
 mod results;
 pub mod rule;
+mod scope;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod undecided;
 mod value_text;
 
 use group::Group;
 use leadline_protocol::compare::{Assessment, ComparedGroup};
+use scope::Scope;
 
 /// Smallest change that matters, in percent, unless the user sets a different threshold.
 pub const DEFAULT_THRESHOLD_PERCENT: f64 = 2.0;
@@ -33,16 +38,21 @@ pub const MAX_RUNS: usize = 50;
 /// # Panics
 /// There is no such group.
 pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Assessment {
-    let settings = settings::compare_settings(groups);
-    let host = settings::compare_hosts(groups);
-    let results = results::compare_results(groups);
+    let obstacles = obstacles::obstacles(groups, baseline);
+    let scope = Scope::new(groups, &obstacles, baseline);
+    let settings = settings::compare_settings(&scope);
+    let host = settings::compare_hosts(&scope);
+    let results = results::compare_results(&scope);
     let comparability =
-        comparability::assess(groups, &settings.different, &host.different, &results);
-    let metrics =
-        metrics::compare_metrics(groups, baseline, threshold_percent, comparability.level);
-    let groups: Vec<ComparedGroup> = groups.iter().map(compared).collect();
+        comparability::assess(&scope, &settings.different, &host.different, &results);
+    let metrics = metrics::compare_metrics(groups, baseline, threshold_percent, &obstacles);
+    let groups: Vec<ComparedGroup> = groups
+        .iter()
+        .zip(obstacles)
+        .map(|(group, obstacle)| compared(group, obstacle))
+        .collect();
     Assessment {
-        answers: answer::answers(&groups, baseline, &comparability, &metrics),
+        answers: answer::answers(&groups, baseline, &metrics),
         groups,
         baseline: baseline as u64,
         threshold_percent,
@@ -56,10 +66,17 @@ pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Ass
     }
 }
 
-fn compared(group: &Group) -> ComparedGroup {
+fn compared(group: &Group, obstacle: Option<String>) -> ComparedGroup {
+    let included = group.is_included();
+    let indices = (0..).zip(&included);
     ComparedGroup {
         label: group.label.clone(),
         runs: group.runs.iter().map(|run| run.label.clone()).collect(),
-        complete: group.complete().count() as u64,
+        complete: included.iter().filter(|included| **included).count() as u64,
+        excluded: indices
+            .filter(|(_, included)| !**included)
+            .map(|(index, _)| index)
+            .collect(),
+        obstacle,
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     group_statistics::statistics,
 };
 use leadline_protocol::{
-    compare::{Change, ComparabilityLevel, ComparedMetric, GroupStatistics},
+    compare::{Change, ComparedMetric, GroupStatistics},
     metrics::{METRICS, Metric},
 };
 use leadline_stats::holm;
@@ -20,7 +20,7 @@ pub(crate) fn compare_metrics(
     groups: &[Group],
     baseline: usize,
     threshold_percent: f64,
-    level: ComparabilityLevel,
+    obstacles: &[Option<String>],
 ) -> Vec<ComparedMetric> {
     let metrics = METRICS.iter().filter(|metric| metric.report.is_some());
     let mut compared: Vec<(&Metric, ComparedMetric)> = metrics
@@ -37,7 +37,7 @@ pub(crate) fn compare_metrics(
                 &groups[baseline],
                 group,
                 1.0 + threshold_percent / 100.0,
-                level,
+                obstacles[index].as_deref(),
             )
         };
         for ((_, metric), change) in compared.iter_mut().zip(changes) {
@@ -67,7 +67,7 @@ fn values(metric: &Metric, groups: &[Group]) -> ComparedMetric {
 
 fn group_statistics(metric: &Metric, group: &Group) -> GroupStatistics {
     let values: Vec<(&str, f64)> = group
-        .complete()
+        .included()
         .filter_map(|run| Some((run.label.as_str(), metric.report?(run.report?)?)))
         .collect();
     statistics(&values)
@@ -79,13 +79,13 @@ fn changes(
     a: &Group,
     b: &Group,
     threshold: f64,
-    level: ComparabilityLevel,
+    obstacle: Option<&str>,
 ) -> Vec<Option<Change>> {
     let changes: Vec<Option<Untested>> = metrics
         .iter()
         .map(|metric| Values::new(metric, a, b).change())
         .collect();
-    let (adjusted, tested) = adjusted_p_values(&metrics, &changes);
+    let (adjusted, tested) = adjusted_p_values(&changes);
     let metrics = metrics.into_iter().zip(adjusted);
     metrics
         .zip(changes)
@@ -94,24 +94,20 @@ fn changes(
             let Some(better) = metric.better.filter(|_| metric.is_tested) else {
                 return Some(change.untested());
             };
-            Some(match level {
-                ComparabilityLevel::NotComparable => change.not_comparable(),
-                _ => change.tested(better, threshold, adjusted_p, tested),
+            Some(match obstacle {
+                Some(obstacle) => change.not_comparable(obstacle),
+                None => change.tested(better, threshold, adjusted_p, tested),
             })
         })
         .collect()
 }
 
 /// Returns the p-value of each tested metric after Holm's correction, and the number of hypotheses.
-fn adjusted_p_values(
-    metrics: &[&Metric],
-    changes: &[Option<Untested>],
-) -> (Vec<Option<f64>>, usize) {
+fn adjusted_p_values(changes: &[Option<Untested>]) -> (Vec<Option<f64>>, usize) {
     let mut hypotheses: Vec<&leadline_stats::comparison::Ratio> = Vec::new();
     let mut hypothesis_of = Vec::new();
-    for (metric, change) in metrics.iter().zip(changes) {
+    for change in changes {
         let ratio = change.as_ref().and_then(Untested::ratio);
-        let ratio = ratio.filter(|_| metric.is_tested);
         hypothesis_of.push(ratio.map(|ratio| {
             let same = hypotheses.iter().position(|other| is_same(ratio, other));
             same.unwrap_or_else(|| {

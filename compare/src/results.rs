@@ -1,6 +1,6 @@
 //! Differences in verdicts and findings between runs.
 
-use crate::group::{ComparedRun, Group, all_runs};
+use crate::{group::ComparedRun, scope::Scope};
 use leadline_protocol::{compare::Difference, verdict::Verdict};
 
 /// Findings about influences other than the tested settings. Most findings describe settings, such
@@ -26,22 +26,16 @@ const FINDINGS: &[&str] = &[
     "writeback_throttled",
 ];
 
-pub(crate) fn compare_results(groups: &[Group]) -> Vec<Difference> {
-    let runs: Vec<&ComparedRun> = all_runs(groups)
-        .filter(|run| run.report.is_some())
-        .collect();
-    if runs.len() < 2 {
-        return Vec::new();
-    }
+pub(crate) fn compare_results(scope: &Scope) -> Vec<Difference> {
     let verdicts = [
         ("read verdict", class as fn(&ComparedRun) -> _),
         ("write verdict", write_class),
     ];
     let verdicts = verdicts
         .into_iter()
-        .filter_map(|(name, value)| difference(groups, name, value));
+        .filter_map(|(name, value)| difference(scope, name, value));
     let findings = FINDINGS.iter().filter_map(|code| {
-        difference(groups, &format!("finding {code}"), |run| {
+        difference(scope, &format!("finding {code}"), |run| {
             Some(if run.has_finding(code) { "yes" } else { "no" }.into())
         })
     });
@@ -60,22 +54,13 @@ fn class_name(verdict: Option<&Verdict>) -> Option<String> {
     Some(verdict?.class.as_str().into())
 }
 
-/// Returns a difference between runs that have a report.
 fn difference(
-    groups: &[Group],
+    scope: &Scope,
     name: &str,
     value: impl Fn(&ComparedRun) -> Option<String>,
 ) -> Option<Difference> {
-    let values: Vec<Option<String>> = all_runs(groups)
-        .map(|run| run.report.and_then(|_| value(run)))
-        .collect();
-    let mut known = all_runs(groups)
-        .zip(&values)
-        .filter(|(run, _)| run.report.is_some())
-        .map(|(_, value)| value);
-    let first = known.next()?;
-    let differs = known.any(|value| value != first);
-    differs.then(|| Difference {
+    let values = scope.values(value);
+    scope.is_different(&values).then(|| Difference {
         name: name.into(),
         values,
         is_harmful: true,

@@ -59,7 +59,10 @@ impl Rule {
             .split_once(" worse than ")
             .ok_or_else(|| format!("`{text}` is not a rule. {EXAMPLE}."))?;
         let percent = percent.trim().trim_end_matches('%').trim();
-        let allowed = percent.parse().ok().filter(|percent| *percent >= 0.0);
+        let allowed = percent
+            .parse()
+            .ok()
+            .filter(|percent| *percent >= 0.0 && f64::is_finite(*percent));
         let allowed: f64 =
             allowed.ok_or_else(|| format!("`{percent}` is not a percentage. {EXAMPLE}."))?;
         let (metric, better) = find_metric(metric.trim())?;
@@ -95,7 +98,9 @@ impl Rule {
         if change.verdict == Some(ChangeVerdict::NotComparable) {
             return (Outcome::Undecided, reason);
         }
-        let Some(interval) = change.interval_percent else {
+        // The interval of a metric that cannot be tested is not evidence.
+        let interval = change.interval_percent.filter(|_| change.p_value.is_some());
+        let Some(interval) = interval else {
             let sentence = format!(
                 "Changed by {:+.1} %, which may be noise. {reason}",
                 change.percent
@@ -171,10 +176,13 @@ mod tests {
         Change {
             percent: interval.map_or(-9.0, |(low, high)| f64::midpoint(low, high)),
             interval_percent: interval.map(|(low, high)| Interval { low, high }),
-            p_value: None,
+            p_value: interval.map(|_| 0.5),
             verdict: Some(ChangeVerdict::Undecided),
             reason: Some("3 and 3 runs.".into()),
             paired: false,
+            baseline_n: 3,
+            n: 3,
+            more: None,
         }
     }
 
@@ -188,6 +196,8 @@ mod tests {
             ("read.p99 < 5%", "is not a rule"),
             ("read.p99 worse than much", "is not a percentage"),
             ("read.p99 worse than -1%", "is not a percentage"),
+            ("read.p99 worse than inf%", "is not a percentage"),
+            ("read.p99 worse than nan%", "is not a percentage"),
             (
                 "read.p98 worse than 5%",
                 "is not a metric. Use one of read.iops",
@@ -197,6 +207,17 @@ mod tests {
             let error = Rule::parse(text).unwrap_err();
             assert!(error.contains(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn metrics_that_cannot_be_tested_are_undecided() {
+        let rule = Rule::parse("read.p99.99 worse than 5%");
+        let mut untested = change(Some((6.0, 9.0)));
+        untested.p_value = None;
+        untested.reason = Some("#1 has 500 I/Os.".into());
+        let (outcome, sentence) = rule.unwrap().outcome(&untested);
+        assert_eq!(outcome, Outcome::Undecided);
+        assert!(sentence.ends_with("#1 has 500 I/Os."), "{sentence}");
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! Differences between the settings and host facts of runs. Works on their JSON form, which
 //! automatically includes new options.
 
-use crate::{
-    group::{ComparedRun, Group, all_runs},
-    value_text::value_text,
-};
+use crate::{fingerprint::job_facts, group::ComparedRun, scope::Scope, value_text::value_text};
 use leadline_protocol::compare::Difference;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -67,24 +64,39 @@ pub(crate) struct Differences {
 
 /// Settings of additional jobs have names like `jobs[1].bs`. If only some runs have a job, it is
 /// only counted in `jobs`.
-pub(crate) fn compare_settings(groups: &[Group]) -> Differences {
-    let jobs = all_runs(groups).map(|run| run.resolved.len());
-    let common_jobs = jobs.min().unwrap_or(0);
-    let facts = all_runs(groups).map(|run| settings(run, common_jobs));
-    let mut differences = compare_facts(facts.collect(), |name| {
-        HARMFUL_SETTINGS.contains(&base_name(name))
-    });
+pub(crate) fn compare_settings(scope: &Scope) -> Differences {
+    let jobs = scope.compared_runs().map(|run| run.resolved.len());
+    let common_jobs = jobs.filter(|jobs| *jobs > 0).min().unwrap_or(0);
+    let is_harmful = |name: &str| HARMFUL_SETTINGS.contains(&base_name(name));
+    let mut differences = compare_facts(scope, |run| settings(run, common_jobs), is_harmful);
     // Repeats deliberately have different seeds.
-    let has_repeats = groups.iter().any(|group| group.runs.len() > 1);
+    let has_repeats = scope.groups.iter().any(|group| group.runs.len() > 1);
     differences
         .different
         .retain(|difference| !(has_repeats && base_name(&difference.name) == "randseed"));
     differences
 }
 
-pub(crate) fn compare_hosts(groups: &[Group]) -> Differences {
-    let facts = all_runs(groups).map(host_facts);
-    compare_facts(facts.collect(), |name| !HARMLESS_HOST_FACTS.contains(&name))
+pub(crate) fn compare_hosts(scope: &Scope) -> Differences {
+    compare_facts(scope, host_facts, |name| {
+        !HARMLESS_HOST_FACTS.contains(&name)
+    })
+}
+
+/// Facts that are equal in all runs on the same host and device.
+pub(crate) fn host_identity(run: &ComparedRun) -> Facts {
+    let test = job_facts(run);
+    let mut facts = settings(run, run.resolved.len());
+    facts.retain(|name, _| !is_ignored(name) && !test.contains_key(name));
+    facts.extend(host_facts(run));
+    facts.retain(|name, _| !HARMLESS_HOST_FACTS.contains(&name.as_str()));
+    for device in facts.values_mut().flatten() {
+        // The number of a loop device is assigned at random.
+        if device.starts_with("loop") {
+            *device = "loop".into();
+        }
+    }
+    facts
 }
 
 /// Whether the setting may differ between repeats of a test.
@@ -97,23 +109,29 @@ fn base_name(name: &str) -> &str {
     name.split_once("].").map_or(name, |(_, name)| name)
 }
 
-fn compare_facts(runs: Vec<Facts>, is_harmful: impl Fn(&str) -> bool) -> Differences {
-    let names: BTreeSet<&String> = runs.iter().flat_map(Facts::keys).collect();
+fn compare_facts(
+    scope: &Scope,
+    facts: impl Fn(&ComparedRun) -> Facts,
+    is_harmful: impl Fn(&str) -> bool,
+) -> Differences {
+    let runs = scope.values(|run| Some(facts(run)));
+    let compared = scope.of_compared(&runs).flatten();
+    let names: BTreeSet<&String> = compared.flat_map(Facts::keys).collect();
     let mut different = Vec::new();
     let mut equal = 0;
     for name in names {
         let values: Vec<Option<String>> = runs
             .iter()
-            .map(|facts| facts.get(name).cloned().flatten())
+            .map(|facts| facts.as_ref()?.get(name).cloned().flatten())
             .collect();
-        if values.iter().all(|value| *value == values[0]) {
-            equal += 1;
-        } else {
+        if scope.is_different(&values) {
             different.push(Difference {
                 name: name.clone(),
                 values,
                 is_harmful: is_harmful(name),
             });
+        } else {
+            equal += 1;
         }
     }
     Differences { different, equal }
@@ -139,7 +157,7 @@ pub(crate) fn settings(run: &ComparedRun, jobs: usize) -> Facts {
 
 /// Returns, for each target that is written to, whether it contained data before the run. The first
 /// write to a file also allocates its blocks, which is a different test from an overwrite.
-fn held_data(run: &ComparedRun) -> Option<String> {
+pub(crate) fn held_data(run: &ComparedRun) -> Option<String> {
     let jobs = run.resolved.iter();
     let writers: Vec<&String> = jobs
         .filter(|job| job.pattern.rw.writes())

@@ -1,5 +1,9 @@
 //! Tests of comparisons of single runs and of groups.
 
+mod exclusions;
+mod obstacles;
+mod repeats;
+
 use crate::group::{Block, ComparedRun, Group};
 use leadline_protocol::{
     compare::{Assessment, Change, ChangeVerdict, ComparabilityLevel},
@@ -50,6 +54,31 @@ fn compare(runs: &[Run], baseline: usize) -> Assessment {
     crate::compare(&groups, baseline, 2.0)
 }
 
+/// The runs as blocks of a study if `paired`.
+fn members(runs: &[Run], paired: bool) -> Vec<ComparedRun<'_>> {
+    let block = |repeat| {
+        paired.then(|| Block {
+            study: "1".into(),
+            repeat,
+        })
+    };
+    let runs = (1..).zip(runs);
+    runs.map(|(repeat, run)| ComparedRun::new(run, block(repeat)))
+        .collect()
+}
+
+/// Compares groups with the first one.
+fn compare_runs(groups: &[(&str, Vec<ComparedRun>)]) -> Assessment {
+    let groups: Vec<Group> = groups
+        .iter()
+        .map(|(label, runs)| Group {
+            label: (*label).into(),
+            runs: runs.clone(),
+        })
+        .collect();
+    crate::compare(&groups, 0, 2.0)
+}
+
 /// Compares two groups with these read IOPS values. If `paired`, the runs are blocks of a study.
 fn compare_groups(a: &[f64], b: &[f64], paired: bool) -> Assessment {
     let runs = |iops: &[f64], first: u64| -> Vec<Run> {
@@ -58,21 +87,10 @@ fn compare_groups(a: &[f64], b: &[f64], paired: bool) -> Assessment {
             .collect()
     };
     let (a, b) = (runs(a, 1), runs(b, 101));
-    let group = |label: &str, runs| Group {
-        label: label.into(),
-        runs,
-    };
-    fn members(runs: &[Run], paired: bool) -> Vec<ComparedRun<'_>> {
-        let block = |repeat| paired.then_some(Block { study: 1, repeat });
-        let runs = (1..).zip(runs);
-        runs.map(|(repeat, run)| ComparedRun::new(run, block(repeat)))
-            .collect()
-    }
-    let groups = [
-        group("before", members(&a, paired)),
-        group("after", members(&b, paired)),
-    ];
-    crate::compare(&groups, 0, 2.0)
+    compare_runs(&[
+        ("before", members(&a, paired)),
+        ("after", members(&b, paired)),
+    ])
 }
 
 fn change<'a>(assessment: &'a Assessment, metric: &str) -> &'a Change {
@@ -160,8 +178,14 @@ fn incomplete_runs_are_excluded() {
         label: "before".into(),
         runs: runs.iter().map(|run| ComparedRun::new(run, None)).collect(),
     };
-    let assessment = crate::compare(&[group.clone(), group], 0, 2.0);
+    let other = [run(4, 1000.0, "device", "6.1")];
+    let other = Group {
+        label: "after".into(),
+        runs: vec![ComparedRun::new(&other[0], None)],
+    };
+    let assessment = crate::compare(&[group, other], 0, 2.0);
     assert_eq!(assessment.groups[0].complete, 2);
+    assert_eq!(assessment.groups[0].excluded, [1]);
     assert_eq!(assessment.metrics[0].groups[0].n, 2);
     assert_eq!(
         assessment.comparability.reasons[0],

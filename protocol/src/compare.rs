@@ -75,8 +75,13 @@ pub struct ComparedGroup {
     pub label: String,
     /// Labels of the group's runs.
     pub runs: Vec<String>,
-    /// Number of runs with a complete result. Only these are included in the statistics.
+    /// Number of runs that are included in the statistics.
     pub complete: u64,
+    /// Indices in `runs` of the runs that are excluded: incomplete runs, and the first write to a
+    /// file that the other runs overwrite.
+    pub excluded: Vec<u64>,
+    /// Why the group is not comparable with the baseline; null if it is, and for the baseline.
+    pub obstacle: Option<String>,
 }
 
 /// A run in a comparison. Without a report, all fields except `run` and `group` are null.
@@ -141,9 +146,11 @@ pub struct Interval {
 /// Change of a metric from the baseline. It is a lower bound if either value is one.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Change {
-    /// Hodges–Lehmann estimate of the ratio, as a percentage change.
+    /// Hodges–Lehmann estimate of the ratio, as a percentage change; the change of the median if
+    /// the metric is not tested.
     pub percent: f64,
-    /// 95 % confidence interval of the percentage change; null if there are too few runs.
+    /// 95 % confidence interval of the percentage change; null if there are too few runs, or if the
+    /// metric is not tested.
     pub interval_percent: Option<Interval>,
     /// p-value of the null hypothesis that the metric did not change, corrected for all tested
     /// metrics (Holm); null if the metric is not tested.
@@ -154,6 +161,22 @@ pub struct Change {
     pub reason: Option<String>,
     /// Whether the runs were compared in pairs.
     pub paired: bool,
+    /// Number of values of the baseline, or number of pairs.
+    pub baseline_n: u64,
+    /// Number of values of the group, or number of pairs.
+    pub n: u64,
+    /// Estimate of the repeats that a verdict still requires; null unless the verdict is
+    /// `undecided`, and if no reasonable number of repeats is enough.
+    pub more: Option<MoreRepeats>,
+}
+
+/// Repeats that decide a comparison with a probability of about 80 %, from the variance so far.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct MoreRepeats {
+    /// Additional pairs, or additional runs per group.
+    pub repeats: u64,
+    /// How long they take, from the start to the end of the runs.
+    pub duration_ms: f64,
 }
 
 named_enum! {
@@ -173,7 +196,7 @@ named_enum! {
 /// A setting, host fact or result property that is not equal in all runs.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Difference {
-    /// For example, `jobs[0].bs`.
+    /// For example, `bs`, or `jobs[1].bs` for the second job.
     pub name: String,
     pub values: Vec<Option<String>>,
     /// Whether it can change the results even if what is being compared has not changed.

@@ -1,0 +1,50 @@
+//! Names of settings, host facts and findings in sentences.
+
+use crate::settings::HELD_DATA;
+
+/// Settings keep their option names, such as `bs`.
+pub(crate) fn fact_name(name: &str) -> String {
+    let known = match name {
+        HELD_DATA => "data in the target before the run",
+        "targets.device" => "device",
+        "targets.filesystem" => "filesystem",
+        "targets.identity" => "identity of the device",
+        "targets.length" => "size of the region",
+        "clocksource" => "clock source",
+        "cpu_model" => "CPU model",
+        "cpus" => "number of CPUs",
+        "governor" => "CPU frequency governor",
+        "io_uring_unavailable" => "availability of io_uring",
+        "memlock_bytes" => "limit of locked memory",
+        "memory_bytes" => "memory",
+        "runner" => "runner version",
+        other => other,
+    };
+    known.to_owned()
+}
+
+/// Noun phrase for a finding that only some runs have.
+pub(crate) fn finding_name(code: &str) -> String {
+    let known = match code {
+        "busy_host" => "busy host",
+        "device_cache" => "device cache",
+        "direct_io_fallback" => "fallback from direct I/O",
+        "foreign_io" => "foreign I/O",
+        "frequency_governor" => "CPU frequency governor",
+        "initial_write" => "initial write",
+        "io_errors" => "I/O errors",
+        "loop_without_direct_io" => "loop device without direct I/O",
+        "runner_paused" => "paused runner",
+        "short_run" => "short run",
+        "slow_clock" => "slow clock",
+        "stalled" => "stalled I/O",
+        "stopped_early" => "stopped early",
+        "thermal_throttling" => "thermal throttling",
+        "unfinished_ios" => "unfinished I/Os",
+        "unwritten_blocks" => "unwritten blocks",
+        "warm_cache" => "warm cache",
+        "writeback_throttled" => "throttled writeback",
+        other => return other.replace('_', " "),
+    };
+    known.to_owned()
+}

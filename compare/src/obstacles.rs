@@ -1,0 +1,106 @@
+//! Reasons why a group is not comparable with the baseline.
+
+use crate::{
+    fact_names::fact_name,
+    fingerprint::job_facts,
+    group::{ComparedRun, Group},
+    settings::{self, Facts},
+    value_text::with_unit,
+};
+use leadline_protocol::report::Report;
+
+/// One per group; `None` for groups that are comparable with the baseline, and for the baseline.
+pub(crate) fn obstacles(groups: &[Group], baseline: usize) -> Vec<Option<String>> {
+    let base = &groups[baseline];
+    let of_base = of_group(base);
+    let groups = groups.iter().enumerate();
+    groups
+        .map(|(index, group)| {
+            if index == baseline {
+                return None;
+            }
+            of_base
+                .clone()
+                .or_else(|| of_group(group))
+                .or_else(|| overlap(base, group))
+                .or_else(|| no_common_direction(base, group))
+        })
+        .collect()
+}
+
+fn of_group(group: &Group) -> Option<String> {
+    let label = &group.label;
+    if group.included().next().is_none() {
+        return Some(match &group.runs[..] {
+            [] => format!("{label} has no runs."),
+            [_] => format!("{label} has no complete result."),
+            _ => format!("{label} has no run with a complete result."),
+        });
+    }
+    if let Some(setting) = mixed(group, job_facts) {
+        return Some(format!(
+            "{label} mixes different tests: the runs differ in {setting}."
+        ));
+    }
+    mixed(group, settings::host_identity)
+        .map(|fact| format!("{label} mixes different hosts or devices: the runs differ in {fact}."))
+}
+
+/// Returns a fact that differs between the runs of a group, with two of its values.
+fn mixed(group: &Group, facts: fn(&ComparedRun) -> Facts) -> Option<String> {
+    let mut runs = group.included();
+    let first = facts(runs.next()?);
+    runs.find_map(|run| {
+        let other = facts(run);
+        let names = first.keys().chain(other.keys());
+        let mut different = names.filter(|name| first.get(*name) != other.get(*name));
+        let name = different.next()?;
+        let text = |value: Option<&Option<String>>| match value {
+            Some(Some(value)) => with_unit(name, value),
+            _ => "none".into(),
+        };
+        Some(format!(
+            "{} ({} / {})",
+            fact_name(name),
+            text(first.get(name)),
+            text(other.get(name))
+        ))
+    })
+}
+
+/// A run compared with itself is not evidence of equivalence.
+fn overlap(base: &Group, group: &Group) -> Option<String> {
+    let in_base = |run: &&ComparedRun| base.included().any(|other| other.label == run.label);
+    let mut shared = group.included().filter(in_base);
+    let first = shared.next()?;
+    let others = match shared.count() {
+        0 => " is".into(),
+        1 => " and 1 other run are".into(),
+        count => format!(" and {count} other runs are"),
+    };
+    Some(format!(
+        "{}{others} in both {} and {}.",
+        first.label, base.label, group.label
+    ))
+}
+
+fn no_common_direction(base: &Group, group: &Group) -> Option<String> {
+    let uses = |group: &Group, ios: fn(&Report) -> u64| {
+        let mut reports = group.included().filter_map(|run| run.report);
+        reports.any(|report| ios(report) > 0)
+    };
+    let directions: [fn(&Report) -> u64; 3] = [
+        |report| report.read.ios,
+        |report| report.write.ios,
+        |report| report.trim.ios,
+    ];
+    let share_one = directions
+        .into_iter()
+        .any(|ios| uses(base, ios) && uses(group, ios));
+    (!share_one).then(|| {
+        format!(
+            "{} and {} have no I/O direction in common.",
+            base.label, group.label
+        )
+    })
+}

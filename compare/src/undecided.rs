@@ -1,0 +1,173 @@
+//! Why a change is undecided, and how many more repeats would decide it.
+
+use crate::MAX_RUNS;
+use leadline_protocol::{compare::MoreRepeats, format::duration};
+use leadline_stats::{
+    CONFIDENCE,
+    comparison::{Design, Ratio},
+    sample_size::{Goal, Spread},
+};
+
+/// With a smaller number of degrees of freedom, the spread itself is too uncertain to predict a
+/// number of repeats.
+const MIN_DEGREES_OF_FREEDOM: usize = 2;
+
+pub(crate) struct Undecided {
+    pub ratio: Ratio,
+    pub adjusted_p: f64,
+    /// Smallest ratio that matters, such as 1.02.
+    pub threshold: f64,
+    /// Number of tested metrics.
+    pub metrics: usize,
+    /// Number of values of the baseline and of the group, or number of pairs.
+    pub counts: (usize, usize),
+    pub design: Design,
+    pub spread: Option<Spread>,
+    /// Duration of another pair, or of another run of both groups.
+    pub repeat_ms: f64,
+}
+
+/// What the spread predicts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum More {
+    Repeats(MoreRepeats),
+    /// More repeats than a group may have.
+    TooMany,
+}
+
+impl More {
+    pub(crate) fn repeats(self) -> Option<MoreRepeats> {
+        match self {
+            Self::Repeats(repeats) => Some(repeats),
+            Self::TooMany => None,
+        }
+    }
+}
+
+impl Undecided {
+    /// `None` if the spread is unknown.
+    pub(crate) fn more(&self) -> Option<More> {
+        let spread = self
+            .spread
+            .filter(|spread| spread.degrees_of_freedom >= MIN_DEGREES_OF_FREEDOM)?;
+        let goal = Goal {
+            metrics: self.metrics,
+            max_runs: MAX_RUNS,
+            ..Goal::default()
+        };
+        let required = if self.is_beyond_threshold() {
+            spread.runs_for_difference(self.ratio.estimate.value, &goal)
+        } else {
+            spread.runs_for_equivalence(self.threshold, &goal)
+        };
+        let Some(required) = required else {
+            return Some(More::TooMany);
+        };
+        let repeats = required.saturating_sub(self.fewest()).max(1);
+        if self.fewest() + repeats > MAX_RUNS {
+            return Some(More::TooMany);
+        }
+        Some(More::Repeats(MoreRepeats {
+            repeats: repeats as u64,
+            duration_ms: repeats as f64 * self.repeat_ms,
+        }))
+    }
+
+    pub(crate) fn reason(&self, more: Option<More>) -> String {
+        let cause = self.cause();
+        match more {
+            Some(More::Repeats(more)) => format!("{cause} {}", self.outlook(more)),
+            Some(More::TooMany) => format!(
+                "{cause} With this spread, a verdict would require more than {MAX_RUNS} {}.",
+                match self.design {
+                    Design::Paired => "pairs",
+                    Design::Unpaired => "runs per group",
+                }
+            ),
+            None => cause,
+        }
+    }
+
+    fn cause(&self) -> String {
+        let level = (1.0 - CONFIDENCE) / self.metrics.max(1) as f64;
+        let required = self.design.fewest_runs(level);
+        if self.fewest() < required {
+            return self.too_few(required);
+        }
+        let estimate = self.ratio.estimate;
+        let excludes_equality = estimate.low > 1.0 || estimate.high < 1.0;
+        let is_significant = self.adjusted_p <= 1.0 - CONFIDENCE;
+        if excludes_equality && self.is_beyond_threshold() && !is_significant {
+            return format!(
+                "The interval excludes zero, but the change is not significant after correction for {} (Holm).",
+                self.metrics_text()
+            );
+        }
+        "The interval includes both relevant and negligible changes.".into()
+    }
+
+    fn too_few(&self, required: usize) -> String {
+        let metrics = self.metrics_text();
+        let (a, b) = self.counts;
+        match (self.design, a, b) {
+            (Design::Paired, count, _) => format!(
+                "{}; a verdict on {metrics} requires at least {required}.",
+                pairs(count as u64)
+            ),
+            (Design::Unpaired, a, b) => {
+                let runs = match (a, b) {
+                    (1, 1) => "One run each".into(),
+                    (a, b) if a == b => format!("{a} runs each"),
+                    (a, b) => format!("{a} and {b} runs"),
+                };
+                format!("{runs}; a verdict on {metrics} requires at least {required} each.")
+            }
+        }
+    }
+
+    fn outlook(&self, more: MoreRepeats) -> String {
+        let repeats = match (self.design, more.repeats) {
+            (Design::Paired, count) => format!("{} more", count) + pair_noun(count),
+            (Design::Unpaired, 1) => "1 more run per group".into(),
+            (Design::Unpaired, count) => format!("{count} more runs per group"),
+        };
+        let time = if more.duration_ms > 0.0 {
+            format!(" ({})", duration(more.duration_ms))
+        } else {
+            String::new()
+        };
+        if self.is_beyond_threshold() {
+            format!("With this spread, about {repeats}{time} would confirm a change of this size.")
+        } else {
+            format!(
+                "With this spread, about {repeats}{time} would confirm equivalence if nothing changed."
+            )
+        }
+    }
+
+    fn is_beyond_threshold(&self) -> bool {
+        let ratio = self.ratio.estimate.value;
+        ratio >= self.threshold || ratio <= 1.0 / self.threshold
+    }
+
+    /// Number of pairs, or of runs of the smaller group.
+    fn fewest(&self) -> usize {
+        self.counts.0.min(self.counts.1)
+    }
+
+    fn metrics_text(&self) -> String {
+        match self.metrics {
+            1 => "one metric".into(),
+            count => format!("{count} metrics"),
+        }
+    }
+}
+
+/// `1 pair`, `2 pairs`
+pub(crate) fn pairs(count: u64) -> String {
+    format!("{count}{}", pair_noun(count))
+}
+
+fn pair_noun(count: u64) -> &'static str {
+    if count == 1 { " pair" } else { " pairs" }
+}
