@@ -17,6 +17,7 @@ use leadline_protocol::{
     job::{Job, run_spec::parse_run},
     problem::Problem,
     study::{
+        definition::RepeatOrder,
         parse::{is_study, parse_study},
         plan::StudyPlan,
         spec::StepSpec,
@@ -93,7 +94,11 @@ fn plan_study(input: Value) -> Value {
         let steps = study.steps.iter().enumerate();
         steps.map(move |(index, step)| (repeat, index, step))
     });
-    let steps: Vec<Value> = turns.map(step).collect();
+    let mut turns: Vec<(u32, usize, &StepSpec)> = turns.collect();
+    if study.order == RepeatOrder::Sequential {
+        turns.sort_by_key(|(repeat, index, _)| (*index, *repeat));
+    }
+    let steps: Vec<Value> = turns.into_iter().map(step).collect();
     let plan = StudyPlan {
         description: study.description,
         continue_on_failure: study.continue_on_failure,

@@ -53,6 +53,18 @@ named_enum! {
     }
 }
 
+impl RepeatOrder {
+    /// The order of a study whose runs have these repeat numbers. Blocks are in order; sequential
+    /// steps start again from the first repeat.
+    pub fn of_repeats(repeats: impl IntoIterator<Item = u32>) -> Self {
+        if repeats.into_iter().is_sorted() {
+            Self::Interleaved
+        } else {
+            Self::Sequential
+        }
+    }
+}
+
 /// An option that varies in a sweep.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]

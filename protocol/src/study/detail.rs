@@ -4,7 +4,7 @@ use crate::{
     compare::GroupStatistics,
     run::RunSummary,
     study::{
-        definition::{StudyDefinition, SweepValue},
+        definition::{RepeatOrder, StudyDefinition, SweepValue},
         description::Published,
         files::LeftoverFile,
         scaling::Scaled,
@@ -29,6 +29,7 @@ pub struct Study {
     pub continue_on_failure: bool,
     /// Number of times each step runs.
     pub repeats: u32,
+    pub order: RepeatOrder,
     /// Seed for the order of repeated steps; null in studies that were stored before steps could be
     /// repeated.
     pub order_seed: Option<u64>,
@@ -60,7 +61,8 @@ pub struct StepStatistics {
 pub struct StudyStep {
     /// One-based.
     pub step: u32,
-    /// One-based. The runs of all steps with the same repeat number form a block.
+    /// One-based. If the order is `interleaved`, the runs of all steps with the same repeat number
+    /// form a block.
     pub repeat: u32,
     /// Values of the swept options; empty without a sweep.
     pub sweep: Vec<SweepValue>,

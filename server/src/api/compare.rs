@@ -7,7 +7,7 @@ use crate::{
     },
     error::Error,
     query::{
-        compare::{StoredGroup, compare},
+        compare::{StoredGroup, Studies, compare},
         groups::{self, Selection, Selector},
     },
     runs::Runs,
@@ -24,9 +24,12 @@ use leadline_compare::{
 };
 use leadline_protocol::{
     compare::{CompareQuery, Comparison},
+    problem::Problem,
     query::{RunQuery, RunSort, SortOrder},
     run::Run,
+    status::RunStatus,
 };
+use strum::VariantNames;
 
 /// Compare 2 to 8 runs or groups of repeated runs
 #[utoipa::path(get, path = "/compare", tag = "compare",
@@ -91,21 +94,42 @@ fn download(
 
 async fn comparison(runs: &Runs, query: &CompareQuery) -> Result<Comparison, Error> {
     let request = groups::parse(query).map_err(Error::Rejected)?;
-    let mut compared = Vec::with_capacity(request.groups.len());
+    let mut groups = Vec::with_capacity(request.groups.len());
     for selection in &request.groups {
-        compared.push(read_group(runs, selection).await?);
+        groups.push(read_group(runs, selection).await?);
     }
-    Ok(compare(
-        &compared,
-        request.baseline,
-        request.threshold_percent,
-    ))
+    let studies = studies_of(runs, &groups).await?;
+    // The exact distributions of large groups take up to a second.
+    let compared = tokio::task::spawn_blocking(move || {
+        compare(
+            &groups,
+            &studies,
+            request.baseline,
+            request.threshold_percent,
+        )
+    });
+    Ok(compared.await.map_err(anyhow::Error::from)?)
+}
+
+async fn studies_of(runs: &Runs, groups: &[StoredGroup]) -> Result<Studies, Error> {
+    let mut studies = Studies::new();
+    for run in groups.iter().flat_map(|group| &group.runs) {
+        if let Some(study) = run.summary.study
+            && !studies.contains_key(&study)
+            && let Some(steps) = runs.store().study_steps(study).await?
+        {
+            studies.insert(study, steps);
+        }
+    }
+    Ok(studies)
 }
 
 async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, Error> {
     let numbers = match &selection.runs {
         Selector::Numbers(numbers) => numbers.clone(),
-        Selector::Filter(text) => matching_runs(runs, text).await?,
+        Selector::Filter(text) => matching_runs(runs, text)
+            .await
+            .map_err(|error| in_field(error, &selection.field))?,
     };
     if numbers.len() > MAX_RUNS {
         return Err(Error::invalid(
@@ -128,23 +152,41 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
         ));
     }
     Ok(StoredGroup {
-        label: label(&selection.text, &group),
+        selection: selection.text.clone(),
         runs: group,
     })
 }
 
 /// Numbers of finished runs, in order; one more than the limit if there are too many.
 async fn matching_runs(runs: &Runs, text: &str) -> Result<Vec<u64>, Error> {
+    let ended = RunStatus::VARIANTS.iter().filter(|name| {
+        let status: Option<RunStatus> = name.parse().ok();
+        status.is_some_and(RunStatus::is_final)
+    });
     let query = RunQuery {
         q: Some(text.to_owned()),
+        status: Some(ended.copied().collect::<Vec<&str>>().join(",")),
         sort: Some(RunSort::Number),
         order: Some(SortOrder::Asc),
         limit: Some(MAX_RUNS as u32 + 1),
         ..RunQuery::default()
     };
     let found = runs.list(&query).await?.runs.into_iter();
-    let ended = found.filter(|run| run.status.is_final());
-    Ok(ended.map(|run| run.number).collect())
+    Ok(found.map(|run| run.number).collect())
+}
+
+/// Reports problems of a filter as problems of the group.
+fn in_field(error: Error, field: &str) -> Error {
+    match error {
+        Error::Rejected(problems) => {
+            let problems = problems.into_iter().map(|problem| Problem {
+                field: Some(field.to_owned()),
+                ..problem
+            });
+            Error::Rejected(problems.collect())
+        }
+        other => other,
+    }
 }
 
 async fn intact_run(runs: &Runs, number: u64) -> Result<Run, Error> {
@@ -153,22 +195,4 @@ async fn intact_run(runs: &Runs, number: u64) -> Result<Run, Error> {
         return Err(Error::damaged(number));
     }
     Ok(run)
-}
-
-/// Repeats of a step are labeled with its name; other groups, with the text of their selection.
-fn label(selected: &str, runs: &[Run]) -> String {
-    let step = |run: &Run| run.summary.study.zip(run.summary.step);
-    let first = runs.first().filter(|_| runs.len() > 1);
-    match first.and_then(|first| Some((first, step(first)?))) {
-        Some((first, position)) if runs.iter().all(|run| step(run) == Some(position)) => {
-            let name = &first.summary.name;
-            let name = name
-                .rsplit_once(" (")
-                .map_or(name.as_str(), |(name, _)| name);
-            name.split_once(": ")
-                .map_or(name, |(_, step)| step)
-                .to_owned()
-        }
-        _ => selected.to_owned(),
-    }
 }

@@ -7,6 +7,8 @@ use leadline_protocol::{compare::CompareQuery, problem::Problem};
 
 pub(crate) const MIN_GROUPS: usize = 2;
 pub(crate) const MAX_GROUPS: usize = 8;
+/// Labels of longer lists are abbreviated.
+const LISTED_RUNS: usize = 3;
 const LETTERS: &str = "abcdefgh";
 /// In percent. Changes below 0.01 % are rounding errors, and thresholds above 1,000 % are
 /// meaningless.
@@ -17,7 +19,7 @@ const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.01..=1000.0;
 pub(crate) struct Selection {
     /// Parameter name, for problems.
     pub field: String,
-    /// The requested text. Used as the label unless the group is a single run.
+    /// The requested text, or the list of runs.
     pub text: String,
     pub runs: Selector,
 }
@@ -148,21 +150,49 @@ fn group(field: &str, text: &str) -> Result<Selection, Problem> {
         let remedy = "For example: 12,13 or study:12/step:1 or tag:before.";
         return Err(invalid(field, detail, remedy));
     }
-    let numbers: Option<Vec<u64>> = text.split(',').map(number).collect();
-    let runs = match numbers {
-        Some(mut numbers) => {
-            numbers.sort_unstable();
-            numbers.dedup();
-            Selector::Numbers(numbers)
-        }
-        None if text.starts_with("study:") => Selector::Filter(text.replace('/', " ")),
-        None => Selector::Filter(text.to_owned()),
-    };
-    Ok(Selection {
+    let selection = |text: String, runs| Selection {
         field: field.to_owned(),
-        text: text.to_owned(),
+        text,
         runs,
-    })
+    };
+    if is_list(text) {
+        let mut numbers = Vec::new();
+        for part in text.split(',') {
+            numbers.push(number(part).ok_or_else(|| {
+                let detail = format!("`{}` is not a run number.", part.trim());
+                invalid(field, detail, "For example: 12,13.")
+            })?);
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        return Ok(selection(list_text(&numbers), Selector::Numbers(numbers)));
+    }
+    let filter = match text.split_once('/') {
+        Some((study, step)) if study.starts_with("study:") && !study.contains(' ') => {
+            format!("{study} {step}")
+        }
+        _ => text.to_owned(),
+    };
+    Ok(selection(text.to_owned(), Selector::Filter(filter)))
+}
+
+/// Whether the text is a list of run numbers, which may contain mistakes.
+fn is_list(text: &str) -> bool {
+    text.split(',').next().and_then(number).is_some()
+}
+
+/// `#12`, `#1, #2, #3` or `#1, #2, …, #10`
+fn list_text(numbers: &[u64]) -> String {
+    let text = |numbers: &[u64]| {
+        let texts: Vec<String> = numbers.iter().map(|number| format!("#{number}")).collect();
+        texts.join(", ")
+    };
+    match numbers {
+        [first, second, .., last] if numbers.len() > LISTED_RUNS => {
+            format!("#{first}, #{second}, …, #{last}")
+        }
+        numbers => text(numbers),
+    }
 }
 
 fn baseline(text: &str, groups: &[Selection]) -> Option<usize> {
@@ -215,11 +245,31 @@ mod tests {
                 ],
             ),
             (
+                pair("study:4/step:1 tag:a/b", "study:4 tag:a/b"),
+                vec![
+                    Filter("study:4 step:1 tag:a/b".into()),
+                    Filter("study:4 tag:a/b".into()),
+                ],
+            ),
+            (
                 pair("/srv/a", "12"),
                 vec![Filter("/srv/a".into()), Numbers(vec![12])],
             ),
         ] {
             assert_eq!(selectors(&query), expected);
+        }
+    }
+
+    #[test]
+    fn lists_are_labeled_with_their_runs() {
+        for (text, label) in [
+            ("12", "#12"),
+            ("3, 1,2", "#1, #2, #3"),
+            ("1,2,3,7", "#1, #2, …, #7"),
+            ("tag:x", "tag:x"),
+        ] {
+            let groups = parse(&pair(text, "99")).expect("a valid query").groups;
+            assert_eq!(groups[0].text, label);
         }
     }
 
@@ -249,6 +299,8 @@ mod tests {
             (runs("1,2,3,4,5,6,7,8,9"), "runs"),
             (CompareQuery::default(), "runs"),
             (pair("tag:a", " "), "b"),
+            (pair("12,", "13"), "a"),
+            (pair("12", "13,1x"), "b"),
             (
                 CompareQuery {
                     a: Some("1,2".into()),

@@ -6,6 +6,7 @@ use leadline_protocol::{
     run::RunSummary,
     status::RunStatus,
     study::{
+        definition::RepeatOrder,
         detail::{StepStatistics, Study, StudyStep},
         summary::{StudyStatus, StudySummary},
     },
@@ -64,6 +65,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
     let runs = stored.runs.into_iter();
     let mut runs: BTreeMap<_, _> = runs.map(|run| ((run.step, run.repeat), run)).collect();
     let repeats = stored.steps.iter().filter_map(|step| step.repeat).max();
+    let order = RepeatOrder::of_repeats(stored.steps.iter().filter_map(|step| step.repeat));
     let steps = (1..).zip(stored.steps).map(|(position, step)| {
         let number = step.step.unwrap_or(position);
         let repeat = step.repeat.unwrap_or(1);
@@ -95,6 +97,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         scaled: stored.scaled,
         continue_on_failure: stored.continue_on_failure,
         repeats: repeats.unwrap_or(1),
+        order,
         order_seed: stored.order_seed,
         leftover_files,
         summary,

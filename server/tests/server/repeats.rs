@@ -13,12 +13,13 @@ fn study() -> Value {
     json!({"name": "A/B", "repeats": REPEATS, "order_seed": 7, "steps": [step("before"), step("after")]})
 }
 
-async fn run_study(server: &Program) -> Value {
-    let (status, created) = server.post("/studies", &study()).await;
+async fn run_study(server: &Program, study: &Value) -> Value {
+    let (status, created) = server.post("/studies", study).await;
     assert_eq!(status, StatusCode::CREATED, "{created}");
+    let path = format!("/studies/{}", created["number"]);
     let began = Instant::now();
     loop {
-        let study = server.get("/studies/1").await;
+        let study = server.get(&path).await;
         if study["status"] == "done" {
             return study;
         }
@@ -30,7 +31,7 @@ async fn run_study(server: &Program) -> Value {
 #[tokio::test]
 async fn repeated_steps_are_compared_in_pairs() {
     let server = Program::start().await;
-    let study = run_study(&server).await;
+    let study = run_study(&server, &study()).await;
     assert_eq!(study["repeats"], REPEATS);
     assert_eq!(study["order_seed"], 7);
     assert_eq!(study["steps_total"], 2 * REPEATS);
@@ -62,6 +63,67 @@ async fn repeated_steps_are_compared_in_pairs() {
     assert_eq!(iops["changes"][1]["paired"], true);
     assert!(iops["changes"][1]["interval_percent"].is_object(), "{iops}");
     assert!(!comparison["answers"][0].as_str().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn sequential_repeats_are_not_pairs() {
+    let server = Program::start().await;
+    let mut sequential = study();
+    sequential["order"] = "sequential".into();
+    let study = run_study(&server, &sequential).await;
+    assert_eq!(study["order"], "sequential");
+    let comparison = server
+        .get("/compare?a=study:1/step:1&b=study:1/step:2")
+        .await;
+    let metrics = comparison["metrics"].as_array().unwrap();
+    let change = &metrics[0]["changes"][1];
+    assert_eq!(change["paired"], false, "{change}");
+    let reasons = comparison["comparability"]["reasons"].to_string();
+    assert!(reasons.contains("not interleaved"), "{reasons}");
+}
+
+/// The same study before and after a change.
+#[tokio::test]
+async fn equal_labels_are_distinguished() {
+    let server = Program::start().await;
+    for number in 1..=2 {
+        let mut study = study();
+        study["name"] = "db: random: read (1)".into();
+        study["repeats"] = 2.into();
+        let study = run_study(&server, &study).await;
+        assert_eq!(study["number"], number);
+    }
+    let labels = |query: &str| {
+        let path = format!("/compare?{query}");
+        let server = &server;
+        async move {
+            let comparison = server.get(&path).await;
+            let groups = comparison["groups"].as_array().unwrap().iter();
+            let labels = groups.map(|group| group["label"].as_str().unwrap().to_owned());
+            labels.collect::<Vec<String>>()
+        }
+    };
+    assert_eq!(
+        labels("a=study:1/step:1&b=study:2/step:1").await,
+        ["before (study:1/step:1)", "before (study:2/step:1)"]
+    );
+    assert_eq!(
+        labels("a=study:1/step:1&b=study:1/step:2").await,
+        ["before", "after"]
+    );
+    assert_eq!(labels("a=1&b=2").await, ["#1", "#2"]);
+}
+
+#[tokio::test]
+async fn overlapping_groups_are_refused() {
+    let server = Program::start().await;
+    run_study(&server, &study()).await;
+    let comparison = server.get("/compare?a=1,2,3&b=3,4,5").await;
+    assert_eq!(comparison["comparability"]["level"], "not_comparable");
+    assert_eq!(
+        comparison["answers"][0],
+        "Not comparable: #3 is in both `#1, #2, #3` and `#3, #4, #5`."
+    );
 }
 
 async fn check_exports(server: &Program) {
@@ -125,4 +187,11 @@ async fn groups_are_lists_or_filters() {
         .await;
     assert_eq!(status, 422);
     assert_eq!(problem["errors"][0]["field"], "a", "{problem}");
+    let too_long = "x".repeat(9000);
+    for query in ["a=12,&b=3".to_owned(), format!("a=tag:{too_long}&b=3")] {
+        let request = server.request(Method::GET, &format!("/compare?{query}"));
+        let (status, problem) = server.send(request).await;
+        assert_eq!(status, 422);
+        assert_eq!(problem["errors"][0]["field"], "a", "{problem}");
+    }
 }

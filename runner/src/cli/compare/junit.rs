@@ -36,7 +36,7 @@ pub(super) fn render(assessment: &Assessment, rules: &[RuleResult]) -> String {
     xml + "</testsuite>\n"
 }
 
-/// XML permits no control characters, not even as references.
+/// XML permits neither control characters nor U+FFFE and U+FFFF, not even as references.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {
@@ -45,6 +45,7 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
             letter if letter.is_control() => escaped.push(' '),
             letter => escaped.push(letter),
         }
@@ -59,5 +60,6 @@ mod tests {
     #[test]
     fn attributes_are_escaped() {
         assert_eq!(escaped("a<\"b\">&\u{1b}"), "a&lt;&quot;b&quot;&gt;&amp; ");
+        assert_eq!(escaped("\u{fffe}a\u{ffff}"), " a ");
     }
 }
