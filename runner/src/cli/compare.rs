@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use leadline_compare::{
     DEFAULT_THRESHOLD_PERCENT, compare,
     export::{html, markdown},
-    group::Group,
+    group::{Group, distinct_labels},
     rule::{Outcome, Rule, RuleResult},
 };
 use leadline_protocol::{compare::Assessment, problem::Problem};
@@ -76,9 +76,16 @@ pub(crate) fn run(args: &CompareArgs) -> u8 {
 pub(crate) fn steps_of_study(document: Value) -> Vec<String> {
     let steps = document["steps"].as_array().into_iter().flatten();
     let count = steps.filter_map(|step| step["step"].as_u64()).max();
-    let groups: Vec<StoredGroup> = (1..=count.unwrap_or(0))
+    let mut groups: Vec<StoredGroup> = (1..=count.unwrap_or(0))
         .filter_map(|step| StoredGroup::of_step(&document, step))
         .collect();
+    let labels: Vec<(String, String)> = (1..)
+        .zip(&groups)
+        .map(|(step, group)| (group.label.clone(), format!("step {step}")))
+        .collect();
+    for (group, label) in groups.iter_mut().zip(distinct_labels(&labels)) {
+        group.label = label;
+    }
     if groups.len() < 2 {
         return Vec::new();
     }
@@ -96,6 +103,12 @@ fn read(args: &CompareArgs) -> Result<([StoredGroup; 2], Vec<Rule>), Vec<Problem
         })
     };
     let mut groups = [group("A", &args.a), group("B", &args.b)];
+    let labels = groups
+        .each_ref()
+        .map(|group| (group.label.clone(), group.selection.clone()));
+    for (group, label) in groups.iter_mut().zip(distinct_labels(&labels)) {
+        group.label = label;
+    }
     if args.paired && problems.is_empty() {
         problems.extend(pair(&mut groups).err());
     }

@@ -13,6 +13,7 @@ use crate::{
 use leadline_protocol::{
     job::run_spec::{RunSpec, parse_run},
     plan::planned_minute,
+    status::RunStatus,
     study::{
         parse::parse_study,
         plan::{StepPlan, StudyPlan},
@@ -162,7 +163,7 @@ fn answers(plan: &StudyPlan, steps: &[Step]) -> Vec<String> {
 
 fn json_report(plan: &StudyPlan, steps: &[Step]) -> Value {
     let steps: Vec<Value> = steps.iter().map(step_json).collect();
-    json!({"study": plan.description, "scaled": plan.scaled, "steps": steps})
+    json!({"study": plan.description, "file_id": plan.file_id, "scaled": plan.scaled, "steps": steps})
 }
 
 fn step_json(step: &Step) -> Value {
@@ -171,6 +172,8 @@ fn step_json(step: &Step) -> Value {
         "repeat": step.plan.repeat,
         "name": step.plan.name,
         "note": step.plan.note,
+        // The comparison excludes runs without a report by their status.
+        "status": RunStatus::Cancelled,
         "exit_code": null,
     });
     if let Some((code, events)) = &step.run {
@@ -179,7 +182,11 @@ fn step_json(step: &Step) -> Value {
             for (name, value) in report {
                 json[name] = value;
             }
+            if let Some(options) = json.as_object_mut() {
+                options.remove("status");
+            }
         } else {
+            json["status"] = json!(RunStatus::Failed);
             json["failure"] = json!(events.failure);
         }
     }

@@ -52,7 +52,7 @@ async fn repeated_steps_are_compared_in_pairs() {
     let groups = comparison["groups"].as_array().unwrap();
     assert_eq!(groups[0]["label"], "before");
     assert_eq!(groups[1]["label"], "after");
-    assert_eq!(groups[1]["complete"], REPEATS);
+    assert_eq!(groups[1]["complete"], REPEATS, "{comparison}");
     assert_eq!(comparison["threshold_percent"], 5.0);
     assert_eq!(comparison["runs"].as_array().unwrap().len(), 2 * REPEATS);
     check_exports(&server).await;

@@ -7,6 +7,7 @@ use leadline_protocol::{
     plan::job::ResolvedJob,
     report::{EndedBy, Report},
     status::RunStatus,
+    study::definition::RepeatOrder,
     verdict::Verdicts,
 };
 use serde::de::DeserializeOwned;
@@ -40,28 +41,32 @@ impl StoredResult {
             report: self.report.as_ref(),
             verdict: self.verdict.as_ref(),
             findings: &self.findings,
-            block: self.block,
+            block: self.block.clone(),
         }
     }
 }
 
-/// The results of a document; `step`: only those of this step of a study.
+/// The results of a document; `step`: only those of this step of a study. `source` identifies the
+/// document.
 ///
 /// # Errors
 /// Why it is not a result.
 pub(crate) fn results(
-    name: &str,
+    source: &str,
     mut document: Value,
     step: Option<u64>,
 ) -> Result<Vec<StoredResult>, String> {
     if let Some(Value::Array(steps)) = document.get_mut("steps").map(Value::take) {
-        return steps_of_study(name, steps, step);
+        // Copies of a document are the same study. Documents from earlier versions have no ID.
+        let study = document["file_id"].as_str().unwrap_or(source).to_owned();
+        return steps_of_study(source, &study, steps, step);
     }
-    Ok(vec![result(name, document)?])
+    Ok(vec![result(source, document)?])
 }
 
 fn steps_of_study(
-    name: &str,
+    source: &str,
+    study: &str,
     steps: Vec<Value>,
     step: Option<u64>,
 ) -> Result<Vec<StoredResult>, String> {
@@ -69,18 +74,59 @@ fn steps_of_study(
     if step.is_none() && steps.iter().any(|document| number(document) > Some(1)) {
         return Err("this study has several steps; append #1 for the first one.".into());
     }
+    let is_interleaved = order(&steps) == RepeatOrder::Interleaved;
     let selected = steps
         .into_iter()
         .filter(|document| step.is_none() || number(document) == step);
     selected
         .map(|document| {
-            let repeat = document["repeat"].as_u64().unwrap_or(1);
-            let mut result = result(&format!("{name} ({repeat})"), document)?;
-            let repeat = u32::try_from(repeat).unwrap_or(u32::MAX);
-            result.block.get_or_insert(Block { study: 0, repeat });
+            let number = number(&document).unwrap_or(1);
+            let repeat = repeat(&document).unwrap_or(1);
+            let has_result = document["report"].is_object() || document["jobs"].is_array();
+            let label = format!("{source}#{number} ({repeat})");
+            let mut result = if has_result {
+                result(&label, document)?
+            } else {
+                without_result(&label, document)?
+            };
+            result.block = is_interleaved.then(|| Block {
+                study: study.to_owned(),
+                repeat,
+            });
             Ok(result)
         })
         .collect()
+}
+
+/// The order in which the steps of a study ran.
+pub(crate) fn order(steps: &[Value]) -> RepeatOrder {
+    RepeatOrder::of_repeats(steps.iter().filter_map(repeat))
+}
+
+fn repeat(document: &Value) -> Option<u32> {
+    u32::try_from(document["repeat"].as_u64()?).ok()
+}
+
+/// A step that failed before it had a result, or did not start.
+fn without_result(label: &str, mut document: Value) -> Result<StoredResult, String> {
+    let was_skipped = document["exit_code"].is_null();
+    let status: Option<RunStatus> = take(&mut document, "status")?;
+    Ok(StoredResult {
+        label: label.to_owned(),
+        number: None,
+        status: status.unwrap_or(if was_skipped {
+            RunStatus::Cancelled
+        } else {
+            RunStatus::Failed
+        }),
+        sample_ms: UNKNOWN_SAMPLE_MS,
+        resolved: Vec::new(),
+        host: None,
+        report: None,
+        verdict: None,
+        findings: Vec::new(),
+        block: None,
+    })
 }
 
 fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
@@ -104,7 +150,7 @@ fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
     };
     let status: Option<RunStatus> = take(&mut document, "status")?;
     Ok(StoredResult {
-        label: number.map_or_else(|| name.to_owned(), |number| format!("#{number}")),
+        label: name.to_owned(),
         number,
         status: status.unwrap_or_else(|| status_of(report.as_ref())),
         sample_ms: take(&mut document, "sample_ms")?.unwrap_or(UNKNOWN_SAMPLE_MS),
@@ -116,7 +162,7 @@ fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
         },
         verdict: take(&mut document, "verdict")?,
         findings: take(&mut document, "findings")?.unwrap_or_default(),
-        block: block(&document),
+        block: None,
         report,
     })
 }
@@ -124,14 +170,6 @@ fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
 fn take<T: DeserializeOwned>(document: &mut Value, field: &str) -> Result<Option<T>, String> {
     let value = document.get_mut(field).map_or(Value::Null, Value::take);
     serde_json::from_value(value).map_err(|error| format!("{field} is invalid: {error}."))
-}
-
-/// The block of a run of a study on a server.
-fn block(document: &Value) -> Option<Block> {
-    Some(Block {
-        study: document["study"].as_u64()?,
-        repeat: u32::try_from(document["repeat"].as_u64()?).ok()?,
-    })
 }
 
 /// The status that the server gives to a run with this report.

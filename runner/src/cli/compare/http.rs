@@ -1,5 +1,8 @@
 //! Results on a server.
 
+use crate::cli::compare::documents::order;
+use leadline_compare::group::Block;
+use leadline_protocol::study::definition::RepeatOrder;
 use serde_json::Value;
 use std::{env, time::Duration};
 
@@ -12,18 +15,32 @@ pub(crate) fn is_address(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
+/// A run on a server.
+pub(crate) struct ServerRun {
+    pub address: String,
+    pub document: Value,
+    /// The name of the selected step.
+    pub step: Option<String>,
+    /// The run's block, if its study is interleaved.
+    pub block: Option<Block>,
+}
+
 /// The run at `http://HOST/runs/12`, or the runs of a step of `http://HOST/studies/3`.
-pub(crate) fn documents(address: &str, step: Option<u64>) -> Result<Vec<(String, Value)>, String> {
+pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, String> {
     let (server, kind, number) = split(address).ok_or_else(|| {
         format!(
             "{address} is not the address of a run or study, such as http://127.0.0.1:7070/runs/12."
         )
     })?;
     if kind == "runs" {
-        return Ok(vec![(address.to_owned(), get(server, "runs", number)?)]);
+        let document = get(server, "runs", number)?;
+        let order = match document["study"].as_u64() {
+            Some(study) => order(&steps(server, study)?),
+            None => RepeatOrder::Sequential,
+        };
+        return Ok(vec![run(server, number, document, order, None)]);
     }
-    let study = get(server, "studies", number)?;
-    let steps = study["steps"].as_array().cloned().unwrap_or_default();
+    let steps = steps(server, number)?;
     if step.is_none() && steps.iter().any(|entry| entry["step"].as_u64() > Some(1)) {
         return Err(format!(
             "{address} has several steps; append #1 for the first one."
@@ -33,9 +50,43 @@ pub(crate) fn documents(address: &str, step: Option<u64>) -> Result<Vec<(String,
         .iter()
         .filter(|entry| step.is_none() || entry["step"].as_u64() == step);
     selected
-        .filter_map(|entry| entry["run"]["number"].as_u64())
-        .map(|run| Ok((format!("{server}/runs/{run}"), get(server, "runs", run)?)))
+        .filter_map(|entry| Some((entry, entry["run"]["number"].as_u64()?)))
+        .map(|(entry, number)| {
+            let name = entry["name"].as_str().filter(|_| step.is_some());
+            let document = get(server, "runs", number)?;
+            Ok(run(server, number, document, order(&steps), name))
+        })
         .collect()
+}
+
+fn steps(server: &str, study: u64) -> Result<Vec<Value>, String> {
+    let study = get(server, "studies", study)?;
+    Ok(study["steps"].as_array().cloned().unwrap_or_default())
+}
+
+fn run(
+    server: &str,
+    number: u64,
+    document: Value,
+    order: RepeatOrder,
+    step: Option<&str>,
+) -> ServerRun {
+    let is_interleaved = order == RepeatOrder::Interleaved;
+    ServerRun {
+        address: format!("{server}/runs/{number}"),
+        block: block(server, &document).filter(|_| is_interleaved),
+        step: step.map(str::to_owned),
+        document,
+    }
+}
+
+/// Study numbers are unique on one server only.
+fn block(server: &str, document: &Value) -> Option<Block> {
+    let study = document["study"].as_u64()?;
+    Some(Block {
+        study: format!("{server}/studies/{study}"),
+        repeat: u32::try_from(document["repeat"].as_u64()?).ok()?,
+    })
 }
 
 /// Server, `runs` or `studies`, and number. Addresses of pages and of the API are accepted.
@@ -74,7 +125,17 @@ fn get(server: &str, kind: &str, number: u64) -> Result<Value, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::{block, split};
+    use serde_json::json;
+
+    #[test]
+    fn studies_of_two_servers_are_different() {
+        let run = json!({"study": 1, "repeat": 2});
+        let [a, b] = ["http://a", "http://b"].map(|server| block(server, &run));
+        assert!(a.is_some() && a != b);
+        assert_eq!(a, block("http://a", &run));
+        assert_eq!(block("http://a", &json!({"study": null})), None);
+    }
 
     #[test]
     fn addresses_of_pages_and_of_the_api() {

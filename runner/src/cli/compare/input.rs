@@ -17,7 +17,9 @@ use std::{
 
 #[derive(Default)]
 pub(crate) struct StoredGroup {
-    label: String,
+    pub label: String,
+    /// What the user entered.
+    pub selection: String,
     results: Vec<StoredResult>,
 }
 
@@ -26,6 +28,7 @@ impl StoredGroup {
     pub(crate) fn of_step(study: &Value, step: u64) -> Option<Self> {
         Some(Self {
             label: step_name(study, Some(step))?,
+            selection: String::new(),
             results: results("run", study.clone(), Some(step)).ok()?,
         })
     }
@@ -36,7 +39,10 @@ impl StoredGroup {
 
     pub(crate) fn number_blocks(&mut self) {
         for (repeat, result) in (1..).zip(&mut self.results) {
-            result.block = Some(Block { study: 0, repeat });
+            result.block = Some(Block {
+                study: "paired".into(),
+                repeat,
+            });
         }
     }
 
@@ -57,11 +63,24 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
     };
     let mut group = StoredGroup {
         label: label(text),
+        selection: text.to_owned(),
         results: Vec::new(),
     };
     for source in text.split(',') {
         let (source, step) = split_step(source);
-        for (name, document) in documents(source, step).map_err(problem)? {
+        if http::is_address(source) {
+            for run in http::runs(source, step).map_err(problem)? {
+                group.label = run.step.unwrap_or(group.label);
+                let mut found = results(&run.address, run.document, None)
+                    .map_err(|detail| problem(format!("{}: {detail}", run.address)))?;
+                for result in &mut found {
+                    result.block = run.block.clone();
+                }
+                group.results.extend(found);
+            }
+            continue;
+        }
+        for (name, document) in documents(source).map_err(problem)? {
             if let Some(name) = step_name(&document, step) {
                 group.label = name;
             }
@@ -112,11 +131,8 @@ fn label(text: &str) -> String {
     }
 }
 
-/// Names and contents of the JSON documents of a source.
-fn documents(source: &str, step: Option<u64>) -> Result<Vec<(String, Value)>, String> {
-    if http::is_address(source) {
-        return http::documents(source, step);
-    }
+/// Names and contents of the JSON documents of a file or directory.
+fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
     let path = Path::new(source);
     let files = if path.is_dir() {
         json_files(path)?
