@@ -135,14 +135,13 @@ fn output_formats_have_the_same_numbers() {
     );
 }
 
-#[test]
-fn steps_of_a_repeated_study_are_pairs() {
-    let directory = tempfile::tempdir().unwrap();
+/// The JSON results of a study with two repeated steps.
+fn study_results(directory: &Path, repeats: u32, order: &str) -> (Value, Vec<u8>) {
     let job = json!({"ioengine": "null", "size": "1g", "rw": "randread", "direct": 1,
         "runtime": "20ms", "time_based": 1});
-    let study = json!({"name": "ab", "repeats": 6, "order_seed": 1, "steps": [
+    let study = json!({"name": "ab", "repeats": repeats, "order_seed": 1, "order": order, "steps": [
         {"name": "one", "jobs": [job]}, {"name": "two", "jobs": [job]}]});
-    let file = directory.path().join("study.json");
+    let file = directory.join("study.json");
     fs::write(&file, study.to_string()).unwrap();
     let run = runner()
         .arg("run")
@@ -151,7 +150,79 @@ fn steps_of_a_repeated_study_are_pairs() {
         .output()
         .unwrap();
     assert!(run.status.success(), "{}", text(&run.stderr));
-    let results: Value = serde_json::from_slice(&run.stdout).unwrap();
+    (serde_json::from_slice(&run.stdout).unwrap(), run.stdout)
+}
+
+/// The comparison of `FILE#STEP` with another one as JSON.
+fn compare_steps(a: (&Path, u32), b: (&Path, u32)) -> Value {
+    let step = |(path, number): (&Path, u32)| PathBuf::from(format!("{}#{number}", path.display()));
+    let output = compare(&step(a), &step(b), &["--format", "json"]);
+    let printed = text(&output.stdout) + &text(&output.stderr);
+    let json: Value = serde_json::from_slice(&output.stdout).expect(&printed);
+    json["comparison"].clone()
+}
+
+fn is_paired(comparison: &Value) -> bool {
+    let change = &comparison["metrics"][0]["changes"][1];
+    let is_marked = comparison["comparability"]["reasons"]
+        .to_string()
+        .contains("not interleaved");
+    assert_ne!(change["paired"], is_marked, "{comparison}");
+    change["paired"] == true
+}
+
+#[test]
+fn only_runs_of_one_interleaved_study_are_pairs() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = |name: &str, order: &str| {
+        let file = directory.path().join(name);
+        fs::write(&file, study_results(directory.path(), 3, order).1).unwrap();
+        file
+    };
+    let monday = store("monday.json", "interleaved");
+    let tuesday = store("tuesday.json", "interleaved");
+    let sequential = store("sequential.json", "sequential");
+    assert!(is_paired(&compare_steps((&monday, 1), (&monday, 2))));
+    assert!(!is_paired(&compare_steps((&monday, 1), (&tuesday, 1))));
+    assert!(!is_paired(&compare_steps(
+        (&sequential, 1),
+        (&sequential, 2)
+    )));
+    let labels = compare_steps((&monday, 1), (&tuesday, 1))["groups"].to_string();
+    assert!(
+        labels.contains("monday.json#1)") && labels.contains("tuesday.json#1)"),
+        "{labels}"
+    );
+    let same = compare_steps((&monday, 1), (&monday, 1));
+    let sentence = same["comparability"]["sentence"].as_str().unwrap();
+    assert!(sentence.contains("are in both"), "{sentence}");
+}
+
+#[test]
+fn steps_without_a_result_are_incomplete_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut results, _) = study_results(directory.path(), 3, "interleaved");
+    let last = results["steps"].as_array_mut().unwrap().last_mut().unwrap();
+    let skipped = json!({"step": last["step"], "repeat": last["repeat"], "name": last["name"],
+        "note": null, "status": "cancelled", "exit_code": null});
+    let number = last["step"].as_u64().unwrap() as usize;
+    *last = skipped;
+    let file = directory.path().join("interrupted.json");
+    fs::write(&file, results.to_string()).unwrap();
+    let comparison = compare_steps((&file, 1), (&file, 2));
+    assert_eq!(comparison["groups"][number - 1]["complete"], 2);
+    assert_eq!(comparison["metrics"][0]["changes"][1]["n"], 2);
+    let reasons = comparison["comparability"]["reasons"].to_string();
+    assert!(
+        reasons.contains("has no report (status: cancelled), so it is excluded."),
+        "{reasons}"
+    );
+}
+
+#[test]
+fn steps_of_a_repeated_study_are_pairs() {
+    let directory = tempfile::tempdir().unwrap();
+    let (results, stdout) = study_results(directory.path(), 6, "interleaved");
     let steps = results["steps"].as_array().unwrap();
     let order: Vec<(u64, u64)> = steps
         .iter()
@@ -180,7 +251,7 @@ fn steps_of_a_repeated_study_are_pairs() {
     assert_ne!(seeds(1)[0], seeds(2)[0]);
 
     let stored = directory.path().join("results.json");
-    fs::write(&stored, &run.stdout).unwrap();
+    fs::write(&stored, &stdout).unwrap();
     let step = |number: u32| PathBuf::from(format!("{}#{number}", stored.display()));
     let output = compare(&step(1), &step(2), &["--format", "json"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
