@@ -1,6 +1,6 @@
 // Shows each run of each group as a dot, with the median. Dots with equal values are stacked.
 import type { ComparedMetric, Comparison } from '../api';
-import { formatValue, runsOfGroup } from '../model/compare/metrics';
+import { formatValue, includedRuns } from '../model/compare/metrics';
 import { lineStyle } from '../model/series/line-style';
 import './charts.css';
 
@@ -17,7 +17,9 @@ interface StripPlotProps {
 }
 
 export function StripPlot({ comparison, metric, title }: StripPlotProps) {
-  const known = metric.values.filter((value): value is number => value !== null);
+  const known = comparison.groups
+    .flatMap((_, group) => includedRuns(comparison, group))
+    .flatMap((run) => metric.values[run] ?? []);
   const [least, most] = [Math.min(...known), Math.max(...known)];
   const x = (value: number) =>
     most > least ? MARGIN + ((value - least) / (most - least)) * (WIDTH - 2 * MARGIN) : WIDTH / 2;
@@ -30,7 +32,7 @@ export function StripPlot({ comparison, metric, title }: StripPlotProps) {
           label={label}
           color={lineStyle(group).color}
           x={x}
-          runs={runsOfGroup(comparison, group).flatMap((run) => {
+          runs={includedRuns(comparison, group).flatMap((run) => {
             const value = metric.values[run];
             const number = comparison.runs[run]?.run.number;
             return value == null

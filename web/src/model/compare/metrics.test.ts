@@ -4,8 +4,10 @@ import {
   changeText,
   formatChange,
   formatValue,
+  includedRuns,
   intervalText,
   metricName,
+  moreText,
   parseRunNumbers,
   representative,
   valueOfGroup,
@@ -43,6 +45,15 @@ it.each([
   expect(plain(formatValue(value, unit))).toBe(expected),
 );
 
+it.each<[Partial<Change>, string]>([
+  [{ more: { repeats: 9, duration_ms: 240_000 }, paired: true }, '≈ 9 more pairs, 4 min'],
+  [{ more: { repeats: 1, duration_ms: 0 }, paired: true }, '≈ 1 more pair'],
+  [{ more: { repeats: 2, duration_ms: 0 }, paired: false }, '≈ 2 more runs per group'],
+  [{ more: null }, ''],
+])('formats the missing repeats of %j', (change, expected) =>
+  expect(plain(moreText(change as Change))).toBe(expected),
+);
+
 describe('metricName', () => {
   it.each<[ComparedMetric['name'], number, string]>([
     ['read_iops', 1, 'IOPS'],
@@ -66,6 +77,8 @@ describe('metricName', () => {
 const change = (percent: number, interval?: [number, number]): Change => ({
   percent,
   paired: false,
+  baseline_n: 1,
+  n: 1,
   interval_percent: interval ? { low: interval[0], high: interval[1] } : null,
 });
 
@@ -92,14 +105,17 @@ it('marks lower bounds', () => {
 });
 
 const COMPARISON = {
-  groups: [{ label: 'a' }, { label: 'b' }],
-  runs: [0, 0, 0, 1].map((group, index) => ({ group, run: { number: index + 1 } })),
+  groups: [
+    { label: 'a', excluded: [3] },
+    { label: 'b', excluded: [] },
+  ],
+  runs: [0, 0, 0, 0, 1].map((group, index) => ({ group, run: { number: index + 1 } })),
   metrics: [
     {
       name: 'read_iops',
       unit: '1/s',
-      values: [900, 1000, 1200, 500],
-      at_least: [false, false, false, false],
+      values: [900, 1000, 1200, 1000, 500],
+      at_least: [false, false, false, false, false],
       groups: [
         { n: 3, median: 1000, outliers: [] },
         { n: 1, median: 500, outliers: [] },
@@ -113,7 +129,12 @@ it('shows the median of a group', () => {
   const metric = COMPARISON.metrics[0] as ComparedMetric;
   expect(plain(valueOfGroup(metric, [0, 1, 2], 0).text)).toBe('1 k');
   expect(representative(COMPARISON, 0)?.run.number).toBe(2);
-  expect(representative(COMPARISON, 1)?.run.number).toBe(4);
+  expect(representative(COMPARISON, 1)?.run.number).toBe(5);
+});
+
+it('leaves out excluded runs', () => {
+  expect(includedRuns(COMPARISON, 0)).toEqual([0, 1, 2]);
+  expect(includedRuns(COMPARISON, 1)).toEqual([4]);
 });
 
 it('formats intervals', () => {

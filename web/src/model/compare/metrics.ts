@@ -60,6 +60,12 @@ export const areSingleRuns = ({ groups }: Pick<Comparison, 'groups'>): boolean =
 export const runsOfGroup = ({ runs }: Pick<Comparison, 'runs'>, group: number): number[] =>
   runs.flatMap((run, index) => (run.group === group ? [index] : []));
 
+/** Indices of the runs in a group that are included in the statistics. */
+export const includedRuns = (comparison: Comparison, group: number): number[] =>
+  runsOfGroup(comparison, group).filter(
+    (_, index) => !comparison.groups[group]?.excluded.includes(index),
+  );
+
 /** A run's value, or the median of a group; a lower bound if any of the values is one. */
 export function valueOfGroup(metric: ComparedMetric, runs: readonly number[], group: number) {
   const [only] = runs;
@@ -88,6 +94,15 @@ export function intervalText({ interval_percent: interval }: Change): string {
   return `${high.endsWith('%') ? low.replace(/\s%$/, '') : low} to ${high}`;
 }
 
+/** `≈ 9 more pairs, 4 min`; empty without an estimate. */
+export function moreText({ more, paired }: Change): string {
+  if (!more) return '';
+  const unit = paired ? 'pair' : 'run per group';
+  const units = paired ? 'pairs' : 'runs per group';
+  const time = more.duration_ms > 0 ? `, ${duration(Math.round(more.duration_ms))}` : '';
+  return `≈ ${more.repeats} more ${more.repeats === 1 ? unit : units}${time}`;
+}
+
 export const VERDICTS: Record<ChangeVerdict, string> = {
   better: 'Better',
   worse: 'Worse',
@@ -104,7 +119,9 @@ export function representative(comparison: Comparison, group: number): ComparedR
   const iops = comparison.metrics.find(({ name }) => name.endsWith('_iops'));
   const median = iops?.groups[group]?.median ?? 0;
   const distance = (run: number) => Math.abs((iops?.values[run] ?? Number.MAX_VALUE) - median);
-  const [closest] = runsOfGroup(comparison, group).toSorted((a, b) => distance(a) - distance(b));
+  const included = includedRuns(comparison, group);
+  const runs = included.length > 0 ? included : runsOfGroup(comparison, group);
+  const [closest] = runs.toSorted((a, b) => distance(a) - distance(b));
   return closest === undefined ? undefined : comparison.runs[closest];
 }
 

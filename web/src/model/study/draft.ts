@@ -1,6 +1,6 @@
 // The draft of a study: steps with their job text, step edits, and the document to post. Job text is
 // in `job/job-text`, problems are in `draft-problems`.
-import type { Job, StepDefinition, StudyDefinition } from '../../api';
+import type { Job, RepeatOrder, StepDefinition, StudyDefinition } from '../../api';
 import { jobsOf, parseJobText } from '../job/job-text';
 
 export interface Step {
@@ -30,6 +30,8 @@ export interface StudyDraft {
   continueOnFailure: boolean;
   /** How often each step runs; once if unset. */
   repeats?: number;
+  /** Interleaved if unset. */
+  order?: RepeatOrder;
   sweep?: SweepField[];
   /** At least one. */
   steps: Step[];
@@ -99,6 +101,7 @@ export function toDocument({
   tags,
   continueOnFailure,
   repeats,
+  order,
   sweep,
   steps,
 }: StudyDraft): StudyDefinition {
@@ -109,6 +112,7 @@ export function toDocument({
     ...(tags.length > 0 && { tags }),
     ...(continueOnFailure && { continue_on_failure: true }),
     ...(repeats && repeats > 1 && { repeats }),
+    ...(order === 'sequential' && { order }),
     ...(axes.length > 0 && { sweep: axes }),
     steps: steps.map(stepDocument),
   };

@@ -50,6 +50,9 @@ it.each([
   expect(knee(RESULTS, limit)?.step).toBe(step),
 );
 
+it('quotes values with commas', () =>
+  expect(sweepCsv([cell(1, '4k,8k', '1', 10, 100)])).toContain('\n"4k,8k",1,3,10'));
+
 it('exports all cells', () => {
   expect(sweepCsv(RESULTS.slice(0, 1))).toBe(
     'bs,iodepth,runs,iops_median,iops_low,iops_high,bytes_per_second_median,bytes_per_second_low,' +

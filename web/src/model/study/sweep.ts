@@ -69,6 +69,10 @@ export function knee(results: readonly StepStatistics[], limit_ns: number): Step
 export const sweepText = ({ sweep }: Pick<StepStatistics, 'sweep'>): string =>
   sweep.map(({ option, value }) => `${option}=${value}`).join(' ');
 
+/** `bs=4k,8k` has a comma. */
+const quoted = (value: string) =>
+  /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+
 /** All cells as CSV. */
 export function sweepCsv(results: readonly StepStatistics[]): string {
   const options = results[0]?.sweep.map(({ option }) => option) ?? [];
@@ -83,7 +87,7 @@ export function sweepCsv(results: readonly StepStatistics[]): string {
       const { median, interval } = result[metric];
       return [median ?? '', interval?.low ?? '', interval?.high ?? ''];
     });
-    return [...result.sweep.map(({ value }) => value), result.iops.n, ...numbers].join(',');
+    return [...result.sweep.map(({ value }) => quoted(value)), result.iops.n, ...numbers].join(',');
   });
   return [[...options, 'runs', ...columns].join(','), ...rows].join('\n');
 }

@@ -30,7 +30,7 @@ function Answers({ answers, comparison }: { answers: readonly string[]; comparis
   return (
     <Notice
       title={first}
-      detail={others.map((answer) => <p key={answer}>{answer}</p>)}
+      detail={[...new Set(others)].map((answer) => <p key={answer}>{answer}</p>)}
       actions={canRepeat && <RepeatButton runs={comparison.runs} />}
     />
   );

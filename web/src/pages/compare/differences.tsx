@@ -1,6 +1,6 @@
 // Settings and host facts that differ between the compared runs.
 import type { Comparison, Difference } from '../../api';
-import { runsOfGroup } from '../../model/compare/metrics';
+import { includedRuns } from '../../model/compare/metrics';
 import { formatSetting } from '../../model/compare/setting-text';
 import { UNKNOWN } from '../../model/format/numbers';
 import { NamedRows } from '../../ui/named-rows';
@@ -8,7 +8,7 @@ import { Badge, Card } from '../../ui/parts';
 
 export function Differences({ comparison }: { comparison: Comparison }) {
   const headers = comparison.groups.map(({ label }) => label);
-  const groups = headers.map((_, group) => runsOfGroup(comparison, group));
+  const groups = headers.map((_, group) => includedRuns(comparison, group));
   const table = (title: string, rows: readonly Difference[]) => (
     <DifferenceTable title={title} headers={headers} groups={groups} rows={rows} />
   );
@@ -27,7 +27,7 @@ export function Differences({ comparison }: { comparison: Comparison }) {
 interface DifferenceTableProps {
   title: string;
   headers: readonly string[];
-  /** Indices of the runs in each group. */
+  /** Indices of the included runs in each group. */
   groups: readonly number[][];
   rows: readonly Difference[];
 }

@@ -11,6 +11,7 @@ import {
   formatChange,
   intervalText,
   metricName,
+  moreText,
   runsOfGroup,
   VERDICTS,
   valueOfGroup,
@@ -90,6 +91,7 @@ function changeCells(change: Change | null, scale: ForestScale) {
     <span key="verdict" className={`verdict ${verdict ?? ''}`} title={reason ?? undefined}>
       {verdict && VERDICTS[verdict]}
       {reason && <span className="hidden">: {reason}</span>}
+      {change.more && <span className="mute small"> {moreText(change)}</span>}
     </span>,
     <ForestRow key="plot" scale={scale} change={change} />,
   ];

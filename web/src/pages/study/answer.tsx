@@ -25,5 +25,10 @@ export function useStudyComparison(study: Study): Comparison | undefined {
 
 export function StudyAnswer({ comparison: { answers } }: { comparison: Comparison }) {
   const [first, ...others] = answers;
-  return <Notice title={first} detail={others.map((answer) => <p key={answer}>{answer}</p>)} />;
+  return (
+    <Notice
+      title={first}
+      detail={[...new Set(others)].map((answer) => <p key={answer}>{answer}</p>)}
+    />
+  );
 }
