@@ -18,7 +18,7 @@ use leadline_protocol::finding::Finding;
 
 type Check = fn(&Context) -> Option<Finding>;
 
-/// Checks of the whole run; those in `from_verdict` apply to each direction.
+/// Checks that apply to the whole run; those in `from_verdict` apply to each direction.
 const CHECKS: &[Check] = &[
     errors::io_errors,
     verify::bad_blocks,
@@ -49,7 +49,7 @@ const CHECKS: &[Check] = &[
     host::thermal_throttling,
 ];
 
-/// Checks of a run with `verify_only`.
+/// Checks that apply to a run with `verify_only`.
 const UNMEASURED_CHECKS: &[Check] = &[
     verify::bad_blocks,
     verify::unverified,

@@ -19,7 +19,7 @@ pub(crate) fn bad_blocks(context: &Context) -> Option<Finding> {
         "bad_blocks",
         summary(job, verify),
         json!({"bad_blocks": verify.bad_blocks, "checked_blocks": verify.checked_blocks}),
-        "Check the kernel log (dmesg) and the health of the device.",
+        "Check the kernel log (dmesg) and the device's health.",
     ))
 }
 

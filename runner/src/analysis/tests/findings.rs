@@ -195,7 +195,7 @@ fn page_cache_findings() {
     assert_eq!(
         after_a_read_ramp,
         ["served_from_cache", "invalidate_keeps_dirty"],
-        "a ramp that reads leaves no dirty pages"
+        "a read ramp leaves no dirty pages"
     );
     let elsewhere = |report: &mut Report| {
         dirty(report);
@@ -439,13 +439,13 @@ fn amplification_under_an_array() {
     let run = on_mirror("randwrite", (30_000, 120_000), 120_000).unwrap();
     assert_eq!(
         run.sentence,
-        "sda+sdb under md0 wrote 2.0 bytes per byte written to md0: 234 MiB for 117 MiB."
+        "sda+sdb under md0 wrote 2.0 × the bytes written to md0: 234 MiB for 117 MiB."
     );
     assert!(
         on_mirror("randread", (30_000, 120_000), 120_000)
             .unwrap()
             .sentence
-            .contains("read 2.0 bytes per byte read from md0")
+            .contains("read 2.0 × the bytes read from md0")
     );
     assert!(
         on_mirror("randread", (30_000, 120_000), 60_000).is_none(),

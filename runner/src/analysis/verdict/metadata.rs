@@ -1,5 +1,5 @@
-//! Whether the filesystem writes metadata in addition to the issued writes. If so, device bytes
-//! beyond those of the run may be its journal and metadata trees instead of foreign I/O.
+//! Whether the filesystem writes metadata in addition to the issued writes. If so, device bytes in
+//! excess of the run's may be journal and metadata tree writes instead of foreign I/O.
 
 use leadline_protocol::{
     evidence::target::TargetReport,
