@@ -139,7 +139,8 @@ fn verify_job(run: &mut RunContext, mut verifier: JobVerifier) -> VerifyReport {
         verifier = match stepped {
             Ok(Some(next)) => next,
             Ok(None) => {
-                report.not_run = Some("the run was stopped while the blocks were being read back".into());
+                report.not_run =
+                    Some("the run was stopped while the blocks were being read back".into());
                 return report;
             }
             Err(error) => {

@@ -131,7 +131,13 @@ fn a_job_without_samples_is_unknown() {
     report.storage = None;
     report.device = None;
     let run = (report, [jobs.clone(), jobs].concat());
-    check("half of the I/O sampled", &run, VerdictClass::Unknown, &[], "");
+    check(
+        "half of the I/O sampled",
+        &run,
+        VerdictClass::Unknown,
+        &[],
+        "",
+    );
 }
 
 #[test]

@@ -269,7 +269,11 @@ fn the_control_group_shows_what_a_thin_device_served() {
     let shared_disk = on_thin(80_000, [40_000, 40_000]);
     assert_share(&shared_disk, Device, 1.0);
     let half = on_thin(80_000, [40_000, 20_000]);
-    assert_eq!(half.class, VerdictClass::Unknown, "reads that the thin device served");
+    assert_eq!(
+        half.class,
+        VerdictClass::Unknown,
+        "reads that the thin device served"
+    );
     assert_eq!(half.evidence["cgroup_lower_device_bytes"], 20_000 * KIB);
     assert_eq!(on_thin(80_000, [40_000, 0]).class, VerdictClass::Unknown);
     assert_eq!(on_thin(80_000, [0, 0]).class, VerdictClass::Unknown);
