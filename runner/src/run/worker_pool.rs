@@ -7,7 +7,7 @@ use crate::{
         worker::{
             self,
             progress::{Progress, Stage},
-            schedule::{ENDLESS_NS, Schedule},
+            schedule::{NO_LIMIT_NS, Schedule},
             start_barrier::StartBarrier,
             task::{WorkerError, WorkerOutcome, WorkerTask},
         },
@@ -165,7 +165,7 @@ impl WorkerPool {
             let begin_ns = begin_ns + timing.startdelay_ms * MILLISECOND_NS;
             let ramp_end_ns = begin_ns + timing.ramp_ms * MILLISECOND_NS;
             let runtime_ns = timing.runtime_ms.map(|ms| ms * MILLISECOND_NS);
-            let end_ns = ramp_end_ns + runtime_ns.unwrap_or(ENDLESS_NS);
+            let end_ns = ramp_end_ns + runtime_ns.unwrap_or(NO_LIMIT_NS);
             worker.set_schedule(begin_ns, ramp_end_ns, end_ns);
             measure_ns = Some(measure_ns.map_or(ramp_end_ns, |first: u64| first.min(ramp_end_ns)));
         }
