@@ -19,13 +19,13 @@ const METADATA_SHARE: f64 = 0.01;
 
 /// Share of the I/Os that went below the page cache to storage with data.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Below {
+pub(crate) struct BelowCache {
     pub share: Share,
     /// Share for which the sample and the counters disagree.
     pub disputed: f64,
 }
 
-impl Below {
+impl BelowCache {
     pub(crate) fn agreed(share: Share) -> Self {
         Self {
             share,
@@ -67,7 +67,7 @@ impl<'a> Limits<'a> {
     /// The share of reads below the page cache. `sampled`: share of the sampled I/Os that were not
     /// cached and have data; `sampled_bytes`: their share of the bytes. `unwritten`: share of
     /// zeros.
-    pub(crate) fn read(&self, sampled: Share, sampled_bytes: f64, unwritten: f64) -> Below {
+    pub(crate) fn read(&self, sampled: Share, sampled_bytes: f64, unwritten: f64) -> BelowCache {
         let evidence = self.evidence;
         let process = evidence
             .process_bytes
@@ -108,9 +108,9 @@ impl<'a> Limits<'a> {
                     let missing = by_process.share - at_most;
                     return disputed(limited(by_process, at_most), missing);
                 }
-                Below::agreed(limited(by_process, at_most))
+                BelowCache::agreed(limited(by_process, at_most))
             }
-            _ => Below::agreed(by_process),
+            _ => BelowCache::agreed(by_process),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'a> Limits<'a> {
         overwritten: Share,
         unknown: Share,
         below_bytes: f64,
-    ) -> Below {
+    ) -> BelowCache {
         let overwritten = self.overwritten(overwritten);
         let in_memory = self.last_writes(in_memory);
         let in_memory_low = if self.has_large_folios(overwritten.share) {
@@ -235,7 +235,7 @@ impl<'a> Limits<'a> {
         if self.evidence.is_every_device_counted && self.is_charge_contradictory() {
             return disputed(Share::exact(0.0), share.share);
         }
-        Below::agreed(share)
+        BelowCache::agreed(share)
     }
 
     /// Upper bound on the share of the I/Os that the target's device wrote. `below`, `below_bytes`:
@@ -331,8 +331,8 @@ fn limited(share: Share, at_most: f64) -> Share {
     }
 }
 
-fn disputed(share: Share, disputed: f64) -> Below {
-    Below { share, disputed }
+fn disputed(share: Share, disputed: f64) -> BelowCache {
+    BelowCache { share, disputed }
 }
 
 /// The intersection of both ranges, with the counters' estimate.

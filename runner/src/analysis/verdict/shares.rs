@@ -6,7 +6,7 @@
 
 use crate::analysis::verdict::{
     evidence::Evidence,
-    limits::{Below, Limits},
+    limits::{BelowCache, Limits},
     threshold::MAX_UNKNOWN,
 };
 use leadline_protocol::{
@@ -48,7 +48,9 @@ impl Shares {
         let below = match evidence.direction {
             // Counters cannot replace lookups, because they do not distinguish the device from
             // memory below it.
-            Direction::Read if unknown.share >= MAX_UNKNOWN.value => Below::agreed(sampled_below),
+            Direction::Read if unknown.share >= MAX_UNKNOWN.value => {
+                BelowCache::agreed(sampled_below)
+            }
             Direction::Read => {
                 limits.read(sampled_below, below_bytes, bytes(StorageLayer::Unwritten))
             }
@@ -156,7 +158,7 @@ struct Parts {
 impl Parts {
     /// Replaces the sum of `device` and `lower_cache`, and scales the other layers to fill the
     /// rest. `lower_device_share`: upper bound on the device's share.
-    fn with_below(self, below: Below, lower_device_share: f64) -> Shares {
+    fn with_below(self, below: BelowCache, lower_device_share: f64) -> Shares {
         let sampled_below = self.device.share + self.lower_cache.share;
         let new_below = below.share.share;
         let scale_below = ratio(new_below, sampled_below);
