@@ -69,7 +69,7 @@ impl RateLimiter {
     /// Returns true if this I/O follows a pause. The pause starts when nothing is in flight, as in
     /// fio (backend.c, handle_thinktime).
     pub(crate) fn pauses_before(&self, io: &Io) -> bool {
-        self.thinktime.as_ref().is_some_and(ThinkTime::is_next) && !is_sync(io)
+        self.thinktime.as_ref().is_some_and(ThinkTime::is_due) && !is_sync(io)
     }
 
     /// When this I/O is due. Must be called once per I/O, in order, after the previous one was

@@ -82,8 +82,8 @@ fn index_of(kind: ModifierKind) -> usize {
 
 #[test]
 fn every_kind_has_a_run() {
-    let places: Vec<usize> = table().iter().map(|(kind, ..)| place(*kind)).collect();
-    assert_eq!(places, [0, 1, 2, 3, 4, 5]);
+    let indices: Vec<usize> = table().iter().map(|(kind, ..)| index_of(*kind)).collect();
+    assert_eq!(indices, [0, 1, 2, 3, 4, 5]);
 }
 
 #[test]

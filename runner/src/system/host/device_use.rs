@@ -152,7 +152,7 @@ impl Inventory {
         if self.swaps.iter().any(|path| self.is_node_of(path, block)) {
             uses.push(Use::Swap);
         }
-        let holders = (block.holders.iter()).filter(|name| !self.is_beside(name, upper));
+        let holders = (block.holders.iter()).filter(|name| !self.is_excluded(name, upper));
         uses.extend(holders.map(|name| Use::Holder(self.display_name(name))));
         for other in self.loops() {
             let is_upper = upper.is_some_and(|upper| upper.name == other.name);
