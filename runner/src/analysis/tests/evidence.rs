@@ -336,7 +336,7 @@ fn ramp_within_the_window() {
         (report, [jobs, late].concat())
     };
     let amplified = |name: &str, run: &(Report, Vec<ResolvedJob>)| {
-        check(name, run, VerdictClass::Device, &[Amplified], "3.0 bytes");
+        check(name, run, VerdictClass::Device, &[Amplified], "3.0 × the");
         assert!(codes(&run.0, &run.1).contains(&"amplification".into()));
     };
     amplified("no ramp", &with_late_job(json!({"name": "late"})));
