@@ -1,5 +1,5 @@
-//! Facts that change the meaning of the result and are known only after the run. Findings that are
-//! known before the run are in `plan::findings`.
+//! Findings that affect how a result is interpreted and that are known only after the run. Findings
+//! that are known before the run are in `plan::findings`.
 
 mod cache_state;
 mod coordinated_omission;

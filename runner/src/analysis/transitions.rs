@@ -19,7 +19,7 @@ const MIN_READ_MS: f64 = 300.0;
 const MIN_WRITE_MS: f64 = 1000.0;
 /// Sample windows can be slightly shorter than the sampling interval.
 const INTERVAL_TOLERANCE_MS: f64 = 20.0;
-/// Further transitions are dropped.
+/// Maximum number of transitions recorded.
 const MAX_TRANSITIONS: usize = 32;
 
 /// One direction in one sample.

@@ -1,4 +1,5 @@
-//! `leadline-runner compare`: compares stored results, and fails if a metric got worse than allowed.
+//! The `leadline-runner compare` command: compares stored results, and fails if a metric is worse
+//! than allowed.
 
 mod documents;
 mod http;

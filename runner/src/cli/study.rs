@@ -142,7 +142,7 @@ fn run_step(
     }
 }
 
-/// Removes the files of steps that did not run. Returns true if files remain.
+/// Removes files left by steps that did not run. Returns true if files remain.
 fn clean_up(plan: &StudyPlan, permissions: &Permissions) -> bool {
     let left = remove_leftovers(&plan.owned_files(), permissions).left;
     left.iter()

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn data_depends_on_seed_and_worker_only() {
+    fn data_depends_only_on_seed_and_worker() {
         let data = written(json!({}), 0, 1);
         assert_eq!(
             data,

@@ -22,9 +22,9 @@ pub(crate) struct IoStats {
     pub inline_lat: Histogram,
     /// Asynchronous completions: from just before submission until reaped.
     pub lat: Histogram,
-    /// Asynchronous completions: from just before submission until accepted by the kernel.
+    /// Asynchronous completions: from just before submission until acceptance by the kernel.
     pub slat: Histogram,
-    /// Asynchronous completions: from accepted by the kernel until reaped.
+    /// Asynchronous completions: from acceptance by the kernel until reaped.
     pub clat: Histogram,
     /// From the intended start in the arrival schedule until reaped; unset without a rate.
     pub intended_lat: OnceLock<Histogram>,

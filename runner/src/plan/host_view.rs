@@ -113,7 +113,7 @@ pub struct Overwritten {
     pub is_blank: bool,
     /// Whether a confirmation is required even if the target is blank.
     pub must_confirm: bool,
-    /// Digest of the identity and size.
+    /// Digest of the target's identity and size.
     pub state: String,
     /// Digest of the contents.
     pub data: String,

@@ -1,4 +1,4 @@
-//! Options that the rest of the resolution depends on: pattern, engine, `direct` and `numjobs`.
+//! Options on which the rest of the resolution depends: pattern, engine, `direct` and `numjobs`.
 
 use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::{

@@ -13,7 +13,8 @@ use leadline_protocol::{
 
 /// Maximum size of a registered buffer in bytes (io_uring/rsrc.c).
 const LARGEST_BUFFER: u64 = 1 << 30;
-/// Buffers may use half of the available memory; the rest is for the page cache and other programs.
+/// Buffers may use half of the available memory. The rest is reserved for the page cache and other
+/// programs.
 const MEMORY_DIVISOR: u64 = 2;
 
 /// Total size of all workers' I/O buffers, in bytes.

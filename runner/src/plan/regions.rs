@@ -143,7 +143,8 @@ impl<'a> RegionBounds<'a> {
         }
     }
 
-    /// Percentages are rounded up to a multiple of the smallest I/O, as in fio.
+    /// The extent in bytes. Percentages are rounded up to a multiple of the smallest I/O, as in
+    /// fio.
     fn extent(&self, extent: &Extent, option: &str, issues: &mut Issues) -> Option<u64> {
         match *extent {
             Extent::Bytes(bytes) if bytes > MAX_JSON_INTEGER => {

@@ -1,4 +1,4 @@
-//! Numbers and timestamps the events of a run.
+//! Assigns sequence numbers and timestamps to the events of a run.
 
 use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
 use leadline_protocol::{

@@ -42,7 +42,7 @@ use std::{
 const POLL_NS: u64 = 50 * MILLISECOND_NS;
 /// Maximum time to wait for the device counters after the last I/O, in ns.
 const SETTLE_NS: u64 = MILLISECOND_NS;
-/// Interval at which a worker that is blocked past its boundary is woken, in ns.
+/// Interval at which a worker that is blocked past its phase boundary is woken, in ns.
 const WAKE_INTERVAL_NS: u64 = MILLISECOND_NS / 2;
 /// How long a worker may be blocked in a system call after its end, in ns. After that, the run
 /// continues without it.
@@ -236,8 +236,8 @@ impl Sampler<'_, '_> {
         longest_ns.unwrap_or(0) as f64 / MILLISECOND_NS as f64
     }
 
-    /// Extends the last window of the run by a remainder of less than half an interval, because the
-    /// rates of a few I/Os are meaningless.
+    /// Extends the run's last window by a remainder of less than half an interval, because rates
+    /// based on a few I/Os are meaningless.
     fn extend_last_window(&self, next_ns: u64) -> u64 {
         match self.pool.end_ns().checked_sub(next_ns) {
             Some(remaining_ns) if remaining_ns < self.interval_ns / 2 => next_ns + self.interval_ns,

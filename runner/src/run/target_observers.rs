@@ -27,7 +27,7 @@ use std::{collections::BTreeMap, sync::Arc};
 /// Reason for missing counters with `probes=0`.
 pub(crate) const NO_PROBES: &str = "disabled by probes=0";
 
-/// Minimum ratio of the time between two residency readings to the duration of one.
+/// Minimum ratio of the time between two residency readings to the duration of a reading.
 const MIN_READING_INTERVAL: u64 = 100;
 /// Maximum number of targets in a report; each includes a map of a few hundred numbers.
 const MAX_REPORTED_TARGETS: usize = 128;
@@ -220,7 +220,7 @@ fn read_stacks(profiler: Profiler, stop: &StopSignal) -> Result<Profile, String>
     read.unwrap_or_else(|| Err("the run was stopped before the stacks were read".into()))
 }
 
-/// Sum over all targets; `None` if the residency of one of them is unknown.
+/// Sum across all targets; `None` if the residency of any target is unknown.
 fn total(
     targets: &[ObservedTarget],
     residency: fn(&ObservedTarget) -> Option<Residency>,

@@ -83,7 +83,7 @@ pub(crate) struct FinishedWorker {
 }
 
 impl FinishedWorker {
-    /// Whether an I/O had been in flight for long at the end.
+    /// Whether an I/O had been in flight for a long time at the end.
     pub(crate) fn has_hung(&self) -> bool {
         let outcome = self.result.as_ref().ok();
         let unfinished = outcome.into_iter().flat_map(|outcome| &outcome.unfinished);
@@ -312,9 +312,9 @@ fn blocked(
     }
 }
 
-/// The task, and with it the barrier, is created on the new thread: if the thread cannot be
-/// started, no other thread waits for it. The result comes through a channel, because the exit of a
-/// thread waits for all I/Os of its ring (io_uring_cancel_generic in io_uring/io_uring.c).
+/// The task and its barrier are created on the new thread, so that no other thread waits for the
+/// barrier if the thread cannot be started. The result comes through a channel, because the exit of
+/// a thread waits for all I/Os of its ring (io_uring_cancel_generic in io_uring/io_uring.c).
 fn start(
     name: &str,
     task: impl FnOnce() -> WorkerTask + Send + 'static,
@@ -370,8 +370,8 @@ impl Worker {
     }
 
     fn wake(&self) {
-        // SAFETY: the handle is neither joined nor dropped, so the thread id is valid. A signal to a thread
-        // that has ended returns ESRCH.
+        // SAFETY: the handle is neither joined nor dropped, so the thread ID is valid. A signal to
+        // a thread that has ended returns ESRCH.
         let _ = unsafe { libc::pthread_kill(self.handle.as_pthread_t(), WAKE_SIGNAL) };
     }
 }

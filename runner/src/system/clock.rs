@@ -22,7 +22,8 @@ pub(crate) trait Clock {
     fn sleep_until(&self, due_ns: u64);
 }
 
-/// CLOCK_MONOTONIC (clock_gettime(2)): the same in all threads, adjusted in rate but never set.
+/// CLOCK_MONOTONIC (clock_gettime(2)): the same in all threads. Its rate may be adjusted, but it is
+/// never set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Monotonic;
 

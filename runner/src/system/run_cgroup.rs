@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn home_is_in_a_delegated_parent() {
+    fn the_parent_group_must_be_delegated() {
         let host = Hierarchy::new();
         let home = host.dir.path().join("unit/main");
         assert_eq!(find_home(&host.kernel), Ok(home));

@@ -212,7 +212,7 @@ fn an_unknown_worker_makes_its_part_unknown() {
     assert_near(unknown.ios.share, 0.25);
 }
 
-/// A part with I/Os of 4 KiB.
+/// A part that has 4 KiB I/Os.
 fn part((ios, estimate): (u64, LayerEstimate)) -> PartEstimate {
     PartEstimate {
         ios,

@@ -32,7 +32,7 @@ pub(crate) fn overwrite() -> Rerun {
     ("Rerun as overwrite", patch)
 }
 
-/// `patch`: options in addition to an empty page cache.
+/// `patch`: options to set in addition to an empty page cache.
 pub(crate) fn cold(patch: Value) -> Rerun {
     ("Rerun cold", without(patch, CACHE_OPTIONS))
 }
@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// A patch is merged into the options of the job; null removes an option.
+    /// A patch is merged into the job's options; null removes an option.
     #[test]
     fn options_that_contradict_a_state_are_removed() {
         for (state, removed, options) in [

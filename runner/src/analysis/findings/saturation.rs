@@ -76,7 +76,7 @@ fn mean_depth(jobs: &[ResolvedJob]) -> f64 {
     depth as f64 / workers.max(1) as f64
 }
 
-/// Offers a rerun with twice the largest `numjobs`, since a patch applies to all jobs.
+/// Offers a rerun with twice the largest `numjobs`, because a patch applies to all jobs.
 fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Option<Finding> {
     let doubled = 2 * jobs.iter().map(|job| job.numjobs).max().unwrap_or(1);
     let (label, patch) = rerun::with_jobs(doubled);
@@ -156,7 +156,7 @@ pub(crate) fn foreign_io(context: &Context) -> Option<Finding> {
 }
 
 /// Bytes that the device transferred for other programs; 0 if they cannot be distinguished. In a
-/// direction without jobs, all device bytes beyond those of this process.
+/// direction without jobs, these are all device bytes in excess of this process's bytes.
 fn foreign_bytes(context: &Context, direction: Direction) -> u64 {
     if let Some(analysis) = context.direction(direction) {
         let is_known = analysis.evidence.own_bytes.is_ok();

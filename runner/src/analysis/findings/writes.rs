@@ -184,7 +184,7 @@ pub(crate) fn dirty_limit_not_reached(context: &Context) -> Option<Finding> {
     ))
 }
 
-/// The kernel counts flushes of disks only, not of partitions, dm and md.
+/// The kernel counts flushes only for disks, not for partitions, dm and md devices.
 pub(crate) fn device_cache(context: &Context) -> Option<Finding> {
     let write = context.direction(Direction::Write)?;
     let is_on_device = write.evidence.direct && write.class == VerdictClass::Device;

@@ -15,7 +15,7 @@ pub(super) struct Flows {
     pub(super) bypassed: bool,
     /// I/O on the target's device that was not issued by the run.
     pub(super) foreign: LayerFlow,
-    /// Set if a verdict separated foreign writes from those of the run.
+    /// Set if a verdict separated foreign writes from the run's writes.
     pub(super) foreign_writes: Option<ForeignSource>,
     pub(super) uncertainty: f64,
     /// Issued bytes that the filesystem served as zeros.

@@ -10,8 +10,8 @@ use leadline_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Finding codes of direct random reads, which have no findings by default. `fields` replaces
-/// fields of the job, `change` modifies the report.
+/// Finding codes of direct random reads, which have no findings by default. `fields` replaces job
+/// fields, and `change` modifies the report.
 fn codes_after(fields: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
     let run = with_job(
         one_direction("randread", true, (30_000, 4), (30_000, 120_000)),
@@ -147,8 +147,7 @@ fn codes_by_cause() {
     );
 }
 
-/// Finding codes of buffered I/O. `fields` replaces fields of the job, `change` modifies the
-/// report.
+/// Finding codes of buffered I/O. `fields` replaces job fields, and `change` modifies the report.
 fn buffered(
     rw: &str,
     fields: Value,

@@ -105,7 +105,7 @@ fn each_small_read_from_the_device_transfers_a_page() {
 }
 
 #[test]
-fn direct_reads_that_no_counter_shows_are_disputed() {
+fn direct_reads_missing_from_all_counters_are_disputed() {
     for (process_kib, device_kib) in [(0, 0), (20_000, 20_000), (0, 40_000)] {
         let verdict = assert_class(
             &all_from(reads(true, process_kib, device_kib), Device),
@@ -285,7 +285,7 @@ fn the_control_group_shows_what_a_thin_device_served() {
 }
 
 #[test]
-fn more_bytes_of_the_run_than_of_the_device_are_a_contradiction() {
+fn charged_bytes_beyond_device_bytes_are_a_contradiction() {
     for (direction, run) in [
         (true, reads(true, 40_000, 40_000)),
         (
@@ -321,7 +321,8 @@ fn large_folios_hide_which_pages_are_dirty() {
     assert_share(&verdict, PageCache, 1.0);
 }
 
-/// `overwritten`: share of writes to dirty pages. All data is on the device at the end.
+/// `overwritten`: share of writes that overwrote dirty pages. At the end, all data is on the
+/// device.
 fn overwriting(run: Run, overwritten: f64) -> Run {
     let mut estimate = exact(&[(Device, 1.0)]);
     estimate.overwritten = Some(Share::exact(overwritten));

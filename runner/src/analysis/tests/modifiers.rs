@@ -144,7 +144,7 @@ fn cached_reads_have_no_device_modifiers() {
 }
 
 #[test]
-fn the_control_group_shows_whose_bytes_moved() {
+fn the_control_group_separates_foreign_io() {
     let story = |direct: bool, storage: bool, charged_kib: u64| {
         let run = one_direction("randwrite", direct, (10_000, 4), (30_000, 120_000));
         kinds(&verdict_of(&with(run, |report| {

@@ -68,7 +68,7 @@ pub(crate) struct Evidence {
     /// Bytes that this process read from storage, or that it wrote and that are no longer dirty; or
     /// why they are unknown.
     pub own_bytes: Result<u64, String>,
-    /// Page cache of the regions at the start and the end of the window.
+    /// Page cache residency of the regions at the start and end of the window.
     pub residency: Option<(Residency, Residency)>,
     pub region_bytes: u64,
     /// Share of the regions in extents without data, before the run; `None` if not reported.

@@ -17,7 +17,7 @@ const SPARSE_DEVICE_READS: RangeInclusive<f64> = 0.99..=1.1;
 /// Maximum share of the counted bytes that may be metadata.
 const METADATA_SHARE: f64 = 0.01;
 
-/// Share of the I/Os that went below the page cache to storage with data.
+/// Share of the I/Os that went below the page cache, to storage with data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BelowCache {
     pub share: Share,

@@ -7,7 +7,7 @@ use leadline_protocol::{
     plan::{job::ResolvedJob, target::TargetKind},
 };
 
-/// Filesystems that write data blocks and metadata trees to a new location.
+/// Filesystems that write data blocks and metadata trees to new locations.
 const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
 
 /// `None` if no metadata is expected: raw devices, or overwrites of allocated blocks.

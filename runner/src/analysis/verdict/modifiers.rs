@@ -12,7 +12,7 @@ use leadline_protocol::{
     verdict::{Modifier, ModifierKind},
 };
 
-/// Device bytes of the run and of other programs.
+/// Device bytes transferred for the run and for other programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Transfers {
     /// Bytes transferred for this process.
@@ -22,7 +22,7 @@ pub(crate) struct Transfers {
     pub excess_bytes: u64,
     /// Bytes transferred for other programs.
     pub foreign_bytes: u64,
-    /// Bytes of the I/Os that went past the page cache.
+    /// Bytes of the I/Os that got past the page cache.
     pub needed_bytes: u64,
 }
 

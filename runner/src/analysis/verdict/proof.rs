@@ -1,5 +1,5 @@
-//! The counters behind a verdict from application to device, before and after the measured window,
-//! each with the shell command that shows it.
+//! The counters behind a verdict, from application to device, before and after the measured window,
+//! each with a shell command that shows it.
 
 use crate::analysis::verdict::evidence::Evidence;
 use leadline_protocol::{
@@ -11,7 +11,7 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Further targets are omitted.
+/// Maximum number of targets shown.
 const MAX_TARGETS: usize = 4;
 
 /// A line in /proc/meminfo.

@@ -67,7 +67,7 @@ pub(crate) const MOSTLY: Threshold = Threshold {
     reason: "most of the result then describes memory",
 };
 
-/// Whether `bytes` exceed `expected` significantly: by the noise floor and by the excess ratio.
+/// Whether `bytes` exceeds `expected` significantly: by both the noise floor and the excess ratio.
 pub(crate) fn is_excess(bytes: u64, expected: u64) -> bool {
     let excess = bytes.saturating_sub(expected);
     excess > NOISE_FLOOR.as_u64() && excess as f64 > EXCESS.value * expected as f64

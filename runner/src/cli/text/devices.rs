@@ -1,4 +1,4 @@
-//! Block devices as a tree, each below its parent device.
+//! Shows block devices as a tree, each below its parent device.
 
 use crate::cli::text::{
     style::{BOLD, DIM, GREEN, RED, YELLOW, paint},
@@ -35,7 +35,7 @@ pub fn render(list: &DeviceList, width: usize) -> String {
 struct Tree<'a> {
     list: &'a DeviceList,
     out: TextWriter,
-    /// A device with several parents is shown below the first.
+    /// Devices already shown: a device with several parents is shown only below the first.
     shown: BTreeSet<&'a str>,
 }
 

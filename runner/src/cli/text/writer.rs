@@ -7,7 +7,7 @@ use textwrap::{Options, WordSplitter};
 
 /// Width of the label column.
 const LABEL: usize = 12;
-/// Header of a label column; keeps it as wide as the labels.
+/// Header of the label column, padded to the width of the labels.
 pub(crate) const LABEL_HEADER: &str = "           ";
 
 pub(crate) struct TextWriter {

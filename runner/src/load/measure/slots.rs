@@ -13,8 +13,8 @@ pub(crate) struct Slots {
     pub order: Box<[u32]>,
     pub used: usize,
     pub batch: usize,
-    /// Slots to submit again: the kernel could not accept the I/O (EAGAIN) or a signal interrupted
-    /// it (EINTR).
+    /// Slots to submit again, because the kernel could not accept the I/O (EAGAIN) or a signal
+    /// interrupted it (EINTR).
     pub retries: Vec<u32>,
 }
 

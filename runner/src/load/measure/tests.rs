@@ -197,7 +197,7 @@ fn latency_spans_submission_to_reaping() {
 }
 
 #[test]
-fn a_phase_ends_at_its_time_and_the_next_one_continues() {
+fn a_phase_ends_on_time_and_the_next_phase_continues() {
     let ramp = WorkerStats::default();
     let measure = WorkerStats::default();
     let mut work = io_loop(Null::new(4), 4, reads(1000), 10);

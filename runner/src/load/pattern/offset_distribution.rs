@@ -30,7 +30,7 @@ pub(crate) enum OffsetDistribution {
 }
 
 impl OffsetDistribution {
-    /// A distribution over `n` slots (at least 1); `repeats` is `norandommap`.
+    /// A distribution across `n` slots (at least 1). `repeats`: the option `norandommap`.
     pub(crate) fn new(
         distribution: &Distribution,
         n: u64,

@@ -43,7 +43,7 @@ fn first(job: &ResolvedJob, worker: u32, max: usize) -> Vec<Io> {
     ios
 }
 
-/// A job for one pass over a region of this size.
+/// A job that makes one pass over a region of this size.
 fn region(kib: u64, options: Value) -> ResolvedJob {
     let mut all = json!({"targets": [target(BEGIN, kib * K)], "size": kib * K, "io_size": kib * K});
     let Value::Object(options) = options else {

@@ -11,7 +11,8 @@ use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 use rand_distr::Exp1;
 
 pub(crate) const NS_PER_SECOND: u64 = 1_000_000_000;
-/// Higher rates are capped. With I/Os of at most 4 GiB, the arithmetic stays below 2^64.
+/// Rates are capped at this value. With I/Os of at most 4 GiB, the arithmetic then stays below
+/// 2^64.
 pub(crate) const MAX_RATE: u64 = 1 << 62;
 /// Multipliers that give each worker and direction a seed that differs from the seeds of offsets
 /// and data: odd numbers with irregular bits.

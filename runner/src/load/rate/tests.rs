@@ -196,7 +196,7 @@ fn poisson_byte_rates_hold_for_mixed_sizes() {
 }
 
 #[test]
-fn poisson_schedules_depend_on_seed_and_worker_only() {
+fn poisson_schedules_depend_only_on_seed_and_worker() {
     let intervals = |worker| intervals(rate_iops(100), worker, &[4096], 100);
     assert_eq!(intervals(0), intervals(0));
     assert_ne!(intervals(0), intervals(1));

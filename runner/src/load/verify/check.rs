@@ -181,7 +181,7 @@ impl<'a> Sectors<'a> {
         };
         let is_stamped = self.has_writes();
         let replaced = bad.iter().filter(|index| match self.list[**index] {
-            // Blocks that fio wrote have no stamps.
+            // Blocks written by fio have no stamps.
             Sector::Other if !is_stamped => false,
             _ => is_replaced(index),
         });

@@ -160,7 +160,7 @@ fn verified(task: &WorkerTask, options: &VerifyOptions, pool: &mut BufferPool) -
     }
 }
 
-/// Nanoseconds since 1970, different for each run.
+/// Nanoseconds since 1970, which are different for each run.
 fn realtime_ns() -> u64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
     since_1970.map_or(0, |time| time.as_nanos() as u64)

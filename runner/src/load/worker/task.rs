@@ -1,4 +1,4 @@
-//! Input and result of a worker.
+//! A worker's input and result.
 
 use crate::{
     load::{

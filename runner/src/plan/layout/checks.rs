@@ -13,7 +13,7 @@ use serde_json::json;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// Rejects jobs that read beyond the end of the file.
+/// Rejects jobs that would read beyond the end of the file.
 pub(super) fn check_reads(
     request: &JobRequest,
     facts: &PathFacts,
@@ -62,8 +62,8 @@ pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues
     }
 }
 
-/// Checks and findings for files that exist before the run. `rewrite`: layout rewrites the whole
-/// file.
+/// Checks and findings for files that exist before the run. `rewrite`: whether layout rewrites the
+/// whole file.
 pub(super) fn check_existing(
     request: &JobRequest,
     facts: &PathFacts,

@@ -14,8 +14,8 @@ pub(crate) struct Turn {
     pub repeat: u32,
 }
 
-/// All runs in order. Interleaved repeats are blocks with one run of each step in random order
-/// (a randomized complete block design), except for a single repeat.
+/// All runs in order. Interleaved repeats form blocks with one run of each step in random order (a
+/// randomized complete block design), unless there is only one repeat.
 pub(crate) fn turns(steps: usize, repeats: u32, order: RepeatOrder, seed: u64) -> Vec<Turn> {
     if repeats == 1 || order == RepeatOrder::Sequential {
         let steps = 0..steps;

@@ -155,7 +155,7 @@ fn steps_use_files_of_earlier_steps() {
             .collect()
     };
     let write = |changes: Value| merge(job(json!({"rw": "randwrite"})), &changes);
-    // Written once, read twice, removed, written again.
+    // The file is written once, read twice, removed, and written again.
     let sequence = [
         job(json!({})),
         job(json!({})),
@@ -168,7 +168,7 @@ fn steps_use_files_of_earlier_steps() {
     );
     let once = [job(json!({"unlink": 1})), job(json!({}))];
     assert_eq!(laid_out(steps(&once)), [(GIB, false), (GIB, false)]);
-    // A complete initial write creates the whole file; appended data follows it.
+    // A complete initial write creates the whole file, and appended data follows it.
     let appended = [
         write(json!({"fallocate": "none"})),
         write(json!({"file_append": 1})),

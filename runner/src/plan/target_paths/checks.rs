@@ -61,7 +61,7 @@ pub(super) fn target_kind(
     None
 }
 
-/// Returns false if the guard or the target roots reject the target.
+/// Returns false if the guard rejects the target or it is outside of the target roots.
 pub(super) fn check(
     request: &JobRequest,
     kind: TargetKind,

@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn old_ios_bound_the_tail() {
-        // 32 of 1,000 I/Os hang: the fastest 96.8 % are known.
+        // 32 of 1,000 I/Os hang, so only the latencies of the fastest 96.8 % are known.
         let completed = [(10, 968)];
         let ages = [100; 32];
         assert_eq!(

@@ -24,7 +24,7 @@ pub(super) fn device_report(names: &[String], window: &CounterWindow) -> Option<
     }
     Some(DeviceReport {
         name: names.join("+"),
-        // Busy times are summed over the devices, so this is the mean.
+        // Busy times are summed across the devices, so this is the mean.
         utilization: utilization(counts.busy_ms, window.elapsed_ns * names.len() as u64),
         counts,
         physical_devices,

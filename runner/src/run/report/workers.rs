@@ -136,7 +136,7 @@ fn unfinished_ns(worker: &MeasuredWorker) -> u64 {
     ages.map(|age_ns| age_ns.min(worker.measured_ns())).sum()
 }
 
-/// Little's law: sum of all latencies / sum of the measured times.
+/// Little's law: the sum of all latencies divided by the sum of the measured times.
 pub(super) fn achieved_depth(workers: &[&MeasuredWorker]) -> Option<f64> {
     let measured_ns: u64 = workers.iter().map(|worker| worker.measured_ns()).sum();
     let completed_ns = latency_sum_ns(workers.iter().map(|worker| worker.stats()));

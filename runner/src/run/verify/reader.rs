@@ -68,7 +68,7 @@ struct OpenFile {
     alignment: u64,
 }
 
-/// Consecutive blocks of a target.
+/// A chunk of consecutive blocks of a target.
 struct Chunk {
     first: usize,
     count: usize,

@@ -159,7 +159,7 @@ impl Sample {
             Err(Errno::INVAL) => open(&path, flags, Mode::empty()),
             result => result,
         }?;
-        // Without O_DIRECT: no readahead.
+        // Disable readahead, in case the file is not open with O_DIRECT.
         let _ = fadvise(&file, 0, None, Advice::Random);
         let buffer = vec![0; CHUNK_BYTES + ALIGN as usize];
         Ok(Self {

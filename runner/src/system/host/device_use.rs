@@ -33,7 +33,7 @@ pub(crate) enum Use {
         name: String,
         used_by: Box<Use>,
     },
-    /// A loop device is attached to it.
+    /// A loop device is attached to this device.
     BacksLoop(String),
     /// Another loop device is attached to the same file.
     SharesFile(String),

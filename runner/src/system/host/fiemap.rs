@@ -7,7 +7,7 @@ use rustix::{
 use std::{ops::Range, os::fd::AsFd};
 
 const FS_IOC_FIEMAP: Opcode = 0xC020_660B;
-/// Write dirty pages before mapping.
+/// Write dirty pages before reporting extents.
 const FIEMAP_FLAG_SYNC: u32 = 0x1;
 /// Extents per call for a whole region; the result takes 14 KiB.
 const EXTENTS_PER_CALL: usize = 256;

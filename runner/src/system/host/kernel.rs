@@ -11,7 +11,7 @@ use std::{
     str::FromStr,
 };
 
-/// sysfs attributes have at most one page.
+/// sysfs attributes are at most one page long.
 const MAX_ATTRIBUTE_BYTES: u64 = 4096;
 
 /// Root directories of sysfs and procfs.

@@ -8,7 +8,7 @@ use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use std::{fs::File, io, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 const XATTR: &str = "user.leadline.made";
-/// Five numbers of up to 20 digits.
+/// Maximum size of a mark: five numbers of up to 20 digits.
 const MAX_BYTES: usize = 112;
 /// Maximum time between reading the clock and the ctime that the mark causes, in ms: two ticks of
 /// the slowest kernel clock.
@@ -91,7 +91,7 @@ mod tests {
         assert!(is_owned(&path));
         assert_eq!(fs::read(&path).unwrap(), b"data");
         assert!(is_owned(&path), "reads keep the mark valid");
-        // File times advance once per tick (up to 10 ms).
+        // File timestamps advance once per tick (up to 10 ms).
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(&path, "DATA").unwrap();
         assert!(!is_owned(&path), "same length");

@@ -33,7 +33,7 @@ impl HostTicks {
     }
 }
 
-/// `process` is a percentage of one CPU, `host` of all CPUs.
+/// `process` is a percentage of one CPU, and `host` of all CPUs.
 pub(crate) fn percentages(process: CpuTimes, host: HostTicks, elapsed_ns: u64) -> CpuUse {
     let of_one = |ns: u64| ns as f64 * 100.0 / elapsed_ns.max(1) as f64;
     let ticks = host.0.map(|ticks| ticks as f64);

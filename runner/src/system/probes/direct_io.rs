@@ -165,8 +165,8 @@ fn cache_bypass(file: BorrowedFd, target: DirectIoTarget, is_rejected: bool) -> 
     }
 }
 
-/// btrfs decompresses extents in the page cache and copies data with checksums there before
-/// writing.
+/// btrfs decompresses extents in the page cache. Before it writes data with checksums, it copies
+/// the data there.
 fn btrfs(compressed: Option<bool>, checksums: Option<bool>, kernel: (u32, u32)) -> CacheBypass {
     let mut bypass = CacheBypass::full();
     if compressed != Some(false) {

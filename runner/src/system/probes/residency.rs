@@ -21,7 +21,7 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd},
 };
 
-/// Bytes per mincore(2) call: 256 KiB of result.
+/// Bytes per mincore(2) call; the result takes 256 KiB.
 const MINCORE_BYTES: u64 = 1 << 30;
 const MAX_CELLS: u64 = 128;
 

@@ -1,4 +1,4 @@
-//! The page cache of an open target: drop, fill, advise, write back.
+//! Page cache operations on an open target: drop, fill, advise and write back.
 
 use crate::system::{
     host::ioctl::flush_block_device,

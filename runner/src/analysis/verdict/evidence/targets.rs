@@ -64,8 +64,7 @@ pub(super) fn backing_dirty_bytes(targets: &[&TargetReport]) -> Option<u64> {
     Some(files.values().sum())
 }
 
-/// Residency at the start and the end of the window; `None` if it is unknown for one of the
-/// targets.
+/// Residency at the start and end of the window; `None` if it is unknown for any target.
 pub(super) fn residency(targets: &[&TargetReport]) -> Option<(Residency, Residency)> {
     let mut sum: Option<(Residency, Residency)> = None;
     for target in targets {

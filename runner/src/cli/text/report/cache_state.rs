@@ -8,7 +8,7 @@ use leadline_protocol::{
     report::Report,
 };
 
-/// Further targets are only in the JSON report.
+/// Maximum number of targets shown; the JSON report lists all of them.
 const MAX_TARGETS: usize = 4;
 /// Minimum throttling time of writers that is shown, in ms.
 const MIN_THROTTLED_MS: f64 = 1.0;

@@ -15,7 +15,7 @@ use leadline_protocol::{
 
 /// Percentiles that fit on one line.
 const PERCENTILES: [&str; 5] = ["50", "90", "99", "99.9", "99.99"];
-/// Unfinished I/Os of this age are always shown.
+/// Unfinished I/Os of at least this age are always shown, in ns.
 const MIN_OLDEST_NS: u64 = 1_000_000_000;
 
 pub(super) fn write_measurements(out: &mut TextWriter, report: &Report) {

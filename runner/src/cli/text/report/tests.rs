@@ -40,7 +40,7 @@ fn text(recorded: &Recorded, width: usize) -> String {
     text
 }
 
-/// Only lines with a path or command may exceed the width.
+/// Checks that only lines with a path or command exceed the width.
 fn check_lines(text: &str, width: usize) {
     for line in text.lines() {
         assert!(

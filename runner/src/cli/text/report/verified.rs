@@ -12,7 +12,7 @@ use leadline_protocol::{
     },
 };
 
-/// Further blocks are only in the JSON report.
+/// Maximum number of blocks shown; the JSON report lists all of them.
 const MAX_BLOCKS: usize = 10;
 
 pub(super) fn write_verified(out: &mut TextWriter, report: &Report) {

@@ -268,7 +268,7 @@ fn every_read_has_a_latency_at_any_depth() {
 }
 
 #[test]
-fn a_read_past_the_end_is_an_error_with_its_offset() {
+fn reads_past_the_end_report_an_error_with_the_offset() {
     let run = run(uring, &[0; 4096], blocks(Kind::Read, 2).collect(), 2);
     let LoopExit::Failed(error) = run.exit else {
         panic!("{:?}", run.exit);
@@ -335,7 +335,7 @@ impl Source for Unfinished {
 }
 
 #[test]
-fn hanging_io_is_cancelled_with_its_ring_and_keeps_its_memory() {
+fn hung_io_is_cancelled_with_its_ring_and_keeps_its_memory() {
     // Reads from an empty pipe stay in flight until the ring is closed.
     let (reader, mut writer) = std::io::pipe().unwrap();
     let files: Vec<OwnedFd> = vec![reader.try_clone().unwrap().into()];

@@ -1,5 +1,5 @@
-//! Time per drawn I/O in ns, by job. Run manually, because timings are not reproducible;
-//! `worker/instructions` is the automated test.
+//! Measures the time per drawn I/O in ns, by job. Run manually, because timings are not
+//! reproducible; `worker/instructions` is the automated test.
 
 use crate::{
     load::pattern::*,

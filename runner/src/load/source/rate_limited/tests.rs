@@ -134,7 +134,7 @@ fn starts_ms(options: Value) -> Vec<u64> {
     starts_ms.take()
 }
 
-/// Statistics of a job with 256 blocks on a target that stalls.
+/// Statistics of a job with 256 blocks, on a target that stalls.
 fn with_stall(options: Value) -> DirectionStats {
     let clock = SimulatedClock::default();
     let engine = Stalling {

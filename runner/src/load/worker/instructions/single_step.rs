@@ -63,7 +63,7 @@ fn trace(child: libc::pid_t, mut on_step: impl FnMut(libc::pid_t)) -> io::Result
         }
         // SAFETY: the child is stopped; the last two arguments are neither an address nor a signal.
         if !is_stopped || unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child, 0, 0) } != 0 {
-            // SAFETY: a child of this process that has not been waited for.
+            // SAFETY: `child` is a child of this process that has not been waited for.
             unsafe { libc::kill(child, libc::SIGKILL) };
             panic!("cannot continue the child: status {status:#x}");
         }

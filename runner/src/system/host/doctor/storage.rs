@@ -16,9 +16,9 @@ use std::{
     path::Path,
 };
 
-/// Alignment that suits every device.
+/// An alignment that works on every device.
 const BLOCK_BYTES: usize = 4096;
-/// f_type of tmpfs (linux/magic.h), which accepts O_DIRECT and ignores it.
+/// f_type of tmpfs (linux/magic.h), which accepts O_DIRECT but ignores it.
 const TMPFS_MAGIC: FsWord = 0x0102_1994;
 
 pub(super) fn o_direct(directories: &[&Path]) -> Check {
@@ -105,7 +105,7 @@ mod tests {
     use leadline_protocol::doctor::CheckStatus;
 
     #[test]
-    fn direct_io_is_tried() {
+    fn direct_io_is_tested() {
         let found = |path: &str| o_direct(&[Path::new(path)]);
         assert_eq!(found("/missing").status, CheckStatus::Warn);
         assert!(

@@ -15,7 +15,7 @@ use std::{
 
 /// Prefix of the instance name, followed by the process ID.
 const NAME: &str = "leadline-";
-/// Buffer per CPU: about 40,000 requests.
+/// Buffer size per CPU, enough for about 40,000 requests.
 const BUFFER_KIB: &str = "4096";
 const REQUESTS: &str = "events/block/block_rq_issue";
 const PAUSES: &str = "events/writeback/balance_dirty_pages";

@@ -30,7 +30,7 @@ enum Response {
     Fail(i32),
 }
 
-/// Used after the end of the script.
+/// The response after the end of the script.
 const ACCEPT_ALL: Response = Accept(usize::MAX, usize::MAX);
 
 struct ScriptedRing {
