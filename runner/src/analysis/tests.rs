@@ -57,8 +57,8 @@ fn exact(shares: &[(StorageLayer, f64)]) -> LayerEstimate {
     sampled(&each)
 }
 
-/// Shares of the I/Os by layer, with intervals. Layers that are not listed have an exact share of
-/// 0.
+/// Shares of the I/Os by layer, with intervals. Layers that are not listed have a share of
+/// exactly 0.
 fn sampled(shares: &[(StorageLayer, Share)]) -> LayerEstimate {
     let layers = StorageLayer::TOP_DOWN.map(|layer| {
         let given = shares.iter().find(|(name, _)| *name == layer);

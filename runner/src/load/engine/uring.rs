@@ -149,9 +149,10 @@ impl<R: Ring, N: Entries> Uring<R, N> {
 impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     #[inline(always)]
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
-        // Each kind has a separate call of `push`: an entry that comes from one of several branches
-        // would be copied twice. SAFETY: the caller keeps the buffer valid until the slot is
-        // reaped; the files are registered.
+        // Each kind has a separate call to `push`: an entry that comes from one of several branches
+        // would be copied twice.
+        // SAFETY: the caller keeps the buffer valid until the slot is reaped; the files are
+        // registered.
         unsafe {
             match io.kind {
                 Kind::Read => self.push(slot, N::read(io, buffer)),
