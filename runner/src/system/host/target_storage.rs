@@ -120,3 +120,132 @@ fn storage_device(host: &Inventory, block: &BlockDevice) -> StorageDevice {
         write_cache: queue.write_cache,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        plan::fixture::{resolved, target},
+        system::host::fixture::{Fixture, STACK},
+    };
+    use leadline_protocol::plan::target::Target;
+    use serde_json::json;
+
+    /// Storage of targets with these kinds, paths and devices.
+    fn found(host: &Inventory, targets: &[(TargetKind, &str, Option<&str>)]) -> HostStorage {
+        let targets: Vec<Target> = targets
+            .iter()
+            .map(|(kind, path, device)| Target {
+                path: (*path).into(),
+                kind: *kind,
+                device: device.map(Into::into),
+                ..target(0, 1 << 20)
+            })
+            .collect();
+        storage(host, &[resolved(json!({"targets": targets}))])
+    }
+
+    fn names(storage: &HostStorage) -> Vec<&str> {
+        let devices = storage.devices.iter();
+        devices.map(|device| device.name.as_str()).collect()
+    }
+
+    #[test]
+    fn devices_down_to_the_disks() {
+        let host = Fixture::new(STACK).inventory();
+        for (kind, device, want, physical) in [
+            (
+                TargetKind::File,
+                "dm-1",
+                vec!["dm-1", "dm-0", "sda2", "sda"],
+                vec!["sda"],
+            ),
+            (
+                TargetKind::Device,
+                "md0",
+                vec!["md0", "sdc", "sdb"],
+                vec!["sdc", "sdb"],
+            ),
+            (
+                TargetKind::File,
+                "sdd",
+                vec!["sde", "sdd"],
+                vec!["sde", "sdd"],
+            ),
+            (TargetKind::Device, "sdd", vec!["sdd"], vec!["sdd"]),
+        ] {
+            let found = found(&host, &[(kind, "/nowhere", Some(device))]);
+            assert_eq!(names(&found), want, "{device}");
+            let devices = found.devices.into_iter();
+            let lowest: Vec<String> = devices
+                .filter(|device| device.is_physical)
+                .map(|device| device.name)
+                .collect();
+            assert_eq!(lowest, physical, "{device}");
+        }
+    }
+
+    #[test]
+    fn each_device_is_listed_once() {
+        let host = Fixture::new(STACK).inventory();
+        let targets = ["sda1", "dm-1", "sda1"].map(|name| (TargetKind::Device, "/x", Some(name)));
+        assert_eq!(
+            names(&found(&host, &targets)),
+            ["sda1", "sda", "dm-1", "dm-0", "sda2"]
+        );
+        let none = found(&host, &[(TargetKind::Null, "null", None)]);
+        assert_eq!(none, HostStorage::default());
+    }
+
+    #[test]
+    fn settings_of_each_queue() {
+        let host = Fixture::new(
+            "sys/devices/sda/dev = 4008:0
+            sys/devices/sda/size = 2048
+            sys/devices/sda/device/model = Fast
+            sys/devices/sda/serial = S1
+            sys/devices/sda/queue/scheduler = none [mq-deadline]
+            sys/devices/sda/queue/read_ahead_kb = 128
+            sys/devices/sda/queue/nr_requests = 256
+            sys/devices/sda/queue/write_cache = write back
+            sys/devices/sda/sda1/dev = 4008:1
+            sys/devices/sda/sda1/partition = 1",
+        )
+        .inventory();
+        let storage = found(&host, &[(TargetKind::Device, "/dev/sda1", Some("sda1"))]);
+        let [partition, disk] = &storage.devices[..] else {
+            panic!("{storage:?}")
+        };
+        assert_eq!(partition.identity.as_deref(), Some("serial:Fast_S1-part1"));
+        assert_eq!((&partition.scheduler, partition.nr_requests), (&None, None));
+        let want = StorageDevice {
+            name: "sda".into(),
+            kind: DeviceKind::Disk,
+            is_physical: true,
+            identity: Some("serial:Fast_S1".into()),
+            model: Some("Fast".into()),
+            size_bytes: 1 << 20,
+            scheduler: Some("mq-deadline".into()),
+            read_ahead_bytes: Some(128 << 10),
+            nr_requests: Some(256),
+            write_cache: Some("write back".into()),
+        };
+        assert_eq!(*disk, want);
+    }
+
+    #[test]
+    fn mount_of_a_missing_file() {
+        let host = Inventory::read(&Kernel::live());
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/file");
+        let path = path.to_str().unwrap();
+        let targets = [TargetKind::File, TargetKind::Loop].map(|kind| (kind, path, None));
+        let mount = host.mount_at(dir.path()).unwrap();
+        let want = Mount {
+            point: mount.point.clone(),
+            filesystem: mount.filesystem.clone(),
+            options: mount.options.clone(),
+        };
+        assert_eq!(found(&host, &targets).mounts, [want]);
+    }
+}
