@@ -44,7 +44,7 @@ pub(crate) fn storage_facts(storage: &HostStorage) -> Facts {
     for column in COLUMNS {
         let values: Vec<String> = devices.iter().filter_map(|d| column.text(d)).collect();
         let is_missing = values.iter().all(|value| value == MISSING);
-        let value = (!is_missing).then(|| values.join(", "));
+        let value = (!is_missing).then(|| values.join(column.separator));
         facts.insert(format!("device.{}", column.name), value);
     }
     facts
@@ -53,6 +53,9 @@ pub(crate) fn storage_facts(storage: &HostStorage) -> Facts {
 /// A fact about each device.
 struct Column {
     name: &'static str,
+    /// Between the values of several devices: a comma for values with spaces. The pages format
+    /// numbers that are separated by spaces.
+    separator: &'static str,
     applies: fn(&StorageDevice) -> bool,
     value: fn(&StorageDevice) -> Option<String>,
 }
@@ -67,37 +70,44 @@ impl Column {
 const COLUMNS: &[Column] = &[
     Column {
         name: "identity",
+        separator: ", ",
         applies: |_| true,
         value: |device| Some(identity(device)),
     },
     Column {
         name: "model",
+        separator: ", ",
         applies: |device| device.is_physical,
         value: |device| device.model.clone(),
     },
     Column {
         name: "size_bytes",
+        separator: " ",
         // The size of a loop device is that of its file.
         applies: |device| device.is_physical && device.kind != DeviceKind::Loop,
         value: |device| Some(device.size_bytes.to_string()),
     },
     Column {
         name: "scheduler",
+        separator: ", ",
         applies: has_queue,
         value: |device| device.scheduler.clone(),
     },
     Column {
         name: "read_ahead_bytes",
+        separator: " ",
         applies: has_queue,
         value: |device| Some(device.read_ahead_bytes?.to_string()),
     },
     Column {
         name: "nr_requests",
+        separator: " ",
         applies: has_queue,
         value: |device| Some(device.nr_requests?.to_string()),
     },
     Column {
         name: "write_cache",
+        separator: ", ",
         applies: has_queue,
         value: |device| device.write_cache.clone(),
     },

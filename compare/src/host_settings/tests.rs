@@ -161,12 +161,12 @@ fn each_fact_is_compared() {
         (
             "/storage/devices/0/read_ahead_bytes",
             json!(4096),
-            "device.read_ahead_bytes!: 131072, 131072 / 4096, 131072",
+            "device.read_ahead_bytes!: 131072 131072 / 4096 131072",
         ),
         (
             "/storage/devices/2/nr_requests",
             json!(64),
-            "device.nr_requests!: -, 256 / -, 64",
+            "device.nr_requests!: - 256 / - 64",
         ),
         (
             "/storage/devices/2/write_cache",
