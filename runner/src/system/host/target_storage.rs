@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn settings_of_each_queue() {
-        let host = Fixture::new(
+        let fixture = Fixture::new(
             "sys/devices/sda/dev = 4008:0
             sys/devices/sda/size = 2048
             sys/devices/sda/device/model = Fast
@@ -210,8 +210,8 @@ mod tests {
             sys/devices/sda/queue/write_cache = write back
             sys/devices/sda/sda1/dev = 4008:1
             sys/devices/sda/sda1/partition = 1",
-        )
-        .inventory();
+        );
+        let host = fixture.inventory();
         let storage = found(&host, &[(TargetKind::Device, "/dev/sda1", Some("sda1"))]);
         let [partition, disk] = &storage.devices[..] else {
             panic!("{storage:?}")
