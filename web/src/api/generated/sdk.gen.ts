@@ -28,7 +28,7 @@ export const compareRuns = <ThrowOnError extends boolean = false>(options?: Opti
 });
 
 /**
- * Export a comparison as CSV, a row per metric and group
+ * Export a comparison as CSV, one row per metric and group
  */
 export const compareCsv = <ThrowOnError extends boolean = false>(options?: Options<CompareCsvData, ThrowOnError>) => (options?.client ?? client).get<CompareCsvResponses, CompareCsvErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -37,7 +37,7 @@ export const compareCsv = <ThrowOnError extends boolean = false>(options?: Optio
 });
 
 /**
- * Export a comparison as one HTML file that opens offline
+ * Export a comparison as a self-contained HTML file
  */
 export const compareHtml = <ThrowOnError extends boolean = false>(options?: Options<CompareHtmlData, ThrowOnError>) => (options?.client ?? client).get<CompareHtmlResponses, CompareHtmlErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -66,8 +66,8 @@ export const differenceFlame = <ThrowOnError extends boolean = false>(options: O
 /**
  * Stream status changes of all runs
  *
- * Connect before listing runs. Close code 1013 means that messages were dropped: connect and list
- * again.
+ * Connect before listing runs. Close code 1013 means that messages were dropped: reconnect and
+ * list the runs again.
  */
 export const streamRuns = <ThrowOnError extends boolean = false>(options?: Options<StreamRunsData, ThrowOnError>) => (options?.client ?? client).get<unknown, StreamRunsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -110,7 +110,7 @@ export const getHost = <ThrowOnError extends boolean = false>(options: Options<G
 });
 
 /**
- * List the block devices of a host, their users, and whether runs may read or write them
+ * List a host's block devices, their users, and whether runs may read from or write to them
  *
  * Results are up to 30 seconds old, or older while a run is active.
  */
@@ -121,7 +121,7 @@ export const listDevices = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * Get whether the server answers
+ * Check that the server responds
  */
 export const livez = <ThrowOnError extends boolean = false>(options?: Options<LivezData, ThrowOnError>) => (options?.client ?? client).get<LivezResponses, unknown, ThrowOnError>({ url: '/api/v1/livez', ...options });
 
@@ -168,9 +168,9 @@ export const planRun = <ThrowOnError extends boolean = false>(options: Options<P
 });
 
 /**
- * Get whether runs can start
+ * Check whether runs can start
  *
- * The database can be written, and the runner program exists.
+ * They can if the database is writable and the runner program exists.
  */
 export const readyz = <ThrowOnError extends boolean = false>(options?: Options<ReadyzData, ThrowOnError>) => (options?.client ?? client).get<ReadyzResponses, ReadyzErrors, ThrowOnError>({ url: '/api/v1/readyz', ...options });
 
@@ -201,7 +201,8 @@ export const createRun = <ThrowOnError extends boolean = false>(options: Options
 /**
  * Delete a finished run and its events
  *
- * The run disappears immediately. The space of its events is released while no run is active.
+ * The run disappears immediately. The disk space used by its events is released while no run is
+ * active.
  */
 export const deleteRun = <ThrowOnError extends boolean = false>(options: Options<DeleteRunData, ThrowOnError>) => (options.client ?? client).delete<DeleteRunResponses, DeleteRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -285,8 +286,8 @@ export const getSeries = <ThrowOnError extends boolean = false>(options: Options
 /**
  * Stream the events of a run until it ends
  *
- * Sends stored events from `since` on, then live events: as a WebSocket, which is closed with code
- * 1000 after the last event, or, without an upgrade request, as NDJSON.
+ * Sends stored events starting at `since`, then live events. A WebSocket is closed with code 1000
+ * after the last event. Without an upgrade request, the events are sent as NDJSON.
  */
 export const streamRun = <ThrowOnError extends boolean = false>(options: Options<StreamRunData, ThrowOnError>) => (options.client ?? client).get<StreamRunResponses, StreamRunErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -295,7 +296,7 @@ export const streamRun = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * Get what the caller may do
+ * Get the caller's permissions
  */
 export const getSession = <ThrowOnError extends boolean = false>(options?: Options<GetSessionData, ThrowOnError>) => (options?.client ?? client).get<GetSessionResponses, GetSessionErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
@@ -313,7 +314,7 @@ export const listStudies = <ThrowOnError extends boolean = false>(options?: Opti
 });
 
 /**
- * Queue all runs of a study, or none on error
+ * Queue all runs of a study, or none if there is an error
  *
  * Repeating a request with the same `Idempotency-Key` and body returns the same study.
  */
@@ -330,7 +331,7 @@ export const createStudy = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Plan a study without starting it
  *
- * Each step is planned for the state that the previous steps leave behind.
+ * Each step is planned for the state in which the previous steps leave the targets.
  */
 export const planStudy = <ThrowOnError extends boolean = false>(options: Options<PlanStudyData, ThrowOnError>) => (options.client ?? client).post<PlanStudyResponses, PlanStudyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

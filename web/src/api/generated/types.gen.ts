@@ -5,29 +5,29 @@ export type ClientOptions = {
 };
 
 /**
- * Jobs and host of a run.
+ * The jobs and the host of a run.
  */
 export type Accepted = {
     /**
-     * Start of the run, in milliseconds since 1970 UTC.
+     * Start of the run, as a Unix time in milliseconds.
      */
     at_ms: number;
     jobs: Array<ResolvedJob>;
     host: HostFacts;
     /**
-     * Sampling interval in ms.
+     * Sampling interval, in ms.
      */
     sample_ms: number;
     /**
-     * Planned length of the measured window; null if the size ends it.
+     * Planned length of the measured window; null if it is limited by size.
      */
     measure_ms?: number | null;
     /**
-     * Kernel names of the block devices of the targets.
+     * Kernel names of the targets' block devices.
      */
     devices: Array<string>;
     /**
-     * Counters missing from all samples, with the reason.
+     * Counters that are missing from all samples, with the reason.
      */
     absent: {
         [key: string]: string;
@@ -37,14 +37,14 @@ export type Accepted = {
 export type Access = {
     allowed: boolean;
     /**
-     * Null if allowed.
+     * Reason for the restriction; null if access is allowed.
      */
     reason?: string | null;
 };
 
 /**
- * The comparison of groups, without the results of the runs. Lists named `values` and `at_least`
- * have an item per run, in the order of the groups; lists of groups are in their order.
+ * The assessment of a comparison, without the results of individual runs. The lists `values` and
+ * `at_least` have one item per run, ordered by group; lists of group values are in group order.
  */
 export type Assessment = {
     groups: Array<ComparedGroup>;
@@ -58,29 +58,32 @@ export type Assessment = {
     threshold_percent: number;
     comparability: Comparability;
     /**
-     * The result of each group but the baseline in a sentence.
+     * One sentence per group except the baseline, with the result of the comparison.
      */
     answers: Array<string>;
     metrics: Array<ComparedMetric>;
     setting_differences: Array<Difference>;
     /**
-     * Number of equal settings.
+     * Number of settings that are equal in all runs.
      */
     equal_settings: number;
+    /**
+     * A value that a run did not record is `unknown`.
+     */
     host_differences: Array<Difference>;
     /**
-     * Number of equal host facts.
+     * Number of host facts that are equal in all runs.
      */
     equal_host_facts: number;
     /**
-     * Verdict classes and findings that not all runs have.
+     * Verdict classes and findings that do not occur in all runs.
      */
     result_differences: Array<Difference>;
 };
 
 /**
- * File of a loop device without direct I/O. The counters of the device end at the loop; the
- * residency of its file shows whether the disk was used.
+ * Backing file of a loop device without direct I/O. The device counters only cover I/O down to the
+ * loop device; the residency of the backing file shows whether the disk was used.
  */
 export type BackingFile = {
     /**
@@ -96,7 +99,7 @@ export type BackingFile = {
 };
 
 /**
- * A block that does not hold the data of its last write.
+ * A block whose data does not match its last write.
  */
 export type BadBlock = {
     /**
@@ -104,21 +107,21 @@ export type BadBlock = {
      */
     path: string;
     /**
-     * Of the block in the file or device, in bytes.
+     * Offset of the block in the file or device, in bytes.
      */
     offset: number;
     bytes: number;
     kind: Damage;
     /**
-     * Details in a sentence.
+     * Details, as a sentence.
      */
     detail: string;
     /**
-     * Misplaced data: the offset that it was written to.
+     * For misplaced data, the offset that it was written to.
      */
     found_offset?: number | null;
     /**
-     * First sector that is known to be bad, as an offset in the file or device.
+     * First sector known to be bad, as an offset in the file or device.
      */
     bad_offset?: number | null;
     /**
@@ -128,22 +131,22 @@ export type BadBlock = {
 };
 
 /**
- * Direction of improvement.
+ * Which direction is an improvement.
  */
 export type Better = 'higher' | 'lower';
 
 /**
- * Pages of the I/O buffers.
+ * Page type of the I/O buffers.
  */
 export type BufferPages = 'mmap' | 'thp' | 'mmaphuge';
 
 /**
- * Distribution of cached pages: the region is divided into equal cells; several regions are
- * concatenated.
+ * Distribution of cached pages. The region is divided into cells of equal size. Multiple regions
+ * are concatenated.
  */
 export type CacheMap = {
     /**
-     * Cell size in bytes, whole pages; the last cell may be smaller.
+     * Cell size in bytes, a multiple of the page size. The last cell may be smaller.
      */
     cell_bytes: number;
     /**
@@ -157,7 +160,7 @@ export type CacheMap = {
 };
 
 /**
- * Required state of the page cache before the measurement.
+ * Required page cache state before the measurement.
  */
 export type CacheState = 'as-is' | 'cold' | 'warm';
 
@@ -167,27 +170,29 @@ export type CgroupDevice = ChargedIo & {
      */
     device: string;
     /**
-     * Kernel name of the disk that was counted: that of a partition, or the device itself.
+     * Kernel name of the disk whose I/O was counted: the disk of a partition, or the device
+     * itself.
      */
     disk: string;
 };
 
 /**
- * I/O of the run alone: what the kernel charged to its control group in the measured window.
+ * I/O of this run only: the I/O that the kernel charged to its control group in the measured
+ * window.
  */
 export type CgroupReport = {
     /**
-     * Directory of the control group, which was removed after the run.
+     * Directory of the control group, which is removed after the run.
      */
     path: string;
     /**
-     * The devices in `readings`.
+     * The devices that also appear in `readings`.
      */
     devices: Array<CgroupDevice>;
 };
 
 /**
- * Change of a metric from the baseline. A lower bound if a value is one.
+ * Change of a metric from the baseline. It is a lower bound if either value is one.
  */
 export type Change = {
     /**
@@ -196,8 +201,8 @@ export type Change = {
     percent: number;
     interval_percent?: Interval | null;
     /**
-     * Of the hypothesis that nothing changed, corrected for all tested metrics (Holm); null if the
-     * metric is not tested.
+     * p-value of the null hypothesis that the metric did not change, corrected for all tested
+     * metrics (Holm); null if the metric is not tested.
      */
     p_value?: number | null;
     verdict?: ChangeVerdict | null;
@@ -206,13 +211,13 @@ export type Change = {
      */
     reason?: string | null;
     /**
-     * Compared pair by pair.
+     * Whether the runs were compared in pairs.
      */
     paired: boolean;
 };
 
 /**
- * Verdict about the change of a metric.
+ * Verdict on a metric's change.
  */
 export type ChangeVerdict = 'better' | 'worse' | 'equivalent' | 'undecided' | 'not_comparable';
 
@@ -234,7 +239,7 @@ export type ChargedIo = {
 
 export type Check = {
     /**
-     * Subject, such as `io_uring`.
+     * What is checked, such as `io_uring`.
      */
     name: string;
     status: CheckStatus;
@@ -251,37 +256,37 @@ export type Comparability = {
     level: ComparabilityLevel;
     sentence: string;
     /**
-     * Why groups are not comparable, and why runs are left out.
+     * Why groups are not comparable, why runs are excluded, and which facts were not compared.
      */
     reasons: Array<string>;
     rerun?: Rerun | null;
 };
 
 /**
- * Whether numbers of the groups may be compared.
+ * Whether the numbers of different groups may be compared.
  */
 export type ComparabilityLevel = 'comparable' | 'with_differences' | 'not_comparable';
 
 /**
- * Runs that are compared as repeats of the same test.
+ * Runs that are treated as repeats of the same test.
  */
 export type ComparedGroup = {
     /**
-     * Such as `#12`, `before`, or the name of a step.
+     * For example, `#12`, `before`, or the name of a step.
      */
     label: string;
     /**
-     * Labels of its runs.
+     * Labels of the group's runs.
      */
     runs: Array<string>;
     /**
-     * Number of runs with a complete result; only these are part of the statistics.
+     * Number of runs with a complete result. Only these are included in the statistics.
      */
     complete: number;
 };
 
 /**
- * A metric of all runs and groups.
+ * A metric in all runs and groups.
  */
 export type ComparedMetric = {
     name: ComparedMetricName;
@@ -289,12 +294,13 @@ export type ComparedMetric = {
     better?: Better | null;
     values: Array<number | null>;
     /**
-     * The value is a lower bound, because I/Os were in flight at the end of the run.
+     * Whether each value is a lower bound, because I/Os were in flight at the end of the run.
      */
     at_least: Array<boolean>;
     groups: Array<GroupStatistics>;
     /**
-     * Change of each group from the baseline; null for the baseline, or without both values.
+     * Change of each group from the baseline; null for the baseline itself, and if either value is
+     * missing.
      */
     changes: Array<Change | null>;
 };
@@ -343,12 +349,12 @@ export type ComparedMetric = {
 export type ComparedMetricName = 'read_iops' | 'read_bytes_per_second' | 'read_lat_mean_ns' | 'read_lat_p50_ns' | 'read_lat_p99_ns' | 'read_lat_p999_ns' | 'read_lat_p9999_ns' | 'read_intended_lat_p99_ns' | 'read_lat_max_ns' | 'write_iops' | 'write_bytes_per_second' | 'write_lat_mean_ns' | 'write_lat_p50_ns' | 'write_lat_p99_ns' | 'write_lat_p999_ns' | 'write_lat_p9999_ns' | 'write_intended_lat_p99_ns' | 'write_lat_max_ns' | 'trim_iops' | 'trim_bytes_per_second' | 'trim_lat_mean_ns' | 'trim_lat_p50_ns' | 'trim_lat_p99_ns' | 'trim_lat_p999_ns' | 'trim_lat_p9999_ns' | 'trim_intended_lat_p99_ns' | 'trim_lat_max_ns' | 'sync_lat_mean_ns' | 'sync_lat_p99_ns' | 'cpu_ns_per_io' | 'achieved_depth' | 'errors' | 'device_ios_per_io' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'device_utilization' | 'duration_ms';
 
 /**
- * A run in a comparison. Without a report, all fields but `run` and `group` are null.
+ * A run in a comparison. Without a report, all fields except `run` and `group` are null.
  */
 export type ComparedRun = {
     run: RunSummary;
     /**
-     * Index of its group.
+     * Index of the run's group.
      */
     group: number;
     /**
@@ -366,7 +372,7 @@ export type ComparedRun = {
      */
     cpu_ns_per_io?: number | null;
     /**
-     * The run has a CPU profile for `GET /compare/flame.svg`.
+     * Whether the run has a CPU profile for `GET /compare/flame.svg`.
      */
     profiled: boolean;
 };
@@ -376,13 +382,13 @@ export type ComparedRun = {
  */
 export type Comparison = Assessment & {
     /**
-     * The runs of all groups, group by group.
+     * All runs, ordered by group.
      */
     runs: Array<ComparedRun>;
 };
 
 /**
- * A target that is overwritten only if a person confirms it, as `TEXT@CODE` in `confirm`.
+ * A target that is overwritten only after a user confirms it, as `TEXT@CODE` in `confirm`.
  */
 export type Confirmation = {
     path: string;
@@ -391,19 +397,20 @@ export type Confirmation = {
      */
     kind: TargetKind;
     /**
-     * Stable ID of a device; null for files.
+     * Stable ID of the device; null for files.
      */
     identity?: string | null;
     /**
-     * What the person types: serial number or kernel name of a device, name of a file.
+     * Text that the user must type: the serial number or kernel name of a device, or the name of a
+     * file.
      */
     text: string;
     /**
-     * What was found on it, such as `ext4 "photos", 812 GiB used`.
+     * Contents that were detected on the target, such as `ext4 "photos", 812 GiB used`.
      */
     contents: Array<string>;
     /**
-     * Valid for 10 minutes, for these jobs, and while the target stays as it is.
+     * Valid for 10 minutes, for these jobs, and only while the target is unchanged.
      */
     code: string;
 };
@@ -413,11 +420,11 @@ export type Confirmation = {
  */
 export type CpuReport = {
     /**
-     * Runner in user mode.
+     * Runner, user mode.
      */
     user_ms: number;
     /**
-     * Runner in the kernel.
+     * Runner, kernel mode.
      */
     system_ms: number;
     /**
@@ -443,16 +450,16 @@ export type CpuReport = {
  */
 export type CpuUse = {
     /**
-     * Runner in user mode.
+     * Runner, user mode.
      */
     process_user: number;
     /**
-     * Runner in the kernel.
+     * Runner, kernel mode.
      */
     process_system: number;
     host_user: number;
     /**
-     * Kernel, including interrupts.
+     * Kernel mode, including interrupts.
      */
     host_system: number;
     /**
@@ -460,13 +467,13 @@ export type CpuUse = {
      */
     host_iowait: number;
     /**
-     * Used by the hypervisor.
+     * Stolen by the hypervisor.
      */
     host_steal: number;
 };
 
 /**
- * What is wrong with a block.
+ * How a block is damaged.
  */
 export type Damage = 'flipped' | 'zeroed' | 'stale' | 'misplaced' | 'torn' | 'unwritten' | 'unreadable';
 
@@ -476,13 +483,13 @@ export type Damage = 'flipped' | 'zeroed' | 'stale' | 'misplaced' | 'torn' | 'un
 export type DataOptions = {
     zero_buffers: boolean;
     /**
-     * Stamp every 512 bytes of a write; null for runs recorded before the option existed, which
-     * did not.
+     * Whether every 512 bytes of a write are stamped; null for runs recorded before the option was
+     * introduced, which did not stamp.
      */
     scramble_buffers?: boolean | null;
     refill_buffers: boolean;
     /**
-     * Compressible percentage.
+     * Compressible percentage of the data.
      */
     buffer_compress_percentage: number;
     /**
@@ -493,11 +500,11 @@ export type DataOptions = {
 };
 
 /**
- * An optimization and the reason for using it or not.
+ * An optimization, and the reason why it was or was not used.
  */
 export type Decision = {
     /**
-     * Such as `registered_files`.
+     * For example, `registered_files`.
      */
     name: string;
     used: boolean;
@@ -506,7 +513,7 @@ export type Decision = {
 
 export type Device = {
     /**
-     * Kernel name, such as `vda1`; may change on reboot.
+     * Kernel name, such as `vda1`. It may change on reboot.
      */
     name: string;
     /**
@@ -519,8 +526,8 @@ export type Device = {
     dev: string;
     kind: DeviceKind;
     /**
-     * Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if there
-     * is none.
+     * Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if the
+     * device has none.
      */
     identity?: string | null;
     /**
@@ -533,7 +540,7 @@ export type Device = {
     rotational?: boolean | null;
     removable?: boolean | null;
     /**
-     * The kernel rejects writes.
+     * Whether the kernel rejects writes.
      */
     read_only: boolean;
     /**
@@ -548,7 +555,7 @@ export type Device = {
     write_cache?: string | null;
     read_ahead_bytes?: number | null;
     /**
-     * Length of the request queue.
+     * Request queue length.
      */
     nr_requests?: number | null;
     mounts: Array<Mount>;
@@ -557,7 +564,7 @@ export type Device = {
      */
     filesystem?: string | null;
     /**
-     * File of a loop device.
+     * Backing file of a loop device.
      */
     backing_file?: string | null;
     /**
@@ -565,7 +572,7 @@ export type Device = {
      */
     used_by: Array<string>;
     /**
-     * Whether runs may read the device.
+     * Whether runs may read from the device.
      */
     read_access: Access;
     /**
@@ -573,7 +580,7 @@ export type Device = {
      */
     write_access: Access;
     /**
-     * Kernel names of the devices below it; empty for a whole disk.
+     * Kernel names of the devices directly below it; empty for a whole disk.
      */
     parents: Array<string>;
 };
@@ -592,7 +599,7 @@ export type DeviceCounts = {
      */
     read_merges: number;
     /**
-     * Sum of the read latencies.
+     * Sum of read latencies.
      */
     read_ticks_ms: number;
     /**
@@ -605,7 +612,7 @@ export type DeviceCounts = {
      */
     write_merges: number;
     /**
-     * Sum of the write latencies.
+     * Sum of write latencies.
      */
     write_ticks_ms: number;
     /**
@@ -630,21 +637,21 @@ export type DeviceCounts = {
 export type DeviceKind = 'disk' | 'partition' | 'loop' | 'dm' | 'md' | 'zram' | 'ram' | 'rom' | 'other';
 
 /**
- * All block devices of a host.
+ * All block devices on a host.
  */
 export type DeviceList = {
     /**
-     * The tree is given by `parents`.
+     * Their `parents` form the tree.
      */
     devices: Array<Device>;
 };
 
 /**
- * Counters of the block devices of the targets.
+ * Counters for the targets' block devices.
  */
 export type DeviceReport = DeviceCounts & {
     /**
-     * Kernel name, such as `vda`; several are joined by `+`.
+     * Kernel name, such as `vda`; multiple names are joined by `+`.
      */
     name: string;
     /**
@@ -652,7 +659,7 @@ export type DeviceReport = DeviceCounts & {
      */
     utilization: number;
     /**
-     * Physical devices below it; the device itself if it is physical.
+     * Physical devices below the device; the device itself if it is physical.
      */
     physical_devices: Array<PhysicalDeviceReport>;
 };
@@ -667,22 +674,22 @@ export type DeviceRequests = {
 };
 
 /**
- * A setting, host fact or property of the result that is not equal in all runs.
+ * A setting, host fact or result property that is not equal in all runs.
  */
 export type Difference = {
     /**
-     * Such as `jobs[0].bs`.
+     * For example, `jobs[0].bs`.
      */
     name: string;
     values: Array<string | null>;
     /**
-     * It can change results although nothing that should be compared has changed.
+     * Whether it can change the results even if what is being compared has not changed.
      */
     is_harmful: boolean;
 };
 
 /**
- * Whether direct I/O bypasses all caches of the host.
+ * Whether direct I/O bypasses all caches on the host.
  */
 export type DirectFacts = {
     /**
@@ -695,25 +702,27 @@ export type DirectFacts = {
      */
     offset_align?: number | null;
     /**
-     * The loop device opens its file with direct I/O (`loop/dio`); null without a loop device.
+     * Whether the loop device opens its backing file with direct I/O (`loop/dio`); null without a
+     * loop device.
      */
     loop_direct_io?: boolean | null;
     /**
-     * Type of a device-mapper target below that answers reads of unwritten blocks without its
-     * disks, such as `thin`; null if there is none, or if the tables cannot be read (not root).
+     * Type of a lower device-mapper target that serves reads of unwritten blocks without accessing
+     * its disks, such as `thin`; null if there is none, or if the tables cannot be read (requires
+     * root).
      */
     sparse_mapping?: string | null;
     /**
-     * The file is mapped directly from memory, without page cache and block layer
+     * Whether the file is mapped directly from memory, without page cache and block layer
      * (STATX_ATTR_DAX).
      */
     dax?: boolean | null;
     /**
-     * Direct reads bypass every page cache of this host; null if unknown.
+     * Whether direct reads bypass every page cache on this host; null if unknown.
      */
     reads_past_cache?: boolean | null;
     /**
-     * Direct writes bypass every page cache of this host; null if unknown.
+     * Whether direct writes bypass every page cache on this host; null if unknown.
      */
     writes_past_cache?: boolean | null;
     /**
@@ -725,7 +734,7 @@ export type DirectFacts = {
 export type Direction = 'read' | 'write';
 
 /**
- * I/Os of one direction.
+ * I/Os in one direction.
  */
 export type DirectionStats = {
     /**
@@ -736,7 +745,7 @@ export type DirectionStats = {
     iops: number;
     bytes_per_second: number;
     /**
-     * Submission latency: from before submission until the kernel accepted the I/O.
+     * Submission latency: from just before submission until the kernel accepted the I/O.
      */
     slat_ns: LatencyStats;
     /**
@@ -744,7 +753,7 @@ export type DirectionStats = {
      */
     clat_ns: LatencyStats;
     /**
-     * Total latency: from before submission until the completion was reaped.
+     * Total latency: from just before submission until the completion was reaped.
      */
     lat_ns: LatencyStats;
     intended_lat_ns?: LatencyStats | null;
@@ -775,7 +784,7 @@ export type ErrorReport = {
  */
 export type Estimate = {
     /**
-     * Total duration; null if the size ends the run.
+     * Total duration; null if the run is limited by size.
      */
     seconds?: number | null;
     /**
@@ -783,33 +792,33 @@ export type Estimate = {
      */
     seconds_note?: string | null;
     /**
-     * Bytes written by layout.
+     * Bytes written during layout.
      */
     layout_bytes: number;
     /**
-     * Upper bound of bytes written by the measurement; null if only time limits it.
+     * Upper bound for bytes written during the measurement; null if it is limited only by time.
      */
     measure_write_bytes?: number | null;
     /**
-     * Memory of the I/O buffers in bytes.
+     * Memory for the I/O buffers, in bytes.
      */
     buffer_bytes: number;
 };
 
 export type Event = EventBody & {
     /**
-     * Sequence number within the run, from 0, without gaps. The server renumbers the events of the
-     * runner.
+     * Sequence number within the run, starting at 0, without gaps. The server renumbers runner
+     * events.
      */
     seq: number;
     /**
-     * Milliseconds since the start of the run; 0 before it.
+     * Milliseconds since the start of the run; 0 for earlier events.
      */
     t_ms: number;
     /**
-     * Increases when a crash of the server may have lost events that were sent but not stored. An
-     * event with a higher epoch replaces all earlier ones with the same or a higher number. Absent
-     * if 0, which it is until then.
+     * Increases if a server crash may have lost events that were sent but not stored. An event
+     * with a higher epoch replaces all earlier events that have its sequence number or a higher
+     * one. Absent while it is 0.
      */
     epoch?: number;
 };
@@ -829,11 +838,11 @@ export type EventBody = (StatusChange & {
 });
 
 /**
- * A study that is part of the server.
+ * A study that is built into the server.
  */
 export type Experiment = {
     /**
-     * Stable id, such as `003-readahead`.
+     * Stable ID, such as `003-readahead`.
      */
     id: string;
     study: StudyDefinition;
@@ -842,16 +851,16 @@ export type Experiment = {
 export type ExportFormat = 'csv' | 'ndjson';
 
 /**
- * Bytes by extent type (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst). All but `shared` add
- * up to the region.
+ * Bytes by extent type (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst). All types except
+ * `shared` add up to the region.
  */
 export type Extents = {
     /**
-     * Number of extents, without holes.
+     * Number of extents, not counting holes.
      */
     count: number;
     /**
-     * Plain data on the device.
+     * Regular data on the device.
      */
     written: number;
     /**
@@ -863,7 +872,7 @@ export type Extents = {
      */
     hole: number;
     /**
-     * In memory, not allocated yet (FIEMAP_EXTENT_DELALLOC).
+     * In memory and not allocated yet (FIEMAP_EXTENT_DELALLOC).
      */
     delayed: number;
     /**
@@ -875,7 +884,7 @@ export type Extents = {
      */
     encoded: number;
     /**
-     * Shared with another file or snapshot, copied on write (FIEMAP_EXTENT_SHARED).
+     * Shared with another file or a snapshot; copied on write (FIEMAP_EXTENT_SHARED).
      */
     shared: number;
 };
@@ -908,12 +917,12 @@ export type Failure = {
 };
 
 /**
- * Allocation of a file before the job writes it.
+ * How to allocate a file before a write job.
  */
 export type Fallocate = 'written' | 'none' | 'native' | 'posix' | 'keep' | 'truncate';
 
 /**
- * Required state of the file before the measurement.
+ * Required file state before the measurement.
  */
 export type FileState = 'as-is' | 'fresh' | 'written' | 'overwrite' | 'append';
 
@@ -932,14 +941,14 @@ export type Finding = {
     };
     remedy: string;
     /**
-     * Job options of a rerun that resolves the finding, where null removes an option; empty if an
-     * unchanged rerun resolves it; null if no rerun does.
+     * Job options of a rerun that resolves the finding; a null value removes an option. Empty if
+     * an unchanged rerun resolves it. Null if no rerun does.
      */
     patch?: {
         [key: string]: unknown;
     } | null;
     /**
-     * Button label of the rerun; null without `patch`.
+     * Button label for the rerun; null without `patch`.
      */
     patch_label?: string | null;
 };
@@ -957,7 +966,7 @@ export type FirstError = {
      */
     operation: string;
     /**
-     * Offset in the target, in bytes.
+     * Offset within the target, in bytes.
      */
     offset: number;
     /**
@@ -972,7 +981,7 @@ export type FirstError = {
 };
 
 /**
- * Data in memory at the end of the measured window, and the time to write it.
+ * Data in memory at the end of the measured window, and how long it took to write it.
  */
 export type FlushReport = {
     /**
@@ -986,7 +995,7 @@ export type FlushReport = {
 };
 
 /**
- * Device I/O that is not attributed to the run.
+ * Device I/O that is not attributed to this run.
  */
 export type ForeignIo = {
     /**
@@ -1000,14 +1009,14 @@ export type ForeignIo = {
 export type ForeignSource = 'other_programs' | 'other_programs_or_filesystem';
 
 /**
- * The gauge of one direction, or of all directions together.
+ * The gauge for one direction, or for all directions combined.
  */
 export type Gauge = {
     issued: LayerFlow;
     past_cache?: LayerFlow | null;
     reached?: LayerFlow | null;
     /**
-     * True for direct I/O of which at most 2 % was served from memory.
+     * Whether this is direct I/O of which at most 2 % was served from memory.
      */
     bypassed: boolean;
     foreign?: ForeignIo | null;
@@ -1020,7 +1029,7 @@ export type Gauge = {
      */
     uncertainty: number;
     /**
-     * Short description of the effect of a layer, by layer.
+     * Short description of each layer's effect.
      */
     notes: {
         [key: string]: string;
@@ -1028,20 +1037,20 @@ export type Gauge = {
 };
 
 /**
- * The gauges of a report; null for a direction without I/O.
+ * The gauges in a report; null for a direction without I/O.
  */
 export type GaugeReport = {
     read?: Gauge | null;
     write?: Gauge | null;
     trim?: Gauge | null;
     /**
-     * All directions; its foreign I/O includes directions that the run did not use.
+     * All directions. Foreign I/O includes directions that the run did not use.
      */
     total: Gauge;
 };
 
 /**
- * A metric of the complete runs of a group.
+ * Statistics of a metric over the complete runs of a group.
  */
 export type GroupStatistics = {
     /**
@@ -1055,23 +1064,23 @@ export type GroupStatistics = {
      */
     spread_percent?: number | null;
     /**
-     * Labels of runs more than 1.5 interquartile ranges outside the quartiles. They are part of
-     * the statistics.
+     * Labels of runs that are more than 1.5 interquartile ranges outside the quartiles. They are
+     * included in the statistics.
      */
     outliers: Array<string>;
 };
 
 export type Health = {
     /**
-     * `ok`, or `unavailable`.
+     * `ok` or `unavailable`.
      */
     status: string;
     /**
-     * Version of the server.
+     * Server version.
      */
     version: string;
     /**
-     * Why runs cannot start now.
+     * Why runs cannot start at the moment.
      */
     reasons?: Array<string>;
 };
@@ -1090,23 +1099,31 @@ export type HostFacts = {
      */
     kernel: string;
     /**
-     * Architecture, such as `x86_64`.
+     * CPU architecture, such as `x86_64`.
      */
     machine: string;
     cpu_model?: string | null;
     /**
-     * Online CPUs.
+     * Number of online CPUs.
      */
     cpus: number;
     memory_bytes?: number | null;
     /**
-     * Clock source of the kernel, such as `tsc`.
+     * Kernel clock source, such as `tsc`.
      */
     clocksource?: string | null;
     /**
-     * Frequency governor of CPU 0, such as `performance`.
+     * CPU frequency governors, each once, such as `performance` or `performance powersave`.
      */
     governor?: string | null;
+    /**
+     * Kernel's state of each CPU vulnerability that affects the host, such as `spectre_v2`:
+     * `Mitigation: Retpolines` (Documentation/ABI/testing/sysfs-devices-system-cpu). Null for runs
+     * recorded before it was introduced.
+     */
+    vulnerabilities?: {
+        [key: string]: string;
+    } | null;
     /**
      * Why io_uring is not available; null if it is.
      */
@@ -1116,27 +1133,39 @@ export type HostFacts = {
      */
     memlock_bytes?: number | null;
     /**
-     * Dirty memory at which background writeback starts, in bytes.
+     * Amount of dirty memory at which background writeback starts, in bytes.
      */
     dirty_background_bytes?: number | null;
     /**
-     * Dirty memory at which writers are throttled, in bytes.
+     * Amount of dirty memory at which writers are throttled, in bytes.
      */
     dirty_bytes?: number | null;
     /**
      * Hypervisor or container, such as `kvm`; null on bare metal or if unknown.
      */
     virtualization?: string | null;
+    storage?: HostStorage | null;
     /**
-     * Version of the runner.
+     * Runner version.
      */
     runner: string;
     /**
-     * Missing facts, with the reason.
+     * Facts that are missing, with the reason.
      */
     absent: {
         [key: string]: string;
     };
+};
+
+export type HostStorage = {
+    /**
+     * Mounts of the target files, and of the backing files of loop devices.
+     */
+    mounts: Array<Mount>;
+    /**
+     * The block devices of the targets and all devices below them, each once.
+     */
+    devices: Array<StorageDevice>;
 };
 
 /**
@@ -1144,12 +1173,12 @@ export type HostFacts = {
  */
 export type HostSummary = {
     /**
-     * `local`.
+     * Always `local`.
      */
     id: string;
     facts?: HostFacts | null;
     /**
-     * The runner responds.
+     * Whether the runner responds.
      */
     online: boolean;
     /**
@@ -1172,7 +1201,7 @@ export type Interval = {
 };
 
 /**
- * I/Os of one direction.
+ * I/Os in one direction.
  */
 export type IoCounts = {
     /**
@@ -1181,7 +1210,7 @@ export type IoCounts = {
     ios: number;
     bytes: number;
     /**
-     * Histogram of total latencies in ns: pairs of bucket number and count.
+     * Histogram of total latencies in ns, as pairs of a bucket number and a count.
      */
     lat_ns: Array<Array<number>>;
 };
@@ -1211,7 +1240,7 @@ export type Job = {
      */
     nrfiles?: string | number | boolean;
     /**
-     * Size of the region per worker, over all its files; a percentage is of the file or device.
+     * Size of each worker's region, across all its files. A percentage is relative to the file or device.
      */
     size?: string | number | boolean;
     /**
@@ -1227,7 +1256,7 @@ export type Job = {
      */
     offset?: string | number | boolean;
     /**
-     * Added to offset for each worker, so that workers use separate regions.
+     * Added to the offset for each worker, so that workers use separate regions.
      */
     offset_increment?: string | number | boolean;
     /**
@@ -1243,15 +1272,15 @@ export type Job = {
      */
     rwmixwrite?: string | number | boolean;
     /**
-     * Block size; read,write,trim sizes may differ.
+     * Block size. Sizes for read,write,trim may differ.
      */
     bs?: string | number | boolean;
     /**
-     * Range of block sizes, such as 4k-64k; sizes are multiples of the minimum.
+     * Range of block sizes, such as 4k-64k. Sizes are multiples of the minimum.
      */
     bsrange?: string | number | boolean;
     /**
-     * Block sizes with their percentage of the I/Os, such as 4k/70:64k/30.
+     * Block sizes and their percentage of the I/Os, such as 4k/70:64k/30.
      */
     bssplit?: string | number | boolean;
     /**
@@ -1275,7 +1304,7 @@ export type Job = {
      */
     randrepeat?: string | number | boolean;
     /**
-     * Seed of offsets and data, combined with the job and worker numbers.
+     * Random seed for offsets and data, combined with the job and worker numbers.
      */
     randseed?: string | number | boolean;
     /**
@@ -1283,7 +1312,7 @@ export type Job = {
      */
     iodepth?: string | number | boolean;
     /**
-     * Maximum I/Os per submission; 0 is iodepth. Default: chosen by the engine.
+     * Maximum I/Os per submission; 0 means iodepth. Default: chosen by the engine.
      */
     iodepth_batch_submit?: string | number | boolean;
     /**
@@ -1291,7 +1320,7 @@ export type Job = {
      */
     iodepth_batch_complete_min?: string | number | boolean;
     /**
-     * Number of workers of this job.
+     * Number of workers for this job.
      */
     numjobs?: string | number | boolean;
     /**
@@ -1315,7 +1344,7 @@ export type Job = {
      */
     spin?: string | number | boolean;
     /**
-     * Memory of the I/O buffers: mmap (base pages), thp (transparent huge pages) or mmaphuge (reserved huge pages).
+     * Memory type of the I/O buffers: mmap (base pages), thp (transparent huge pages) or mmaphuge (reserved huge pages).
      */
     mem?: string | number | boolean;
     /**
@@ -1351,11 +1380,11 @@ export type Job = {
      */
     direct?: string | number | boolean;
     /**
-     * Evict clean pages of the file from the page cache before the job.
+     * Evict clean pages of the file from the page cache before the job starts.
      */
     invalidate?: string | number | boolean;
     /**
-     * Read the region into the page cache before the job.
+     * Read the region into the page cache before the job starts.
      */
     pre_read?: string | number | boolean;
     /**
@@ -1363,11 +1392,11 @@ export type Job = {
      */
     fadvise_hint?: string | number | boolean;
     /**
-     * Drop all caches of the host before the run. Requires root.
+     * Drop all caches on the host before the run. Requires root.
      */
     drop_caches?: string | number | boolean;
     /**
-     * Initial state of the page cache: as-is, cold (written back and evicted) or warm (read into the page cache).
+     * Initial page cache state: as-is, cold (written back and evicted) or warm (read into the page cache).
      */
     cache_state?: string | number | boolean;
     /**
@@ -1407,27 +1436,27 @@ export type Job = {
      */
     unlink?: string | number | boolean;
     /**
-     * Initial state of the file: as-is, fresh (created by this run), written, overwrite (written twice) or append.
+     * Initial file state: as-is, fresh (created by this run), written, overwrite (written twice) or append.
      */
     file_state?: string | number | boolean;
     /**
-     * Maximum bytes per second; read,write,trim limits may differ.
+     * Maximum bytes per second. Limits for read,write,trim may differ.
      */
     rate?: string | number | boolean;
     /**
-     * Maximum I/Os per second; read,write,trim limits may differ.
+     * Maximum I/Os per second. Limits for read,write,trim may differ.
      */
     rate_iops?: string | number | boolean;
     /**
-     * Arrival process with rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
+     * Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
      */
     rate_process?: string | number | boolean;
     /**
-     * Pause after thinktime_blocks I/Os, once all are complete. A bare number is in microseconds.
+     * Pause after every thinktime_blocks I/Os, once all of them are complete. A bare number is in microseconds.
      */
     thinktime?: string | number | boolean;
     /**
-     * I/Os between two pauses; limits the I/Os in flight.
+     * Number of I/Os between two pauses; limits the I/Os in flight.
      */
     thinktime_blocks?: string | number | boolean;
     /**
@@ -1451,15 +1480,15 @@ export type Job = {
      */
     dedupe_percentage?: string | number | boolean;
     /**
-     * Write a header with a checksum into each block: crc32c, or none.
+     * Write a header with a checksum into each block: crc32c or none.
      */
     verify?: string | number | boolean;
     /**
-     * Read the written blocks back after the measurement and check them; requires verify.
+     * Read back and check the written blocks after the measurement; requires verify.
      */
     do_verify?: string | number | boolean;
     /**
-     * Only check the blocks that an earlier run wrote; nothing is written.
+     * Only check blocks that an earlier run wrote; nothing is written.
      */
     verify_only?: string | number | boolean;
     /**
@@ -1479,15 +1508,15 @@ export type Job = {
      */
     nice?: string | number | boolean;
     /**
-     * Sample kernel counters during the run; 0 only to measure their overhead.
+     * Sample kernel counters during the run. Use 0 only to measure the sampling overhead.
      */
     probes?: string | number | boolean;
     /**
-     * Count request sizes at the device with block tracepoints. Requires root and uses CPU time.
+     * Count request sizes at the device using block tracepoints. Requires root and uses CPU time.
      */
     request_sizes?: string | number | boolean;
     /**
-     * Sample stacks of the runner with perf for a flame graph. Uses CPU time.
+     * Sample the runner's stacks with perf to draw a flame graph. Uses CPU time.
      */
     profile?: string | number | boolean;
 };
@@ -1497,7 +1526,7 @@ export type Job = {
  */
 export type JobLayers = {
     /**
-     * Size of a page of memory on the host.
+     * Memory page size on the host.
      */
     page_bytes: number;
     read?: LayerEstimate | null;
@@ -1505,7 +1534,7 @@ export type JobLayers = {
 };
 
 /**
- * Results of one job, over all its workers.
+ * Results of one job, across all its workers.
  */
 export type JobReport = {
     name: string;
@@ -1518,7 +1547,7 @@ export type JobReport = {
      */
     workers: number;
     /**
-     * Length of the measured window of this job.
+     * Length of this job's measured window.
      */
     duration_ms: number;
     ended_by: EndedBy;
@@ -1530,11 +1559,11 @@ export type JobReport = {
      */
     sync: SyncStats;
     /**
-     * CPU time of the job's threads in user mode; null without I/O.
+     * User-mode CPU time of the job's threads per I/O; null without I/O.
      */
     user_ns_per_io?: number | null;
     /**
-     * CPU time of the job's threads in the kernel; null without I/O.
+     * Kernel-mode CPU time of the job's threads per I/O; null without I/O.
      */
     system_ns_per_io?: number | null;
     /**
@@ -1542,7 +1571,7 @@ export type JobReport = {
      */
     errors: number;
     /**
-     * Optimizations that were used or not used.
+     * Optimizations that were or were not used.
      */
     decisions: Array<Decision>;
     layers?: JobLayers | null;
@@ -1551,8 +1580,8 @@ export type JobReport = {
 };
 
 /**
- * Latencies in ns; null without samples. `max` and `percentiles` include the I/Os that were in
- * flight at the end; the other numbers cover the completed I/Os.
+ * Latencies in ns; null without samples. `max` and `percentiles` include I/Os that were in flight
+ * at the end; all other numbers cover completed I/Os only.
  */
 export type LatencyStats = {
     /**
@@ -1560,7 +1589,7 @@ export type LatencyStats = {
      */
     min?: number | null;
     /**
-     * Exact, or a lower bound.
+     * Exact or a lower bound.
      */
     max?: number | null;
     /**
@@ -1568,7 +1597,7 @@ export type LatencyStats = {
      */
     mean?: number | null;
     /**
-     * From the buckets (error up to 0.8 %).
+     * Derived from the buckets (error up to 0.8 %).
      */
     stddev?: number | null;
     /**
@@ -1576,18 +1605,19 @@ export type LatencyStats = {
      */
     count: number;
     /**
-     * Latency in ns by percentile, such as `"99.9": 120832`, from the buckets (error up to 0.8 %).
+     * Latency in ns by percentile, such as `"99.9": 120832`, derived from the buckets (error up to
+     * 0.8 %).
      */
     percentiles: {
         [key: string]: number;
     };
     /**
-     * Histogram: pairs of bucket number and count.
+     * Histogram, as pairs of a bucket number and a count.
      */
     buckets: Array<Array<number>>;
     /**
-     * Names of lower bounds, `max` or percentiles such as `"99.9"`: the exact values depend on I/Os
-     * that were in flight at the end.
+     * Names of values that are lower bounds, `max` or percentiles such as `"99.9"`. Their exact
+     * values depend on I/Os that were in flight at the end.
      */
     at_least?: Array<string>;
 };
@@ -1602,7 +1632,7 @@ export type Layer = 'application' | 'page_cache' | 'filesystem' | 'device';
  */
 export type LayerEstimate = {
     /**
-     * I/Os that were looked up.
+     * Number of I/Os that were looked up.
      */
     samples: number;
     /**
@@ -1623,7 +1653,7 @@ export type LayerFlow = {
 export type LayerShare = {
     layer: StorageLayer;
     /**
-     * Share of the I/Os. An I/O counts for one layer.
+     * Share of the I/Os. Each I/O is attributed to exactly one layer.
      */
     ios: Share;
     /**
@@ -1633,7 +1663,7 @@ export type LayerShare = {
 };
 
 /**
- * A temporary file that still exists after its study.
+ * A temporary file that still exists after its study ended.
  */
 export type LeftoverFile = {
     /**
@@ -1648,21 +1678,21 @@ export type LeftoverFile = {
  */
 export type LoginLink = {
     /**
-     * Path with a ticket that is valid once, for an hour.
+     * Path with a ticket that can be used once, within an hour.
      */
     path: string;
 };
 
 /**
- * Memory of the host in bytes (`/proc/meminfo`).
+ * Host memory in bytes (`/proc/meminfo`).
  */
 export type Memory = {
     /**
-     * Page cache of files.
+     * Page cache pages of files.
      */
     cached: number;
     /**
-     * Page cache of block devices.
+     * Page cache pages of block devices.
      */
     buffers: number;
     dirty: number;
@@ -1688,7 +1718,7 @@ export type MemoryReport = {
 export type Mode = 'buffered' | 'direct' | 'raw' | 'null';
 
 /**
- * Something that changed the I/Os on their way.
+ * Something that changed the I/Os on the way to the device.
  */
 export type Modifier = {
     kind: ModifierKind;
@@ -1697,7 +1727,7 @@ export type Modifier = {
      */
     factor?: number | null;
     /**
-     * Bytes that it applies to; null if they are not counted.
+     * Number of bytes affected; null if they are not counted.
      */
     bytes?: number | null;
 };
@@ -1725,7 +1755,7 @@ export type OptionDoc = {
      */
     group: string;
     /**
-     * Kind of value, such as `size` or `flag`.
+     * Value type, such as `size` or `flag`.
      */
     kind: string;
     /**
@@ -1741,7 +1771,7 @@ export type OptionDoc = {
 export type PatternOptions = {
     rw: RwKind;
     /**
-     * `:N` of `rw`; null if not given.
+     * `:N` modifier of `rw`; null if not given.
      */
     rw_modifier?: number | null;
     /**
@@ -1760,7 +1790,7 @@ export type PatternOptions = {
     percentage_random: PerDirectionU8;
     norandommap: boolean;
     /**
-     * Seed of worker 0.
+     * Random seed of worker 0.
      */
     randseed: number;
     /**
@@ -1774,7 +1804,7 @@ export type PatternOptions = {
 };
 
 /**
- * A time in which the runner itself did not run.
+ * A period during which the runner itself was not running.
  */
 export type Pause = {
     /**
@@ -1789,11 +1819,11 @@ export type PauseCause = 'suspended' | 'not_scheduled';
 
 export type PerDirectionBlockSizes = {
     /**
-     * Block sizes of a direction.
+     * Block sizes for one direction.
      */
     read: {
         /**
-         * In bytes; all sizes are multiples of it.
+         * In bytes; all sizes are multiples of this size.
          */
         min: number;
         /**
@@ -1801,16 +1831,16 @@ export type PerDirectionBlockSizes = {
          */
         max: number;
         /**
-         * Empty for uniformly distributed multiples of `min` up to `max`.
+         * Empty if sizes are uniformly distributed multiples of `min` up to `max`.
          */
         split: Array<SplitEntry>;
     };
     /**
-     * Block sizes of a direction.
+     * Block sizes for one direction.
      */
     write: {
         /**
-         * In bytes; all sizes are multiples of it.
+         * In bytes; all sizes are multiples of this size.
          */
         min: number;
         /**
@@ -1818,16 +1848,16 @@ export type PerDirectionBlockSizes = {
          */
         max: number;
         /**
-         * Empty for uniformly distributed multiples of `min` up to `max`.
+         * Empty if sizes are uniformly distributed multiples of `min` up to `max`.
          */
         split: Array<SplitEntry>;
     };
     /**
-     * Block sizes of a direction.
+     * Block sizes for one direction.
      */
     trim: {
         /**
-         * In bytes; all sizes are multiples of it.
+         * In bytes; all sizes are multiples of this size.
          */
         min: number;
         /**
@@ -1835,7 +1865,7 @@ export type PerDirectionBlockSizes = {
          */
         max: number;
         /**
-         * Empty for uniformly distributed multiples of `min` up to `max`.
+         * Empty if sizes are uniformly distributed multiples of `min` up to `max`.
          */
         split: Array<SplitEntry>;
     };
@@ -1867,7 +1897,7 @@ export type PerDirectionDistribution = {
         kind: 'normal';
     } | {
         /**
-         * In region order.
+         * The zones, in region order.
          */
         zones: Array<Zone>;
         kind: 'zoned';
@@ -1897,7 +1927,7 @@ export type PerDirectionDistribution = {
         kind: 'normal';
     } | {
         /**
-         * In region order.
+         * The zones, in region order.
          */
         zones: Array<Zone>;
         kind: 'zoned';
@@ -1927,7 +1957,7 @@ export type PerDirectionDistribution = {
         kind: 'normal';
     } | {
         /**
-         * In region order.
+         * The zones, in region order.
          */
         zones: Array<Zone>;
         kind: 'zoned';
@@ -1988,7 +2018,7 @@ export type PhaseTime = {
     start_ms: number;
     duration_ms: number;
     /**
-     * Bytes transferred; null if the phase does not count them.
+     * Bytes transferred; null if the phase does not count bytes.
      */
     bytes?: number | null;
 };
@@ -2010,7 +2040,7 @@ export type Plan = {
      */
     jobs: Array<ResolvedJob>;
     /**
-     * Sampling interval in ms.
+     * Sampling interval, in ms.
      */
     sample_ms: number;
     phases: Array<PlannedPhase>;
@@ -2021,7 +2051,7 @@ export type Plan = {
     measures: string;
     findings: Array<Finding>;
     /**
-     * Targets with data that the run would destroy, each of which must be confirmed.
+     * Targets with data that the run would overwrite. Each must be confirmed.
      */
     confirmations?: Array<Confirmation>;
     /**
@@ -2043,15 +2073,15 @@ export type PlannedPhase = {
 };
 
 /**
- * Percentage of the window in which tasks waited for I/O (`/proc/pressure/io`).
+ * Percentage of the window during which tasks waited for I/O (`/proc/pressure/io`).
  */
 export type Pressure = {
     /**
-     * At least one task waited.
+     * At least one task was waiting.
      */
     io_some: number;
     /**
-     * All non-idle tasks waited.
+     * All non-idle tasks were waiting.
      */
     io_full: number;
 };
@@ -2066,7 +2096,7 @@ export type Problem = {
     code: string;
     kind: ProblemKind;
     /**
-     * Path in the request, such as `jobs[0].bs`; null if no single field is the cause.
+     * Path within the request, such as `jobs[0].bs`; null if no single field caused the problem.
      */
     field?: string | null;
     detail: string;
@@ -2082,11 +2112,11 @@ export type ProblemDetails = {
      */
     type: string;
     /**
-     * Reason phrase of the status.
+     * Reason phrase for the status.
      */
     title: string;
     /**
-     * HTTP status.
+     * HTTP status code.
      */
     status: number;
     /**
@@ -2109,12 +2139,12 @@ export type ProblemDetails = {
 export type ProblemKind = 'invalid' | 'guard' | 'environment';
 
 /**
- * CPU profile of the runner in the measured window, user and kernel (`perf record`, event
+ * CPU profile of the runner in the measured window, in user and kernel mode (`perf record`, event
  * cpu-clock).
  */
 export type Profile = {
     /**
-     * Requested samples per second for each thread.
+     * Requested samples per second and thread.
      */
     frequency_hz: number;
     samples: number;
@@ -2123,21 +2153,21 @@ export type Profile = {
      */
     folded: string;
     /**
-     * Number of stacks omitted because of the size limit; the most frequent ones are kept.
+     * Number of stacks omitted due to the size limit. The most frequent stacks are kept.
      */
     omitted_stacks: number;
 };
 
 /**
- * A number that supports a verdict, with a command that shows it independently.
+ * A number that supports a verdict, with a command to check it independently.
  */
 export type Proof = {
     /**
-     * Layer of the counter.
+     * The layer that the counter belongs to.
      */
     layer: Layer;
     /**
-     * Such as `reads completed by vda`.
+     * For example, `reads completed by vda`.
      */
     name: string;
     /**
@@ -2154,7 +2184,7 @@ export type Proof = {
     after?: number | null;
     difference: number;
     /**
-     * Shell command to run before and after; null if only the runner counts it.
+     * Shell command to run before and after; null if only the runner counts the value.
      */
     command?: string | null;
 };
@@ -2173,7 +2203,7 @@ export type Published = {
 
 export type PublishedRow = {
     /**
-     * Number of the equivalent step, from 1; null if there is none.
+     * One-based number of the equivalent step; null if there is none.
      */
     step?: number | null;
     /**
@@ -2187,7 +2217,7 @@ export type PublishedRow = {
  */
 export type QueuePosition = {
     /**
-     * From 1.
+     * One-based.
      */
     position: number;
     /**
@@ -2197,12 +2227,12 @@ export type QueuePosition = {
 };
 
 /**
- * Arrival process of a rate.
+ * Arrival process for a rate.
  */
 export type RateProcess = 'linear' | 'poisson';
 
 /**
- * Absolute counters of a device since boot, as in `/sys/class/block/NAME/stat`.
+ * Absolute device counters since boot, as in `/sys/class/block/NAME/stat`.
  */
 export type Reading = {
     /**
@@ -2225,11 +2255,11 @@ export type Reading = {
 export type RepeatOrder = 'interleaved' | 'sequential';
 
 /**
- * Results of the measured window. If a number is missing, `absent` has the reason.
+ * Results for the measured window. If a number is missing, `absent` has the reason.
  */
 export type Report = {
     /**
-     * Start of the measured window, in milliseconds since 1970 UTC.
+     * Start of the measured window, as a Unix time in milliseconds.
      */
     started_at_ms: number;
     /**
@@ -2239,25 +2269,25 @@ export type Report = {
     ended_by: EndedBy;
     phases: Array<PhaseTime>;
     /**
-     * Reads of all jobs.
+     * Reads by all jobs.
      */
     read: DirectionStats;
     /**
-     * Writes of all jobs.
+     * Writes by all jobs.
      */
     write: DirectionStats;
     /**
-     * Trims of all jobs.
+     * Trims by all jobs.
      */
     trim: DirectionStats;
     /**
-     * fsync and fdatasync calls of all jobs.
+     * fsync and fdatasync calls by all jobs.
      */
     sync: SyncStats;
     jobs: Array<JobReport>;
     device?: DeviceReport | null;
     /**
-     * Absolute counters of these devices and of the devices below them.
+     * Absolute counters for these devices and the devices below them.
      */
     readings: Array<Reading>;
     cpu?: CpuReport | null;
@@ -2268,11 +2298,11 @@ export type Report = {
     targets: Array<TargetReport>;
     gauge?: GaugeReport | null;
     /**
-     * Changes between device and memory in a direction, in order; limited to the first ones.
+     * Changes between device and memory by direction, in order; limited to the first ones.
      */
     transitions: Array<Transition>;
     /**
-     * Times in which the runner itself did not run; limited to the first ones.
+     * Times during which the runner itself was not running; limited to the first ones.
      */
     pauses: Array<Pause>;
     writeback?: Writeback | null;
@@ -2284,15 +2314,15 @@ export type Report = {
      */
     errors: ErrorReport;
     /**
-     * Time between the first I/Os of the first and the last worker.
+     * Time between the first I/O of the first worker and that of the last worker.
      */
     start_skew_ns: number;
     /**
-     * Mean I/Os in flight: sum of all latencies / sum of the measured times of the workers.
+     * Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times.
      */
     achieved_depth?: number | null;
     /**
-     * Reasons for missing numbers.
+     * Reasons why numbers are missing.
      */
     absent: {
         [key: string]: string;
@@ -2301,7 +2331,7 @@ export type Report = {
 
 export type RequestSize = {
     /**
-     * Size of a request.
+     * Request size.
      */
     bytes: number;
     /**
@@ -2311,23 +2341,23 @@ export type RequestSize = {
 };
 
 /**
- * A run as requested.
+ * A run, as requested.
  */
 export type RequestedRun = {
     jobs: Array<Job>;
     /**
-     * Sampling interval in ms.
+     * Sampling interval, in ms.
      */
     sample_ms: number;
 };
 
 /**
- * Requests to the devices in the measured window (tracepoint block:block_rq_issue).
+ * Requests issued to the devices in the measured window (tracepoint block:block_rq_issue).
  */
 export type Requests = {
     devices: Array<DeviceRequests>;
     /**
-     * Trace events lost because of a full buffer; the distribution is still valid.
+     * Trace events lost because a buffer was full. The distribution is still valid.
      */
     lost_events: number;
 };
@@ -2371,14 +2401,14 @@ export type RerunRequest = {
         [key: string]: unknown;
     } | null;
     /**
-     * `TEXT@CODE` for each target with data that is overwritten, from `confirmations` of the plan.
+     * `TEXT@CODE` for each target with data to be overwritten, from the plan's `confirmations`.
      */
     confirm?: Array<string> | null;
 };
 
 /**
- * Page cache residency of the target regions in bytes, whole pages (cachestat(2), Linux 6.5). If
- * only mincore(2) is available, all fields but `cached` are null.
+ * Page cache residency of the target regions, in bytes and whole pages (cachestat(2), Linux 6.5).
+ * If only mincore(2) is available, all fields except `cached` are null.
  */
 export type Residency = {
     cached: number;
@@ -2391,11 +2421,11 @@ export type Residency = {
      */
     writeback?: number | null;
     /**
-     * Evicted from the cache; counted while the kernel keeps a shadow entry.
+     * Evicted from the cache. Counted as long as the kernel keeps a shadow entry.
      */
     evicted?: number | null;
     /**
-     * Evicted so recently that more memory would have prevented it.
+     * Evicted so recently that a larger cache would have prevented it.
      */
     recently_evicted?: number | null;
 };
@@ -2425,20 +2455,20 @@ export type ResolvedJob = TargetOptions & PatternOptions & TimingOptions & RingO
      */
     direct: boolean;
     /**
-     * CPUs of the workers; empty for all.
+     * CPUs that the workers may run on; empty for all.
      */
     cpus_allowed: Array<number>;
     nice: number;
     /**
-     * Kernel counters are sampled.
+     * Whether kernel counters are sampled.
      */
     probes: boolean;
     /**
-     * Request sizes at the device are counted.
+     * Whether request sizes at the device are counted.
      */
     request_sizes: boolean;
     /**
-     * Stacks of the runner are sampled.
+     * Whether the runner's stacks are sampled.
      */
     profile: boolean;
 };
@@ -2453,11 +2483,11 @@ export type RingOptions = {
      */
     iodepth: number;
     /**
-     * I/Os per submission; null if the engine decides.
+     * Maximum I/Os per submission; null if the engine decides.
      */
     iodepth_batch_submit?: number | null;
     /**
-     * Minimum completions to wait for; null if the engine decides.
+     * Minimum number of completions to wait for; null if the engine decides.
      */
     iodepth_batch_complete_min?: number | null;
     fixedbufs?: boolean;
@@ -2476,28 +2506,28 @@ export type RingOptions = {
 export type Run = RunSummary & {
     requested: RequestedRun;
     /**
-     * Jobs as planned when the run was queued, or as resolved by the runner at the start.
+     * Jobs as planned when the run was queued, or as resolved by the runner when it started.
      */
     resolved?: Array<ResolvedJob> | null;
     host_facts?: HostFacts | null;
     /**
-     * Sampling interval in ms.
+     * Sampling interval, in ms.
      */
     sample_ms: number;
     /**
-     * Planned length of the measured window; null if the size ends it.
+     * Planned length of the measured window; null if it is limited by size.
      */
     measure_ms?: number | null;
     report?: Report | null;
     verdict?: Verdicts | null;
     findings: Array<Finding>;
     /**
-     * The stored result differs from its checksum, so it is not shown.
+     * Whether the stored result differs from its checksum. If so, it is not shown.
      */
     damaged?: boolean;
     failure?: Failure | null;
     /**
-     * Number of the last stored event.
+     * Sequence number of the last stored event.
      */
     last_seq: number;
     /**
@@ -2516,7 +2546,7 @@ export type RunList = {
      */
     next_cursor?: string | null;
     /**
-     * Number of matching runs on all pages.
+     * Number of matching runs across all pages.
      */
     total: number;
 };
@@ -2556,7 +2586,7 @@ export type RunRequest = {
     tags?: Array<string> | null;
     notes?: string | null;
     /**
-     * `TEXT@CODE` for each target with data that is overwritten, from `confirmations` of the plan.
+     * `TEXT@CODE` for each target with data to be overwritten, from the plan's `confirmations`.
      */
     confirm?: Array<string> | null;
 };
@@ -2579,7 +2609,7 @@ export type RunStatus = 'queued' | 'preparing' | 'measuring' | 'finishing' | 'do
  */
 export type RunSummary = WorkloadSummary & {
     /**
-     * Unique; not reused.
+     * Unique; never reused.
      */
     number: number;
     status: RunStatus;
@@ -2588,20 +2618,20 @@ export type RunSummary = WorkloadSummary & {
     tags: Array<string>;
     notes: string;
     /**
-     * Changes with name, tags and notes: send it in `If-Match` so as not to overwrite a change that
-     * somebody else made in between.
+     * Changes whenever the name, tags or notes change. Send it in `If-Match` to avoid overwriting
+     * concurrent changes by someone else.
      */
     etag?: string;
     /**
-     * Milliseconds since 1970 UTC.
+     * Unix time in milliseconds.
      */
     created_at_ms: number;
     /**
-     * When the run left the queue, in milliseconds since 1970 UTC.
+     * When the run left the queue, as a Unix time in milliseconds.
      */
     started_at_ms?: number | null;
     /**
-     * Milliseconds since 1970 UTC.
+     * Unix time in milliseconds.
      */
     finished_at_ms?: number | null;
     /**
@@ -2630,30 +2660,31 @@ export type RunSummary = WorkloadSummary & {
      */
     reason?: string | null;
     /**
-     * Number of the study; null if the run is not part of one.
+     * Number of the study; null if the run is not part of a study.
      */
     study?: number | null;
     /**
-     * Step of the study, from 1; null if the run is not part of one.
+     * One-based step of the study; null if the run is not part of a study.
      */
     step?: number | null;
     /**
-     * Repeat of the step, from 1; null if the run is not part of a study.
+     * One-based repeat of the step; null if the run is not part of a study.
      */
     repeat?: number | null;
     /**
-     * Runs with the same value did the same test, on any target and host; null without a result.
+     * Runs with the same value performed the same test, on any target and host; null without a
+     * result.
      */
     job_fingerprint?: string | null;
     /**
-     * Of hardware, kernel, filesystem and device; null without a result.
+     * Fingerprint of the hardware, kernel, filesystem and device; null without a result.
      */
     host_fingerprint?: string | null;
     queue?: QueuePosition | null;
 };
 
 /**
- * A change in the lists of runs and studies.
+ * A change to the lists of runs and studies.
  */
 export type RunsEvent = {
     run: RunSummary;
@@ -2683,7 +2714,7 @@ export type RunsEvent = {
 export type RwKind = 'read' | 'write' | 'trim' | 'randread' | 'randwrite' | 'randtrim' | 'rw' | 'randrw';
 
 /**
- * Counts of all layers in one sampling window. If a layer is null, `absent` of the `accepted`
+ * Counts from all layers for one sampling window. If a layer is null, `absent` in the `accepted`
  * event has the reason.
  */
 export type Sample = {
@@ -2692,7 +2723,7 @@ export type Sample = {
      */
     phase: Phase;
     /**
-     * Measured length of the window, which ends at `t_ms` of the event.
+     * Measured length of the window, which ends at the event's `t_ms`.
      */
     window_ms: number;
     read: IoCounts;
@@ -2707,8 +2738,9 @@ export type Sample = {
      */
     in_flight: number;
     /**
-     * Time since the last completion of the worker that has waited longest, in ms; 0 if all workers
-     * had completions or nothing in flight, null in runs recorded before it existed.
+     * Time since the last completion of the worker that has been waiting longest, in ms; 0 if all
+     * workers had completions or nothing in flight; null for runs recorded before it was
+     * introduced.
      */
     silent_ms?: number | null;
     /**
@@ -2734,11 +2766,11 @@ export type ScaleDefinition = {
      */
     max_size?: string | null;
     /**
-     * Largest size of a job, as a percentage of the available memory.
+     * Largest size of a job, as a percentage of available memory.
      */
     memory_percent?: number | null;
     /**
-     * Total size of all files, as a percentage of the free space.
+     * Total size of all files, as a percentage of free space.
      */
     free_percent?: number | null;
     /**
@@ -2752,7 +2784,7 @@ export type ScaleDefinition = {
  */
 export type Scaled = {
     /**
-     * Divisor of all sizes; 1 without scaling.
+     * Divisor for all sizes; 1 without scaling.
      */
     divided_by: number;
     /**
@@ -2768,17 +2800,18 @@ export type Scaled = {
      */
     sentence: string;
     /**
-     * `scale.note` of the study.
+     * The study's `scale.note`.
      */
     note?: string | null;
 };
 
 /**
- * Samples in buckets. Times are milliseconds since the start of the measured window.
+ * Samples aggregated into buckets. Times are in milliseconds since the start of the measured
+ * window.
  */
 export type Series = {
     /**
-     * Number of the run.
+     * Run number.
      */
     run: number;
     /**
@@ -2790,7 +2823,7 @@ export type Series = {
      */
     to_ms: number;
     /**
-     * Length of a bucket; a multiple of the sampling interval.
+     * Bucket length; a multiple of the sampling interval.
      */
     bucket_ms: number;
     /**
@@ -2801,21 +2834,21 @@ export type Series = {
 };
 
 /**
- * One value per bucket; null without a sample, or if the metric is not available.
+ * One value per bucket; null if there is no sample or the metric is not available.
  */
 export type SeriesColumn = {
     name: SeriesColumnName;
     unit: Unit;
     /**
-     * Minimum of the sampling windows.
+     * Minimum across the sampling windows.
      */
     min: Array<number | null>;
     /**
-     * Counts per second, percentiles of the merged histogram, or time-weighted mean of gauges.
+     * Counts per second, percentiles of the merged histogram, or time-weighted means of gauges.
      */
     mean: Array<number | null>;
     /**
-     * Maximum of the sampling windows.
+     * Maximum across the sampling windows.
      */
     max: Array<number | null>;
 };
@@ -2850,12 +2883,12 @@ export type SeriesColumn = {
 export type SeriesColumnName = 'read_iops' | 'read_bytes_per_second' | 'write_iops' | 'write_bytes_per_second' | 'trim_iops' | 'lat_p50_ns' | 'lat_p99_ns' | 'lat_p999_ns' | 'lat_max_ns' | 'in_flight' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'cached' | 'buffers' | 'dirty' | 'writeback' | 'target_cached' | 'target_dirty' | 'process_user' | 'process_system' | 'host_busy' | 'io_some' | 'io_full';
 
 /**
- * Source of I/Os, derived from the samples.
+ * What served the I/Os, derived from the samples.
  */
 export type ServedBy = 'device' | 'memory';
 
 /**
- * Who is signed in.
+ * Permissions of the caller.
  */
 export type SessionState = {
     /**
@@ -2863,7 +2896,7 @@ export type SessionState = {
      */
     read_only: boolean;
     /**
-     * Whether there is a session to end: false with `--no-auth` and for bearer tokens.
+     * Whether there is a session to sign out of: false with `--no-auth` and for bearer tokens.
      */
     can_sign_out: boolean;
 };
@@ -2871,7 +2904,7 @@ export type SessionState = {
 export type Severity = 'note' | 'warning' | 'serious';
 
 /**
- * A share (0-1) with the bounds of its 99.9 % confidence interval.
+ * A share (0-1) with its 99.9 % confidence interval.
  */
 export type Share = {
     share: number;
@@ -2885,7 +2918,7 @@ export type Share = {
 export type SortOrder = 'asc' | 'desc';
 
 /**
- * A block size and its share of the I/Os.
+ * A block size and its percentage of the I/Os.
  */
 export type SplitEntry = {
     bytes: number;
@@ -2896,12 +2929,12 @@ export type SplitEntry = {
 };
 
 /**
- * Stalls of the worker of a job that was stalled longest. A stall is a time with I/Os in flight in
- * which none of the worker's I/Os completed, longer than `threshold_ms`.
+ * Stalls of the worker that was stalled longest in this job. A stall is a period longer than
+ * `threshold_ms` in which the worker had I/Os in flight and none completed.
  */
 export type Stalls = {
     /**
-     * 1 s, or 10 times the median latency of the job if that is longer.
+     * 1 s, or 10 times the job's median latency if that is longer.
      */
     threshold_ms: number;
     /**
@@ -2919,7 +2952,7 @@ export type Stalls = {
      */
     workers: number;
     /**
-     * The longest stalls in order of time; at most 100.
+     * The longest stalls, in chronological order; at most 100.
      */
     spans: Array<TimeSpan>;
 };
@@ -2927,7 +2960,7 @@ export type Stalls = {
 export type StatusChange = {
     status: RunStatus;
     /**
-     * Milliseconds since 1970 UTC.
+     * Unix time in milliseconds.
      */
     at_ms: number;
     /**
@@ -2943,14 +2976,14 @@ export type StepDefinition = {
     name?: string | null;
     note?: string | null;
     /**
-     * Options from the file and cache groups, applied to all jobs in the step. A job's own options
-     * take precedence.
+     * Options from the file and cache groups that apply to all jobs in the step. A job's own
+     * options take precedence.
      */
     state?: {
         [key: string]: unknown;
     } | null;
     /**
-     * 1 to 64 jobs that start together. `$study` in a file name is replaced by a unique id.
+     * 1 to 64 jobs that start together. `$study` in a file name is replaced by a unique ID.
      */
     jobs: Array<Job>;
     /**
@@ -2960,15 +2993,15 @@ export type StepDefinition = {
 };
 
 /**
- * Plan of a step, based on the state in which earlier steps leave the host.
+ * The plan of a step, based on the state in which earlier steps leave the host.
  */
 export type StepPlan = {
     /**
-     * From 1.
+     * One-based.
      */
     step: number;
     /**
-     * From 1.
+     * One-based.
      */
     repeat: number;
     /**
@@ -2978,21 +3011,21 @@ export type StepPlan = {
     name: string;
     note?: string | null;
     /**
-     * The jobs of the run, with the state, the scaled sizes and the final file names.
+     * The run's jobs, including the state, scaled sizes and final file names.
      */
     jobs: Array<Job>;
     /**
-     * Plan of the run; its problems are in the problems of the study.
+     * The plan of the run. Its problems are listed in the study's problems.
      */
     plan: Plan;
 };
 
 /**
- * Results of the completed repeats of a step.
+ * Results across the completed repeats of a step.
  */
 export type StepStatistics = {
     /**
-     * From 1.
+     * One-based.
      */
     step: number;
     name: string;
@@ -3012,8 +3045,43 @@ export type StepStatistics = {
 };
 
 /**
- * Storage I/O of the runner process (`/proc/self/io`, proc_pid_io(5)), which distinguishes it from
- * the I/O of other processes.
+ * Settings of the request queue are null for a partition, which uses the queue of its disk.
+ */
+export type StorageDevice = {
+    /**
+     * Kernel name, such as `vda1`. It may change on reboot.
+     */
+    name: string;
+    kind: DeviceKind;
+    /**
+     * Whether there is no other device below.
+     */
+    is_physical: boolean;
+    /**
+     * Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if the
+     * device has none.
+     */
+    identity?: string | null;
+    model?: string | null;
+    size_bytes: number;
+    /**
+     * Active I/O scheduler.
+     */
+    scheduler?: string | null;
+    read_ahead_bytes?: number | null;
+    /**
+     * Request queue length.
+     */
+    nr_requests?: number | null;
+    /**
+     * `write back` or `write through`.
+     */
+    write_cache?: string | null;
+};
+
+/**
+ * Storage I/O of the runner process (`/proc/self/io`, proc_pid_io(5)), which separates it from I/O
+ * of other processes.
  */
 export type StorageIo = {
     /**
@@ -3025,18 +3093,19 @@ export type StorageIo = {
      */
     write_bytes: number;
     /**
-     * Dirtied bytes that are never written because the file was truncated or removed.
+     * Dirtied bytes that will never be written, because the file was truncated or removed.
      */
     cancelled_write_bytes: number;
 };
 
 /**
- * What served an I/O, from top to bottom. An I/O counts for the lowest layer that it needed.
+ * What served an I/O, from top to bottom. Each I/O is attributed to the lowest layer that it
+ * needed.
  */
 export type StorageLayer = 'page_cache' | 'lower_cache' | 'unwritten' | 'device' | 'unknown';
 
 /**
- * A study with its steps, without the reports of the runs.
+ * A study with its steps, but without the run reports.
  */
 export type Study = StudySummary & {
     /**
@@ -3044,37 +3113,38 @@ export type Study = StudySummary & {
      */
     about?: string | null;
     /**
-     * What the author of the published results missed, in one sentence.
+     * What the author of the published results overlooked, in one sentence.
      */
     missed_by_author?: string | null;
     published?: Published | null;
     scaled: Scaled;
     continue_on_failure: boolean;
     /**
-     * How often each step runs.
+     * Number of times each step runs.
      */
     repeats: number;
     /**
-     * Determines the order of repeated steps; null in studies that were stored before steps could
-     * be repeated.
+     * Seed for the order of repeated steps; null in studies that were stored before steps could be
+     * repeated.
      */
     order_seed?: number | null;
     /**
-     * Temporary files that could not be removed; retried when the server starts.
+     * Temporary files that could not be removed. The server retries when it starts.
      */
     leftover_files: Array<LeftoverFile>;
     /**
-     * The runs in order.
+     * The runs, in order.
      */
     steps: Array<StudyStep>;
     /**
-     * The results of each step over its completed repeats; steps without any are left out.
+     * Results of each step across its completed repeats. Steps without completed repeats are
+     * omitted.
      */
     results: Array<StepStatistics>;
 };
 
 /**
- * Body of `POST /studies` and `POST /studies/plan`; also the study file format.
+ * Body of `POST /studies` and `POST /studies/plan`. It is also the study file format.
  */
 export type StudyDefinition = {
     /**
@@ -3086,7 +3156,7 @@ export type StudyDefinition = {
      */
     about?: string | null;
     /**
-     * What the author of the published results missed, in one sentence.
+     * What the author of the published results overlooked, in one sentence.
      */
     missed_by_author?: string | null;
     published?: Published | null;
@@ -3096,16 +3166,17 @@ export type StudyDefinition = {
      */
     continue_on_failure?: boolean | null;
     /**
-     * How often each step runs; steps × repeats is at most 256. Default: 1.
+     * Number of times each step runs; steps × repeats is at most 256. Default: 1.
      */
     repeats?: number | null;
     order?: RepeatOrder | null;
     /**
-     * Determines the order of the steps and the random seeds of the jobs. Default: random.
+     * Seed for the order of the steps and for the random seeds of the jobs. Default: random.
      */
     order_seed?: number | null;
     /**
-     * Options that vary: each step runs with every combination of their values, at most 256 in all.
+     * Options to vary. Each step runs with every combination of their values. Limited to 256 runs
+     * in total.
      */
     sweep?: Array<SweepAxis> | null;
     /**
@@ -3133,7 +3204,7 @@ export type StudyDescription = {
      */
     about?: string | null;
     /**
-     * What the author of the published results missed, in one sentence.
+     * What the author of the published results overlooked, in one sentence.
      */
     missed_by_author?: string | null;
     published?: Published | null;
@@ -3152,13 +3223,13 @@ export type StudyList = {
      */
     next_cursor?: string | null;
     /**
-     * Number of studies on all pages.
+     * Number of studies across all pages.
      */
     total: number;
 };
 
 /**
- * Plan of a study, with sizes scaled to the host.
+ * The plan of a study, with sizes scaled to the host.
  */
 export type StudyPlan = StudyDescription & {
     continue_on_failure: boolean;
@@ -3168,19 +3239,19 @@ export type StudyPlan = StudyDescription & {
     file_id: string;
     scaled: Scaled;
     /**
-     * Targets with data that the study would destroy. Each step has a code of its own.
+     * Targets with data that the study would overwrite. Each step has a separate code.
      */
     confirmations?: Array<Confirmation>;
     /**
-     * Determines the order of repeated steps.
+     * Seed for the order of repeated steps.
      */
     order_seed?: number;
     /**
-     * The runs in order. Empty if the study could not be parsed.
+     * The runs, in order. Empty if the study could not be parsed.
      */
     steps: Array<StepPlan>;
     /**
-     * Problems of all steps, with paths such as `steps[2].jobs[0].bs`; empty if the study can
+     * Problems in all steps, with paths such as `steps[2].jobs[0].bs`; empty if the study can
      * start.
      */
     problems: Array<Problem>;
@@ -3194,11 +3265,11 @@ export type StudyStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 
 export type StudyStep = {
     /**
-     * From 1.
+     * One-based.
      */
     step: number;
     /**
-     * From 1. The runs of all steps with the same number are a block.
+     * One-based. The runs of all steps with the same repeat number form a block.
      */
     repeat: number;
     /**
@@ -3209,7 +3280,7 @@ export type StudyStep = {
     note?: string | null;
     run?: RunSummary | null;
     /**
-     * Verdict; null until it is known.
+     * Verdict; null until it is available.
      */
     sentence?: string | null;
     /**
@@ -3223,21 +3294,21 @@ export type StudyStep = {
  */
 export type StudySummary = {
     /**
-     * Unique; not reused.
+     * Unique; never reused.
      */
     number: number;
     name: string;
     status: StudyStatus;
     /**
-     * Milliseconds since 1970 UTC.
+     * Unix time in milliseconds.
      */
     created_at_ms: number;
     /**
-     * When the first run left the queue, in milliseconds since 1970 UTC.
+     * When the first run left the queue, as a Unix time in milliseconds.
      */
     started_at_ms?: number | null;
     /**
-     * When the last run ended, in milliseconds since 1970 UTC.
+     * When the last run ended, as a Unix time in milliseconds.
      */
     finished_at_ms?: number | null;
     steps_total: number;
@@ -3247,7 +3318,7 @@ export type StudySummary = {
      */
     runs: Array<number>;
     /**
-     * First step that did not succeed, with its reason.
+     * The first step that did not succeed, with the reason.
      */
     reason?: string | null;
 };
@@ -3257,7 +3328,7 @@ export type StudySummary = {
  */
 export type SweepAxis = {
     /**
-     * Name of an option, such as `iodepth`.
+     * Option name, such as `iodepth`.
      */
     option: string;
     /**
@@ -3272,13 +3343,13 @@ export type SweepAxis = {
 export type SweepValue = {
     option: string;
     /**
-     * As in the axis, such as `4k`.
+     * As given in the axis, such as `4k`.
      */
     value: string;
 };
 
 /**
- * Flag of open(2) for writes.
+ * Flag passed to open(2) for writes.
  */
 export type SyncMode = 'none' | 'sync' | 'dsync';
 
@@ -3295,7 +3366,7 @@ export type SyncStats = {
 };
 
 /**
- * File or device that a job accesses.
+ * A file or device that a job accesses.
  */
 export type Target = {
     /**
@@ -3308,16 +3379,16 @@ export type Target = {
      */
     length: number;
     /**
-     * The target existed before the run; existing targets are never removed.
+     * Whether the target existed before the run. Existing targets are never removed.
      */
     existed: boolean;
     /**
-     * Bytes that layout writes; 0 without layout. If a file with several regions is extended, only
-     * the first region has a value.
+     * Number of bytes that layout writes; 0 without layout. If a file with several regions is
+     * extended, only the first region has a value.
      */
     layout_bytes: number;
     /**
-     * Start of the bytes that layout writes or allocates; null without layout.
+     * Start offset of the bytes that layout writes or allocates; null without layout.
      */
     layout_offset?: number | null;
     /**
@@ -3326,7 +3397,8 @@ export type Target = {
     filesystem?: string | null;
     /**
      * Kernel name of the underlying block device, such as `vda`; null if there is none. For a
-     * temporary loop device: the device of the file, and the loop device once it is attached.
+     * temporary loop device, it is the device of the backing file, and the loop device once it is
+     * attached.
      */
     device?: string | null;
     /**
@@ -3338,7 +3410,7 @@ export type Target = {
      */
     alignment: number;
     /**
-     * Start of the region in bytes, including the offset of the worker.
+     * Start offset of the region in bytes, including the worker's offset.
      */
     offset: number;
     /**
@@ -3346,7 +3418,7 @@ export type Target = {
      */
     size: number;
     /**
-     * Number of the worker that uses it; null if all workers share it.
+     * Number of the worker that uses the target; null if all workers share it.
      */
     worker?: number | null;
 };
@@ -3358,7 +3430,7 @@ export type TargetKind = 'file' | 'device' | 'loop' | 'null';
  */
 export type TargetOptions = {
     /**
-     * Bytes per worker, over its targets.
+     * Bytes per worker, across its targets.
      */
     size: number;
     /**
@@ -3384,17 +3456,17 @@ export type TargetOptions = {
     create_on_open: boolean;
     unlink: boolean;
     /**
-     * As requested; already applied to the other options.
+     * As requested. It has already been applied to the other options.
      */
     file_state: FileState;
     /**
-     * As requested; already applied to the other options.
+     * As requested. It has already been applied to the other options.
      */
     cache_state: CacheState;
 };
 
 /**
- * A file or device. Regions of several jobs or workers are merged. If a number is null, `absent`
+ * A file or device. The regions of all jobs and workers are merged. If a number is null, `absent`
  * has the reason.
  */
 export type TargetReport = {
@@ -3404,7 +3476,7 @@ export type TargetReport = {
     path: string;
     kind: TargetKind;
     /**
-     * Names of the jobs that use it.
+     * Names of the jobs that use the target.
      */
     jobs: Array<string>;
     /**
@@ -3416,8 +3488,7 @@ export type TargetReport = {
      */
     mount_point?: string | null;
     /**
-     * Options of the mount and of its filesystem (proc_pid_mountinfo(5)); null if `mount_point` is
-     * null.
+     * Mount and filesystem options (proc_pid_mountinfo(5)); null if `mount_point` is null.
      */
     mount_options?: string | null;
     /**
@@ -3425,7 +3496,7 @@ export type TargetReport = {
      */
     device?: string | null;
     /**
-     * Start of the first region in bytes.
+     * Start offset of the first region, in bytes.
      */
     region_offset: number;
     /**
@@ -3447,21 +3518,21 @@ export type TargetReport = {
 };
 
 /**
- * Actual initial state. The jobs have the requested `file_state` and `cache_state`.
+ * Actual initial state. The requested `file_state` and `cache_state` are in the jobs.
  */
 export type TargetState = {
     /**
-     * Existed before the run; always true for a device.
+     * Whether the target existed before the run; always true for a device.
      */
     existed: boolean;
     /**
-     * Share of the region with written data at the start of the measurement (0-1); null if the
-     * filesystem does not report it.
+     * Share of the region that contained written data at the start of the measurement (0-1); null
+     * if the filesystem does not report it.
      */
     written_share?: number | null;
     /**
-     * Share of the region in the page cache at the start of the measurement (0-1); null if
-     * unknown.
+     * Share of the region that was in the page cache at the start of the measurement (0-1); null
+     * if unknown.
      */
     cached_share?: number | null;
 };
@@ -3484,7 +3555,7 @@ export type TimeSpan = {
  */
 export type TimingOptions = {
     /**
-     * Null if the size ends the measurement.
+     * Null if the measurement is limited by size.
      */
     runtime_ms?: number | null;
     time_based: boolean;
@@ -3509,14 +3580,14 @@ export type TimingOptions = {
     rate_iops: PerDirectionOptionU64;
     rate_process: RateProcess;
     /**
-     * Pause in µs after `thinktime_blocks` I/Os.
+     * Pause after every `thinktime_blocks` I/Os, in µs.
      */
     thinktime_us: number;
     thinktime_blocks: number;
 };
 
 /**
- * A change between device and memory in a direction.
+ * A change between device and memory in one direction.
  */
 export type Transition = {
     /**
@@ -3534,7 +3605,7 @@ export type Transition = {
 export type Unfinished = {
     ios: number;
     /**
-     * Time since the submission of the oldest one; 0 without I/Os.
+     * Time since the oldest of them was submitted; 0 without I/Os.
      */
     oldest_ns: number;
 };
@@ -3542,35 +3613,36 @@ export type Unfinished = {
 export type Unit = '1' | '1/s' | 'bytes' | 'bytes/s' | 'ns' | 'ms' | '%';
 
 /**
- * Verdict of one direction.
+ * Verdict for one direction.
  */
 export type Verdict = {
     class: VerdictClass;
     sentence: string;
     /**
-     * Shares of the I/Os by the layer that served them ([`StorageLayer`]); they add up to 1. Empty
-     * if unknown. Runs recorded before the I/Os were sampled have shares of the bytes, including
-     * `filesystem` and `no_device`.
+     * Shares of the I/Os by the layer that served them ([`StorageLayer`]). They add up to 1. Empty
+     * if unknown. Runs recorded before I/Os were sampled have shares of the bytes instead,
+     * including `filesystem` and `no_device`.
      */
     shares: {
         [key: string]: number;
     };
     /**
-     * Shares of the bytes; absent if unknown, and for runs recorded before the I/Os were sampled.
+     * Shares of the bytes; absent if unknown, and in runs recorded before I/Os were sampled.
      */
     byte_shares?: {
         [key: string]: number;
     };
     /**
-     * What else happened on the way; absent if nothing did. A modifier never changes a share.
+     * What else changed the I/Os on their way; absent if nothing did. A modifier never changes a
+     * share.
      */
     modifiers?: Array<Modifier>;
     /**
-     * Error bound of each share of the I/Os (0-1).
+     * Error bound of each I/O share (0-1).
      */
     uncertainty: number;
     /**
-     * First change from the device to memory, in ms since the start of the run; null if there was
+     * First change from device to memory, in ms since the start of the run; null if there was
      * none.
      */
     transition_ms?: number | null;
@@ -3597,7 +3669,7 @@ export type Verdicts = {
 };
 
 /**
- * Checksum of the written blocks.
+ * Checksum of written blocks.
  */
 export type VerifyMethod = 'none' | 'crc32c';
 
@@ -3611,48 +3683,48 @@ export type VerifyOptions = {
      */
     interval: number;
     /**
-     * The blocks are read back after the measurement.
+     * Whether the blocks are read back after the measurement.
      */
     reads_back: boolean;
     /**
-     * Nothing is written; the blocks of an earlier run are checked.
+     * Whether nothing is written and the blocks of an earlier run are checked.
      */
     only: boolean;
     /**
-     * Reading back ends at the first bad block.
+     * Whether reading back stops at the first bad block.
      */
     fatal: boolean;
 };
 
 /**
- * Result of the verification of a job.
+ * Verification result of a job.
  */
 export type VerifyReport = {
     /**
-     * Blocks that were read back.
+     * Number of blocks that were read back.
      */
     checked_blocks: number;
     checked_bytes: number;
     /**
-     * Bytes that were still in the page cache when they were read back, so that the device was
-     * not read; null with direct I/O and if it could not be measured.
+     * Bytes that were still in the page cache when they were read back, so that they were not read
+     * from the device; null with direct I/O, and if they could not be counted.
      */
     cached_bytes?: number | null;
     /**
-     * Blocks whose contents are unknown, because a write had not completed when the run ended.
+     * Blocks with unknown contents, because a write had not completed when the run ended.
      */
     skipped_blocks: number;
     duration_ms: number;
     /**
-     * Checked blocks that do not hold the data of their last write.
+     * Checked blocks whose data does not match their last write.
      */
     bad_blocks: number;
     /**
-     * The bad blocks with the lowest offsets; limited to the first 100.
+     * The bad blocks with the lowest offsets; at most 100.
      */
     failures: Array<BadBlock>;
     /**
-     * Why the blocks were not read back, or not all of them.
+     * Why some or all blocks were not read back.
      */
     not_run?: string | null;
 };
@@ -3671,11 +3743,11 @@ export type WorkloadSummary = {
      */
     target: string;
     /**
-     * Kernel name of the block device of the first target.
+     * Kernel name of the first target's block device.
      */
     device?: string | null;
     /**
-     * Such as `randread`.
+     * For example, `randread`.
      */
     rw: string;
     /**
@@ -3697,7 +3769,7 @@ export type WorkloadSummary = {
 };
 
 /**
- * Writeback of the host in the measured window, by all processes (`/proc/vmstat`).
+ * Host writeback in the measured window, by all processes (`/proc/vmstat`).
  */
 export type Writeback = {
     /**
@@ -3717,7 +3789,7 @@ export type Writeback = {
      */
     written_bytes: number;
     /**
-     * Time for which writers of this run were throttled, summed over its threads (tracepoint
+     * How long this run's writers were throttled, summed over its threads (tracepoint
      * writeback:balance_dirty_pages); null without `request_sizes=1`.
      */
     throttled_ms?: number | null;
@@ -3746,7 +3818,7 @@ export type CompareRunsData = {
          */
         runs?: string;
         /**
-         * Number of a run of the baseline group, or its letter. Default: the first group.
+         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -3771,7 +3843,7 @@ export type CompareRunsErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -3791,7 +3863,7 @@ export type CompareRunsErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -3813,7 +3885,7 @@ export type CompareCsvData = {
          */
         runs?: string;
         /**
-         * Number of a run of the baseline group, or its letter. Default: the first group.
+         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -3838,7 +3910,7 @@ export type CompareCsvErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -3858,7 +3930,7 @@ export type CompareCsvErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -3883,7 +3955,7 @@ export type CompareHtmlData = {
          */
         runs?: string;
         /**
-         * Number of a run of the baseline group, or its letter. Default: the first group.
+         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -3908,7 +3980,7 @@ export type CompareHtmlErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -3928,7 +4000,7 @@ export type CompareHtmlErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -3953,7 +4025,7 @@ export type CompareMarkdownData = {
          */
         runs?: string;
         /**
-         * Number of a run of the baseline group, or its letter. Default: the first group.
+         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -3978,7 +4050,7 @@ export type CompareMarkdownErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -3998,7 +4070,7 @@ export type CompareMarkdownErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4036,7 +4108,7 @@ export type DifferenceFlameErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4056,7 +4128,7 @@ export type DifferenceFlameErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4085,7 +4157,7 @@ export type StreamRunsErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4109,7 +4181,7 @@ export type StreamRunsErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4129,7 +4201,7 @@ export type ListExperimentsErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4149,7 +4221,7 @@ export type ListExperimentsErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4180,7 +4252,7 @@ export type ListHostsErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4200,7 +4272,7 @@ export type ListHostsErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4233,7 +4305,7 @@ export type GetHostErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4253,7 +4325,7 @@ export type GetHostErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4286,7 +4358,7 @@ export type ListDevicesErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4306,7 +4378,7 @@ export type ListDevicesErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4345,7 +4417,7 @@ export type CreateLoginLinkErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4365,7 +4437,7 @@ export type CreateLoginLinkErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4391,7 +4463,7 @@ export type GetMetricsErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4411,7 +4483,7 @@ export type GetMetricsErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4437,7 +4509,7 @@ export type ListOptionsErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4457,7 +4529,7 @@ export type ListOptionsErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4483,7 +4555,7 @@ export type PlanRunErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4503,7 +4575,7 @@ export type PlanRunErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4541,7 +4613,7 @@ export type ListRunsData = {
     query?: {
         /**
          * Text in name, target, tags or notes, and `key:value` terms: rw, status, tag, host, mode,
-         * verdict, name, device, study. `-term` excludes.
+         * verdict, name, device, study. `-term` excludes matching runs.
          */
         q?: string;
         /**
@@ -4555,7 +4627,7 @@ export type ListRunsData = {
          */
         limit?: number;
         /**
-         * `next_cursor` of the previous page.
+         * `next_cursor` from the previous page.
          */
         cursor?: string;
         /**
@@ -4576,7 +4648,7 @@ export type ListRunsErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4596,7 +4668,7 @@ export type ListRunsErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4628,7 +4700,7 @@ export type CreateRunErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4652,7 +4724,7 @@ export type CreateRunErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4680,7 +4752,7 @@ export type DeleteRunErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4700,7 +4772,7 @@ export type DeleteRunErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4731,7 +4803,7 @@ export type GetRunErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4751,7 +4823,7 @@ export type GetRunErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4768,7 +4840,7 @@ export type PatchRunData = {
     body: RunPatch;
     headers?: {
         /**
-         * `etag` of the run, in quotes. Without it, the last change wins.
+         * `etag` of the run, in quotes. Without this header, the last change wins.
          */
         'If-Match'?: string | null;
     };
@@ -4785,7 +4857,7 @@ export type PatchRunErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4809,7 +4881,7 @@ export type PatchRunErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4837,7 +4909,7 @@ export type CancelRunErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4857,7 +4929,7 @@ export type CancelRunErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4887,7 +4959,7 @@ export type ExportRunErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4907,7 +4979,7 @@ export type ExportRunErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -4943,7 +5015,7 @@ export type RunFlameErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -4963,7 +5035,7 @@ export type RunFlameErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -5000,7 +5072,7 @@ export type RerunRunErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -5024,7 +5096,7 @@ export type RerunRunErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -5044,11 +5116,11 @@ export type GetSeriesData = {
     };
     query?: {
         /**
-         * Start; negative during the ramp. Default: 0.
+         * Start time; negative during the ramp. Default: 0.
          */
         from_ms?: number;
         /**
-         * End. Default: the last sample.
+         * End time. Default: the last sample.
          */
         to_ms?: number;
         /**
@@ -5065,7 +5137,7 @@ export type GetSeriesErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -5085,7 +5157,7 @@ export type GetSeriesErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -5105,12 +5177,12 @@ export type StreamRunData = {
     };
     query?: {
         /**
-         * Number of the first event. Default: 0.
+         * Sequence number of the first event. Default: 0.
          */
         since?: number;
         /**
-         * Epoch of the events that the client has. If that of the run is higher, the response starts
-         * with the first event of the new epoch at the latest.
+         * Epoch of the client's events. If the run's epoch is higher, the response starts no later
+         * than the first event of the new epoch.
          */
         epoch?: number;
     };
@@ -5123,7 +5195,7 @@ export type StreamRunErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -5147,7 +5219,7 @@ export type StreamRunErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -5176,7 +5248,7 @@ export type GetSessionErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -5196,7 +5268,7 @@ export type GetSessionErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -5218,7 +5290,7 @@ export type ListStudiesData = {
          */
         limit?: number;
         /**
-         * `next_cursor` of the previous page.
+         * `next_cursor` from the previous page.
          */
         cursor?: number;
     };
@@ -5231,7 +5303,7 @@ export type ListStudiesErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -5251,7 +5323,7 @@ export type ListStudiesErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -5283,7 +5355,7 @@ export type CreateStudyErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -5307,7 +5379,7 @@ export type CreateStudyErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -5333,7 +5405,7 @@ export type PlanStudyErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -5353,7 +5425,7 @@ export type PlanStudyErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -5381,7 +5453,7 @@ export type GetStudyErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -5401,7 +5473,7 @@ export type GetStudyErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };
@@ -5429,7 +5501,7 @@ export type CancelStudyErrors = {
      */
     401: ProblemDetails;
     /**
-     * `Host` or `Origin` not allowed
+     * `Host` or `Origin` header not allowed
      */
     403: ProblemDetails;
     /**
@@ -5449,7 +5521,7 @@ export type CancelStudyErrors = {
      */
     503: ProblemDetails;
     /**
-     * The disk of the database is full
+     * The disk that holds the database is full
      */
     507: ProblemDetails;
 };

@@ -60,7 +60,7 @@ export const compareRunsOptions = (options?: Options<CompareRunsData>) => queryO
 export const compareCsvQueryKey = (options?: Options<CompareCsvData>) => createQueryKey('compareCsv', options);
 
 /**
- * Export a comparison as CSV, a row per metric and group
+ * Export a comparison as CSV, one row per metric and group
  */
 export const compareCsvOptions = (options?: Options<CompareCsvData>) => queryOptions<CompareCsvResponse, CompareCsvError, CompareCsvResponse, ReturnType<typeof compareCsvQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -78,7 +78,7 @@ export const compareCsvOptions = (options?: Options<CompareCsvData>) => queryOpt
 export const compareHtmlQueryKey = (options?: Options<CompareHtmlData>) => createQueryKey('compareHtml', options);
 
 /**
- * Export a comparison as one HTML file that opens offline
+ * Export a comparison as a self-contained HTML file
  */
 export const compareHtmlOptions = (options?: Options<CompareHtmlData>) => queryOptions<CompareHtmlResponse, CompareHtmlError, CompareHtmlResponse, ReturnType<typeof compareHtmlQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -134,8 +134,8 @@ export const streamRunsQueryKey = (options?: Options<StreamRunsData>) => createQ
 /**
  * Stream status changes of all runs
  *
- * Connect before listing runs. Close code 1013 means that messages were dropped: connect and list
- * again.
+ * Connect before listing runs. Close code 1013 means that messages were dropped: reconnect and
+ * list the runs again.
  */
 export const streamRunsOptions = (options?: Options<StreamRunsData>) => queryOptions<unknown, StreamRunsError, unknown, ReturnType<typeof streamRunsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -214,7 +214,7 @@ export const getHostOptions = (options: Options<GetHostData>) => queryOptions<Ge
 export const listDevicesQueryKey = (options: Options<ListDevicesData>) => createQueryKey('listDevices', options);
 
 /**
- * List the block devices of a host, their users, and whether runs may read or write them
+ * List a host's block devices, their users, and whether runs may read from or write to them
  *
  * Results are up to 30 seconds old, or older while a run is active.
  */
@@ -234,7 +234,7 @@ export const listDevicesOptions = (options: Options<ListDevicesData>) => queryOp
 export const livezQueryKey = (options?: Options<LivezData>) => createQueryKey('livez', options);
 
 /**
- * Get whether the server answers
+ * Check that the server responds
  */
 export const livezOptions = (options?: Options<LivezData>) => queryOptions<LivezResponse, DefaultError, LivezResponse, ReturnType<typeof livezQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -308,9 +308,9 @@ export const planRunOptions = (options: Options<PlanRunData>) => queryOptions<Pl
 export const readyzQueryKey = (options?: Options<ReadyzData>) => createQueryKey('readyz', options);
 
 /**
- * Get whether runs can start
+ * Check whether runs can start
  *
- * The database can be written, and the runner program exists.
+ * They can if the database is writable and the runner program exists.
  */
 export const readyzOptions = (options?: Options<ReadyzData>) => queryOptions<ReadyzResponse, ReadyzError, ReadyzResponse, ReturnType<typeof readyzQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -476,8 +476,8 @@ export const streamRunQueryKey = (options: Options<StreamRunData>) => createQuer
 /**
  * Stream the events of a run until it ends
  *
- * Sends stored events from `since` on, then live events: as a WebSocket, which is closed with code
- * 1000 after the last event, or, without an upgrade request, as NDJSON.
+ * Sends stored events starting at `since`, then live events. A WebSocket is closed with code 1000
+ * after the last event. Without an upgrade request, the events are sent as NDJSON.
  */
 export const streamRunOptions = (options: Options<StreamRunData>) => queryOptions<StreamRunResponse, StreamRunError, StreamRunResponse, ReturnType<typeof streamRunQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -495,7 +495,7 @@ export const streamRunOptions = (options: Options<StreamRunData>) => queryOption
 export const getSessionQueryKey = (options?: Options<GetSessionData>) => createQueryKey('getSession', options);
 
 /**
- * Get what the caller may do
+ * Get the caller's permissions
  */
 export const getSessionOptions = (options?: Options<GetSessionData>) => queryOptions<GetSessionResponse, GetSessionError, GetSessionResponse, ReturnType<typeof getSessionQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -560,7 +560,7 @@ export const planStudyQueryKey = (options: Options<PlanStudyData>) => createQuer
 /**
  * Plan a study without starting it
  *
- * Each step is planned for the state that the previous steps leave behind.
+ * Each step is planned for the state in which the previous steps leave the targets.
  */
 export const planStudyOptions = (options: Options<PlanStudyData>) => queryOptions<PlanStudyResponse, PlanStudyError, PlanStudyResponse, ReturnType<typeof planStudyQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
