@@ -1,4 +1,5 @@
-//! The phases of a run up to its report: layout, guard, page cache, ramp and measurement, flush.
+//! The phases of a run up to its report: layout, guard, page cache preparation, ramp, measurement
+//! and flush.
 
 use crate::{
     load::{verify::written_blocks::WrittenBlocks, worker::task::WorkerError},
@@ -44,7 +45,7 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
     let mut observers = accept(run, &mut host);
     lay_out(run)?;
     if run.targets.attach_loops(&mut run.plan.jobs)? {
-        // The names of the loop devices were unknown before.
+        // Loop device names are only known now.
         observers = accept(run, &mut host);
     }
     let open = run.in_phase(Phase::Guard, |run| {
@@ -80,7 +81,7 @@ fn accept(run: &mut RunContext, host: &mut HostFacts) -> Observers {
     observers
 }
 
-/// Kernel names of the devices under all targets.
+/// Kernel names of the devices under the targets.
 fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
     let targets = jobs.iter().flat_map(|job| &job.targets);
     let devices: BTreeSet<String> = targets.filter_map(|target| target.device.clone()).collect();
@@ -148,7 +149,8 @@ fn run_workers(
     Ok((report, written))
 }
 
-/// Looks at the targets although their storage does not respond, for example to FIEMAP.
+/// Observes the targets with a timeout, because their storage does not respond (for example to
+/// FIEMAP).
 fn observe_hung(targets: TargetObservers, stop: StopSignal) -> Observation {
     let finished = within(HUNG_TIMEOUT, "observe", move || targets.finish(&stop));
     finished.unwrap_or_else(|| {

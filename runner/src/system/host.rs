@@ -1,5 +1,5 @@
-//! The host: block devices, mounts, kernel and their facts. A value that is not available is null,
-//! with the reason in `absent`.
+//! The host: block devices, mounts, the kernel, and facts about them. A value that is not available
+//! is null, with the reason in `absent`.
 
 pub(crate) mod block_device;
 pub(crate) mod cachestat;

@@ -1,4 +1,4 @@
-//! Results in JSON: of `leadline-runner run --json`, of studies, and of runs on a server.
+//! JSON results from `leadline-runner run --json`, studies, and runs on a server.
 
 use leadline_compare::group::{Block, ComparedRun};
 use leadline_protocol::{
@@ -12,7 +12,7 @@ use leadline_protocol::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The interval does not affect results.
+/// A placeholder: the interval does not affect results.
 const UNKNOWN_SAMPLE_MS: u32 = 100;
 
 pub(crate) struct StoredResult {
@@ -45,29 +45,29 @@ impl StoredResult {
     }
 }
 
-/// The results of a document; `step`: only those of this step of a study.
+/// The results in a document. With `step`, only the results of that study step.
 ///
 /// # Errors
-/// Why it is not a result.
+/// Returns why the document is not a result.
 pub(crate) fn results(
     name: &str,
     mut document: Value,
     step: Option<u64>,
 ) -> Result<Vec<StoredResult>, String> {
     if let Some(Value::Array(steps)) = document.get_mut("steps").map(Value::take) {
-        return steps_of_study(name, steps, step);
+        return study_steps(name, steps, step);
     }
     Ok(vec![result(name, document)?])
 }
 
-fn steps_of_study(
+fn study_steps(
     name: &str,
     steps: Vec<Value>,
     step: Option<u64>,
 ) -> Result<Vec<StoredResult>, String> {
     let number = |document: &Value| document["step"].as_u64();
     if step.is_none() && steps.iter().any(|document| number(document) > Some(1)) {
-        return Err("this study has several steps; append #1 for the first one.".into());
+        return Err("this study has several steps; append #1 to select the first.".into());
     }
     let selected = steps
         .into_iter()
@@ -84,14 +84,14 @@ fn steps_of_study(
 }
 
 fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
-    // On a server, `jobs` is the number of jobs.
+    // In results from a server, `jobs` is the number of jobs.
     let jobs = ["resolved", "jobs"]
         .into_iter()
         .find(|field| document[field].is_array());
     let report: Option<Report> = take(&mut document, "report")?;
     let number = document["number"].as_u64();
     if jobs.is_none() && report.is_none() && number.is_none() {
-        return Err("this is not the result of a run.".into());
+        return Err("this is not a run result.".into());
     }
     let resolved: Option<Vec<ResolvedJob>> = match jobs {
         Some(field) => take(&mut document, field)?,
@@ -126,7 +126,7 @@ fn take<T: DeserializeOwned>(document: &mut Value, field: &str) -> Result<Option
     serde_json::from_value(value).map_err(|error| format!("{field} is invalid: {error}."))
 }
 
-/// The block of a run of a study on a server.
+/// The block of a run that belongs to a study on a server.
 fn block(document: &Value) -> Option<Block> {
     Some(Block {
         study: document["study"].as_u64()?,
@@ -134,7 +134,7 @@ fn block(document: &Value) -> Option<Block> {
     })
 }
 
-/// The status that the server gives to a run with this report.
+/// The status that the server would assign to a run with this report.
 fn status_of(report: Option<&Report>) -> RunStatus {
     match report {
         Some(report) if report.ended_by == EndedBy::Signal => RunStatus::Cancelled,

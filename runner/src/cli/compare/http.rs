@@ -1,22 +1,22 @@
-//! Results on a server.
+//! Fetches results from a server.
 
 use serde_json::Value;
 use std::{env, time::Duration};
 
 const TOKEN_VARIABLE: &str = "LEADLINE_TOKEN";
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// A result with all latency buckets has less than 1 MB.
+/// A result with all latency buckets is smaller than 1 MB.
 const MAX_BYTES: u64 = 64 << 20;
 
 pub(crate) fn is_address(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
-/// The run at `http://HOST/runs/12`, or the runs of a step of `http://HOST/studies/3`.
+/// Fetches the run at `http://HOST/runs/12`, or the runs of a step of `http://HOST/studies/3`.
 pub(crate) fn documents(address: &str, step: Option<u64>) -> Result<Vec<(String, Value)>, String> {
     let (server, kind, number) = split(address).ok_or_else(|| {
         format!(
-            "{address} is not the address of a run or study, such as http://127.0.0.1:7070/runs/12."
+            "{address} is not the URL of a run or study, such as http://127.0.0.1:7070/runs/12."
         )
     })?;
     if kind == "runs" {
@@ -26,7 +26,7 @@ pub(crate) fn documents(address: &str, step: Option<u64>) -> Result<Vec<(String,
     let steps = study["steps"].as_array().cloned().unwrap_or_default();
     if step.is_none() && steps.iter().any(|entry| entry["step"].as_u64() > Some(1)) {
         return Err(format!(
-            "{address} has several steps; append #1 for the first one."
+            "{address} has several steps; append #1 to select the first."
         ));
     }
     let selected = steps
@@ -38,7 +38,8 @@ pub(crate) fn documents(address: &str, step: Option<u64>) -> Result<Vec<(String,
         .collect()
 }
 
-/// Server, `runs` or `studies`, and number. Addresses of pages and of the API are accepted.
+/// Splits a URL into the server, `runs` or `studies`, and the number. Accepts URLs of pages and of
+/// the API.
 fn split(address: &str) -> Option<(&str, &str, u64)> {
     let (rest, number) = address.trim_end_matches('/').rsplit_once('/')?;
     let number = number.parse().ok()?;
@@ -77,7 +78,7 @@ mod tests {
     use super::split;
 
     #[test]
-    fn addresses_of_pages_and_of_the_api() {
+    fn page_and_api_urls_are_accepted() {
         for (address, expected) in [
             ("http://h:7070/runs/12", Some(("http://h:7070", "runs", 12))),
             (

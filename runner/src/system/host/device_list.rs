@@ -1,4 +1,4 @@
-//! The device list for users: properties of each device, what uses it, and what the guard permits.
+//! The device list for users: each device's properties, its users, and what the guard permits.
 
 use crate::system::{
     guard::{Guard, Purpose, permissions::Permissions},
@@ -29,7 +29,8 @@ pub fn device_list(permissions: &Permissions) -> DeviceList {
     }
 }
 
-/// A partition is shown with its disk: the kernel may keep partitions of a detached loop device.
+/// A partition is shown only if its disk is shown, because the kernel may keep partitions of a
+/// detached loop device.
 pub(crate) fn is_shown(host: &Inventory, block: &BlockDevice) -> bool {
     let disk = match &block.disk {
         Some(disk) => host.blocks.get(disk),
@@ -46,7 +47,7 @@ fn is_disk_shown(block: &BlockDevice) -> bool {
     may_be_empty || block.size_bytes > 0
 }
 
-/// Sorts by the number of lower devices, which is greater for a device than for its parents.
+/// Sorts by the number of lower devices, which is larger for a device than for its parents.
 pub(crate) fn parents_first(host: &Inventory) -> Vec<&BlockDevice> {
     let mut blocks: Vec<&BlockDevice> = host.blocks.values().collect();
     blocks.sort_by_cached_key(|block| host.lower_devices(&block.name).len());

@@ -154,7 +154,7 @@ fn hypervisor() -> Option<String> {
     })
 }
 
-/// Set by the kernel on Xen only.
+/// The kernel sets this only on Xen.
 #[cfg(not(target_arch = "x86_64"))]
 fn hypervisor() -> Option<String> {
     attribute("/sys/hypervisor/type")
