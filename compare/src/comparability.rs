@@ -147,7 +147,10 @@ fn sentence(settings: &[&Difference], host: &[&Difference], findings: &[&Differe
         return format!("Different settings: {}.{note}", list(settings));
     }
     if !host.is_empty() {
-        return format!("Same test, but the host changed: {}.", list(host));
+        return format!(
+            "Same test, but the host or its storage differs: {}.",
+            list(host)
+        );
     }
     if !findings.is_empty() {
         let codes: Vec<&str> = findings

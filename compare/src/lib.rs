@@ -9,6 +9,7 @@ pub mod export;
 pub mod fingerprint;
 pub mod group;
 pub mod group_statistics;
+mod host_settings;
 mod layers;
 mod metrics;
 mod results;
@@ -34,10 +35,11 @@ pub const MAX_RUNS: usize = 50;
 /// There is no such group.
 pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Assessment {
     let settings = settings::compare_settings(groups);
-    let host = settings::compare_hosts(groups);
+    let host = host_settings::compare_hosts(groups);
     let results = results::compare_results(groups);
-    let comparability =
+    let mut comparability =
         comparability::assess(groups, &settings.different, &host.different, &results);
+    comparability.reasons.extend(host.unknown_facts());
     let metrics =
         metrics::compare_metrics(groups, baseline, threshold_percent, comparability.level);
     let groups: Vec<ComparedGroup> = groups.iter().map(compared).collect();
@@ -50,7 +52,7 @@ pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Ass
         metrics,
         setting_differences: settings.different,
         equal_settings: settings.equal,
-        host_differences: host.different,
+        host_differences: [host.different, host.unknown].concat(),
         equal_host_facts: host.equal,
         result_differences: results,
     }

@@ -41,23 +41,16 @@ const HARMFUL_SETTINGS: &[&str] = &[
     "request_sizes",
     "scramble_buffers",
     HELD_DATA,
-    "targets.device",
-    "targets.filesystem",
-    "targets.identity",
     "targets.length",
     "verify",
     "zero_buffers",
 ];
 
-/// Host facts that do not affect results.
-const HARMLESS_HOST_FACTS: &[&str] = &["memlock_bytes", "runner"];
+/// Target properties that depend on the host. The same job can run on several hosts.
+const HOST_SETTINGS: &[&str] = &["targets.device", "targets.filesystem", "targets.identity"];
 
 /// Name of the setting computed by [`held_data`].
 pub(crate) const HELD_DATA: &str = "targets.held_data";
-
-/// `absent` only repeats which values are missing; the dirty thresholds depend on free memory
-/// (`vm.dirty_ratio`).
-const IGNORED_HOST_FACTS: [&str; 3] = ["absent", "dirty_background_bytes", "dirty_bytes"];
 
 pub(crate) struct Differences {
     pub different: Vec<Difference>,
@@ -80,11 +73,6 @@ pub(crate) fn compare_settings(groups: &[Group]) -> Differences {
         .different
         .retain(|difference| !(has_repeats && base_name(&difference.name) == "randseed"));
     differences
-}
-
-pub(crate) fn compare_hosts(groups: &[Group]) -> Differences {
-    let facts = all_runs(groups).map(host_facts);
-    compare_facts(facts.collect(), |name| !HARMLESS_HOST_FACTS.contains(&name))
 }
 
 /// Whether the setting may differ between repeats of a test.
@@ -134,6 +122,7 @@ pub(crate) fn settings(run: &ComparedRun, jobs: usize) -> Facts {
         };
         add_object(&prefix, &object(job), &mut facts);
     }
+    facts.retain(|name, _| !HOST_SETTINGS.contains(&base_name(name)));
     facts
 }
 
@@ -155,26 +144,14 @@ fn held_data(run: &ComparedRun) -> Option<String> {
     (!held.is_empty()).then(|| held.join(" "))
 }
 
-pub(crate) fn host_facts(run: &ComparedRun) -> Facts {
-    let mut facts = Facts::new();
-    if let Some(host) = run.host {
-        let mut host = object(host);
-        for name in IGNORED_HOST_FACTS {
-            host.remove(name);
-        }
-        add_object("", &host, &mut facts);
-    }
-    facts
-}
-
-fn object(value: &impl Serialize) -> Map<String, Value> {
+pub(crate) fn object(value: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(value) {
         Ok(Value::Object(object)) => object,
         _ => Map::new(),
     }
 }
 
-fn add_object(prefix: &str, object: &Map<String, Value>, facts: &mut Facts) {
+pub(crate) fn add_object(prefix: &str, object: &Map<String, Value>, facts: &mut Facts) {
     for (name, value) in object {
         let name = format!("{prefix}{name}");
         match value {

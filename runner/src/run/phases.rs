@@ -20,7 +20,7 @@ use crate::{
     },
     system::{
         clock::{MILLISECOND_NS, wall_ms},
-        host::facts::host_facts,
+        host::{facts::host_facts, target_storage::target_storage},
         probes::thermal::throttles,
         target::{
             cancellable::{HUNG_TIMEOUT, within},
@@ -41,12 +41,12 @@ use std::collections::BTreeSet;
 const LAYOUT_SEED: u64 = 0x1EAD_11E0;
 
 pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunError> {
-    let host = host_facts();
-    let mut observers = accept(run, &host);
+    let mut host = host_facts();
+    let mut observers = accept(run, &mut host);
     lay_out(run)?;
     if run.targets.attach_loops(&mut run.plan.jobs)? {
         // Loop device names are only known now.
-        observers = accept(run, &host);
+        observers = accept(run, &mut host);
     }
     let open = run.in_phase(Phase::Guard, |run| {
         Ok(OpenTargets::open(run.targets, &run.plan.jobs)?)
@@ -62,9 +62,10 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
     Ok((report, host))
 }
 
-/// Opens the counters of the known devices and emits `accepted`.
-fn accept(run: &mut RunContext, host: &HostFacts) -> Observers {
+/// Opens the counters of the known devices, reads their settings and emits `accepted`.
+fn accept(run: &mut RunContext, host: &mut HostFacts) -> Observers {
     let jobs = &run.plan.jobs;
+    host.storage = Some(target_storage(jobs));
     let devices = devices(jobs);
     let observers = Observers::new(jobs, &devices, &run.cgroup);
     let accepted = Accepted {

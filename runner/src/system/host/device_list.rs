@@ -6,7 +6,8 @@ use crate::system::{
         block_device::BlockDevice,
         identity::{identity, links, model, serial},
         inventory::Inventory,
-        kernel::{attribute, read_flag, value},
+        kernel::{read_flag, value},
+        queue_settings::QueueSettings,
         resolved_path::ResolvedPath,
         signature::signatures,
     },
@@ -57,6 +58,7 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
     let host = &guard.host;
     let path = block.path();
     let queue = block.queue();
+    let settings = QueueSettings::read(block);
     let mounts: Vec<Mount> = (host.mounts_of(block).into_iter())
         .map(|mount| Mount {
             point: mount.point.clone(),
@@ -84,13 +86,12 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
         rotational: read_flag(queue.join("rotational")),
         removable: read_flag(block.dir.join("removable")),
         read_only: block.read_only,
-        scheduler: attribute(queue.join("scheduler")).map(|text| active_scheduler(&text).into()),
+        scheduler: settings.scheduler,
         logical_block_bytes: value(queue.join("logical_block_size")),
         physical_block_bytes: value(queue.join("physical_block_size")),
-        write_cache: attribute(queue.join("write_cache")),
-        read_ahead_bytes: value(queue.join("read_ahead_kb"))
-            .map(|kib: u64| kib.saturating_mul(1024)),
-        nr_requests: value(queue.join("nr_requests")),
+        write_cache: settings.write_cache,
+        read_ahead_bytes: settings.read_ahead_bytes,
+        nr_requests: settings.nr_requests,
         filesystem,
         mounts,
         backing_file: block.backing.as_ref().map(|backing| backing.path.clone()),
@@ -100,15 +101,6 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
         parents: parents.iter().map(|parent| parent.name.clone()).collect(),
         path,
     }
-}
-
-/// `none [mq-deadline] kyber` gives `mq-deadline`. There are no brackets if only one scheduler is
-/// available.
-pub(crate) fn active_scheduler(text: &str) -> &str {
-    let inside = text
-        .split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'));
-    inside.map_or(text, |(name, _)| name)
 }
 
 fn access(guard: &Guard, found: &ResolvedPath, purpose: Purpose) -> Access {
@@ -136,16 +128,5 @@ mod tests {
                 && at("dm-0") < at("dm-1")
                 && at("sdc") < at("md0")
         );
-    }
-
-    #[test]
-    fn active_scheduler_is_in_brackets() {
-        for (text, want) in [
-            ("none [mq-deadline] kyber bfq", "mq-deadline"),
-            ("[none] mq-deadline", "none"),
-            ("none", "none"),
-        ] {
-            assert_eq!(active_scheduler(text), want);
-        }
     }
 }

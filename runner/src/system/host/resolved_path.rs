@@ -136,6 +136,14 @@ fn path_kind(metadata: &Metadata) -> PathKind {
     }
 }
 
+/// The path itself, or the deepest existing directory above it.
+pub(crate) fn deepest_existing(path: &Path) -> &Path {
+    let mut ancestors = path.ancestors();
+    ancestors
+        .find(|path| path.exists())
+        .unwrap_or(Path::new("/"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,7 +16,7 @@ use crate::{
             ioctl::LOOP_CONTROL,
             kernel::{Kernel, value},
             meminfo, ownership,
-            resolved_path::ResolvedPath,
+            resolved_path::{ResolvedPath, deepest_existing},
         },
         target::cancellable::within,
     },
@@ -231,14 +231,6 @@ fn file_facts(host: &Inventory, found: &ResolvedPath, mut facts: PathFacts) -> P
         facts.direct_alignment = alignment_in(existing, block_bytes);
     }
     facts
-}
-
-/// The path itself, or the deepest existing directory above it.
-fn deepest_existing(path: &Path) -> &Path {
-    let mut ancestors = path.ancestors();
-    ancestors
-        .find(|path| path.exists())
-        .unwrap_or(Path::new("/"))
 }
 
 fn can_poll(block: &BlockDevice) -> bool {

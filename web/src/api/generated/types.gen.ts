@@ -67,6 +67,9 @@ export type Assessment = {
      * Number of settings that are equal in all runs.
      */
     equal_settings: number;
+    /**
+     * A value that a run did not record is `unknown`.
+     */
     host_differences: Array<Difference>;
     /**
      * Number of host facts that are equal in all runs.
@@ -253,7 +256,7 @@ export type Comparability = {
     level: ComparabilityLevel;
     sentence: string;
     /**
-     * Why groups are not comparable, and why runs are excluded.
+     * Why groups are not comparable, why runs are excluded, and which facts were not compared.
      */
     reasons: Array<string>;
     rerun?: Rerun | null;
@@ -1110,9 +1113,17 @@ export type HostFacts = {
      */
     clocksource?: string | null;
     /**
-     * CPU frequency governor of CPU 0, such as `performance`.
+     * CPU frequency governors, each once, such as `performance` or `performance powersave`.
      */
     governor?: string | null;
+    /**
+     * Kernel's state of each CPU vulnerability that affects the host, such as `spectre_v2`:
+     * `Mitigation: Retpolines` (Documentation/ABI/testing/sysfs-devices-system-cpu). Null for runs
+     * recorded before it was introduced.
+     */
+    vulnerabilities?: {
+        [key: string]: string;
+    } | null;
     /**
      * Why io_uring is not available; null if it is.
      */
@@ -1133,6 +1144,7 @@ export type HostFacts = {
      * Hypervisor or container, such as `kvm`; null on bare metal or if unknown.
      */
     virtualization?: string | null;
+    storage?: HostStorage | null;
     /**
      * Runner version.
      */
@@ -1143,6 +1155,17 @@ export type HostFacts = {
     absent: {
         [key: string]: string;
     };
+};
+
+export type HostStorage = {
+    /**
+     * Mounts of the target files, and of the backing files of loop devices.
+     */
+    mounts: Array<Mount>;
+    /**
+     * The block devices of the targets and all devices below them, each once.
+     */
+    devices: Array<StorageDevice>;
 };
 
 /**
@@ -3019,6 +3042,41 @@ export type StepStatistics = {
      * All directions.
      */
     lat_p99_ns: GroupStatistics;
+};
+
+/**
+ * Settings of the request queue are null for a partition, which uses the queue of its disk.
+ */
+export type StorageDevice = {
+    /**
+     * Kernel name, such as `vda1`. It may change on reboot.
+     */
+    name: string;
+    kind: DeviceKind;
+    /**
+     * Whether there is no other device below.
+     */
+    is_physical: boolean;
+    /**
+     * Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if the
+     * device has none.
+     */
+    identity?: string | null;
+    model?: string | null;
+    size_bytes: number;
+    /**
+     * Active I/O scheduler.
+     */
+    scheduler?: string | null;
+    read_ahead_bytes?: number | null;
+    /**
+     * Request queue length.
+     */
+    nr_requests?: number | null;
+    /**
+     * `write back` or `write through`.
+     */
+    write_cache?: string | null;
 };
 
 /**
