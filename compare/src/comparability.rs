@@ -124,7 +124,10 @@ fn sentence_of(
         return format!("Different settings: {}.{note}", list(scope, settings));
     }
     if !host.is_empty() {
-        return format!("Same test, but the host changed: {}.", list(scope, host));
+        return format!(
+            "Same test, but the host or its storage differs: {}.",
+            list(scope, host)
+        );
     }
     if !findings.is_empty() {
         let codes = findings

@@ -2,15 +2,17 @@
 
 use crate::{
     group::ComparedRun,
-    settings::{Facts, host_facts, is_ignored, settings},
+    host_settings::identifying_facts,
+    settings::{Facts, is_ignored, settings},
 };
 use sha2::{Digest, Sha256};
 
 /// Number of hexadecimal digits, so that collisions are improbable in any run history.
 const DIGITS: usize = 16;
 
-/// Target properties that depend on the host. The same job can run on several hosts.
-const HOST_SETTINGS: &[&str] = &["targets.device", "targets.filesystem", "targets.identity"];
+/// Version of the facts in a fingerprint. Increase it if stored runs would get other fingerprints:
+/// the server then computes them again.
+pub const VERSION: u32 = 1;
 
 /// Fingerprint of the resolved workload without names, paths, seeds and devices; `None` without
 /// resolved jobs.
@@ -18,30 +20,18 @@ pub fn job(run: &ComparedRun) -> Option<String> {
     (!run.resolved.is_empty()).then(|| digest(&job_facts(run)))
 }
 
-/// Fingerprint of the hardware, kernel, filesystem and device; `None` without host facts.
+/// Fingerprint of the hardware, kernel, and the storage below the targets; `None` without host
+/// facts.
 pub fn host(run: &ComparedRun) -> Option<String> {
     run.host?;
-    let mut facts = host_facts(run);
-    // A new runner version does not make it a different host.
-    facts.remove("runner");
-    let targets = settings(run, run.resolved.len());
-    facts.extend(
-        targets
-            .into_iter()
-            .filter(|(name, _)| is_host_setting(name)),
-    );
-    Some(digest(&facts))
+    Some(digest(&identifying_facts(run)))
 }
 
 /// The settings that define a test.
 pub(crate) fn job_facts(run: &ComparedRun) -> Facts {
     let mut facts = settings(run, run.resolved.len());
-    facts.retain(|name, _| !is_ignored(name) && !is_host_setting(name));
+    facts.retain(|name, _| !is_ignored(name));
     facts
-}
-
-fn is_host_setting(name: &str) -> bool {
-    HOST_SETTINGS.iter().any(|setting| name.ends_with(setting))
 }
 
 fn digest(facts: &Facts) -> String {

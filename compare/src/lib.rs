@@ -10,6 +10,7 @@ mod fact_names;
 pub mod fingerprint;
 pub mod group;
 pub mod group_statistics;
+mod host_settings;
 mod layers;
 mod metrics;
 mod obstacles;
@@ -41,10 +42,11 @@ pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Ass
     let obstacles = obstacles::obstacles(groups, baseline);
     let scope = Scope::new(groups, &obstacles, baseline);
     let settings = settings::compare_settings(&scope);
-    let host = settings::compare_hosts(&scope);
+    let host = host_settings::compare_hosts(&scope);
     let results = results::compare_results(&scope);
-    let comparability =
+    let mut comparability =
         comparability::assess(&scope, &settings.different, &host.different, &results);
+    comparability.reasons.extend(host.unknown_facts());
     let metrics = metrics::compare_metrics(groups, baseline, threshold_percent, &obstacles);
     let groups: Vec<ComparedGroup> = groups
         .iter()
@@ -60,7 +62,7 @@ pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Ass
         metrics,
         setting_differences: settings.different,
         equal_settings: settings.equal,
-        host_differences: host.different,
+        host_differences: [host.different, host.unknown].concat(),
         equal_host_facts: host.equal,
         result_differences: results,
     }

@@ -4,7 +4,8 @@ use crate::{
     fact_names::fact_name,
     fingerprint::job_facts,
     group::{ComparedRun, Group},
-    settings::{self, Facts},
+    host_settings::identifying_facts,
+    settings::Facts,
     value_text::with_unit,
 };
 use leadline_protocol::report::Report;
@@ -37,24 +38,42 @@ fn of_group(group: &Group) -> Option<String> {
             _ => format!("{label} has no run with a complete result."),
         });
     }
-    if let Some(setting) = mixed(group, job_facts) {
+    if let Some(setting) = mixed_test(group) {
         return Some(format!(
             "{label} mixes different tests: the runs differ in {setting}."
         ));
     }
-    mixed(group, settings::host_identity)
+    mixed_host(group)
         .map(|fact| format!("{label} mixes different hosts or devices: the runs differ in {fact}."))
 }
 
+fn mixed_test(group: &Group) -> Option<String> {
+    mixed(group, job_facts, |first, other| first != other)
+}
+
+/// A fact that a run did not record is unknown, which is no difference.
+fn mixed_host(group: &Group) -> Option<String> {
+    mixed(group, identifying_facts, |first, other| {
+        first
+            .zip(other)
+            .is_some_and(|(first, other)| first != other)
+    })
+}
+
+type Fact<'a> = Option<&'a Option<String>>;
+
 /// Returns a fact that differs between the runs of a group, with two of its values.
-fn mixed(group: &Group, facts: fn(&ComparedRun) -> Facts) -> Option<String> {
+fn mixed(
+    group: &Group,
+    facts: fn(&ComparedRun) -> Facts,
+    is_different: fn(Fact, Fact) -> bool,
+) -> Option<String> {
     let mut runs = group.included();
     let first = facts(runs.next()?);
     runs.find_map(|run| {
         let other = facts(run);
-        let names = first.keys().chain(other.keys());
-        let mut different = names.filter(|name| first.get(*name) != other.get(*name));
-        let name = different.next()?;
+        let mut names = first.keys().chain(other.keys());
+        let name = names.find(|name| is_different(first.get(*name), other.get(*name)))?;
         let text = |value: Option<&Option<String>>| match value {
             Some(Some(value)) => with_unit(name, value),
             _ => "none".into(),

@@ -65,14 +65,16 @@ impl<'g, 'a> Scope<'g, 'a> {
         groups.into_iter().filter(has_runs).collect()
     }
 
+    /// Whether each run is included in the statistics.
+    pub(crate) fn is_included(&self) -> Vec<bool> {
+        self.groups.iter().flat_map(Group::is_included).collect()
+    }
+
     /// The values of a fact, one per run; `None` for runs that are not included in the statistics.
     pub(crate) fn values<T>(&self, value: impl Fn(&ComparedRun) -> Option<T>) -> Vec<Option<T>> {
-        let mut values = Vec::new();
-        for group in self.groups {
-            let runs = group.runs.iter().zip(group.is_included());
-            values.extend(runs.map(|(run, included)| value(run).filter(|_| included)));
-        }
-        values
+        let runs = all_runs(self.groups).zip(self.is_included());
+        runs.map(|(run, included)| value(run).filter(|_| included))
+            .collect()
     }
 
     /// Whether the compared runs have different values.
@@ -84,13 +86,11 @@ impl<'g, 'a> Scope<'g, 'a> {
         compared.any(|value| value != first)
     }
 
-    pub(crate) fn of_compared<'v, T>(
-        &'v self,
-        values: &'v [Option<T>],
-    ) -> impl Iterator<Item = &'v Option<T>> {
-        let values = values.iter().zip(&self.is_compared);
-        values
+    /// The items of the compared runs; `items` has one per run.
+    pub(crate) fn of_compared<'v, T>(&'v self, items: &'v [T]) -> impl Iterator<Item = &'v T> {
+        let items = items.iter().zip(&self.is_compared);
+        items
             .filter(|(_, is_compared)| **is_compared)
-            .map(|(value, _)| value)
+            .map(|(item, _)| item)
     }
 }

@@ -1,7 +1,7 @@
 //! Differences between the settings and host facts of runs. Works on their JSON form, which
 //! automatically includes new options.
 
-use crate::{fingerprint::job_facts, group::ComparedRun, scope::Scope, value_text::value_text};
+use crate::{group::ComparedRun, scope::Scope, value_text::value_text};
 use leadline_protocol::compare::Difference;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -38,23 +38,16 @@ const HARMFUL_SETTINGS: &[&str] = &[
     "request_sizes",
     "scramble_buffers",
     HELD_DATA,
-    "targets.device",
-    "targets.filesystem",
-    "targets.identity",
     "targets.length",
     "verify",
     "zero_buffers",
 ];
 
-/// Host facts that do not affect results.
-const HARMLESS_HOST_FACTS: &[&str] = &["memlock_bytes", "runner"];
+/// Target properties that depend on the host. The same job can run on several hosts.
+const HOST_SETTINGS: &[&str] = &["targets.device", "targets.filesystem", "targets.identity"];
 
 /// Name of the setting computed by [`held_data`].
 pub(crate) const HELD_DATA: &str = "targets.held_data";
-
-/// `absent` only repeats which values are missing; the dirty thresholds depend on free memory
-/// (`vm.dirty_ratio`).
-const IGNORED_HOST_FACTS: [&str; 3] = ["absent", "dirty_background_bytes", "dirty_bytes"];
 
 pub(crate) struct Differences {
     pub different: Vec<Difference>,
@@ -75,28 +68,6 @@ pub(crate) fn compare_settings(scope: &Scope) -> Differences {
         .different
         .retain(|difference| !(has_repeats && base_name(&difference.name) == "randseed"));
     differences
-}
-
-pub(crate) fn compare_hosts(scope: &Scope) -> Differences {
-    compare_facts(scope, host_facts, |name| {
-        !HARMLESS_HOST_FACTS.contains(&name)
-    })
-}
-
-/// Facts that are equal in all runs on the same host and device.
-pub(crate) fn host_identity(run: &ComparedRun) -> Facts {
-    let test = job_facts(run);
-    let mut facts = settings(run, run.resolved.len());
-    facts.retain(|name, _| !is_ignored(name) && !test.contains_key(name));
-    facts.extend(host_facts(run));
-    facts.retain(|name, _| !HARMLESS_HOST_FACTS.contains(&name.as_str()));
-    for device in facts.values_mut().flatten() {
-        // The number of a loop device is assigned at random.
-        if device.starts_with("loop") {
-            *device = "loop".into();
-        }
-    }
-    facts
 }
 
 /// Whether the setting may differ between repeats of a test.
@@ -152,6 +123,7 @@ pub(crate) fn settings(run: &ComparedRun, jobs: usize) -> Facts {
         };
         add_object(&prefix, &object(job), &mut facts);
     }
+    facts.retain(|name, _| !HOST_SETTINGS.contains(&base_name(name)));
     facts
 }
 
@@ -173,26 +145,14 @@ pub(crate) fn held_data(run: &ComparedRun) -> Option<String> {
     (!held.is_empty()).then(|| held.join(" "))
 }
 
-pub(crate) fn host_facts(run: &ComparedRun) -> Facts {
-    let mut facts = Facts::new();
-    if let Some(host) = run.host {
-        let mut host = object(host);
-        for name in IGNORED_HOST_FACTS {
-            host.remove(name);
-        }
-        add_object("", &host, &mut facts);
-    }
-    facts
-}
-
-fn object(value: &impl Serialize) -> Map<String, Value> {
+pub(crate) fn object(value: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(value) {
         Ok(Value::Object(object)) => object,
         _ => Map::new(),
     }
 }
 
-fn add_object(prefix: &str, object: &Map<String, Value>, facts: &mut Facts) {
+pub(crate) fn add_object(prefix: &str, object: &Map<String, Value>, facts: &mut Facts) {
     for (name, value) in object {
         let name = format!("{prefix}{name}");
         match value {

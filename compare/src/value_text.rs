@@ -14,7 +14,9 @@ const BYTES: &[&str] = &[
     "offset",
     "offset_increment",
     "rate",
+    "read_ahead_bytes",
     "size",
+    "size_bytes",
 ];
 
 /// Returns `None` for null.

@@ -61,6 +61,7 @@ pub struct Assessment {
     pub setting_differences: Vec<Difference>,
     /// Number of settings that are equal in all runs.
     pub equal_settings: u64,
+    /// A value that a run did not record is `unknown`.
     pub host_differences: Vec<Difference>,
     /// Number of host facts that are equal in all runs.
     pub equal_host_facts: u64,
@@ -219,7 +220,7 @@ named_enum! {
 pub struct Comparability {
     pub level: ComparabilityLevel,
     pub sentence: String,
-    /// Why groups are not comparable, and why runs are excluded.
+    /// Why groups are not comparable, why runs are excluded, and which facts were not compared.
     pub reasons: Vec<String>,
     /// A rerun whose result would be comparable; null if none is known.
     pub rerun: Option<Rerun>,

@@ -1,6 +1,8 @@
 //! Facts about a host.
 
-use crate::doctor::Doctor;
+pub mod storage;
+
+use crate::{doctor::Doctor, host::storage::HostStorage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -22,8 +24,13 @@ pub struct HostFacts {
     pub memory_bytes: Option<u64>,
     /// Kernel clock source, such as `tsc`.
     pub clocksource: Option<String>,
-    /// CPU frequency governor of CPU 0, such as `performance`.
+    /// CPU frequency governors, each once, such as `performance` or `performance powersave`.
     pub governor: Option<String>,
+    /// Kernel's state of each CPU vulnerability that affects the host, such as `spectre_v2`:
+    /// `Mitigation: Retpolines` (Documentation/ABI/testing/sysfs-devices-system-cpu). Null for runs
+    /// recorded before it was introduced.
+    #[serde(default)]
+    pub vulnerabilities: Option<BTreeMap<String, String>>,
     /// Why io_uring is not available; null if it is.
     pub io_uring_unavailable: Option<String>,
     /// Locked memory limit in bytes; null if unlimited.
@@ -34,6 +41,10 @@ pub struct HostFacts {
     pub dirty_bytes: Option<u64>,
     /// Hypervisor or container, such as `kvm`; null on bare metal or if unknown.
     pub virtualization: Option<String>,
+    /// Storage below the targets; null without a run, and for runs recorded before it was
+    /// introduced.
+    #[serde(default)]
+    pub storage: Option<HostStorage>,
     /// Runner version.
     pub runner: String,
     /// Facts that are missing, with the reason.

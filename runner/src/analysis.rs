@@ -19,7 +19,7 @@ use leadline_protocol::{
     report::Report, verdict::Verdicts,
 };
 
-/// The verdicts and findings of a finished run. `jobs`: in the order of the report.
+/// The verdicts and findings of a finished run. `jobs` must be in report order.
 pub(crate) fn analyze(
     report: &Report,
     jobs: &[ResolvedJob],

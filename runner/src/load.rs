@@ -1,7 +1,7 @@
-//! Load generation: which I/Os a worker issues (`pattern`), when (`rate`), with what data (`data`),
-//! through which engine (`engine`), and the loop that submits, completes and counts them
-//! (`measure`). `worker` is the thread that runs the loop. `verify` records and checks written blocks.
-//! `pattern`, `rate`, `data` and `verify` are pure.
+//! Load generation: which I/Os a worker issues (`pattern`), when it issues them (`rate`), what data
+//! it writes (`data`), which engine it uses (`engine`), and the loop that submits, completes and
+//! counts I/Os (`measure`). `worker` is the thread that runs the loop. `verify` records and checks
+//! written blocks. `pattern`, `rate`, `data` and `verify` are pure.
 
 pub(crate) mod data;
 pub(crate) mod engine;

@@ -1,8 +1,8 @@
-//! Plan of a run: resolves all defaults of its jobs against the facts of a host, and reports all
-//! problems with remedies. Accesses the host only through `HostView`.
+//! Plans a run: resolves all job defaults against facts about the host, and reports all problems
+//! with remedies. Accesses the host only through `HostView`.
 //!
-//! Each job passes through `states`, `job_request` and `resolved_job`; checks of the whole run
-//! follow.
+//! Each job passes through `states`, `job_request` and `resolved_job`, followed by checks of the
+//! whole run.
 
 pub(crate) mod alignment;
 pub(crate) mod block_sizes;
@@ -50,7 +50,7 @@ pub fn resolve(run: &RunSpec, host: &dyn HostView) -> Plan {
     resolve_after(&ProjectedFiles::default(), run, host)
 }
 
-/// Plans a run that starts after earlier steps of a study left `files` on the host.
+/// Plans a run of a study whose earlier steps left `files` on the host.
 pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn HostView) -> Plan {
     let mut issues = Issues::default();
     let mut indexed_jobs = resolve_jobs(files, run, host, &mut issues);
@@ -114,12 +114,12 @@ fn check_workers(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     {
         issues.begin_job(*index, &job.name);
         let detail = format!("The run has {workers} workers in total.");
-        let remedy = format!("Use at most {MAX_WORKERS} workers in all jobs.");
+        let remedy = format!("Use at most {MAX_WORKERS} workers across all jobs.");
         issues.invalid("out_of_range", "numjobs", detail, remedy);
     }
 }
 
-/// Rejects devices other than those that were selected when the run was requested: device names can
+/// Rejects devices other than those selected when the run was requested, because device names can
 /// change while a run is queued.
 fn check_devices(selected: &[String], jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     if selected.is_empty() {

@@ -57,7 +57,7 @@ pub fn plan_study(spec: &StudySpec, permissions: &Permissions) -> StudyPlan {
     study::resolve(spec, &View::new(permissions))
 }
 
-/// Runs the jobs. Returns the exit code.
+/// Runs the jobs and returns the exit code.
 pub fn run(
     spec: &RunSpec,
     permissions: &Permissions,
@@ -102,8 +102,8 @@ fn enter_cgroup(plan: &Plan) -> Result<RunCgroup, String> {
     }
 }
 
-/// Every worker opens each file, and the observers open it once more. The soft limit is often
-/// 1,024.
+/// Raises the soft limit on open files, which is often 1,024: every worker opens each file, and the
+/// observers open it once more.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {
@@ -114,7 +114,7 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
-/// Results stay valid if files cannot be removed.
+/// Reported as a finding, because results stay valid if files cannot be removed.
 fn clean_up_failed(problem: Problem) -> Finding {
     Finding {
         code: problem.code,

@@ -1,4 +1,4 @@
-//! Access to the kernel: host facts, device tree, guard, targets, storage layers, probes, buffers,
+//! Kernel access: host facts, device tree, guard, targets, storage layers, probes, buffers and
 //! clock.
 
 pub(crate) mod buffers;

@@ -273,7 +273,7 @@ fn sources_that_are_not_results_are_reported_by_name() {
     for (name, expected) in [
         ("missing.json", "cannot be read"),
         ("text.json", "is not valid JSON"),
-        ("other.json", "this is not the result of a run"),
+        ("other.json", "this is not a run result"),
         ("empty", "contains no results"),
     ] {
         let output = compare(&path(name), &path(name), &[]);

@@ -35,6 +35,18 @@ fn raw(changes: Value) -> Value {
 
 const BLOCKS: u64 = 16 * 256;
 
+/// The loop device of the run, on the mounted loop device of the test, on the host's storage.
+fn check_storage(storage: &Value, mount_point: &Path) {
+    let kind = |index: usize| &storage["devices"][index]["kind"];
+    assert_eq!((kind(0), kind(1)), (&json!("loop"), &json!("loop")));
+    let mount = &storage["mounts"][0];
+    assert_eq!(mount["point"], mount_point.to_str().unwrap());
+    assert_eq!(mount["filesystem"], "ext4");
+    assert!(mount["options"].as_str().unwrap().starts_with("rw"));
+    let settings = &storage["devices"][0];
+    assert!(settings["read_ahead_bytes"].is_u64() && settings["scheduler"].is_string());
+}
+
 #[test]
 fn loop_device_is_raw_and_detached_at_the_end() {
     let Some(disk) = Disk::ext4() else { return };
@@ -53,6 +65,7 @@ fn loop_device_is_raw_and_detached_at_the_end() {
                 && device["name"] == target["device"],
             "{device}"
         );
+        check_storage(&done["host"]["storage"], &disk.at);
         let direction = rw.trim_start_matches("rand");
         let count = |what: &str| device[format!("{direction}_{what}")].as_u64().unwrap();
         assert_eq!(

@@ -29,8 +29,9 @@ test('from the first visit to a comparison', async ({ signedIn: page, server }) 
   await page.getByRole('checkbox', { name: 'Select run 2' }).check();
   await page.keyboard.press('c');
   await expect(page).toHaveURL(/\/compare\?runs=1,2&baseline=1/);
-  await expect(page.getByText('Different tests', { exact: true })).toBeVisible();
-  // Different tests get no note about noise.
+  await expect(
+    page.getByText(/^Served by different layers: #1 was served by the device/),
+  ).toBeVisible();
   await expect(page.getByText(/may be noise/)).toHaveCount(0);
   await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
   await expect(

@@ -42,10 +42,10 @@ impl DirectionAnalysis {
 
 pub(crate) struct Context<'a> {
     pub report: &'a Report,
-    /// In the order of the report.
+    /// In report order.
     pub jobs: &'a [ResolvedJob],
     pub host: &'a HostFacts,
-    /// Directions with I/O.
+    /// The directions that had I/O.
     pub directions: Vec<DirectionAnalysis>,
 }
 

@@ -1,4 +1,4 @@
-//! Shares of I/Os with confidence intervals, from a sample. Performs no I/O.
+//! Estimates shares of I/Os from a sample, with confidence intervals. Performs no I/O.
 
 #[cfg(test)]
 mod tests;
@@ -11,7 +11,7 @@ use leadline_protocol::{
 /// Quantile of the normal distribution for a two-sided interval of 99.9 %.
 const Z: f64 = 3.29;
 
-/// Numbers of I/Os and bytes that the samples of one worker stand for, by layer.
+/// Number of I/Os and bytes represented by one worker's samples, by layer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LayerCounts {
     pub samples: u64,
@@ -47,7 +47,7 @@ impl LayerCounts {
     }
 }
 
-/// Without samples.
+/// The estimate without samples.
 pub(crate) fn unknown() -> LayerEstimate {
     let layers = StorageLayer::TOP_DOWN.map(|layer| {
         let is_unknown = layer == StorageLayer::Unknown;
@@ -91,8 +91,8 @@ pub(crate) struct PartEstimate {
     pub estimate: LayerEstimate,
 }
 
-/// The estimate for several workers or jobs together; `None` without estimates. Their errors are
-/// independent.
+/// Combines the estimates of several workers or jobs, whose errors are independent. `None` if there
+/// are no estimates.
 pub(crate) fn merged(parts: impl Iterator<Item = PartEstimate>) -> Option<LayerEstimate> {
     let parts: Vec<_> = parts.collect();
     if parts.is_empty() {

@@ -1,5 +1,5 @@
-//! Facts that change the meaning of the result and are known only after the run. Findings that are
-//! known before the run are in `plan::findings`.
+//! Findings that affect how a result is interpreted and that are known only after the run. Findings
+//! that are known before the run are in `plan::findings`.
 
 mod cache_state;
 mod coordinated_omission;
@@ -18,7 +18,7 @@ use leadline_protocol::finding::Finding;
 
 type Check = fn(&Context) -> Option<Finding>;
 
-/// Checks of the whole run; those in `from_verdict` apply to each direction.
+/// Checks that apply to the whole run; those in `from_verdict` apply to each direction.
 const CHECKS: &[Check] = &[
     errors::io_errors,
     verify::bad_blocks,
@@ -49,7 +49,7 @@ const CHECKS: &[Check] = &[
     host::thermal_throttling,
 ];
 
-/// Checks of a run with `verify_only`.
+/// Checks that apply to a run with `verify_only`.
 const UNMEASURED_CHECKS: &[Check] = &[
     verify::bad_blocks,
     verify::unverified,

@@ -1,6 +1,6 @@
-//! The depth gauge: I/Os and bytes that were issued, passed the page cache, and reached the
-//! physical devices. Live samples and reports use the same function; only a report has verdicts,
-//! which identify zeros returned by the filesystem and the origin of device writes.
+//! The depth gauge: I/Os and bytes that were issued, that got past the page cache, and that reached
+//! the physical devices. Live samples and reports use the same function. Only a report has
+//! verdicts, which identify zeros returned by the filesystem and the origin of device writes.
 
 mod counters;
 mod flows;
@@ -33,8 +33,8 @@ pub(crate) fn report_gauge(
     gauges(&counters, IoModes::of(jobs), verdicts)
 }
 
-/// The gauge of a sample, over all directions. For a live gauge, pass the sum of the samples of its
-/// phase.
+/// The gauge of a sample, across all directions. For a live gauge, pass the sum of all samples of
+/// the phase.
 pub(crate) fn sample_gauge(sample: &Sample, jobs: &[ResolvedJob]) -> Gauge {
     let counters = GaugeCounters::from_sample(sample);
     gauges(&counters, IoModes::of(jobs), &Verdicts::default()).total
@@ -99,8 +99,8 @@ fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> Gaug
     }
 }
 
-/// The verdict of writes if its class separates the bytes of the run from those of the filesystem
-/// and of other programs. Writes of any other class all count as the run's own.
+/// The write verdict, if its class separates the run's bytes from those of the filesystem and of
+/// other programs. In any other class, all device writes are attributed to the run.
 fn attributed_writes<'a>(counters: &GaugeCounters, verdicts: &'a Verdicts) -> Option<&'a Verdict> {
     let verdict = verdicts.write.as_ref()?;
     let is_attributed = has_foreign_io(verdict)
@@ -153,7 +153,8 @@ fn null_gauge(flows: &Flows) -> Gauge {
     }
 }
 
-/// Foreign I/O above the noise floor, or any amount that a verdict separated from the run's writes.
+/// Foreign I/O above the noise floor, or any foreign writes that a verdict separated from the run's
+/// writes.
 fn foreign(flows: &Flows) -> Option<ForeignIo> {
     let LayerFlow { ios, bytes } = flows.foreign;
     let source = flows.foreign_writes.unwrap_or(ForeignSource::OtherPrograms);
@@ -161,7 +162,7 @@ fn foreign(flows: &Flows) -> Option<ForeignIo> {
     is_shown.then_some(ForeignIo { ios, bytes, source })
 }
 
-/// The layer that served the most bytes; the lower one if two are equal.
+/// The layer that served the most bytes; the lower layer in case of a tie.
 fn served_by(flows: &Flows) -> Layer {
     let issued = flows.issued.bytes;
     let Some(past_cache) = flows.past_cache.map(|flow| flow.bytes.min(issued)) else {

@@ -1,5 +1,5 @@
-//! Synthetic reports for the tests of verdicts and findings in the submodules. Some numbers are
-//! those of the published experiments.
+//! Synthetic reports for the verdict and finding tests in the submodules. Some numbers come from
+//! the published experiments.
 
 mod classes;
 mod document;
@@ -47,7 +47,8 @@ fn stats(ios: u64, bytes: u64) -> DirectionStats {
     }
 }
 
-/// Exact shares of the I/Os, by layer; the bytes have the same shares. Other layers have none.
+/// Exact shares of the I/Os by layer; the bytes have the same shares. Layers that are not listed
+/// have a share of 0.
 fn exact(shares: &[(StorageLayer, f64)]) -> LayerEstimate {
     let each: Vec<_> = shares
         .iter()
@@ -56,7 +57,8 @@ fn exact(shares: &[(StorageLayer, f64)]) -> LayerEstimate {
     sampled(&each)
 }
 
-/// Shares of the I/Os with intervals, by layer. Other layers have exactly none.
+/// Shares of the I/Os by layer, with intervals. Layers that are not listed have a share of
+/// exactly 0.
 fn sampled(shares: &[(StorageLayer, Share)]) -> LayerEstimate {
     let layers = StorageLayer::TOP_DOWN.map(|layer| {
         let given = shares.iter().find(|(name, _)| *name == layer);
@@ -96,7 +98,7 @@ fn job_report(read: DirectionStats, write: DirectionStats, layers: JobLayers) ->
     }
 }
 
-/// A job on a file on vda, without sampled I/Os.
+/// A job with a file on vda, without sampled I/Os.
 fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCounts>) -> Report {
     let physical = |counts| PhysicalDeviceReport {
         name: "vda".into(),
@@ -145,7 +147,7 @@ fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCoun
     }
 }
 
-/// Bytes that the kernel charged to the control group of the run, by device.
+/// Sets the bytes that the kernel charged to the run's control group, by device.
 fn charge(report: &mut Report, reads: bool, devices: &[(&str, u64)]) {
     let device = |(name, bytes): &(&str, u64)| CgroupDevice {
         device: (*name).into(),
@@ -210,10 +212,10 @@ fn target() -> TargetReport {
     }
 }
 
-/// Issued I/Os of `kib` KiB, and I/Os and KiB counted by the device in the same direction, without
-/// foreign I/O. Every I/O was looked up: as many as the device has bytes for were served by it. The
-/// other reads came from the page cache, or from extents without data if they are direct; the other
-/// writes are dirty.
+/// A run with issued I/Os of `kib` KiB, and I/Os and KiB counted by the device in the same
+/// direction, without foreign I/O. Every I/O was looked up. The device served as many I/Os as its
+/// bytes account for. All other reads came from the page cache or, with direct I/O, from extents
+/// without data; all other writes are dirty.
 fn one_direction(
     rw: &str,
     direct: bool,
@@ -268,7 +270,7 @@ fn story(reads: bool, direct: bool, issued: u64, moved: u64) -> LayerEstimate {
     exact(&[(StorageLayer::Device, device), (other, 1.0 - device)])
 }
 
-/// Statistics of reads and writes, of which one direction has I/O.
+/// Read and write statistics with I/O in only one direction.
 fn in_direction(reads: bool, stats: DirectionStats) -> (DirectionStats, DirectionStats) {
     if reads {
         (stats, DirectionStats::default())
@@ -277,7 +279,7 @@ fn in_direction(reads: bool, stats: DirectionStats) -> (DirectionStats, Directio
     }
 }
 
-/// Replaces the layers of the sampled I/Os of the only job.
+/// Replaces the layers of the only job's sampled I/Os.
 fn with_layers(
     run: (Report, Vec<ResolvedJob>),
     estimate: LayerEstimate,
@@ -308,13 +310,13 @@ fn without_layers(run: (Report, Vec<ResolvedJob>)) -> (Report, Vec<ResolvedJob>)
     })
 }
 
-/// The kinds of the modifiers, in the order of the verdict.
+/// The modifier kinds, in verdict order.
 fn kinds(verdict: &Verdict) -> Vec<ModifierKind> {
     let kind = |modifier: &leadline_protocol::verdict::Modifier| modifier.kind;
     verdict.modifiers.iter().map(kind).collect()
 }
 
-/// `text`: part of the sentence.
+/// `text`: a substring of the sentence.
 fn check(
     name: &str,
     run: &(Report, Vec<ResolvedJob>),
@@ -365,7 +367,7 @@ fn with(
     run
 }
 
-/// Replaces fields of the job.
+/// Replaces fields of the run's jobs.
 fn with_job(run: (Report, Vec<ResolvedJob>), fields: Value) -> (Report, Vec<ResolvedJob>) {
     let mut job = serde_json::to_value(&run.1[0]).unwrap();
     fields

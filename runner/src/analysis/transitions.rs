@@ -1,6 +1,6 @@
-//! Transitions of a direction from device to memory and back, detected sample by sample from issued
-//! bytes and bytes moved by storage. A change must persist, because readahead and writeback are
-//! bursty.
+//! Detects transitions of a direction from device to memory and back, sample by sample, from issued
+//! bytes and bytes transferred by storage. A change must persist, because readahead and writeback
+//! are bursty.
 
 use leadline_protocol::{
     evidence::transition::{Direction, ServedBy, Transition},
@@ -13,13 +13,13 @@ const DEVICE_SHARE: f64 = 0.5;
 const MEMORY_SHARE: f64 = 0.05;
 /// Samples with fewer I/Os are ignored.
 const MIN_IOS: u64 = 8;
-/// How long a change of reads must persist, in ms: longer than a burst of readahead.
+/// How long a change in reads must persist, in ms: longer than a readahead burst.
 const MIN_READ_MS: f64 = 300.0;
-/// How long a change of writes must persist, in ms: longer than a burst of writeback.
+/// How long a change in writes must persist, in ms: longer than a writeback burst.
 const MIN_WRITE_MS: f64 = 1000.0;
 /// Sample windows can be slightly shorter than the sampling interval.
 const INTERVAL_TOLERANCE_MS: f64 = 20.0;
-/// Further transitions are dropped.
+/// Maximum number of transitions recorded.
 const MAX_TRANSITIONS: usize = 32;
 
 /// One direction in one sample.
@@ -33,7 +33,8 @@ struct DirectionSample {
 }
 
 impl DirectionSample {
-    /// `None` with too few I/Os, without counters, or if the share is between the thresholds.
+    /// `None` if there are too few I/Os, if counters are missing, or if the share is between the
+    /// thresholds.
     fn served_by(self) -> Option<ServedBy> {
         let share = self.moved_bytes? as f64 / self.issued_bytes.max(1) as f64;
         if self.ios < MIN_IOS {
@@ -56,7 +57,8 @@ struct DirectionState {
 }
 
 impl DirectionState {
-    /// Returns the previous and the current layer and the time of the change, once it is confirmed.
+    /// Once a change is confirmed, returns the previous layer, the current layer, and the time of
+    /// the change.
     fn push(&mut self, sample: DirectionSample, min_ms: f64) -> Option<(ServedBy, ServedBy, f64)> {
         let served_by = sample.served_by();
         let Some(current) = served_by.filter(|current| self.confirmed != Some(*current)) else {
@@ -68,7 +70,7 @@ impl DirectionState {
             _ => sample.begin_ms,
         };
         self.candidate = Some((current, since_ms));
-        // The first layer need not persist: the change may follow the first sample.
+        // The first layer does not need to persist, because the change may follow the first sample.
         let persisted_ms = sample.end_ms - since_ms;
         if self.confirmed.is_some() && persisted_ms < min_ms - INTERVAL_TOLERANCE_MS {
             return None;
@@ -86,7 +88,7 @@ pub(crate) struct TransitionDetector {
 }
 
 impl TransitionDetector {
-    /// `end_ms`: end of the sample in ms since the start of the run.
+    /// `end_ms`: end of the sample, in ms since the start of the run.
     pub(crate) fn push(&mut self, end_ms: f64, sample: &Sample) {
         let begin_ms = end_ms - sample.window_ms;
         let device_reads = sample.device.map(|device| device.read_bytes);
@@ -122,7 +124,7 @@ impl TransitionDetector {
         }
     }
 
-    /// In order of time.
+    /// The transitions, sorted by time.
     pub(crate) fn finish(mut self) -> Vec<Transition> {
         self.transitions
             .sort_by(|one, other| one.t_ms.total_cmp(&other.t_ms));
@@ -176,7 +178,7 @@ mod tests {
         }
     }
 
-    /// `shares`: percentage of the issued bytes that storage moved in each sample of 100 ms.
+    /// `shares`: percentage of the issued bytes that storage transferred in each 100 ms sample.
     fn check(direction: Direction, shares: &[u64], want: &[(f64, ServedBy)]) {
         let mut detector = TransitionDetector::default();
         for (index, share) in shares.iter().enumerate() {

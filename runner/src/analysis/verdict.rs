@@ -1,10 +1,11 @@
-//! The layer that served the I/O of each direction. Performs no I/O.
+//! Determines which layer served the I/O of each direction. Performs no I/O.
 //!
-//! `evidence` collects what was issued, the layers of the sampled I/Os and what every layer counted.
-//! `shares` divides the I/Os among the layers, within the limits of the counters (`limits`). `class`
-//! maps the shares to a class with the thresholds in `threshold`; `modifiers` describe what else
-//! happened to the I/Os. `sentence` describes the result, and `proof` lists the counters with the
-//! commands that show them. With too little evidence the class is `unknown`.
+//! `evidence` collects the issued I/O, the layers of the sampled I/Os, and every layer's counters.
+//! `shares` divides the I/Os among the layers, within limits set by the counters (`limits`).
+//! `class` maps the shares to a class with the thresholds in `threshold`; `modifiers` describe
+//! other effects, such as readahead and merging. `sentence` describes the result, and `proof` lists
+//! the counters with the commands that show them. If there is too little evidence, the class is
+//! `unknown`.
 
 pub(crate) mod class;
 pub(crate) mod evidence;

@@ -1,4 +1,4 @@
-//! Arguments that several commands share.
+//! Arguments shared by several commands.
 
 use crate::system::guard::permissions::Permissions;
 use clap::Args;
@@ -16,7 +16,7 @@ pub(crate) struct JobArgs {
     pub job: String,
     #[command(flatten)]
     pub permissions: PermissionArgs,
-    /// Overwrite data as the plan asks for; can be repeated
+    /// Confirm overwriting data, with the text shown by the plan; can be repeated
     #[arg(long, value_name = "TEXT@CODE")]
     pub confirm: Vec<String>,
 }
@@ -30,14 +30,14 @@ pub(crate) struct PermissionArgs {
     /// LEADLINE_ALLOW_RAW_WRITE, separated by commas]
     #[arg(long = "allow-raw-write", value_name = "IDENTITY")]
     raw_writes: Vec<String>,
-    /// Device and inode number of each target root, as known to the server
+    /// Device and inode number of each target root, as recorded by the server
     #[arg(long = "target-root-id", value_name = "DEV:INODE", hide = true)]
     root_ids: Vec<String>,
 }
 
 impl JobArgs {
     /// # Errors
-    /// All invalid fields of the document.
+    /// Returns all invalid fields of the document.
     pub(crate) fn study_spec(&self, document: Value) -> Result<StudySpec, Vec<Problem>> {
         let mut spec = parse_study(document)?;
         spec.confirm.extend_from_slice(&self.confirm);
@@ -45,7 +45,7 @@ impl JobArgs {
     }
 
     /// # Errors
-    /// All invalid fields of the document.
+    /// Returns all invalid fields of the document.
     pub(crate) fn run_spec(&self, document: &Value) -> Result<RunSpec, Vec<Problem>> {
         let mut spec = parse_run(document)?;
         spec.confirm.extend_from_slice(&self.confirm);
@@ -53,8 +53,8 @@ impl JobArgs {
     }
 }
 
-/// Not declared as an `env` of the option, because an identity on the command line may contain a
-/// comma.
+/// Not declared as `env` in the option's attributes, because an identity on the command line may
+/// contain a comma.
 const RAW_WRITES_VARIABLE: &str = "LEADLINE_ALLOW_RAW_WRITE";
 
 impl PermissionArgs {

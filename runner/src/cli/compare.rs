@@ -1,4 +1,5 @@
-//! `leadline-runner compare`: compares stored results, and fails if a metric got worse than allowed.
+//! The `leadline-runner compare` command: compares stored results, and fails if a metric is worse
+//! than allowed.
 
 mod documents;
 mod http;
@@ -26,19 +27,19 @@ const EXIT_UNDECIDED: u8 = 6;
 
 #[derive(Args)]
 pub(crate) struct CompareArgs {
-    /// Baseline: a JSON result, a directory of them, several separated by commas, or the address of
-    /// a run or study on a server; `#N` selects a step of a study
+    /// Baseline: a JSON result, a directory of results, a comma-separated list, or the URL of a run
+    /// or study on a server; `#N` selects a study step
     a: String,
     /// Results to compare with the baseline
     b: String,
-    /// Exit with 4 if a metric is worse than allowed, and with 6 if that is undecided; can be
+    /// Exit with 4 if a metric is worse than allowed, or with 6 if the result is undecided; can be
     /// repeated
     #[arg(long = "fail-if", value_name = "RULE")]
     rules: Vec<String>,
     /// Smallest change that matters, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = DEFAULT_THRESHOLD_PERCENT)]
     threshold: f64,
-    /// The results were made in pairs: the first of A with the first of B, and so on
+    /// Treat the results as pairs: the first result of A with the first of B, and so on
     #[arg(long)]
     paired: bool,
     /// Output format
@@ -71,9 +72,9 @@ pub(crate) fn run(args: &CompareArgs) -> u8 {
     }
 }
 
-/// Compares each step of a repeated study with the first one. `document`: the study with its results
-/// as JSON.
-pub(crate) fn steps_of_study(document: Value) -> Vec<String> {
+/// Compares each step of a repeated study with the first step. `document` is the study with its
+/// results, as JSON.
+pub(crate) fn compare_study_steps(document: Value) -> Vec<String> {
     let steps = document["steps"].as_array().into_iter().flatten();
     let count = steps.filter_map(|step| step["step"].as_u64()).max();
     let mut groups: Vec<StoredGroup> = (1..=count.unwrap_or(0))
@@ -93,7 +94,7 @@ pub(crate) fn steps_of_study(document: Value) -> Vec<String> {
     compare(&inputs, 0, DEFAULT_THRESHOLD_PERCENT).answers
 }
 
-/// Reads and checks everything, so that all problems are reported together.
+/// Reads and validates all inputs, so that all problems are reported together.
 fn read(args: &CompareArgs) -> Result<([StoredGroup; 2], Vec<Rule>), Vec<Problem>> {
     let mut problems = Vec::new();
     let mut group = |field, text: &str| {
@@ -135,12 +136,12 @@ fn read(args: &CompareArgs) -> Result<([StoredGroup; 2], Vec<Rule>), Vec<Problem
     }
 }
 
-/// Numbers the runs of both groups as blocks.
+/// Assigns the runs of both groups to numbered blocks.
 fn pair(groups: &mut [StoredGroup; 2]) -> Result<(), Problem> {
     let [a, b] = groups.each_ref().map(StoredGroup::len);
     if a != b {
         let detail = format!("A has {a} results and B has {b}, so they are not pairs.");
-        let remedy = "Give both the same number of results, or omit --paired.";
+        let remedy = "Use the same number of results for both groups, or omit --paired.";
         return Err(Problem::invalid("bad_value", "paired", detail, remedy));
     }
     groups.iter_mut().for_each(StoredGroup::number_blocks);

@@ -1,4 +1,4 @@
-//! Reads the JSON document with a job or a study.
+//! Reads the JSON document of a job or study.
 
 use leadline_protocol::problem::Problem;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Prints the events of a run as they occur, or collects them for a report at the end.
+//! Prints run events as they occur, or collects them for a report at the end.
 
 use crate::{
     cli::{
@@ -19,7 +19,7 @@ pub(crate) struct EventPrinter {
     format: OutputFormat,
     /// Number of the study step, from 1.
     step: Option<u32>,
-    /// Standard error is a terminal and shows a progress line.
+    /// Whether to show a progress line: standard error is a terminal.
     shows_progress: bool,
     stop: StopSignal,
     accepted: Option<Box<Accepted>>,
@@ -42,7 +42,7 @@ impl EventPrinter {
 
     pub(crate) fn handle(&mut self, event: &Event) {
         if self.format == OutputFormat::Events && write(&self.json_line(event)).is_err() {
-            // The reader has exited.
+            // The program that reads standard output has exited.
             self.stop.request();
         }
         if let Some(line) = text::progress::line(event) {
@@ -94,7 +94,7 @@ impl EventPrinter {
         self.show_progress("");
     }
 
-    /// The JSON report; `None` without a result.
+    /// The JSON report; `None` if there is no result.
     pub(crate) fn json_report(&self) -> Option<Value> {
         let accepted = self.accepted.as_ref()?;
         let result = self.result.as_ref()?;

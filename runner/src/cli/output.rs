@@ -37,7 +37,7 @@ pub(crate) fn reject(problems: &[Problem]) -> u8 {
     Problem::exit_code(problems)
 }
 
-/// Prints a value as JSON or as styled text of a given width, and returns the exit code.
+/// Prints a value as JSON, or as styled text of the terminal's width, and returns the exit code.
 pub(crate) fn print<T: Serialize>(
     json: bool,
     value: &T,

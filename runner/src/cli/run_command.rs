@@ -47,7 +47,7 @@ pub(crate) fn run(args: &JobArgs, format: OutputFormat, stop_when_orphaned: bool
     }
 }
 
-/// Requests a stop when the parent process exits and another process adopts this one.
+/// Requests a stop when the parent process exits and this process is reparented.
 fn stop_with_parent(stop: StopSignal) {
     let parent = parent_id();
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Runs the steps of a study one after the other.
+//! Runs the steps of a study one after another.
 
 use crate::{
     cli::{
@@ -43,8 +43,8 @@ impl Step<'_> {
     }
 }
 
-/// Runs a study and returns the exit code of the first step that failed. `confirm`: in addition to
-/// the confirmations in the document.
+/// Runs a study and returns the exit code of the first failed step. `confirm` adds to the
+/// confirmations in the document.
 pub(crate) fn run(
     document: Value,
     permissions: &Permissions,
@@ -110,7 +110,8 @@ fn run_steps<'a>(
         if let Some((code, _)) = &step.run {
             has_failed |= *code != 0;
             if format == OutputFormat::Text {
-                // A closed standard output does not end the study: its files must be removed.
+                // A closed standard output does not end the study, because its files must be
+                // removed.
                 let line = text::study::step_line(plan, number, step.plan, &step.result());
                 let _ = write_styled(&line);
             }
@@ -132,7 +133,7 @@ fn run_step(
         Ok(spec) => {
             let spec = RunSpec {
                 confirm: confirm.to_vec(),
-                // The plan of the study has checked the time.
+                // The study plan has already checked the time.
                 accepted_minute: confirm.iter().find_map(|entry| planned_minute(entry)),
                 ..spec
             };
@@ -142,7 +143,7 @@ fn run_step(
     }
 }
 
-/// Removes the files of steps that did not run. Returns true if files remain.
+/// Removes files left by steps that did not run. Returns true if files remain.
 fn clean_up(plan: &StudyPlan, permissions: &Permissions) -> bool {
     let left = remove_leftovers(&plan.owned_files(), permissions).left;
     left.iter()
@@ -151,11 +152,11 @@ fn clean_up(plan: &StudyPlan, permissions: &Permissions) -> bool {
     !left.is_empty()
 }
 
-/// Each step of a repeated study compared with the first one.
+/// Compares each step of a repeated study with the first step.
 fn answers(plan: &StudyPlan, steps: &[Step]) -> Vec<String> {
     let is_repeated = plan.steps.iter().any(|step| step.repeat > 1);
     if is_repeated {
-        compare::steps_of_study(json_report(plan, steps))
+        compare::compare_study_steps(json_report(plan, steps))
     } else {
         Vec::new()
     }

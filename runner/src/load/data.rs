@@ -1,9 +1,9 @@
-//! Contents of written buffers: zeros, random data, partly compressible data, or data with
-//! duplicate blocks. A block's content depends only on the seed and the block's number.
+//! Generates the contents of write buffers: zeros, random data, partly compressible data, or data
+//! with duplicate blocks. A block's contents depend only on the seed and the block's number.
 //!
-//! Every 4 KiB chunk ends with zeros, so a compressor with larger blocks saves the same share.
-//! Duplicates are as large as the smallest write and repeat any earlier block, so they are far
-//! apart. Without new data for each write, `stamp` makes every block unique.
+//! Every 4 KiB chunk ends with zeros, so a compressor with larger blocks achieves the same ratio.
+//! Duplicates have the size of the smallest write and may repeat any earlier block, so they are far
+//! apart. If buffers are not refilled for each write, `stamp` makes every block unique.
 //! `engine::write_buffers` and `worker` decide when a buffer is filled.
 
 pub(crate) mod stamp;
@@ -12,27 +12,27 @@ use crate::load::pattern::shuffle_bag::ShuffleBag;
 use leadline_protocol::plan::job::ResolvedJob;
 use rand::{Rng, RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
-/// Unit of compressibility in bytes: the smallest block that filesystems and devices compress. With
-/// fio's 512 bytes (`buffer_compress_chunk`), the compressor's overhead is 2 % at 90 %
+/// Unit of compressibility, in bytes: the smallest block that filesystems and devices compress.
+/// With fio's 512 bytes (`buffer_compress_chunk`), the compressor's overhead is 2 % at 90 %
 /// compressibility.
 const CHUNK_BYTES: usize = 4096;
 /// Multipliers that give each worker and block a distinct seed: odd numbers with irregular bits.
 const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
 const BLOCK_STRIDE: u64 = 0xbf58_476d_1ce4_e5b9;
 
-/// Generator of the data that one worker writes.
+/// Generates the data that one worker writes.
 #[derive(Clone, Debug)]
 pub(crate) struct Data {
-    /// Only zeros.
+    /// Whether all data is zeros.
     zero: bool,
     /// Percentage of random bytes at the start of every chunk; zeros follow.
     random_percent: usize,
     /// Size of a block that may be a duplicate, in bytes.
     block_bytes: usize,
-    /// Draws 0 for a duplicate and 1 for a new block; `None` without deduplication.
+    /// Draws 0 for a duplicate or 1 for a new block; `None` without duplicates.
     duplicates: Option<ShuffleBag>,
     seed: u64,
-    /// Distinct blocks so far.
+    /// Number of distinct blocks so far.
     distinct: u64,
     rng: Xoshiro256PlusPlus,
 }
@@ -64,7 +64,7 @@ impl Data {
         }
     }
 
-    /// Number of a new block, or of an earlier one for a duplicate.
+    /// Number of a new block or, for a duplicate, of an earlier block.
     fn next_block(&mut self) -> u64 {
         let bag = self.duplicates.as_mut();
         let is_duplicate = bag.is_some_and(|bag| bag.draw(&mut self.rng) == 0);
@@ -101,7 +101,7 @@ mod tests {
 
     const BLOCKS: usize = 2000;
 
-    /// All blocks of 4 KiB, generated in buffers of `buffer_blocks` blocks.
+    /// Generates all 4 KiB blocks, in buffers of `buffer_blocks` blocks.
     fn written(options: Value, worker: u32, buffer_blocks: usize) -> Vec<u8> {
         let mut data = Data::new(&resolved(options), worker);
         let mut bytes = vec![0xff; BLOCKS * 4096];
@@ -179,12 +179,12 @@ mod tests {
     }
 
     #[test]
-    fn data_depends_on_seed_and_worker_only() {
+    fn data_depends_only_on_seed_and_worker() {
         let data = written(json!({}), 0, 1);
         assert_eq!(
             data,
             written(json!({}), 0, 7),
-            "the buffer size is irrelevant"
+            "the buffer size has no effect"
         );
         assert_ne!(data, written(json!({}), 1, 1));
         assert_ne!(data, written(json!({"randseed": 138}), 0, 1));

@@ -1,5 +1,5 @@
-//! I/O engines. An engine accepts I/Os into numbered slots and returns each slot with its result:
-//! a synchronous engine has the result when `submit` returns, an asynchronous one later.
+//! I/O engines. An engine accepts I/Os into numbered slots and returns each slot with its result. A
+//! synchronous engine has the result when `submit` returns, an asynchronous engine later.
 
 pub(crate) mod null;
 pub(crate) mod psync;
@@ -11,7 +11,7 @@ use crate::load::{pattern::io::Io, verify::written_blocks::WrittenBlocks};
 use leadline_protocol::report::Decision;
 use std::io;
 
-/// Results are those of the system call: bytes transferred, or a negative errno(3).
+/// Results are the return values of system calls: bytes transferred, or a negative errno(3).
 pub(crate) trait Engine {
     /// Accepts an I/O into a slot. The I/O may complete before this returns.
     ///
@@ -20,10 +20,10 @@ pub(crate) trait Engine {
     /// may access it.
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8);
 
-    /// Passes all submitted I/Os to the kernel; `in_flight` includes them.
+    /// Passes all submitted I/Os to the kernel. `in_flight` includes these I/Os.
     ///
     /// # Errors
-    /// Errors of the system call itself, not of a single I/O.
+    /// Returns errors of the system call itself, not of individual I/Os.
     fn commit(&mut self, _in_flight: usize) -> io::Result<()> {
         Ok(())
     }
@@ -36,12 +36,12 @@ pub(crate) trait Engine {
         Ok(())
     }
 
-    /// Decisions for the report, with reasons.
+    /// Decisions for the report, with their reasons.
     fn decisions(&self) -> Vec<Decision> {
         Vec::new()
     }
 
-    /// The last writes of a job with `verify`, once no I/O is submitted anymore.
+    /// The last writes of a job with `verify`. Must be called after the last I/O.
     fn take_written(&mut self) -> Option<WrittenBlocks> {
         None
     }
@@ -49,6 +49,7 @@ pub(crate) trait Engine {
     /// Number of slots that `pop` would return.
     fn ready(&self) -> usize;
 
-    /// Returns a completed slot with its result; `None` until `commit` or `wait` finds more.
+    /// Returns a completed slot with its result; `None` until `commit` or `wait` finds more
+    /// completions.
     fn pop(&mut self) -> Option<(u32, i32)>;
 }

@@ -1,8 +1,8 @@
 //! Goodness-of-fit tests for random numbers. Seeds are fixed, so a bound that holds once always
-//! holds. The bounds fail a correct generator for one seed in a million.
+//! holds. With the bounds used, a correct generator fails for one seed in a million.
 
-/// Kolmogorov–Smirnov distance of samples from a cumulative distribution function, times √n.
-/// Above 2.7 for one seed in a million.
+/// Kolmogorov–Smirnov distance between samples and a cumulative distribution function, times √n.
+/// Exceeds 2.7 for one seed in a million.
 pub(crate) fn ks_distance(mut samples: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
     samples.sort_by(f64::total_cmp);
     let n = samples.len() as f64;
@@ -18,9 +18,9 @@ pub(crate) fn ks_distance(mut samples: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f6
 /// Smallest expected count of a cell for which the χ² approximation holds.
 const MIN_EXPECTED: f64 = 5.0;
 
-/// Pearson's χ² of observed against expected counts, in standard deviations above its mean. Above
+/// Pearson's χ² of observed against expected counts, in standard deviations above its mean. Exceeds
 /// 5.5 for one seed in a million. Cells whose expected count is too small are merged with the next
-/// one.
+/// cell.
 pub(crate) fn chi_square_excess(counts: &[f64], expected: &[f64]) -> f64 {
     assert_eq!(counts.len(), expected.len());
     let mut cells: Vec<(f64, f64)> = Vec::new();

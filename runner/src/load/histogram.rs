@@ -1,15 +1,15 @@
-//! Latency distributions with the buckets of the `histogram` crate: H2, grouping power 6, so 64
-//! buckets per power of two up to 2^40 ns (18 minutes). The first 1,856 are the same as in fio. A
-//! bucket is at most 1/64 of its value wide, so its midpoint is within 0.8 % of every value in it
-//! (<https://observablehq.com/@iopsystems/h2histogram>).
+//! Latency distributions with the same buckets as the `histogram` crate: H2 with grouping power 6,
+//! so 64 buckets per power of two up to 2^40 ns (18 minutes). The first 1,856 buckets are the same
+//! as in fio. A bucket's width is at most 1/64 of its value, so its midpoint is within 0.8 % of
+//! every value in it (<https://observablehq.com/@iopsystems/h2histogram>).
 //!
-//! One I/O thread writes the counters while other threads read them.
+//! One I/O thread updates the counters while other threads read them.
 
 use leadline_protocol::histogram::{BUCKETS, bucket_of};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A counter with one writing thread and concurrent readers. It needs no locked instruction;
-/// readers may see a slightly older value.
+/// A counter with a single writer thread and concurrent readers. It needs no locked instructions;
+/// readers may see a slightly stale value.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -32,12 +32,12 @@ impl Counter {
     }
 }
 
-/// A distribution with one writing thread and concurrent readers.
+/// A distribution with a single writer thread and concurrent readers.
 #[derive(Debug)]
 pub(crate) struct Histogram {
     buckets: Box<[Counter]>,
     sum_ns: Counter,
-    /// Bitwise complement of the minimum, so 0 means no value.
+    /// Bitwise complement of the minimum, so that 0 means no value.
     inverted_min: Counter,
     max_ns: Counter,
 }
@@ -75,7 +75,7 @@ impl Histogram {
         self.sum_ns.get()
     }
 
-    /// 0 if there are no values.
+    /// The largest value; 0 if there are no values.
     pub(crate) fn max_ns(&self) -> u64 {
         self.max_ns.get()
     }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn values_beyond_the_range_count_in_the_last_bucket_and_keep_an_exact_maximum() {
+    fn values_out_of_range_are_in_the_last_bucket_and_keep_an_exact_maximum() {
         let histogram = Histogram::default();
         histogram.record(3 << 40, 2);
         assert_eq!(counts(&histogram)[BUCKETS - 1], 2);
@@ -125,7 +125,8 @@ mod tests {
             let wanted = [1.0, 50.0, 90.0, 99.0, 99.9];
             let found = percentiles(&sparse(&counts(&histogram)), &wanted);
             for (percentile, found) in wanted.iter().zip(found) {
-                // Nearest rank: the smallest value that at least this share does not exceed.
+                // Nearest rank: the smallest value such that at least this share of the values does
+                // not exceed it.
                 let percent_10_000 = (percentile * 1e4_f64).round() as usize;
                 let rank = (percent_10_000 * values.len()).div_ceil(1_000_000);
                 let exact = values[rank.max(1) - 1] as f64;

@@ -1,13 +1,14 @@
-//! Looks up which layer serves a random sample of a worker's I/Os, just before they are submitted.
+//! Looks up which layer serves the I/Os in a random sample of a worker's I/Os, just before they are
+//! submitted.
 //!
-//! The I/Os are divided into groups of N consecutive ones, and one I/O of each group is chosen at
-//! random. It stands for N I/Os, so the estimate is unbiased for every access pattern. N follows
-//! the speed of the I/Os, so that lookups take at most 0.5 % of the time, after a first
-//! millisecond in which every I/O is looked up.
+//! The I/Os are divided into groups of N consecutive I/Os, and one I/O per group is chosen at
+//! random. It represents N I/Os, so the estimate is unbiased for every access pattern. N adapts to
+//! the I/O rate, so that lookups take at most 0.5 % of the time. Initially, every I/O is looked up
+//! until lookups have taken one millisecond.
 //!
-//! A sequential stream is looked up ahead of its own readahead: pages that the stream itself brings
-//! into the page cache do not count as cached. `docs/decisions/0016-verdict-from-samples.md`
-//! explains the method.
+//! Lookups for a sequential stream are ahead of the stream's readahead, so pages that the stream
+//! itself brings into the page cache do not count as cached.
+//! `docs/decisions/0016-verdict-from-samples.md` explains the method.
 
 mod interval;
 mod stream;
@@ -35,16 +36,16 @@ use leadline_protocol::{
 use rustix::param::page_size;
 use std::sync::Arc;
 
-/// Makes the choice of samples independent of the offsets, which have the same `randseed`.
+/// Decorrelates sample selection from the offsets, which use the same `randseed`.
 const SEED: u64 = 0x6C61_7965_7273_A5A5;
 
 pub(crate) struct LayerSampler {
-    /// Indexed by target of the worker.
+    /// Indexed by the worker's targets.
     files: Vec<Arc<StoredFile>>,
     /// Indexed by target; `None` for random reads.
     streams: Vec<Option<Stream>>,
-    /// Indexed by target: pages at the start of the phase, if the worker reads each of them once and
-    /// at random while readahead adds others.
+    /// Indexed by target: cached pages at the start of the phase, if the worker reads each page
+    /// once and at random while readahead adds other pages.
     snapshots: Vec<Option<Snapshot>>,
     needs_snapshots: bool,
     direct: bool,
@@ -53,7 +54,7 @@ pub(crate) struct LayerSampler {
 }
 
 impl LayerSampler {
-    /// `files`: in the order of the worker's targets.
+    /// `files` must be in the order of the worker's targets.
     pub(crate) fn new(job: &ResolvedJob, worker: u32, files: Vec<Arc<StoredFile>>) -> Self {
         let targets = job.targets_of(worker).zip(&files);
         let count = files.len();
@@ -81,7 +82,7 @@ impl LayerSampler {
         self.writes.clear();
     }
 
-    /// Looks up an I/O, and returns how many of the following I/Os to skip. `clock` returns ns.
+    /// Looks up an I/O, and returns how many subsequent I/Os to skip. `clock` returns ns.
     pub(crate) fn sample(
         &mut self,
         io: &Io,
@@ -113,7 +114,8 @@ impl LayerSampler {
         }
     }
 
-    /// Whether the data stays in memory is decided at the end of the measurement.
+    /// Records a write to look up. Whether its data stayed in memory is determined at the end of
+    /// the measurement.
     fn look_up_write(&mut self, io: &Io, stats: &WorkerStats) {
         let range = io.offset..io.offset + u64::from(io.len);
         let file = &self.files[usize::from(io.target)];
@@ -128,7 +130,7 @@ impl LayerSampler {
         });
     }
 
-    /// Ends the last phase, and returns the writes to look up.
+    /// Ends the last phase, and returns the writes that must be looked up.
     pub(crate) fn finish(mut self, stats: &WorkerStats) -> Vec<WriteSample> {
         let reads = stats.of(Kind::Read);
         let writes = stats.of(Kind::Write).ios.get();
@@ -153,7 +155,7 @@ fn reads_once(job: &ResolvedJob) -> bool {
     has_map && !is_shared && !repeats && has_whole_pages
 }
 
-/// Whether a page cache below the random reads of a job reads ahead.
+/// Whether a job's random reads pass through a page cache that reads ahead.
 fn has_readahead(job: &ResolvedJob, files: &[Arc<StoredFile>]) -> bool {
     let is_buffered = !job.direct && job.target.fadvise_hint != Fadvise::Random;
     files

@@ -1,9 +1,9 @@
-//! The measuring loop, shared by all engines. It submits what is due, reaps what is complete, and
-//! sleeps only if there is nothing to submit. It reads no job options.
+//! The I/O loop, shared by all engines. It submits I/Os that are due, reaps completions, and sleeps
+//! only if there is nothing to submit. It does not depend on job options.
 //!
-//! There is one clock reading between reaping and submitting: the time at which a batch is reaped
-//! is the start time of the next one. `docs/measurement.md` describes the effect on latencies.
-//! I/Os submitted together and reaped together have the same latency and are counted together.
+//! The clock is read once between reaping and submitting: the time at which a batch is reaped is
+//! the start time of the next batch. `docs/measurement.md` describes the effect on latencies. I/Os
+//! submitted together and reaped together have the same latency and are counted together.
 
 pub(crate) mod batch;
 pub(crate) mod exit;
@@ -36,7 +36,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Loop of one worker.
+/// The I/O loop of one worker.
 pub(crate) struct Loop<E, C, S> {
     engine: E,
     clock: C,
@@ -46,25 +46,25 @@ pub(crate) struct Loop<E, C, S> {
     drawn: Drawn,
     limits: Limits,
     time: Time,
-    /// I/Os were still in flight after the last batch was reaped.
+    /// Whether I/Os were still in flight after the last batch was reaped.
     is_asynchronous: bool,
-    /// The whole depth was in flight: submit again after `complete_min` completions.
+    /// Whether the queue was full: submit again only after `complete_min` completions.
     is_full: bool,
     failed: Option<IoError>,
     sampling: Sampling,
 }
 
-/// I/Os per submission while completions are asynchronous: the device starts with the first ones
-/// instead of idling until a whole batch is prepared. With inline completions (page cache), whole
-/// batches are faster.
+/// I/Os per submission while completions are asynchronous, so that the device starts on the first
+/// I/Os instead of idling until a whole batch is prepared. With inline completions (page cache),
+/// whole batches are faster.
 const ASYNCHRONOUS_BATCH: usize = 2;
 
-/// Longest sleep of `drain` between two checks of the time.
+/// Longest sleep in `drain` between two time checks.
 const DRAIN_STEP_NS: u64 = 50_000_000;
 
 impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
-    /// A loop with a depth of one I/O per buffer. `batch_limit` limits the I/Os per submission
-    /// (`None`: adaptive). Once the whole depth is in flight, it submits again after
+    /// Creates a loop with a depth of one I/O per buffer. `batch_limit` limits the I/Os per
+    /// submission (`None`: adaptive). Once the queue is full, the loop submits again after
     /// `complete_min` completions.
     pub(crate) fn new(
         engine: E,
@@ -104,20 +104,20 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         }
     }
 
-    /// Looks up the layers that serve a sample of the I/Os.
+    /// Enables lookups of the layers that serve a sample of the I/Os.
     pub(crate) fn set_sampler(&mut self, sampler: LayerSampler) {
         self.sampling = Sampling::new(sampler);
     }
 
-    /// Runs one phase, until `until_ns` or the end of the work. I/Os in flight carry over to the
-    /// next phase; an I/O counts for the phase in which it is reaped.
+    /// Runs one phase, until `until_ns` or until all work is done. I/Os in flight carry over to the
+    /// next phase. An I/O is counted in the phase in which it is reaped.
     ///
     /// An iteration is inlined down to the system call and uses no jump table: a kernel with
     /// speculation mitigations (Safe RET, retpolines) overwrites the CPU's return stack buffer, so
     /// that each return across a system call is mispredicted (docs/decisions/0011).
     ///
     /// # Errors
-    /// Errors of the system calls themselves, not of a single I/O.
+    /// Returns errors of the system calls themselves, not of individual I/Os.
     pub(crate) fn run(
         &mut self,
         until_ns: &AtomicU64,
@@ -144,14 +144,14 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         Ok(LoopExit::TimeUp)
     }
 
-    /// Reaps what is complete at the end of the last phase. Returns a failed I/O.
+    /// Reaps I/Os that completed by the end of the last phase. Returns a failed I/O, if any.
     #[cold]
     pub(crate) fn reap_final(&mut self, stats: &WorkerStats) -> Option<IoError> {
         self.reap(stats);
         self.failed
     }
 
-    /// Waits until nothing is in flight, or until `until_ns`. These completions are outside the
+    /// Waits until nothing is in flight, or until `until_ns`. These completions are outside of the
     /// measured window. Returns true if the kernel returned all I/Os.
     pub(crate) fn drain(&mut self, until_ns: u64) -> bool {
         let discarded = WorkerStats::default();
@@ -166,8 +166,8 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.slots.in_flight() == 0
     }
 
-    /// Reaps what is complete. If that is exactly the last batch and nothing else is in flight
-    /// (page cache), all its I/Os have the same times, which need not be stored by slot.
+    /// Reaps completed I/Os. If these are exactly the last batch and no other I/Os are in flight
+    /// (page cache), all of them have the same times, which do not need to be stored per slot.
     /// Asynchronous I/Os were accepted when the submitting call returned.
     #[inline(always)]
     fn reap(&mut self, stats: &WorkerStats) {
@@ -195,12 +195,12 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.pop_completions::<false>(times, stats);
     }
 
-    /// Counts all completions, with the given times if `SAME_TIMES`, otherwise with those of their
-    /// slots.
+    /// Counts all completions: with the given times if `SAME_TIMES` is set, otherwise with the
+    /// times stored in their slots.
     #[inline(always)]
     fn pop_completions<const SAME_TIMES: bool>(&mut self, same: IoTimes, stats: &WorkerStats) {
-        // Use local variables: otherwise the rare branches make the compiler reload fields for each
-        // I/O.
+        // Use local variables, because the rare branches would otherwise cause the compiler to
+        // reload fields for each I/O.
         let ios = &self.slots.ios[..];
         let order = &mut self.slots.order[..];
         let now_ns = self.time.now_ns;
@@ -239,7 +239,8 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         batch.record(now_ns, stats);
     }
 
-    /// Submits what is due and returns the number of I/Os. All used slots are in flight afterward.
+    /// Submits I/Os that are due, and returns their number. After that, all used slots are in
+    /// flight.
     #[inline(always)]
     fn submit(&mut self, stats: &WorkerStats) -> usize {
         let retried = if self.slots.retries.is_empty() {
@@ -262,7 +263,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         retried + self.slots.batch
     }
 
-    /// How many I/Os may be submitted now.
+    /// Number of I/Os that may be submitted now.
     #[inline(always)]
     fn space(&self) -> usize {
         let depth = self.slots.depth();
@@ -283,7 +284,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         let pool = self.buffers.as_ref().expect("taken only by drop");
         for &slot in &self.slots.retries {
             let io = &self.slots.ios[slot as usize];
-            // SAFETY: as in `submit_next`; the kernel has returned the slot.
+            // SAFETY: as in `submit_next`, and the kernel has returned the slot.
             unsafe { self.engine.submit(slot, io, pool.slot(slot)) };
         }
         let retried = self.slots.retries.len();
@@ -291,7 +292,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         retried
     }
 
-    /// How many of the next I/Os are due, at most `max`. Draws more if there are none.
+    /// Number of the next I/Os that are due, at most `max`. Draws more I/Os if none are left.
     #[inline]
     fn due(&mut self, max: usize) -> usize {
         if self.drawn.next == self.drawn.end {
@@ -366,7 +367,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         &mut self.engine
     }
 
-    /// The sampler after the last phase.
+    /// Takes the sampler after the last phase.
     pub(crate) fn take_sampler(&mut self) -> Option<LayerSampler> {
         self.sampling.take()
     }
@@ -378,7 +379,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             .map_or(0, |pool| pool.slot(0) as usize)
     }
 
-    /// End of the last phase in ns of the clock.
+    /// End of the last phase, in ns (`Clock` time).
     pub(crate) fn now_ns(&self) -> u64 {
         self.time.now_ns
     }
@@ -387,7 +388,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
 impl<E, C, S> Drop for Loop<E, C, S> {
     fn drop(&mut self) {
         if self.slots.in_flight() > 0 {
-            // The kernel still owns buffers: leak them rather than reuse their memory.
+            // The kernel still uses the buffers: leak them, so that their memory is not reused.
             mem::forget(self.buffers.take());
         }
     }

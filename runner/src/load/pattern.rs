@@ -1,10 +1,10 @@
 //! Access pattern: kind, target, offset and size of each I/O. Pure and seeded: a job always
-//! produces the same list.
+//! generates the same list.
 //!
 //! A worker draws its I/Os in batches. `direction_mix` chooses the direction, `size_distribution`
 //! the size, `round_robin` the target, `offset_generator` the offset, and `sync_interval` inserts
-//! syncs between writes. Nothing allocates after `new`. `rate` decides when an I/O is due, and
-//! `data` what it writes.
+//! syncs between writes. There are no allocations after `new`. `rate` decides when an I/O is due,
+//! and `data` generates the data to write.
 
 pub(crate) mod block_map;
 pub(crate) mod direction;
@@ -45,12 +45,12 @@ pub(crate) struct Pattern {
     offsets: Vec<OffsetGenerator>,
     targets: RoundRobin,
     syncs: SyncInterval,
-    /// `u64::MAX` if unlimited.
+    /// Bytes left to transfer; `u64::MAX` if unlimited.
     bytes_left: u64,
     ios_left: u64,
     /// Size of the smallest I/O in bytes.
     smallest: u64,
-    /// Size of all I/Os if they differ only in direction and random offset. Such a list is
+    /// The size of all I/Os, if they differ only in direction and random offset. Such a list is
     /// generated in bulk.
     uniform_len: Option<u64>,
 }
@@ -92,7 +92,7 @@ impl Pattern {
             } else {
                 job.io_size_of(worker)
             },
-            // Per pass, as in fio.
+            // `number_ios` is per pass, as in fio.
             ios_left: job
                 .timing
                 .number_ios
@@ -102,8 +102,8 @@ impl Pattern {
         }
     }
 
-    /// Fills `out` with the next I/Os and returns their number; 0 at the end of the work
-    /// (`io_size` bytes or `number_ios` I/Os). Syncs count neither as I/Os nor as bytes.
+    /// Fills `out` with the next I/Os and returns their number; 0 when all work is done (`io_size`
+    /// bytes or `number_ios` I/Os). Syncs count neither as I/Os nor as bytes.
     pub(crate) fn draw(&mut self, out: &mut [Io]) -> usize {
         if let Some(len) = self.uniform_len {
             return self.draw_uniform(len, out);
@@ -157,7 +157,7 @@ impl Pattern {
         let target = self.targets.next();
         let (offset, len) = self.offsets[target].next(kind, direction, max_len, &mut self.rng);
         self.count(kind, target, len);
-        // The plan limits block sizes to 1 GiB and the targets of a worker to 65,535.
+        // The plan limits block sizes to 1 GiB, and a worker's targets to 65,535.
         Some(Io {
             offset,
             len: len as u32,

@@ -1,9 +1,9 @@
 //! Computes when the next I/O is due, from `rate`, `rate_iops`, `rate_process` and `thinktime`.
 //! Pure and seeded; the time is an argument.
 //!
-//! A rate is an arrival schedule fixed in advance: a job that falls behind catches up, as in fio.
-//! The intended start is returned separately from the due time, so that waiting for a slow target
-//! is measured. `startdelay` and `runtime` belong to the worker's schedule.
+//! A rate is an arrival schedule that is fixed in advance: a job that falls behind catches up, as
+//! in fio. The intended start is returned separately from the due time, so that time spent waiting
+//! for a slow target is measured. `startdelay` and `runtime` are part of the worker's schedule.
 
 pub(crate) mod arrival_schedule;
 #[cfg(test)]
@@ -17,7 +17,7 @@ use leadline_protocol::plan::job::ResolvedJob;
 
 const NS_PER_US: u64 = 1000;
 
-/// Rates and pauses of one worker.
+/// Applies the rates and pauses of one worker.
 #[derive(Clone, Debug)]
 pub(crate) struct RateLimiter {
     /// Reads, writes and trims, indexed by `Kind`.
@@ -30,7 +30,7 @@ pub(crate) struct RateLimiter {
 pub(crate) struct DueTime {
     /// Earliest submission.
     pub at_ns: u64,
-    /// Start in the arrival schedule, regardless of delays; `None` without a rate.
+    /// Start according to the arrival schedule, regardless of delays; `None` without a rate.
     pub intended_ns: Option<u64>,
 }
 
@@ -69,7 +69,7 @@ impl RateLimiter {
     /// Returns true if this I/O follows a pause. The pause starts when nothing is in flight, as in
     /// fio (backend.c, handle_thinktime).
     pub(crate) fn pauses_before(&self, io: &Io) -> bool {
-        self.thinktime.as_ref().is_some_and(ThinkTime::is_next) && !is_sync(io)
+        self.thinktime.as_ref().is_some_and(ThinkTime::is_due) && !is_sync(io)
     }
 
     /// When this I/O is due. Must be called once per I/O, in order, after the previous one was
@@ -97,13 +97,13 @@ fn is_sync(io: &Io) -> bool {
 }
 
 impl ThinkTime {
-    fn is_next(&self) -> bool {
+    fn is_due(&self) -> bool {
         self.issued == self.every
     }
 
     /// End of the pause if one starts now, otherwise 0.
     fn next(&mut self, now_ns: u64) -> u64 {
-        if self.is_next() {
+        if self.is_due() {
             self.issued = 1;
             return now_ns.saturating_add(self.ns);
         }

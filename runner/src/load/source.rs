@@ -1,4 +1,4 @@
-//! Sources of I/Os for the measuring loop: a pattern with or without rate limits.
+//! Sources of I/Os for the I/O loop: a pattern with or without rate limits.
 
 pub(crate) mod rate_limited;
 
@@ -10,27 +10,27 @@ use crate::load::{
     stats::WorkerStats,
 };
 
-/// I/Os drawn at a time: enough to amortize the call, few enough to stay in the L1 cache.
+/// Number of I/Os drawn at a time: enough to amortize the call, few enough to stay in the L1 cache.
 pub(crate) const DRAW: usize = 64;
 
 /// Supplies I/Os and their due times.
 pub(crate) trait Source {
-    /// Fills `out` with the next I/Os and returns their number; 0 at the end of the work.
+    /// Fills `out` with the next I/Os and returns their number; 0 when all work is done.
     fn draw(&mut self, out: &mut [Io]) -> usize;
 
     /// Number of I/Os at the start of `next` that are due now.
     fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize;
 
     /// Due time of the first I/O that was not due, in ns since the start of the worker; `None` if
-    /// all were due, or if it waits for I/Os in flight.
+    /// all I/Os were due, or if that I/O waits for I/Os in flight.
     fn next_due_ns(&self) -> Option<u64>;
 
     /// Called when the next due I/O is submitted in this slot.
     #[inline]
     fn on_submit(&mut self, _slot: u32) {}
 
-    /// Called when the I/O or sync in this slot is complete. Records its latency from the intended
-    /// start, if it has one.
+    /// Called when the I/O or sync in this slot has completed. Records its latency from the
+    /// intended start, if it has one.
     #[inline]
     fn on_complete(&mut self, _slot: u32, _kind: Kind, _since_begin_ns: u64, _stats: &WorkerStats) {
     }

@@ -1,4 +1,4 @@
-//! Statistics of one worker in one phase. The worker's thread writes them without locks while the
+//! Statistics of one worker in one phase. The worker's thread updates them without locks while the
 //! sampler reads them.
 
 use crate::load::{
@@ -8,30 +8,31 @@ use crate::load::{
 };
 use std::sync::OnceLock;
 
-/// Statistics of one direction. The alignment keeps workers out of each other's cache lines.
+/// Statistics of one direction. The alignment prevents false sharing of cache lines between
+/// workers.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct IoStats {
     /// Completed I/Os.
     pub ios: Counter,
-    /// Bytes moved.
+    /// Bytes transferred.
     pub bytes: Counter,
-    /// `lat` of inline completions: I/Os that were complete when the submitting call returned.
-    /// Their `slat` is the same and their `clat` is 0, so one entry replaces three.
+    /// `lat` of inline completions: I/Os that had completed when the submitting call returned.
+    /// Their `slat` is the same and their `clat` is 0, so one histogram replaces three.
     pub inline_lat: Histogram,
     /// Asynchronous completions: from just before submission until reaped.
     pub lat: Histogram,
-    /// Asynchronous completions: from just before submission until accepted by the kernel.
+    /// Asynchronous completions: from just before submission until acceptance by the kernel.
     pub slat: Histogram,
-    /// Asynchronous completions: from accepted by the kernel until reaped.
+    /// Asynchronous completions: from acceptance by the kernel until reaped.
     pub clat: Histogram,
-    /// From the start intended by the arrival schedule until reaped; unset without a rate.
+    /// From the intended start in the arrival schedule until reaped; unset without a rate.
     pub intended_lat: OnceLock<Histogram>,
-    /// Reads: layers that served a sample of the I/Os.
+    /// For reads: layers that served a sample of the I/Os.
     pub layers: LayerTally,
 }
 
-/// Times of an I/O in ns of the loop's clock.
+/// Times of an I/O, in ns (`Clock` time).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct IoTimes {
     /// Just before submission.
@@ -49,21 +50,21 @@ pub(crate) struct WorkerStats {
     /// Reads, writes, trims and syncs (fsync and fdatasync), indexed by `Kind`.
     pub directions: [IoStats; 4],
     pub in_flight: Counter,
-    /// `Kind` of the last submitted I/O.
+    /// `Kind` of the most recently submitted I/O.
     last_kind: Counter,
     /// Failed I/Os.
     pub errors: Counter,
 }
 
 impl WorkerStats {
-    /// Call before a submission, because a synchronous engine may block in it.
+    /// Must be called before a submission, because a synchronous engine may block in it.
     #[inline(always)]
     pub(crate) fn set_submitting(&self, in_flight: u64, last_kind: Kind) {
         self.in_flight.set(in_flight);
         self.last_kind.set(last_kind as u64);
     }
 
-    /// Completed and failed I/Os of all directions.
+    /// Number of completed and failed I/Os across all directions.
     pub(crate) fn ended(&self) -> u64 {
         let completed = self.directions.iter().map(|stats| stats.ios.get());
         completed.sum::<u64>() + self.errors.get()
@@ -114,7 +115,7 @@ impl IoStats {
             .record(now_ns.saturating_sub(times.accepted_ns), n);
     }
 
-    /// Inline and asynchronous latencies: together the distribution of `lat`.
+    /// Inline and asynchronous latencies, which together form the distribution of `lat`.
     pub(crate) fn latencies(&self) -> [&Histogram; 2] {
         [&self.inline_lat, &self.lat]
     }

@@ -1,6 +1,5 @@
-//! Verification of written data: the format of the blocks, the table of their last writes, and the
-//! classification of bad blocks. Pure; `run::verify` reads the blocks. docs/decisions/0022 has the
-//! reasons.
+//! Verification of written data: the block format, the table of last writes, and the classification
+//! of bad blocks. Pure; `run::verify` reads the blocks. See docs/decisions/0022 for the rationale.
 
 pub(crate) mod block;
 pub(crate) mod check;

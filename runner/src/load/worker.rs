@@ -1,5 +1,5 @@
 //! A worker: one thread of a job. It prepares buffers and the engine, starts together with the
-//! other workers, and runs the loop through ramp and measurement.
+//! other workers, and runs the I/O loop for the ramp and the measurement.
 
 pub(crate) mod affinity;
 pub(crate) mod decisions;
@@ -16,10 +16,10 @@ pub(crate) mod task;
 
 use crate::load::worker::task::{WorkerError, WorkerOutcome, WorkerTask};
 
-/// Runs a worker to its end. Must be called on the worker's own thread.
+/// Runs a worker to completion. Must be called on the worker's own thread.
 ///
 /// # Errors
-/// System errors other than those of single I/Os. A failed I/O is a `LoopExit`.
+/// Returns system errors other than I/O errors. A failed I/O is a `LoopExit`.
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     affinity::apply(&task.job)?;
     let outcome = engine_setup::run(task)?;

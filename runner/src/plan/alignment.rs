@@ -1,5 +1,5 @@
-//! Alignment of offsets and lengths for direct I/O and trims. Without this check the kernel would
-//! fail each I/O with EINVAL.
+//! Checks the alignment of offsets and lengths for direct I/O and trims. Without this check, the
+//! kernel would fail each I/O with EINVAL.
 
 use crate::plan::{
     block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest, regions::Regions,
@@ -18,7 +18,7 @@ pub(crate) fn check(
     if !request.direct && !request.rw.kind.trims() {
         return;
     }
-    // Each option is reported for the first path: a job can have a file per worker.
+    // Each option is reported only for the first path, because a job can have one file per worker.
     let mut rejected = BTreeSet::new();
     for (index, path) in paths.iter().enumerate() {
         let alignment = match &path.facts.direct_alignment {
@@ -38,7 +38,7 @@ pub(crate) fn check(
     }
 }
 
-/// Options that determine lengths and offsets of I/Os, with their values in bytes.
+/// Options that determine I/O lengths and offsets, with their values in bytes.
 fn io_values(request: &JobRequest, sizes: &JobBlockSizes) -> Vec<(&'static str, u64)> {
     let size_option = match (&request.job.bssplit, &request.job.bsrange) {
         (Some(_), _) => "bssplit",
@@ -58,7 +58,7 @@ fn io_values(request: &JobRequest, sizes: &JobBlockSizes) -> Vec<(&'static str, 
     values
 }
 
-/// Option that determines the start of the regions.
+/// The option that determines where regions start.
 fn offset_option(job: &Job) -> &'static str {
     if job.file_append() {
         "file_append"

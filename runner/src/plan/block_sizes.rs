@@ -11,10 +11,10 @@ use leadline_protocol::{
     plan::job::BlockSizes,
 };
 
-/// The kernel transfers at most 2 GiB less a page per call (MAX_RW_COUNT).
+/// The kernel transfers at most 2 GiB minus one page per system call (MAX_RW_COUNT).
 pub(crate) const MAX_BLOCK_BYTES: u64 = 1 << 30;
 
-/// Block sizes and alignment of all directions, in bytes.
+/// Block sizes and alignment for each direction, in bytes.
 #[derive(Debug)]
 pub(crate) struct JobBlockSizes {
     pub bs: PerDirection<BlockSizes>,
@@ -38,7 +38,7 @@ impl JobBlockSizes {
         for (bs, align) in sizes.used() {
             check(bs, align, option, issues);
         }
-        // Rejected sizes of 0 become 1 to avoid divisions by zero.
+        // Sizes of 0, which are rejected, become 1 to avoid divisions by zero.
         sizes.bs = sizes.bs.map(|bs| BlockSizes {
             min: bs.min.max(1),
             max: bs.max.max(1),
@@ -48,7 +48,7 @@ impl JobBlockSizes {
         sizes
     }
 
-    /// Sizes and alignment of the directions in the pattern.
+    /// Sizes and alignment of the directions that the pattern uses.
     pub(crate) fn used(&self) -> impl Iterator<Item = (&BlockSizes, u64)> {
         let bs = &self.bs;
         let align = &self.blockalign;
@@ -58,7 +58,7 @@ impl JobBlockSizes {
         [read, write, trim].into_iter().flatten()
     }
 
-    /// Smallest I/O of the job. Regions are multiples of it.
+    /// The job's smallest I/O. Region lengths are multiples of it.
     pub(crate) fn smallest(&self) -> u64 {
         self.used().map(|(bs, _)| bs.min).min().unwrap_or(1)
     }
@@ -68,7 +68,7 @@ impl JobBlockSizes {
     }
 }
 
-/// Block sizes and the option that sets them.
+/// Block sizes, and the option that sets them.
 fn block_sizes(
     request: &JobRequest,
     issues: &mut Issues,

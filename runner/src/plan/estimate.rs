@@ -1,4 +1,4 @@
-//! Estimated duration, writes and memory of a run.
+//! Estimates the duration, writes and memory use of a run.
 
 use crate::plan::memory::buffer_bytes;
 use leadline_protocol::{
@@ -45,7 +45,8 @@ pub(crate) fn layout_bytes(jobs: &[ResolvedJob]) -> u64 {
         .sum()
 }
 
-/// Upper bound; `None` if a writing job is limited only by time.
+/// Upper bound on the bytes written while measuring; `None` if a job that writes is limited only by
+/// time.
 pub(crate) fn measure_write_bytes(jobs: &[ResolvedJob]) -> Option<u64> {
     let mut total = 0u64;
     for job in jobs {
@@ -76,8 +77,8 @@ fn worker_write_bytes(job: &ResolvedJob, worker: u32) -> Option<u64> {
     [by_count, by_size].into_iter().flatten().min()
 }
 
-/// Upper bound of what a job writes of `total` I/Os or bytes. `read`, `write`: the smallest read
-/// and the largest write, in the same unit.
+/// Upper bound on the writes among `total` I/Os or bytes of a job. `read`, `write`: the smallest
+/// read and the largest write, in the same unit.
 fn writes_within(job: &ResolvedJob, total: u64, read: u64, write: u64) -> u64 {
     let Some(reads) = job.pattern.rwmixread else {
         return total;
@@ -85,13 +86,13 @@ fn writes_within(job: &ResolvedJob, total: u64, read: u64, write: u64) -> u64 {
     if job.mix_rates().is_some() {
         return rated_writes_within(job, total, write);
     }
-    // The mix is exact in every 100 I/Os (`pattern::shuffle_bag`); its writes may come first.
+    // The mix is exact in every 100 I/Os (`pattern::shuffle_bag`), but the writes may come first.
     let writes_per_round = u64::from(100 - reads) * write;
     let round = u64::from(reads) * read + writes_per_round;
     total / round * writes_per_round + (total % round).min(writes_per_round)
 }
 
-/// With rates for both directions, the rates determine the mix.
+/// Same as [`writes_within`], if rates for both directions determine the mix.
 fn rated_writes_within(job: &ResolvedJob, total: u64, write: u64) -> u64 {
     let Some([reads, writes]) = job.mix_rates() else {
         return total;
@@ -107,7 +108,7 @@ fn rated_writes_within(job: &ResolvedJob, total: u64, write: u64) -> u64 {
         }
     };
     let bs = &job.pattern.bs;
-    // Small reads and large writes, or the reverse where the rates are in bytes.
+    // Small reads and large writes, or the reverse if the rates are in bytes.
     let (read_bytes, write_bytes) = match (is_count, writes.bytes) {
         (true, Some(_)) => (bs.read.max, bs.write.min),
         _ => (bs.read.min, bs.write.max),

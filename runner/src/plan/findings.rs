@@ -1,4 +1,4 @@
-//! Findings that are known before the run: reasons why its results may be misinterpreted.
+//! Findings that are known before the run: why its results may be misinterpreted.
 
 mod cache;
 mod fio_differences;
@@ -17,7 +17,7 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-/// `requested`: the job that `job` was resolved from.
+/// `requested`: the job from which `job` was resolved.
 pub(crate) fn report(requested: &Job, job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
     if job.is_measured() {
         workload::report_runtime(job, issues);
@@ -29,8 +29,8 @@ pub(crate) fn report(requested: &Job, job: &ResolvedJob, host: &dyn HostView, is
     fio_differences::report(requested, job, issues);
 }
 
-/// Reports the latest ramp that extends into the measured window of the run. The counters of the
-/// window then include I/O that is not measured.
+/// Reports the latest ramp that extends into the run's measured window. The window's counters then
+/// include I/O that is not measured.
 pub(crate) fn report_late_ramp(jobs: &[ResolvedJob], issues: &mut Issues) {
     let Some(late) = late_ramps(jobs).max_by_key(|job| measured_from_ms(job)) else {
         return;

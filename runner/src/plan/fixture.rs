@@ -1,4 +1,4 @@
-//! Resolved jobs for tests: a default job of 1 MiB with some fields replaced.
+//! Resolved jobs for tests: a default 1 MiB job with some fields replaced.
 
 use leadline_protocol::plan::{
     job::ResolvedJob,
@@ -24,7 +24,7 @@ const DEFAULT_JOB: &str = r#"{
     "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0
 }"#;
 
-/// Sequential 4 KiB reads of a file of 1 MiB, with the fields in `changes` replaced.
+/// Sequential 4 KiB reads of a 1 MiB file, with the fields in `changes` replaced.
 pub(crate) fn resolved(changes: Value) -> ResolvedJob {
     let mut job: Value = serde_json::from_str(DEFAULT_JOB).expect("JSON");
     job["targets"] = json!([target(0, 1 << 20)]);

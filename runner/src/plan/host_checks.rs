@@ -1,4 +1,4 @@
-//! Checks of options that require specific CPUs or privileges.
+//! Checks options that require specific CPUs or privileges.
 
 use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::job::Job;
@@ -13,7 +13,7 @@ pub(crate) fn check(job: &Job, host: &dyn HostView, issues: &mut Issues) {
             "root_required",
             "drop_caches",
             "drop_caches requires root.",
-            "Run as root, or use invalidate=1 to drop only the pages of the target.",
+            "Run as root, or use invalidate=1 to drop only the target's pages.",
         );
     }
     if job.nice() < 0 {
@@ -42,7 +42,7 @@ fn check_cpus(job: &Job, host: &dyn HostView, issues: &mut Issues) {
             "cpu_unavailable",
             "cpus_allowed",
             format!("CPUs not available to the runner: {}.", missing.join(", ")),
-            format!("Use CPUs of {available:?}."),
+            format!("Use only CPUs in {available:?}."),
         );
     }
 }

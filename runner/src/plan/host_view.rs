@@ -1,4 +1,4 @@
-//! Facts about the host that a plan depends on. `system::host::view` reads them from the host;
+//! Facts about the host on which a plan depends. `system::host::view` reads them from the host;
 //! tests use a table.
 
 use leadline_protocol::{plan::target::TargetKind, problem::Problem};
@@ -8,11 +8,11 @@ use std::{
 };
 
 pub trait HostView {
-    /// Follows symbolic links.
+    /// Facts about a path. Follows symbolic links.
     fn path(&self, path: &str) -> PathFacts;
-    /// Directory for generated files, and base of relative paths.
+    /// Directory for generated files and for relative paths.
     fn default_directory(&self) -> String;
-    /// Of the host, within the limits of the control groups; in bytes, 0 if unknown.
+    /// Memory available on the host, within control group limits, in bytes; 0 if unknown.
     fn available_memory(&self) -> u64;
     /// Huge pages that `mem=mmaphuge` can map, in bytes; `None` if unknown.
     fn available_huge_pages(&self) -> Option<u64> {
@@ -20,27 +20,27 @@ pub trait HostView {
     }
     /// Reason and remedy; `None` if io_uring is available.
     fn io_uring_unavailable(&self) -> Option<(String, String)>;
-    /// Major and minor version, such as (6, 10).
+    /// Major and minor kernel version, such as (6, 10).
     fn kernel_version(&self) -> Option<(u32, u32)>;
     /// Reason and remedy; `None` if loop devices can be created.
     fn loop_unavailable(&self) -> Option<(String, String)>;
-    /// CPUs in the affinity mask of the runner.
+    /// CPUs in the runner's affinity mask.
     fn cpus(&self) -> Vec<u32>;
     /// The results directory, if it is on the same physical device as `device` (a kernel name).
     fn results_on(&self, device: &str) -> Option<String>;
-    /// Offset in bytes of a misaligned partition (kernel name) from the physical blocks of its
-    /// disk.
+    /// Offset in bytes of a misaligned partition (kernel name) from its disk's physical block
+    /// boundaries.
     fn misaligned_by(&self, device: &str) -> Option<u64>;
     fn may_drop_caches(&self) -> bool;
     /// Returns true if the kernel's clock uses the CPU's time stamp counter.
     fn has_tsc_clock(&self) -> bool {
         false
     }
-    /// What writes to these byte ranges of an existing target would destroy; `None` for files that
-    /// Leadline created and loop devices of the run.
+    /// The data that writes to these byte ranges of an existing target would destroy; `None` for
+    /// files that Leadline created and for the run's loop devices.
     ///
     /// # Errors
-    /// A problem if the target cannot be opened, or if another process uses it.
+    /// Returns a problem if the target cannot be opened, or if another process uses it.
     fn overwritten(
         &self,
         _path: &str,
@@ -48,7 +48,7 @@ pub trait HostView {
     ) -> Result<Option<Overwritten>, Problem> {
         Ok(None)
     }
-    /// Minutes since the boot of the host.
+    /// Minutes since the host booted.
     fn minute(&self) -> u64 {
         0
     }
@@ -65,33 +65,35 @@ pub struct PathFacts {
     pub kind: PathKind,
     /// Absolute path without symbolic links. The file itself may not exist.
     pub canonical: String,
-    /// In bytes.
+    /// Length in bytes.
     pub length: u64,
     /// Disk space that the file uses, in bytes; 0 for devices.
     pub allocated_bytes: u64,
-    /// Such as `ext4`; `None` for devices.
+    /// Filesystem type, such as `ext4`; `None` for devices.
     pub filesystem: Option<String>,
-    /// Kernel name of the block device, or of the one below the filesystem; `None` if there is none
-    /// (tmpfs, overlay).
+    /// Kernel name of the block device, or of the device below the filesystem; `None` if there is
+    /// none (tmpfs, overlay).
     pub device: Option<String>,
-    /// Stable ID of a device, such as its serial number; `None` for files.
+    /// Stable device ID, such as its serial number; `None` for files.
     pub identity: Option<String>,
-    /// STATX_DIOALIGN, or the logical block size of a device; an error gives the reason why direct
-    /// I/O is not supported.
+    /// STATX_DIOALIGN, or the logical block size of a device. The error is why direct I/O is not
+    /// supported.
     pub direct_alignment: Result<DirectAlignment, String>,
-    /// The driver of the device can poll for completions (queue/io_poll in sysfs).
+    /// Whether the device driver can poll for completions (queue/io_poll in sysfs).
     pub can_poll: bool,
-    /// Available to unprivileged users of the filesystem, in bytes; 0 for devices.
+    /// Filesystem space available to unprivileged users, in bytes; 0 for devices.
     pub free_bytes: u64,
-    /// Every block of the file contains written data (SEEK_HOLE, FIEMAP); `None` if unknown.
+    /// Whether every block of the file contains written data (SEEK_HOLE, FIEMAP); `None` if
+    /// unknown.
     pub fully_written: Option<bool>,
-    /// Created by Leadline and not modified by other programs since (`system::host::ownership`).
+    /// Whether Leadline created the file and no other program has modified it since
+    /// (`system::host::ownership`).
     pub is_owned: bool,
-    /// The path is under a target root. Always true if there are no target roots.
+    /// Whether the path is under a target root. Always true if there are no target roots.
     pub under_target_root: bool,
-    /// Reason why the guard rejects reads; `None` if it allows them.
+    /// Why the guard rejects reads; `None` if it allows them.
     pub read_problem: Option<Problem>,
-    /// Reason why the guard rejects writes; `None` if it allows them.
+    /// Why the guard rejects writes; `None` if it allows them.
     pub write_problem: Option<Problem>,
 }
 
@@ -100,24 +102,26 @@ pub struct PathFacts {
 pub struct Overwritten {
     /// File or device.
     pub kind: TargetKind,
-    /// Stable ID of a device; `None` for files.
+    /// Stable device ID; `None` for files.
     pub identity: Option<String>,
-    /// What a person types to confirm: serial number or kernel name of a device, name of a file.
+    /// Text that the user types to confirm: a device's serial number or kernel name, or a file
+    /// name.
     pub text: String,
-    /// What was found, for people.
+    /// Descriptions of the data that was found, to show to the user.
     pub contents: Vec<String>,
-    /// No data was found.
+    /// Whether no data was found.
     pub is_blank: bool,
-    /// Needs a confirmation even if it is blank.
+    /// Whether a confirmation is required even if the target is blank.
     pub must_confirm: bool,
-    /// Digest of the identity and size.
+    /// Digest of the target's identity and size.
     pub state: String,
     /// Digest of the contents.
     pub data: String,
 }
 
 impl Overwritten {
-    /// What a confirmation is bound to. Earlier steps of a study change the contents.
+    /// The state that a confirmation is bound to. It excludes the contents in a study, because
+    /// earlier steps change them.
     pub fn bound_state(&self, is_step: bool) -> String {
         if is_step {
             self.state.clone()
@@ -126,7 +130,7 @@ impl Overwritten {
         }
     }
 
-    /// In a study, later steps overwrite what earlier ones wrote to a blank device.
+    /// In a study, later steps overwrite data that earlier steps wrote to a blank device.
     pub fn needs_confirmation(&self, is_step: bool) -> bool {
         let is_device = self.kind == TargetKind::Device;
         !self.is_blank || self.must_confirm || (is_step && is_device)

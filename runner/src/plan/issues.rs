@@ -1,4 +1,4 @@
-//! Problems and findings of a plan, collected so that all of them are reported together.
+//! Collects the problems and findings of a plan, so that all of them are reported together.
 
 use leadline_protocol::{
     finding::{Finding, Severity},
@@ -16,7 +16,7 @@ pub(crate) struct Issues {
 }
 
 impl Issues {
-    /// Sets the job of the problems and findings that follow.
+    /// Sets the job to which subsequent problems and findings refer.
     pub(crate) fn begin_job(&mut self, index: usize, name: &str) {
         self.job = index;
         self.job_name = name.into();
@@ -77,8 +77,8 @@ impl Issues {
             .any(|problem| problem.kind == ProblemKind::Invalid)
     }
 
-    /// Adds a finding about the current job. The same sentence about several jobs is listed once,
-    /// for the first of them.
+    /// Adds a finding about the current job. If several jobs have the same sentence, only the first
+    /// is listed.
     pub(crate) fn finding(
         &mut self,
         severity: Severity,

@@ -1,5 +1,5 @@
-//! Unique job names. Results and generated files are named after jobs; a repeated name gets a
-//! number.
+//! Makes job names unique by numbering repeated names, because results and generated files are
+//! named after jobs.
 
 use crate::plan::issues::Issues;
 use leadline_protocol::{finding::Severity, job::Job, text::is_deceptive};

@@ -1,4 +1,4 @@
-//! Options that the rest of the resolution depends on: pattern, engine, `direct` and `numjobs`.
+//! Options on which the rest of the resolution depends: pattern, engine, `direct` and `numjobs`.
 
 use crate::plan::{host_view::HostView, issues::Issues};
 use leadline_protocol::{
@@ -10,7 +10,7 @@ use leadline_protocol::{
     },
 };
 
-/// Maximum number of workers of a run. Each has a thread, a ring and histograms.
+/// Maximum number of workers per run. Each has a thread, a ring and histograms.
 pub(crate) const MAX_WORKERS: u32 = 1024;
 
 /// First kernel with `IORING_NOP_INJECT_RESULT` (linux/io_uring.h). Older kernels complete each NOP
@@ -20,7 +20,7 @@ const NOP_WITH_RESULT: (u32, u32) = (6, 10);
 #[derive(Debug)]
 pub(crate) struct JobRequest<'a> {
     pub job: &'a Job,
-    /// Unique in the run.
+    /// Job name, unique in the run.
     pub name: String,
     pub rw: Rw,
     pub direct: bool,

@@ -1,5 +1,5 @@
-//! Layout of files before the measurement: written, allocated, or left to grow. Existing data is
-//! rewritten only with `overwrite`, and only in the regions of the job.
+//! Plans how files are laid out before the measurement: written, allocated, or left to grow.
+//! Existing data is rewritten only with `overwrite`, and only in the job's regions.
 
 mod checks;
 
@@ -18,18 +18,18 @@ use leadline_protocol::{
 };
 use std::{mem, ops::Range};
 
-/// How a file gets its blocks.
+/// How a file's blocks are allocated.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Allocation {
     /// Layout writes data.
     Written,
     /// Layout allocates blocks or sets the length, without data.
     Unwritten,
-    /// The writes of the job extend the file.
+    /// The job's writes extend the file.
     OnDemand,
 }
 
-/// Resolves the targets of a job, in the order of its regions. `job`: index in the run.
+/// Resolves a job's targets, in region order. `job`: index in the run.
 pub(crate) fn resolve(
     request: &JobRequest,
     job: usize,
@@ -56,21 +56,21 @@ pub(crate) fn resolve(
     targets
 }
 
-/// The bytes of a file that layout writes.
+/// What layout does with a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Layout {
     Nothing,
-    /// One range, which includes everything between the old and the new end.
+    /// Writes one range, which includes everything between the old and the new end.
     Extension(Range<u64>),
-    /// Nothing, but blocks are allocated from this offset, or the length is set.
+    /// Writes nothing, but allocates blocks from this offset or sets the length.
     Allocation(u64),
-    /// The regions of the job.
+    /// Writes the job's regions.
     Regions,
 }
 
 impl Layout {
-    /// The part for a target; `None` without layout. An extension is written once, whatever the
-    /// number of regions.
+    /// Takes the range to write for one region; `None` without layout. An extension is written only
+    /// once, regardless of the number of regions.
     fn take(&mut self, region: &Region) -> Option<Range<u64>> {
         if *self == Self::Regions {
             return Some(region.begin..region.end());
@@ -120,7 +120,7 @@ fn target(
     }
 }
 
-/// Returns the length of a file after layout and what layout writes.
+/// Returns the file length after layout, and the layout itself.
 fn lay_out(
     request: &JobRequest,
     job: usize,
@@ -154,7 +154,7 @@ fn lay_out(
     let mut written = Vec::new();
     if request.rw.kind.writes() {
         written.extend(regions.iter().map(|region| region.begin..region.end()));
-        // `filesize` beyond the regions only extends the file.
+        // A `filesize` beyond the regions only extends the file.
         written.push(needed..needed);
     }
     budget.add(facts, job, length, layout_bytes, &written);

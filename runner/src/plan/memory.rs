@@ -1,5 +1,5 @@
-//! Memory of the I/O buffers, and their registration. Each I/O in flight has a buffer of the
-//! largest block size, in whole pages; in mixed jobs, one for reads and one for writes.
+//! Memory for I/O buffers, and buffer registration. Each I/O in flight has a buffer of the largest
+//! block size, in whole pages. Mixed jobs have one for reads and one for writes.
 
 use crate::plan::{host_view::HostView, issues::Issues, verify::table_bytes};
 use leadline_protocol::{
@@ -13,15 +13,16 @@ use leadline_protocol::{
 
 /// Maximum size of a registered buffer in bytes (io_uring/rsrc.c).
 const LARGEST_BUFFER: u64 = 1 << 30;
-/// Buffers may use half of the available memory; the rest is for the page cache and other programs.
+/// Buffers may use half of the available memory. The rest is reserved for the page cache and other
+/// programs.
 const MEMORY_DIVISOR: u64 = 2;
 
-/// I/O buffer size of all workers, in bytes.
+/// Total size of all workers' I/O buffers, in bytes.
 pub(crate) fn buffer_bytes(job: &ResolvedJob) -> u64 {
     worker_bytes(job).saturating_mul(u64::from(job.numjobs))
 }
 
-/// Size of the mapping with the buffers of one worker.
+/// Size of the memory mapping that holds one worker's buffers, in bytes.
 fn worker_bytes(job: &ResolvedJob) -> u64 {
     job.ring
         .mem
@@ -38,9 +39,10 @@ fn registration(job: &ResolvedJob, requested: Option<bool>) -> BufferRegistratio
     }
 }
 
-/// Resolves `fixedbufs`. The kernel pins the pages of registered buffers and counts those of all
-/// rings of a user against the locked memory limit (io_uring/rsrc.c, io_account_mem). If they
-/// exceed it, no job without `fixedbufs` registers its buffers, so that such jobs stay comparable.
+/// Resolves `fixedbufs`. The kernel pins the pages of registered buffers, and counts those of all
+/// of a user's rings against the locked memory limit (io_uring/rsrc.c, io_account_mem). If the
+/// buffers exceed the limit, no job without `fixedbufs` registers its buffers, so that such jobs
+/// stay comparable.
 pub(crate) fn resolve_registration(
     jobs: &mut [(usize, ResolvedJob)],
     requests: &[Job],
@@ -63,13 +65,13 @@ pub(crate) fn resolve_registration(
     }
 }
 
-/// Rejects runs whose buffers do not fit in memory or in the huge pages of the host.
+/// Rejects runs whose buffers do not fit in memory or in the host's huge pages.
 pub(crate) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
     check_memory(jobs, host, issues);
     check_huge_pages(jobs, host, issues);
 }
 
-/// The problem refers to the first job that uses them.
+/// The problem refers to the first job that uses huge pages.
 fn check_huge_pages(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
     let mut users = jobs
         .iter()
@@ -103,7 +105,7 @@ fn check_memory(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut
         .map(|(_, job)| buffer_bytes(job).saturating_add(table_bytes(job)))
         .fold(0, u64::saturating_add);
     let limit = host.available_memory() / MEMORY_DIVISOR;
-    // 0: the available memory is unknown.
+    // A limit of 0 means that the available memory is unknown.
     if limit == 0 || total <= limit {
         return;
     }

@@ -1,17 +1,17 @@
-//! Checks the ranges of single options, and rejects mutually exclusive options.
+//! Checks option ranges, and rejects mutually exclusive options.
 
 use crate::plan::{issues::Issues, job_request::JobRequest};
 use leadline_protocol::job::{Job, direction::PerDirection};
 use std::ops::RangeInclusive;
 
-/// Maximum I/Os in flight per worker: IORING_MAX_ENTRIES.
+/// Maximum number of I/Os in flight per worker: IORING_MAX_ENTRIES.
 const MAX_IODEPTH: u32 = 32_768;
-/// With SQPOLL the submission queue has two entries per I/O, because the kernel thread releases
+/// With SQPOLL, the submission queue has two entries per I/O, because the kernel thread releases
 /// them late.
 const MAX_SQPOLL_IODEPTH: u32 = MAX_IODEPTH / 2;
-/// Range of nice(2).
+/// Range of nice values; see setpriority(2).
 const NICE: RangeInclusive<i32> = -20..=19;
-/// In µs. A run must stop within a second.
+/// Maximum `spin` in µs. A run must stop within a second.
 const MAX_SPIN_US: u64 = 1_000_000;
 /// 365 days in µs. Limits times so that their sums in ns do not overflow.
 const MAX_TIME_US: u64 = 365 * 24 * 3600 * 1_000_000;
@@ -137,8 +137,7 @@ fn check_polling(request: &JobRequest, issues: &mut Issues) {
     }
 }
 
-/// A ring with IOPOLL accepts only reads and writes. The kernel completes syncs with EINVAL
-/// (io_uring/sync.c).
+/// A ring with IOPOLL accepts only reads and writes. Syncs fail with EINVAL (io_uring/sync.c).
 fn check_polled_syncs(request: &JobRequest, issues: &mut Issues) {
     let job = request.job;
     if !job.hipri() || !request.engine.has_ring() || !request.rw.kind.writes() {

@@ -1,8 +1,9 @@
-//! Data that a run would destroy: it must be unused by other processes, and confirmed.
+//! Checks data that a run would overwrite: no other process may use it, and the user must confirm
+//! it.
 //!
-//! A confirmation is `TEXT@CODE`. A person types the text, such as the serial number of the device.
-//! The code is that of a plan, and is bound to the jobs, to the state of the target and to the time
-//! of the plan. It is no secret: it proves that the plan was seen, not who saw it.
+//! A confirmation has the form `TEXT@CODE`. The user types the text, such as the device's serial
+//! number. The code comes from a plan and is bound to the jobs, the target's state and the time of
+//! the plan. It is not a secret: it proves that the plan was read, but not by whom.
 
 use crate::plan::{
     host_view::{HostView, Overwritten},
@@ -28,7 +29,7 @@ const VALID_MINUTES: u64 = 10;
 const DIGEST_LENGTH: usize = 16;
 const FIELD: &str = "confirm";
 
-/// Byte ranges of existing targets that the jobs write, by path.
+/// Byte ranges of existing targets that the jobs write to, by path.
 pub(crate) type Overwrites<'a> = BTreeMap<&'a str, Vec<Range<u64>>>;
 
 pub(crate) fn overwrites<'a>(jobs: impl Iterator<Item = &'a ResolvedJob>) -> Overwrites<'a> {
@@ -45,7 +46,7 @@ pub(crate) fn overwrites<'a>(jobs: impl Iterator<Item = &'a ResolvedJob>) -> Ove
     found
 }
 
-/// By the job itself, and by its layout.
+/// Ranges that the job and its layout write to.
 fn written(job: &ResolvedJob, target: &Target) -> Vec<Range<u64>> {
     let mut ranges = Vec::new();
     if job.pattern.rw.destroys() {
@@ -57,8 +58,8 @@ fn written(job: &ResolvedJob, target: &Target) -> Vec<Range<u64>> {
     ranges
 }
 
-/// Checks all targets that the jobs overwrite. Returns the confirmations that the run needs,
-/// whether they were given or not.
+/// Checks all targets that the jobs overwrite. Returns all confirmations that the run needs,
+/// including those already given.
 pub(crate) fn check(
     run: &RunSpec,
     jobs: &[&ResolvedJob],
@@ -103,13 +104,13 @@ fn confirmation(path: &str, found: Overwritten, state: String, code: String) -> 
     }
 }
 
-/// Earlier steps of the study created the files whose names contain its id.
+/// Whether an earlier step of the study created the file: its name contains the study's file ID.
 fn is_file_of_study(run: &RunSpec, path: &str) -> bool {
     run.study.as_ref().is_some_and(|id| path.contains(id))
 }
 
-/// `needed`: of all targets. `given`: entries `TEXT@CODE`. `minute`: when they were given. `digest`:
-/// the code for a time.
+/// `needed`: confirmations of all targets. `given`: entries of the form `TEXT@CODE`. `minute`: when
+/// they were given. `digest`: computes the code for a time.
 fn problem(
     confirmation: &Confirmation,
     needed: &[Confirmation],
@@ -125,7 +126,7 @@ fn problem(
         ..
     } = confirmation;
     let contents = contents.join(", ");
-    // The steps of a study, and files with the same name, have codes of their own.
+    // Study steps, and files with the same name, have separate codes.
     let of_target = |needed: &Confirmation, entry: &str| {
         let code = entry.strip_prefix(&needed.text);
         code.and_then(|code| code.strip_prefix('@'))
@@ -155,12 +156,12 @@ fn problem(
         None if is_attempt => (
             "confirmation_invalid",
             format!(
-                "The confirmation of {path} has another text or is for other jobs, or the target or its data have changed. It holds {contents}."
+                "The confirmation of {path} has a different text or is for different jobs, or the target or its data has changed. {path} contains {contents}."
             ),
         ),
         None => (
             "not_confirmed",
-            format!("The run would overwrite {path}, which holds {contents}."),
+            format!("The run would overwrite {path}, which contains {contents}."),
         ),
     };
     let entry = quoted(&format!("{text}@{code}"));
@@ -176,12 +177,12 @@ fn code(state: &str, jobs: &[&ResolvedJob], run: &RunSpec, minute: u64) -> Strin
     hash.update(format!("{minute} {state} "));
     for job in jobs {
         let mut job = ResolvedJob::clone(job);
-        // The name means nothing, and randrepeat=0 draws a new seed for each plan.
+        // The name is irrelevant, and randrepeat=0 generates a new seed for each plan.
         job.name.clear();
         job.pattern.randseed = 0;
         let mut json = serde_json::to_string(&job).unwrap_or_default();
         if let Some(file_id) = &run.study {
-            // Each plan draws it anew.
+            // Each plan generates a new file ID.
             json = json.replace(file_id, "");
         }
         hash.update(json);
@@ -189,7 +190,7 @@ fn code(state: &str, jobs: &[&ResolvedJob], run: &RunSpec, minute: u64) -> Strin
     format!("{minute:x}-{}", &hex(&hash.finalize())[..DIGEST_LENGTH])
 }
 
-/// For a shell.
+/// Quotes text for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -11,7 +11,7 @@ use leadline_protocol::{
     },
 };
 
-/// In the order of execution.
+/// The phases in execution order.
 pub(crate) fn plan_phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
     let ramp_ms = window_begin_ms(jobs);
     let mut phases = Vec::new();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
 pub(crate) struct ProjectedFiles {
-    /// By canonical path.
+    /// Files by canonical path.
     files: BTreeMap<String, ProjectedFile>,
 }
 
@@ -38,7 +38,7 @@ impl ProjectedFiles {
         }
     }
 
-    /// Updates facts of the host to the state after the earlier steps.
+    /// Updates facts about a path to its state after the earlier steps.
     pub(crate) fn update(&self, facts: PathFacts) -> PathFacts {
         let Some(file) = self.files.get(&facts.canonical) else {
             return facts;

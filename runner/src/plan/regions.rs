@@ -1,6 +1,6 @@
-//! Regions of the targets in bytes, from sizes, offsets and percentages. A region that does not fit
-//! is rejected; fio would shrink it silently. With a filesize above the share of `size`, the region
-//! is the whole file and `size` only limits the bytes, as in fio.
+//! Resolves target regions in bytes from sizes, offsets and percentages. A region that does not fit
+//! is rejected; fio would silently shrink it. If `filesize` exceeds the file's share of `size`, the
+//! region is the whole file and `size` only limits the bytes, as in fio.
 
 use crate::plan::{
     block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest,
@@ -8,7 +8,7 @@ use crate::plan::{
 };
 use leadline_protocol::{format::bytes, job::size::Extent, plan::target::TargetKind};
 
-/// Default length of the target of `ioengine=null`: 1 GiB.
+/// Default target length for `ioengine=null`: 1 GiB.
 const NULL_BYTES: u64 = 1 << 30;
 
 const SMALLER_REGION: &str = "Use a smaller size, offset or offset_increment.";
@@ -19,9 +19,9 @@ pub(crate) struct Region {
     pub path: usize,
     /// `None` if all workers share the region.
     pub worker: Option<u32>,
-    /// In bytes.
+    /// Start of the region in bytes.
     pub begin: u64,
-    /// In bytes; a multiple of the smallest I/O.
+    /// Length in bytes; a multiple of the smallest I/O.
     pub len: u64,
 }
 
@@ -35,9 +35,9 @@ impl Region {
 #[derive(Debug)]
 pub(crate) struct Regions {
     pub list: Vec<Region>,
-    /// Start of the first worker's region in the first target.
+    /// Start of the first worker's region in the first target, in bytes.
     pub offset: u64,
-    /// Distance between the workers' regions.
+    /// Distance between the workers' regions, in bytes.
     pub increment: u64,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn resolve(
     (!regions.list.is_empty()).then_some(regions)
 }
 
-/// Workers with separate regions in the target, or `None` for a region that all of them share.
+/// Workers with separate regions in the target, or `None` for a region shared by all workers.
 fn workers(request: &JobRequest, path: &TargetPath, increment: u64) -> Vec<Option<u32>> {
     if path.worker.is_none() && increment > 0 && request.numjobs > 1 {
         (0..request.numjobs).map(Some).collect()
@@ -99,13 +99,13 @@ fn workers(request: &JobRequest, path: &TargetPath, increment: u64) -> Vec<Optio
 struct RegionBounds<'a> {
     request: &'a JobRequest<'a>,
     path: &'a str,
-    /// Base of percentages: length of the device, or of the file after layout; 0 if unknown.
+    /// Length that percentages refer to: the device, or the file after layout; 0 if unknown.
     whole: u64,
-    /// Maximum end of a region; `None` for files that grow as needed.
+    /// Maximum end of a region, in bytes; `None` for files that grow as needed.
     limit: Option<u64>,
-    /// `None` for devices and appended data.
+    /// The file's `filesize`, in bytes; `None` for devices and appended data.
     filesize: Option<u64>,
-    /// Added to `offset`: the length of the file if the job appends.
+    /// Added to `offset`: the file length if the job appends, otherwise 0.
     base: u64,
     /// Number of files that share `size`.
     files: u64,
@@ -143,7 +143,8 @@ impl<'a> RegionBounds<'a> {
         }
     }
 
-    /// Percentages are rounded up to a multiple of the smallest I/O, as in fio.
+    /// The extent in bytes. Percentages are rounded up to a multiple of the smallest I/O, as in
+    /// fio.
     fn extent(&self, extent: &Extent, option: &str, issues: &mut Issues) -> Option<u64> {
         match *extent {
             Extent::Bytes(bytes) if bytes > MAX_JSON_INTEGER => {
@@ -176,7 +177,7 @@ impl<'a> RegionBounds<'a> {
         Some((u128::from(self.whole) * u128::from(percent) / 100) as u64)
     }
 
-    /// Length of the region that starts at `begin`.
+    /// Length of the region that starts at `begin`, in bytes.
     fn len(&self, begin: u64, issues: &mut Issues) -> Option<u64> {
         let requested = self.requested_len(begin, issues)?;
         let len = requested - requested % self.smallest_io;
@@ -237,7 +238,7 @@ impl<'a> RegionBounds<'a> {
         }
     }
 
-    /// Length from `begin` to `filesize`; 0 without `filesize`.
+    /// Length from `begin` to `filesize`, in bytes; 0 without `filesize`.
     fn whole_file(&self, begin: u64) -> u64 {
         self.filesize.unwrap_or(0).saturating_sub(begin)
     }
@@ -269,7 +270,7 @@ impl<'a> RegionBounds<'a> {
         );
     }
 
-    /// Option that makes the region extend past the end of the target.
+    /// The option that causes the region to extend past the end of the target.
     fn end_option(&self) -> &'static str {
         if self.request.job.offset_increment() == Extent::Bytes(0) {
             self.size_option()
@@ -278,7 +279,7 @@ impl<'a> RegionBounds<'a> {
         }
     }
 
-    /// Option that determines the length of a region.
+    /// The option that determines the length of a region.
     fn size_option(&self) -> &'static str {
         let job = self.request.job;
         if job.size.is_some() {

@@ -1,4 +1,4 @@
-//! Resolution of one job: all options with their defaults applied. Code below the plan uses no
+//! Resolves one job: applies the defaults of all options. Code outside of the plan uses no
 //! defaults.
 
 use crate::plan::{
@@ -121,7 +121,7 @@ fn fadvise(request: &JobRequest) -> Fadvise {
 fn pattern_options(request: &JobRequest, sizes: JobBlockSizes, randseed: u64) -> PatternOptions {
     let job = request.job;
     let rw = request.rw.kind;
-    // As in fio, other alignments than the block size disable the random map.
+    // As in fio, an alignment other than the block size disables the random map.
     let is_realigned = rw.is_random() && sizes.used().any(|(bs, align)| align != bs.min);
     PatternOptions {
         rw,
@@ -138,7 +138,7 @@ fn pattern_options(request: &JobRequest, sizes: JobBlockSizes, randseed: u64) ->
     }
 }
 
-/// The parser keeps only the later one of `rwmixread` and `rwmixwrite`.
+/// If both `rwmixread` and `rwmixwrite` are set, the parser keeps only the later one.
 fn rwmixread(job: &Job) -> u8 {
     match job.rwmixwrite {
         Some(writes) => 100 - writes.0,
@@ -168,7 +168,7 @@ fn timing_options(request: &JobRequest, size: u64) -> TimingOptions {
         .io_size
         .and_then(|io_size| requested_io_size(io_size, size))
         .or_else(|| size_within_files(request, size));
-    // Nothing is measured.
+    // `verify_only` measures nothing.
     let requested_io_size = if verify::is_only(job) {
         Some(0)
     } else {
@@ -195,7 +195,7 @@ fn timing_options(request: &JobRequest, size: u64) -> TimingOptions {
     }
 }
 
-/// Bytes to transfer if `filesize` makes the regions larger than `size`.
+/// Bytes to transfer, if `filesize` makes the regions larger than `size`.
 fn size_within_files(request: &JobRequest, regions: u64) -> Option<u64> {
     request.filesize()?;
     match request.job.size {
@@ -214,7 +214,7 @@ fn requested_io_size(io_size: Extent, size: u64) -> Option<u64> {
 }
 
 fn check_io_size(io_size: u64, smallest: u64, issues: &mut Issues) {
-    // 0 results from loops=0, which is already rejected.
+    // 0 comes from loops=0, which is already rejected.
     if (1..smallest).contains(&io_size) {
         issues.invalid(
             "block_larger_than_io_size",
@@ -249,7 +249,7 @@ fn ring_options(request: &JobRequest) -> RingOptions {
         iodepth_batch_complete_min: job
             .iodepth_batch_complete_min
             .map(|batch| batch.min(iodepth)),
-        // Depends on all jobs of the run: `memory::resolve_registration`.
+        // Set by `memory::resolve_registration`, because it depends on all jobs of the run.
         fixedbufs: BufferRegistration::Off,
         hipri: job.hipri(),
         sqthread_poll: job.sqthread_poll(),
@@ -262,8 +262,8 @@ fn ring_options(request: &JobRequest) -> RingOptions {
 fn data_options(job: &Job, sizes: &JobBlockSizes) -> DataOptions {
     let compress = job.buffer_compress_percentage().0;
     let dedupe = job.dedupe_percentage().0;
-    // Fully compressible data is zeros, and percentages require new data for each write (fio 3.42,
-    // init.c:1017-1032).
+    // Fully compressible data is all zeros, and percentages require new data for each write (fio
+    // 3.42, init.c:1017-1032).
     let zero_buffers = job.zero_buffers() || compress == 100;
     let refill_buffers = job.refill_buffers() || compress > 0 || dedupe > 0;
     let is_constant = !refill_buffers && !zero_buffers;

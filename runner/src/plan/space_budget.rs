@@ -1,5 +1,5 @@
-//! Files of a run and the disk space that they need. Later jobs use the files in the state that
-//! earlier jobs create.
+//! Tracks the files of a run and the disk space that they need. Later jobs use files in the state
+//! in which earlier jobs leave them.
 
 use crate::plan::{
     host_view::{HostView, PathFacts},
@@ -9,32 +9,32 @@ use crate::plan::{
 use leadline_protocol::format::bytes;
 use std::{collections::BTreeMap, ops::Range};
 
-/// 1/20 of the free space is reserved, because a full filesystem breaks other programs, including
-/// the server.
+/// Reserves 1/20 of the free space, because a full filesystem breaks other programs, including the
+/// server.
 const RESERVE_DIVISOR: u64 = 20;
 const MAX_RESERVE_BYTES: u64 = 1 << 30;
 
 #[derive(Debug)]
 pub(crate) struct SpaceBudget<'a> {
     files_before_run: &'a ProjectedFiles,
-    /// By canonical path.
+    /// Files by canonical path.
     files: BTreeMap<String, PlannedFile>,
 }
 
-/// Lengths in bytes.
+/// All lengths are in bytes.
 #[derive(Debug)]
 struct PlannedFile {
     length_before_run: u64,
-    /// At the start of the measurement.
+    /// Length at the start of the measurement.
     length: u64,
-    /// Upper bound after all writes.
+    /// Upper bound on the length after all writes.
     max_length: u64,
-    /// Existing bytes of a file with holes that layout or the job writes.
+    /// Existing bytes of a sparse file that layout or the job overwrites.
     rewritten: u64,
-    /// Upper bound of the holes before the run.
+    /// Upper bound on the bytes in holes before the run.
     holes: u64,
     fully_written: Option<bool>,
-    /// First job with this file.
+    /// Index of the first job that uses the file.
     job: usize,
     /// Device and filesystem.
     filesystem: (Option<String>, Option<String>),
@@ -61,8 +61,8 @@ impl<'a> SpaceBudget<'a> {
         self.files_before_run.update(host.path(path))
     }
 
-    /// Length of a file or device after the layout of the jobs so far, and whether every block of
-    /// it contains data.
+    /// Length of a file or device after the layout of the jobs so far, and whether all of its
+    /// blocks contain data.
     pub(crate) fn projected(&self, facts: &PathFacts) -> (u64, Option<bool>) {
         match self.files.get(&facts.canonical) {
             Some(file) => (file.length, file.fully_written),
@@ -71,7 +71,7 @@ impl<'a> SpaceBudget<'a> {
         }
     }
 
-    /// Adds the layout of a file up to `length`, of which `layout_bytes` are written. `written`: the
+    /// Adds a layout that extends a file to `length` and writes `layout_bytes`. `written`: the
     /// ranges that the job writes later.
     pub(crate) fn add(
         &mut self,

@@ -1,7 +1,7 @@
-//! `file_state` and `cache_state`, shorthands for several fio options. They are expanded to these
-//! options before the rest of the plan; contradicting options are rejected.
+//! `file_state` and `cache_state`, which are shorthands for several fio options. They are expanded
+//! to these options before the rest of the plan, and contradicting options are rejected.
 //!
-//! To protect other data, `fresh` replaces and `written` fills only files created by Leadline.
+//! To protect user data, `fresh` replaces and `written` fills only files that Leadline created.
 
 use crate::plan::{
     host_view::{PathFacts, PathKind},
@@ -53,7 +53,7 @@ pub(crate) fn expand(job: &Job, issues: &mut Issues) -> Job {
             );
             let remedy = "Use file_state=written for reads, or a pattern that writes.";
             issues.invalid("conflicting_options", "file_state", detail, remedy);
-            // Avoids additional problems about options that the state implies.
+            // Avoids further problems about options that the state implies.
             expanded.file_state = None;
         }
         FileState::Fresh => expanded.fallocate = Some(job.fallocate.unwrap_or(Fallocate::None)),
@@ -88,7 +88,7 @@ fn check_conflicts(state: &str, value: &str, conflicts: Vec<OptionValue>, issues
     }
 }
 
-/// Options that contradict the state of the file.
+/// Options that contradict the file state.
 fn file_conflicts(job: &Job, state: FileState) -> Vec<OptionValue> {
     let is_fresh = state == FileState::Fresh;
     let is_append = state == FileState::Append;
@@ -109,7 +109,7 @@ fn file_conflicts(job: &Job, state: FileState) -> Vec<OptionValue> {
     conflicts
 }
 
-/// Options that contradict the state of the page cache.
+/// Options that contradict the page cache state.
 fn cache_conflicts(job: &Job, state: CacheState) -> Vec<OptionValue> {
     let is_cold = state == CacheState::Cold;
     let is_warm = state == CacheState::Warm;
@@ -150,7 +150,7 @@ pub(crate) fn apply_state(job: &Job, facts: PathFacts, issues: &mut Issues) -> P
             Severity::Note,
             "file_overwritten",
             format!(
-                "The run removes {} of an earlier run and creates it again.",
+                "The run removes {}, which an earlier run created, and creates it again.",
                 facts.canonical
             ),
             json!({"found_bytes": facts.length}),
@@ -201,8 +201,8 @@ pub(crate) fn check_shared(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     }
 }
 
-/// Rejects jobs that share a file with different `fallocate` if layout allocates it: only one of
-/// them would apply.
+/// Rejects jobs that share a file with different values of `fallocate` if layout allocates it,
+/// because only one of them would apply.
 pub(crate) fn check_shared_allocation(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     let shared = || {
         let jobs = jobs.iter();
@@ -233,13 +233,13 @@ pub(crate) fn check_shared_allocation(jobs: &[(usize, ResolvedJob)], issues: &mu
             allocated[target.path.as_str()].as_str(),
             fallocate.as_str()
         );
-        let remedy = "Use the same fallocate in all jobs of the file.";
+        let remedy = "Use the same fallocate in all jobs that use the file.";
         issues.invalid("conflicting_options", "fallocate", detail, remedy);
     }
 }
 
-/// Rejects jobs that write a file that another job attaches to a loop device: the guard does not
-/// open the backing file of a loop device for writing.
+/// Rejects jobs that write to a file that another job attaches to a loop device, because the guard
+/// does not open a loop device's backing file for writing.
 pub(crate) fn check_shared_loops(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     let written: BTreeSet<&str> = jobs
         .iter()
@@ -258,7 +258,7 @@ pub(crate) fn check_shared_loops(jobs: &[(usize, ResolvedJob)], issues: &mut Iss
                 "{} has loop_device=1 in one job and is written by another job without it.",
                 target.path
             );
-            let remedy = "Use loop_device=1 in all jobs of the file, or different files.";
+            let remedy = "Use loop_device=1 in all jobs that use the file, or different files.";
             issues.invalid("conflicting_options", "loop_device", detail, remedy);
         }
     }

@@ -1,5 +1,5 @@
-//! Plan of a study: its runs are planned in order, with sizes scaled to the host and the files that
-//! earlier steps leave. Accesses the host only through `HostView`.
+//! Plans a study: its runs are planned in order, with sizes scaled to the host and with the files
+//! that earlier steps leave. Accesses the host only through `HostView`.
 
 mod order;
 pub(crate) mod scaling;
@@ -23,7 +23,7 @@ use leadline_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Replaced by the file ID of the study in file names.
+/// Replaced with the study's file ID in file names.
 const FILE_ID_PLACEHOLDER: &str = "$study";
 
 pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
@@ -51,7 +51,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         confirmations.extend_from_slice(&plan.confirmations);
         for problem in plan.problems.drain(..) {
             let problem = problem.with_path_prefix(&format!("steps[{}].", step.definition));
-            // Repeats have the same problems.
+            // Repeats of a step have the same problems.
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
@@ -70,7 +70,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
     }
 }
 
-/// `files`: the files that earlier runs leave.
+/// `files`: files left by earlier runs.
 fn plan_run(
     study: &StudySpec,
     step: &StepSpec,

@@ -1,4 +1,4 @@
-//! Summary of what a run measures: one sentence per job, for readers without storage expertise.
+//! Summarizes what a run measures: one sentence per job, for readers without storage expertise.
 
 use leadline_protocol::{
     format::bytes,
@@ -24,15 +24,15 @@ pub(crate) fn summarize(jobs: &[ResolvedJob]) -> String {
 fn sentence(job: &ResolvedJob) -> String {
     if !job.is_measured() {
         let target = target(job);
-        return format!("Checks the blocks of {target} that an earlier run wrote with verify.");
+        return format!("Checks the blocks that an earlier run with verify wrote to {target}.");
     }
     let workload = workload(job);
     let target = target(job);
     let rw = job.pattern.rw;
     match job.mode {
-        Mode::Null => format!(
-            "Overhead of the runner for {workload}, without I/O: the upper limit on this host."
-        ),
+        Mode::Null => {
+            format!("Runner overhead for {workload}, without I/O: the upper limit on this host.")
+        }
         Mode::Raw if job.direct => {
             format!("Performance of {target} for {workload}, without the filesystem or page cache.")
         }

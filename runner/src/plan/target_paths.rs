@@ -1,4 +1,5 @@
-//! Target paths of a job, and whether the job may use them. Nothing is ever created under /dev.
+//! Resolves a job's target paths, and checks whether the job may use them. Files are never created
+//! under /dev.
 
 mod checks;
 mod names;
@@ -12,7 +13,7 @@ use crate::plan::{
 };
 use leadline_protocol::plan::target::TargetKind;
 
-/// Sector size of a loop device if its file does not support direct I/O.
+/// Sector size of a loop device if its backing file does not support direct I/O.
 const LOOP_ALIGNMENT: DirectAlignment = DirectAlignment {
     memory: 512,
     offset: 512,
@@ -22,7 +23,7 @@ const LOOP_ALIGNMENT: DirectAlignment = DirectAlignment {
 pub(crate) struct TargetPath {
     pub kind: TargetKind,
     pub facts: PathFacts,
-    /// The only worker that uses the path; `None` if all do.
+    /// The only worker that uses the path; `None` if all workers use it.
     pub worker: Option<u32>,
 }
 
@@ -47,7 +48,8 @@ pub(crate) fn resolve(
             break;
         };
         let is_allowed = checks::check(request, kind, &facts, name.option, issues);
-        // The length of a rejected file is not disclosed. Devices are in the inventory anyway.
+        // Does not disclose the length of a rejected file. Devices are listed in the inventory
+        // anyway.
         if !is_allowed && kind != TargetKind::Device {
             return Vec::new();
         }
@@ -68,7 +70,8 @@ pub(crate) fn resolve(
     paths
 }
 
-/// Replaces a file by a loop device on it if `loop_device` is set. Returns `None` for devices.
+/// If `loop_device` is set, replaces a file with a loop device backed by it. Returns `None` for
+/// devices.
 fn apply_loop_device(
     request: &JobRequest,
     kind: TargetKind,
@@ -94,7 +97,7 @@ fn apply_loop_device(
     if let Some((reason, remedy)) = host.loop_unavailable() {
         issues.environment("loop_unavailable", "loop_device", reason, remedy);
     }
-    // Loop devices support direct I/O even if the filesystem of the file does not.
+    // Loop devices support direct I/O even if the backing file's filesystem does not.
     let direct_alignment = facts.direct_alignment.or(Ok(LOOP_ALIGNMENT));
     let facts = PathFacts {
         direct_alignment,
@@ -104,7 +107,7 @@ fn apply_loop_device(
     Some((TargetKind::Loop, facts))
 }
 
-/// Target of `ioengine=null`.
+/// Placeholder target of `ioengine=null`.
 fn null_path() -> TargetPath {
     TargetPath {
         kind: TargetKind::Null,

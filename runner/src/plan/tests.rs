@@ -1,4 +1,4 @@
-//! Plans of jobs on a simulated host.
+//! Plans jobs on a simulated host.
 
 mod estimate;
 mod findings;
@@ -24,7 +24,7 @@ fn plan_on(host: &TableHost, job: Value) -> Plan {
     resolve(&parse_run(&job).expect("a valid job"), host)
 }
 
-/// Plan without problems.
+/// A plan without problems.
 fn accepted(job: Value) -> Plan {
     let plan = plan(job.clone());
     assert!(plan.problems.is_empty(), "{job}\n{:#?}", plan.problems);
@@ -35,7 +35,7 @@ fn resolved_job(job: Value) -> ResolvedJob {
     accepted(job).jobs.remove(0)
 }
 
-/// Replaces options of a job.
+/// Replaces options in a job.
 pub(crate) fn merge(mut job: Value, changes: &Value) -> Value {
     for (name, value) in changes.as_object().expect("an object") {
         job[name] = value.clone();

@@ -1,4 +1,4 @@
-//! Options without effect on the job. They are reported but not rejected, because job files share
+//! Reports options that have no effect on a job. They are not rejected, because job files share
 //! options among jobs.
 
 use crate::plan::issues::Issues;
@@ -21,7 +21,8 @@ pub(crate) fn check(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     check_ring(job, resolved, issues);
 }
 
-/// Reports the given options unless they are used. `options`: name, and whether the job sets it.
+/// Reports the given options unless they are used. `options`: the name, and whether the job sets
+/// the option.
 fn report(is_used: bool, reason: &str, options: &[(&str, bool)], issues: &mut Issues) {
     for (option, is_given) in options {
         if *is_given && !is_used {

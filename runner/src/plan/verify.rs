@@ -1,4 +1,5 @@
-//! `verify` and its options: what is checked, and combinations that cannot be checked.
+//! `verify` and its options: resolves the verified blocks, and rejects combinations that cannot be
+//! verified.
 
 use crate::plan::{block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest};
 use leadline_protocol::{
@@ -13,9 +14,9 @@ use leadline_protocol::{
     },
 };
 
-/// Memory that records the last write of a block.
+/// Bytes of memory that record the last write to a block.
 pub(crate) const TABLE_ENTRY_BYTES: u64 = 4;
-/// Smallest block: it must hold the header.
+/// Smallest verified block in bytes: it must be large enough for the header.
 const MIN_INTERVAL: u64 = 512;
 
 const WRITES_OTHER_DATA: &str = "verify writes blocks with headers, checksums and stamps.";
@@ -24,12 +25,12 @@ pub(crate) fn is_enabled(job: &Job) -> bool {
     job.verify() != VerifyMethod::None
 }
 
-/// Whether the job only checks the blocks of an earlier run.
+/// Whether the job only checks blocks that an earlier run wrote.
 pub(crate) fn is_only(job: &Job) -> bool {
     is_enabled(job) && job.verify_only()
 }
 
-/// A job with `verify_only` becomes one that reads and does not measure.
+/// Turns a job with `verify_only` into one that reads and does not measure.
 pub(crate) fn expand(job: &mut Job) {
     if !is_only(job) {
         return;
@@ -102,7 +103,7 @@ fn check_unused(job: &Job, issues: &mut Issues) {
     }
 }
 
-/// The headers and stamps differ between all blocks and do not compress.
+/// Every block has a separate header and stamp, so blocks neither deduplicate nor compress.
 fn check_data(job: &Job, issues: &mut Issues) {
     for (option, is_given) in [
         ("zero_buffers", job.zero_buffers()),
@@ -138,7 +139,7 @@ fn check_pattern(request: &JobRequest, issues: &mut Issues) {
             "conflicting_options",
             "verify",
             format!("verify with rw={} requires verify_only=1.", rw.as_str()),
-            "Set verify_only=1 to check the blocks of an earlier run, or use a pattern that writes.",
+            "Set verify_only=1 to check blocks that an earlier run wrote, or use a pattern that writes.",
         );
     }
 }
@@ -177,7 +178,7 @@ fn check_interval(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Issu
                 "misaligned",
                 option,
                 format!(
-                    "{bytes} bytes is not a multiple of the size of a verified block, {interval} bytes."
+                    "{bytes} bytes is not a multiple of the verified block size of {interval} bytes."
                 ),
                 format!("Change {option}, or set verify_interval to a common divisor."),
             );
@@ -196,14 +197,14 @@ pub(crate) fn check_targets(job: &Job, targets: &[Target], issues: &mut Issues) 
                 "missing_file",
                 "filename",
                 format!("verify_only requires an existing file: {}.", target.path),
-                "Write it first with the same job without verify_only.",
+                "Create it first by running the same job without verify_only.",
             );
         } else if target.layout_offset.is_some() {
             issues.invalid(
                 "region_beyond_end",
                 "size",
                 format!(
-                    "verify_only does not write, but {} would be filled up to {} bytes.",
+                    "verify_only does not write, but the job would extend {} to {} bytes.",
                     target.path,
                     target.offset + target.size
                 ),
@@ -213,7 +214,7 @@ pub(crate) fn check_targets(job: &Job, targets: &[Target], issues: &mut Issues) 
     }
 }
 
-/// A region that a worker verifies.
+/// A region that a worker writes to and verifies.
 struct Writer<'a> {
     path: &'a str,
     begin: u64,
@@ -223,7 +224,7 @@ struct Writer<'a> {
     is_verified: bool,
 }
 
-/// Rejects verified regions that several workers write: the order of their writes is unknown.
+/// Rejects verified regions that several workers write to, because the write order is undefined.
 pub(crate) fn check_shared(jobs: &[(usize, ResolvedJob)], issues: &mut Issues) {
     let jobs = jobs.iter();
     let mut writers: Vec<Writer> = jobs.flat_map(|(index, job)| writers(*index, job)).collect();
@@ -250,10 +251,10 @@ fn reject_shared(first: &Writer, second: &Writer, issues: &mut Issues) {
         "verify_shared_region",
         "verify",
         format!(
-            "Several workers write the same region of {}, so the expected data is unknown.",
+            "Several workers write to the same region of {}, so the expected data is unknown.",
             verified.path
         ),
-        "Use numjobs=1, an offset_increment as large as a region, or a file per worker (directory).",
+        "Use numjobs=1, an offset_increment as large as a region, or one file per worker (directory).",
     );
 }
 
@@ -277,7 +278,7 @@ fn writers(index: usize, job: &ResolvedJob) -> impl Iterator<Item = Writer<'_>> 
     })
 }
 
-/// Memory that records the last writes of all blocks, in bytes, for all workers.
+/// Memory that records the last write to every block, in bytes, across all workers.
 pub(crate) fn table_bytes(job: &ResolvedJob) -> u64 {
     let Some(options) = job.data.verify.filter(|options| !options.only) else {
         return 0;

@@ -1,5 +1,5 @@
-//! Residency of the file behind a loop device without direct I/O, at both ends of the measured
-//! window.
+//! Residency of the backing file of a loop device without direct I/O, at the start and end of the
+//! measured window.
 
 use crate::system::{
     host::{block_device::SECTOR_BYTES, inventory::Inventory},

@@ -1,5 +1,5 @@
-//! Puts the page cache into the requested state before the measurement: dropped, evicted, filled,
-//! advised. Writing dirty pages can take a long time; a stop does not wait for it.
+//! Puts the page cache into the requested state before the measurement: dropped, evicted, filled or
+//! advised. Writing dirty pages can take a long time, and a stop does not wait for it.
 
 use crate::{
     load::worker::task::WorkerError,
@@ -25,7 +25,8 @@ use leadline_protocol::{
 use rustix::io::Errno;
 use std::{io, ops::Range, os::fd::AsFd};
 
-/// A region that misses more than this after a read does not fit into memory; it is not read again.
+/// If more than this many bytes of a region are not cached after a read, the region does not fit
+/// into memory and is not read again.
 const REREAD_LIMIT: u64 = 1 << 30;
 
 /// Runs the phases that at least one job requests.
@@ -99,8 +100,8 @@ fn empty(
     Ok(emptied.ok_or(RunError::Stopped)?.map_err(failed)?)
 }
 
-/// Reads the targets until all of their pages are cached. Some hosts evict pages within seconds,
-/// for example with DAMON, although memory is free.
+/// Reads the targets until all of their pages are cached. Some hosts, such as those that use DAMON,
+/// evict pages within seconds even though memory is free.
 fn read_targets(run: &mut RunContext, open: &OpenTargets) -> Result<(), RunError> {
     const ROUNDS: usize = 3;
     for worker in &open.workers {
@@ -130,7 +131,8 @@ fn read_target(run: &mut RunContext, opened: &OpenTarget) -> Result<(), RunError
     ))?)
 }
 
-/// Zero if unknown. On an overlay nothing appears cached: the pages belong to the file of a layer.
+/// Zero if unknown. On an overlay, no page appears cached: the pages belong to a file in a lower
+/// layer.
 fn missing_bytes(opened: &OpenTarget) -> u64 {
     match cached_bytes(opened) {
         None | Some(0) => 0,
@@ -150,7 +152,6 @@ fn failed(error: impl Into<io::Error>) -> WorkerError {
     WorkerError::during("setting the page cache state")(error)
 }
 
-/// Cached bytes of the region; `None` if unknown.
 /// Bytes of the region in the page cache; `None` if unknown.
 pub(crate) fn cached_bytes(opened: &OpenTarget) -> Option<u64> {
     let file = opened.fd.as_fd();
@@ -159,7 +160,7 @@ pub(crate) fn cached_bytes(opened: &OpenTarget) -> Option<u64> {
     Some(residency.ok()?.cached)
 }
 
-/// The region of the job.
+/// The target's region.
 fn range(opened: &OpenTarget) -> Range<u64> {
     opened.target.offset..opened.target.offset + opened.target.size
 }

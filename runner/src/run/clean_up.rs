@@ -1,5 +1,5 @@
-//! The files of a run after its measurement: marked as owned, detached from loop devices, removed
-//! with `unlink=1`.
+//! Cleans up a run's files after the measurement: marks them as owned, detaches them from loop
+//! devices, and removes them with `unlink=1`.
 
 use crate::{
     run::event_sink::EventSink,
@@ -14,10 +14,10 @@ use leadline_protocol::{
     problem::Problem,
 };
 
-/// `is_hung`: the storage does not respond; the run does not wait for it.
+/// `is_hung`: the storage does not respond, so the run does not wait for it.
 ///
 /// # Errors
-/// `clean_up_failed` if a file of the run remains.
+/// `clean_up_failed` if a file of the run was not removed.
 pub(crate) fn clean_up(
     plan: &Plan,
     mut targets: Targets,
@@ -53,7 +53,7 @@ fn not_removed() -> Problem {
     Problem::environment(
         "clean_up_failed",
         "unlink",
-        "The files of the run were not removed, because the storage does not respond.",
-        "Remove the files of the run when the storage responds again.",
+        "The run's files were not removed, because the storage does not respond.",
+        "Remove the files once the storage responds again.",
     )
 }

@@ -18,7 +18,7 @@ pub(crate) struct RunContext<'a, 'b> {
     pub targets: &'a mut Targets,
     pub sink: &'a mut EventSink<'b>,
     pub stop: &'a StopSignal,
-    /// Control group of the run, or the reason why it has none.
+    /// The run's control group, or why it has none.
     pub cgroup: Result<RunCgroup, String>,
 }
 
@@ -41,7 +41,7 @@ impl RunContext<'_, '_> {
         result
     }
 
-    /// Runs blocking work; a stop does not wait for it.
+    /// Runs blocking work that a stop does not wait for.
     pub(crate) fn cancellable<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

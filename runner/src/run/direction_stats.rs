@@ -1,4 +1,4 @@
-//! Statistics of a report from the counters and histograms of workers.
+//! Computes report statistics from the counters and histograms of workers.
 
 #[cfg(test)]
 mod accuracy;
@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 const SECOND_NS: f64 = 1e9;
 
-/// One direction of several workers. `unfinished`: their I/Os in flight at the end.
+/// Statistics of several workers in one direction. `unfinished`: their I/Os in flight at the end.
 /// `duration_ns`: length of their measured window.
 pub(crate) fn direction_stats(
     workers: &[&IoStats],
@@ -60,7 +60,7 @@ pub(crate) fn direction_stats(
     }
 }
 
-/// fsync and fdatasync calls of several workers.
+/// Statistics of several workers' fsync and fdatasync calls.
 pub(crate) fn sync_stats(workers: &[&IoStats], unfinished: &[UnfinishedIo]) -> SyncStats {
     let ages = ages(unfinished);
     let lat = workers.iter().flat_map(|stats| stats.latencies());
@@ -107,7 +107,7 @@ fn latency<'a>(
         return LatencyStats::default();
     }
     let mut at_least = Vec::new();
-    // The midpoint of a bucket can be outside of the exact range.
+    // The midpoint of a bucket can be outside the exact range.
     let clamp = |ns: u64| ns.clamp(min.unwrap_or(0), max.max(oldest).unwrap_or(u64::MAX));
     let values = percentiles_with(&counts, max.unwrap_or(0), ages_ns, PERCENTILES);
     let names = PERCENTILES.iter().map(f64::to_string);
@@ -134,7 +134,7 @@ fn latency<'a>(
     }
 }
 
-/// Mean and standard deviation of at least one latency.
+/// Mean and standard deviation. `count` must not be 0.
 fn moments(counts: &[u64; BUCKETS], count: u64, sum_ns: u128) -> (f64, f64) {
     let mean = sum_ns as f64 / count as f64;
     let mut squares = 0.0;

@@ -1,11 +1,11 @@
-//! Why a run has no report.
+//! Reasons for a run without a report.
 
 use crate::load::worker::task::WorkerError;
 use leadline_protocol::problem::Problem;
 
 pub(crate) enum RunError {
     Failed(Problem),
-    /// Stopped before the measurement.
+    /// Stopped before the measurement started.
     Stopped,
 }
 

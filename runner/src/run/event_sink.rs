@@ -1,4 +1,4 @@
-//! Numbers and timestamps the events of a run.
+//! Assigns sequence numbers and timestamps to the events of a run.
 
 use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
 use leadline_protocol::{
@@ -9,7 +9,7 @@ use leadline_protocol::{
 
 pub(crate) struct EventSink<'a> {
     listener: &'a mut dyn FnMut(&Event),
-    /// Start of the run in ns of CLOCK_MONOTONIC.
+    /// Start of the run (CLOCK_MONOTONIC, in ns).
     pub origin_ns: u64,
     seq: u64,
     /// Phases so far.
@@ -51,7 +51,7 @@ impl<'a> EventSink<'a> {
         self.phase_at(phase, state, Monotonic.now_ns());
     }
 
-    /// `at_ns`: time of the change, in ns of CLOCK_MONOTONIC.
+    /// `at_ns`: time of the change (CLOCK_MONOTONIC, in ns).
     pub(crate) fn phase_at(&mut self, phase: Phase, state: PhaseState, at_ns: u64) {
         self.record(phase_change(phase, state), at_ns);
     }

@@ -15,12 +15,13 @@ use rustix::io::Errno;
 use std::io;
 
 pub(crate) struct FileToFlush {
-    /// Index of its job in the run.
+    /// Index of the file's job in the run.
     job: usize,
     opened: OpenTarget,
 }
 
-/// Duplicates the descriptors of jobs with `end_fsync`, because the workers own theirs.
+/// Duplicates the file descriptors of jobs with `end_fsync`, because the originals are owned by the
+/// workers.
 pub(crate) fn files_to_flush(
     jobs: &[ResolvedJob],
     open: &OpenTargets,

@@ -1,4 +1,4 @@
-//! One target with the regions of all its jobs, and its page cache and extents at each reading.
+//! A target with the regions of all its jobs, and its page cache state and extents at each reading.
 
 use crate::{
     run::backing_file::ObservedBackingFile,
@@ -46,7 +46,7 @@ pub(crate) struct ObservedTarget {
 }
 
 impl ObservedTarget {
-    /// The files and devices of all jobs, each once, with their residency before the run.
+    /// The files and devices of all jobs, without duplicates, with their residency before the run.
     pub(crate) fn from_jobs(jobs: &[ResolvedJob]) -> Vec<Self> {
         let mut uses: BTreeMap<&str, Vec<(&ResolvedJob, &Target)>> = BTreeMap::new();
         for job in jobs {
@@ -118,8 +118,8 @@ impl ObservedTarget {
         &self.report.path
     }
 
-    /// Reason why the page cache of the open file cannot be read; `None` if it can be read, or if
-    /// no file is open.
+    /// Why the open file's page cache residency cannot be read; `None` if it can be read, or if no
+    /// file is open.
     pub(crate) fn unreadable_reason(&self) -> Option<String> {
         self.file()?;
         let reason = self.method.as_ref().err()?;
@@ -131,7 +131,7 @@ impl ObservedTarget {
         self.file = Some(file);
     }
 
-    /// From now on, the descriptor of the layers is used. On an overlay, it is that of the real file.
+    /// Switches to the file descriptor in `layers`. On an overlay, it refers to the real file.
     fn set_layers(&mut self, layers: StoredFile) {
         self.file = None;
         self.method = layers.residency_method();
@@ -147,7 +147,7 @@ impl ObservedTarget {
         self.report.absent.insert(what.into(), reason.into());
     }
 
-    /// Returns the value, or adds the reason why it is missing to the report.
+    /// Returns the value, or adds to the report why it is missing.
     fn or_absent<T>(&mut self, what: &str, value: Result<T, String>) -> Option<T> {
         value.map_err(|reason| self.set_absent(what, &reason)).ok()
     }
@@ -161,7 +161,7 @@ impl ObservedTarget {
         read(method, file, &self.region).map_err(|error| error.into().to_string())
     }
 
-    /// Reads extents, mount and direct I/O facts of the open target, before its cache state is set.
+    /// Reads the open target's extents, mount and direct I/O facts, before its cache state is set.
     pub(crate) fn examine(
         &mut self,
         opened: &OpenTarget,
@@ -197,7 +197,7 @@ impl ObservedTarget {
         }
     }
 
-    /// The layers below the target; `None` if they are unknown.
+    /// The layers below the target; `None` if unknown.
     pub(crate) fn layers(&self) -> Option<Arc<StoredFile>> {
         self.layers.clone()
     }
@@ -210,7 +210,7 @@ impl ObservedTarget {
         extents::before(file, &self.region)
     }
 
-    /// Residency and cached percentage of each cell of the region.
+    /// Residency of the region, and the cached percentage of each cell.
     fn read_map(&mut self, what: &str) -> (Option<Residency>, Option<Vec<u8>>) {
         let map = self.read(|method, file, region| method.map(file, region));
         let map = self.or_absent(what, map).map(|map| {

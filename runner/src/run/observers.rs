@@ -1,4 +1,4 @@
-//! Device and process counters together with the observers of the targets.
+//! Device and process counters, and the target observers.
 
 use crate::{
     run::target_observers::{NO_PROBES, TargetObservers},
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 pub(crate) struct Observers {
     pub probes: Probes,
     pub targets: TargetObservers,
-    /// Directory of the control group of the run.
+    /// Directory of the run's control group.
     pub cgroup: Option<String>,
-    /// Missing counters, with the reasons.
+    /// Missing counters with the reasons.
     pub absent: BTreeMap<String, String>,
 }
 

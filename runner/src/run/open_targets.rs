@@ -10,7 +10,7 @@ pub(crate) struct OpenTargets {
 pub(crate) struct WorkerTargets {
     /// Index of the job in the run.
     pub job: usize,
-    /// Number of the worker in its job, from 0.
+    /// Number of the worker within its job, from 0.
     pub number: u32,
     pub targets: Vec<OpenTarget>,
 }

@@ -1,4 +1,5 @@
-//! The phases of a run up to its report: layout, guard, page cache, ramp and measurement, flush.
+//! The phases of a run up to its report: layout, guard, page cache preparation, ramp, measurement
+//! and flush.
 
 use crate::{
     load::{verify::written_blocks::WrittenBlocks, worker::task::WorkerError},
@@ -19,7 +20,7 @@ use crate::{
     },
     system::{
         clock::{MILLISECOND_NS, wall_ms},
-        host::facts::host_facts,
+        host::{facts::host_facts, target_storage::target_storage},
         probes::thermal::throttles,
         target::{
             cancellable::{HUNG_TIMEOUT, within},
@@ -40,12 +41,12 @@ use std::collections::BTreeSet;
 const LAYOUT_SEED: u64 = 0x1EAD_11E0;
 
 pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunError> {
-    let host = host_facts();
-    let mut observers = accept(run, &host);
+    let mut host = host_facts();
+    let mut observers = accept(run, &mut host);
     lay_out(run)?;
     if run.targets.attach_loops(&mut run.plan.jobs)? {
-        // The names of the loop devices were unknown before.
-        observers = accept(run, &host);
+        // Loop device names are only known now.
+        observers = accept(run, &mut host);
     }
     let open = run.in_phase(Phase::Guard, |run| {
         Ok(OpenTargets::open(run.targets, &run.plan.jobs)?)
@@ -61,9 +62,10 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
     Ok((report, host))
 }
 
-/// Opens the counters of the known devices and emits `accepted`.
-fn accept(run: &mut RunContext, host: &HostFacts) -> Observers {
+/// Opens the counters of the known devices, reads their settings and emits `accepted`.
+fn accept(run: &mut RunContext, host: &mut HostFacts) -> Observers {
     let jobs = &run.plan.jobs;
+    host.storage = Some(target_storage(jobs));
     let devices = devices(jobs);
     let observers = Observers::new(jobs, &devices, &run.cgroup);
     let accepted = Accepted {
@@ -79,7 +81,7 @@ fn accept(run: &mut RunContext, host: &HostFacts) -> Observers {
     observers
 }
 
-/// Kernel names of the devices under all targets.
+/// Kernel names of the devices under the targets.
 fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
     let targets = jobs.iter().flat_map(|job| &job.targets);
     let devices: BTreeSet<String> = targets.filter_map(|target| target.device.clone()).collect();
@@ -147,7 +149,8 @@ fn run_workers(
     Ok((report, written))
 }
 
-/// Looks at the targets although their storage does not respond, for example to FIEMAP.
+/// Observes the targets with a timeout, because their storage does not respond (for example to
+/// FIEMAP).
 fn observe_hung(targets: TargetObservers, stop: StopSignal) -> Observation {
     let finished = within(HUNG_TIMEOUT, "observe", move || targets.finish(&stop));
     finished.unwrap_or_else(|| {

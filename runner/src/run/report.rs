@@ -1,4 +1,4 @@
-//! Builds the report from the results of the workers, the counters of the measured window, and the
+//! Builds the report from the workers' results, the counters of the measured window, and the
 //! observations.
 
 mod devices;
@@ -28,20 +28,20 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Data of the report other than the results of the workers.
+/// Report data other than the workers' results.
 pub(crate) struct ReportContext {
     /// Kernel names of the devices under the targets.
     pub devices: Vec<String>,
-    /// Directory of the control group of the run.
+    /// Directory of the run's control group.
     pub cgroup: Option<String>,
-    /// Missing counters, with the reasons.
+    /// Missing counters with the reasons.
     pub absent: BTreeMap<String, String>,
     pub thermal_throttles: Option<u64>,
     pub window: MeasuredWindow,
     pub observation: Observation,
 }
 
-/// `origin_ns`: start of the run in ns of CLOCK_MONOTONIC.
+/// `origin_ns`: start of the run (CLOCK_MONOTONIC, in ns).
 ///
 /// # Errors
 /// Returns the error of the first worker that could not start or continue.

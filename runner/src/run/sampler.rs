@@ -38,34 +38,34 @@ use std::{
     time::Duration,
 };
 
-/// Maximum time between two checks of the stop flag, in ns.
+/// Maximum time between two stop flag checks, in ns.
 const POLL_NS: u64 = 50 * MILLISECOND_NS;
 /// Maximum time to wait for the device counters after the last I/O, in ns.
 const SETTLE_NS: u64 = MILLISECOND_NS;
-/// Interval at which a worker that is blocked past its boundary is woken, in ns.
+/// Interval at which a worker that is blocked past its phase boundary is woken, in ns.
 const WAKE_INTERVAL_NS: u64 = MILLISECOND_NS / 2;
-/// How long a worker may be blocked in a system call after its end, in ns. Then the run goes on
-/// without it.
+/// How long a worker may be blocked in a system call after its end, in ns. After that, the run
+/// continues without it.
 const BLOCKED_NS: u64 = 5 * SECOND_NS;
-/// The same after a stop, which must take less than a second.
+/// The same limit after a stop, which must take less than a second.
 const BLOCKED_AFTER_STOP_NS: u64 = 700 * MILLISECOND_NS;
 
 /// The measured window.
 pub(crate) struct MeasuredWindow {
-    /// Counters at the start.
+    /// Counters at the start of the window.
     pub before: Counters,
-    /// Counters at the end.
+    /// Counters at the end of the window.
     pub after: Counters,
-    /// The run was stopped.
+    /// Whether the run was stopped.
     pub stopped: bool,
-    /// Unix time in ms.
+    /// Start of the window as Unix time in ms.
     pub started_at_ms: u64,
-    /// Start and end in ns of CLOCK_MONOTONIC.
+    /// Start and end (CLOCK_MONOTONIC, in ns).
     pub times_ns: Range<u64>,
-    /// In the order of the workers.
+    /// One per worker, in worker order.
     pub silences: Vec<Silence>,
     pub pauses: Pauses,
-    /// Why the run must not go on.
+    /// Why the run must be aborted.
     pub problem: Option<Problem>,
 }
 
@@ -76,12 +76,12 @@ pub(crate) struct Sampler<'a, 'b> {
     pub observers: &'a mut Observers,
     pub sink: &'a mut EventSink<'b>,
     pub stop: &'a StopSignal,
-    /// The devices that the run writes.
+    /// The devices that the run writes to.
     pub devices: DeviceWatch,
     pub state: State,
 }
 
-/// Initially empty.
+/// Mutable state of the sampler, initially empty.
 pub(crate) struct State {
     /// Whether a stop was requested.
     stopped: bool,
@@ -89,9 +89,9 @@ pub(crate) struct State {
     stopped_ns: Option<u64>,
     silences: Vec<Silence>,
     pauses: Pauses,
-    /// Since the last sample.
+    /// Whether the runner was paused since the last sample.
     has_paused: bool,
-    /// Next check of the devices.
+    /// Time of the next device check.
     check_ns: u64,
     problem: Option<Problem>,
 }
@@ -121,7 +121,7 @@ impl Sampler<'_, '_> {
     /// Starts the workers and samples until all of them are done.
     pub(crate) fn run(mut self) -> MeasuredWindow {
         self.pool.wait_until_ready();
-        // Start while no worker does I/O, so that no I/O is missed, however long this takes.
+        // Start before any worker does I/O, so that no I/O is missed, however long this takes.
         if !self.pool.has_ramp() {
             self.observers.targets.start();
         }
@@ -213,8 +213,8 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// Notes which workers had no completions in the window. Workers that are done have nothing in
-    /// flight, so the window in which all of them end is left out.
+    /// Records which workers had no completions in the window. Finished workers have nothing in
+    /// flight, so the window in which all of them finish is skipped.
     fn note_silence(&mut self, phase: Phase, window: [&Reading; 2], now_ns: u64) {
         let has_paused = std::mem::take(&mut self.state.has_paused);
         let [last, now] = window.map(|reading| &reading.counters);
@@ -229,15 +229,15 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// How long the worker that has waited longest has had no completion.
+    /// The longest current time without completions of any worker.
     fn silent_ms(&self) -> f64 {
         let silences = self.state.silences.iter();
         let longest_ns = silences.map(Silence::current_ns).max();
         longest_ns.unwrap_or(0) as f64 / MILLISECOND_NS as f64
     }
 
-    /// Extends the last window of the run by a remainder of less than half an interval, because the
-    /// rates of a few I/Os are meaningless.
+    /// Extends the run's last window by a remainder of less than half an interval, because rates
+    /// based on a few I/Os are meaningless.
     fn extend_last_window(&self, next_ns: u64) -> u64 {
         match self.pool.end_ns().checked_sub(next_ns) {
             Some(remaining_ns) if remaining_ns < self.interval_ns / 2 => next_ns + self.interval_ns,
@@ -245,8 +245,8 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// Sleeps until `due_ns` while it enforces phase boundaries and stops. Returns false as soon as
-    /// all workers are done, or blocked for too long after their end.
+    /// Sleeps until `due_ns` while enforcing phase boundaries and stops. Returns false as soon as
+    /// every worker is done, or has been blocked for too long after its end.
     fn sleep_until(&mut self, due_ns: u64) -> bool {
         loop {
             let now_ns = Monotonic.now_ns();
@@ -276,7 +276,7 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// Once per second: the devices are still the ones that the run may write.
+    /// Checks once per second that the devices are still the ones that the run may write to.
     fn check_devices(&mut self, now_ns: u64) {
         if now_ns < self.state.check_ns {
             return;
@@ -300,8 +300,8 @@ impl Sampler<'_, '_> {
         now_ns >= limit_ns
     }
 
-    /// Counters after the last I/O. The kernel wakes the worker before it counts the I/O at the
-    /// device (blk_mq_end_request completes the bio first).
+    /// Counters after the last I/O. The kernel wakes the worker before it updates the device
+    /// counters (blk_mq_end_request completes the bio first).
     fn settled_counters(&mut self) -> Counters {
         let begin = self.observers.probes.read();
         let mut last = begin.clone();

@@ -1,4 +1,4 @@
-//! Early end of a run by a signal or by the program. Workers do not read this flag:
+//! Stops a run early, after a signal or a request. Workers do not read this flag:
 //! `WorkerPool::stop` ends their schedules.
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
@@ -32,7 +32,7 @@ impl StopSignal {
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     }
 
-    /// Same effect as SIGTERM.
+    /// Has the same effect as SIGTERM.
     pub fn request(&self) {
         self.signal.store(SIGTERM as usize, Ordering::Relaxed);
         self.requested.store(true, Ordering::Relaxed);
@@ -46,7 +46,7 @@ impl StopSignal {
         &self.requested
     }
 
-    /// 128 + the signal, as in shells; `None` without a stop.
+    /// 128 + the signal number, as in shells; `None` if no stop was requested.
     pub fn exit_code(&self) -> Option<u8> {
         self.is_requested()
             .then(|| 128 + self.signal.load(Ordering::Relaxed) as u8)

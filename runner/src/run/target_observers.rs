@@ -1,5 +1,5 @@
 //! Observes the targets, the host's writeback and, on request, request sizes and CPU stacks: before
-//! the run, at both ends of the measured window, and once a second in between.
+//! the run, at the start and end of the measured window, and once a second in between.
 
 use crate::{
     analysis::transitions::TransitionDetector,
@@ -27,9 +27,9 @@ use std::{collections::BTreeMap, sync::Arc};
 /// Reason for missing counters with `probes=0`.
 pub(crate) const NO_PROBES: &str = "disabled by probes=0";
 
-/// Minimum ratio of the time between two residency readings to the duration of one.
+/// Minimum ratio of the time between two residency readings to the duration of a reading.
 const MIN_READING_INTERVAL: u64 = 100;
-/// Maximum number of targets in a report; each has a map of a few hundred numbers.
+/// Maximum number of targets in a report; each includes a map of a few hundred numbers.
 const MAX_REPORTED_TARGETS: usize = 128;
 
 #[derive(Default)]
@@ -55,7 +55,7 @@ pub(crate) struct Observation {
     pub profile: Option<Profile>,
     /// Bytes of the targets that were dirty or in writeback at the end.
     pub dirty_bytes: Option<u64>,
-    /// Missing numbers, with the reasons.
+    /// Missing numbers with the reasons.
     pub absent: BTreeMap<String, String>,
 }
 
@@ -104,7 +104,7 @@ impl TargetObservers {
         }
     }
 
-    /// The storage layers of the targets, where they are known; empty without probes.
+    /// The targets' storage layers, where known; empty without probes.
     pub(crate) fn layers_by_path(&self) -> BTreeMap<&str, Arc<StoredFile>> {
         let targets = self.targets.iter();
         targets
@@ -129,7 +129,7 @@ impl TargetObservers {
         }
     }
 
-    /// Returns the value, or adds the reason why it is missing to `absent`.
+    /// Returns the value, or adds to `absent` why it is missing.
     fn or_absent<T>(&mut self, what: &str, result: Result<T, String>) -> Option<T> {
         result
             .map_err(|reason| self.absent.insert(what.into(), reason))
@@ -177,7 +177,7 @@ impl TargetObservers {
         total(&self.targets, ObservedTarget::residency_at_end)
     }
 
-    /// `end_ms`: end of a sample of the measured window.
+    /// `end_ms`: end of a sample in the measured window.
     pub(crate) fn push_sample(&mut self, end_ms: f64, sample: &Sample) {
         self.transitions.push(end_ms, sample);
     }
@@ -217,10 +217,10 @@ impl TargetObservers {
 fn read_stacks(profiler: Profiler, stop: &StopSignal) -> Result<Profile, String> {
     let read = run_unless_stopped(stop.flag(), move || profiler.finish())
         .map_err(|error| format!("reading stacks: {error}"))?;
-    read.unwrap_or_else(|| Err("the run was stopped before its stacks were read".into()))
+    read.unwrap_or_else(|| Err("the run was stopped before the stacks were read".into()))
 }
 
-/// Sum over all targets; `None` if the residency of one of them is unknown.
+/// Sum across all targets; `None` if the residency of any target is unknown.
 fn total(
     targets: &[ObservedTarget],
     residency: fn(&ObservedTarget) -> Option<Residency>,

@@ -1,4 +1,4 @@
-//! The phase after the flush in which written blocks are read back (`verify`).
+//! The phase after the flush that reads written blocks back (`verify`).
 
 mod reader;
 
@@ -20,17 +20,18 @@ use leadline_protocol::{
 };
 use std::time::Instant;
 
-/// The targets of a worker whose blocks are read back.
+/// A worker's targets whose blocks are read back.
 pub(crate) struct WorkerToVerify {
-    /// Index in the run, over all jobs.
+    /// Index of the worker in the run, across all jobs.
     worker: usize,
-    /// Index of its job in the run.
+    /// Index of the worker's job in the run.
     job: usize,
     number: u32,
     targets: Vec<OpenTarget>,
 }
 
-/// Duplicates the descriptors of jobs with `verify`, because the workers own theirs.
+/// Duplicates the file descriptors of jobs with `verify`, because the originals are owned by the
+/// workers.
 pub(crate) fn workers_to_verify(
     jobs: &[ResolvedJob],
     open: &OpenTargets,
@@ -52,7 +53,8 @@ pub(crate) fn workers_to_verify(
         .collect()
 }
 
-/// Takes the tables of all workers. A worker that is blocked in a system call has none.
+/// Takes the tables of written blocks of all workers. A worker that is blocked in a system call has
+/// none.
 pub(crate) fn take_written(finished: &mut [FinishedWorker]) -> Vec<Option<WrittenBlocks>> {
     let outcomes = finished.iter_mut().map(|worker| worker.result.as_mut());
     outcomes
@@ -90,7 +92,7 @@ pub(crate) fn verify(
 
 fn reason_not_to_run(run: &RunContext, report: &Report) -> Option<&'static str> {
     if run.stop.is_requested() {
-        Some("the run was stopped before its blocks were read back")
+        Some("the run was stopped before the blocks were read back")
     } else if report.errors.total > 0 {
         Some("an I/O of the run failed")
     } else if report.is_hung() {
@@ -121,7 +123,7 @@ fn job_verifiers(
     verifiers
 }
 
-/// Verifies in steps, so that the progress is shown and the run can be stopped.
+/// Verifies in steps, to show progress and to allow stopping the run.
 fn verify_job(run: &mut RunContext, mut verifier: JobVerifier) -> VerifyReport {
     let begin = Instant::now();
     loop {
@@ -137,7 +139,8 @@ fn verify_job(run: &mut RunContext, mut verifier: JobVerifier) -> VerifyReport {
         verifier = match stepped {
             Ok(Some(next)) => next,
             Ok(None) => {
-                report.not_run = Some("the run was stopped while its blocks were read back".into());
+                report.not_run =
+                    Some("the run was stopped while the blocks were being read back".into());
                 return report;
             }
             Err(error) => {

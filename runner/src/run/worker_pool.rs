@@ -1,5 +1,4 @@
-//! The workers of all jobs of a run: starts them together, wakes them at phase boundaries, and
-//! stops them.
+//! The workers of all jobs: starts them together, wakes them at phase boundaries, and stops them.
 
 use crate::{
     load::{
@@ -8,7 +7,7 @@ use crate::{
         worker::{
             self,
             progress::{Progress, Stage},
-            schedule::{ENDLESS_NS, Schedule},
+            schedule::{NO_LIMIT_NS, Schedule},
             start_barrier::StartBarrier,
             task::{WorkerError, WorkerOutcome, WorkerTask},
         },
@@ -44,14 +43,14 @@ use std::{
     time::Duration,
 };
 
-/// Time between writing the schedules and the first I/O, in ns: enough for all workers to start
-/// waiting for it.
+/// Time between setting the schedules and the first I/O, in ns: long enough for all workers to
+/// start waiting for it.
 const HEAD_START_NS: u64 = 5 * MILLISECOND_NS;
-/// Time that a worker may take after its last phase: it waits for its last I/Os and closes its files.
+/// Maximum time for a worker to wait for its last I/Os and close its files after its last phase.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Signal that interrupts a system call of a worker and has no other effect.
+/// Signal that interrupts a worker's system call and has no other effect.
 const WAKE_SIGNAL: i32 = libc::SIGUSR1;
-/// Linux keeps 15 bytes of a thread name.
+/// Linux truncates thread names to 15 bytes.
 const MAX_THREAD_NAME: usize = 15;
 
 type WorkerResult = Result<WorkerOutcome, WorkerError>;
@@ -76,15 +75,15 @@ pub(crate) struct FinishedWorker {
     /// Index of the job in the run.
     pub job: usize,
     pub progress: Arc<Progress>,
-    /// Storage layers of its targets; empty if unknown.
+    /// Storage layers of the worker's targets; empty if unknown.
     pub layers: Vec<Arc<StoredFile>>,
     pub result: WorkerResult,
-    /// Times without completions, in ns of CLOCK_MONOTONIC.
+    /// Times without completions (CLOCK_MONOTONIC, in ns).
     pub silences: Vec<Range<u64>>,
 }
 
 impl FinishedWorker {
-    /// Whether an I/O had been in flight for long at the end.
+    /// Whether an I/O had been in flight for a long time at the end.
     pub(crate) fn has_hung(&self) -> bool {
         let outcome = self.result.as_ref().ok();
         let unfinished = outcome.into_iter().flat_map(|outcome| &outcome.unfinished);
@@ -92,9 +91,9 @@ impl FinishedWorker {
     }
 }
 
-/// In ns of CLOCK_MONOTONIC.
+/// CLOCK_MONOTONIC times in ns.
 pub(crate) struct StartTimes {
-    /// First I/O.
+    /// Time of the first I/O.
     pub begin_ns: u64,
     /// Start of the measured window.
     pub measure_ns: u64,
@@ -152,12 +151,12 @@ impl WorkerPool {
         Ok(pool)
     }
 
-    /// Returns when all workers have prepared. None does I/O before [`Self::start`].
+    /// Returns when all workers are ready. No worker does I/O before [`Self::start`].
     pub(crate) fn wait_until_ready(&self) {
         self.barrier.wait();
     }
 
-    /// Writes the schedules and releases the workers. Call [`Self::wait_until_ready`] first.
+    /// Sets the schedules and releases the workers. Call [`Self::wait_until_ready`] first.
     pub(crate) fn start(&self) -> StartTimes {
         let begin_ns = Monotonic.now_ns() + HEAD_START_NS;
         let mut measure_ns = None;
@@ -166,7 +165,7 @@ impl WorkerPool {
             let begin_ns = begin_ns + timing.startdelay_ms * MILLISECOND_NS;
             let ramp_end_ns = begin_ns + timing.ramp_ms * MILLISECOND_NS;
             let runtime_ns = timing.runtime_ms.map(|ms| ms * MILLISECOND_NS);
-            let end_ns = ramp_end_ns + runtime_ns.unwrap_or(ENDLESS_NS);
+            let end_ns = ramp_end_ns + runtime_ns.unwrap_or(NO_LIMIT_NS);
             worker.set_schedule(begin_ns, ramp_end_ns, end_ns);
             measure_ns = Some(measure_ns.map_or(ramp_end_ns, |first: u64| first.min(ramp_end_ns)));
         }
@@ -182,8 +181,8 @@ impl WorkerPool {
         window_begin_ms(self.jobs.iter().map(Arc::as_ref)) > 0
     }
 
-    /// The next time at or after `now_ns` at which a worker must leave a phase; `None` if all are
-    /// done.
+    /// The next time at or after `now_ns` at which a worker must leave a phase; `None` if all
+    /// workers are done.
     pub(crate) fn next_boundary_ns(&self, now_ns: u64) -> Option<u64> {
         let boundaries = self.workers.iter().filter_map(Worker::boundary_ns);
         boundaries.map(|boundary_ns| boundary_ns.max(now_ns)).min()
@@ -240,7 +239,7 @@ impl WorkerPool {
         workers.all(|worker| worker.progress.stage() == Stage::Done)
     }
 
-    /// Like [`Self::stats`], with the job of each worker.
+    /// Like [`Self::stats`], with each worker's job.
     pub(crate) fn stats_by_job(
         &self,
         phase: Phase,
@@ -250,15 +249,16 @@ impl WorkerPool {
         jobs.zip(self.stats(phase))
     }
 
-    /// Waits for the workers. For one that is still blocked in a system call, the result is what
-    /// others can see. `begin_ns` and `end_ns`: first I/O of the run and end of the measurement.
+    /// Waits for the workers. If a worker is still blocked in a system call, its result consists of
+    /// its shared statistics. `begin_ns` and `end_ns`: first I/O of the run and end of the
+    /// measurement.
     pub(crate) fn finish(
         self,
         times_ns: Range<u64>,
         silences: Vec<Silence>,
     ) -> Vec<FinishedWorker> {
         let Self { workers, jobs, .. } = self;
-        // There are none in a run of a single window.
+        // A run with a single window has none.
         let silences = silences.into_iter().chain(repeat_with(Silence::default));
         let workers = workers.into_iter().zip(silences);
         workers
@@ -280,7 +280,7 @@ impl WorkerPool {
 }
 
 /// The outcome of a worker that is blocked in a system call. Its I/Os have been in flight at least
-/// since the sample in which they were first seen.
+/// since the sample in which they were first observed.
 fn blocked(
     progress: &Progress,
     timing: &TimingOptions,
@@ -312,9 +312,9 @@ fn blocked(
     }
 }
 
-/// The task, and with it the barrier, is created on the new thread: if the thread cannot be
-/// started, no other thread waits for it. The result comes through a channel, because the exit of a
-/// thread waits for all I/Os of its ring (io_uring_cancel_generic in io_uring/io_uring.c).
+/// The task and its barrier are created on the new thread, so that no other thread waits for the
+/// barrier if the thread cannot be started. The result comes through a channel, because the exit of
+/// a thread waits for all I/Os of its ring (io_uring_cancel_generic in io_uring/io_uring.c).
 fn start(
     name: &str,
     task: impl FnOnce() -> WorkerTask + Send + 'static,
@@ -370,8 +370,8 @@ impl Worker {
     }
 
     fn wake(&self) {
-        // SAFETY: the handle is neither joined nor dropped, so the thread id is valid. A signal to a thread
-        // that has ended returns ESRCH.
+        // SAFETY: the handle is neither joined nor dropped, so the thread ID is valid. A signal to
+        // a thread that has ended returns ESRCH.
         let _ = unsafe { libc::pthread_kill(self.handle.as_pthread_t(), WAKE_SIGNAL) };
     }
 }

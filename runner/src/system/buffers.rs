@@ -1,6 +1,6 @@
 //! I/O buffers: one page-aligned mapping per worker, divided into equal slots. The mapping is
-//! released only when no I/O is in flight. A worker that must abandon I/Os leaks it, because the
-//! kernel still writes there.
+//! released only when no I/O is in flight. A worker that must abandon I/Os leaks the mapping,
+//! because the kernel may still write to it.
 
 use leadline_protocol::job::engine::BufferPages;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
@@ -16,16 +16,16 @@ pub(crate) struct BufferPool {
     has_write_buffers: bool,
 }
 
-// SAFETY: the pool owns its mapping and hands out raw pointers only; moving it moves the ownership
-// of the mapping.
+// SAFETY: the pool owns its mapping and hands out only raw pointers. Moving the pool moves
+// ownership of the mapping.
 unsafe impl Send for BufferPool {}
 
 impl BufferPool {
-    /// Maps `slots` slots of at least `bytes` bytes and touches every page, so that no page fault
-    /// occurs during the measurement.
+    /// Maps `slots` slots of at least `bytes` bytes and touches every page, so that no page faults
+    /// occur during the measurement.
     ///
     /// # Errors
-    /// ENOMEM, including when there are too few reserved huge pages or the size exceeds the address
+    /// ENOMEM, also if there are too few reserved huge pages or if the size exceeds the address
     /// space.
     pub(crate) fn new(slots: usize, bytes: usize, pages: BufferPages) -> io::Result<Self> {
         Self::map(slots.max(1), bytes, pages, false)
@@ -53,8 +53,8 @@ impl BufferPool {
         let mut flags = MapFlags::PRIVATE;
         flags.set(MapFlags::HUGETLB, pages == BufferPages::Mmaphuge);
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new private mapping at an address of the kernel's choice does not affect
-        // existing memory.
+        // SAFETY: a new private mapping at an address chosen by the kernel does not affect existing
+        // memory.
         let base = unsafe { mmap_anonymous(std::ptr::null_mut(), length, protection, flags)? };
         let pool = Self {
             base: NonNull::new(base.cast()).expect("mmap does not return null"),
@@ -67,25 +67,26 @@ impl BufferPool {
         Ok(pool)
     }
 
-    /// Requests the page size and writes to every page.
+    /// Requests the page size, and writes to every page.
     fn touch(&self, pages: BufferPages) -> io::Result<()> {
         let advice = match pages {
-            // Prevents huge pages that the host may use by default, because they change the result.
+            // Disables huge pages, which the host may use by default and which would change the
+            // results.
             BufferPages::Mmap => Some(Advice::LinuxNoHugepage),
             BufferPages::Thp => Some(Advice::LinuxHugepage),
             BufferPages::Mmaphuge => None,
         };
         let base = self.base.as_ptr();
         if let Some(advice) = advice {
-            // SAFETY: the advice concerns this mapping only and changes no content.
+            // SAFETY: the advice affects only this mapping, and does not change its contents.
             let advised = unsafe { madvise(base.cast(), self.length, advice) };
-            // EINVAL: a kernel without huge pages has base pages only.
+            // EINVAL: a kernel without huge pages has only base pages.
             if pages != BufferPages::Mmap {
                 advised?;
             }
         }
         for offset in (0..self.length).step_by(BufferPages::SMALL as usize) {
-            // SAFETY: the offset is inside the mapping, to which no other pointer exists yet.
+            // SAFETY: the offset is within the mapping, to which no other pointers exist yet.
             unsafe { base.add(offset).write_volatile(0) };
         }
         Ok(())
@@ -100,11 +101,11 @@ impl BufferPool {
     #[inline]
     pub(crate) fn slot(&self, slot: u32) -> *mut u8 {
         debug_assert!((slot as usize) < self.slots);
-        // SAFETY: slots are numbered below `slots`, so the sum stays inside the mapping.
+        // SAFETY: slot numbers are below `slots`, so the sum stays within the mapping.
         unsafe { self.base.as_ptr().add(slot as usize * self.stride) }
     }
 
-    /// Distance in bytes from a slot to its buffer for writes.
+    /// Distance from a slot to its write buffer, in bytes.
     pub(crate) fn write_offset(&self) -> usize {
         if self.has_write_buffers {
             self.slots * self.stride
@@ -113,9 +114,9 @@ impl BufferPool {
         }
     }
 
-    /// The write buffer of a slot, to fill it while no I/O is in flight.
+    /// A slot's write buffer, to be filled while no I/O is in flight.
     pub(crate) fn write_buffer_mut(&mut self, slot: u32) -> &mut [u8] {
-        // SAFETY: the buffer is inside the mapping, which is initialized (zero pages) and borrowed
+        // SAFETY: the buffer is within the mapping, which is initialized (zero pages) and borrowed
         // mutably with self.
         unsafe {
             let start = self.slot(slot).add(self.write_offset());
@@ -128,7 +129,7 @@ impl BufferPool {
     }
 }
 
-/// Bytes per slot and of the whole mapping; `None` if the size exceeds the address space.
+/// Size of a slot and of the whole mapping, in bytes; `None` if the size exceeds the address space.
 fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usize)> {
     let stride = BufferPages::stride(bytes as u64)?;
     let length = pages.mapped(slots as u64, bytes as u64)?;
@@ -137,8 +138,8 @@ fn layout(slots: usize, bytes: usize, pages: BufferPages) -> Option<(usize, usiz
 
 impl Drop for BufferPool {
     fn drop(&mut self) {
-        // SAFETY: `new` created the mapping with this length, and no pointer into it is left: the
-        // loop leaks the pool when I/O is still in flight.
+        // SAFETY: `new` created the mapping with this length, and no pointers into it remain: the
+        // loop leaks the pool if I/O is still in flight.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
     }
 }

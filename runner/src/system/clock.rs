@@ -1,5 +1,5 @@
-//! Monotonic time in nanoseconds. Wall-clock time is read once per run, for display only, so that
-//! clock adjustments change no result.
+//! Monotonic time in nanoseconds. Wall-clock time is read once per run, and only for display, so
+//! that clock adjustments do not affect results.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -18,11 +18,12 @@ pub(crate) const MILLISECOND_NS: u64 = 1_000_000;
 pub(crate) trait Clock {
     /// Nanoseconds since a fixed point in time; never decreases.
     fn now_ns(&self) -> u64;
-    /// Returns early on a signal.
+    /// Sleeps until `due_ns`. Returns early on a signal.
     fn sleep_until(&self, due_ns: u64);
 }
 
-/// CLOCK_MONOTONIC (clock_gettime(2)): the same in all threads, adjusted in rate but never set.
+/// CLOCK_MONOTONIC (clock_gettime(2)): the same in all threads. Its rate may be adjusted, but it is
+/// never set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Monotonic;
 
@@ -38,12 +39,12 @@ impl Clock for Monotonic {
             tv_sec: (due_ns / SECOND_NS) as i64,
             tv_nsec: (due_ns % SECOND_NS) as i64,
         };
-        // After EINTR the caller checks its flags and the clock again.
+        // After EINTR, the caller checks its flags and the clock again.
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &due);
     }
 }
 
-/// Unix time in milliseconds; 0 when the clock of the host is before 1970.
+/// Unix time in milliseconds; 0 if the host's clock is before 1970.
 pub(crate) fn wall_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as u64)

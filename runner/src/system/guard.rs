@@ -1,10 +1,11 @@
-//! Decides whether a target may be read or written. `Guard::admit` is the only entry point for the
-//! plan (which drops the admission) and for the run (which keeps it), so the two cannot disagree.
+//! Decides whether a target may be read or written to. `Guard::admit` is the only entry point for
+//! the plan (which drops the admission) and for the run (which keeps it), so the two cannot
+//! disagree.
 //!
 //! Raw writes are limited to unused devices that the operator listed, unused loop devices whose
-//! backing file is under a target root, and loop devices that the run attached itself. The users of
-//! a device are determined by `host::inventory`; O_EXCL is the final check. `overwrite` determines
-//! which data a run would destroy, and what a confirmation is bound to.
+//! backing file is under a target root, and loop devices that the run itself attached.
+//! `host::inventory` determines the users of a device, and O_EXCL is the final check. `overwrite`
+//! determines which data a run would destroy, and the state to which a confirmation is bound.
 
 pub(crate) mod contents;
 pub(crate) mod device;
@@ -36,12 +37,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The option that all problems of the guard refer to.
+/// The option to which all guard problems refer.
 const FIELD: &str = "filename";
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Purpose {
-    /// The contents are not changed.
+    /// The contents do not change.
     Read,
     /// The contents may be lost.
     Write,
@@ -67,10 +68,10 @@ impl Purpose {
 /// Permission to use a target.
 #[derive(Debug, Default)]
 pub(crate) struct Admission {
-    /// Open with O_EXCL while this lives, so that no other program can mount the device, use it for
-    /// swap or stack another device on it; `None` for files and for reading.
+    /// Holds the device open with O_EXCL, so that no other program can mount it, use it for swap or
+    /// stack another device on it; `None` for files and for reading.
     pub claim: Option<OwnedFd>,
-    /// Likewise for the backing devices of loop devices.
+    /// Same as `claim`, for the backing devices of loop devices.
     #[expect(dead_code, reason = "held open")]
     pub lower_claims: Vec<OwnedFd>,
 }
@@ -79,9 +80,9 @@ pub(crate) struct Admission {
 pub(crate) struct Guard {
     pub host: Inventory,
     pub permissions: Permissions,
-    /// Loop devices that the run attached itself, to files it was admitted to write.
+    /// Loop devices that the run itself attached to files to which it may write.
     run_loops: Vec<Dev>,
-    /// Where the server keeps its database and token.
+    /// Directory of the server's database and token.
     results: Option<PathBuf>,
 }
 
@@ -108,18 +109,18 @@ impl Guard {
         }
     }
 
-    /// Exempts loop devices of the run from the check of their backing file. All other checks
-    /// remain.
+    /// Exempts the run's loop devices from the check of their backing file. All other checks still
+    /// apply.
     pub(crate) fn with_run_loops(self, run_loops: Vec<Dev>) -> Self {
         Self { run_loops, ..self }
     }
 
-    /// `path` must be canonical. True for all paths if there are no target roots.
+    /// `path` must be canonical. Returns true for all paths if there are no target roots.
     pub(crate) fn is_under_root(&self, path: &Path) -> bool {
         !self.permissions.has_roots() || self.permissions.root_of(path).is_some()
     }
 
-    /// Returns true for paths in the results directory, except under a target root inside it.
+    /// Returns true for paths in the results directory, except those under a target root inside it.
     fn is_result(&self, path: &Path) -> bool {
         let Some(results) = &self.results else {
             return false;
@@ -156,8 +157,8 @@ fn not_a_device(path: &Path) -> Problem {
     Problem::invalid(
         "not_a_block_device",
         FIELD,
-        format!("{} is not a block device of this host.", path.display()),
-        "Choose a device from `leadline-runner devices`. Nothing is ever created under /dev.",
+        format!("{} is not a block device on this host.", path.display()),
+        "Choose a device from `leadline-runner devices`. Leadline never creates files under /dev.",
     )
 }
 

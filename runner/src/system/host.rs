@@ -1,5 +1,5 @@
-//! The host: block devices, mounts, kernel and their facts. A value that is not available is null,
-//! with the reason in `absent`.
+//! The host: block devices, mounts, the kernel, and facts about them. A value that is not available
+//! is null, with the reason in `absent`.
 
 pub(crate) mod block_device;
 pub(crate) mod cachestat;
@@ -22,7 +22,9 @@ pub(crate) mod kernel;
 pub(crate) mod meminfo;
 pub(crate) mod mounts;
 pub(crate) mod ownership;
+pub(crate) mod queue_settings;
 pub(crate) mod resolved_path;
 pub(crate) mod signature;
+pub(crate) mod target_storage;
 pub(crate) mod used_space;
 pub mod view;

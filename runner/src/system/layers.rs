@@ -1,10 +1,10 @@
-//! The layers of storage below a target, and which of them holds a byte range right now: the page
-//! cache of the file, the cache of a loop device's backing file, nothing (holes and unwritten
-//! extents), or a device. Files are followed through filesystems, partitions and loop devices, each
-//! with its own offset, down to a disk or to memory.
+//! The storage layers below a target, and which of them currently holds a byte range: the file's
+//! page cache, the page cache of a loop device's backing file, none (holes and unwritten extents),
+//! or a device. Files are followed through filesystems, partitions and loop devices, with their
+//! offsets, down to a disk or to memory.
 //!
 //! A lookup takes about 0.4 µs for cached data and 1 to 3 µs more for each FIEMAP call (2-core VM,
-//! Linux 6.18). Workers look up a sample of their own I/Os (`load::layer_sampler`).
+//! Linux 6.18). Workers look up a sample of their I/Os (`load::layer_sampler`).
 
 pub(crate) mod builder;
 pub(crate) mod lookup;
@@ -22,31 +22,31 @@ use std::{
     sync::Arc,
 };
 
-/// A file or block device with a page cache, and what is below it.
+/// A file or block device with a page cache, and the layer below it.
 #[derive(Debug)]
 pub(crate) struct StoredFile {
     file: File,
-    /// `None` if the kernel does not report cached pages of this file.
+    /// `None` if the kernel does not report this file's cached pages.
     residency: Option<ResidencyMethod>,
     bypass: Bypass,
     mapping: Mapping,
-    below: Arc<Below>,
-    /// Syncs write the data to the device.
+    below: Arc<LowerLayer>,
+    /// Whether syncs write the data to the device.
     honors_sync: bool,
-    /// Upper bound of the distance between a sequential reader and the end of its readahead.
+    /// Upper bound on the distance between a sequential reader and the end of its readahead.
     readahead_bytes: u64,
 }
 
 impl StoredFile {
-    /// Open for reading.
+    /// The file, open for reading.
     pub(crate) fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 
-    /// Whether the loop devices below still use the same kind of I/O.
+    /// Whether the loop devices below still use the same I/O mode (direct or buffered).
     pub(crate) fn is_unchanged(&self) -> bool {
         match &*self.below {
-            Below::File {
+            LowerLayer::File {
                 file,
                 direct,
                 direct_attribute,
@@ -57,7 +57,7 @@ impl StoredFile {
     }
 
     /// # Errors
-    /// The reason why cached pages cannot be counted.
+    /// Returns why cached pages cannot be counted.
     pub(crate) fn residency_method(&self) -> Result<ResidencyMethod, String> {
         self.residency
             .map_or_else(|| ResidencyMethod::detect(self.file()), Ok)
@@ -68,47 +68,48 @@ impl StoredFile {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Bypass {
     All,
-    /// Others are buffered by the filesystem.
+    /// Direct I/Os aligned to this many bytes. The filesystem buffers all others.
     Aligned(u64),
     None,
 }
 
-/// How to find the place of a byte range on the device below.
+/// How to find the location of a byte range on the device below.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Mapping {
     /// A block device.
     Identity,
     Fiemap {
-        /// Extents have offsets of the device below; false for btrfs, whose offsets are logical.
+        /// Whether extents have offsets on the device below; false for btrfs, whose offsets are
+        /// logical.
         is_physical: bool,
     },
-    /// Without FIEMAP: SEEK_DATA and SEEK_HOLE.
+    /// SEEK_DATA and SEEK_HOLE, for filesystems without FIEMAP.
     Seek,
 }
 
-/// What is below a file or device.
+/// The layer below a file or device.
 #[derive(Debug)]
-enum Below {
+enum LowerLayer {
     Disk,
     /// A RAM disk or zram.
     Memory,
-    /// A file of a loop device, or the disk of a partition.
+    /// A loop device's backing file, or a partition's disk.
     File {
-        /// Offset of the device's first byte in the file.
+        /// Offset of the device's first byte in the file, in bytes.
         start: u64,
         file: StoredFile,
-        /// Whether the loop device opened the file with direct I/O.
+        /// Whether the loop device uses direct I/O on the file.
         direct: bool,
         /// Sysfs attribute with the current value of `direct`.
         direct_attribute: PathBuf,
     },
-    /// Memory itself (tmpfs): everything that exists is cached or swapped out.
+    /// No layer below, because the file is in memory (tmpfs): all data is cached or swapped out.
     Nothing,
-    /// A network filesystem, FUSE, or devices of different kinds below dm or md.
+    /// A network filesystem, FUSE, or different kinds of devices below dm or md.
     Unknown,
 }
 
-/// Bytes of one I/O by the layer that holds them.
+/// Bytes of one I/O, by the layer that holds them.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct LayerBytes([u64; StorageLayer::COUNT]);
 
@@ -138,21 +139,22 @@ impl LayerBytes {
         lowest.copied().unwrap_or(StorageLayer::Unknown)
     }
 
-    /// The highest layer that holds a part.
+    /// The highest layer that holds any of the bytes.
     pub(crate) fn highest(&self) -> StorageLayer {
         let mut layers = StorageLayer::TOP_DOWN.iter();
         let highest = layers.find(|layer| self.of(**layer) > 0);
         highest.copied().unwrap_or(StorageLayer::Unknown)
     }
 
-    /// Page caches below the first one are caches of backing files.
+    /// Converts the page cache layer to the lower cache: page caches below the first one are those
+    /// of backing files.
     fn below_a_device(mut self) -> Self {
         let cached = std::mem::take(&mut self.0[StorageLayer::PageCache as usize]);
         self.add(StorageLayer::LowerCache, cached);
         self
     }
 
-    /// The same distribution over a different number of bytes.
+    /// The same distribution across a different number of bytes.
     fn scaled_to(self, bytes: u64) -> Self {
         let total = self.total().max(1);
         let scaled = |part: u64| (u128::from(part) * u128::from(bytes) / u128::from(total)) as u64;

@@ -1,9 +1,10 @@
-//! Counters of the kernel layers: block devices, memory, CPU, I/O pressure. A reading is
-//! cumulative; a window is the difference of two. All files are opened once and read with pread(2).
+//! Counters of the kernel layers: block devices, memory, CPU and I/O pressure. Readings are
+//! cumulative; a window is the difference between two readings. All files are opened once and read
+//! with pread(2).
 //!
 //! A reading with one disk takes 15 µs, which is 0.015 % of one CPU at 10 Hz (2-core VM, Linux
-//! 6.18, test profile: `cargo test -p leadline-runner --test cost -- --ignored --nocapture`, like
-//! all such numbers in this folder).
+//! 6.18, test profile: `cargo test -p leadline-runner --test cost -- --ignored --nocapture`, as
+//! with all such numbers in this folder).
 
 pub(crate) mod block_stat;
 pub(crate) mod cgroup_io;
@@ -54,7 +55,7 @@ pub struct Probes {
 /// Snapshot of cumulative counters.
 #[derive(Clone, Debug)]
 pub struct Counters {
-    /// CLOCK_MONOTONIC in ns.
+    /// Time of the reading (CLOCK_MONOTONIC, in ns).
     pub at_ns: u64,
     pub memory: Option<Memory>,
     names: Arc<Names>,
@@ -63,32 +64,32 @@ pub struct Counters {
     host: Option<HostTicks>,
     stalls: Option<StallTimes>,
     storage: Option<StorageIo>,
-    /// In the order of `Names::all`.
+    /// I/O of the run's control group, in the order of `Names::all`.
     charged: Option<Vec<ChargedIo>>,
 }
 
-/// What was counted between two readings.
+/// Counts between two readings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CounterWindow {
     pub elapsed_ns: u64,
-    /// Sum over the target devices, each I/O once; `None` if there are none.
+    /// Sum of the target devices, counting each I/O once; `None` if there are none.
     pub device: Option<DeviceCounts>,
-    /// By kernel name.
+    /// Counts by kernel name.
     pub physical_devices: Vec<(String, DeviceCounts)>,
-    /// At the end of the window.
+    /// Memory at the end of the window.
     pub memory: Option<Memory>,
     pub cpu: Option<CpuUse>,
     pub process: CpuTimes,
     pub pressure: Option<Pressure>,
-    /// Storage I/O of this process.
+    /// This process's storage I/O.
     pub storage: Option<StorageIo>,
-    /// I/O of the control group of the run.
+    /// I/O of the run's control group.
     pub charged: Option<Vec<CgroupDevice>>,
 }
 
 impl Probes {
-    /// Opens the counters of the host, of these devices (kernel names, as in `Target::device`) with
-    /// all members of their filesystems, and of the physical devices below.
+    /// Opens the counters of the host, of these devices (kernel names, as in `Target::device`) and
+    /// all members of their filesystems, and of the physical devices below them.
     pub fn new(devices: &[String]) -> Self {
         let kernel = Kernel::live();
         let mut absent = BTreeMap::new();
@@ -119,7 +120,7 @@ impl Probes {
         }
     }
 
-    /// Also reads the counters of the control group of the run, or has the reason why it has none.
+    /// Adds the counters of the run's control group, or the reason why there are none.
     pub(crate) fn with_cgroup(mut self, group: Result<&Path, &str>) -> Self {
         let open = |group: &Path| {
             let path = group.join("io.stat");
@@ -135,7 +136,7 @@ impl Probes {
         self
     }
 
-    /// Reads only the clock and the CPU time of this process. `reason`: why everything else is
+    /// Reads only the clock and the CPU time of this process. `reason`: why all other counters are
     /// absent.
     pub fn none(reason: &str) -> Self {
         let absent = [
@@ -153,8 +154,8 @@ impl Probes {
         }
     }
 
-    /// Reasons why counters are absent, by `device`, `physical_devices`, `memory`, `cpu`,
-    /// `pressure`, `storage`, `cgroup`.
+    /// Why counters are absent, keyed by `device`, `physical_devices`, `memory`, `cpu`, `pressure`,
+    /// `storage` or `cgroup`.
     pub fn absent(&self) -> &BTreeMap<String, String> {
         &self.absent
     }
@@ -209,7 +210,7 @@ impl Counters {
         Some(devices.collect())
     }
 
-    /// Both must be readings of the same `Probes`.
+    /// Both readings must come from the same `Probes`.
     pub fn window(before: &Self, after: &Self) -> CounterWindow {
         let elapsed_ns = after.at_ns.saturating_sub(before.at_ns);
         let process = after.process.since(before.process);
@@ -235,7 +236,7 @@ impl Counters {
 }
 
 impl Counters {
-    /// Whether a device (kernel name) completed writes, discards or flushes in between.
+    /// Whether a device (kernel name) completed writes, discards or flushes between two readings.
     pub(crate) fn has_written(before: &Self, after: &Self, device: &str) -> bool {
         let readings = Self::readings(before, after).into_iter();
         let mut readings = readings.filter(|(name, ..)| name == device);

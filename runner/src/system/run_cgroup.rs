@@ -1,9 +1,10 @@
-//! A control group (cgroup v2) for the time of a run. Its `io.stat` counts the I/O of this run alone,
-//! also what kernel threads submit for it. Source: Documentation/admin-guide/cgroup-v2.rst.
+//! A control group (cgroup v2) for the duration of a run. Its `io.stat` counts only this run's I/O,
+//! including I/O that kernel threads submit on its behalf. Source:
+//! Documentation/admin-guide/cgroup-v2.rst.
 //!
-//! The group is a sibling of the process's own group, and only in a parent that is delegated:
-//! everywhere else the service manager owns the tree, and a sibling escapes the limits of the own
-//! group. An error only means that the counters are missing.
+//! The group is a sibling of the process's group, and is created only in a delegated parent:
+//! elsewhere, the service manager owns the tree, and a sibling would escape the limits of the
+//! process's group. If an error occurs, only the counters are missing.
 
 use crate::system::host::{kernel::Kernel, mounts::own_mounts};
 use rustix::fs::getxattr;
@@ -12,13 +13,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The run's process ID follows.
+/// Prefix of the group name, followed by the run's process ID.
 const PREFIX: &str = "leadline-run-";
-/// systemd marks delegated groups with one of these, set to 1.
+/// systemd marks delegated groups with one of these xattrs, set to 1.
 const DELEGATION_XATTRS: [&str; 2] = ["user.delegate", "trusted.delegate"];
-/// With `memory`, writeback is charged to the group of the pages instead of the root.
+/// With `memory`, writeback is charged to the group that owns the pages instead of to the root.
 const CONTROLLERS: [&str; 2] = ["io", "memory"];
-/// Limits that the process would leave with its own group.
+/// Limits that the process would escape by leaving its group.
 const LIMITS: [&str; 6] = [
     "memory.max",
     "memory.high",
@@ -40,7 +41,7 @@ pub(crate) struct RunCgroup {
 
 impl RunCgroup {
     /// # Errors
-    /// Returns the reason and the remedy if the host permits no such group.
+    /// Returns the reason and the remedy if the host does not permit such a group.
     pub(crate) fn enter(kernel: &Kernel) -> Result<Self, String> {
         let entered = find_home(kernel).and_then(Self::enter_sibling);
         entered.map_err(|reason| format!("{reason}. {REMEDY}"))
@@ -65,17 +66,17 @@ impl RunCgroup {
 }
 
 impl Drop for RunCgroup {
-    /// What fails here is removed by the next run.
+    /// Ignores failures, because the next run removes leftover groups.
     fn drop(&mut self) {
         let _ = move_process(&self.home);
         let _ = fs::remove_dir(&self.dir);
     }
 }
 
-/// The group of this process if it may have a sibling for a run.
+/// This process's group, if it may have a sibling for a run.
 ///
 /// # Errors
-/// Returns the reason if it may not.
+/// Returns why a sibling is not permitted.
 pub(crate) fn find_home(kernel: &Kernel) -> Result<PathBuf, String> {
     let mounts = own_mounts(kernel);
     let mount = mounts.iter().find(|mount| mount.filesystem == "cgroup2");
@@ -91,10 +92,10 @@ pub(crate) fn find_home(kernel: &Kernel) -> Result<PathBuf, String> {
     let home = root.join(own.unwrap_or_default());
     let id = std::process::id().to_string();
     if !words(&home.join("cgroup.procs")).contains(&id) {
-        return Err(format!("{} does not show this process", home.display()));
+        return Err(format!("{} does not contain this process", home.display()));
     }
     let parent = home.parent().filter(|parent| parent.starts_with(root));
-    let parent = parent.ok_or("the process is in the root of the control groups")?;
+    let parent = parent.ok_or("the process is in the root control group")?;
     if !is_delegated(parent) {
         return Err(format!("{} is not delegated", parent.display()));
     }
@@ -110,13 +111,13 @@ fn is_delegated(group: &Path) -> bool {
     marks.any(|name| getxattr(group, *name, &mut value) == Ok(1) && value == *b"1")
 }
 
-/// Without a limit, a file is empty, missing, or begins with `max`.
+/// Without a limit, the file is empty, missing, or starts with `max`.
 fn is_limited(file: &Path) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     !text.trim().is_empty() && !text.starts_with("max")
 }
 
-/// Fails with EBUSY if the parent has processes of its own.
+/// Fails with EBUSY if the parent itself contains processes.
 fn enable_controllers(parent: &Path) -> Result<(), String> {
     let missing = CONTROLLERS.iter().filter(|name| {
         has_controller(parent, "cgroup.controllers", name)
@@ -139,7 +140,7 @@ fn words(file: &Path) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Groups of killed runs. The kernel does not remove groups with processes.
+/// Removes groups of killed runs. The kernel does not remove groups that contain processes.
 fn remove_leftovers(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(PREFIX) {
@@ -148,7 +149,7 @@ fn remove_leftovers(parent: &Path) {
     }
 }
 
-/// 0 is the writing process, with all its threads.
+/// Moves this process with all its threads. 0 refers to the writing process.
 fn move_process(group: &Path) -> io::Result<()> {
     fs::write(group.join("cgroup.procs"), "0")
 }
@@ -162,7 +163,7 @@ mod tests {
     use super::*;
     use rustix::fs::{XattrFlags, setxattr};
 
-    /// A hierarchy whose group `unit/main` has this process.
+    /// A hierarchy whose `unit/main` group contains this process.
     struct Hierarchy {
         dir: tempfile::TempDir,
         kernel: Kernel,
@@ -201,28 +202,28 @@ mod tests {
             fs::write(path, text).unwrap();
         }
 
-        fn refused(&self, reason: &str) {
+        fn assert_rejected(&self, reason: &str) {
             let found = find_home(&self.kernel).unwrap_err();
             assert!(found.contains(reason), "{found}");
         }
     }
 
     #[test]
-    fn home_is_in_a_delegated_parent() {
+    fn the_parent_group_must_be_delegated() {
         let host = Hierarchy::new();
         let home = host.dir.path().join("unit/main");
         assert_eq!(find_home(&host.kernel), Ok(home));
         host.write("unit/main/memory.max", "1048576\n");
-        host.refused("has a limit (memory.max)");
+        host.assert_rejected("has a limit (memory.max)");
         let unit = host.dir.path().join("unit");
         rustix::fs::removexattr(&unit, "user.delegate").unwrap();
-        host.refused("unit is not delegated");
+        host.assert_rejected("unit is not delegated");
         host.write("unit/main/cgroup.procs", "1\n");
-        host.refused("does not show this process");
+        host.assert_rejected("does not contain this process");
         host.write("cgroup.controllers", "cpu memory\n");
-        host.refused("no io controller");
+        host.assert_rejected("no io controller");
         host.write("proc/self/mountinfo", "");
-        host.refused("cgroup v2 is not mounted");
+        host.assert_rejected("cgroup v2 is not mounted");
     }
 
     #[test]
@@ -230,7 +231,7 @@ mod tests {
         let host = Hierarchy::new();
         host.write("proc/self/cgroup", "0::/\n");
         host.write("cgroup.procs", &format!("{}\n", std::process::id()));
-        host.refused("in the root of the control groups");
+        host.assert_rejected("in the root control group");
     }
 
     #[test]
@@ -238,7 +239,7 @@ mod tests {
         let host = Hierarchy::new();
         let unit = host.dir.path().join("unit");
         fs::create_dir(unit.join("leadline-run-1")).unwrap();
-        // Not a cgroup filesystem, so that no file appears in the new group.
+        // This is not a cgroup filesystem, so no files appear in the new group.
         let error = RunCgroup::enter(&host.kernel).unwrap_err();
         assert!(error.contains("counting in"), "{error}");
         assert!(error.ends_with(REMEDY), "{error}");

@@ -1,13 +1,13 @@
 //! Targets of a run: checked by the guard, laid out, opened and cleaned up. After `open`, all I/O
-//! uses descriptors, so that a path is resolved only once.
+//! uses file descriptors, so that a path is resolved only once.
 //!
 //! A device opened for writing is held with O_EXCL from `open` until `Targets` is dropped. The
-//! descriptors for I/O are reopened from that hold through /proc/self/fd, so the node cannot be
-//! replaced in between. The decision whether a target may be touched is in `guard`, the I/O in
-//! `load`.
+//! descriptors for I/O are reopened from that descriptor through /proc/self/fd, so the node cannot
+//! be replaced in between. `guard` decides whether a target may be accessed, and `load` performs
+//! the I/O.
 //!
-//! A run removes and marks only files that it created itself, or that earlier steps of its study
-//! created, whose path contains the study's `file_id`. Files that existed before are never removed.
+//! A run removes and marks only files that it created itself or that earlier steps of its study
+//! created, whose paths contain the study's `file_id`. Pre-existing files are never removed.
 
 mod attached_loop;
 pub mod cache;
@@ -57,14 +57,14 @@ use std::{
     thread::sleep,
 };
 
-/// Bytes per call of layout and pre_read: large enough that the device is the limit, small enough
+/// Bytes per system call for layout and pre_read: large enough to saturate the device, small enough
 /// to stop within a second.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// A target that is ready for I/O.
 #[derive(Debug)]
 pub struct OpenTarget {
-    /// A descriptor of /dev/null for `ioengine=null`.
+    /// File descriptor; /dev/null for `ioengine=null`.
     pub fd: OwnedFd,
     pub target: Target,
 }
@@ -78,38 +78,38 @@ impl OpenTarget {
     }
 }
 
-/// Result of an operation that the stop flag can end early.
+/// Result of an operation that can be stopped early with the stop flag.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Finish {
     Done,
     Stopped,
 }
 
-/// A target that is overwritten.
+/// A target that the run overwrites.
 #[derive(Clone, Debug, Default)]
 struct Expected {
-    /// Byte ranges that are written.
+    /// Byte ranges that the run writes to.
     regions: Vec<Range<u64>>,
-    /// State that was confirmed (`guard::overwrite`); `None` if there was nothing to confirm.
+    /// The confirmed state (`guard::overwrite`); `None` if there was nothing to confirm.
     state: Option<String>,
 }
 
 /// Everything that one run holds and creates. Dropping it releases devices and detaches the run's
-/// loop devices; files are removed by `clean_up` only.
+/// loop devices. Only `clean_up` removes files.
 #[derive(Debug)]
 pub struct Targets {
     permissions: Permissions,
-    /// `file_id` of the study that the run belongs to.
+    /// `file_id` of the study to which the run belongs.
     file_id: Option<String>,
-    /// What the plan found on the targets that the run overwrites, by path.
+    /// Expected states of the targets that the run overwrites, as recorded in the plan, by path.
     expected: BTreeMap<String, Expected>,
     claims: BTreeMap<Dev, Admission>,
-    /// Files that this run writes, by canonical path.
+    /// Files that this run writes to, by canonical path.
     written: BTreeMap<PathBuf, Stat>,
-    /// Keyed by path of the backing file.
+    /// Keyed by the path of the backing file.
     loops: BTreeMap<String, AttachedLoop>,
     created: Vec<OwnedFile>,
-    /// Files of earlier runs that carry a valid ownership mark and that this run changes.
+    /// Files from earlier runs that have a valid ownership mark and that this run changes.
     reused: Vec<OwnedFile>,
 }
 
@@ -127,13 +127,13 @@ impl Targets {
         }
     }
 
-    /// Sets the `file_id` of the study. Files whose path contains it count as created by this run.
+    /// Sets the study's `file_id`. Files whose paths contain it are treated as created by this run.
     pub fn with_file_id(self, file_id: Option<String>) -> Self {
         Self { file_id, ..self }
     }
 
-    /// Sets what the plan found. A device or file without an entry is written only if it holds no
-    /// data, or if Leadline wrote it.
+    /// Sets the target states recorded in the plan. A device or file without an entry is written to
+    /// only if it contains no data, or if Leadline wrote its data.
     pub(crate) fn with_plan(self, plan: &Plan) -> Self {
         let state = |path: &str| {
             let mut confirmations = plan.confirmations.iter();
@@ -151,8 +151,8 @@ impl Targets {
         }
     }
 
-    /// Whether a device that the run has claimed is what the plan found. Without a confirmation it
-    /// must be blank.
+    /// Whether a device that the run has claimed still has the state recorded in the plan. Without
+    /// a confirmation, it must be blank.
     fn is_as_planned(&self, expected: &Expected, now: Option<Overwritten>) -> bool {
         let is_step = self.file_id.is_some();
         match (&expected.state, now) {
@@ -163,8 +163,8 @@ impl Targets {
         }
     }
 
-    /// Checks that a file is what the plan found, before the run opens it for the first write, and
-    /// later that it is the same file. Another one may have taken its name.
+    /// Checks that a file still has the state recorded in the plan before the run first opens it
+    /// for writing, and later that it is still the same file. Another file may have replaced it.
     pub(crate) fn check_planned(
         &self,
         guard: &Guard,
@@ -190,7 +190,7 @@ impl Targets {
         }
     }
 
-    /// The devices that this run writes.
+    /// The devices that this run writes to.
     ///
     /// # Errors
     /// `open_failed` if there are too many open files.
@@ -218,13 +218,13 @@ impl Targets {
         }
     }
 
-    /// Renews the ownership marks of the files that this run created or changed. Call it after the
-    /// last I/O.
+    /// Renews the ownership marks of files that this run created or changed. Must be called after
+    /// the last I/O.
     pub fn mark_owned(&self) {
         let mut has_marks = false;
         for file in self.created.iter().chain(&self.reused) {
             if !file.unlink && file.is_unchanged() {
-                // Without user xattrs the file has no mark and counts as foreign.
+                // Without user xattrs, the file has no mark and is treated as foreign.
                 has_marks |= ownership::mark_owned(&file.path).is_ok();
             }
         }
@@ -233,9 +233,9 @@ impl Targets {
         }
     }
 
-    /// Treats a file of an earlier step of the study as created by this run. The `file_id` is 64
-    /// random bits per study and enters a path only through `$study`, so a path that contains it
-    /// cannot be older than the study.
+    /// Treats a file from an earlier study step as created by this run. The `file_id` is 64 random
+    /// bits per study and enters a path only through `$study`, so a path that contains it cannot be
+    /// older than the study.
     pub(crate) fn adopt_study_file(&mut self, path: &Path, stat: Stat, unlink: bool) {
         let Some(file_id) = &self.file_id else { return };
         let is_known = self.created.iter().any(|file| file.path == path);
@@ -244,8 +244,8 @@ impl Targets {
         }
     }
 
-    /// Removes the created files of jobs with `unlink=1` and returns their number. Call it at the
-    /// end of every run, even after a failure.
+    /// Removes the files created by jobs with `unlink=1`, and returns their number. Must be called
+    /// at the end of every run, even after a failure.
     ///
     /// # Errors
     /// `clean_up_failed` for the first file that could not be removed, after trying all of them.

@@ -186,7 +186,8 @@ pub(crate) fn check_series(query: &SeriesQuery) -> Result<u32, Error> {
         ));
     }
     for (field, ms) in [("from_ms", query.from_ms), ("to_ms", query.to_ms)] {
-        if ms.is_some_and(|ms| !(ms.abs() <= series::MAX_MS)) {
+        // NaN is not in the range.
+        if ms.is_some_and(|ms| !(-series::MAX_MS..=series::MAX_MS).contains(&ms)) {
             return Err(Error::invalid(
                 "bad_value",
                 field,

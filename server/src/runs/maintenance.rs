@@ -1,5 +1,5 @@
-//! Store maintenance. While no run is active, it removes the events of deleted runs and compresses
-//! the samples of long runs. While runs are active, it only compresses their older samples.
+//! Store maintenance. While no run is active, it updates the fingerprints of stored runs, removes
+//! the events of deleted runs and compresses the samples of long runs. While runs are active, it only compresses their older samples.
 
 use crate::runs::{Runs, state::ServerPhase};
 use std::time::Duration;
@@ -60,7 +60,10 @@ impl Runs {
 
     /// Returns false if there was nothing to do.
     async fn maintenance_step(&self) -> anyhow::Result<bool> {
-        Ok(self.store.purge_step().await? || self.store.compaction_step().await?)
+        let store = &self.store;
+        Ok(store.fingerprint_step().await?
+            || store.purge_step().await?
+            || store.compaction_step().await?)
     }
 
     /// Waits until no run is active. Returns false if the server is stopping.

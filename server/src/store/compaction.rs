@@ -19,7 +19,7 @@ const SAMPLES: usize = 200;
 const KEPT_SAMPLES: usize = 600;
 
 /// JSON lists of statuses.
-const ENDED: &str = r#"["done", "failed", "cancelled", "interrupted"]"#;
+pub(super) const ENDED: &str = r#"["done", "failed", "cancelled", "interrupted"]"#;
 const ACTIVE: &str = r#"["preparing", "measuring", "finishing"]"#;
 /// Nice value.
 const LOWEST_PRIORITY: i32 = 19;
@@ -145,11 +145,11 @@ impl Store {
 }
 
 /// Runs CPU-bound work on a lowest-priority thread, because a run may be active.
-async fn in_background<T: Send + 'static>(
+pub(super) async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let (sender, receiver) = oneshot::channel();
-    Builder::new().name("compress".into()).spawn(move || {
+    Builder::new().name("maintenance".into()).spawn(move || {
         // On Linux, this sets the nice value of the thread. If it fails, the priority stays normal.
         let _ = setpriority_process(None, LOWEST_PRIORITY);
         drop(sender.send(work()));

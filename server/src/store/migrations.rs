@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -55,6 +55,10 @@ const FILES: [(&str, &str); 13] = [
     (
         "comparisons",
         include_str!("../../../migrations/0013_comparisons.sql"),
+    ),
+    (
+        "fingerprint versions",
+        include_str!("../../../migrations/0014_fingerprint_versions.sql"),
     ),
 ];
 

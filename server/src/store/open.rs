@@ -2,7 +2,7 @@
 //! changed; older databases are migrated.
 
 use crate::store::{
-    Store, backup, fingerprints,
+    Store, backup,
     health::Health,
     location::{self, DatabaseFile},
     migrations,
@@ -26,7 +26,7 @@ use std::{
 use tokio::sync::Mutex;
 
 /// `user_version` of the newest migration.
-const VERSION: i64 = 13;
+const VERSION: i64 = 14;
 /// The first version that has a database ID.
 const ID_VERSION: i64 = 12;
 /// "Lead" in ASCII, set by the first migration.
@@ -64,7 +64,6 @@ impl Store {
             backup::before_migration(&mut writer, path, header.version).await?;
         }
         migrations::run(&mut writer).await?;
-        fingerprints::fill(&mut writer).await?;
         let id: String = sqlx::query_scalar("SELECT id FROM database")
             .fetch_one(&mut writer)
             .await?;

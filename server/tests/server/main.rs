@@ -7,6 +7,7 @@ mod backup;
 mod damaged_results;
 mod deletion;
 mod faults;
+mod fingerprints;
 mod hostile;
 mod idle;
 mod inputs;

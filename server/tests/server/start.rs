@@ -117,7 +117,7 @@ async fn token_is_stored_with_private_permissions() {
 #[tokio::test]
 async fn newer_and_foreign_databases_are_rejected_unchanged() {
     for (header, part) in [
-        ((13_u32, 0x4C65_6164_u32), "it has version 13"),
+        ((99_u32, 0x4C65_6164_u32), "it has version 99"),
         ((1, 0x1234), "it belongs to another program"),
     ] {
         let mut server = Program::start().await;

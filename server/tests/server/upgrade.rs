@@ -1,7 +1,7 @@
 //! Migrates a version 4 database. The fixture contains runs of all kinds, including failed and
 //! cancelled runs, and studies, one of which has a leftover file.
 
-use crate::program::Program;
+use crate::{fingerprints::wait_for_fingerprints, program::Program};
 use flate2::read::GzDecoder;
 use leadline_protocol::event::Event;
 use serde_json::{Map, Value, json};
@@ -226,13 +226,14 @@ async fn version_4_database_is_migrated() {
         .fetch_one(&mut connection)
         .await
         .unwrap();
-    assert_eq!(version, 13);
+    assert_eq!(version, 14);
     connection.close().await.unwrap();
     assert_copied(&server).await;
 }
 
 /// Stored runs with a result have fingerprints, which can be used to find runs of the same test.
 async fn check_fingerprints(server: &Program) {
+    wait_for_fingerprints(&server.data()).await;
     let list = server.get("/runs?limit=200").await;
     let done = list["runs"].as_array().unwrap().iter();
     for run in done.filter(|run| run["status"] == "done") {

@@ -1,4 +1,4 @@
-//! Confidence intervals of samples, and their sums.
+//! Tests of confidence intervals and their sums.
 
 use crate::analysis::estimate::*;
 use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 const LAYER: StorageLayer = StorageLayer::Device;
 
-/// `found` of `samples` lookups were on the device, the others in the page cache. Each stands for
-/// `weight` I/Os of 4 KiB.
+/// `found` of `samples` lookups were on the device, the others in the page cache. Each lookup
+/// represents `weight` I/Os of 4 KiB.
 fn counts(found: u64, samples: u64, weight: u64) -> LayerCounts {
     let mut counts = LayerCounts {
         samples,
@@ -56,7 +56,7 @@ fn shares_are_exact_if_every_io_was_looked_up() {
     }
 }
 
-/// Bounds by the closed forms of Wilson's interval for shares of 0, a half and 1.
+/// Bounds from the closed forms of Wilson's interval for shares of 0, 0.5 and 1.
 #[test]
 fn intervals_match_known_values() {
     // Large weights: 100 effective samples.
@@ -85,7 +85,7 @@ fn more_lookups_narrow_the_interval() {
     assert_near(width(40_000, 100) / width(10_000, 100), 0.5);
     assert!(
         width(100, 2) < width(100, 100),
-        "half of the I/Os are known"
+        "half of the I/Os were looked up"
     );
 }
 
@@ -93,13 +93,13 @@ fn more_lookups_narrow_the_interval() {
 fn one_heavy_lookup_widens_the_interval() {
     let mut counts = counts(50, 100, 100);
     let even = device(&counts.estimate());
-    // The same total, but one lookup stands for a third of the I/Os.
+    // The same total, but one lookup represents a third of the I/Os.
     counts.spread = 99.0 * 67.0 * 66.0 + 3367.0 * 3366.0;
     let uneven = device(&counts.estimate());
     assert!(uneven.high - uneven.low > 2.0 * (even.high - even.low));
 }
 
-/// Share of repeated samples whose interval contains the true share.
+/// Fraction of repeated samples whose interval contains the true share.
 fn coverage(truth: f64, samples: u64, weight: u64, seed: u64) -> f64 {
     const RUNS: u32 = 4000;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -160,7 +160,7 @@ fn workers_are_weighted_by_their_ios() {
 }
 
 #[test]
-fn one_worker_is_unchanged_and_none_is_none() {
+fn merging_keeps_one_worker_and_returns_none_without_workers() {
     let one = counts(30, 100, 50).estimate();
     let merged_one = merged([(5000, one.clone())].into_iter().map(part)).unwrap();
     let (found, expected) = (device(&merged_one), device(&one));
@@ -190,7 +190,7 @@ fn errors_of_workers_are_independent() {
 }
 
 #[test]
-fn bounds_of_a_sum_stay_shares() {
+fn bounds_of_a_sum_stay_between_0_and_1() {
     let parts = [
         (9000, with_bounds(0.9, 1.0, 1.0)),
         (1000, with_bounds(0.0, 0.0, 1.0)),
@@ -207,12 +207,12 @@ fn an_unknown_worker_makes_its_part_unknown() {
     let estimate = merged(parts.into_iter().map(part)).unwrap();
     let share = device(&estimate);
     assert_near(share.share, 0.75);
-    assert!(share.high >= 1.0, "all of it may be on the device");
+    assert!(share.high >= 1.0, "all of the data may be on the device");
     let unknown = estimate.of(StorageLayer::Unknown).unwrap();
     assert_near(unknown.ios.share, 0.25);
 }
 
-/// A part with I/Os of 4 KiB.
+/// A part that has 4 KiB I/Os.
 fn part((ios, estimate): (u64, LayerEstimate)) -> PartEstimate {
     PartEstimate {
         ios,
@@ -222,8 +222,8 @@ fn part((ios, estimate): (u64, LayerEstimate)) -> PartEstimate {
 }
 
 #[test]
-fn bytes_count_by_their_size() {
-    // 1 MiB reads of cached pages next to 512 byte reads of the device.
+fn shares_of_bytes_are_weighted_by_size() {
+    // 1 MiB reads from the page cache next to 512-byte reads from the device.
     let layer = |of: StorageLayer| {
         let mut counts = LayerCounts {
             samples: 100,

@@ -1,4 +1,4 @@
-//! Content of the page cache before the first I/O, and page caches of block and loop devices.
+//! Page cache contents before the first I/O, and the page caches of block and loop devices.
 
 use crate::analysis::{context::Context, findings::rerun, verdict::threshold::NEGLIGIBLE};
 use leadline_protocol::{
@@ -13,7 +13,8 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-/// Residency is read at the start of the measured window, after the ramp of these jobs.
+/// Whether a relevant job has a ramp. Residency is read at the start of the measured window, after
+/// the ramp.
 fn has_ramp(context: &Context, is_relevant: impl Fn(&ResolvedJob) -> bool) -> bool {
     context.any_job(|job| job.timing.ramp_ms > 0 && job.mode != Mode::Null && is_relevant(job))
 }
@@ -49,7 +50,7 @@ pub(crate) fn warm_cache(context: &Context) -> Option<Finding> {
     .with_rerun(rerun::cold(patch))
 }
 
-/// `invalidate` drops clean pages only. After a ramp with writes, dirty pages may come from the
+/// `invalidate` drops only clean pages. After a ramp with writes, dirty pages may come from the
 /// ramp.
 pub(crate) fn invalidate_keeps_dirty(context: &Context) -> Option<Finding> {
     let mut dirty = 0;

@@ -1,5 +1,5 @@
-//! Jobs that fell behind their arrival schedule. Measured from submission, I/Os that started late
-//! look fast (coordinated omission).
+//! Detects jobs that fell behind their arrival schedule. I/Os that started late look fast if they
+//! are measured from submission (coordinated omission).
 
 use crate::analysis::context::Context;
 use leadline_protocol::{
@@ -10,8 +10,8 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-/// Minimum ratio of the p99 latencies, and their minimum difference in ns: smaller differences are
-/// caused by timers and the scheduler.
+/// Minimum ratio and minimum difference (in ns) of the p99 latencies. Timers and the scheduler
+/// cause smaller differences.
 const MIN_RATIO: u64 = 2;
 const MIN_DIFFERENCE_NS: u64 = 1_000_000;
 

@@ -1,4 +1,4 @@
-//! Errors, runs that were stopped or too short, and missing counters.
+//! I/O errors, runs that were stopped or too short, and missing counters.
 
 use crate::analysis::{context::Context, findings::rerun};
 use leadline_protocol::{

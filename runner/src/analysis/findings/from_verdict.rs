@@ -1,4 +1,4 @@
-//! Findings about the layer that served a direction, with the rerun that measures the device.
+//! Findings about the layer that served a direction, with a rerun that measures the device.
 
 use crate::analysis::{
     context::{Context, DirectionAnalysis},

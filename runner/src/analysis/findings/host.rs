@@ -1,4 +1,4 @@
-//! Clock source, CPU frequency and heat.
+//! Clock source, CPU frequency and thermal throttling.
 
 use crate::analysis::{context::Context, findings::rerun};
 use leadline_protocol::finding::{
@@ -7,7 +7,7 @@ use leadline_protocol::finding::{
 };
 use serde_json::json;
 
-/// Clock sources that are read in user mode (vDSO).
+/// Clock sources that can be read in user space (vDSO).
 const FAST_CLOCKS: &[&str] = &[
     "tsc",
     "kvm-clock",

@@ -1,5 +1,5 @@
-//! I/O of the disks under a dm, md or loop device. The verdict uses the counters of that device,
-//! which do not include mirror copies and parity.
+//! Disk I/O under a dm, md or loop device. The verdict uses that device's counters, which do not
+//! include mirror copies and parity.
 
 use crate::analysis::{
     context::{Context, DirectionAnalysis},
@@ -15,7 +15,7 @@ pub(crate) fn lower_device_amplification(context: &Context) -> Option<Finding> {
     context.directions.iter().find_map(amplification)
 }
 
-/// The I/O of the disks cannot be attributed if the device did not serve the run.
+/// Disk I/O cannot be attributed to the run if the device did not serve it.
 fn amplification(analysis: &DirectionAnalysis) -> Option<Finding> {
     let evidence = &analysis.evidence;
     let device = evidence.device.as_ref().ok()?;
@@ -24,7 +24,7 @@ fn amplification(analysis: &DirectionAnalysis) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "{} under {} {} {:.1} bytes per byte {} {}: {} for {}.",
+        "{} under {} {} {:.1} × the bytes {} {}: {} for {}.",
         lower.name,
         device.name,
         evidence.direction.select("read", "wrote"),

@@ -1,4 +1,4 @@
-//! Storage that was silent, a runner that did not run, and I/Os that had not completed at the end.
+//! Stalled storage, a paused runner, and I/Os that had not completed at the end.
 
 use crate::analysis::{context::Context, findings::rerun};
 use leadline_protocol::{
@@ -11,10 +11,11 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-/// I/Os in flight for less than a second need no finding; the numbers are marked.
+/// I/Os in flight for less than a second need no finding, because the affected numbers are marked
+/// as lower bounds.
 const NOTABLE_NS: u64 = 1_000_000_000;
 
-/// The job that was stalled longest.
+/// Reports the job with the longest stalled time.
 pub(crate) fn stalled(context: &Context) -> Option<Finding> {
     let jobs = context.report.jobs.iter();
     let stalled = jobs.filter_map(|job| Some((job, job.stalls.as_ref()?)));

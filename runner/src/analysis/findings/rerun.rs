@@ -1,4 +1,4 @@
-//! Reruns offered by findings: the label of the button and the job options that change.
+//! Reruns offered by findings: a button label and the changed job options.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ type Rerun = (&'static str, Value);
 const FILE_OPTIONS: &[&str] = &["overwrite", "fallocate", "create_on_open", "file_append"];
 const CACHE_OPTIONS: &[&str] = &["invalidate", "pre_read"];
 
-/// Adds null for options that the rerun must not set.
+/// Adds null for each option that the rerun must not set.
 fn without(mut patch: Value, options: &[&str]) -> Value {
     for option in options {
         patch[*option] = Value::Null;
@@ -20,7 +20,7 @@ pub(crate) fn direct() -> Rerun {
     ("Rerun direct", json!({"direct": 1}))
 }
 
-/// Rejected by the plan if another program created the file.
+/// Plans reject this rerun if another program created the file.
 pub(crate) fn written() -> Rerun {
     let patch = without(json!({"file_state": "written"}), FILE_OPTIONS);
     ("Rerun after writing the file", patch)
@@ -32,7 +32,7 @@ pub(crate) fn overwrite() -> Rerun {
     ("Rerun as overwrite", patch)
 }
 
-/// `patch`: options in addition to an empty page cache.
+/// `patch`: options to set in addition to an empty page cache.
 pub(crate) fn cold(patch: Value) -> Rerun {
     ("Rerun cold", without(patch, CACHE_OPTIONS))
 }
@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// A patch is merged into the options of the job; null removes an option.
+    /// A patch is merged into the job's options; null removes an option.
     #[test]
     fn options_that_contradict_a_state_are_removed() {
         for (state, removed, options) in [

@@ -1,4 +1,5 @@
-//! Whether the requested depth was reached, whether a CPU was the limit, and foreign I/O.
+//! Checks whether the requested depth was reached, whether the CPU was the bottleneck, and whether
+//! there was foreign I/O.
 
 use crate::analysis::{context::Context, findings::rerun, verdict::threshold::is_excess};
 use leadline_protocol::{
@@ -12,11 +13,11 @@ use serde_json::json;
 
 /// Minimum share of the requested depth; the rest is the time between reaping and submitting.
 const MIN_DEPTH_SHARE: f64 = 0.8;
-/// Minimum CPU utilization at which the runner counts as the limit; the rest is timer and kernel
-/// work.
+/// CPU utilization above which the runner is considered the bottleneck; the rest is timer and
+/// kernel work.
 const BUSY_PERCENT: f64 = 95.0;
 
-/// Does not apply to runs with jobs that limit their depth on purpose.
+/// Does not apply to runs with jobs that intentionally limit their depth.
 pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
     let achieved = context.report.achieved_depth?;
     if context.any_job(limits_its_depth) {
@@ -57,7 +58,7 @@ pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
 }
 
 fn limits_its_depth(job: &ResolvedJob) -> bool {
-    // Each worker executes one trim at a time; the plan reports this.
+    // Each worker executes one trim at a time, which the plan already reports.
     job.mode == Mode::Null
         || job.timing.thinktime_us > 0
         || job.has_rate()
@@ -75,7 +76,7 @@ fn mean_depth(jobs: &[ResolvedJob]) -> f64 {
     depth as f64 / workers.max(1) as f64
 }
 
-/// Offers a rerun with twice the largest `numjobs`, since a patch applies to all jobs.
+/// Offers a rerun with twice the largest `numjobs`, because a patch applies to all jobs.
 fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Option<Finding> {
     let doubled = 2 * jobs.iter().map(|job| job.numjobs).max().unwrap_or(1);
     let (label, patch) = rerun::with_jobs(doubled);
@@ -83,7 +84,7 @@ fn with_more_jobs(finding: Finding, jobs: &[ResolvedJob]) -> Option<Finding> {
 }
 
 /// Either the runner fully used its CPUs, or its threads waited for a CPU. Jobs that poll use their
-/// CPUs fully even while they wait for the device.
+/// CPUs fully even while waiting for the device.
 pub(crate) fn cpu_bound(context: &Context) -> Option<Finding> {
     let polls =
         |job: &ResolvedJob| job.ring.spin_us > 0 || job.ring.hipri || job.ring.sqthread_poll;
@@ -139,7 +140,7 @@ pub(crate) fn foreign_io(context: &Context) -> Option<Finding> {
         (Direction::Write, written)
     };
     let sentence = format!(
-        "{} of {} on {} do not belong to this run.",
+        "{} of {} on {} were not issued by this run.",
         bytes(moved),
         direction.noun(),
         device.name
@@ -155,7 +156,7 @@ pub(crate) fn foreign_io(context: &Context) -> Option<Finding> {
 }
 
 /// Bytes that the device transferred for other programs; 0 if they cannot be distinguished. In a
-/// direction without jobs, all device bytes beyond those of this process.
+/// direction without jobs, these are all device bytes in excess of this process's bytes.
 fn foreign_bytes(context: &Context, direction: Direction) -> u64 {
     if let Some(analysis) = context.direction(direction) {
         let is_known = analysis.evidence.own_bytes.is_ok();

@@ -1,4 +1,4 @@
-//! Results of reading back written blocks.
+//! Findings about written blocks that were read back.
 
 use crate::analysis::context::Context;
 use leadline_protocol::{
@@ -19,7 +19,7 @@ pub(crate) fn bad_blocks(context: &Context) -> Option<Finding> {
         "bad_blocks",
         summary(job, verify),
         json!({"bad_blocks": verify.bad_blocks, "checked_blocks": verify.checked_blocks}),
-        "Check the kernel log (dmesg) and the health of the device.",
+        "Check the kernel log (dmesg) and the device's health.",
     ))
 }
 
@@ -47,7 +47,7 @@ fn summary(job: &JobReport, verify: &VerifyReport) -> String {
     )
 }
 
-/// Blocks that were not checked, or not read from the device.
+/// Reports blocks that were not checked, or not read from the device.
 pub(crate) fn unverified(context: &Context) -> Option<Finding> {
     let jobs = context.report.jobs.iter();
     let mut reasons = jobs.filter_map(|job| reason(job, job.verify.as_ref()?));

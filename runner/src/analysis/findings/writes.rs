@@ -1,4 +1,4 @@
-//! Block allocation, overwrites, dirty limits, and caches that were not flushed.
+//! Block allocation, overwrites, dirty limits, and unflushed caches.
 
 use crate::analysis::{
     context::{Context, DirectionAnalysis},
@@ -64,14 +64,14 @@ pub(crate) fn initial_write(context: &Context) -> Option<Finding> {
         evidence,
         "Set file_state=overwrite to measure overwrites, or file_state=fresh to measure initial writes every time.",
     );
-    // A patch applies to all jobs, and jobs that only read cannot overwrite.
+    // A patch applies to all jobs, and read-only jobs cannot overwrite.
     if context.any_job(|job| !job.pattern.rw.writes()) {
         return Some(finding);
     }
     finding.with_rerun(rerun::overwrite())
 }
 
-/// Does not apply if the job requests an overwrite.
+/// Does not apply if the job explicitly requests an overwrite.
 pub(crate) fn overwrite(context: &Context) -> Option<Finding> {
     let is_explicit = context.any_job(|job| {
         let target = &job.target;
@@ -180,11 +180,11 @@ pub(crate) fn dirty_limit_not_reached(context: &Context) -> Option<Finding> {
         "dirty_limit_not_reached",
         sentence,
         json!({"dirty_bytes": dirty, "background_bytes": background}),
-        "Write several times that amount, or run longer, to measure the sustained rate of the device.",
+        "Write several times that amount, or run longer, to measure the device's sustained rate.",
     ))
 }
 
-/// The kernel counts flushes of disks only, not of partitions, dm and md.
+/// The kernel counts flushes only for disks, not for partitions, dm and md devices.
 pub(crate) fn device_cache(context: &Context) -> Option<Finding> {
     let write = context.direction(Direction::Write)?;
     let is_on_device = write.evidence.direct && write.class == VerdictClass::Device;

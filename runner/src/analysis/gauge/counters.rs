@@ -1,4 +1,4 @@
-//! Input of the gauge: counters of the same window, from a report or a sample.
+//! Gauge inputs: counters of one window, from a report or a sample.
 
 use leadline_protocol::{
     counters::{DeviceCounts, DeviceFlow, IoCounts, StorageIo},
@@ -13,16 +13,16 @@ pub(super) struct GaugeCounters {
     pub(super) read: DirectionCounters,
     pub(super) write: DirectionCounters,
     pub(super) trim: DirectionCounters,
-    /// I/O of this process; `None` if not counted.
+    /// This process's storage I/O; `None` if not counted.
     pub(super) storage: Option<StorageIo>,
-    /// Bytes of the targets that were dirty or in writeback at the end.
+    /// Target bytes that were dirty or in writeback at the end.
     pub(super) pending_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DirectionCounters {
     pub(super) issued: LayerFlow,
-    /// The block devices of the targets.
+    /// The targets' block devices.
     pub(super) device: Option<DeviceFlow>,
     /// The physical devices under them.
     pub(super) physical_devices: Option<DeviceFlow>,

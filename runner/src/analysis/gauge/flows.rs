@@ -6,16 +6,16 @@ use leadline_protocol::{
     verdict::Verdict,
 };
 
-/// The flows of one direction, or of several directions together.
+/// The flows of one direction or the sum of several directions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flows {
     pub(super) issued: LayerFlow,
     pub(super) past_cache: Option<LayerFlow>,
     pub(super) reached: Option<LayerFlow>,
     pub(super) bypassed: bool,
-    /// I/O of the target's device beyond that of the run.
+    /// I/O on the target's device that was not issued by the run.
     pub(super) foreign: LayerFlow,
-    /// Set if a verdict separated foreign writes from those of the run.
+    /// Set if a verdict separated foreign writes from the run's writes.
     pub(super) foreign_writes: Option<ForeignSource>,
     pub(super) uncertainty: f64,
     /// Issued bytes that the filesystem served as zeros.
@@ -27,7 +27,7 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// `own_bytes`: device bytes of the run; `None` if all device bytes count as its own.
+    /// `own_bytes`: the run's device bytes; `None` if all device bytes are attributed to the run.
     pub(super) fn new(
         counters: &DirectionCounters,
         own_bytes: Option<u64>,
@@ -111,7 +111,7 @@ impl Flows {
     }
 }
 
-/// Share of the device's bytes that belong to the run (0-1).
+/// Share of the device's bytes that are attributed to the run (0-1).
 fn own_share(counted: u64, own_bytes: Option<u64>) -> f64 {
     match own_bytes {
         Some(own) if own < counted => own as f64 / counted as f64,
@@ -119,7 +119,8 @@ fn own_share(counted: u64, own_bytes: Option<u64>) -> f64 {
     }
 }
 
-/// I/Os are estimated in proportion to the bytes; direct I/Os reach the device as issued.
+/// The number of I/Os is estimated in proportion to the bytes. Direct I/Os reach the device as
+/// issued.
 fn reached(counters: &DirectionCounters, own_share: f64, direct: bool) -> Option<LayerFlow> {
     let counted = counters.physical_devices.or(counters.device)?;
     let flow = LayerFlow::new(counted.ios, counted.bytes);

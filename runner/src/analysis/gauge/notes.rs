@@ -1,4 +1,4 @@
-//! Short descriptions of what the layers did to the flow.
+//! Short descriptions of how each layer changed the flow.
 
 use crate::analysis::{gauge::flows::Flows, verdict::threshold::NEGLIGIBLE};
 use leadline_protocol::{
@@ -8,12 +8,12 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Above this ratio, the device did more I/O than was issued; a smaller excess is metadata and
-/// rounding.
+/// Ratio of device I/O to issued I/O above which I/O was amplified; a smaller excess is metadata
+/// and rounding.
 const AMPLIFIED: f64 = 1.1;
-/// Below this ratio, I/Os were merged; a ratio between this and 1 is rounding.
+/// Ratio below which I/Os were merged; a ratio between this and 1 is rounding.
 const MERGED: f64 = 0.9;
-/// Minimum share of the issued bytes for a filesystem note.
+/// Minimum share of the issued bytes that causes a filesystem note.
 const FILESYSTEM_SHARE: f64 = 0.1;
 
 pub(super) fn notes(flows: &Flows, foreign: Option<&ForeignIo>) -> BTreeMap<Layer, String> {

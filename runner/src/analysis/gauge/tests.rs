@@ -46,7 +46,7 @@ fn device(ios: u64, bytes: u64) -> DeviceFlow {
     }
 }
 
-/// Issued I/O and what the device counted in the same direction.
+/// Issued I/O, and the device's counters in the same direction.
 fn direction(issued: LayerFlow, counted: DeviceFlow) -> DirectionCounters {
     DirectionCounters {
         issued,
@@ -55,7 +55,7 @@ fn direction(issued: LayerFlow, counted: DeviceFlow) -> DirectionCounters {
     }
 }
 
-/// Reads on a device that also counts a few journal writes.
+/// Reads on a device that also received a few journal writes.
 fn reads(issued: LayerFlow, counted: DeviceFlow) -> GaugeCounters {
     GaugeCounters {
         read: direction(issued, counted),
@@ -230,7 +230,7 @@ fn unused_directions_are_omitted() {
 }
 
 #[test]
-fn merged_ios_passed_the_cache() {
+fn merged_ios_bypassed_the_cache() {
     let mut counters = reads(flow(100, 400 * KIB), device(60, 400 * KIB));
     counters.read.device = Some(DeviceFlow {
         merges: 40,
@@ -378,7 +378,7 @@ fn foreign_io_by_evidence() {
     let many_reads = reads(flow(1, MIB), device(9, 99 * MIB));
     for (name, counters, storage, verdicts, expected) in [
         (
-            "writes of a filesystem count as the run's own",
+            "filesystem writes are attributed to the run",
             many_writes,
             storage(0, MIB),
             Verdicts::default(),
@@ -422,8 +422,8 @@ fn foreign_io_by_evidence() {
     }
 }
 
-/// 7.5 GiB of buffered writes, all of them dirty at the end of the window, in which the device
-/// wrote 70 MiB in 560 I/Os.
+/// 7.5 GiB of buffered writes, all still dirty at the end of the window. The device wrote 70 MiB in
+/// 560 I/Os.
 fn deferred(verdicts: &Verdicts) -> Gauge {
     let issued = flow(983_040, 15 * GIB / 2);
     let counters = GaugeCounters {
@@ -461,7 +461,7 @@ fn some_deferred_writes_reach_the_device() {
 }
 
 #[test]
-fn device_writes_count_as_own() {
+fn device_writes_are_attributed_to_the_run() {
     let all = Some(flow(560, 70 * MIB));
     let more_than_counted = deferred(&write_verdict(VerdictClass::DeferredWrite, Some(80 * MIB)));
     assert_eq!(more_than_counted.reached, all);

@@ -4,8 +4,8 @@ use crate::{analysis::tests::*, plan::fixture::target as planned};
 use ModifierKind::{Amplified, Deferred, Merged, Readahead, Split};
 use VerdictClass::{DeferredWrite, Device, Mixed, NoDevice, PageCache, Unwritten};
 
-/// Name, pattern, direct, issued I/Os and KiB of each, I/Os and KiB counted by the device, class,
-/// modifiers.
+/// Name, pattern, direct, issued I/Os and the size of each in KiB, I/Os and KiB counted by the
+/// device, class, modifiers.
 type Case<'a> = (
     &'a str,
     &'a str,
@@ -91,7 +91,7 @@ fn both_directions() {
 }
 
 #[test]
-fn jobs_count_by_their_ios() {
+fn jobs_are_weighted_by_their_ios() {
     let merged = |first: u64, second: u64| {
         let run = one_direction("randread", true, (first + second, 4), (0, 0));
         let (mut report, jobs) = with(run, |report| {
@@ -127,11 +127,17 @@ fn a_job_without_samples_is_unknown() {
     );
     report.jobs[0].read = stats(5000, 5000 * 4 * KIB);
     report.jobs.push(other);
-    // Only the sample is examined here: the counters could prove that the other job used the device.
+    // Without counters, which could prove that the other job used the device.
     report.storage = None;
     report.device = None;
     let run = (report, [jobs.clone(), jobs].concat());
-    check("half of it sampled", &run, VerdictClass::Unknown, &[], "");
+    check(
+        "half of the I/O sampled",
+        &run,
+        VerdictClass::Unknown,
+        &[],
+        "",
+    );
 }
 
 #[test]

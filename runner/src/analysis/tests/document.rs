@@ -1,4 +1,4 @@
-//! The tables of `docs/measurement.md` match the code.
+//! Checks that the tables in `docs/measurement.md` match the code.
 
 use crate::analysis::verdict::{class::RULES, threshold::TABLE};
 
@@ -16,7 +16,7 @@ fn check(table: &str, rows: &[String]) {
     let expected = rows.join("\n");
     assert!(
         DOCUMENT.contains(&expected),
-        "The {table} of docs/measurement.md should read:\n{expected}"
+        "The {table} in docs/measurement.md should be:\n{expected}"
     );
 }
 
@@ -57,7 +57,7 @@ fn rules_match_the_document() {
             text.replace(&format!("{{{}}}", of.name), of.shown)
         };
         let when = TABLE.iter().fold(rule.when.to_owned(), filled);
-        assert!(!when.contains('{'), "{when} names no threshold");
+        assert!(!when.contains('{'), "{when} contains an unknown threshold");
         format!("| `{}` | {when} | {} |", wire_name(rule.class), rule.means)
     };
     check("rules", &RULES.iter().map(row).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Verdicts that depend on more evidence than device counters.
+//! Verdicts that depend on more evidence than the device counters.
 
 use crate::analysis::tests::*;
 use ModifierKind::{Amplified, Deferred, Foreign};
@@ -43,7 +43,7 @@ fn extents_without_data() {
         "zeros",
     );
     check(
-        "half of it holes",
+        "half holes",
         &empty(reads(true, (5000, 20_000)), 50),
         VerdictClass::Mixed,
         &[],
@@ -69,7 +69,7 @@ fn compressed_data() {
             target.extents.before.as_mut().unwrap().encoded = target.region_bytes
         })
     };
-    // One page of the device holds 32 pages of the file.
+    // One page on the device stores 32 pages of the file.
     let cold = with_layers(
         compressed(reads(false, (300, 1200))),
         exact(&[(StorageLayer::Device, 1.0)]),
@@ -136,12 +136,12 @@ fn process_counters_exclude_foreign_reads() {
         &own(reads(false, (20_000, 80_000)), 80_000, 0.0),
         VerdictClass::Device,
         &[Amplified],
-        "2.0 bytes per byte",
+        "2.0 × the issued bytes",
     );
 }
 
 #[test]
-fn writes_of_the_filesystem_and_of_others() {
+fn filesystem_and_foreign_writes() {
     check(
         "foreign writes",
         &writes(true, (30_000, 120_000)),
@@ -155,7 +155,7 @@ fn writes_of_the_filesystem_and_of_others() {
         &fsynced,
         VerdictClass::Device,
         &[Amplified],
-        "3.0 bytes per byte",
+        "3.0 × the issued bytes",
     );
     let btrfs = with_target(writes(true, (20_000, 80_000)), |target| {
         target.filesystem = Some("btrfs".into())
@@ -165,7 +165,7 @@ fn writes_of_the_filesystem_and_of_others() {
         &btrfs,
         VerdictClass::Device,
         &[Amplified],
-        "2.0 bytes per byte",
+        "2.0 × the issued bytes",
     );
     let deferred = with_target(writes(false, (30_000, 120_000)), |target| {
         target.residency.end.as_mut().unwrap().dirty = Some(39_000 * KIB);
@@ -180,7 +180,7 @@ fn writes_of_the_filesystem_and_of_others() {
     );
 }
 
-/// 20,000 KiB were dirty before the run. The device wrote them and half of the run's data; the
+/// 20,000 KiB were dirty before the run. The device wrote these and half of the run's data; the
 /// other half is still dirty.
 fn older_dirty_data() -> (Report, Vec<ResolvedJob>) {
     let run = with_target(writes(false, (10_000, 40_000)), |target| {
@@ -203,7 +203,7 @@ fn older_dirty_data_is_written_first() {
 }
 
 #[test]
-fn older_dirty_data_is_no_amplification() {
+fn older_dirty_data_is_not_amplification() {
     let kinds = kinds(&verdict_of(&older_dirty_data()));
     assert_eq!(kinds, [Deferred]);
 }
@@ -242,8 +242,8 @@ fn missing_process_counters() {
     );
 }
 
-/// The device moved three times the bytes of the run. It is not known for whom, so its I/Os are no
-/// parts of those of the run.
+/// The device transferred three times the run's bytes. Their origin is unknown, so the device I/Os
+/// are not described as parts of the run's I/Os.
 #[test]
 fn excess_that_cannot_be_attributed_is_not_described() {
     check(
@@ -304,7 +304,7 @@ fn missing_samples() {
     }
 }
 
-/// Without cachestat(2), it is not known which pages are dirty.
+/// Without cachestat(2), the dirty pages are unknown.
 fn without_dirty_pages() -> (Report, Vec<ResolvedJob>) {
     let run = with_target(writes(false, (10_000, 40_000)), |target| {
         target.residency = ResidencyReport::default()
@@ -320,7 +320,7 @@ fn unknown_dirty_pages() {
 }
 
 #[test]
-fn unknown_pages_are_not_described_as_missing_from_memory() {
+fn unknown_pages_are_not_described_as_uncached() {
     let sentence = verdict_of(&without_dirty_pages()).sentence;
     assert!(
         !sentence.contains("100.0 % of the bytes were not in memory"),
@@ -336,18 +336,18 @@ fn ramp_within_the_window() {
         (report, [jobs, late].concat())
     };
     let amplified = |name: &str, run: &(Report, Vec<ResolvedJob>)| {
-        check(name, run, VerdictClass::Device, &[Amplified], "3.0 bytes");
+        check(name, run, VerdictClass::Device, &[Amplified], "3.0 × the");
         assert!(codes(&run.0, &run.1).contains(&"amplification".into()));
     };
     amplified("no ramp", &with_late_job(json!({"name": "late"})));
     let run = with_late_job(json!({"name": "late", "ramp_ms": 5000}));
-    // The sample has no I/O of the ramp, but the counters do.
+    // The counters include I/O of the ramp, but the sample does not.
     check(
         "ramp of one job",
         &run,
         VerdictClass::Device,
         &[],
-        "include I/O of the ramp of late",
+        "include I/O from the ramp of late",
     );
     assert!(!codes(&run.0, &run.1).contains(&"amplification".into()));
     for (name, late) in [

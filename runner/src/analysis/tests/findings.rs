@@ -10,8 +10,8 @@ use leadline_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Finding codes of direct random reads, which have no findings by default. `fields` replaces
-/// fields of the job, `change` modifies the report.
+/// Finding codes of direct random reads, which have no findings by default. `fields` replaces job
+/// fields, and `change` modifies the report.
 fn codes_after(fields: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
     let run = with_job(
         one_direction("randread", true, (30_000, 4), (30_000, 120_000)),
@@ -147,8 +147,7 @@ fn codes_by_cause() {
     );
 }
 
-/// Finding codes of buffered I/O. `fields` replaces fields of the job, `change` modifies the
-/// report.
+/// Finding codes of buffered I/O. `fields` replaces job fields, and `change` modifies the report.
 fn buffered(
     rw: &str,
     fields: Value,
@@ -195,7 +194,7 @@ fn page_cache_findings() {
     assert_eq!(
         after_a_read_ramp,
         ["served_from_cache", "invalidate_keeps_dirty"],
-        "a ramp that reads leaves no dirty pages"
+        "a read ramp leaves no dirty pages"
     );
     let elsewhere = |report: &mut Report| {
         dirty(report);
@@ -439,13 +438,13 @@ fn amplification_under_an_array() {
     let run = on_mirror("randwrite", (30_000, 120_000), 120_000).unwrap();
     assert_eq!(
         run.sentence,
-        "sda+sdb under md0 wrote 2.0 bytes per byte written to md0: 234 MiB for 117 MiB."
+        "sda+sdb under md0 wrote 2.0 × the bytes written to md0: 234 MiB for 117 MiB."
     );
     assert!(
         on_mirror("randread", (30_000, 120_000), 120_000)
             .unwrap()
             .sentence
-            .contains("read 2.0 bytes per byte read from md0")
+            .contains("read 2.0 × the bytes read from md0")
     );
     assert!(
         on_mirror("randread", (30_000, 120_000), 60_000).is_none(),

@@ -1,4 +1,4 @@
-//! Counters of the process and the devices limit the sampled shares.
+//! Tests that process and device counters limit the sampled shares.
 
 use crate::analysis::tests::*;
 use StorageLayer::{Device, LowerCache, PageCache, Unknown, Unwritten};
@@ -7,8 +7,8 @@ type Run = (Report, Vec<ResolvedJob>);
 
 const ISSUED: (u64, u64) = (10_000, 4);
 
-/// Reads of 40,000 KiB, of which this process read `process_kib` from the device, and other
-/// programs read the rest of `device_kib`.
+/// 40,000 KiB of reads. This process read `process_kib` from the device, and other programs read
+/// the rest of `device_kib`.
 fn reads(direct: bool, process_kib: u64, device_kib: u64) -> Run {
     let run = one_direction("randread", direct, ISSUED, (device_kib / 4, device_kib));
     with(run, |report| {
@@ -16,7 +16,7 @@ fn reads(direct: bool, process_kib: u64, device_kib: u64) -> Run {
     })
 }
 
-/// Buffered writes of 40,000 KiB, which made `dirtied_kib` dirty.
+/// 40,000 KiB of buffered writes, which dirtied `dirtied_kib`.
 fn writes(dirtied_kib: u64, device_kib: u64) -> Run {
     let run = one_direction("randwrite", false, ISSUED, (device_kib / 4, device_kib));
     with(run, |report| {
@@ -54,7 +54,8 @@ fn assert_class(run: &Run, class: VerdictClass) -> Verdict {
 
 #[test]
 fn a_neighbor_that_reads_the_same_file_fills_the_page_cache() {
-    // Nothing was cached when it was looked up, but this process read only a part of it.
+    // No data was cached when it was looked up, but this process read only some of it from the
+    // device.
     let verdict = assert_class(
         &all_from(reads(false, 10_000, 40_000), Device),
         VerdictClass::Mixed,
@@ -69,7 +70,7 @@ fn a_neighbor_that_reads_the_same_file_fills_the_page_cache() {
 }
 
 #[test]
-fn a_neighbor_on_the_same_device_changes_nothing() {
+fn a_neighbor_on_the_same_device_has_no_effect() {
     let alone = verdict_of(&reads(true, 40_000, 40_000));
     let verdict = assert_class(
         &all_from(reads(true, 40_000, 400_000), Device),
@@ -104,7 +105,7 @@ fn each_small_read_from_the_device_transfers_a_page() {
 }
 
 #[test]
-fn direct_reads_that_no_counter_shows_are_disputed() {
+fn direct_reads_missing_from_all_counters_are_disputed() {
     for (process_kib, device_kib) in [(0, 0), (20_000, 20_000), (0, 40_000)] {
         let verdict = assert_class(
             &all_from(reads(true, process_kib, device_kib), Device),
@@ -120,9 +121,9 @@ fn direct_reads_that_no_counter_shows_are_disputed() {
     }
 }
 
-/// The process and the sample agree, but the device did nothing.
+/// The process counters and the sample agree, but the device counted no reads.
 #[test]
-fn direct_reads_that_the_device_did_not_see_are_disputed() {
+fn direct_reads_that_the_device_did_not_count_are_disputed() {
     assert_class(
         &all_from(reads(true, 40_000, 0), Device),
         VerdictClass::Unknown,
@@ -139,7 +140,7 @@ fn a_small_dispute_is_an_unknown_share() {
     assert_share(&verdict, Unknown, 0.05);
 }
 
-/// The process read as many bytes as it issued, with direct I/O.
+/// The process counters show all issued bytes, with direct I/O.
 #[test]
 fn counted_reads_of_sampled_holes_are_disputed() {
     assert_class(
@@ -148,7 +149,8 @@ fn counted_reads_of_sampled_holes_are_disputed() {
     );
 }
 
-/// Without readahead, each page that the process read is one of its I/Os.
+/// Without readahead, each page that the process read from the device corresponds to one of its
+/// I/Os.
 #[test]
 fn counted_reads_of_sampled_cached_pages_are_disputed() {
     let run = with_job(
@@ -158,7 +160,7 @@ fn counted_reads_of_sampled_cached_pages_are_disputed() {
     assert_class(&all_from(run, PageCache), VerdictClass::Unknown);
 }
 
-/// A sample of half of the I/Os, give or take a fifth.
+/// A sample in which half of the I/Os were served by the device (±0.2).
 fn half_sampled(run: Run, other: StorageLayer) -> Run {
     let half = share(0.3, 0.5, 0.7);
     with_layers(run, sampled(&[(Device, half), (other, half)]))
@@ -229,7 +231,7 @@ fn a_loop_device_in_memory_needs_no_disk() {
 }
 
 #[test]
-fn a_mapped_device_may_answer_reads_itself() {
+fn a_mapped_device_may_serve_reads_itself() {
     let on_dm = |disk_kib: u64, mapping: Option<&str>| {
         let run = with(reads(true, 40_000, 40_000), |report| {
             let device = report.device.as_mut().unwrap();
@@ -251,7 +253,7 @@ fn a_mapped_device_may_answer_reads_itself() {
 }
 
 #[test]
-fn the_control_group_shows_what_a_thin_device_answered() {
+fn the_control_group_shows_what_a_thin_device_served() {
     let on_thin = |disk_kib: u64, charged_kib: [u64; 2]| {
         let run = with(reads(true, 40_000, 40_000), |report| {
             let device = report.device.as_mut().unwrap();
@@ -267,7 +269,11 @@ fn the_control_group_shows_what_a_thin_device_answered() {
     let shared_disk = on_thin(80_000, [40_000, 40_000]);
     assert_share(&shared_disk, Device, 1.0);
     let half = on_thin(80_000, [40_000, 20_000]);
-    assert_eq!(half.class, VerdictClass::Unknown, "what thin answered");
+    assert_eq!(
+        half.class,
+        VerdictClass::Unknown,
+        "reads that the thin device served"
+    );
     assert_eq!(half.evidence["cgroup_lower_device_bytes"], 20_000 * KIB);
     assert_eq!(on_thin(80_000, [40_000, 0]).class, VerdictClass::Unknown);
     assert_eq!(on_thin(80_000, [0, 0]).class, VerdictClass::Unknown);
@@ -279,7 +285,7 @@ fn the_control_group_shows_what_a_thin_device_answered() {
 }
 
 #[test]
-fn more_bytes_of_the_run_than_of_the_device_are_a_contradiction() {
+fn charged_bytes_beyond_device_bytes_are_a_contradiction() {
     for (direction, run) in [
         (true, reads(true, 40_000, 40_000)),
         (
@@ -299,7 +305,7 @@ fn more_bytes_of_the_run_than_of_the_device_are_a_contradiction() {
     }
 }
 
-/// A write makes its whole folio dirty, so sampled pages are dirty although they were written back
+/// A write dirties its whole folio, so sampled pages are dirty even though they were written back
 /// after their own write.
 #[test]
 fn large_folios_hide_which_pages_are_dirty() {
@@ -315,7 +321,8 @@ fn large_folios_hide_which_pages_are_dirty() {
     assert_share(&verdict, PageCache, 1.0);
 }
 
-/// `overwritten`: share of writes to dirty pages. All data is on the device at the end.
+/// `overwritten`: share of writes that overwrote dirty pages. At the end, all data is on the
+/// device.
 fn overwriting(run: Run, overwritten: f64) -> Run {
     let mut estimate = exact(&[(Device, 1.0)]);
     estimate.overwritten = Some(Share::exact(overwritten));
@@ -336,7 +343,7 @@ fn overwritten_pages_do_not_reach_the_device() {
     let verdict = assert_class(&mostly, VerdictClass::DeferredWrite);
     assert_share(&verdict, Device, 0.1);
     assert_share(&verdict, PageCache, 0.9);
-    // The device also wrote for others.
+    // The device also wrote for other programs.
     let half = overwriting(small_region(writes(20_000, 80_000)), 0.5);
     let verdict = assert_class(&half, VerdictClass::Mixed);
     assert_share(&verdict, Device, 0.5);
@@ -356,7 +363,7 @@ fn pages_that_were_dirty_before_the_run_are_not_lost_writes() {
         target.residency.start.as_mut().unwrap().dirty = Some(20_000 * KIB)
     });
     let verdict = verdict_of(&run);
-    // Either the run or an earlier program wrote them first.
+    // Either the run or an earlier program dirtied them.
     assert_eq!(verdict.class, VerdictClass::Unknown, "{:?}", verdict.shares);
 }
 

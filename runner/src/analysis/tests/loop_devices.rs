@@ -7,7 +7,7 @@ use crate::analysis::tests::{
 use ModifierKind::Deferred;
 use StorageLayer::{LowerCache, Unwritten};
 
-/// The target's device is loop0 on a file on vda, which moved `disk_kib`.
+/// The target's device is loop0, backed by a file on vda, which transferred `disk_kib`.
 fn on_loop(
     run: (Report, Vec<ResolvedJob>),
     disk_kib: u64,
@@ -97,13 +97,13 @@ fn loop_device_with_direct_io() {
     assert!(verdict.sentence.contains(text), "{}", verdict.sentence);
 }
 
-/// loop0 read all of it from holes of its file.
+/// loop0 read all data from holes in its backing file.
 fn holes_below_a_loop_device() -> (Report, Vec<ResolvedJob>) {
     let run = on_loop(reads(true, (10_000, 40_000)), 0, false);
     with_layers(run, exact(&[(Unwritten, 1.0)]))
 }
 
 #[test]
-fn holes_below_a_loop_device_are_no_amplification() {
+fn holes_below_a_loop_device_are_not_amplification() {
     assert_eq!(kinds(&verdict_of(&holes_below_a_loop_device())), []);
 }

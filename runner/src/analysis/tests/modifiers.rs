@@ -1,4 +1,4 @@
-//! What else happened to the I/Os.
+//! Tests of verdict modifiers.
 
 use crate::analysis::tests::*;
 use leadline_protocol::verdict::Modifier;
@@ -13,7 +13,7 @@ fn modifier(run: &Run, kind: ModifierKind) -> Modifier {
         .unwrap_or_else(|| panic!("no {kind:?}: {}", verdict.sentence))
 }
 
-/// One story per kind, with its factor and KiB.
+/// One run per modifier kind, with its factor and KiB.
 fn table() -> Vec<(ModifierKind, Run, Option<f64>, Option<u64>)> {
     let foreign = with(
         one_direction("randread", true, (10_000, 4), (30_000, 120_000)),
@@ -68,8 +68,8 @@ fn factors_and_bytes() {
     }
 }
 
-/// A new kind does not compile here until it has a place.
-fn place(kind: ModifierKind) -> usize {
+/// Index of a kind. The match fails to compile if a kind is missing.
+fn index_of(kind: ModifierKind) -> usize {
     match kind {
         ModifierKind::Readahead => 0,
         ModifierKind::Merged => 1,
@@ -81,13 +81,13 @@ fn place(kind: ModifierKind) -> usize {
 }
 
 #[test]
-fn every_kind_has_a_story() {
-    let places: Vec<usize> = table().iter().map(|(kind, ..)| place(*kind)).collect();
-    assert_eq!(places, [0, 1, 2, 3, 4, 5]);
+fn every_kind_has_a_run() {
+    let indices: Vec<usize> = table().iter().map(|(kind, ..)| index_of(*kind)).collect();
+    assert_eq!(indices, [0, 1, 2, 3, 4, 5]);
 }
 
 #[test]
-fn modifiers_change_no_share() {
+fn modifiers_do_not_change_shares() {
     let plain = verdict_of(&one_direction(
         "randread",
         true,
@@ -123,12 +123,12 @@ fn excess_below_the_noise_floor_is_not_reported() {
     };
     assert_eq!(kinds_of(8000, 8000), [], "3.9 MiB more than needed");
     assert_eq!(kinds_of(8200, 8200), [ModifierKind::Amplified]);
-    assert_eq!(kinds_of(8000, 4000), [], "3.9 MiB by others");
+    assert_eq!(kinds_of(8000, 4000), [], "3.9 MiB by other programs");
     assert_eq!(kinds_of(8200, 4000), [ModifierKind::Foreign]);
 }
 
 #[test]
-fn merging_shows_next_to_io_of_others() {
+fn merging_is_detected_despite_foreign_io() {
     let run = one_direction("read", true, (10_000, 4), (1250, 40_000));
     let shared = with(run, |report| {
         report.device.as_mut().unwrap().counts.read_bytes = 80_000 * KIB
@@ -144,7 +144,7 @@ fn cached_reads_have_no_device_modifiers() {
 }
 
 #[test]
-fn the_control_group_shows_whose_bytes_moved() {
+fn the_control_group_separates_foreign_io() {
     let story = |direct: bool, storage: bool, charged_kib: u64| {
         let run = one_direction("randwrite", direct, (10_000, 4), (30_000, 120_000));
         kinds(&verdict_of(&with(run, |report| {

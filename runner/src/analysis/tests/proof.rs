@@ -126,7 +126,7 @@ fn devices_are_cached_in_buffers() {
 }
 
 #[test]
-fn bytes_of_the_run_have_a_command() {
+fn charged_bytes_have_a_command() {
     let rows = proof_of("randread", |report| {
         charge(report, true, &[("vda", 20_000 * KIB)]);
         let mut partition = report.cgroup.as_ref().unwrap().devices[0].clone();

@@ -135,7 +135,7 @@ fn sentences_with_modifiers() {
         false,
         (30_000, 4),
         (30_000, 240_000),
-        "vda read 2.0 bytes per byte issued: 234 MiB for 117 MiB.",
+        "vda read 2.0 × the issued bytes: 234 MiB for 117 MiB.",
     );
 }
 

@@ -1,7 +1,7 @@
 //! Maps shares to a verdict class: the first matching rule applies. `docs/measurement.md` contains
 //! the same table; a test compares them.
 //!
-//! A class depends only on the shares of the I/Os. What else happened on the way is in `modifiers`.
+//! A class depends only on the shares of the I/Os. Other effects are in `modifiers`.
 
 use crate::analysis::verdict::{
     evidence::Evidence,
@@ -12,7 +12,7 @@ use leadline_protocol::{evidence::transition::Direction, verdict::VerdictClass};
 
 pub(crate) struct Rule {
     pub class: VerdictClass,
-    /// The condition as text; `{negligible}` is replaced with the value of that threshold.
+    /// The condition as text; `{negligible}` is replaced with that threshold's value.
     #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
     pub when: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
@@ -24,7 +24,7 @@ pub(crate) struct Rule {
 pub(crate) const RULES: [Rule; 8] = [
     Rule {
         class: VerdictClass::NoDevice,
-        when: "no target of this direction has a block device, and less than {max_unknown} of the reads met swapped-out data of a tmpfs",
+        when: "no target of this direction has a block device, and less than {max_unknown} of the reads accessed swapped-out tmpfs data",
         means: "the result describes memory, a network or a filesystem in user space",
         matches: |evidence, shares| evidence.no_device.is_some() && !is_swapped(evidence, shares),
     },
@@ -84,7 +84,8 @@ pub(crate) const RULES: [Rule; 8] = [
     },
 ];
 
-/// Whether reads of a tmpfs needed pages that were not in memory: a swap device served them.
+/// Whether reads from a tmpfs needed pages that were not in memory, so that a swap device served
+/// them.
 fn is_swapped(evidence: &Evidence, shares: &Shares) -> bool {
     let is_tmpfs = evidence.no_device.as_deref() == Some("tmpfs");
     let was_sampled = evidence

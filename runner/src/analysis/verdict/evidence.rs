@@ -1,4 +1,4 @@
-//! The numbers behind a verdict: what one direction issued, and what each layer counted in the same
+//! The numbers behind a verdict: I/O issued in one direction, and each layer's counters in the same
 //! window.
 
 pub(crate) mod counters;
@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence {
     pub direction: Direction,
-    /// I/Os completed in the window.
+    /// I/Os that completed in the window.
     pub ios: u64,
     pub bytes: u64,
     /// The part of `bytes` that was issued to targets without a block device.
@@ -45,59 +45,58 @@ pub(crate) struct Evidence {
     pub iops: f64,
     /// Whether all jobs of this direction use direct I/O.
     pub direct: bool,
-    /// Whether any of them does.
+    /// Whether any job of this direction uses direct I/O.
     pub has_direct_jobs: bool,
-    /// Whether the device counters include every I/O below the page caches: not those of a loop
-    /// device if the disk under it is also a target's device.
+    /// Whether the device counters include every I/O below the page caches. They do not include a
+    /// loop device's I/O if the disk under it is also a target's device.
     pub is_every_device_counted: bool,
-    /// Whether a loop device is under a target.
+    /// Whether any target is on a loop device.
     pub is_on_loop: bool,
     /// Whether a loop device under a target uses the page cache of its backing file.
     pub is_loop_cached: bool,
-    /// Whether a device under a target answers reads of unwritten blocks itself.
+    /// Whether a device under a target serves reads of unwritten blocks itself.
     pub is_mapping_sparse: bool,
     /// The filesystem or engine, if no target of this direction has a block device.
     pub no_device: Option<String>,
-    /// Counters of the device under the targets, or the reason why they are missing.
+    /// Counters of the targets' device, or why they are missing.
     pub device: Result<Counted, String>,
     /// Counters of the physical devices, if they differ from that device.
     pub lower_devices: Option<Counted>,
-    /// Counters of the control group of the run; a lower bound for buffered writes, because the
-    /// group that owns the file is charged. `None` if the run had no group.
+    /// Counters of the run's control group; a lower bound for buffered writes, because the kernel
+    /// charges the group that owns the file. `None` if the run had no group.
     pub charged: Option<Charged>,
-    /// Bytes that this process read from storage, or wrote and that are not dirty anymore; or the
-    /// reason why they are unknown.
+    /// Bytes that this process read from storage, or that it wrote and that are no longer dirty; or
+    /// why they are unknown.
     pub own_bytes: Result<u64, String>,
-    /// Page cache of the regions at the start and the end of the window.
+    /// Page cache residency of the regions at the start and end of the window.
     pub residency: Option<(Residency, Residency)>,
     pub region_bytes: u64,
     /// Share of the regions in extents without data, before the run; `None` if not reported.
     pub unwritten_share: Option<f64>,
-    /// Share of the regions that is inline, compressed or encrypted, before or after the run.
+    /// Share of the regions that was inline, compressed or encrypted, before or after the run.
     pub encoded_share: f64,
-    /// Reason why the filesystem writes metadata in addition to the issued writes; `None` if it
-    /// does not.
+    /// Why the filesystem writes metadata in addition to the issued writes; `None` if it does not.
     pub metadata_reason: Option<&'static str>,
     /// Layers of the sampled I/Os; `None` if no I/O was sampled.
     pub estimate: Option<LayerEstimate>,
-    /// Bytes that this process read from storage; for writes, bytes that it made dirty or wrote
-    /// directly. Or the reason why they are unknown.
+    /// Bytes that this process read from storage; for writes, bytes that it dirtied or wrote
+    /// directly. Otherwise, why they are unknown.
     pub process_bytes: Result<u64, String>,
-    /// Dirty bytes of the backing files of cached loop devices at the end; `None` if unknown.
+    /// Dirty bytes in the backing files of cached loop devices at the end; `None` if unknown.
     pub backing_dirty_bytes: Option<u64>,
-    /// Size of a page of memory.
+    /// Size of a memory page.
     pub page_bytes: u64,
-    /// Smallest block in bytes.
+    /// Smallest block size, in bytes.
     pub smallest_block: u64,
     /// See [`workload::is_every_read_counted`].
     pub is_every_read_counted: bool,
-    /// All I/Os have the same size.
+    /// Whether all I/Os have the same size.
     pub has_one_block_size: bool,
     /// See [`workload::may_overwrite_itself`].
     pub may_overwrite_itself: bool,
-    /// Upper bound of the I/Os in flight at a window boundary.
+    /// Upper bound on the I/Os in flight at a window boundary.
     pub in_flight_ios: u64,
-    /// Time of the last transition if it led to memory, in ms since the start of the run.
+    /// Time of the last transition if it was to memory, in ms since the start of the run.
     pub transition_ms: Option<f64>,
 }
 
@@ -166,7 +165,7 @@ impl Evidence {
 
     fn invalidate_counters(&mut self, late_job: &str) {
         let reason = format!(
-            "all counters include I/O of the ramp of {late_job}, which ended after the start of the measurement"
+            "all counters include I/O from the ramp of {late_job}, which ended after the start of the measurement"
         );
         self.device = Err(reason.clone());
         self.charged = None;
@@ -176,7 +175,7 @@ impl Evidence {
         self.transition_ms = None;
     }
 
-    /// At least this many bytes move for an I/O that needs the device.
+    /// Minimum number of bytes transferred for an I/O that needs the device.
     pub(crate) fn min_transfer(&self) -> f64 {
         let page = self.page_bytes;
         let bytes = match self.direction {
@@ -188,8 +187,8 @@ impl Evidence {
         bytes.max(1) as f64
     }
 
-    /// A buffered read of a part of a page moves the whole page: bytes moved per byte of the run, at
-    /// least.
+    /// Minimum ratio of transferred bytes to issued bytes. A partial-page buffered read transfers
+    /// the whole page.
     pub(crate) fn expansion(&self) -> f64 {
         if self.has_direct_jobs {
             1.0
@@ -269,7 +268,7 @@ fn in_flight_ios(job: &ResolvedJob) -> u64 {
     }
 }
 
-/// A page of most hosts, if no job has sampled layers.
+/// Page size of most hosts, used if no job has sampled layers.
 const PAGE_BYTES: u64 = 4096;
 
 fn page_bytes(report: &Report) -> u64 {
@@ -284,7 +283,7 @@ fn layers_of(direction: Direction, job: &JobReport) -> Option<&LayerEstimate> {
     job.layers.as_ref()?.of(direction)
 }
 
-/// The estimates of all jobs together. A job without an estimate is unknown.
+/// The combined estimate of all jobs. A job without an estimate is unknown.
 fn estimate(direction: Direction, report: &Report) -> Option<LayerEstimate> {
     let ios = |job: &JobReport| direction.select(&job.read, &job.write).ios;
     let of_job = |job| layers_of(direction, job);

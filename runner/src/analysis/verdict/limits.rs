@@ -1,30 +1,31 @@
-//! What the counters of the process and of the devices say about the share of I/Os that went below
-//! the page cache.
+//! Limits that the process and device counters set on the share of I/Os that went below the page
+//! cache.
 
 use crate::analysis::verdict::{evidence::Evidence, threshold::is_excess};
 use leadline_protocol::{report::layers::Share, verdict::StorageLayer};
 use std::ops::RangeInclusive;
 
-/// Reads of metadata by the run itself, in bytes: extent trees and directories.
+/// Allowance for metadata reads by the run itself, in bytes: extent trees and directories.
 const METADATA_BYTES: f64 = (1 << 20) as f64;
-/// The process dirtied more bytes than it wrote by this factor: writes made whole folios dirty.
+/// Minimum ratio of dirtied bytes to written bytes that shows that writes dirtied whole folios.
 const LARGE_FOLIOS: f64 = 1.5;
-/// How much more zeros than its region has a random sample of a file may have.
+/// Maximum difference between the share of zeros in a random sample and in the region.
 const MAX_HOLE_DIFFERENCE: f64 = 0.1;
-/// Bytes that the disks below a sparse device read per byte that it read, if all reads reached them.
+/// Ratio of the bytes read by the disks to the bytes read by the sparse device above them, if all
+/// reads reached the disks.
 const SPARSE_DEVICE_READS: RangeInclusive<f64> = 0.99..=1.1;
-/// Share of the counted bytes that may be metadata.
+/// Maximum share of the counted bytes that may be metadata.
 const METADATA_SHARE: f64 = 0.01;
 
-/// Share of the I/Os that went below the page cache to storage with data.
+/// Share of the I/Os that went below the page cache, to storage with data.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Below {
+pub(crate) struct BelowCache {
     pub share: Share,
     /// Share for which the sample and the counters disagree.
     pub disputed: f64,
 }
 
-impl Below {
+impl BelowCache {
     pub(crate) fn agreed(share: Share) -> Self {
         Self {
             share,
@@ -39,7 +40,7 @@ pub(crate) struct Limits<'a> {
     bytes: f64,
     /// I/Os in flight at a window boundary.
     boundary: f64,
-    /// Upper bound of the share of I/Os that the physical devices served.
+    /// Upper bound on the share of I/Os that the physical devices served.
     pub lower_device_share: f64,
 }
 
@@ -63,9 +64,10 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Reads. `sampled`: share of the sampled I/Os that were not cached and have data;
-    /// `sampled_bytes`: share of their bytes. `unwritten`: share of zeros.
-    pub(crate) fn read(&self, sampled: Share, sampled_bytes: f64, unwritten: f64) -> Below {
+    /// The share of reads below the page cache. `sampled`: share of the sampled I/Os that were not
+    /// cached and have data; `sampled_bytes`: their share of the bytes. `unwritten`: share of
+    /// zeros.
+    pub(crate) fn read(&self, sampled: Share, sampled_bytes: f64, unwritten: f64) -> BelowCache {
         let evidence = self.evidence;
         let process = evidence
             .process_bytes
@@ -74,7 +76,8 @@ impl<'a> Limits<'a> {
             .map(|bytes| *bytes as f64);
         let has_whole_blocks = (sampled.share - sampled_bytes).abs() < 0.01;
         let counted = process.and_then(|bytes| self.counted_reads(bytes));
-        // Zeros of the image below a loop device are reads of that device, unlike holes of the file.
+        // Holes in a loop device's image are read through that device, unlike holes in the target
+        // file.
         let holes = evidence.unwritten_share.unwrap_or(0.0) + MAX_HOLE_DIFFERENCE;
         let are_zeros_counted = evidence.is_on_loop && unwritten > holes;
         let is_comparable = has_whole_blocks && !are_zeros_counted;
@@ -90,7 +93,7 @@ impl<'a> Limits<'a> {
                 if evidence.direct && at_most < sampled.low {
                     return disputed(limited(sampled, at_most), sampled.share - at_most);
                 }
-                // Another reader brought the rest into the page cache in time.
+                // Another reader filled the page cache with the rest in time.
                 limited(sampled, at_most)
             }
         };
@@ -105,14 +108,14 @@ impl<'a> Limits<'a> {
                     let missing = by_process.share - at_most;
                     return disputed(limited(by_process, at_most), missing);
                 }
-                Below::agreed(limited(by_process, at_most))
+                BelowCache::agreed(limited(by_process, at_most))
             }
-            _ => Below::agreed(by_process),
+            _ => BelowCache::agreed(by_process),
         }
     }
 
-    /// Bytes that reached the disks: a device-mapper device may answer reads itself. Memory below
-    /// it, and files of loop devices, have no counters of this.
+    /// Bytes read by the disks: a device-mapper device may serve reads itself. There are no such
+    /// counters for memory below it and for backing files of loop devices.
     fn read_by_disks(&self, device_bytes: u64) -> u64 {
         let evidence = self.evidence;
         let in_memory = evidence
@@ -120,7 +123,7 @@ impl<'a> Limits<'a> {
             .as_ref()
             .and_then(|found| found.of(StorageLayer::LowerCache));
         match &evidence.lower_devices {
-            _ if evidence.is_mapping_sparse && !self.have_disks_read_all() => self
+            _ if evidence.is_mapping_sparse && !self.all_reads_reached_disks() => self
                 .charged_factor()
                 .map_or(0, |factor| (device_bytes as f64 * factor.min(1.0)) as u64),
             Some(lower)
@@ -132,17 +135,17 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// A sparse device reads from its disks what it does not answer itself. If the bytes differ,
-    /// others may have read from the disks as well, and only the control group of the run shows how
-    /// much the device answered.
+    /// A sparse device passes the reads that it does not serve itself on to its disks. If the bytes
+    /// differ, other processes may have read from the disks as well, and only the run's control
+    /// group shows how much the device served.
     fn is_sparse_device_unclear(&self) -> bool {
         let is_charged = self
             .charged_factor()
             .is_some_and(|factor| factor <= *SPARSE_DEVICE_READS.end());
-        self.evidence.is_mapping_sparse && !self.have_disks_read_all() && !is_charged
+        self.evidence.is_mapping_sparse && !self.all_reads_reached_disks() && !is_charged
     }
 
-    fn have_disks_read_all(&self) -> bool {
+    fn all_reads_reached_disks(&self) -> bool {
         let evidence = self.evidence;
         let needed = evidence.device.as_ref().map_or(0, |device| device.bytes) as f64;
         let lower = evidence.lower_devices.as_ref();
@@ -150,13 +153,13 @@ impl<'a> Limits<'a> {
         SPARSE_DEVICE_READS.contains(&factor)
     }
 
-    /// Bytes of the run on the physical devices per byte on the target's device.
+    /// Ratio of the run's bytes on the physical devices to its bytes on the target's device.
     fn charged_factor(&self) -> Option<f64> {
         let charged = self.evidence.charged?;
         (charged.device > 0).then(|| charged.lower as f64 / charged.device as f64)
     }
 
-    /// The run cannot have moved more bytes than the device.
+    /// Whether the run was charged for more bytes than the device transferred, which is impossible.
     fn is_charge_contradictory(&self) -> bool {
         let evidence = self.evidence;
         let counted = evidence.device.as_ref().map_or(0, |device| device.bytes);
@@ -166,12 +169,12 @@ impl<'a> Limits<'a> {
             .is_some_and(|charged| is_excess(charged.device, counted + in_flight as u64))
     }
 
-    /// Upper bound of the share of I/Os, from bytes that were transferred.
+    /// Upper bound on the share of I/Os, derived from the transferred bytes.
     fn at_most(&self, counted: f64, sampled: f64, sampled_bytes: f64) -> f64 {
         let evidence = self.evidence;
         let bytes = counted / (self.bytes * evidence.expansion()) + self.boundary;
         let at_most = match sampled * bytes / sampled_bytes {
-            // Compressed data is read in any number of bytes.
+            // The number of bytes read is unrelated to the number of I/Os if data is compressed.
             _ if evidence.encoded_share > 0.0 && counted > 0.0 => 1.0,
             limit if limit.is_finite() => limit,
             _ => 1.0,
@@ -179,7 +182,8 @@ impl<'a> Limits<'a> {
         at_most.min(1.0)
     }
 
-    /// If every device read of this process serves one of its I/Os, the bytes count them.
+    /// The share derived from the bytes, if every device read of this process serves one of its
+    /// I/Os.
     fn counted_reads(&self, process_bytes: f64) -> Option<Share> {
         let evidence = self.evidence;
         evidence.is_every_read_counted.then(|| {
@@ -193,17 +197,17 @@ impl<'a> Limits<'a> {
         })
     }
 
-    /// Writes. `in_memory`: share of the sampled I/Os whose pages were dirty at the end.
-    /// `overwritten`: share that overwrote dirty pages, so that earlier writes did not reach the
-    /// device. `unknown`: share of which the pages could not be looked up. `below_bytes`: share of
-    /// the sampled bytes that were below the page cache.
+    /// The share of writes below the page cache. `in_memory`: share of the sampled I/Os whose pages
+    /// were dirty at the end. `overwritten`: share that overwrote dirty pages, so that earlier
+    /// writes did not reach the device. `unknown`: share whose pages could not be looked up.
+    /// `below_bytes`: share of the sampled bytes that were below the page cache.
     pub(crate) fn write(
         &self,
         in_memory: Share,
         overwritten: Share,
         unknown: Share,
         below_bytes: f64,
-    ) -> Below {
+    ) -> BelowCache {
         let overwritten = self.overwritten(overwritten);
         let in_memory = self.last_writes(in_memory);
         let in_memory_low = if self.has_large_folios(overwritten.share) {
@@ -218,7 +222,7 @@ impl<'a> Limits<'a> {
         let high = (1.0 - least_in_memory).min(at_most);
         let low = 1.0 - most_in_memory - unknown.share;
         let low = if at_most + self.boundary < low {
-            // The counters leave less than the sample: the data was discarded in memory.
+            // The counters allow less than the sample shows: the data was discarded in memory.
             0.0
         } else {
             low.clamp(0.0, high)
@@ -231,11 +235,11 @@ impl<'a> Limits<'a> {
         if self.evidence.is_every_device_counted && self.is_charge_contradictory() {
             return disputed(Share::exact(0.0), share.share);
         }
-        Below::agreed(share)
+        BelowCache::agreed(share)
     }
 
-    /// Share of the I/Os that the target's device can have written. `below`, `below_bytes`: shares
-    /// of the sampled I/Os and bytes below the page cache.
+    /// Upper bound on the share of the I/Os that the target's device wrote. `below`, `below_bytes`:
+    /// shares of the sampled I/Os and bytes below the page cache.
     fn at_most_written(&self, below: f64, below_bytes: f64) -> f64 {
         let evidence = self.evidence;
         let Ok(device) = &evidence.device else {
@@ -253,8 +257,8 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// A page that is dirty at the end holds only the last write to it: at most the bytes that were
-    /// dirty.
+    /// Limits the share in memory to the bytes that were dirty at the end: a dirty page holds only
+    /// the last write to it.
     fn last_writes(&self, in_memory: Share) -> Share {
         let evidence = self.evidence;
         let at_most = match evidence.dirty_end_bytes() {
@@ -270,8 +274,8 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// The same for the backing files of cached loop devices: upper bound of the share of the I/Os
-    /// that is dirty there.
+    /// The same limit for cached loop devices: upper bound on the share of the I/Os whose data is
+    /// dirty in the backing files.
     pub(crate) fn lower_last_writes(&self) -> f64 {
         let evidence = self.evidence;
         match evidence.backing_dirty_bytes {
@@ -282,7 +286,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Blocks that are written only once are not overwritten, whatever their pages looked like.
+    /// Blocks that are written only once cannot be overwritten, even if their pages were dirty.
     fn overwritten(&self, sampled: Share) -> Share {
         let evidence = self.evidence;
         if !evidence.may_overwrite_itself {
@@ -300,8 +304,8 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// A write to a page of a large folio makes the whole folio dirty, and cachestat(2) reports all
-    /// of it.
+    /// Whether writes dirtied large folios. A write to one page dirties the whole folio, and
+    /// cachestat(2) reports all of it.
     fn has_large_folios(&self, overwritten: f64) -> bool {
         let evidence = self.evidence;
         let Ok(dirtied) = evidence.process_bytes else {
@@ -313,7 +317,7 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// A share that is at most this. Just below the limit, a little metadata may have been counted.
+/// Limits a share to `at_most`. Just below the limit, some of the counted bytes may be metadata.
 fn limited(share: Share, at_most: f64) -> Share {
     let is_limited = at_most < share.low;
     Share {
@@ -327,11 +331,11 @@ fn limited(share: Share, at_most: f64) -> Share {
     }
 }
 
-fn disputed(share: Share, disputed: f64) -> Below {
-    Below { share, disputed }
+fn disputed(share: Share, disputed: f64) -> BelowCache {
+    BelowCache { share, disputed }
 }
 
-/// The range of both, with the estimate of the counters.
+/// The intersection of both ranges, with the counters' estimate.
 fn intersection(counted: Share, sampled: Share) -> Share {
     let low = counted.low.max(sampled.low);
     let high = counted.high.min(sampled.high);

@@ -1,5 +1,5 @@
-//! Whether the filesystem writes metadata in addition to the issued writes. If so, device bytes
-//! beyond those of the run may be its journal and metadata trees instead of foreign I/O.
+//! Whether the filesystem writes metadata in addition to the issued writes. If so, device bytes in
+//! excess of the run's may be journal and metadata tree writes instead of foreign I/O.
 
 use leadline_protocol::{
     evidence::target::TargetReport,
@@ -7,7 +7,7 @@ use leadline_protocol::{
     plan::{job::ResolvedJob, target::TargetKind},
 };
 
-/// Filesystems that write data blocks and metadata trees to a new location.
+/// Filesystems that write data blocks and metadata trees to new locations.
 const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
 
 /// `None` if no metadata is expected: raw devices, or overwrites of allocated blocks.

@@ -1,6 +1,6 @@
-//! What happened to the I/Os on their way: readahead, merging, splitting, amplification, deferred
-//! writes and I/O of other programs. Derived from counters of bytes and device I/Os. A modifier
-//! never changes a share.
+//! Effects on the I/Os on their way to the device: readahead, merging, splitting, amplification,
+//! deferred writes and foreign I/O. Derived from byte and device I/O counters. A modifier never
+//! changes a share.
 
 use crate::analysis::verdict::{
     evidence::Evidence,
@@ -12,16 +12,17 @@ use leadline_protocol::{
     verdict::{Modifier, ModifierKind},
 };
 
-/// Device bytes of the run and of other programs.
+/// Device bytes transferred for the run and for other programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Transfers {
-    /// Transferred for this process.
+    /// Bytes transferred for this process.
     pub own_bytes: u64,
-    /// Transferred for this process and its filesystem beyond the bytes that needed the device.
+    /// Bytes transferred for this process and its filesystem in excess of the bytes that needed the
+    /// device.
     pub excess_bytes: u64,
-    /// Transferred for other programs.
+    /// Bytes transferred for other programs.
     pub foreign_bytes: u64,
-    /// Bytes of the I/Os that went past the page cache.
+    /// Bytes of the I/Os that got past the page cache.
     pub needed_bytes: u64,
 }
 
@@ -30,10 +31,11 @@ impl Transfers {
         let counted = evidence.device.as_ref().ok().map(|device| device.bytes);
         let process = evidence.own_bytes.as_ref().ok().copied();
         let charged = evidence.charged.map(|charged| charged.device);
-        // The kernel may charge some of the run's I/O to another group, but none of others to it.
+        // The kernel may charge some of the run's I/O to another group, but never foreign I/O to
+        // the run's group.
         let own = process.max(charged);
         let own_bytes = counted.into_iter().chain(own).min().unwrap_or(0);
-        // Also holes: those of the image below a loop device are reads of the device.
+        // Includes holes: holes in a loop device's image are read through the device.
         let needed_bytes = (1.0 - shares.page_cache) * evidence.issued_to_devices() as f64;
         let needed_bytes = needed_bytes.round() as u64;
         let older_bytes = evidence.direction.select(0, evidence.dirty_start_bytes());
@@ -42,8 +44,8 @@ impl Transfers {
         let is_exact = evidence.direction == Direction::Read || evidence.direct;
         let is_attributed = process.is_some() || (charged.is_some() && is_exact);
         let (excess_bytes, foreign_bytes) = match (evidence.direction, evidence.metadata_reason) {
-            // Kernel threads of the filesystem write. Their I/O is charged to the root control
-            // group, so they cannot be distinguished from other programs.
+            // The filesystem's kernel threads also write. Their I/O is charged to the root control
+            // group, so it cannot be distinguished from other programs' I/O.
             (Direction::Write, Some(_)) => (excess + unclaimed, 0),
             _ if is_attributed => (excess, unclaimed),
             _ => (0, 0),
@@ -122,7 +124,7 @@ fn merged(evidence: &Evidence, shares: &Shares) -> Option<Modifier> {
 
 fn split(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<Modifier> {
     let factor = ios_per_device_io(evidence, shares)?;
-    // Metadata and journals add I/Os of their own.
+    // Metadata and journals cause additional I/Os.
     let device_bytes = evidence.device.as_ref().map_or(0, |device| device.bytes);
     let is_own = evidence.own_bytes.is_ok() && transfers.foreign_bytes <= NOISE_FLOOR.as_u64();
     let has_others = !is_own

@@ -1,5 +1,5 @@
-//! The counters behind a verdict from application to device, before and after the measured window,
-//! each with the shell command that shows it.
+//! The counters behind a verdict, from application to device, before and after the measured window,
+//! each with a shell command that shows it.
 
 use crate::analysis::verdict::evidence::Evidence;
 use leadline_protocol::{
@@ -11,10 +11,10 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Further targets are omitted.
+/// Maximum number of targets shown.
 const MAX_TARGETS: usize = 4;
 
-/// A line of /proc/meminfo.
+/// A line in /proc/meminfo.
 type MemoryLine = (&'static str, fn(&Memory) -> u64);
 
 /// Ordered by layer.
@@ -83,7 +83,7 @@ fn issued(evidence: &Evidence) -> Vec<Proof> {
     ]
 }
 
-/// I/Os that were looked up, by the layer that held their data.
+/// Sampled I/Os by the layer that held their data.
 fn sampled(evidence: &Evidence) -> Vec<Proof> {
     let Some(estimate) = &evidence.estimate else {
         return Vec::new();
@@ -98,16 +98,16 @@ fn sampled(evidence: &Evidence) -> Vec<Proof> {
         estimate.samples as i64,
     )];
     for share in &estimate.layers {
-        let (layer, place) = match share.layer {
+        let (layer, location) = match share.layer {
             StorageLayer::PageCache => (Layer::PageCache, "in the page cache"),
             StorageLayer::LowerCache => (Layer::Filesystem, "in memory below the device"),
             StorageLayer::Unwritten => (Layer::Filesystem, "in holes and unwritten extents"),
             StorageLayer::Device => (Layer::Device, "on the device"),
-            StorageLayer::Unknown => (Layer::Device, "in an unknown place"),
+            StorageLayer::Unknown => (Layer::Device, "in an unknown location"),
         };
         if share.ios.share > 0.0 {
             let ios = (share.ios.share * samples).round() as i64;
-            let name = format!("{noun} looked up, found {place}");
+            let name = format!("{noun} looked up, found {location}");
             rows.push(difference_row(layer, name, "I/Os", ios));
         }
     }
@@ -203,7 +203,7 @@ fn unwritten(target: &TargetReport) -> Option<Proof> {
     ))
 }
 
-/// I/O of the control group of the run, each disk once.
+/// I/O of the run's control group, counting each disk once.
 fn charged(direction: Direction, report: &Report) -> Vec<Proof> {
     let Some(group) = &report.cgroup else {
         return Vec::new();

@@ -16,7 +16,7 @@ use leadline_protocol::{
 
 /// Smaller shares are shown as `under 0.1 %`, and smaller errors are not shown.
 const MIN_SHOWN_SHARE: f64 = 0.000_5;
-/// Modifiers that a sentence about the device mentions, most important first.
+/// Modifiers that are mentioned in a sentence about the device, most important first.
 const MENTIONED: [ModifierKind; 5] = [
     ModifierKind::Foreign,
     ModifierKind::Amplified,
@@ -26,7 +26,7 @@ const MENTIONED: [ModifierKind; 5] = [
 ];
 
 /// The sentence, followed by the time of a transition to memory and by missing evidence.
-/// `measure_ms`: start of the measured window in ms since the start of the run.
+/// `measure_ms`: start of the measured window, in ms since the start of the run.
 pub(crate) fn sentence(analysis: &DirectionAnalysis, measure_ms: f64) -> String {
     let evidence = &analysis.evidence;
     if let (VerdictClass::NoDevice, Some(place)) = (analysis.class, &evidence.no_device) {
@@ -115,7 +115,7 @@ impl Numbers<'_> {
                 let needed = self.analysis.transfers.needed_bytes;
                 let moved = needed + self.analysis.transfers.excess_bytes;
                 format!(
-                    "{name} {} {:.1} bytes per byte issued: {} for {}.",
+                    "{name} {} {:.1} × the issued bytes: {} for {}.",
                     evidence.direction.select("read", "wrote"),
                     modifier.factor.unwrap_or(0.0),
                     bytes(moved),
@@ -242,21 +242,21 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn no_device(evidence: &Evidence, place: &str) -> String {
+fn no_device(evidence: &Evidence, source: &str) -> String {
     let iops = iops(evidence);
-    match place {
+    match source {
         "ioengine=null" => format!("{iops} IOPS of the runner alone: ioengine=null does no I/O."),
-        place => format!("{iops} IOPS from {place}, which has no block device counters."),
+        source => format!("{iops} IOPS from {source}, which has no block device counters."),
     }
 }
 
-/// Names both sides if the sample and the counters disagree.
+/// Reports both the sample and the counters if they disagree.
 fn unknown(analysis: &DirectionAnalysis) -> String {
     let evidence = &analysis.evidence;
     let noun = evidence.direction.noun();
     let reason = match (&evidence.estimate, &evidence.device) {
         (Some(_), _) if evidence.no_device.is_some() => format!(
-            "{} of the sampled {noun} met data that was swapped out, and I/O of swap devices is not counted",
+            "{} of the sampled {noun} accessed data that was swapped out, and swap device I/O is not counted",
             percent(unknown_share(analysis))
         ),
         (None, Err(reason)) => reason.trim_end_matches('.').to_owned(),

@@ -1,12 +1,12 @@
 //! Shares of the I/Os of one direction by the layer that served them, with an error bound.
 //!
-//! The shares come from a sample of the I/Os. Counters of the process and of the devices limit
-//! them: at most as many I/Os needed the device as it transferred bytes for. Where both disagree
-//! beyond their errors, the difference is `unknown`.
+//! The shares come from a sample of the I/Os. Process and device counters limit them: the I/Os that
+//! needed the device cannot exceed the bytes that it transferred. If the sample and the counters
+//! disagree beyond their errors, the difference is `unknown`.
 
 use crate::analysis::verdict::{
     evidence::Evidence,
-    limits::{Below, Limits},
+    limits::{BelowCache, Limits},
     threshold::MAX_UNKNOWN,
 };
 use leadline_protocol::{
@@ -14,7 +14,7 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Shares add up to 1.
+/// Shares of the I/Os by layer; they add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Shares {
     /// Served from memory, or accepted into memory.
@@ -46,8 +46,11 @@ impl Shares {
         let bytes = |layer| estimate.of(layer).map_or(0.0, |share| share.bytes);
         let below_bytes = bytes(StorageLayer::Device) + bytes(StorageLayer::LowerCache);
         let below = match evidence.direction {
-            // Counters cannot replace lookups: they do not tell the device from memory below it.
-            Direction::Read if unknown.share >= MAX_UNKNOWN.value => Below::agreed(sampled_below),
+            // Counters cannot replace lookups, because they do not distinguish the device from
+            // memory below it.
+            Direction::Read if unknown.share >= MAX_UNKNOWN.value => {
+                BelowCache::agreed(sampled_below)
+            }
             Direction::Read => {
                 limits.read(sampled_below, below_bytes, bytes(StorageLayer::Unwritten))
             }
@@ -66,7 +69,8 @@ impl Shares {
             unknown,
         };
         if evidence.direction == Direction::Write {
-            // What did not reach the device is in memory, even where its pages cannot be looked up.
+            // Data that did not reach the device is in memory, even if its pages cannot be looked
+            // up.
             parts.page_cache.share += parts.unknown.share;
             parts.unknown = Share::exact(0.0);
         }
@@ -97,8 +101,8 @@ impl Shares {
         }
     }
 
-    /// What is dirty below a loop device is only the last write to each page. The rest was either
-    /// overwritten there or written to the device.
+    /// Dirty data below a loop device is only the last write to each page. All other writes were
+    /// either overwritten there or written to the device.
     fn with_lower_last_writes(self, limits: &Limits) -> Self {
         let excess = self.lower_cache - limits.lower_last_writes();
         let excess = excess.min(limits.lower_device_share - self.device).max(0.0);
@@ -124,7 +128,7 @@ impl Shares {
         }
     }
 
-    /// Shares for the report, by name. Shares of 0 are omitted, except that of the device.
+    /// Shares for the report, by name. Shares of 0 are omitted, except for the device.
     pub(crate) fn by_name(&self) -> BTreeMap<String, f64> {
         named(self.by_layer())
     }
@@ -152,15 +156,15 @@ struct Parts {
 }
 
 impl Parts {
-    /// Replaces the sum of `device` and `lower_cache`, and scales the other layers to the rest.
-    /// `lower_device_share`: limit of the device's share.
-    fn with_below(self, below: Below, lower_device_share: f64) -> Shares {
+    /// Replaces the sum of `device` and `lower_cache`, and scales the other layers to fill the
+    /// rest. `lower_device_share`: upper bound on the device's share.
+    fn with_below(self, below: BelowCache, lower_device_share: f64) -> Shares {
         let sampled_below = self.device.share + self.lower_cache.share;
         let new_below = below.share.share;
         let scale_below = ratio(new_below, sampled_below);
         let mut device = match scale_below {
             Some(scale) => self.device.share * scale,
-            // Nothing was sampled there; the device is the lowest layer.
+            // No sampled I/O was below the page cache; the device is the lowest layer.
             None => new_below,
         };
         let mut lower_cache = new_below - device;
@@ -178,7 +182,7 @@ impl Parts {
         };
         let error = |share: Share| (share.high - share.share).max(share.share - share.low);
         let split_errors = [self.unwritten, self.lower_cache].map(|share| {
-            // A layer without samples can only hold what the others leave.
+            // A layer without samples can only have the share that the other layers leave.
             if share.share > 0.0 { error(share) } else { 0.0 }
         });
         let uncertainty = split_errors.into_iter().fold(error(below.share), f64::max);

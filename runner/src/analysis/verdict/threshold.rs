@@ -6,7 +6,7 @@ pub(crate) struct Threshold {
     /// Placeholder in the conditions of the rules.
     pub name: &'static str,
     pub value: f64,
-    /// `value` with its unit.
+    /// The value with its unit, as shown in the documentation.
     pub shown: &'static str,
     pub reason: &'static str,
 }
@@ -52,7 +52,7 @@ pub(crate) const EXCESS: Threshold = Threshold {
     name: "excess",
     value: 0.2,
     shown: "20 %",
-    reason: "covers the metadata of ordinary files; journals, copy on write, read-modify-write and foreign I/O exceed it",
+    reason: "covers the metadata of regular files; journals, copy on write, read-modify-write and foreign I/O exceed it",
 };
 pub(crate) const MERGE_RATIO: Threshold = Threshold {
     name: "merge_ratio",
@@ -67,13 +67,13 @@ pub(crate) const MOSTLY: Threshold = Threshold {
     reason: "most of the result then describes memory",
 };
 
-/// Whether `bytes` exceed `expected` significantly: by the noise floor and by the excess ratio.
+/// Whether `bytes` exceeds `expected` significantly: by both the noise floor and the excess ratio.
 pub(crate) fn is_excess(bytes: u64, expected: u64) -> bool {
     let excess = bytes.saturating_sub(expected);
     excess > NOISE_FLOOR.as_u64() && excess as f64 > EXCESS.value * expected as f64
 }
 
-/// In the order of the document.
+/// In document order.
 #[cfg(test)]
 pub(crate) const TABLE: [Threshold; 8] = [
     MAX_UNKNOWN,

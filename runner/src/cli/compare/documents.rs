@@ -1,4 +1,4 @@
-//! Results in JSON: of `leadline-runner run --json`, of studies, and of runs on a server.
+//! JSON results from `leadline-runner run --json`, studies, and runs on a server.
 
 use leadline_compare::group::{Block, ComparedRun};
 use leadline_protocol::{
@@ -13,7 +13,7 @@ use leadline_protocol::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The interval does not affect results.
+/// A placeholder: the interval does not affect results.
 const UNKNOWN_SAMPLE_MS: u32 = 100;
 
 pub(crate) struct StoredResult {
@@ -50,7 +50,7 @@ impl StoredResult {
 /// document.
 ///
 /// # Errors
-/// Why it is not a result.
+/// Returns why the document is not a result.
 pub(crate) fn results(
     source: &str,
     mut document: Value,
@@ -72,7 +72,7 @@ fn steps_of_study(
 ) -> Result<Vec<StoredResult>, String> {
     let number = |document: &Value| document["step"].as_u64();
     if step.is_none() && steps.iter().any(|document| number(document) > Some(1)) {
-        return Err("this study has several steps; append #1 for the first one.".into());
+        return Err("this study has several steps; append #1 to select the first.".into());
     }
     let is_interleaved = order(&steps) == RepeatOrder::Interleaved;
     let selected = steps
@@ -130,14 +130,14 @@ fn without_result(label: &str, mut document: Value) -> Result<StoredResult, Stri
 }
 
 fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
-    // On a server, `jobs` is the number of jobs.
+    // In results from a server, `jobs` is the number of jobs.
     let jobs = ["resolved", "jobs"]
         .into_iter()
         .find(|field| document[field].is_array());
     let report: Option<Report> = take(&mut document, "report")?;
     let number = document["number"].as_u64();
     if jobs.is_none() && report.is_none() && number.is_none() {
-        return Err("this is not the result of a run.".into());
+        return Err("this is not a run result.".into());
     }
     let resolved: Option<Vec<ResolvedJob>> = match jobs {
         Some(field) => take(&mut document, field)?,

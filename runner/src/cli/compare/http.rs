@@ -1,4 +1,4 @@
-//! Results on a server.
+//! Fetches results from a server.
 
 use crate::cli::compare::documents::order;
 use leadline_compare::group::Block;
@@ -8,7 +8,7 @@ use std::{env, time::Duration};
 
 const TOKEN_VARIABLE: &str = "LEADLINE_TOKEN";
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// A result with all latency buckets has less than 1 MB.
+/// A result with all latency buckets is smaller than 1 MB.
 const MAX_BYTES: u64 = 64 << 20;
 
 pub(crate) fn is_address(text: &str) -> bool {
@@ -29,7 +29,7 @@ pub(crate) struct ServerRun {
 pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, String> {
     let (server, kind, number) = split(address).ok_or_else(|| {
         format!(
-            "{address} is not the address of a run or study, such as http://127.0.0.1:7070/runs/12."
+            "{address} is not the URL of a run or study, such as http://127.0.0.1:7070/runs/12."
         )
     })?;
     if kind == "runs" {
@@ -43,7 +43,7 @@ pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, S
     let steps = steps(server, number)?;
     if step.is_none() && steps.iter().any(|entry| entry["step"].as_u64() > Some(1)) {
         return Err(format!(
-            "{address} has several steps; append #1 for the first one."
+            "{address} has several steps; append #1 to select the first."
         ));
     }
     let selected = steps
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_pages_and_of_the_api() {
+    fn page_and_api_urls_are_accepted() {
         for (address, expected) in [
             ("http://h:7070/runs/12", Some(("http://h:7070", "runs", 12))),
             (

@@ -24,7 +24,7 @@ pub(crate) struct StoredGroup {
 }
 
 impl StoredGroup {
-    /// The repeats of a step, with its name; `None` if they cannot be read.
+    /// The repeats of a step, labeled with its name; `None` if they cannot be read.
     pub(crate) fn of_step(study: &Value, step: u64) -> Option<Self> {
         Some(Self {
             label: step_name(study, Some(step))?,
@@ -55,10 +55,10 @@ impl StoredGroup {
 }
 
 /// # Errors
-/// A source cannot be read or has no result.
+/// Returns a problem if a source cannot be read or has no result.
 pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem> {
     let problem = |detail: String| {
-        let remedy = "Use results of `leadline-runner run --json`, or the address of a run or study on a server.";
+        let remedy = "Use results of `leadline-runner run --json`, or the URL of a run or study on a server.";
         Problem::invalid("unreadable", field, detail, remedy)
     };
     let mut group = StoredGroup {
@@ -150,7 +150,7 @@ fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
     files.into_iter().map(read).collect()
 }
 
-/// The files `*.json` of a directory in the order of their names.
+/// The `*.json` files in a directory, sorted by name.
 fn json_files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let unreadable = |error| format!("{} cannot be read: {error}.", directory.display());
     let mut files = Vec::new();

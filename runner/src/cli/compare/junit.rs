@@ -1,4 +1,4 @@
-//! The rules of a comparison as JUnit XML, a test case per rule.
+//! Writes the rules of a comparison as JUnit XML, with one test case per rule.
 
 use leadline_compare::rule::{Outcome, RuleResult};
 use leadline_protocol::compare::Assessment;
@@ -36,7 +36,7 @@ pub(super) fn render(assessment: &Assessment, rules: &[RuleResult]) -> String {
     xml + "</testsuite>\n"
 }
 
-/// XML permits neither control characters nor U+FFFE and U+FFFF, not even as references.
+/// XML 1.0 forbids control characters and U+FFFE and U+FFFF, even as character references.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {

@@ -11,7 +11,7 @@ use leadline_compare::{
 };
 use leadline_protocol::compare::{Assessment, ComparabilityLevel, Difference};
 
-/// Further differences are only in the JSON output.
+/// Maximum number of differences shown; the JSON output lists all of them.
 const MAX_DIFFERENCES: usize = 8;
 
 pub(crate) fn render(assessment: &Assessment, rules: &[RuleResult], width: usize) -> String {

@@ -1,4 +1,4 @@
-//! Block devices as a tree, each below its parent device.
+//! Shows block devices as a tree, each below its parent device.
 
 use crate::cli::text::{
     style::{BOLD, DIM, GREEN, RED, YELLOW, paint},
@@ -35,13 +35,13 @@ pub fn render(list: &DeviceList, width: usize) -> String {
 struct Tree<'a> {
     list: &'a DeviceList,
     out: TextWriter,
-    /// A device with several parents is shown below the first.
+    /// Devices already shown: a device with several parents is shown only below the first.
     shown: BTreeSet<&'a str>,
 }
 
 impl<'a> Tree<'a> {
-    /// Writes a device and its children. `first` is the prefix of the first line, `rest` that of
-    /// the other lines.
+    /// Writes a device and its children. `first` is the prefix of the first line, `rest` the prefix
+    /// of all other lines.
     fn branch(&mut self, device: &'a Device, first: &str, rest: &str) {
         if !self.shown.insert(&device.name) {
             return;
@@ -71,7 +71,7 @@ impl<'a> Tree<'a> {
     fn details(&mut self, device: &Device, prefix: &str) {
         let identity = device.identity.as_deref().unwrap_or("not stable");
         self.detail(prefix, DIM, "identity", identity);
-        // A partition shares the queue of its disk.
+        // A partition shares its disk's queue.
         if device.kind != DeviceKind::Partition {
             self.detail(prefix, DIM, "queue", &queue(device));
         }

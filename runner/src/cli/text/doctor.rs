@@ -1,4 +1,4 @@
-//! Checks of the host, with a remedy below each failed one.
+//! Host checks, with a remedy below each failed check.
 
 use crate::cli::text::{
     style::{BOLD, GREEN, RED, YELLOW, paint},

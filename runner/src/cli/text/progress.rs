@@ -1,4 +1,4 @@
-//! One line of progress on a terminal.
+//! The progress line on a terminal.
 
 use crate::cli::text::writer::join;
 use leadline_protocol::{
@@ -10,7 +10,7 @@ use leadline_protocol::{
     sample::Sample,
 };
 
-/// Shorter times without a completion are not shown, in ms.
+/// Minimum time without a completion that is shown, in ms.
 const MIN_SILENT_MS: f64 = 1000.0;
 
 /// `None` if the event does not change the progress.
@@ -28,8 +28,8 @@ fn phase(change: &PhaseChange) -> String {
     let name = match change.phase {
         Phase::Guard => "checking safety",
         Phase::Layout => "writing files",
-        Phase::DropCaches => "dropping the caches of the host",
-        Phase::Invalidate => "dropping cached pages of the target",
+        Phase::DropCaches => "dropping the host's caches",
+        Phase::Invalidate => "dropping the target's cached pages",
         Phase::PreRead => "reading into the page cache",
         Phase::Ramp => "warming up",
         Phase::Measure => "measuring",

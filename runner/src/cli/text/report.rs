@@ -1,5 +1,5 @@
-//! The report of a run: verdicts and gauge, measurements, cache state, findings, and commands that
-//! show the kernel counters.
+//! The run report: verdicts and gauge, measurements, cache state, findings, and commands that show
+//! the kernel counters.
 
 mod cache_state;
 mod commands;

@@ -85,7 +85,7 @@ pub(crate) fn step_line(
     format!("{progress}  {name}  {text}\n")
 }
 
-/// Repeats are numbered.
+/// The step's name, with the repeat number in repeated studies.
 fn step_name(study: &StudyPlan, step: &StepPlan) -> String {
     let is_repeated = study.steps.iter().any(|step| step.repeat > 1);
     if is_repeated {

@@ -1,10 +1,10 @@
-//! Text styles, and the width of the terminal.
+//! Text styles and the terminal width.
 
 use anstyle::{AnsiColor, Style};
 use rustix::termios::tcgetwinsize;
 use std::{fmt::Display, io::stdout};
 
-/// Width in columns if standard output is not a terminal.
+/// Width in columns when standard output is not a terminal.
 pub(crate) const DEFAULT_WIDTH: usize = 100;
 /// Minimum width of the tables.
 const MIN_WIDTH: usize = 80;

@@ -7,7 +7,7 @@ use textwrap::{Options, WordSplitter};
 
 /// Width of the label column.
 const LABEL: usize = 12;
-/// Header of a label column; keeps it as wide as the labels.
+/// Header of the label column, padded to the width of the labels.
 pub(crate) const LABEL_HEADER: &str = "           ";
 
 pub(crate) struct TextWriter {
@@ -23,7 +23,7 @@ impl TextWriter {
         }
     }
 
-    /// A dim label, and text that wraps in its own column.
+    /// Adds a dim label, and text that wraps in its own column.
     pub(crate) fn field(&mut self, label: &str, text: &str) {
         self.styled_field(DIM, label, text);
     }
@@ -34,19 +34,19 @@ impl TextWriter {
         self.wrapped(&format!("{label} "), &indent, text);
     }
 
-    /// A field without wrapping.
+    /// Adds a field that does not wrap.
     pub(crate) fn unwrapped_field(&mut self, label: &str, text: &str) {
         let label = paint(DIM, format_args!("{label:<LABEL$}"));
         self.push(&format!("{label} {text}\n"));
     }
 
-    /// A suggestion below a field.
+    /// Adds a suggestion below a field.
     pub(crate) fn remedy(&mut self, text: &str) {
         let indent = " ".repeat(LABEL + 3);
         self.wrapped(&indent, &indent, &format!("→ {text}"));
     }
 
-    /// Text that wraps between words; words that are too long are not broken.
+    /// Adds text that wraps between words; long words are not broken.
     pub(crate) fn wrapped(&mut self, first_indent: &str, indent: &str, text: &str) {
         let options = Options::new(self.width)
             .initial_indent(first_indent)
@@ -57,7 +57,7 @@ impl TextWriter {
         self.push("\n");
     }
 
-    /// A table with a dim header.
+    /// Adds a table with a dim header.
     pub(crate) fn table(&mut self, table: &Table) {
         for (number, line) in table.lines().enumerate() {
             let line = line.trim_end();
@@ -104,7 +104,7 @@ pub(crate) fn plural(count: usize, noun: &str) -> String {
     format!("{count} {noun}{suffix}")
 }
 
-/// Joins the parts that are `Some`.
+/// Joins all parts that are `Some`.
 pub(crate) fn join(parts: impl IntoIterator<Item = Option<String>>, separator: &str) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     parts.join(separator)

@@ -1,26 +1,26 @@
 //! Stamps that make every written block unique, like fio's `scramble_buffers`: two words in every
-//! sector, computed from the offset and a counter. A device that deduplicates stores every block,
-//! and a block that was not overwritten can be recognized.
+//! sector, computed from the offset and a counter. A deduplicating device stores every block, and a
+//! lost overwrite can be detected.
 
-/// Distance of the stamps in bytes.
+/// Distance between stamps in bytes.
 const SECTOR: usize = 512;
 const WORD: usize = size_of::<u64>();
 /// Odd multipliers with irregular bits, so that stamps do not compress.
 const OFFSET_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Its inverse modulo 2^64.
+/// Inverse of `OFFSET_MULTIPLIER` modulo 2^64.
 const OFFSET_INVERSE: u64 = 0xf1de_83e1_9937_733d;
 const WRITE_MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
 const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
 
-/// Stamps of one worker.
+/// Generates the stamps of one worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamps {
-    /// Different for each write.
+    /// Number of the write, different for each write.
     write: u64,
 }
 
 impl Stamps {
-    /// `run` differs between runs, so a run does not repeat the data of an earlier one.
+    /// `run` differs between runs, so that a run does not repeat an earlier run's data.
     pub(crate) fn new(run: u64, worker: u32) -> Self {
         let worker = WORKER_STRIDE.wrapping_mul(u64::from(worker));
         Self {
@@ -28,7 +28,7 @@ impl Stamps {
         }
     }
 
-    /// Stamps the data of the next write. Words that do not fit are cut off.
+    /// Stamps the next write's data. Words that do not fit are truncated.
     #[inline]
     pub(crate) fn apply(&mut self, offset: u64, data: &mut [u8]) {
         self.write = self.write.wrapping_add(WRITE_MULTIPLIER);
@@ -55,7 +55,7 @@ pub(crate) fn words(offset: u64, write: u64) -> [[u8; WORD]; 2] {
     [first.to_le_bytes(), second.to_le_bytes()]
 }
 
-/// Offset and write of a stamp. Any other data results in irregular values.
+/// The offset and write number in a stamp. Data that is not a stamp results in arbitrary values.
 pub(crate) fn parse(words: &[[u8; WORD]; 2]) -> (u64, u64) {
     let [first, second] = words.map(u64::from_le_bytes);
     let write = (second ^ first.rotate_left(32)).wrapping_mul(OFFSET_INVERSE);

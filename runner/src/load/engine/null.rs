@@ -1,4 +1,4 @@
-//! Performs no I/O: everything completes inline, so a run measures only the overhead of the runner.
+//! Performs no I/O: every I/O completes inline, so a run measures only the runner's overhead.
 
 use crate::load::{engine::Engine, pattern::io::Io};
 

@@ -16,7 +16,7 @@ use std::{
     slice,
 };
 
-/// `_IO(0x12, 119)` of linux/fs.h.
+/// `_IO(0x12, 119)` in linux/fs.h.
 const BLKDISCARD: libc::Ioctl = 0x1277;
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Psync {
 }
 
 impl Psync {
-    /// The files must stay open as long as the engine lives.
+    /// The files must stay open for the lifetime of the engine.
     pub(crate) fn new(files: &[OwnedFd]) -> Self {
         Self {
             files: files.iter().map(AsRawFd::as_raw_fd).collect(),
@@ -38,7 +38,8 @@ impl Psync {
 impl Engine for Psync {
     #[inline(always)]
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
-        // SAFETY: the caller keeps the buffer valid until `pop`; the call returns before that.
+        // SAFETY: the caller keeps the buffer valid until `pop`, and the system call returns before
+        // that.
         let result = unsafe { perform(self.files[usize::from(io.target)], io, buffer) };
         self.completed = Some((slot, result));
     }
@@ -54,7 +55,7 @@ impl Engine for Psync {
     }
 }
 
-/// Performs an I/O. Returns bytes transferred, or a negative errno.
+/// Performs an I/O. Returns the number of bytes transferred, or a negative errno.
 ///
 /// # Safety
 /// `buffer` must be valid for `io.len` bytes of a read or write, and `file` must be open.
@@ -85,8 +86,8 @@ fn perform_rare(file: BorrowedFd<'_>, io: &Io) -> i32 {
     result.map_or_else(|errno| -errno.raw_os_error(), |()| 0)
 }
 
-/// Discards a range of a block device (BLKDISCARD, linux/fs.h). Returns bytes discarded, or a
-/// negative errno.
+/// Discards a range of a block device (BLKDISCARD, linux/fs.h). Returns the number of bytes
+/// discarded, or a negative errno.
 pub(crate) fn discard(file: RawFd, io: &Io) -> i32 {
     let range: [u64; 2] = [io.offset, u64::from(io.len)];
     // SAFETY: BLKDISCARD reads two u64 values; `range` holds them and outlives the call.

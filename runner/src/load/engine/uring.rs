@@ -1,10 +1,11 @@
-//! io_uring: I/Os are entries in a ring shared with the kernel; one system call submits a batch.
+//! io_uring: I/Os are entries in a ring shared with the kernel, and one system call submits a
+//! batch.
 //!
-//! The loop adds all due I/Os to the ring, submits them with one enter, reaps all completions, and
-//! sleeps for one completion only if nothing is due. The requested depth is refilled immediately,
-//! and an I/O served by the page cache costs no second call. Completions are processed in the
-//! submitter's context (DEFER_TASKRUN); files, buffers and the ring itself are registered if the
-//! kernel permits.
+//! The loop adds all due I/Os to the ring, submits them with one io_uring_enter(2), reaps all
+//! completions, and waits for a completion only if no I/O is due. The queue is refilled to the
+//! requested depth immediately, and an I/O served by the page cache needs no second system call.
+//! Completions are processed in the submitter's context (DEFER_TASKRUN); files, buffers and the
+//! ring itself are registered if the kernel permits.
 
 pub(crate) mod decisions;
 pub(crate) mod entries;
@@ -42,8 +43,8 @@ use std::{
 /// IORING_MAX_ENTRIES, io_uring/io_uring.h.
 const MAX_ENTRIES: u32 = 32_768;
 
-/// Entries of a ring: one per slot, since a slot has at most one I/O. An SQPOLL thread frees the
-/// entries of a batch only after it has posted the batch's completions (io_submit_sqes); until
+/// Number of ring entries: one per slot, since a slot has at most one I/O. An SQPOLL thread frees
+/// the entries of a batch only after it has posted the batch's completions (io_submit_sqes); until
 /// then, refilled slots need a second entry.
 fn entries_for(slots: u32, polling: Polling) -> u32 {
     let per_slot = if polling.submissions { 2 } else { 1 };
@@ -62,11 +63,11 @@ pub(crate) struct Uring<R, N> {
 }
 
 impl<N: Entries> Uring<KernelRing, N> {
-    /// Creates a ring for `slots` I/Os on these files, which must stay open as long as the ring
-    /// exists. Must be called by the thread that uses the ring.
+    /// Creates a ring for `slots` I/Os on these files, which must stay open for the lifetime of the
+    /// ring. Must be called on the thread that uses the ring.
     ///
     /// # Errors
-    /// Errors of io_uring_setup(2) and io_uring_register(2).
+    /// Returns errors of io_uring_setup(2) and io_uring_register(2).
     pub(crate) fn new(files: &[OwnedFd], slots: u32, setup: &Setup) -> io::Result<Self> {
         Self::with_wrapper(files, slots, setup, |ring| ring)
     }
@@ -118,12 +119,12 @@ impl<R: Ring, N: Entries> Uring<R, N> {
             FsyncFlags::empty()
         };
         let fsync = opcode::Fsync::new(Fixed(u32::from(io.target))).flags(flags);
-        // SAFETY: a sync points to no memory.
+        // SAFETY: an fsync entry references no buffer.
         unsafe { self.push(slot, fsync.build()) }
     }
 
-    /// Polls for completions without sleeping. Returns true if `at_least` are ready, false if the
-    /// polling time is over.
+    /// Polls for completions without sleeping. Returns true if `at_least` completions are ready,
+    /// false when the polling time is over.
     #[cold]
     fn spin(&mut self, at_least: u32, timeout_ns: Option<u64>) -> io::Result<bool> {
         let end_ns = Monotonic.now_ns() + self.spin_ns.min(timeout_ns.unwrap_or(u64::MAX));
@@ -137,7 +138,7 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     }
 
     /// # Safety
-    /// Same as [`Ring::push`]. [`entries_for`] guarantees the space.
+    /// Same as [`Ring::push`]. [`entries_for`] guarantees that the queue has space.
     #[inline(always)]
     unsafe fn push(&mut self, slot: u32, entry: squeue::Entry) {
         // SAFETY: guaranteed by the caller.
@@ -148,8 +149,8 @@ impl<R: Ring, N: Entries> Uring<R, N> {
 impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     #[inline(always)]
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
-        // Each kind has its own push: an entry that comes from one of several branches would be
-        // copied twice.
+        // Each kind has a separate call to `push`: an entry that comes from one of several branches
+        // would be copied twice.
         // SAFETY: the caller keeps the buffer valid until the slot is reaped; the files are
         // registered.
         unsafe {
@@ -164,15 +165,16 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
     #[inline(always)]
     fn commit(&mut self, in_flight: usize) -> io::Result<()> {
         let mut queued = self.ring.queued();
-        // Deferred completions are processed only by calls that request it. There are none if
-        // nothing was in flight.
+        // Deferred completions are processed only by calls that request it. There are none if no
+        // I/O was in flight.
         let reap = in_flight > queued;
         while queued > 0 {
             match self.ring.enter(reap, 0, None) {
                 Ok(()) => {}
                 Err(error) => match error.raw_os_error() {
                     Some(libc::EINTR) => {}
-                    // No memory for requests, or the completion queue is full: reap, then retry.
+                    // The kernel has no memory for requests, or the completion queue is full: reap,
+                    // then retry.
                     Some(libc::EAGAIN | libc::EBUSY) => break,
                     _ => return Err(error),
                 },
@@ -217,13 +219,13 @@ impl<R: Ring, N: Entries> Engine for Uring<R, N> {
 
 fn registration_error(error: io::Error) -> io::Error {
     let message = format!(
-        "cannot register the buffers: {error}; the limits are ulimit -l and 1 GiB per worker"
+        "cannot register the buffers: {error}; limited by ulimit -l and to 1 GiB per worker"
     );
     io::Error::new(error.kind(), message)
 }
 
-/// Signals, timeouts and a full completion queue are not errors: the loop reaps the available
-/// completions.
+/// Ignores signals, timeouts and a full completion queue, which are not errors: the loop reaps the
+/// available completions.
 fn ignore_transient(entered: io::Result<()>) -> io::Result<()> {
     match entered {
         Err(error)

@@ -1,5 +1,4 @@
-//! Writes of a job with `verify`: prepares their blocks and records which write of a block is the
-//! last one.
+//! Writes of a job with `verify`: prepares their blocks, and records the last write to each block.
 
 use crate::load::{
     data::Data,
@@ -17,7 +16,7 @@ pub(crate) struct VerifiedWrites {
 #[derive(Clone, Copy, Default)]
 struct Slot {
     io: Io,
-    /// The I/O has failed; the loop may submit it again.
+    /// Whether the I/O has failed. The loop may submit it again.
     has_failed: bool,
 }
 
@@ -52,13 +51,13 @@ impl VerifiedWrites {
         self.blocks.begin(io, buffer);
     }
 
-    /// A read of a mixed job that is about to be submitted.
+    /// Skips a read of a mixed job that is about to be submitted.
     #[inline]
     pub(crate) fn skip(&mut self, slot: u32, io: &Io) {
         self.slots[slot as usize].io = *io;
     }
 
-    /// Result of the I/O of a slot. The blocks of a failed write stay unknown.
+    /// Records the result of a slot's I/O. The blocks of a failed write stay unknown.
     #[inline]
     pub(crate) fn complete(&mut self, slot: u32, result: i32) {
         let slot = &mut self.slots[slot as usize];

@@ -9,7 +9,7 @@ use crate::load::{
 use leadline_protocol::report::Decision;
 use std::{io, mem};
 
-/// What happens to the buffer of a write before the inner engine gets it.
+/// How a write's buffer is prepared before it is passed to the inner engine.
 pub(crate) enum Content {
     /// `scramble_buffers=0` or `zero_buffers=1`.
     Unchanged,
@@ -40,12 +40,12 @@ impl Content {
             Self::Unchanged => (
                 "scramble_buffers",
                 false,
-                "each I/O in flight writes the same buffer again".into(),
+                "each I/O slot writes the same buffer contents every time".into(),
             ),
             Self::Stamped(_) => (
                 "scramble_buffers",
                 true,
-                "every 512 bytes of a write contain a stamp, so no two blocks are equal; refill_buffers=1 generates new data".into(),
+                "every 512 bytes of a write contain a stamp, so no two blocks are identical; refill_buffers=1 generates new data".into(),
             ),
             Self::Refilled { ns_per_4k, .. } => (
                 "refill_buffers",
@@ -73,7 +73,7 @@ impl Content {
 pub(crate) struct WriteBuffers<E> {
     inner: E,
     content: Content,
-    /// Distance in bytes from the buffer of a slot to its write buffer.
+    /// Distance from a slot's buffer to its write buffer, in bytes.
     offset: usize,
 }
 

@@ -1,31 +1,31 @@
-//! Which I/Os to look up.
+//! Chooses which I/Os to look up.
 
 use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
-/// Lookups may take this share of the time.
+/// Maximum share of time spent on lookups.
 const BUDGET: f64 = 0.005;
-/// Time for lookups at the start of a phase in which every I/O is looked up, in ns.
+/// Lookup time at the start of a phase during which every I/O is looked up, in ns.
 const INITIAL_NS: f64 = 1e6;
-/// Weight of the last lookup in the averages.
+/// Weight of the latest lookup in the moving averages.
 const SMOOTHING: f64 = 1.0 / 32.0;
-/// Groups have at most this share of the I/Os so far, so that no single one dominates the estimate
-/// of a short run.
-const MAX_SHARE: u64 = 256;
+/// A group has at most 1/256 of the I/Os so far, so that no group dominates the estimate of a short
+/// run.
+const GROUP_DIVISOR: u64 = 256;
 
-/// Groups of consecutive I/Os, of which one is chosen at random.
+/// Groups of consecutive I/Os. One I/O per group is chosen at random.
 pub(super) struct Interval {
     rng: Xoshiro256PlusPlus,
-    /// I/Os in the current group.
+    /// Number of I/Os in the current group.
     length: u64,
-    /// I/Os of the current group after the chosen one.
+    /// Number of I/Os in the current group after the chosen one.
     rest: u64,
     initial_ns: f64,
-    /// Time of the last lookup, and I/Os since then.
+    /// Time of the last lookup, and number of I/Os since then.
     last_ns: u64,
     skipped: u64,
-    /// I/Os of this phase.
+    /// Number of I/Os in this phase.
     seen: u64,
-    /// Smoothed, in ns.
+    /// Smoothed times per lookup and per I/O, in ns.
     lookup_ns: f64,
     io_ns: f64,
 }
@@ -73,7 +73,7 @@ impl Interval {
             1
         } else {
             let wanted = self.lookup_ns / (BUDGET * self.io_ns.max(1.0));
-            (wanted.ceil() as u64).min(self.seen / MAX_SHARE).max(1)
+            (wanted.ceil() as u64).min(self.seen / GROUP_DIVISOR).max(1)
         };
         let chosen = self.rng.random_range(0..self.length);
         self.rest = self.length - 1 - chosen;

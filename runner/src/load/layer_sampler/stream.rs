@@ -1,4 +1,4 @@
-//! Sequential reads of one target.
+//! Lookups for sequential reads of one target.
 
 use crate::{
     load::{layer_sampler::tally::LayerTally, pattern::io::Io},
@@ -13,23 +13,24 @@ use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 use rustix::param::page_size;
 use std::{collections::VecDeque, ops::Range};
 
-/// Lookups at the start of a stream.
+/// Maximum number of lookups at the start of a stream.
 const MAX_FIRST_LOOKUPS: u64 = 4096;
-/// Lookups of all streams of a worker that they have not reached yet. Further ones count at once.
+/// Maximum number of pending lookups across all of a worker's streams. Further lookups are counted
+/// immediately.
 const MAX_PENDING: usize = 2 * MAX_FIRST_LOOKUPS as usize;
-/// For each stream, however many there are.
+/// Minimum number of pending lookups per stream, regardless of the number of streams.
 const MIN_PENDING: usize = 16;
 
-/// Looks up the place that the stream reaches after `distance` bytes, which its readahead has not
-/// reached yet. At the start of the region, it looks up everything up to there. A lookup counts when
-/// the stream reaches its place.
+/// Looks up the offset that is `distance` bytes ahead of the stream, which its readahead has not
+/// reached yet. At the start of the region, looks up everything up to that offset. A lookup is
+/// pending, and is counted when the stream reaches its offset.
 pub(super) struct Stream {
     region: Range<u64>,
-    /// Distance between two I/Os in bytes.
+    /// Distance between the starts of two I/Os, in bytes.
     step: u64,
-    /// A multiple of `step`.
+    /// How far to look ahead, in bytes; a multiple of `step`.
     distance: u64,
-    /// The stream starts again at the end of the region.
+    /// Whether the stream starts over at the end of the region.
     repeats: bool,
     /// Completed passes over the region.
     passes: u64,
@@ -43,20 +44,20 @@ pub(super) struct Stream {
     rng: Xoshiro256PlusPlus,
 }
 
-/// A lookup of a place ahead.
+/// A lookup ahead of the stream.
 struct Lookup {
     /// Bytes from the start of the first pass.
     position: u64,
-    /// Length of the group of I/Os.
+    /// Length of the I/O group.
     weight: u64,
-    /// I/Os of the group that it stands for.
+    /// Number of the group's I/Os that the lookup represents.
     ios: u64,
     found: LayerBytes,
 }
 
 impl Stream {
-    /// `None` for random reads, for backward reads, and without readahead: these are looked up in
-    /// place. `targets`: of the worker.
+    /// `None` for random reads, for backward reads, and without readahead: these are looked up at
+    /// their own offset. `targets`: the worker's number of targets.
     pub(super) fn of(
         job: &ResolvedJob,
         target: &Target,
@@ -73,7 +74,7 @@ impl Stream {
         let in_flight = u64::from(job.in_flight()) * sizes.max;
         let step = sizes.max + gap.unsigned_abs();
         let ahead = readahead + 2 * in_flight;
-        // At most a pass ahead, less a block: the place of the last block was just read.
+        // At most a pass minus one block ahead, because the last block was just read.
         let a_pass = target.size.saturating_sub(step).max(step);
         let max_pending = (MAX_PENDING / targets.max(1)).max(MIN_PENDING);
         Some(Self {
@@ -146,14 +147,15 @@ impl Stream {
         for first in (0..ios).step_by(ios_per_lookup as usize) {
             let ios_here = ios_per_lookup.min(ios - first);
             let chosen = self.rng.random_range(0..ios_here);
-            let place = position + (first + chosen) * self.step;
-            if place + u64::from(io.len) <= self.size() {
-                self.add(io, weight, ios_here, place, read, tally);
+            let ahead = position + (first + chosen) * self.step;
+            if ahead + u64::from(io.len) <= self.size() {
+                self.add(io, weight, ios_here, ahead, read, tally);
             }
         }
     }
 
-    /// A block in a page that the block before it has read needs no lookup.
+    /// Adds a lookup. A block within a page that the previous block has already read needs no
+    /// lookup.
     fn add(
         &mut self,
         io: &Io,
@@ -189,8 +191,8 @@ impl Stream {
         }
     }
 
-    /// Counts the lookups that the stream has reached at the end. `ios`: its number of I/Os; `None`
-    /// if the worker also has others.
+    /// Counts the lookups that the stream had reached at the end. `ios`: the stream's number of
+    /// I/Os; `None` if the worker also has other I/Os.
     pub(super) fn finish(&mut self, ios: Option<u64>, tally: &LayerTally) {
         let end = match ios {
             Some(ios) => self.origin + ios.saturating_mul(self.step),

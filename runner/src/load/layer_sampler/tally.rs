@@ -1,23 +1,24 @@
-//! Sums of the lookups of one direction. Written by one worker without locks.
+//! Sums of the lookups in one direction. Updated by one worker without locks.
 
 use crate::{load::histogram::Counter, system::layers::LayerBytes};
 use leadline_protocol::verdict::StorageLayer;
 
 #[derive(Debug, Default)]
 pub(crate) struct LayerTally {
-    /// Lookups.
+    /// Number of lookups.
     pub samples: Counter,
-    /// I/Os that the lookups stand for, by layer.
+    /// I/Os that the lookups represent, by layer.
     pub ios: [Counter; StorageLayer::COUNT],
-    /// Bytes that the lookups stand for, by layer.
+    /// Bytes that the lookups represent, by layer.
     pub bytes: [Counter; StorageLayer::COUNT],
-    /// Sum of w × (w − 1), where w is the number of I/Os that a lookup stands for: the variance of
+    /// Sum of w × (w − 1), where w is the number of I/Os that a lookup represents. The variance of
     /// a share p is p (1 − p) × `spread` / (sum of w)², and 0 if every I/O was looked up.
     pub spread: Counter,
 }
 
 impl LayerTally {
-    /// `weight`: length of the group of I/Os. `ios`: I/Os that this lookup stands for in it.
+    /// `weight`: length of the I/O group. `ios`: number of the group's I/Os that this lookup
+    /// represents.
     pub(super) fn add(&self, weight: u64, ios: u64, found: LayerBytes) {
         self.samples.add(1);
         self.ios[found.lowest() as usize].add(weight * ios);

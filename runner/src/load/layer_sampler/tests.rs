@@ -1,4 +1,4 @@
-//! Which I/Os are looked up, and how many I/Os they stand for.
+//! Tests which I/Os are looked up, and how many I/Os they represent.
 
 mod interval;
 mod stream;

@@ -3,32 +3,33 @@
 use crate::load::pattern::io::Io;
 use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
-/// Further samples replace half of them.
+/// Maximum number of samples. When it is reached, half of them are removed.
 const CAPACITY: usize = 2048;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WriteSample {
     pub io: Io,
-    /// I/Os that it stands for.
+    /// Number of I/Os that the sample represents.
     pub weight: u64,
-    /// Syncs of the worker that were complete before the write.
+    /// Number of the worker's syncs that completed before the write.
     pub syncs_before: u64,
-    /// Every page was already dirty, so earlier writes to them did not reach the device separately.
+    /// Whether every page was already dirty, so that earlier writes to them did not reach the
+    /// device separately.
     pub was_dirty: bool,
 }
 
 pub(super) struct WriteSamples {
     samples: Vec<WriteSample>,
-    /// One of this many samples is kept, chosen at random.
+    /// One of every `stride` samples is kept, chosen at random.
     stride: u64,
-    /// Samples of the current group before the chosen one, and after it.
+    /// Number of samples in the current group before the chosen one, and after it.
     before: u64,
     after: u64,
     rng: Xoshiro256PlusPlus,
 }
 
 impl WriteSamples {
-    /// `is_used`: the job writes.
+    /// `is_used`: whether the job writes.
     pub(super) fn new(seed: u64, is_used: bool) -> Self {
         let capacity = if is_used { CAPACITY } else { 0 };
         Self {
@@ -62,7 +63,8 @@ impl WriteSamples {
         self.after = self.stride - 1 - chosen;
     }
 
-    /// Removes one of each two samples at random; the others stand for twice as many I/Os.
+    /// Removes one of every two samples at random. The remaining samples represent twice as many
+    /// I/Os.
     fn halve(&mut self) {
         let mut kept = 0;
         for pair in 0..self.samples.len() / 2 {

@@ -1,4 +1,4 @@
-//! Consecutive completions with the same times, which are counted together.
+//! A batch of consecutive completions with the same times, which are counted together.
 
 use crate::load::{
     pattern::io::{Io, Kind},
@@ -21,8 +21,7 @@ impl CompletionBatch {
         }
     }
 
-    /// Adds a completion. One with a different kind or times records the batch and starts a new
-    /// one.
+    /// Adds a completion. If its kind or times differ, records the batch and starts a new one.
     #[inline]
     pub(crate) fn add(&mut self, io: &Io, times: IoTimes, now_ns: u64, stats: &WorkerStats) {
         if self.times != times || self.kind != io.kind {

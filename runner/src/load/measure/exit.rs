@@ -1,4 +1,4 @@
-//! Why the measuring loop returned.
+//! Why the I/O loop returned.
 
 use crate::load::pattern::io::{Io, Kind};
 use std::io;

@@ -1,4 +1,4 @@
-//! Which of the I/Os are looked up before they are submitted.
+//! Tracks which I/Os are looked up before they are submitted.
 
 use crate::{
     load::{layer_sampler::LayerSampler, pattern::io::Io, stats::WorkerStats},
@@ -8,7 +8,7 @@ use crate::{
 pub(crate) struct Sampling {
     /// `None` if no I/O is looked up.
     sampler: Option<LayerSampler>,
-    /// I/Os to submit before the next one is looked up.
+    /// Number of I/Os to submit before the next lookup.
     skip: usize,
 }
 
@@ -47,7 +47,7 @@ impl Sampling {
         is_due
     }
 
-    /// Looks up the chosen ones of the next I/Os, after `is_due`.
+    /// Looks up the chosen I/Os among the next I/Os. Must be called after `is_due`.
     #[cold]
     #[inline(never)]
     pub(crate) fn look_up(&mut self, next: &[Io], stats: &WorkerStats, clock: &impl Clock) {

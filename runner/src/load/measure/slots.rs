@@ -7,13 +7,14 @@ pub(crate) struct Slots {
     pub ios: Box<[Io]>,
     /// Indexed by slot.
     pub times: Box<[IoTimes]>,
-    /// Slot numbers. Slots from index `used` on are free; the last `batch` slots before them were
-    /// submitted by the last call. A stack, because the buffer returned last is most likely cached.
+    /// Slot numbers. Slots at index `used` and above are free. The `batch` slots before them were
+    /// submitted by the last call. This is a stack, because the most recently returned buffer is
+    /// most likely in the CPU cache.
     pub order: Box<[u32]>,
     pub used: usize,
     pub batch: usize,
-    /// Slots to submit again: the kernel could not accept the I/O (EAGAIN) or a signal interrupted
-    /// it (EINTR).
+    /// Slots to submit again, because the kernel could not accept the I/O (EAGAIN) or a signal
+    /// interrupted it (EINTR).
     pub retries: Vec<u32>,
 }
 
@@ -33,7 +34,7 @@ impl Slots {
         self.ios.len()
     }
 
-    /// Excludes I/Os that wait for a retry.
+    /// Number of I/Os in flight, excluding those that wait for a retry.
     #[inline(always)]
     pub(crate) fn in_flight(&self) -> usize {
         self.used - self.retries.len()

@@ -1,24 +1,24 @@
-//! Parts of the state of the loop.
+//! Parts of the loop's state.
 
 use crate::load::{pattern::io::Io, source::DRAW};
 
-/// I/Os drawn from the source and not submitted: `next..end`.
+/// I/Os that were drawn from the source; `next..end` are not yet submitted.
 pub(crate) struct Drawn {
     pub ios: [Io; DRAW],
     pub next: usize,
     pub end: usize,
 }
 
-/// Limits in I/Os.
+/// Limits on the number of I/Os.
 pub(crate) struct Limits {
-    /// Per submission.
+    /// I/Os per submission.
     pub batch: usize,
-    /// Per submission while completions are asynchronous.
+    /// I/Os per submission while completions are asynchronous.
     pub asynchronous_batch: usize,
     pub complete_min: usize,
 }
 
-/// Times in ns of the loop's clock.
+/// Times in ns (`Clock` time).
 pub(crate) struct Time {
     pub begin_ns: u64,
     pub now_ns: u64,

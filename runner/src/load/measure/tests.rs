@@ -1,4 +1,4 @@
-//! The loop with test engines and a virtual clock.
+//! Tests the loop with test engines and a virtual clock.
 
 pub(crate) mod real_files;
 
@@ -43,7 +43,7 @@ impl Source for Reads {
     }
 }
 
-/// Fails every I/O with `errno` once and performs it on resubmission.
+/// Fails every I/O with `errno` once, and performs it when it is resubmitted.
 struct Flaky {
     inner: Null,
     errno: i32,
@@ -87,7 +87,7 @@ impl Engine for Flaky {
     }
 }
 
-/// Completes one I/O per wait, and records the I/Os in flight at the first submission after it.
+/// Completes one I/O per wait, and records the number of I/Os in flight at the next submission.
 #[derive(Default)]
 struct OneByOne {
     in_flight: VecDeque<u32>,
@@ -107,7 +107,7 @@ impl Engine for OneByOne {
     fn wait(&mut self, at_least: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
         assert!(
             (1..=self.in_flight.len()).contains(&(at_least as usize)),
-            "waits for more than is in flight"
+            "waits for more I/Os than are in flight"
         );
         self.completed = self.in_flight.pop_front();
         self.has_waited = true;
@@ -146,7 +146,7 @@ fn with_complete_min<E: Engine>(
     Loop::new(engine, clock, source, pool, None, complete_min)
 }
 
-fn measuring_loop<E: Engine>(
+fn io_loop<E: Engine>(
     engine: E,
     depth: usize,
     source: Reads,
@@ -175,7 +175,7 @@ fn a_full_queue_is_refilled_after_complete_min_completions() {
 fn every_io_is_counted_once_at_every_depth() {
     for depth in [1, 3, 32, 100] {
         let stats = WorkerStats::default();
-        let mut work = measuring_loop(Null::new(depth as u32), depth, reads(1000), 10);
+        let mut work = io_loop(Null::new(depth as u32), depth, reads(1000), 10);
         assert_eq!(work.run(&FOREVER, &stats).unwrap(), LoopExit::Finished);
         let reads = stats.of(Kind::Read);
         assert_eq!(reads.ios.get(), 1000, "depth {depth}");
@@ -187,9 +187,9 @@ fn every_io_is_counted_once_at_every_depth() {
 #[test]
 fn latency_spans_submission_to_reaping() {
     let stats = WorkerStats::default();
-    let mut work = measuring_loop(Null::new(1), 1, reads(10), 100);
+    let mut work = io_loop(Null::new(1), 1, reads(10), 100);
     work.run(&FOREVER, &stats).unwrap();
-    // The clock is read once, 100 ns later, between submitting and reaping.
+    // The clock is read once between submitting and reaping, 100 ns later.
     let reads = stats.of(Kind::Read);
     assert_eq!(reads.inline_lat.min_ns(), Some(100));
     assert_eq!(reads.inline_lat.max_ns(), 100);
@@ -197,10 +197,10 @@ fn latency_spans_submission_to_reaping() {
 }
 
 #[test]
-fn a_phase_ends_at_its_time_and_the_next_one_continues() {
+fn a_phase_ends_on_time_and_the_next_phase_continues() {
     let ramp = WorkerStats::default();
     let measure = WorkerStats::default();
-    let mut work = measuring_loop(Null::new(4), 4, reads(1000), 10);
+    let mut work = io_loop(Null::new(4), 4, reads(1000), 10);
     let ramp_exit = work.run(&AtomicU64::new(500), &ramp).unwrap();
     assert_eq!(ramp_exit, LoopExit::TimeUp);
     assert_eq!(work.run(&FOREVER, &measure).unwrap(), LoopExit::Finished);
@@ -216,7 +216,7 @@ fn no_io_is_submitted_before_it_is_due() {
         gap_ns: 1_000_000,
         ..reads(100)
     };
-    let mut work = measuring_loop(Null::new(4), 4, source, 10);
+    let mut work = io_loop(Null::new(4), 4, source, 10);
     work.run(&FOREVER, &stats).unwrap();
     assert_eq!(stats.of(Kind::Read).ios.get(), 100);
     assert!(work.clock.now_ns() >= 100_000_000, "100 I/Os at 1 per ms");
@@ -226,7 +226,7 @@ fn no_io_is_submitted_before_it_is_due() {
 fn retryable_ios_are_submitted_again() {
     for errno in [libc::EAGAIN, libc::EINTR] {
         let stats = WorkerStats::default();
-        let mut work = measuring_loop(Flaky::new(4, errno), 4, reads(10), 10);
+        let mut work = io_loop(Flaky::new(4, errno), 4, reads(10), 10);
         assert_eq!(work.run(&FOREVER, &stats).unwrap(), LoopExit::Finished);
         assert_eq!(stats.of(Kind::Read).ios.get(), 10);
         assert_eq!(stats.errors.get(), 0);
@@ -236,7 +236,7 @@ fn retryable_ios_are_submitted_again() {
 #[test]
 fn an_error_ends_the_run_and_identifies_the_io() {
     let stats = WorkerStats::default();
-    let mut work = measuring_loop(Flaky::new(1, libc::EIO), 1, reads(10), 10);
+    let mut work = io_loop(Flaky::new(1, libc::EIO), 1, reads(10), 10);
     let exit = work.run(&FOREVER, &stats).unwrap();
     let LoopExit::Failed(error) = exit else {
         panic!("{exit:?}");

@@ -2,20 +2,21 @@
 
 use crate::load::{measure::Loop, pattern::io::Kind};
 
-/// Times in ns until the end of the phase.
+/// Times until the end of the phase, in ns.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct UnfinishedIo {
     pub kind: Kind,
-    /// Since just before submission.
+    /// Time since just before submission.
     pub age_ns: u64,
-    /// Since the kernel accepted the I/O.
+    /// Time since the kernel accepted the I/O.
     pub since_accepted_ns: u64,
 }
 
 impl<E, C, S> Loop<E, C, S> {
-    /// I/Os in flight after the last phase. Call after [`Self::reap_final`].
+    /// I/Os in flight after the last phase. Must be called after [`Self::reap_final`].
     pub(crate) fn unfinished(&self) -> Vec<UnfinishedIo> {
-        // The order below `used` is lost when I/Os complete in another order; the free slots are known.
+        // The order below `used` is lost when I/Os complete out of order, but the free slots are
+        // known.
         let mut is_free = vec![false; self.slots.depth()];
         for &slot in &self.slots.order[self.slots.used..] {
             is_free[slot as usize] = true;

@@ -1,9 +1,9 @@
-//! Blocks of a region that a pass has not accessed yet, for random I/Os of different sizes. Each pass
-//! accesses every block once: an I/O that would reach an accessed block ends before it, as in fio's
-//! random map.
+//! Tracks the blocks of a region that a pass has not accessed yet, for random I/Os of different
+//! sizes. Each pass accesses every block once: an I/O that would overlap an accessed block ends
+//! before it, as in fio's random map.
 //!
-//! A bit per block, and above it a bit per full word, so that the search for the next free block
-//! looks at a few words even late in a pass over a large region.
+//! There is one bit per block and, at the level above, one bit per full word. The search for the
+//! next free block therefore reads only a few words, even late in a pass over a large region.
 
 use rand::{Rng, RngExt};
 
@@ -11,16 +11,16 @@ const WORD_BITS: usize = u64::BITS as usize;
 
 #[derive(Clone, Debug)]
 pub(crate) struct BlockMap {
-    /// Accessed blocks in the first level, full words of the level below in the others. The last
-    /// level is one word. Bits past the end are set.
+    /// Bits for accessed blocks in the first level, and for full words of the level below in all
+    /// other levels. The last level is one word. Bits past the end are set.
     levels: Vec<Vec<u64>>,
     blocks: usize,
-    /// Blocks that the pass has not accessed.
+    /// Number of blocks that the pass has not accessed.
     free: usize,
 }
 
 impl BlockMap {
-    /// `blocks`: at least 1.
+    /// `blocks` must be at least 1.
     pub(crate) fn new(blocks: u64) -> Self {
         let blocks = usize::try_from(blocks).expect("the plan limits regions");
         let mut levels = Vec::new();
@@ -79,7 +79,7 @@ impl BlockMap {
         self.levels[0][block / WORD_BITS] >> (block % WORD_BITS) & 1 == 1
     }
 
-    /// Sets the bit of a block, and those of the words that become full.
+    /// Sets the bit of a block, and the bits of all words that become full.
     fn set(&mut self, block: usize) {
         let mut bit = block;
         for level in &mut self.levels {
@@ -92,7 +92,7 @@ impl BlockMap {
         }
     }
 
-    /// The first free block that is not before `from`.
+    /// The first free block at or after `from`.
     fn next_free(&self, from: usize) -> Option<usize> {
         let mut bit = from;
         for (height, level) in self.levels.iter().enumerate() {
@@ -107,7 +107,7 @@ impl BlockMap {
         None
     }
 
-    /// The first free block below a bit of a level that is not full.
+    /// The first free block below a clear bit at the given level.
     fn first_free_below(&self, height: usize, bit: usize) -> usize {
         let lower = self.levels[..height].iter().rev();
         lower.fold(bit, |bit, level| {

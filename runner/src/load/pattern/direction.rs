@@ -1,5 +1,5 @@
-//! One direction of a job, shared by all targets: sizes, alignment, and whether the next I/O is
-//! random or sequential.
+//! State of one direction of a job, shared by all targets: sizes, alignment, and whether the next
+//! I/O is random or sequential.
 
 use crate::load::pattern::{
     io::Kind, shuffle_bag::ShuffleBag, size_distribution::SizeDistribution,
@@ -19,17 +19,17 @@ pub(crate) struct DirectionState {
     /// Bytes between the end of a sequential I/O and the next one; negative for backward access.
     pub gap: i64,
     /// Index of the offset distribution in an `OffsetGenerator`. Directions with the same blocks
-    /// share one, so together they access every block once.
+    /// share a distribution, so together they access every block once.
     pub distribution_index: usize,
     randomness: Randomness,
 }
 
-/// Which I/Os have a random offset; the others continue sequentially.
+/// Which I/Os have a random offset. All other I/Os continue sequentially.
 #[derive(Clone, Debug)]
 enum Randomness {
     Never,
     Always,
-    /// One of `every` I/Os (`rw=randread:N`), and the sequential I/Os until the next one.
+    /// One of every `every` I/Os is random (`rw=randread:N`), followed by sequential I/Os.
     EveryNth {
         every: u64,
         left: u64,

@@ -1,5 +1,5 @@
-//! Direction of the next I/O. In a mix, the share of reads is exact in every 100 I/Os. Where both
-//! directions have a rate, the rates determine the shares, as in fio.
+//! Chooses the direction of the next I/O. In a mixed workload, the share of reads is exact in every
+//! 100 I/Os. If both directions have a rate, the rates determine the shares, as in fio.
 
 use crate::load::pattern::{io::Kind, shuffle_bag::ShuffleBag};
 use leadline_protocol::plan::job::ResolvedJob;
@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng, rngs::Xoshiro256PlusPlus};
 #[derive(Clone, Debug)]
 pub(crate) enum DirectionMix {
     Single(Kind),
-    /// Reads and writes. The direction has its own random number generator, so that offsets
+    /// Reads and writes. The direction has a separate random number generator, so that offsets
     /// generated in bulk are the same as those generated one by one.
     Mixed(ShuffleBag, Xoshiro256PlusPlus),
     /// Reads and writes, each with a rate.
@@ -18,7 +18,7 @@ pub(crate) enum DirectionMix {
 /// Progress of a direction with a rate.
 #[derive(Clone, Debug)]
 pub(crate) struct RatedDirection {
-    /// Time at which the rate reaches what was issued, in seconds.
+    /// Time at which the I/Os issued so far are due at this rate, in seconds.
     issued_s: f64,
     seconds_per_io: f64,
     seconds_per_byte: f64,
@@ -75,7 +75,7 @@ impl DirectionMix {
 }
 
 impl RatedDirection {
-    /// I/Os or bytes per second.
+    /// `ios`, `bytes`: rates per second.
     fn new(ios: Option<u64>, bytes: Option<u64>) -> Self {
         let period = |rate: Option<u64>| rate.map_or(0.0, |rate| 1.0 / rate as f64);
         Self {

@@ -1,7 +1,7 @@
 //! Selects one of the `n` slots of a region for each random I/O.
 //!
-//! zipf and pareto draw a rank. A fixed permutation scatters the ranks over the region, like fio's
-//! hash but without collisions. normal is centered in the region. Sources: zipf by rejection
+//! zipf and pareto draw a rank. A fixed permutation scatters the ranks across the region, like
+//! fio's hash but without collisions. normal is centered in the region. Sources: zipf by rejection
 //! (rand_distr), pareto as in fio's lib/zipf.c.
 
 use crate::load::pattern::{
@@ -17,20 +17,20 @@ pub(crate) enum OffsetDistribution {
     EachOnce(Permutation),
     /// Every block once per pass, in I/Os of different sizes.
     Blocks(BlockMap),
-    /// Uniform over this number of slots, with repetitions.
+    /// Uniform across this number of slots, with repetitions.
     Uniform(u64),
     /// Ranks and their slots.
     Zipf(Zipf<f64>, Permutation),
-    /// Number of slots, exponent of a uniform number, slots of the ranks.
+    /// Number of slots, exponent for a uniform number, and the slots of the ranks.
     Pareto(f64, f64, Permutation),
     /// Distribution and number of slots.
     Normal(Normal<f64>, u64),
-    /// Share of each zone, its first slot and number of slots.
+    /// Share of each zone, its first slot, and its number of slots.
     Zoned(ShuffleBag, Vec<(u64, u64)>),
 }
 
 impl OffsetDistribution {
-    /// A distribution over `n` slots (at least 1); `repeats` is `norandommap`.
+    /// A distribution across `n` slots (at least 1). `repeats`: the option `norandommap`.
     pub(crate) fn new(
         distribution: &Distribution,
         n: u64,
@@ -60,13 +60,13 @@ impl OffsetDistribution {
         }
     }
 
-    /// Every one of `blocks` (at least 1) once per pass.
+    /// Accesses each of `blocks` blocks (at least 1) once per pass.
     pub(crate) fn each_block_once(blocks: u64) -> Self {
         Self::Blocks(BlockMap::new(blocks))
     }
 
-    /// Offset of the next I/O in the region and its length, both in bytes. The length is below `len`
-    /// only where the next block was accessed in this pass.
+    /// Offset in the region and length of the next I/O, both in bytes. The length is below `len`
+    /// only if the next block was already accessed in this pass.
     #[inline]
     pub(crate) fn next_extent(&mut self, len: u64, align: u64, rng: &mut impl Rng) -> (u64, u64) {
         if let Self::Blocks(map) = self {
@@ -95,7 +95,7 @@ impl OffsetDistribution {
         }
     }
 
-    /// Fills `out` with `make(slot)` of the next slots. Selects the distribution only once.
+    /// Fills `out` with `make(slot)` for the next slots. Selects the distribution only once.
     #[inline]
     pub(crate) fn fill<T>(&mut self, out: &mut [T], make: impl Fn(u64) -> T, rng: &mut impl Rng) {
         match self {
@@ -106,13 +106,14 @@ impl OffsetDistribution {
     }
 }
 
-/// Upper half of a product instead of a division or rejection: at most n of 2^64 draws are biased.
+/// Uses the upper half of a product instead of a division or rejection. At most n of 2^64 draws are
+/// biased.
 #[inline]
 fn uniform(n: u64, rng: &mut impl Rng) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
 }
 
-/// Rejects samples outside the region instead of folding them back.
+/// Rejects samples outside of the region instead of folding them back.
 fn truncated(normal: &Normal<f64>, n: u64, rng: &mut impl Rng) -> u64 {
     loop {
         let slot = rng.sample(normal);

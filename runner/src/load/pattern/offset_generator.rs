@@ -1,6 +1,6 @@
-//! Offset of the next I/O in a target's region. Sequential I/Os wrap around at the end of the
-//! region; random I/Os select a slot. Each direction has its own position, as in fio. No I/O
-//! leaves the region.
+//! Generates the offset of the next I/O in a target's region. Sequential I/Os wrap around at the
+//! end of the region, and random I/Os select a slot. Each direction has a separate position, as in
+//! fio. No I/O extends beyond the region.
 
 use crate::load::pattern::{
     direction::DirectionState,
@@ -16,7 +16,7 @@ pub(crate) struct OffsetGenerator {
     begin: u64,
     /// Length of the region in bytes.
     len: u64,
-    /// Position of the next sequential I/O in the region, indexed by `Kind`. Outside the region
+    /// Position of the next sequential I/O in the region, indexed by `Kind`. Outside of the region,
     /// the position wraps around.
     positions: [i64; 3],
     /// Indexed by `DirectionState::distribution_index`.
@@ -54,7 +54,7 @@ impl OffsetGenerator {
     }
 
     /// Offset in the target and length of the next I/O. The length is below `max_len` for a
-    /// sequential I/O at the end of the region, and for a random one before an accessed block.
+    /// sequential I/O at the end of the region, and for a random I/O before an accessed block.
     #[inline]
     pub(crate) fn next(
         &mut self,
@@ -73,7 +73,7 @@ impl OffsetGenerator {
         (self.begin + start, len)
     }
 
-    /// Fills `out` with random I/Os; `at` makes an I/O from its offset in the target.
+    /// Fills `out` with random I/Os. `at` creates an I/O from its offset in the target.
     #[inline]
     pub(crate) fn fill_random(
         &mut self,
@@ -103,7 +103,7 @@ impl OffsetGenerator {
         Some((start, len))
     }
 
-    /// Offset and length of a random I/O, or of the first one of a sequential pass.
+    /// Offset and length of a random I/O, or of the first I/O of a sequential pass.
     fn restart(&mut self, direction: &DirectionState, len: u64, rng: &mut impl Rng) -> (u64, u64) {
         if direction.is_random() {
             let distribution = &mut self.distributions[direction.distribution_index];

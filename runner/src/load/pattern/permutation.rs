@@ -1,10 +1,10 @@
-//! Every number below `n` once per pass, in a random-looking order and without a map: a bijection
-//! on the next power of two, applied to a counter. Results of `n` and above (less than half) are
-//! skipped. Each pass has its own bijection.
+//! Generates every number below `n` once per pass, in pseudo-random order and without a map: a
+//! bijection on the next power of two, applied to a counter. Results of `n` and above (less than
+//! half) are skipped. Each pass uses a different bijection.
 //!
 //! The bijection is a keyed finalizer like MurmurHash3's: additions, odd multiplications and
 //! xor-shifts, each invertible on k bits. It needs no memory (fio's random map needs a bit per
-//! block and a search), and no I/O depends on the previous one.
+//! block and a search), and I/Os do not depend on previous I/Os.
 
 use rand::Rng;
 
@@ -32,7 +32,7 @@ pub(crate) struct Permutation {
 }
 
 impl Permutation {
-    /// `n` is between 1 and 2^63.
+    /// `n` must be between 1 and 2^63.
     pub(crate) fn new(n: u64, rng: &mut impl Rng) -> Self {
         let mask = n.next_power_of_two() - 1;
         let shift = mask.count_ones().div_ceil(2).max(1);
@@ -50,7 +50,7 @@ impl Permutation {
         permutation
     }
 
-    /// The next number. After the last one, a new pass starts in a different order.
+    /// The next number. After the last number, a new pass starts in a different order.
     #[inline]
     pub(crate) fn next(&mut self, rng: &mut impl Rng) -> u64 {
         if self.taken == BATCH {
@@ -63,8 +63,8 @@ impl Permutation {
         self.ready[self.taken - 1]
     }
 
-    /// Fills `out` with `make(number)` of the next numbers. Whether a number is below `n` is
-    /// unpredictable, so it is added instead of branched on.
+    /// Fills `out` with `make(number)` for the next numbers. Whether a number is below `n` is
+    /// unpredictable, so the comparison is added to the index instead of used in a branch.
     #[inline]
     pub(crate) fn fill<T>(&mut self, out: &mut [T], make: impl Fn(u64) -> T, rng: &mut impl Rng) {
         let mut filled = 0;
@@ -79,8 +79,8 @@ impl Permutation {
         }
     }
 
-    /// Maps `rank` (below `n`) to a number below `n`: always the same one, and a different one for
-    /// each rank. Applies the bijection repeatedly until the result is below `n`.
+    /// Maps `rank` (below `n`) to a number below `n`: always to the same number, and each rank to a
+    /// different number. Applies the bijection repeatedly until the result is below `n`.
     pub(crate) fn get(&self, rank: u64) -> u64 {
         let mut number = self.scramble(rank);
         while number >= self.n {
@@ -138,8 +138,8 @@ mod tests {
         }
     }
 
-    /// Half of the steps ascend, few go to a neighbor (which readahead would detect), and each 1/16
-    /// of a pass covers all parts of the range about equally.
+    /// Half of the steps ascend, few are to adjacent numbers (which readahead would detect), and
+    /// each 1/16 of a pass covers all parts of the range about equally.
     #[test]
     fn a_pass_is_statistically_random() {
         const N: u64 = 1 << 16;

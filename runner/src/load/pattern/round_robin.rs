@@ -1,5 +1,5 @@
 //! Selects the target of the next I/O, like fio's `file_service_type=roundrobin`. A target that has
-//! had its share of a pass is skipped until the pass ends, so targets of different sizes are
+//! used its share of a pass is skipped until the pass ends, so targets of different sizes are
 //! covered equally.
 
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// `bytes_per_pass`: by target, at least one.
+    /// `bytes_per_pass`: by target, for at least one target.
     pub(crate) fn new(bytes_per_pass: impl Iterator<Item = u64>) -> Self {
         let shares: Vec<u64> = bytes_per_pass.collect();
         Self {

@@ -1,9 +1,9 @@
-//! Percentages that are exact in every 100 draws and in random order: a bag of 100 items that is
-//! drawn empty and refilled.
+//! Draws items with percentages that are exact in every 100 draws, in random order: a bag of 100
+//! items that is emptied and then refilled.
 
 use rand::Rng;
 
-/// Items of a bag: one per percent.
+/// Number of items in a bag: one per percent.
 const ITEMS: usize = 100;
 
 #[derive(Clone, Debug)]
@@ -13,7 +13,8 @@ pub(crate) struct ShuffleBag {
 }
 
 impl ShuffleBag {
-    /// Item `i` is in the bag `shares[i]` times. Shares add up to 100; the last gets the rest.
+    /// Item `i` is in the bag `shares[i]` times. Shares add up to 100; the last item gets the
+    /// remainder.
     pub(crate) fn new(shares: impl IntoIterator<Item = u8>) -> Self {
         let mut items = [0; ITEMS];
         let mut filled = 0;
@@ -24,10 +25,12 @@ impl ShuffleBag {
         Self { items, drawn: 0 }
     }
 
-    /// The next item. One step of the Fisher–Yates shuffle, so all draws take the same time.
+    /// Draws the next item with one step of a Fisher–Yates shuffle, so that all draws take the same
+    /// time.
     #[inline]
     pub(crate) fn draw(&mut self, rng: &mut impl Rng) -> usize {
-        // Upper half of a product instead of a division: at most 100 of 2^32 draws are biased.
+        // Uses the upper half of a product instead of a division. At most 100 of 2^32 draws are
+        // biased.
         let left = (ITEMS - self.drawn) as u64;
         let from = self.drawn + ((u64::from(rng.next_u32()) * left) >> 32) as usize;
         self.items.swap(self.drawn, from);

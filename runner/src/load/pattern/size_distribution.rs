@@ -1,4 +1,5 @@
-//! Sizes of the I/Os of a direction: one size, any multiple of the smallest, or sizes with shares.
+//! I/O sizes of one direction: a single size, any multiple of the smallest size, or sizes with
+//! shares.
 
 use crate::load::pattern::shuffle_bag::ShuffleBag;
 use leadline_protocol::plan::job::BlockSizes;
@@ -6,7 +7,7 @@ use rand::{Rng, RngExt};
 
 #[derive(Clone, Debug)]
 pub(crate) struct SizeDistribution {
-    /// Smallest size in bytes; all others are multiples of it.
+    /// Smallest size in bytes; all other sizes are multiples of it.
     pub min: u64,
     /// Largest size in bytes.
     pub max: u64,

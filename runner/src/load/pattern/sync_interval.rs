@@ -1,5 +1,6 @@
-//! fsync and fdatasync after every N writes of the worker, on the target written last. Only writes
-//! count, even in a mix (fio up to 3.33 repeats a sync after reads). If both are due, fsync replaces both (fio 3.42, io_u.c, `set_io_u_ddir`).
+//! Issues fsync and fdatasync after every N writes of the worker, on the target of the last write.
+//! Only writes count, even in mixed workloads (fio up to 3.33 repeats a sync after reads). If both
+//! are due, only fsync is issued (fio 3.42, io_u.c, `set_io_u_ddir`).
 
 use crate::load::pattern::io::{Io, Kind};
 
@@ -13,13 +14,13 @@ pub(crate) struct SyncInterval {
 
 #[derive(Clone, Debug)]
 struct Countdown {
-    /// 0 for never.
+    /// Number of writes per interval; 0 for never.
     every: u32,
     left: u32,
 }
 
 impl SyncInterval {
-    /// Writes between two syncs; 0 for never.
+    /// Number of writes between two syncs; 0 for never.
     pub(crate) fn new(fsync: u32, fdatasync: u32) -> Self {
         let countdown = |every| Countdown { every, left: every };
         Self {
@@ -37,7 +38,7 @@ impl SyncInterval {
         self.fsync.every == 0 && self.fdatasync.every == 0
     }
 
-    /// Returns a due sync once.
+    /// Returns a sync if one is due, and resets it.
     #[inline]
     pub(crate) fn take_due(&mut self) -> Option<Io> {
         std::mem::take(&mut self.is_due).then_some(self.next)
@@ -56,7 +57,7 @@ impl SyncInterval {
 }
 
 impl Countdown {
-    /// Returns true at the end of an interval.
+    /// Counts a write. Returns true at the end of an interval.
     fn count(&mut self) -> bool {
         if self.every == 0 {
             return false;

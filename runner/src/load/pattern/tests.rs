@@ -1,5 +1,5 @@
-//! Generated I/Os compared with lists from fio and with statistical properties, and property tests
-//! of their invariants.
+//! Compares generated I/Os with lists from fio and with statistical properties, and tests their
+//! invariants.
 
 pub(crate) mod distribution;
 pub(crate) mod draw_cost;
@@ -22,7 +22,7 @@ fn list(job: &ResolvedJob) -> Vec<Io> {
     first(job, 0, usize::MAX)
 }
 
-/// The first I/Os of a worker, drawn in small batches of a size that is not a power of two.
+/// A worker's first I/Os, drawn in small batches whose size is not a power of two.
 fn first(job: &ResolvedJob, worker: u32, max: usize) -> Vec<Io> {
     let mut pattern = Pattern::new(job, worker);
     let mut batch = [Io::default(); 13];
@@ -43,7 +43,7 @@ fn first(job: &ResolvedJob, worker: u32, max: usize) -> Vec<Io> {
     ios
 }
 
-/// A job for one pass over a region of this size.
+/// A job that makes one pass over a region of this size.
 fn region(kib: u64, options: Value) -> ResolvedJob {
     let mut all = json!({"targets": [target(BEGIN, kib * K)], "size": kib * K, "io_size": kib * K});
     let Value::Object(options) = options else {
@@ -285,13 +285,13 @@ fn only_norandommap_repeats_blocks() {
         blocks.len()
     };
     assert_eq!(distinct(json!({"rw": "randread"})), 10_000);
-    // The same number of independent draws hits 1 - 1/e of the blocks.
+    // The same number of independent draws accesses 1 - 1/e of the blocks.
     let repeating = distinct(json!({"rw": "randread", "norandommap": true}));
     assert!((6200..6450).contains(&repeating));
 }
 
 #[test]
-fn workers_have_their_own_targets_and_lists() {
+fn workers_have_separate_targets_and_lists() {
     let mut targets = [target(0, 16 * K), target(16 * K, 16 * K)];
     targets[0].worker = Some(0);
     targets[1].worker = Some(1);
@@ -319,7 +319,7 @@ fn workers_have_their_own_targets_and_lists() {
     );
 }
 
-/// Share of accesses of each slot.
+/// Share of accesses to each slot.
 fn shares(slots: usize, distribution: Value) -> Vec<f64> {
     const DRAWS: usize = 200_000;
     let distribution = same(&distribution);
@@ -377,7 +377,7 @@ fn frequent_slots_are_scattered() {
     assert!(!slots[..3].windows(2).any(is_adjacent), "{:?}", &slots[..3]);
 }
 
-/// A job with its smallest and largest block.
+/// A job with its smallest and largest block sizes.
 fn any_job() -> impl Strategy<Value = (ResolvedJob, u64, u64)> {
     let rw = prop::sample::select(vec![
         "read",

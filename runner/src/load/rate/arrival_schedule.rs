@@ -1,4 +1,4 @@
-//! Arrival schedule of one direction, linear or Poisson. Both keep the rate over any period.
+//! Arrival schedule of one direction, linear or Poisson. Both maintain the rate over any period.
 //!
 //! The linear schedule counts whole ns and carries the remainder, so it does not drift; its first
 //! I/O is due at 0. The Poisson schedule draws the time before each I/O from an exponential
@@ -11,10 +11,11 @@ use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 use rand_distr::Exp1;
 
 pub(crate) const NS_PER_SECOND: u64 = 1_000_000_000;
-/// Higher rates are capped. With I/Os of at most 4 GiB, the arithmetic stays below 2^64.
+/// Rates are capped at this value. With I/Os of at most 4 GiB, the arithmetic then stays below
+/// 2^64.
 pub(crate) const MAX_RATE: u64 = 1 << 62;
-/// Multipliers that give each worker and direction a seed distinct from those of offsets and data:
-/// odd numbers with irregular bits.
+/// Multipliers that give each worker and direction a seed that differs from the seeds of offsets
+/// and data: odd numbers with irregular bits.
 const WORKER_STRIDE: u64 = 0x9fb2_1c65_1e98_df25;
 const DIRECTION_STRIDE: u64 = 0xc13f_a9a9_02a6_328f;
 
@@ -22,7 +23,7 @@ const DIRECTION_STRIDE: u64 = 0xc13f_a9a9_02a6_328f;
 pub(crate) struct ArrivalSchedule {
     unit: Unit,
     per_second: u64,
-    /// Due time of the next I/O (linear) or the last one (Poisson), in ns since the start.
+    /// Due time of the next I/O (linear) or of the last I/O (Poisson), in ns since the start.
     at_ns: u64,
     process: Process,
 }
@@ -42,7 +43,7 @@ enum Process {
     },
     Poisson {
         rng: Xoshiro256PlusPlus,
-        /// Mean interval per unit.
+        /// Mean interval per unit, in ns.
         mean_ns: f64,
     },
 }

@@ -1,4 +1,4 @@
-//! Arrival schedules compared with calculated times and, if random, with their distribution.
+//! Compares arrival schedules with calculated times and, if random, with their distribution.
 
 use crate::{
     load::{
@@ -35,7 +35,7 @@ fn read(len: u32) -> Io {
     io(Kind::Read, len)
 }
 
-/// Due times of 4 KiB reads that take no time.
+/// Due times of 4 KiB reads that complete instantly.
 fn due_times(options: Value, count: usize) -> Vec<u64> {
     let mut limiter = limiter(options).expect("a limit");
     let mut now_ns = 0;
@@ -196,7 +196,7 @@ fn poisson_byte_rates_hold_for_mixed_sizes() {
 }
 
 #[test]
-fn poisson_schedules_depend_on_seed_and_worker_only() {
+fn poisson_schedules_depend_only_on_seed_and_worker() {
     let intervals = |worker| intervals(rate_iops(100), worker, &[4096], 100);
     assert_eq!(intervals(0), intervals(0));
     assert_ne!(intervals(0), intervals(1));

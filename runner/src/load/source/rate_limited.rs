@@ -1,6 +1,6 @@
-//! A pattern with rate limits. Keeps the intended start of each I/O until it completes, to measure
-//! latency from there: a stalled target delays the submission of later I/Os, whose latency since
-//! submission is short (coordinated omission).
+//! A pattern with rate limits. Stores the intended start of each I/O until it completes, to measure
+//! latency from that time: a stalled target delays the submission of later I/Os, whose latency
+//! since submission is short (coordinated omission).
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -19,11 +19,11 @@ use crate::load::{
 pub(crate) struct RateLimited {
     pattern: Pattern,
     limiter: RateLimiter,
-    /// Due time of the next I/O if it was not due yet. Stored, because the limiter must be called
-    /// only once per I/O.
+    /// Due time of the next I/O, if it was not due yet. It is stored because the limiter must be
+    /// called only once per I/O.
     next: Option<DueTime>,
-    /// Intended starts of the due I/Os in ns since the start of the worker, and how many of them
-    /// were submitted.
+    /// Intended starts of the due I/Os, in ns since the start of the worker, and how many of these
+    /// I/Os were submitted.
     due: Vec<Option<u64>>,
     submitted: usize,
     /// Intended starts by slot.
@@ -32,7 +32,7 @@ pub(crate) struct RateLimited {
 }
 
 impl RateLimited {
-    /// Enables the intended latency of all directions with a rate in `stats`.
+    /// Enables intended latencies in `stats` for all directions with a rate.
     pub(crate) fn new(
         pattern: Pattern,
         limiter: RateLimiter,

@@ -1,14 +1,15 @@
 //! Contents of a verified block: fio's header, and a stamp at the end of every sector. The stamp
-//! holds the number of the write and the offset, so that the sectors of two writes differ.
+//! contains the write number and the offset, so that the sectors of two writes differ.
 
 use crate::load::{data::stamp, verify::header};
 
 pub(crate) const SECTOR: usize = 512;
-/// Bytes of a stamp, at the end of its sector.
+/// Size of a stamp in bytes. The stamp is at the end of its sector.
 const STAMP: usize = 16;
-/// Largest offset that a stamp can hold; anything above is not a stamp.
+/// Largest valid offset in a stamp. Data with a larger value is not a stamp.
 const MAX_OFFSET: u64 = 1 << 53;
-/// A stamp in which more bits differ is other data, not a damaged stamp.
+/// Maximum number of differing bits in a damaged stamp. If more bits differ, the data is not a
+/// stamp.
 const DAMAGED_BITS: u32 = 16;
 
 /// Stamps the sectors and writes the header.
@@ -23,11 +24,11 @@ pub(crate) fn prepare(block: &mut [u8], offset: u64, number: u64, worker: u32) {
     header::write(block, offset, number, worker);
 }
 
-/// What a sector holds.
+/// Contents of a sector.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Sector {
     Zero,
-    /// Data of a write, by its stamp.
+    /// Data of a write, identified by its stamp.
     Written {
         number: u64,
         offset: u64,
@@ -54,7 +55,7 @@ impl Sector {
     }
 }
 
-/// Whether a sector holds this write with some changed bits in the stamp.
+/// Whether a sector contains this write, with some flipped bits in the stamp.
 pub(crate) fn is_damaged_stamp(sector: &[u8], offset: u64, number: u64) -> bool {
     let expected = stamp::words(offset, number);
     let pairs = stamp_of(sector).into_iter().zip(expected);

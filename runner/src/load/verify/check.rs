@@ -1,4 +1,4 @@
-//! Classification of a block that was read back.
+//! Classifies a block that was read back.
 
 use crate::load::verify::{
     block::{SECTOR, Sector, is_damaged_stamp},
@@ -12,7 +12,7 @@ use leadline_protocol::{format::count, report::verify::Damage};
 pub(crate) struct Finding {
     pub kind: Damage,
     pub detail: String,
-    /// Misplaced data: the offset that it was written to.
+    /// For misplaced data: the offset to which it was written.
     pub found_offset: Option<u64>,
     /// First sector that is known to be bad, as an offset in the target.
     pub bad_offset: Option<u64>,
@@ -32,7 +32,7 @@ impl Finding {
 /// `offset`: where the block was read.
 ///
 /// # Errors
-/// The block does not hold the expected data.
+/// Returns an error if the block does not contain the expected data.
 pub(crate) fn check(block: &[u8], offset: u64, expected: Expected) -> Result<(), Finding> {
     let header = Header::read(block);
     match header.filter(|header| header.matches(block)) {
@@ -41,7 +41,7 @@ pub(crate) fn check(block: &[u8], offset: u64, expected: Expected) -> Result<(),
     }
 }
 
-/// The block is as it was written, but may be the wrong one.
+/// Checks a block that is intact, but may be misplaced or stale.
 fn check_intact(header: &Header, offset: u64, expected: Expected) -> Result<(), Finding> {
     if header.offset != offset {
         let detail = format!("This data was written to offset {}.", header.offset);
@@ -65,7 +65,7 @@ fn stale_detail(number: u64, expected: Expected) -> String {
     };
     match position {
         Some(position) => format!(
-            "This data is of an older write of this run (block {} of those that the worker wrote).",
+            "This data is from an earlier write in this run (number {} of the blocks that the worker wrote).",
             count(position)
         ),
         None => "This data was not written by this run.".into(),
@@ -83,7 +83,7 @@ fn check_damaged(
     }
     if let Some(header) = header.filter(|header| header.length as usize != block.len()) {
         let detail = format!(
-            "The header is of a block of {} bytes (verify_interval={}).",
+            "The header belongs to a block of {} bytes (verify_interval={}).",
             header.length, header.length
         );
         return Err(Finding::new(Damage::Flipped, detail));
@@ -96,11 +96,11 @@ fn check_damaged(
     }
     let is_overlapped = matches!(expected, Expected::Overlapped(_));
     if is_overlapped && sectors.are_all(|number| expected.accepts(number)) {
-        // The storage may mix two writes that it executes at the same time.
+        // The storage may interleave two concurrent writes.
         return Ok(());
     }
     let Some(number) = sectors.reference(header, expected) else {
-        let detail = "The block holds other data.";
+        let detail = "The block contains unrelated data.";
         return Err(Finding::new(Damage::Flipped, detail));
     };
     Err(sectors.compare(number, header.is_some()))
@@ -148,8 +148,8 @@ impl<'a> Sectors<'a> {
         (0..self.list.len()).all(|index| self.is_write(index, is_accepted))
     }
 
-    /// Number of the write that the block should hold: the expected one if a sector has it, or
-    /// that of the header.
+    /// Number of the write that the block should contain: the expected write if a sector has it,
+    /// otherwise the number in a stamp or in the header.
     fn reference(&self, header: Option<Header>, expected: Expected) -> Option<u64> {
         let numbers = || {
             let sectors = self.list.iter().enumerate();
@@ -168,7 +168,7 @@ impl<'a> Sectors<'a> {
             .or(header.map(|header| header.seed))
     }
 
-    /// Compares all sectors with those of one write.
+    /// Compares all sectors with the sectors of one write.
     fn compare(&self, number: u64, has_header: bool) -> Finding {
         let is_good = |index| self.is_write(index, |found| found == number);
         let bad: Vec<usize> = (0..self.list.len())
@@ -181,7 +181,7 @@ impl<'a> Sectors<'a> {
         };
         let is_stamped = self.has_writes();
         let replaced = bad.iter().filter(|index| match self.list[**index] {
-            // Blocks that fio wrote have no stamps.
+            // Blocks written by fio have no stamps.
             Sector::Other if !is_stamped => false,
             _ => is_replaced(index),
         });
@@ -189,7 +189,7 @@ impl<'a> Sectors<'a> {
         let total = self.list.len();
         if let Some(first) = replaced.first() {
             let detail = format!(
-                "{} of {total} sectors do not hold the data of the same write.",
+                "{} of {total} sectors contain data from a different write.",
                 replaced.len()
             );
             let mut finding = Finding::new(Damage::Torn, detail);

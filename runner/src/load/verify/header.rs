@@ -1,6 +1,6 @@
-//! Header of a verified block, as written by fio 3.33 to 3.40 (`struct verify_header` and
-//! `struct vhdr_crc32` in verify.h). All fields are little endian, as on every host that fio and
-//! Leadline support.
+//! Header of a verified block, as written by fio 3.33 to 3.40 (`struct verify_header` and `struct
+//! vhdr_crc32` in verify.h). All fields are little-endian, as on every host that fio and Leadline
+//! support.
 //!
 //! ```text
 //!  0 u16 magic      8 u64 seed        24 u32 time_sec   32 u16 thread    36 u32 crc of bytes 0..36
@@ -8,15 +8,16 @@
 //!  4 u32 length
 //! ```
 //!
-//! fio 3.41 moved some fields and marks this with a version in byte 2. Such headers are only read.
+//! fio 3.41 moved some fields, and marks this with a version in byte 2. Such headers are read but
+//! never written.
 
 const MAGIC: u16 = 0xacca;
 /// `VERIFY_CRC32C`.
 const TYPE_CRC32C: u8 = 5;
-/// `VERIFY_HEADER_VERSION`, in the byte that holds the type in older headers.
+/// `VERIFY_HEADER_VERSION`, in the byte that contains the type in older headers.
 const VERSION_2025: u8 = 0x81;
 
-/// Layout of a version of the header: positions in bytes.
+/// Field offsets of a header version, in bytes.
 struct Layout {
     type_at: usize,
     header_crc_at: usize,
@@ -35,25 +36,25 @@ const LAYOUT_2025: Layout = Layout {
     data_crc_at: 48,
 };
 
-/// Size of the header that we write, with the checksum of the data.
+/// Size of the header that Leadline writes, including the data checksum.
 pub(crate) const HEADER_BYTES: usize = CLASSIC.data_crc_at + 4;
 
 /// The fields of a valid header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Header {
-    /// Of the block in bytes, with the header.
+    /// Length of the block in bytes, including the header.
     pub length: u32,
-    /// Number of the write; fio has the seed of the data here.
+    /// Write number; fio stores the data seed here.
     pub seed: u64,
-    /// Of the block in the target.
+    /// Offset of the block in the target.
     pub offset: u64,
     data_crc: u32,
-    /// Where the data starts.
+    /// Offset of the data in the block.
     data_at: usize,
 }
 
 impl Header {
-    /// `None` if the block has no header of fio, or a damaged one.
+    /// `None` if the block has no fio header, or a damaged one.
     pub(crate) fn read(block: &[u8]) -> Option<Self> {
         if block.len() < LAYOUT_2025.data_crc_at + 4 || u16_at(block, 0) != MAGIC {
             return None;
@@ -81,12 +82,12 @@ impl Header {
     }
 }
 
-/// fio leaves out the final inversion of the CRC32C.
+/// fio omits the final inversion of CRC32C.
 fn checksum(bytes: &[u8]) -> u32 {
     !crc32c::crc32c(bytes)
 }
 
-/// Writes the header over the start of a block that already holds its data.
+/// Writes the header at the start of a block that already contains its data.
 #[inline]
 pub(crate) fn write(block: &mut [u8], offset: u64, seed: u64, worker: u32) {
     let data_crc = checksum(&block[HEADER_BYTES..]);

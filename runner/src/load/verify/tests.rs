@@ -1,4 +1,4 @@
-//! The format beside fio's, and every kind of damage.
+//! Compares the format with fio's, and tests every kind of damage.
 
 use crate::{
     load::{
@@ -16,7 +16,7 @@ use serde_json::json;
 
 const BLOCK: usize = 4096;
 
-/// First bytes of a block that fio 3.33 wrote at offset 4096.
+/// The first bytes of a block that fio 3.33 wrote at offset 4096.
 const FIO_HEADER: [u8; 44] = [
     0xca, 0xac, 0x05, 0x00, 0x00, 0x10, 0x00, 0x00, 0x81, 0x03, 0x61, 0xdc, 0x5c, 0x2d, 0x31, 0x1a,
     0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xd6, 0x48, 0x01, 0x00, 0x44, 0x6b, 0xe4, 0x37,
@@ -24,13 +24,13 @@ const FIO_HEADER: [u8; 44] = [
 ];
 
 #[test]
-fn headers_of_fio_are_read() {
+fn fio_headers_are_read() {
     let mut block = vec![7; BLOCK];
     block[..FIO_HEADER.len()].copy_from_slice(&FIO_HEADER);
     let header = Header::read(&block).expect("a header");
     assert_eq!((header.length, header.offset), (4096, 4096));
     assert_eq!(header.seed, 0x1a31_2d5c_dc61_0381);
-    assert!(!header.matches(&block), "the data is not fio's");
+    assert!(!header.matches(&block), "the data was not written by fio");
     block[20] ^= 1;
     assert_eq!(Header::read(&block), None);
 }
@@ -55,7 +55,7 @@ impl Storage {
         }
     }
 
-    /// Returns what was written.
+    /// Writes a block, and returns its data.
     fn write(&mut self, block: usize) -> Vec<u8> {
         let (io, data) = self.begin(block);
         self.written.complete(&io);
@@ -106,7 +106,7 @@ fn the_last_write_is_good() {
 }
 
 #[test]
-fn damage_has_its_name() {
+fn damage_is_classified() {
     let mut storage = Storage::new();
     let old = storage.write(3);
     let new = storage.write(3);
@@ -128,7 +128,7 @@ fn damage_has_its_name() {
 }
 
 #[test]
-fn every_flipped_bit_is_found() {
+fn every_flipped_bit_is_detected() {
     let mut storage = Storage::new();
     let good = storage.write(3);
     for bit in 0..BLOCK * 8 {
@@ -140,7 +140,7 @@ fn every_flipped_bit_is_found() {
 }
 
 #[test]
-fn writes_in_flight_at_the_same_time_may_end_in_any_order() {
+fn concurrent_writes_may_complete_in_any_order() {
     let mut storage = Storage::new();
     let old = storage.write(5);
     let (first, first_data) = storage.begin(5);

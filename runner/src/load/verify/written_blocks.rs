@@ -1,4 +1,4 @@
-//! The last write of every block of a worker.
+//! Tracks the last write to every block of a worker.
 
 use crate::{
     load::{pattern::io::Io, verify::block},
@@ -7,19 +7,20 @@ use crate::{
 use leadline_protocol::plan::job::{ResolvedJob, VerifyOptions};
 use std::hint::black_box;
 
-/// Bits of a write number that the table keeps. A lost write is missed if exactly a multiple of
-/// 2^24 blocks were written between it and the block's previous write.
+/// Number of bits of a write number that the table stores. A lost write is not detected if the
+/// number of blocks written between it and the block's previous write is a multiple of 2^24.
 const NUMBER_BITS: u32 = 24;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
-/// Writes in flight that the table counts. More keep the block unknown.
+/// Maximum number of writes in flight that the table counts. With more, the block stays unknown.
 const MAX_IN_FLIGHT: u32 = 127;
 const OVERLAPPED: u32 = 1 << 31;
-/// Odd multipliers with irregular bits, so that the numbers of workers and runs do not overlap.
+/// Odd multipliers with irregular bits, so that write numbers of different workers and runs do not
+/// overlap.
 const RUN_MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
 const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
 
-/// Number of the last write (bits 0 to 23), writes in flight (24 to 30), and whether the last
-/// writes were in flight at the same time (31).
+/// Number of the last write (bits 0 to 23), number of writes in flight (24 to 30), and whether the
+/// last writes were concurrent (31).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 struct Entry(u32);
 
@@ -44,31 +45,31 @@ impl Entry {
     }
 }
 
-/// Numbers of the writes of one worker in one run.
+/// The write numbers of one worker in one run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Writes {
-    /// Number before the first write, different for each worker and run.
+    /// Number before the first write; different for each worker and run.
     base: u64,
     count: u64,
 }
 
 impl Writes {
-    /// Position of a write among those of the worker, from 1; `None` if another worker or run made
-    /// it.
+    /// Position of a write among the worker's writes, from 1; `None` if the write is from another
+    /// worker or run.
     pub(crate) fn position(&self, number: u64) -> Option<u64> {
         let position = number.wrapping_sub(self.base);
         (1..=self.count).contains(&position).then_some(position)
     }
 }
 
-/// Data that a block must hold.
+/// Data that a block must contain.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Expected {
     /// Any write of any run.
     AnyWrite,
-    /// Any write of this worker and run: the last ones were in flight at the same time.
+    /// Any write of this worker and run, because the last writes were concurrent.
     Overlapped(Writes),
-    /// A write of this worker and run, by the low bits of its position.
+    /// A write of this worker and run, identified by the low bits of its position.
     LastWrite(Writes, u32),
 }
 
@@ -84,7 +85,7 @@ impl Expected {
     }
 }
 
-/// A block in the table.
+/// State of a block in the table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum BlockState {
     /// Not written by this run.
@@ -101,7 +102,7 @@ struct TargetBlocks {
     entries: Vec<Entry>,
 }
 
-/// The last write of every block in the regions of one worker.
+/// The last write to every block in one worker's regions.
 #[derive(Debug)]
 pub(crate) struct WrittenBlocks {
     interval: u64,
@@ -117,7 +118,7 @@ impl WrittenBlocks {
         let targets = job.targets_of(worker).map(|(_, target)| {
             let blocks = usize::try_from(target.size / interval).unwrap_or(0);
             let mut entries = vec![Entry(black_box(1)); blocks];
-            // Written here, so that the measured loop causes no page faults.
+            // Touch all pages here, so that the I/O loop causes no page faults.
             entries.fill(Entry::default());
             TargetBlocks {
                 begin: target.offset,
@@ -164,7 +165,7 @@ impl WrittenBlocks {
         }
     }
 
-    /// `block`: index in the region of the target.
+    /// `block`: index in the target's region.
     pub(crate) fn state(&self, target: usize, block: usize) -> BlockState {
         let entry = self.targets[target].entries[block];
         let last = entry.0 & NUMBER_MASK;
@@ -179,7 +180,7 @@ impl WrittenBlocks {
         }
     }
 
-    /// The table has 0 for blocks without a write, so these numbers are left out.
+    /// The table stores 0 for blocks without a write, so numbers whose low bits are 0 are skipped.
     fn next_number(&mut self) -> u64 {
         self.writes.count += 1;
         if self.writes.count as u32 & NUMBER_MASK == 0 {

@@ -1,4 +1,4 @@
-//! CPU affinity, priority and timer slack of the worker's thread.
+//! Sets the CPU affinity, priority and timer slack of the worker's thread.
 
 use crate::load::worker::task::WorkerError;
 use leadline_protocol::plan::job::ResolvedJob;

@@ -1,4 +1,4 @@
-//! Decisions about buffers, data and the clock for the report.
+//! Decisions for the report: buffers and the clock.
 
 use leadline_protocol::{job::engine::BufferPages, plan::job::ResolvedJob, report::Decision};
 
@@ -9,7 +9,7 @@ pub(crate) fn decisions(job: &ResolvedJob) -> Vec<Decision> {
 
 fn huge_pages(pages: BufferPages) -> Decision {
     let reason = match pages {
-        BufferPages::Mmap => "mem=mmap: buffers use base pages, like those of most programs",
+        BufferPages::Mmap => "mem=mmap: buffers use base pages, as in most programs",
         BufferPages::Thp => {
             "mem=thp: buffers use huge pages if available; requests have fewer segments"
         }

@@ -1,7 +1,7 @@
-//! Time per I/O outside the kernel: the clock is read before and after each system call. Run
-//! manually, because timings are not reproducible; `instructions` is the automated test.
-//! getrusage(2) would overestimate it: CPU time is counted in ticks, and a tick that is due while a
-//! system call returns fires in user mode.
+//! Measures the time per I/O outside of the kernel: the clock is read before and after each system
+//! call. Run manually, because timings are not reproducible; `instructions` is the automated test.
+//! getrusage(2) would overestimate this time: CPU time is counted in ticks, and a tick that is due
+//! while a system call returns fires in user mode.
 
 use crate::{
     load::{
@@ -48,7 +48,7 @@ const FILE_BYTES: u64 = 16 << 20;
 const TIMINGS: usize = 100;
 const TIMING_NS: u64 = 20 * MILLISECOND_NS;
 
-/// Sums the time between a return from the kernel and the next call.
+/// Sums the time between each return from the kernel and the next system call.
 #[derive(Clone)]
 struct Stopwatch {
     clock: Rc<Tsc>,
@@ -79,7 +79,7 @@ impl Stopwatch {
         result
     }
 
-    /// Cost of one clock read in ns; every call includes it.
+    /// Cost of one clock read in ns, which is included in every system call's time.
     fn reading_ns(&self) -> f64 {
         const READINGS: u64 = 1_000_000;
         let begin_ns = self.clock.now_ns();
@@ -152,7 +152,7 @@ fn ring<N: Entries>(
     Uring::with_wrapper(files, pool.slots() as u32, &setup, wrap).unwrap()
 }
 
-/// Prints quartiles of the time per I/O outside the kernel for 4 KiB random reads of a cached
+/// Prints quartiles of the time per I/O outside of the kernel, for 4 KiB random reads of a cached
 /// file.
 fn measure<E: Engine>(
     name: &str,

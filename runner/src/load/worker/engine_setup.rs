@@ -1,5 +1,5 @@
-//! Engine, source and buffers of a job. Each step selects a type, so the loop is compiled for every
-//! combination and does not branch on options.
+//! Sets up the engine, source and buffers of a job. Each step selects a type, so the loop is
+//! compiled for every combination and does not branch on options.
 
 use crate::{
     load::{
@@ -74,7 +74,7 @@ fn run_ring<N: Entries>(
 }
 
 /// Runs with registered buffers. The kernel may reject buffers that the plan accepted if other
-/// processes of this user hold locked memory; `Preferred` then falls back to plain buffers.
+/// processes of this user have locked memory. `Preferred` then falls back to plain buffers.
 fn run_registered(
     task: &WorkerTask,
     pool: BufferPool,
@@ -160,17 +160,17 @@ fn verified(task: &WorkerTask, options: &VerifyOptions, pool: &mut BufferPool) -
     }
 }
 
-/// Nanoseconds since 1970, different for each run.
+/// Nanoseconds since 1970, which are different for each run.
 fn realtime_ns() -> u64 {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
     since_1970.map_or(0, |time| time.as_nanos() as u64)
 }
 
-/// Time to prepare 4 KiB of data. `prepare` gets the buffer of a write.
+/// Time to prepare 4 KiB of data, in ns. `prepare` receives a write buffer.
 fn ns_per_4k(buffer: &mut [u8], mut prepare: impl FnMut(&mut [u8])) -> f64 {
     /// Bytes per timing: about 0.1 ms, much longer than reading the clock.
     const BYTES: usize = 1 << 18;
-    /// Number of timings. The shortest one is the least disturbed.
+    /// Number of timings. The shortest timing has the least interference.
     const TIMINGS: usize = 5;
     let fills = BYTES.div_ceil(buffer.len());
     let mut shortest_ns = u64::MAX;

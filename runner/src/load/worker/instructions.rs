@@ -1,8 +1,8 @@
-//! Counts the instructions per I/O of the loop with the `null` engine. The loop is single-stepped
-//! (ptrace(2)), so that clock, cache and other processes do not affect the result. `returns` counts
-//! function returns across system calls in the same way. `instructions.json` stores the counts by
-//! profile; the test fails if one grows by more than 5 %. To update them, run
-//! `cargo test -p leadline-runner --lib instructions -- --ignored`, with and without `--release`.
+//! Counts the loop's instructions per I/O with the `null` engine. The loop is single-stepped
+//! (ptrace(2)), so that the clock, caches and other processes do not affect the result. `returns`
+//! counts function returns across system calls in the same way. `instructions.json` stores the
+//! counts by profile; the test fails if a count grows by more than 5 %. To update them, run `cargo
+//! test -p leadline-runner --lib instructions -- --ignored`, with and without `--release`.
 //!
 //! Skipped with a different compiler or CPU architecture.
 
@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, io, process::Command, sync::atomic::AtomicU64};
 
-/// I/Os per count: two batches of the source. A step takes about 10 µs.
+/// Number of I/Os per count: two batches of the source. A step takes about 10 µs.
 const IOS: u64 = 128;
 /// Allowed growth of a count, as a factor.
 const MAX_GROWTH: f64 = 1.05;
@@ -38,7 +38,7 @@ const STORED: &str = concat!(
 
 #[derive(Default, Deserialize, Serialize)]
 struct Counts {
-    /// Compiler and architecture of the counts.
+    /// Compiler and architecture with which the counts were measured.
     compiler: String,
     /// Profile → job → instructions per I/O.
     profiles: BTreeMap<String, BTreeMap<String, f64>>,
@@ -50,7 +50,7 @@ impl Counts {
     }
 }
 
-/// Name, depth and options of the counted jobs.
+/// Names, depths and options of the measured jobs.
 fn jobs() -> Vec<(&'static str, u32, Value)> {
     let random = json!({"rw": "randread"});
     let limited = json!({"rw": "randread", "rate_iops": same(&json!(1u64 << 40))});

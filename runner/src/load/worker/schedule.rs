@@ -4,13 +4,13 @@ use crate::system::clock::{Clock, Monotonic, SECOND_NS};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Length of a run without a time limit: 68 years, far from overflow.
-pub(crate) const ENDLESS_NS: u64 = (1 << 31) * SECOND_NS;
+pub(crate) const NO_LIMIT_NS: u64 = (1 << 31) * SECOND_NS;
 
-/// Times in ns of the monotonic clock; 0 means now. Written by the observing thread before the
-/// start, and when the run must stop.
+/// Times in ns (CLOCK_MONOTONIC); 0 means now. Set by the observing thread before the start, and
+/// when the run must stop.
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
-    /// First I/O.
+    /// Time of the first I/O.
     pub begin_ns: AtomicU64,
     /// End of the ramp and start of the measurement.
     pub ramp_end_ns: AtomicU64,
@@ -18,7 +18,7 @@ pub(crate) struct Schedule {
     pub end_ns: AtomicU64,
 }
 
-/// A time of the schedule, or now if the run was stopped earlier.
+/// A scheduled time, or now if the run was stopped earlier.
 pub(crate) fn time_of(scheduled_ns: &AtomicU64) -> u64 {
     match scheduled_ns.load(Ordering::Acquire) {
         0 => Monotonic.now_ns(),

@@ -6,9 +6,9 @@ use std::{
     sync::{Arc, Barrier},
 };
 
-/// A worker passes the barrier twice: when it is ready, and when the schedule is written. Dropping
-/// the value performs the remaining passes, so a worker that fails or panics does not block the
-/// others.
+/// A worker passes the barrier twice: when it is ready, and when the schedule has been set.
+/// Dropping the value performs the remaining passes, so a worker that fails or panics does not
+/// block the others.
 pub(crate) struct StartBarrier {
     progress: Arc<Progress>,
     barrier: Arc<Barrier>,

@@ -1,4 +1,4 @@
-//! Input and result of a worker.
+//! A worker's input and result.
 
 use crate::{
     load::{
@@ -16,19 +16,19 @@ pub(crate) struct WorkerTask {
     pub job: Arc<ResolvedJob>,
     /// Index of the worker in its job.
     pub number: u32,
-    /// In the order of the worker's targets.
+    /// Files in the order of the worker's targets.
     pub files: Vec<OwnedFd>,
-    /// Storage layers of the targets, in the same order; empty if the I/Os are not sampled.
+    /// Storage layers of the targets, in the same order; empty if I/Os are not sampled.
     pub layers: Vec<Arc<StoredFile>>,
     pub progress: Arc<Progress>,
     pub schedule: Arc<Schedule>,
     pub barrier: StartBarrier,
 }
 
-/// Result of a worker without its statistics. Times are in ns of the monotonic clock.
+/// Result of a worker without its statistics. Times are CLOCK_MONOTONIC times in ns.
 #[derive(Debug)]
 pub(crate) struct WorkerOutcome {
-    /// First I/O.
+    /// Time of the first I/O.
     pub begin_ns: u64,
     /// Start of the measured window.
     pub measure_ns: u64,
@@ -40,9 +40,9 @@ pub(crate) struct WorkerOutcome {
     /// I/Os in flight at `end_ns`.
     pub unfinished: Vec<UnfinishedIo>,
     pub decisions: Vec<Decision>,
-    /// The last writes of a job with `verify`.
+    /// The last write to every block, for a job with `verify`.
     pub written: Option<WrittenBlocks>,
-    /// Writes to look up after the measurement.
+    /// Writes that must be looked up after the measurement.
     pub write_samples: Vec<WriteSample>,
 }
 

@@ -16,7 +16,7 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
             "drop_caches_global",
             "drop_caches affects the whole host and slows down other programs.",
             None,
-            "Use invalidate=1, which drops only the pages of the target.",
+            "Use invalidate=1, which drops only the target's pages.",
         );
     }
     if job.direct || job.mode == Mode::Null {
@@ -57,7 +57,7 @@ fn report_invalidate(job: &ResolvedJob, issues: &mut Issues) {
         issues.finding(
             Note,
             "invalidated_once",
-            "invalidate drops the pages of the target only once; memory may serve later passes.",
+            "invalidate drops the target's pages only once; memory may serve later passes.",
             None,
             "Use a region larger than the job can cover in one pass, or direct=1.",
         );

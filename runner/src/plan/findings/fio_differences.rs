@@ -1,5 +1,4 @@
-//! Notes about options that fio applies differently; docs/fio-differences.md lists them with the
-//! reasons.
+//! Notes about options that fio applies differently. docs/fio-differences.md lists the reasons.
 
 use crate::plan::{
     issues::Issues,
@@ -26,7 +25,7 @@ pub(crate) fn report(requested: &Job, job: &ResolvedJob, issues: &mut Issues) {
     }
 }
 
-/// Options and sentences.
+/// Options that fio applies differently, each with a sentence.
 fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
     let mut note = |applies: bool, option: &'static str, sentence: &str| {
@@ -40,7 +39,7 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     let modifier = pattern.rw_modifier.unwrap_or(0);
     let is_sequential = !rw.is_random();
     if !job.is_measured() {
-        let sentence = "verify_only reads the whole region in the order of the offsets; fio repeats the pattern of the job.";
+        let sentence = "verify_only reads the whole region in offset order; fio repeats the job's access pattern.";
         note(true, "verify_only", sentence);
         return notes;
     }
@@ -52,22 +51,22 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     note(
         is_sequential && modifier < 0,
         "rw",
-        "Backward access starts with the last block; fio starts with block 0 and then goes to the end.",
+        "Backward access starts with the last block; fio starts with block 0 and then jumps to the end.",
     );
     note(
         is_sequential && modifier > 0 && !wraps_exactly(job),
         "rw",
-        "Access with gaps wraps around until all bytes are transferred; fio ends where a block crosses the end of the region.",
+        "Access with gaps wraps around until all bytes are transferred; fio stops when a block would cross the end of the region.",
     );
     note(
         is_mixed && pattern.fsync.max(pattern.fdatasync) > 0,
         "fsync",
-        "Only writes count towards the next sync; fio up to 3.33 repeats the sync after each read in between.",
+        "Only writes count toward the next sync; fio up to 3.33 repeats the sync after each read in between.",
     );
     note(
         !is_mixed && rw.writes() && syncs_at_the_end_of_a_pass(job),
         "fsync",
-        "A sync after the last write of a pass is done once; fio repeats it before the next pass.",
+        "A sync after the last write of a pass is issued once; fio repeats it before the next pass.",
     );
     note(
         is_mixed && rw.is_random() && pattern.bs.read != pattern.bs.write && !pattern.norandommap,
@@ -77,7 +76,7 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     note(
         rw.is_random() && uses_normal(job),
         "random_distribution",
-        "The normal distribution is centered in the region with the given standard deviation; fio uses a narrower one and scatters its blocks.",
+        "The normal distribution is centered in the region and has the given standard deviation; fio uses a narrower distribution and scatters the blocks.",
     );
     note(
         job.timing.time_based && job.timing.number_ios.is_some(),
@@ -92,12 +91,12 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     note(
         ends_inside_a_block(job),
         "io_size",
-        "The last I/O ends at the number of bytes; fio rounds up to a whole block.",
+        "The last I/O is shortened to match the number of bytes; fio rounds up to a whole block.",
     );
     note(
         collects_submissions(job),
         "iodepth_batch_submit",
-        "Completions are collected before each submission; fio submits after the first one, so its submissions are smaller.",
+        "Completions are collected before each submission; fio submits after the first completion, so its submissions are smaller.",
     );
     note(
         has_flush(job),
@@ -119,7 +118,7 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     notes
 }
 
-/// A sync is due after the last block of a region that is covered again.
+/// Whether a sync is due after the last block of a pass that is followed by another pass.
 fn syncs_at_the_end_of_a_pass(job: &ResolvedJob) -> bool {
     let interval = job.pattern.fsync.max(job.pattern.fdatasync);
     let block = job.pattern.bs.write.max;
@@ -130,7 +129,7 @@ fn syncs_at_the_end_of_a_pass(job: &ResolvedJob) -> bool {
             .any(|pass| (pass * job.target.size / block).is_multiple_of(u64::from(interval)))
 }
 
-/// The gaps of a forward pass end at the end of the region.
+/// Whether the last gap of a forward pass ends exactly at the end of the region.
 fn wraps_exactly(job: &ResolvedJob) -> bool {
     let bs = if job.pattern.rw.reads() {
         &job.pattern.bs.read
@@ -144,7 +143,7 @@ fn wraps_exactly(job: &ResolvedJob) -> bool {
     job.targets.iter().all(|target| target.size % stride == 0)
 }
 
-/// The requested batch is larger than the number of completions that the job waits for.
+/// Whether the requested batch is larger than the number of completions that the job waits for.
 fn collects_submissions(job: &ResolvedJob) -> bool {
     let ring = &job.ring;
     let batch = ring.iodepth_batch_submit.unwrap_or(1);
@@ -152,7 +151,7 @@ fn collects_submissions(job: &ResolvedJob) -> bool {
     ring.ioengine.has_ring() && job.in_flight() > 1 && batch > completed.max(1)
 }
 
-/// Layout creates a file that is shorter than the requested size.
+/// Whether layout creates a file that is shorter than the requested size.
 fn cuts_last_block(requested: &Job, job: &ResolvedJob) -> bool {
     let Some(size) = requested.size.and_then(Extent::bytes) else {
         return false;

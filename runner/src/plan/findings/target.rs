@@ -58,7 +58,7 @@ fn report_device(device: &str, host: &dyn HostView, issues: &mut Issues) {
         issues.finding(
             Note,
             "results_on_device",
-            format!("Results are stored in {results}, on the same disk as {device}, which adds to the load."),
+            format!("Results are stored in {results}, on the same disk as {device}, which adds load to it."),
             None,
             "Store results on another disk with --data-dir.",
         );
@@ -68,7 +68,7 @@ fn report_device(device: &str, host: &dyn HostView, issues: &mut Issues) {
             Warning,
             "partition_misaligned",
             format!(
-                "{device} starts {} after a physical block boundary: aligned I/O touches an extra block.",
+                "{device} starts {} after a physical block boundary, so aligned I/O touches an extra block.",
                 bytes(offset)
             ),
             json!({"off_bytes": offset}),

@@ -83,7 +83,7 @@ pub(super) fn report_pattern(job: &ResolvedJob, issues: &mut Issues) {
         issues.finding(
             Note,
             "rates_limited_by_mix",
-            "Reads and writes keep their ratio, so the rate of one direction limits both; in fio, the other one is unlimited.",
+            "Reads and writes keep their ratio, so a rate for one direction limits both; in fio, the other direction is unlimited.",
             None,
             "Set a rate for both directions, or use separate jobs.",
         );

@@ -13,7 +13,7 @@ use serde_json::json;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// Rejects jobs that read beyond the end of the file.
+/// Rejects jobs that would read beyond the end of the file.
 pub(super) fn check_reads(
     request: &JobRequest,
     facts: &PathFacts,
@@ -41,7 +41,8 @@ pub(super) fn check_reads(
     issues.invalid("read_beyond_end", option, detail, remedy);
 }
 
-/// A loop device has the length of its file in whole sectors and does not grow.
+/// A loop device has the length of its backing file, rounded down to whole sectors, and does not
+/// grow.
 pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues: &mut Issues) {
     let is_cut = length >= end;
     let length = length / SECTOR_BYTES * SECTOR_BYTES;
@@ -61,8 +62,8 @@ pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues
     }
 }
 
-/// Checks and findings for files that exist before the run. `rewrite`: layout rewrites the whole
-/// file.
+/// Checks and findings for files that exist before the run. `rewrite`: whether layout rewrites the
+/// whole file.
 pub(super) fn check_existing(
     request: &JobRequest,
     facts: &PathFacts,
@@ -77,7 +78,7 @@ pub(super) fn check_existing(
     let path = &facts.canonical;
     let extended = length > length_before;
     let overwrites = request.rw.kind.destroys();
-    // Layout writes even if the job only reads.
+    // Layout writes to the file even if the job only reads.
     if let Some(problem) = &facts.write_problem
         && !overwrites
         && (extended || rewrite)
@@ -88,11 +89,11 @@ pub(super) fn check_existing(
     let is_requested = request.job.overwrite() || request.job.file_state() != FileState::AsIs;
     if extended && !overwrites && !facts.is_owned && !is_requested {
         let detail = format!(
-            "{path} is only {} long and was not created by Leadline. A job that only reads does not extend it.",
+            "{path} is only {} long and was not created by Leadline. A read-only job does not extend it.",
             bytes(length_before)
         );
         let remedy =
-            "Use a size within its length, or set file_state=written to extend it with data.";
+            "Use a size up to its length, or set file_state=written to extend it with data.";
         issues.invalid("file_too_short", "size", detail, remedy);
     } else if extended {
         issues.finding(
@@ -104,7 +105,7 @@ pub(super) fn check_existing(
                 bytes(length)
             ),
             json!({"found_bytes": length_before, "length_bytes": length}),
-            "Use another file, or a size within its current length.",
+            "Use another file, or a size up to its current length.",
         );
     }
     let appends = request.job.file_append();
@@ -119,7 +120,7 @@ pub(super) fn check_existing(
     }
 }
 
-/// Reports an existing file that the writes of the job extend.
+/// Reports an existing file that the job's writes extend.
 pub(super) fn report_growth(facts: &PathFacts, length: u64, end: u64, issues: &mut Issues) {
     if facts.kind != PathKind::File || end <= length {
         return;
@@ -134,7 +135,7 @@ pub(super) fn report_growth(facts: &PathFacts, length: u64, end: u64, issues: &m
             bytes(end)
         ),
         json!({"found_bytes": length, "length_bytes": end}),
-        "Use another file, or a size within its current length.",
+        "Use another file, or a size up to its current length.",
     );
 }
 
@@ -155,7 +156,7 @@ pub(super) fn report_unwritten_blocks(
             facts.canonical
         ),
         None,
-        "Set overwrite=1 to write the file first (its data is lost), or use another file.",
+        "Set overwrite=1 to write to the file first (its data is lost), or use another file.",
     );
 }
 

@@ -7,15 +7,15 @@ use leadline_protocol::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// A run of a study: index of the step, and repeat from 1.
+/// A run of a study: the index of the step, and the repeat from 1.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Turn {
     pub step: usize,
     pub repeat: u32,
 }
 
-/// All runs in order. Interleaved repeats are blocks with one run of each step in random order
-/// (a randomized complete block design), except for a single repeat.
+/// All runs in order. Interleaved repeats form blocks with one run of each step in random order (a
+/// randomized complete block design), unless there is only one repeat.
 pub(crate) fn turns(steps: usize, repeats: u32, order: RepeatOrder, seed: u64) -> Vec<Turn> {
     if repeats == 1 || order == RepeatOrder::Sequential {
         let steps = 0..steps;
@@ -32,8 +32,8 @@ pub(crate) fn turns(steps: usize, repeats: u32, order: RepeatOrder, seed: u64) -
     turns
 }
 
-/// Sets the random seed of a repeated job unless it has one: equal in a block, so that its runs
-/// access the same offsets, and new in each block.
+/// Sets the random seed of a repeated job unless it has one. Runs in a block share a seed, so that
+/// they access the same offsets; each block has a different seed.
 pub(crate) fn with_seed(mut job: Value, parsed: &Job, repeat: u32, seed: u64) -> Value {
     let has_seed = parsed.randseed.is_some() || parsed.randrepeat.is_some();
     if let Some(options) = job.as_object_mut()
@@ -47,7 +47,7 @@ pub(crate) fn with_seed(mut job: Value, parsed: &Job, repeat: u32, seed: u64) ->
     job
 }
 
-/// A number that looks random. The same in every version, so that a study can be repeated.
+/// A pseudo-random number that is the same in every version, so that a study can be repeated.
 fn random(seed: u64, repeat: u32, item: u64) -> u64 {
     let digest = Sha256::digest(format!("{seed} {repeat} {item}"));
     let first: [u8; 8] = std::array::from_fn(|index| digest[index]);

@@ -1,5 +1,5 @@
-//! Scales a study to the host: all sizes are halved until they meet the size limits of the study,
-//! so the steps keep their proportions.
+//! Scales a study to the host: all sizes are halved until they meet the study's size limits, so
+//! that the steps keep their proportions.
 
 use crate::plan::host_view::{HostView, PathKind};
 use leadline_protocol::{
@@ -100,7 +100,7 @@ fn free_bytes(jobs: &[&Job], host: &dyn HostView) -> Option<u64> {
         .map(|facts| facts.free_bytes)
 }
 
-/// First file of the job.
+/// Path of the job's first file.
 fn path(job: &Job) -> String {
     let names = job.filename.as_ref().map(|files| files.0.as_slice());
     let file = match names {
@@ -113,12 +113,12 @@ fn path(job: &Job) -> String {
     }
 }
 
-/// 0 for percentages and without `size`.
+/// `size` in bytes; 0 for percentages and without `size`.
 fn size_bytes(job: &Job) -> u64 {
     job.size.and_then(Extent::bytes).unwrap_or(0)
 }
 
-/// Space that all files of the study need: the largest size of each file, plus appended data.
+/// Space needed by all files of the study: the largest size of each file, plus appended data.
 fn footprint(jobs: &[&Job]) -> u64 {
     let mut files: BTreeMap<String, u64> = BTreeMap::new();
     for job in jobs {

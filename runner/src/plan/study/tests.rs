@@ -31,7 +31,7 @@ fn planned_on(host: &TableHost, study: Value) -> StudyPlan {
     resolve(&parse_study(study).expect("a valid study"), host)
 }
 
-/// Checks the fields of the problems of a document.
+/// Checks the fields of a document's problems.
 fn check(study: Value, expected: &[&str]) {
     let problems = parse_study(study.clone()).err().unwrap_or_default();
     let fields: Vec<&str> = problems
@@ -155,7 +155,7 @@ fn steps_use_files_of_earlier_steps() {
             .collect()
     };
     let write = |changes: Value| merge(job(json!({"rw": "randwrite"})), &changes);
-    // Written once, read twice, removed, written again.
+    // The file is written once, read twice, removed, and written again.
     let sequence = [
         job(json!({})),
         job(json!({})),
@@ -168,7 +168,7 @@ fn steps_use_files_of_earlier_steps() {
     );
     let once = [job(json!({"unlink": 1})), job(json!({}))];
     assert_eq!(laid_out(steps(&once)), [(GIB, false), (GIB, false)]);
-    // A complete initial write creates the whole file; appended data follows it.
+    // A complete initial write creates the whole file, and appended data follows it.
     let appended = [
         write(json!({"fallocate": "none"})),
         write(json!({"file_append": 1})),
@@ -208,7 +208,7 @@ fn file_names_contain_the_file_id() {
     assert_eq!(plan.steps[0].run(&plan.file_id)["study"], plan.file_id);
 }
 
-/// Checks the divisor of sizes of 1 GiB and 256 MiB.
+/// Checks the divisor for sizes of 1 GiB and 256 MiB.
 fn check_scale(scale: Value, host: &TableHost, divisor: u64) {
     let study = with(
         steps(&[
@@ -257,7 +257,7 @@ fn sizes_are_halved_until_they_meet_all_limits() {
     check_scale(json!({"max_size": "1023m"}), &plenty(), 2);
     check_scale(json!({"max_size": "16m"}), &plenty(), 64);
     check_scale(json!({"memory_percent": 25}), &host(2 * GIB, 100 * GIB), 2);
-    // Applies to both files together.
+    // The limit applies to both files together.
     check_scale(json!({"free_percent": 10}), &host(GIB, 12 * GIB), 2);
     check_scale(
         json!({"memory_percent": 50, "free_percent": 10}),

@@ -1,4 +1,4 @@
-//! Checks of one target: file type, guard, target roots and capabilities.
+//! Checks one target: file type, guard, target roots and capabilities.
 
 use crate::plan::{
     host_view::{PathFacts, PathKind},
@@ -19,7 +19,7 @@ pub(super) fn target_kind(
     let path = &name.path;
     let under_dev =
         facts.canonical.starts_with("/dev/") || facts.filesystem.as_deref() == Some("devtmpfs");
-    // What exists outside the roots is not disclosed.
+    // Does not disclose which files exist outside of the target roots.
     if !facts.under_target_root && !under_dev && facts.kind != PathKind::Device {
         issues.problem(outside_roots(path, name.option), name.option);
         return None;
@@ -61,7 +61,7 @@ pub(super) fn target_kind(
     None
 }
 
-/// Returns false if the guard or the target roots reject the target.
+/// Returns false if the guard rejects the target or it is outside of the target roots.
 pub(super) fn check(
     request: &JobRequest,
     kind: TargetKind,

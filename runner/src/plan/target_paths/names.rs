@@ -1,18 +1,18 @@
-//! File names from `filename`, or generated from `directory`, `name` and `nrfiles`.
+//! Takes file names from `filename`, or generates them from `directory`, `name` and `nrfiles`.
 
 use crate::plan::{host_view::HostView, issues::Issues, job_request::JobRequest};
 use leadline_protocol::text::is_deceptive;
 use std::{collections::BTreeSet, path::Path};
 
-/// Maximum number of files of a job. All stay open; the limit is below the usual hard limit of
-/// descriptors (1,048,576).
+/// Maximum number of files per job. All files stay open, so this is below the usual hard limit on
+/// file descriptors (1,048,576).
 const MAX_FILES: u64 = 4096;
 
 pub(super) struct TargetName {
     pub path: String,
-    /// Option that sets the name.
+    /// The option that sets the name.
     pub option: &'static str,
-    /// The only worker that uses the file; `None` if all do.
+    /// The only worker that uses the file; `None` if all workers use it.
     pub worker: Option<u32>,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn resolve(
         return generate(request, &directory, issues);
     };
     check_list(request, &files.0, issues);
-    // Too many names are rejected; the first ones may have further problems.
+    // Too many names are rejected, but the first names may have further problems.
     let files = files.0.iter().take(MAX_FILES as usize);
     files
         .map(|file| TargetName {
@@ -93,7 +93,7 @@ fn check_list(request: &JobRequest, files: &[String], issues: &mut Issues) {
     }
 }
 
-/// Names of the form `job.worker.file`, as in fio.
+/// Generates names of the form `job.worker.file`, as in fio.
 fn generate(request: &JobRequest, directory: &Path, issues: &mut Issues) -> Vec<TargetName> {
     let stem = request.name.replace('/', "_");
     let nrfiles = nrfiles(request, issues);

@@ -36,7 +36,8 @@ fn phases_and_estimate_for_a_mixed_job() {
             estimate.layout_bytes,
             estimate.measure_write_bytes
         ),
-        // 25 of 100 I/Os are writes; those of the last 44 I/Os of a worker may all be among them.
+        // 25 of every 100 I/Os are writes. All 25 writes of the last, partial round may be among a
+        // worker's last 44 I/Os.
         (Some(37.0), GIB, Some(2 * (2621 * 25 + 25) * 4096))
     );
     assert_eq!(estimate.buffer_bytes, 8 * 2 * 2 * 4096);

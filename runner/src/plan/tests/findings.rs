@@ -1,4 +1,4 @@
-//! Findings and the conditions for them.
+//! Findings and their conditions.
 
 use crate::plan::tests::{merge, plan};
 use leadline_protocol::finding::Severity;
@@ -268,7 +268,7 @@ fn ramps_within_the_measured_window_are_reported() {
             json!({})
         ),
         None,
-        "null does no I/O"
+        "ioengine=null issues no I/O"
     );
 }
 

@@ -1,4 +1,5 @@
-//! Host with a fixed table of paths: two disks, a writable loop device and files in various states.
+//! A host with a fixed table of paths: two disks, a writable loop device and files in various
+//! states.
 
 use crate::plan::host_view::{DirectAlignment, HostView, PathFacts, PathKind};
 use leadline_protocol::problem::Problem;
@@ -152,7 +153,7 @@ impl HostView for TableHost {
 }
 
 impl TableHost {
-    /// Missing file on the ext4 filesystem of vda.
+    /// A missing file on the ext4 filesystem on vda.
     fn missing(&self, path: &str) -> PathFacts {
         PathFacts {
             kind: PathKind::Missing,

@@ -1,4 +1,4 @@
-//! Buffer registration and buffer sizes.
+//! Tests of buffer registration and buffer sizes.
 
 use crate::plan::tests::{
     accepted,
@@ -26,7 +26,7 @@ fn buffers_are_registered_within_the_memlock_limit() {
 }
 
 #[test]
-fn only_a_requested_registration_is_required() {
+fn registration_is_required_only_if_requested() {
     let registration = |changes: Value| {
         let job = merge(json!({"filename": "full", "direct": 1}), &changes);
         plan(job).jobs[0].ring.fixedbufs

@@ -68,7 +68,7 @@ fn defaults_come_from_the_option_table() {
 }
 
 #[test]
-fn setting_a_default_changes_nothing() {
+fn setting_an_option_to_its_default_has_no_effect() {
     let plain = resolved_job(json!({"filename": "full", "direct": 1, "rw": "randrw"}));
     for option in OPTIONS
         .iter()

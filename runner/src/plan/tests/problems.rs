@@ -1,4 +1,4 @@
-//! Rejected jobs: each problem with its code, its field and a part of its text.
+//! Rejected jobs: each problem with its code, field and a substring of its text.
 
 mod host;
 mod options;
@@ -44,7 +44,7 @@ pub(super) fn check_on(
     plan.problems
 }
 
-/// Checks that a job has exactly one problem. `text`: part of its detail or remedy.
+/// Checks that a job has exactly one problem. `text`: a substring of its detail or remedy.
 pub(super) fn check(job: Value, code: &str, option: &str, text: &str) -> Problem {
     check_on(
         &TableHost::default(),

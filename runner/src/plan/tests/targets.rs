@@ -195,7 +195,7 @@ fn layout_writes_only_missing_data() {
 }
 
 #[test]
-fn a_job_that_only_reads_does_not_extend_a_foreign_file() {
+fn a_read_only_job_does_not_extend_a_foreign_file() {
     let read = |changes: Value| {
         let job = json!({"filename": "short", "rw": "read", "size": "100m", "direct": 0});
         plan(merge(job, &changes)).problems

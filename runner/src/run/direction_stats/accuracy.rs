@@ -1,5 +1,5 @@
-//! Compares the statistics of known latency distributions with an exact sort, for several ways to
-//! distribute the latencies among workers.
+//! Compares the statistics of known latency distributions with those of an exact sort, for several
+//! assignments of latencies to workers.
 
 use crate::{load::histogram::Histogram, run::direction_stats::latency};
 use leadline_protocol::{
@@ -15,7 +15,7 @@ const MS: f64 = 1e6;
 const MINUTE: f64 = 60e9;
 
 type Rng = Xoshiro256PlusPlus;
-/// Name, and a function that returns the nth latency in ns.
+/// A name, and a function that returns the nth latency in ns.
 type Distribution = (&'static str, fn(&mut Rng, usize) -> f64);
 
 const DISTRIBUTIONS: &[Distribution] = &[
@@ -145,7 +145,7 @@ fn assignment_to_workers_has_no_effect() {
             let blocks = counted(&latencies, &order, |n| n * WORKERS / DRAWS);
             assert_eq!(blocks, one, "{name}: in blocks");
             let skewed = counted(&latencies, &order, |n| usize::from(n == 0));
-            assert_eq!(skewed, one, "{name}: nearly all in one worker");
+            assert_eq!(skewed, one, "{name}: nearly all on one worker");
         }
     }
 }

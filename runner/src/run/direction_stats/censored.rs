@@ -1,6 +1,7 @@
-//! Percentiles of latencies when some I/Os had not completed at the end. Their latencies are known
-//! only to exceed their age (right-censored). The product-limit estimator uses both: Kaplan and
-//! Meier, Nonparametric Estimation from Incomplete Observations, JASA 53 (1958).
+//! Latency percentiles when some I/Os had not completed at the end. For these, the latency is only
+//! known to exceed the age (right-censored). The product-limit estimator uses completed and
+//! unfinished I/Os: Kaplan and Meier, Nonparametric Estimation from Incomplete Observations, JASA
+//! 53 (1958).
 
 use leadline_protocol::histogram::{BUCKETS, bucket_of, midpoint_of, percentiles, sparse};
 
@@ -14,8 +15,9 @@ pub(super) struct Percentile {
     pub is_bound: bool,
 }
 
-/// `counts`: completed I/Os by bucket, the slowest of which took `slowest_ns`. `ages_ns`: unfinished
-/// I/Os. `wanted`: percentiles in ascending order. Empty without I/Os.
+/// `counts`: completed I/Os by bucket; the slowest took `slowest_ns`. `ages_ns`: ages of the
+/// unfinished I/Os. `wanted`: percentiles in ascending order. Returns an empty list if there are no
+/// I/Os.
 pub(super) fn percentiles_with(
     counts: &[u64; BUCKETS],
     slowest_ns: u64,
@@ -33,7 +35,7 @@ pub(super) fn percentiles_with(
     let mut unfinished = [0; BUCKETS];
     for age_ns in ages_ns {
         let is_older = *age_ns >= slowest_ns;
-        // An I/O in the bucket of the slowest one, but younger, does not hold the tail.
+        // An unfinished I/O in the slowest I/O's bucket does not affect the tail if it is younger.
         let bucket = bucket_of(*age_ns);
         let is_same = bucket == bucket_of(slowest_ns);
         unfinished[bucket - usize::from(is_same && !is_older)] += 1;
@@ -58,8 +60,8 @@ pub(super) fn percentiles_with(
         .collect()
 }
 
-/// The estimated share of I/Os that complete up to the end of a bucket, for every bucket with
-/// completions.
+/// For every bucket with completions: the estimated share of I/Os that complete by the end of the
+/// bucket.
 fn completed_shares(counts: &[u64; BUCKETS], unfinished: &[u64; BUCKETS]) -> Vec<(usize, f64)> {
     let mut at_risk = counts.iter().chain(unfinished).sum::<u64>();
     let mut surviving = 1.0;
@@ -87,7 +89,7 @@ fn lower_bounds(counts: &[u64; BUCKETS], unfinished: &[u64; BUCKETS], wanted: &[
 mod tests {
     use super::*;
 
-    /// Latencies below 128 ns have a bucket each.
+    /// Every latency below 128 ns has its own bucket.
     fn found(completed: &[(usize, u64)], ages_ns: &[u64], wanted: &[f64]) -> Vec<(u64, bool)> {
         let mut counts = [0; BUCKETS];
         completed.iter().for_each(|(ns, n)| counts[*ns] = *n);
@@ -109,8 +111,8 @@ mod tests {
     }
 
     #[test]
-    fn old_ios_hold_the_tail() {
-        // 32 of 1,000 I/Os hang: the fastest 96.8 % are known.
+    fn old_ios_bound_the_tail() {
+        // 32 of 1,000 I/Os hang, so only the latencies of the fastest 96.8 % are known.
         let completed = [(10, 968)];
         let ages = [100; 32];
         assert_eq!(
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn young_ios_change_nothing() {
+    fn young_ios_have_no_effect() {
         let completed = [(10, 500), (50, 500)];
         assert_eq!(
             found(&completed, &[1, 2, 3], &[50.0, 99.0, 100.0]),
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn younger_ios_in_the_bucket_of_the_slowest_one_are_no_bounds() {
+    fn younger_ios_in_the_slowest_bucket_are_not_bounds() {
         let (age_ns, slowest_ns) = (14_085_000, 14_090_000);
         assert_eq!(bucket_of(age_ns), bucket_of(slowest_ns));
         let mut counts = [0; BUCKETS];
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn without_completions_all_are_bounds() {
+    fn all_percentiles_are_bounds_without_completions() {
         assert_eq!(found(&[], &[7, 9], &[50.0, 99.0]), [(7, true), (9, true)]);
         assert_eq!(found(&[], &[], &[50.0]), []);
     }

@@ -1,4 +1,4 @@
-//! Block device counters and CPU time of the measured window.
+//! Block device counters and CPU time in the measured window.
 
 use crate::{
     run::sampler::MeasuredWindow,
@@ -24,7 +24,7 @@ pub(super) fn device_report(names: &[String], window: &CounterWindow) -> Option<
     }
     Some(DeviceReport {
         name: names.join("+"),
-        // Busy times are summed over the devices, so this is the mean.
+        // Busy times are summed across the devices, so this is the mean.
         utilization: utilization(counts.busy_ms, window.elapsed_ns * names.len() as u64),
         counts,
         physical_devices,
@@ -62,7 +62,7 @@ fn percent(part_ns: u64, whole_ns: u64) -> f64 {
     }
 }
 
-/// A percentage, at most 100: the kernel counts busy time in ticks, which may exceed a window.
+/// A percentage of at most 100. The kernel counts busy time in ticks, so it may exceed the window.
 fn utilization(busy_ms: u64, elapsed_ns: u64) -> f64 {
     percent(busy_ms * MILLISECOND_NS, elapsed_ns).min(100.0)
 }

@@ -1,4 +1,4 @@
-//! Storage layers of the sampled I/Os of a job.
+//! Storage layers of a job's sampled I/Os.
 
 use crate::{
     analysis::estimate::{LayerCounts, PartEstimate, merged},
@@ -40,7 +40,7 @@ fn reads(worker: &MeasuredWorker) -> Option<PartEstimate> {
     })
 }
 
-/// Lookups are wrong after another program has switched a loop device to direct I/O or back.
+/// Lookups are wrong if another program has enabled or disabled direct I/O on a loop device.
 fn are_unchanged(worker: &MeasuredWorker) -> bool {
     worker.layers.iter().all(|file| file.is_unchanged())
 }
@@ -71,7 +71,8 @@ fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<PartEstimate> {
     }
     let syncs = Syncs {
         completed: stats.of(Kind::Sync).ios.get(),
-        // With more I/Os in flight, a sync can complete that was submitted before the write.
+        // With several I/Os in flight, the next sync to complete may have been submitted before the
+        // write.
         needed: if job.in_flight() > 1 { 2 } else { 1 },
         cover_all: worker.layers.len() == 1,
     };
@@ -96,12 +97,12 @@ fn writes(job: &ResolvedJob, worker: &MeasuredWorker) -> Option<PartEstimate> {
     })
 }
 
-/// Syncs of a worker.
+/// How a worker's syncs cover its writes.
 struct Syncs {
     completed: u64,
-    /// Syncs after a write that cover it.
+    /// Number of completed syncs after a write that are needed to cover it.
     needed: u64,
-    /// The worker has one target, so that every sync covers all its writes.
+    /// Whether the worker has only one target, so that every sync covers all its writes.
     cover_all: bool,
 }
 

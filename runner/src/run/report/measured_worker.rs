@@ -19,9 +19,9 @@ pub(super) struct MeasuredWorker {
     pub(super) job: usize,
     pub(super) progress: Arc<Progress>,
     pub(super) outcome: WorkerOutcome,
-    /// Storage layers of its targets; empty if unknown.
+    /// Storage layers of the worker's targets; empty if unknown.
     pub(super) layers: Vec<Arc<StoredFile>>,
-    /// Times without completions, in ns of CLOCK_MONOTONIC.
+    /// Times without completions (CLOCK_MONOTONIC, in ns).
     pub(super) silences: Vec<Range<u64>>,
 }
 
@@ -44,7 +44,7 @@ impl MeasuredWorker {
         self.outcome.end_ns - self.outcome.measure_ns
     }
 
-    /// I/Os that count toward `number_ios`: includes those of the ramp, excludes syncs.
+    /// I/Os that count toward `number_ios`, including those of the ramp but not syncs.
     pub(super) fn limited_ios(&self) -> u64 {
         let mut ios = 0;
         for stats in [&self.progress.ramp, self.stats()] {

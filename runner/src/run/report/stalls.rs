@@ -1,4 +1,4 @@
-//! Stalls of a job: silent times that its latencies do not explain.
+//! Stalls of a job: times without completions that its latencies do not explain.
 
 use crate::{
     run::{report::measured_worker::MeasuredWorker, sampler::silence::MIN_SILENCE_NS},
@@ -13,18 +13,18 @@ use leadline_protocol::{
 };
 use std::{cmp::Reverse, ops::Range};
 
-/// A silent time of fewer median latencies is normal, for example with I/Os of 1 GiB.
+/// A time without completions of fewer median latencies is normal, for example with I/Os of 1 GiB.
 const MEDIAN_LATENCIES: u64 = 10;
 const MAX_SPANS: usize = 100;
 
-/// Spans in ns of CLOCK_MONOTONIC.
+/// Spans are CLOCK_MONOTONIC times in ns.
 struct WorkerStalls {
     spans: Vec<Range<u64>>,
     total_ns: u64,
     measured_ns: u64,
 }
 
-/// `origin_ns`: start of the run. `directions`: those of the job.
+/// `origin_ns`: start of the run. `directions`: statistics of the job.
 pub(super) fn stalls(
     workers: &[&MeasuredWorker],
     directions: [&DirectionStats; 3],
@@ -61,8 +61,8 @@ pub(super) fn stalls(
     }
 }
 
-/// From the slowest direction: if all I/Os in flight are writes, the median of fast reads explains
-/// nothing. Without completions there is no median.
+/// Uses the slowest direction: if all I/Os in flight are writes, the median of fast reads explains
+/// nothing. Without completions, there is no median.
 fn threshold_ns(directions: [&DirectionStats; 3]) -> u64 {
     let medians = directions.iter().filter_map(|stats| {
         let median_ns = percentiles(&stats.lat_ns.buckets, &[50.0]);
@@ -71,7 +71,8 @@ fn threshold_ns(directions: [&DirectionStats; 3]) -> u64 {
     (medians.max().unwrap_or(0) * MEDIAN_LATENCIES).max(MIN_SILENCE_NS)
 }
 
-/// A worker that is blocked is silent beyond its measured window.
+/// Clips times without completions to the measured window: a blocked worker has them beyond its
+/// end.
 fn worker_stalls(worker: &MeasuredWorker, threshold_ns: u64) -> WorkerStalls {
     let window = worker.outcome.measure_ns..worker.outcome.end_ns;
     let spans = worker.silences.iter();
@@ -86,7 +87,7 @@ fn worker_stalls(worker: &MeasuredWorker, threshold_ns: u64) -> WorkerStalls {
     }
 }
 
-/// The longest spans, in order of time.
+/// The longest spans, sorted by time.
 fn longest(mut spans: Vec<Range<u64>>) -> Vec<Range<u64>> {
     spans.sort_by_key(|span| Reverse(length(span)));
     spans.truncate(MAX_SPANS);

@@ -1,4 +1,4 @@
-//! Results of workers, per job and in total, and why they ended.
+//! Worker results per job and in total, and why the workers ended.
 
 use crate::{
     load::{
@@ -108,7 +108,7 @@ fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stopped: bool) -> EndedB
         LoopExit::Failed(_) => EndedBy::Error,
         LoopExit::TimeUp if is_over => EndedBy::Runtime,
         LoopExit::TimeUp if stopped => EndedBy::Signal,
-        // An error of one worker stops all of them.
+        // An error in one worker stops all workers.
         LoopExit::TimeUp => EndedBy::Error,
         LoopExit::Finished if number_ios.is_some_and(|max| worker.limited_ios() >= max) => {
             EndedBy::NumberIos
@@ -117,8 +117,8 @@ fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stopped: bool) -> EndedB
     }
 }
 
-/// An error takes precedence over a signal, a signal over a limit, and a time limit over the
-/// others.
+/// An error takes precedence over a signal, a signal over a limit, and a time limit over other
+/// limits.
 pub(super) fn last_end(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     let precedence = |end: &EndedBy| match end {
         EndedBy::Size => 0,
@@ -130,13 +130,13 @@ pub(super) fn last_end(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     ends.max_by_key(precedence).unwrap_or(EndedBy::Size)
 }
 
-/// Time in the measured window of the I/Os in flight at its end.
+/// Total time that I/Os in flight at the end spent in the measured window.
 fn unfinished_ns(worker: &MeasuredWorker) -> u64 {
     let ages = worker.outcome.unfinished.iter().map(|io| io.age_ns);
     ages.map(|age_ns| age_ns.min(worker.measured_ns())).sum()
 }
 
-/// Little's law: sum of all latencies / sum of the measured times.
+/// Little's law: the sum of all latencies divided by the sum of the measured times.
 pub(super) fn achieved_depth(workers: &[&MeasuredWorker]) -> Option<f64> {
     let measured_ns: u64 = workers.iter().map(|worker| worker.measured_ns()).sum();
     let completed_ns = latency_sum_ns(workers.iter().map(|worker| worker.stats()));
@@ -177,7 +177,7 @@ mod tests {
     use serde_json::json;
     use std::sync::Arc;
 
-    /// A worker that was measured from `from_s` to `to_s`, in seconds.
+    /// A worker whose measured window is `from_s` to `to_s`, in seconds.
     fn measured(from_s: u64, to_s: u64, exit: LoopExit) -> MeasuredWorker {
         MeasuredWorker {
             job: 0,
@@ -228,7 +228,7 @@ mod tests {
             (&timed, 2, 0, LoopExit::TimeUp, true, EndedBy::Runtime),
             (&timed, 1, 0, LoopExit::TimeUp, true, EndedBy::Signal),
             (&endless, 1, 0, LoopExit::TimeUp, true, EndedBy::Signal),
-            // An error of another worker.
+            // An error in another worker.
             (&timed, 1, 0, LoopExit::TimeUp, false, EndedBy::Error),
             (&endless, 1, 0, LoopExit::TimeUp, false, EndedBy::Error),
             (&timed, 1, 0, failed, true, EndedBy::Error),

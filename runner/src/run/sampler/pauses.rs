@@ -1,12 +1,12 @@
-//! Times in which the runner did not run: it was stopped or frozen, or the host was suspended. The
-//! sampler notices that it overslept.
+//! Times in which the runner did not run: it was stopped or frozen, or the host was suspended.
+//! Detected when the sampler wakes up late.
 
 use crate::system::clock::MILLISECOND_NS;
 use leadline_protocol::report::missing_time::PauseCause;
 use rustix::time::{ClockId, clock_gettime};
 use std::ops::Range;
 
-/// Shorter delays are normal on a loaded host, in ns.
+/// Minimum delay that is a pause, in ns. Shorter delays are normal on a loaded host.
 const MIN_PAUSE_NS: u64 = 500 * MILLISECOND_NS;
 const MAX_PAUSES: usize = 100;
 
@@ -25,8 +25,8 @@ impl Pauses {
         }
     }
 
-    /// Call after a sleep. `due_ns`: planned end of the sleep, in ns of CLOCK_MONOTONIC, like
-    /// `now_ns`. Returns true after a pause.
+    /// Must be called after each sleep. `due_ns`: planned end of the sleep. Both times are
+    /// CLOCK_MONOTONIC times in ns. Returns true after a pause.
     pub(crate) fn check(&mut self, due_ns: u64, now_ns: u64) -> bool {
         let suspended_ns = suspended_ns();
         let newly_suspended_ns = suspended_ns.saturating_sub(self.suspended_ns);

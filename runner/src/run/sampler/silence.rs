@@ -1,5 +1,5 @@
-//! Times in which a worker had I/Os in flight and none of them completed, seen once per sample. The
-//! first and last sample interval of such a time may be missing.
+//! Times in which a worker had I/Os in flight and none of them completed, checked once per sample.
+//! The first and last sample interval of such a time may be missing.
 
 use crate::{
     load::{pattern::io::Kind, stats::WorkerStats},
@@ -8,24 +8,25 @@ use crate::{
 use leadline_protocol::plan::job::ResolvedJob;
 use std::ops::Range;
 
-/// Shorter times are not kept, in ns.
+/// Minimum time that is recorded, in ns.
 pub(crate) const MIN_SILENCE_NS: u64 = SECOND_NS;
-/// A bound for endless runs.
+/// Bounds the memory of runs without a time limit.
 const MAX_SPANS: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Silence {
-    /// Times of at least [`MIN_SILENCE_NS`] that have ended, in ns of CLOCK_MONOTONIC.
+    /// Finished times of at least [`MIN_SILENCE_NS`] (CLOCK_MONOTONIC, in ns).
     spans: Vec<Range<u64>>,
-    /// The current one, up to the last sample.
+    /// The current time without completions, up to the last sample.
     current: Option<Range<u64>>,
-    /// When the I/Os in flight were first seen.
+    /// When the I/Os in flight were first observed.
     submitted_ns: Option<u64>,
     ended_ios: u64,
 }
 
 impl Silence {
-    /// Adds a sample. `is_excused`: the sample is no evidence against the storage.
+    /// Adds a sample. `is_excused`: a lack of completions in this sample was not caused by the
+    /// storage.
     pub(crate) fn push(&mut self, now_ns: u64, stats: &WorkerStats, is_excused: bool) {
         let ended_ios = stats.ended();
         let has_progressed = ended_ios != self.ended_ios;
@@ -46,7 +47,8 @@ impl Silence {
         }
     }
 
-    /// When the I/Os in flight were first seen, in ns of CLOCK_MONOTONIC; excused samples included.
+    /// When the I/Os in flight were first observed, including in excused samples (CLOCK_MONOTONIC,
+    /// in ns).
     pub(crate) fn submitted_ns(&self) -> Option<u64> {
         self.submitted_ns
     }
@@ -76,9 +78,8 @@ fn length(span: &Range<u64>) -> u64 {
     span.end - span.start
 }
 
-/// Whether a worker waits for data that the kernel is writing: an fsync or a throttled buffered
-/// write takes long although the devices of the job work. `is_writing`: of a device, by its kernel
-/// name.
+/// Whether a worker is waiting for kernel writeback: an fsync or a throttled buffered write takes
+/// long even though the job's devices work. `is_writing` takes the kernel name of a device.
 pub(crate) fn waits_for_writeback(
     stats: &WorkerStats,
     job: &ResolvedJob,
@@ -102,7 +103,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Spans in ms of a worker with these I/Os ended and in flight at samples every 500 ms.
+    /// Spans in ms, for samples every 500 ms. Each sample has the completed I/Os, the I/Os in
+    /// flight, and `is_excused`.
     fn spans(samples: &[(u64, u64, bool)]) -> Vec<(u64, u64)> {
         let mut silence = Silence::default();
         for (index, (ended, in_flight, is_excused)) in samples.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Sums of the workers' statistics, and their differences per window. Reads the counters in place,
+//! Sums of the workers' statistics, and their differences per window. Reads the live counters
 //! without locks.
 
 use crate::load::stats::{IoStats, WorkerStats};
@@ -44,8 +44,8 @@ impl DirectionTotals {
         }
     }
 
-    /// I/Os are counted in the buckets, so that the two agree in every sample. An I/O that a worker
-    /// is counting right now appears in the next sample.
+    /// Derives the number of I/Os from the buckets, so that the two agree in every sample. An I/O
+    /// that a worker is currently counting appears in the next sample.
     fn since(&self, before: &Self) -> IoCounts {
         let mut window = Self::default();
         for (bucket, count) in window.buckets.iter_mut().enumerate() {

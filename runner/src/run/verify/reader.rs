@@ -1,4 +1,4 @@
-//! Reads the blocks of a job in the order of their offsets.
+//! Reads the blocks of a job by offset.
 
 use crate::{
     load::verify::{
@@ -27,10 +27,11 @@ use std::{
 
 /// Bytes per read.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// Bytes per step: long enough that its thread costs nothing, short enough for progress.
+/// Bytes per step: large enough for a negligible thread overhead, small enough for progress
+/// updates.
 const STEP_BYTES: u64 = 64 << 20;
 
-/// The targets of a worker and their last writes.
+/// A worker's targets and the last write to each block.
 pub(crate) struct WorkerBlocks {
     pub number: u32,
     pub targets: Vec<OpenTarget>,
@@ -53,30 +54,30 @@ pub(crate) struct JobVerifier {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
     worker: usize,
-    /// Index among the targets of the worker.
+    /// Index among the worker's targets.
     target: usize,
-    /// Index in the region of the target.
+    /// Block index in the target's region.
     block: usize,
 }
 
-/// The target that is being read.
+/// The target being read.
 struct OpenFile {
     fd: OwnedFd,
     buffer: BufferPool,
-    /// Of offsets and lengths.
+    /// Alignment of offsets and lengths, in bytes.
     alignment: u64,
 }
 
-/// Consecutive blocks of a target.
+/// A chunk of consecutive blocks of a target.
 struct Chunk {
     first: usize,
     count: usize,
-    /// In the target, in bytes.
+    /// Offset in the target, in bytes.
     offset: u64,
 }
 
 impl JobVerifier {
-    /// `job`: index in the run. `resolved` must have `verify`.
+    /// `job`: index in the run. `resolved` must have `verify` set.
     pub(crate) fn new(job: usize, resolved: &ResolvedJob) -> Self {
         Self {
             job,
@@ -121,7 +122,7 @@ impl JobVerifier {
         is_over || self.cursor.worker == self.workers.len() || self.report.not_run.is_some()
     }
 
-    /// Bytes of the regions that were looked at.
+    /// Bytes of the regions processed so far.
     pub(crate) fn done_bytes(&self) -> u64 {
         self.done_bytes
     }
@@ -188,7 +189,7 @@ impl JobVerifier {
         evict(opened)?;
         let mut flags = OFlags::RDONLY | OFlags::CLOEXEC;
         flags.set(OFlags::DIRECT, self.direct);
-        // The same inode, whatever has happened to its path.
+        // Opens the same inode, whatever has happened to its path.
         let path = format!("/proc/self/fd/{}", opened.fd.as_raw_fd());
         let fd = open(path, flags, Mode::empty())?;
         let target = &opened.target;
@@ -236,7 +237,7 @@ impl JobVerifier {
         })
     }
 
-    /// Counts blocks whose contents are unknown.
+    /// Whether the block's contents are known; counts unknown blocks as skipped.
     fn is_written(&mut self, block: usize) -> bool {
         match self.state(block) {
             BlockState::Written(_) => true,
@@ -267,7 +268,7 @@ impl JobVerifier {
         self.done_bytes += bytes;
     }
 
-    /// Finds the blocks that cannot be read.
+    /// Reads the blocks one by one, to find those that cannot be read.
     fn check_blocks_alone(&mut self, chunk: &Chunk, file: &mut OpenFile) {
         let interval = self.options.interval;
         for index in 0..chunk.count {

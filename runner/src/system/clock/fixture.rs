@@ -11,7 +11,7 @@ pub(crate) struct Virtual {
 }
 
 impl Virtual {
-    /// Starts at 0.
+    /// Creates a clock that starts at 0.
     pub(crate) fn stepping(step_ns: u64) -> Self {
         Self {
             now_ns: Cell::new(0),

@@ -1,20 +1,20 @@
-//! CLOCK_MONOTONIC read from the time stamp counter where the kernel trusts it: 10 ns per reading
-//! instead of 25 for clock_gettime(2), which matters for I/O from the page cache.
+//! Reads CLOCK_MONOTONIC from the time stamp counter if the kernel trusts it: 10 ns per reading
+//! instead of 25 ns for clock_gettime(2), which matters for I/O from the page cache.
 //!
 //! The counter is synchronized with CLOCK_MONOTONIC at most every 256 ms, so that it follows rate
-//! adjustments by NTP. Where it cannot be used, every reading calls clock_gettime.
+//! adjustments by NTP. If the counter cannot be used, every reading calls clock_gettime.
 
 use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
 use std::{cell::Cell, fs::read_to_string};
 
-/// Shortest interval for measuring the rate: an error of 30 ns is 30 ppm of it.
+/// Shortest interval for measuring the rate: an error of 30 ns is 30 ppm of this interval.
 const MIN_SPAN_NS: u64 = MILLISECOND_NS;
 /// Longest interval between two anchors. Ticks × rate must stay below 2^64, which is 4 s × 2^32.
 const MAX_SPAN_NS: u64 = 256 * MILLISECOND_NS;
-/// Readings of both clocks per anchor. The narrowest is used, because the thread may be preempted
-/// between the two.
+/// Number of paired readings of both clocks per anchor. The narrowest pair is used, because the
+/// thread may be preempted between the two readings.
 const TRIES: u32 = 5;
-/// Fraction bits of a rate.
+/// Fractional bits of a rate.
 const FRACTION: u32 = 32;
 
 /// Returns true if the kernel's clock uses the counter.
@@ -44,7 +44,8 @@ struct Anchor {
 }
 
 impl Tsc {
-    /// `trusted`: the kernel's clock uses the counter. Otherwise every reading calls clock_gettime.
+    /// `trusted`: whether the kernel's clock uses the counter. If not, every reading calls
+    /// clock_gettime.
     pub(crate) fn new(trusted: bool) -> Self {
         let (ticks, ns) = read_both();
         Self {
@@ -58,7 +59,7 @@ impl Tsc {
         }
     }
 
-    /// Replaces a stale anchor. The clock never goes back: when it is ahead, it runs slower until
+    /// Replaces a stale anchor. The clock never goes backward: if it is ahead, it runs slower until
     /// the next anchor.
     #[cold]
     fn synchronize(&self) -> u64 {
@@ -110,7 +111,7 @@ fn quotient(a: u64, b: u64) -> u64 {
     ((u128::from(a) << FRACTION) / u128::from(b)) as u64
 }
 
-/// The counter and CLOCK_MONOTONIC at the same point in time, to about 10 ns.
+/// Reads the counter and CLOCK_MONOTONIC at the same point in time, to within about 10 ns.
 fn read_both() -> (u64, u64) {
     let read = || {
         let before = ticks();
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn follows_clock_monotonic_and_never_goes_back() {
+    fn follows_clock_monotonic_and_never_goes_backward() {
         check(&Tsc::new(is_trusted()));
     }
 

@@ -1,8 +1,9 @@
-//! What a target holds that a write would destroy: signatures, and a sample of its bytes.
+//! Examines the contents of a target that a write would destroy: signatures, and a sample of its
+//! bytes.
 //!
-//! Signatures alone miss raw databases and encrypted data without a header, so any byte that is not
-//! zero counts as data. Small targets are read completely. Of larger ones, the first and last
-//! 4 MiB, evenly distributed samples, and samples of the job's own regions are read.
+//! Signatures alone miss raw databases and encrypted data without a header, so every nonzero byte
+//! counts as data. Small targets are read completely. For larger targets, the first and last 4 MiB,
+//! evenly distributed samples, and samples of the job's regions are read.
 
 use crate::system::host::signature::signatures;
 use leadline_protocol::format::hex;
@@ -22,14 +23,15 @@ use std::{
 
 /// Targets up to this size are read completely.
 const FULL_BYTES: u64 = 64 << 20;
-/// Read at the beginning and at the end: all places of signatures that libblkid knows.
+/// Size of the ranges at the beginning and the end that are read completely. They include the
+/// offsets of all signatures that libblkid recognizes.
 const EDGE_BYTES: u64 = 4 << 20;
 const SAMPLE_BYTES: u64 = 4096;
 const SAMPLES: u64 = 256;
 const SAMPLES_PER_REGION: u64 = 64;
-/// Further regions are not sampled by themselves.
+/// Maximum number of regions that are sampled separately.
 const MAX_REGIONS: usize = 64;
-/// Bytes per read, and alignment of offset and memory for direct I/O.
+/// Bytes per read, and the alignment of offsets and memory for direct I/O.
 const CHUNK_BYTES: usize = 1 << 20;
 const ALIGN: u64 = 4096;
 
@@ -37,17 +39,17 @@ const ALIGN: u64 = 4096;
 pub(crate) struct Contents {
     /// Such as `ext4 "photos", 812 GiB used`, or `sdb1: ext4 "photos", 812 GiB used`.
     signatures: Vec<String>,
-    /// A byte that is not zero was read.
+    /// Whether a nonzero byte was read.
     has_data: bool,
-    /// Of all bytes that were read and are not zero, with their offsets.
+    /// Digest of all nonzero bytes that were read, and their offsets.
     digest: [u8; 32],
 }
 
 impl Contents {
-    /// Reads an open target of `length` bytes. `regions`: byte ranges that are sampled in addition.
+    /// Reads an open target of `length` bytes. `regions`: byte ranges to sample in addition.
     ///
     /// # Errors
-    /// Errors of reading it.
+    /// Returns an error if the target cannot be read.
     pub(crate) fn read(target: impl AsFd, length: u64, regions: &[Range<u64>]) -> io::Result<Self> {
         let mut sample = Sample::open(&target, length)?;
         for range in ranges(length, regions) {
@@ -67,7 +69,7 @@ impl Contents {
         })
     }
 
-    /// Adds the signatures of a partition of this device.
+    /// Adds the signatures on a partition of this device.
     pub(crate) fn add_partition(&mut self, name: &str, contents: &Self) {
         let signatures = contents.signatures.iter();
         self.signatures
@@ -78,7 +80,7 @@ impl Contents {
         self.signatures.is_empty() && !self.has_data
     }
 
-    /// For people. Never empty.
+    /// Descriptions of the contents, to show to the user. Never empty.
     pub(crate) fn sentences(&self) -> Vec<String> {
         match (self.signatures.is_empty(), self.has_data) {
             (false, _) => self.signatures.clone(),
@@ -87,7 +89,7 @@ impl Contents {
         }
     }
 
-    /// Of everything that was found.
+    /// Digest of the signatures and the data.
     pub(crate) fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for signature in &self.signatures {
@@ -99,7 +101,7 @@ impl Contents {
     }
 }
 
-/// The ranges to read: aligned, in order, without overlaps.
+/// The ranges to read: aligned, sorted, and without overlaps.
 fn ranges(length: u64, regions: &[Range<u64>]) -> Vec<Range<u64>> {
     if length <= FULL_BYTES {
         return Vec::from([Range {
@@ -138,8 +140,8 @@ fn samples(range: &Range<u64>, count: u64) -> impl Iterator<Item = Range<u64>> {
 
 struct Sample {
     file: OwnedFd,
-    /// A sparse copy in memory of what was read, to look for signatures without reading the target
-    /// again through the page cache; `None` if the kernel does not permit it.
+    /// A sparse in-memory copy of the data that was read, to search for signatures without reading
+    /// the target again through the page cache; `None` if the kernel does not permit it.
     copy: Option<File>,
     buffer: Vec<u8>,
     /// Index of the first aligned byte in the buffer.
@@ -149,7 +151,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Reads with O_DIRECT where possible, so that the page cache stays as it is.
+    /// Opens with O_DIRECT if possible, so that the page cache is not changed.
     fn open(target: &impl AsFd, length: u64) -> io::Result<Self> {
         let path = format!("/proc/self/fd/{}", target.as_fd().as_raw_fd());
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
@@ -157,7 +159,7 @@ impl Sample {
             Err(Errno::INVAL) => open(&path, flags, Mode::empty()),
             result => result,
         }?;
-        // Without O_DIRECT: no readahead.
+        // Disable readahead, in case the file is not open with O_DIRECT.
         let _ = fadvise(&file, 0, None, Advice::Random);
         let buffer = vec![0; CHUNK_BYTES + ALIGN as usize];
         Ok(Self {
@@ -177,8 +179,8 @@ impl Sample {
             if at >= range.end {
                 break;
             }
-            // Direct I/O reads whole blocks. The rest of the last one is beyond the end of the file,
-            // or is read twice.
+            // Direct I/O reads whole blocks. The rest of the last block is beyond the end of the
+            // file, or is read twice.
             let bytes = (range.end - at).next_multiple_of(ALIGN);
             let bytes = bytes.min(CHUNK_BYTES as u64) as usize;
             let buffer = &mut self.buffer[self.first..self.first + bytes];
@@ -195,7 +197,7 @@ impl Sample {
                     self.has_data = true;
                     self.hash.update(at.to_le_bytes());
                     self.hash.update(block);
-                    // Without it, only the name of what was found is missing.
+                    // Best effort: if this fails, only the content type is not reported.
                     let _ = self.copy.as_ref().map(|copy| pwrite(copy, block, at));
                 }
             }
@@ -204,7 +206,7 @@ impl Sample {
         Ok(())
     }
 
-    /// Skips the holes of a file. Devices have none.
+    /// Skips holes in a file. Devices have none.
     fn next_data(&self, at: u64) -> u64 {
         match seek(&self.file, SeekFrom::Data(at)) {
             Ok(data) => data - data % ALIGN,
@@ -239,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn single_bytes_are_found() {
+    fn single_bytes_are_detected() {
         for (length, at) in [
             (1, 0),
             (MIB + 5, MIB + 4),
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn data_in_the_region_of_the_job_is_found() {
+    fn data_in_the_job_region_is_detected() {
         let file = file(900 * MIB);
         let at = 500 * MIB + 12 * 4096;
         file.write_all_at(&[1; 4096], at).unwrap();
@@ -268,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn digest_changes_with_the_data_and_its_place() {
+    fn digest_depends_on_data_and_offset() {
         let digest = |at: u64, data: &[u8]| {
             let file = file(2 * MIB);
             file.write_all_at(data, at).unwrap();

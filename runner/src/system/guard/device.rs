@@ -1,4 +1,4 @@
-//! Block devices. A device in use is never written.
+//! Checks block devices. Leadline never writes to a device in use.
 
 use crate::system::{
     guard::{
@@ -26,8 +26,8 @@ use std::{
     time::Duration,
 };
 
-/// Attempts at an exclusive open: a plan or device list in another process holds the device for
-/// less than 1 ms.
+/// Attempts to open a device exclusively: a plan or device list in another process holds the device
+/// for less than 1 ms.
 const CLAIM_TRIES: u32 = 5;
 const CLAIM_PAUSE: Duration = Duration::from_millis(10);
 
@@ -58,7 +58,7 @@ impl Guard {
         }
         self.check_write(block)?;
         let claim = claim(path, block)?;
-        // The inventory is older than the claim. From now on the backing file cannot change.
+        // The inventory is older than the claim. From here on, the backing file cannot change.
         if let Some(backing) = &block.backing
             && !backing.is_attached_to(&claim)
         {
@@ -87,7 +87,7 @@ impl Guard {
         lower.map(claim_by_name).collect()
     }
 
-    /// Checks the inventory only. Reports current use before device properties such as read-only.
+    /// Checks only the inventory. Reports current use before device properties such as read-only.
     pub(crate) fn check_write(&self, block: &BlockDevice) -> Result<(), Problem> {
         if let Some(used_by) = self.host.uses(block).first() {
             return Err(in_use(block, used_by));
@@ -111,7 +111,7 @@ impl Guard {
         self.check_listed(block)
     }
 
-    /// Checks that no loop device whose bytes change is on an active swap file.
+    /// Checks that no loop device that the write would change is backed by an active swap file.
     fn check_backing_files(&self, block: &BlockDevice) -> Result<(), Problem> {
         let changed = self.host.changed_devices(block).into_iter();
         for backing in changed.filter_map(|device| device.backing.as_ref()) {
@@ -123,7 +123,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Returns true for a loop device that the run attached to one of its files.
+    /// Returns true if the run attached this loop device to one of its files.
     pub(crate) fn is_run_loop(&self, block: &BlockDevice) -> bool {
         self.run_loops.contains(&block.dev)
     }
@@ -140,8 +140,8 @@ impl Guard {
         (is_shown && is_allowed).then_some((found.path, stat))
     }
 
-    /// Checks that the operator listed the device for raw writes, by an identity that no other
-    /// device has.
+    /// Checks that the operator listed the device for raw writes, by an identity that is unique on
+    /// this host.
     fn check_listed(&self, block: &BlockDevice) -> Result<(), Problem> {
         let path = block.path();
         let Some(found) = identity(&self.host, block) else {
@@ -150,7 +150,7 @@ impl Guard {
                 "Choose another device, or a file.".into(),
             ));
         };
-        // The identity of a partition is that of its disk, with its number.
+        // A partition's identity is its disk's identity plus the partition number.
         let disk = block.disk.as_ref();
         let disk = disk.and_then(|disk| self.host.blocks.get(disk));
         let disk = disk.unwrap_or(block);
@@ -185,7 +185,7 @@ impl Guard {
             ),
             None => (
                 format!("Raw writes to {path} are not permitted."),
-                format!("Write to a file, or start with {permit} if its data may be lost."),
+                format!("Write to a file, or start with {permit} if its data can be lost."),
             ),
         };
         Err(raw_write_refused(detail, remedy))
@@ -197,7 +197,7 @@ fn raw_write_refused(detail: String, remedy: String) -> Problem {
 }
 
 fn in_use(block: &BlockDevice, used_by: &Use) -> Problem {
-    let never = "choose another target. Devices in use are never written.";
+    let never = "choose another target. Leadline never writes to devices in use.";
     let (code, remedy) = match used_by {
         Use::BacksLoop(name) => (
             "backs_loop",
@@ -216,7 +216,7 @@ fn in_use(block: &BlockDevice, used_by: &Use) -> Problem {
     Problem::guard(code, FIELD, detail, remedy)
 }
 
-/// Opens a device with O_EXCL, so that no other program can start to use it.
+/// Opens a device with O_EXCL, so that no other program can start using it.
 fn claim(path: &Path, block: &BlockDevice) -> Result<OwnedFd, Problem> {
     let mut tries = 1;
     loop {
@@ -249,12 +249,12 @@ fn held(block: &BlockDevice) -> Problem {
         format!(
             "{path} is held exclusively (EBUSY) by another run or by a mount in a hidden namespace."
         ),
-        "Wait for the other run, or choose another target. Devices in use are never written.",
+        "Wait for the other run, or choose another target. Leadline never writes to devices in use.",
     )
 }
 
-/// O_RDONLY is enough for a claim, and closing it triggers no udev event for writers. O_NONBLOCK,
-/// so that a drive without a medium does not block.
+/// O_RDONLY is sufficient for a claim, and closing it does not trigger a udev event, unlike closing
+/// a writable descriptor. With O_NONBLOCK, a drive without a medium does not block.
 fn open_device(path: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra;
     open(path, flags, Mode::empty())

@@ -1,5 +1,5 @@
-//! Files must be under a target root and must not be server files, loop backing files, swap files
-//! or files with other hard links.
+//! Checks files: they must be under a target root, and must not be server files, loop backing
+//! files, swap files or files with other hard links.
 
 use crate::{
     plan::host_view::PathKind,
@@ -25,7 +25,7 @@ impl Guard {
             return Err(Problem::guard(
                 "results",
                 FIELD,
-                format!("{} is in the data directory of the server.", path.display()),
+                format!("{} is in the server's data directory.", path.display()),
                 "Choose a file in another directory.",
             ));
         }
@@ -37,7 +37,7 @@ impl Guard {
             Some(_) => check_access(path, Access::READ_OK),
             // The plan reports missing directories.
             None if found.kind == PathKind::MissingDirectory => Ok(()),
-            // The file has to be created, even for reading.
+            // The file must be created, even for reading.
             None => check_access(found.directory(), Access::WRITE_OK | Access::EXEC_OK),
         }
     }
@@ -107,7 +107,7 @@ pub(crate) fn check_hard_links(path: &Path, stat: Stat) -> Result<(), Problem> {
         "hard_linked",
         FIELD,
         format!(
-            "{} has {} hard links, so writing it may change a file outside the target roots.",
+            "{} has {} hard links, so writing to it may change a file outside the target roots.",
             path.display(),
             stat.links
         ),
@@ -129,10 +129,10 @@ fn check_access(path: &Path, wanted: Access) -> Result<(), Problem> {
 
 pub(crate) fn permission_denied(path: &Path) -> impl Fn(Errno) -> Problem {
     move |error| {
-        // For root, EPERM comes from a container or an immutable or append-only file.
+        // For root, EPERM is caused by a container, or by an immutable or append-only file.
         let remedy = match error {
             Errno::PERM => {
-                "Give the container or service access (docker run --device, DeviceAllow=), or remove the attribute of the file (chattr -i -a)."
+                "Give the container or service access (docker run --device, DeviceAllow=), or remove the file's attribute (chattr -i -a)."
             }
             _ => "Run as a user with access (root for devices), or change the permissions.",
         };

@@ -1,6 +1,6 @@
-//! Whether other processes use a file that a run would overwrite. The kernel grants a write lease
-//! only on a file that nobody else has open, locked or mapped (check_conflicting_open in
-//! fs/locks.c). Where leases are not supported or not permitted, only locks are seen.
+//! Detects whether other processes use a file that a run would overwrite. The kernel grants a write
+//! lease only on a file that no other process has open, locked or mapped (check_conflicting_open in
+//! fs/locks.c). If leases are not supported or not permitted, only locks are detected.
 
 use crate::system::guard::{FIELD, file::permission_denied};
 use leadline_protocol::problem::Problem;
@@ -17,12 +17,13 @@ use std::{
     time::Duration,
 };
 
-/// For a second: other programs look at files for a moment, and the kernel closes the files of a
-/// ring some time after its process has ended.
+/// Retries for one second, because other programs briefly open files, and the kernel closes a
+/// ring's files some time after its process has ended.
 const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Opens an existing regular file for writing, without changing it, to see whether that is possible.
+/// Opens an existing regular file for writing, without changing it, to check whether this is
+/// possible.
 ///
 /// # Errors
 /// `permission_denied` (also for immutable and append-only files), or `file_in_use` for a running
@@ -31,12 +32,12 @@ pub(crate) fn open_to_write(path: &Path) -> Result<OwnedFd, Problem> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     open(path, flags, Mode::empty()).map_err(|error| match error {
         Errno::TXTBSY => file_in_use(path, "is a running program"),
-        Errno::AGAIN => file_in_use(path, "has a lease of another process"),
+        Errno::AGAIN => file_in_use(path, "is leased by another process"),
         error => permission_denied(path)(error),
     })
 }
 
-/// `file`: the only descriptor of this process for the file at `path`.
+/// `file`: this process's only descriptor for the file at `path`.
 ///
 /// # Errors
 /// `file_in_use`.
@@ -53,9 +54,9 @@ pub(crate) fn check_unused(file: &OwnedFd, path: &Path) -> Result<(), Problem> {
 }
 
 /// # Errors
-/// How another process uses the file.
+/// Returns how another process uses the file.
 fn use_of(file: &OwnedFd) -> Result<(), &'static str> {
-    // Other errors: not supported, or not permitted.
+    // Other errors: leases are not supported, or not permitted.
     if lease(file) == Err(Errno::AGAIN) {
         return Err("is open in another process");
     }
@@ -67,14 +68,14 @@ fn use_of(file: &OwnedFd) -> Result<(), &'static str> {
     }
 }
 
-/// Takes a write lease and returns it.
+/// Takes a write lease and releases it.
 fn lease(file: impl AsFd) -> Result<(), Errno> {
-    // The kernel sends SIGIO if somebody opens the file now, which would end this process.
+    // The kernel sends SIGIO if another process opens the file now, which would kill this process.
     static CATCH: Once = Once::new();
     CATCH.call_once(|| drop(flag::register(libc::SIGIO, Arc::default())));
     let fd = file.as_fd().as_raw_fd();
     for kind in [libc::F_WRLCK, libc::F_UNLCK] {
-        // SAFETY: F_SETLEASE takes an integer and accesses no memory of this process.
+        // SAFETY: F_SETLEASE takes an integer and does not access this process's memory.
         if unsafe { libc::fcntl(fd, libc::F_SETLEASE, kind) } == -1 {
             return Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO));
         }
@@ -110,7 +111,7 @@ mod tests {
         let problem = check().unwrap_err();
         assert!(problem.code == "file_in_use", "{problem}");
         drop(reader);
-        // Processes that other tests forked while it was open still have it open.
+        // Processes that other tests forked while the file was open still have it open.
         assert!((0..30).any(|_| check().is_ok()), "again");
         assert_eq!(fs::read(&path).unwrap(), b"data");
     }

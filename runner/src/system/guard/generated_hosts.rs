@@ -1,6 +1,6 @@
-//! The guard's decisions on generated hosts, compared with an oracle that does not use the guard.
+//! Compares the guard's decisions on generated hosts with an oracle that does not use the guard.
 //!
-//! 300 hosts in the normal tests; 10,000:
+//! Regular test runs check 300 hosts. To check 10,000 hosts:
 //!
 //!     cargo test -p leadline-runner --lib generated_hosts -- --ignored
 //!
@@ -75,7 +75,7 @@ struct Decisions {
     refused: usize,
 }
 
-/// Wrong decisions on the devices and files of a host.
+/// Wrong decisions about a host's devices and files.
 fn check(host: &Host, scratch: &Scratch, decisions: &mut Decisions) -> Vec<String> {
     let fixture = scratch.fixture(host);
     let inventory = fixture.inventory();
@@ -104,7 +104,7 @@ fn check(host: &Host, scratch: &Scratch, decisions: &mut Decisions) -> Vec<Strin
         let block = &guard.host.blocks[&node.name];
         let found = guard.check_write(block).err();
         compare(&node.name, &want, found.map(|problem| problem.code), false);
-        // A node of a device that does not exist cannot be opened; all other checks come first.
+        // The node of a nonexistent device cannot be opened, but all other checks come first.
         let path = scratch.node(device);
         let opened = guard.admit(&ResolvedPath::find(&path), Purpose::Write);
         let opened = opened.err().map(|problem| problem.code);
@@ -135,7 +135,7 @@ impl Decisions {
     }
 }
 
-/// Codes of the checks that a target fails; it is admitted if there are none.
+/// Codes of the checks that a target fails; it is admitted if there are no codes.
 struct Expected {
     codes: BTreeSet<&'static str>,
 }

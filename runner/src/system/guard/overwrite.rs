@@ -1,5 +1,5 @@
-//! Which data a run would destroy. The state of the target, to which a confirmation is bound, is a
-//! digest of its identity, size and contents.
+//! Determines which data a run would destroy. The target state, to which a confirmation is bound,
+//! is a digest of its identity, size and contents.
 
 use crate::{
     plan::host_view::{Overwritten, PathKind},
@@ -35,13 +35,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Of the file of a loop device.
+/// Maximum number of data ranges in a loop device's backing file.
 const MAX_DATA_RANGES: usize = 32;
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 impl Guard {
-    /// `None` for new files, files that Leadline created and nobody changed, and loop devices of the
-    /// run. `regions`: what the jobs write, in bytes.
+    /// `None` for new files, for files that Leadline created and that have not changed since, and
+    /// for the run's loop devices. `regions`: byte ranges that the jobs write to.
     ///
     /// # Errors
     /// `permission_denied` if the target cannot be opened; `file_in_use` if another process uses a
@@ -63,7 +63,7 @@ impl Guard {
         self.overwritten_unless(found, regions, |_, _| Ok(()))
     }
 
-    /// `check`: of the open file.
+    /// `check` runs on the open file.
     fn overwritten_unless(
         &self,
         found: &ResolvedPath,
@@ -71,7 +71,7 @@ impl Guard {
         check: impl FnOnce(&OwnedFd, &Path) -> Result<(), Problem>,
     ) -> Result<Option<Overwritten>, Problem> {
         match (found.kind, found.stat) {
-            // The plan has reported why.
+            // The plan has already reported the reason.
             _ if self.refuses_to_write(found) => Ok(None),
             (PathKind::Device, Some(stat)) => match self.host.by_dev(stat.rdev) {
                 Some(block) if !self.is_run_loop(block) => {
@@ -133,8 +133,8 @@ impl Guard {
     }
 }
 
-/// Parts of a loop device for which its file has blocks. Samples of a large device would miss a few
-/// blocks between them. Empty for other devices.
+/// Parts of a loop device for which the backing file has allocated blocks. Samples of a large
+/// device could miss small amounts of data between them. Empty for other devices.
 fn data_ranges(block: &BlockDevice) -> Vec<Range<u64>> {
     let file = block.backing.as_ref().and_then(|backing| {
         let file = File::open(&backing.path).ok()?;
@@ -193,7 +193,7 @@ fn overwritten_file(
     }))
 }
 
-/// Another file has taken the name.
+/// The problem if another file has replaced the checked file.
 fn replaced(path: &Path) -> Problem {
     Problem::guard(
         "identity_changed",
@@ -208,7 +208,7 @@ fn open_to_read(path: &Path) -> Result<OwnedFd, Problem> {
     open(path, flags, Mode::empty()).map_err(permission_denied(path))
 }
 
-/// Data that cannot be read cannot be confirmed either.
+/// The problem for data that cannot be read and therefore cannot be confirmed.
 fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     permission_denied(path)(Errno::from_io_error(error).unwrap_or(Errno::IO))
 }

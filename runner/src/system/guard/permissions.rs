@@ -1,5 +1,5 @@
-//! What the operator permits: directories for target files, and devices for raw writes. The jobs of
-//! users cannot extend it.
+//! What the operator permits: directories for target files, and devices for raw writes. Users' jobs
+//! cannot extend these permissions.
 
 use leadline_protocol::problem::Problem;
 use rustix::{
@@ -12,29 +12,29 @@ use std::{
     sync::Arc,
 };
 
-/// Opens a directory to look up paths beneath it.
+/// Flags to open a directory for looking up paths below it.
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 #[derive(Clone, Debug, Default)]
 pub struct Permissions {
     roots: Arc<[Root]>,
-    /// Identities as in the device list.
+    /// Device identities, as in the device list.
     raw_writes: Arc<[String]>,
 }
 
-/// A target root. It is opened once: a directory or link that later takes its place is not the same
-/// root.
+/// A target root. It is opened once, so that a directory or link that later replaces it is not
+/// used.
 #[derive(Debug)]
 struct Root {
-    /// Canonical.
+    /// Canonical path.
     path: PathBuf,
     directory: Result<OwnedFd, Errno>,
 }
 
 impl Permissions {
-    /// `roots`: directories below which files may be targets. When empty (command line without
-    /// --target-root), files may be anywhere. `raw_writes`: identities of the devices that may be
-    /// written. Loop devices on files below a root need no entry.
+    /// `roots`: directories below which files may be targets. If empty (no `--target-root` on the
+    /// command line), files may be anywhere. `raw_writes`: identities of the devices that may be
+    /// written to. Loop devices backed by files below a root need no entry.
     pub fn new(roots: &[PathBuf], raw_writes: &[String]) -> Self {
         Self {
             roots: roots.iter().map(|root| Root::open(root)).collect(),
@@ -42,8 +42,9 @@ impl Permissions {
         }
     }
 
-    /// Requires that the roots are still the directories that the caller knows. `ids`: their device
-    /// and inode numbers as `DEV:INODE`, in the order of the roots; empty to skip the check.
+    /// Requires that the roots are still the directories that the caller expects. `ids`: their
+    /// device and inode numbers as `DEV:INODE`, in the same order as the roots; empty to skip the
+    /// check.
     pub fn with_root_ids(self, ids: &[String]) -> Self {
         let mut roots = Vec::new();
         for (index, root) in self.roots.iter().enumerate() {
@@ -60,12 +61,12 @@ impl Permissions {
         }
     }
 
-    /// Without raw writes to listed devices.
+    /// Permissions without raw writes to listed devices.
     pub fn below(roots: &[PathBuf]) -> Self {
         Self::new(roots, &[])
     }
 
-    /// Target roots that cannot be opened.
+    /// Problems of target roots that cannot be opened.
     pub fn problems(&self) -> Vec<Problem> {
         self.roots.iter().filter_map(Root::problem).collect()
     }
@@ -79,7 +80,7 @@ impl Permissions {
         self.roots.iter().map(|root| root.path.as_path())
     }
 
-    /// The target root of a canonical path. Compares whole components: `/data2` is not below
+    /// The target root of a canonical path. Compares whole path components: `/data2` is not below
     /// `/data`.
     pub(crate) fn root_of(&self, path: &Path) -> Option<(&Path, BorrowedFd<'_>)> {
         self.roots.iter().find_map(|root| {
@@ -96,7 +97,8 @@ impl Permissions {
 
 impl Root {
     fn open(path: &Path) -> Self {
-        // The canonical path is opened without links, so both are the same directory.
+        // The canonical path is opened without following links, so both refer to the same
+        // directory.
         let canonical = path.canonicalize();
         let path = canonical.as_deref().unwrap_or(path).to_owned();
         let directory = open(&path, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
@@ -120,7 +122,7 @@ impl Root {
                 "target_root_replaced",
                 "target_root",
                 format!(
-                    "The target root {} is now another directory.",
+                    "The target root {} is now a different directory.",
                     self.path.display()
                 ),
                 "Mount the original filesystem again, or restart the server.",

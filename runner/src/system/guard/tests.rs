@@ -1,4 +1,4 @@
-//! Guard decisions on the devices of a fixture host and on real files.
+//! Guard decisions about devices of a fixture host and about real files.
 
 use crate::system::{
     guard::*,
@@ -39,7 +39,7 @@ fn rejects_writing_to_devices_in_use() {
 }
 
 #[test]
-fn raw_writes_need_a_listed_identity_that_is_unique() {
+fn raw_writes_require_a_listed_unique_identity() {
     let disks = Fixture::new(
         r"
         sys/devices/sdx/dev = 4008:200
@@ -68,7 +68,7 @@ fn raw_writes_need_a_listed_identity_that_is_unique() {
 }
 
 #[test]
-fn admits_files_below_the_roots_only() {
+fn admits_only_files_below_the_roots() {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     for name in ["data", "data2"] {

@@ -1,5 +1,5 @@
-//! Block devices and their relations (disk → partition → dm, md, loop), from sysfs alone: no udev
-//! or lsblk needed. Sources: Documentation/ABI/stable/sysfs-block, drivers/block/loop.c.
+//! Block devices and how they are stacked (disk → partition → dm, md, loop). Uses only sysfs, not
+//! udev or lsblk. Sources: Documentation/ABI/stable/sysfs-block, drivers/block/loop.c.
 
 use crate::system::host::{
     ioctl::{LoopStatus, loop_status},
@@ -20,7 +20,7 @@ use std::{
 /// Unit of sizes in sysfs, regardless of the device's sector size.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 /// Bio-based drivers honor `queue/iostats` since these kernel versions (commits 526d10061bc2 and
-/// 10764815ff47). In older kernels it is always 0 for them.
+/// 10764815ff47). In older kernels, it is always 0 for these drivers.
 const IOSTATS_SINCE: &[(DeviceKind, (u32, u32))] =
     &[(DeviceKind::Dm, (6, 5)), (DeviceKind::Md, (5, 14))];
 
@@ -31,16 +31,16 @@ pub(crate) struct BlockDevice {
     /// Device-mapper name, such as `vg-home`.
     pub dm_name: Option<String>,
     pub dev: Dev,
-    /// Directory in sysfs.
+    /// Device directory in sysfs.
     pub dir: PathBuf,
     pub kind: DeviceKind,
     pub size_bytes: u64,
     pub read_only: bool,
-    /// Whether the kernel counts its I/Os.
+    /// Whether the kernel counts the device's I/Os.
     pub has_iostats: bool,
     /// Kernel name of the disk, for a partition.
     pub disk: Option<String>,
-    /// Devices that a dm or md device is built on.
+    /// Devices below a dm or md device.
     pub slaves: Vec<String>,
     /// dm and md devices built on this device.
     pub holders: Vec<String>,
@@ -48,30 +48,30 @@ pub(crate) struct BlockDevice {
     pub backing: Option<Backing>,
 }
 
-/// The file or device that a loop device is attached to.
+/// The file or device to which a loop device is attached.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Backing {
-    /// As in sysfs.
+    /// Path as shown in sysfs.
     pub path: String,
     /// `st_dev` of the file.
     pub filesystem: Option<Dev>,
     pub inode: Option<u64>,
-    /// Device number of the backing, if it is a block device.
+    /// Device number of the backing device; `None` for a file.
     pub device: Option<Dev>,
-    /// The loop driver named the file. Otherwise the file at `path` may be a different one, because
-    /// the path is that of another mount namespace.
+    /// Whether the loop driver identified the file. If not, the file at `path` may be a different
+    /// one, because the path may be from another mount namespace.
     pub is_identified: bool,
-    /// Offset of the device's first byte in the file.
+    /// Offset of the device's first byte in the file, in bytes.
     pub offset: u64,
 }
 
 impl BlockDevice {
-    /// `!` in a kernel name stands for `/`.
+    /// Path of the device node. `!` in a kernel name represents `/`.
     pub(crate) fn path(&self) -> String {
         format!("/dev/{}", self.name.replace('!', "/"))
     }
 
-    /// Directory of the queue attributes; a partition has those of its disk.
+    /// Directory of the queue attributes. A partition uses its disk's queue.
     pub(crate) fn queue(&self) -> PathBuf {
         queue(&self.dir)
     }
@@ -110,9 +110,10 @@ impl Backing {
         self.filesystem == Some(stat.dev) && self.inode == Some(stat.inode)
     }
 
-    /// Returns true if this cannot be told from the file: overlayfs shows files with its own device
-    /// number (and, with `xino`, other high bits of the inode), and a user without access to the loop
-    /// device only learns a path. `device_bytes`: size of the loop device.
+    /// Returns true if the backing file may be this file but cannot be identified: overlayfs shows
+    /// files with its own device number (and, with `xino`, different high bits in the inode
+    /// number), and a user without access to the loop device can read only a path. `device_bytes`:
+    /// size of the loop device.
     pub(crate) fn may_be_file(&self, stat: Stat, device_bytes: u64, is_on_overlay: bool) -> bool {
         let bytes = stat.length.saturating_sub(self.offset);
         let has_length = bytes - bytes % SECTOR_BYTES == device_bytes;
@@ -120,7 +121,7 @@ impl Backing {
         has_length && (!self.is_identified || (is_on_overlay && has_inode))
     }
 
-    /// Returns true if the open loop device `node` is attached to this file or device now.
+    /// Returns true if the open loop device `node` is currently attached to this file or device.
     pub(crate) fn is_attached_to(&self, node: impl AsFd) -> bool {
         loop_status(node).is_some_and(|status| Self::of(self.path.clone(), status) == *self)
     }

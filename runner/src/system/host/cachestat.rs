@@ -1,4 +1,4 @@
-//! System calls that count cached pages: cachestat(2) of Linux 6.5, and mincore(2).
+//! System calls that count cached pages: cachestat(2) (Linux 6.5) and mincore(2).
 
 use rustix::{
     io::Errno,
@@ -12,18 +12,18 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd},
 };
 
-/// The same on every architecture (include/uapi/asm-generic/unistd.h); libc defines it for only a
-/// few.
+/// The system call number is the same on every architecture (include/uapi/asm-generic/unistd.h),
+/// but libc defines it for only a few.
 const SYS_CACHESTAT: c_long = 451;
 
-/// `struct cachestat_range` of linux/mman.h.
+/// `struct cachestat_range` in linux/mman.h.
 #[repr(C)]
 struct CachestatRange {
     offset: u64,
     length: u64,
 }
 
-/// `struct cachestat` of linux/mman.h, in pages.
+/// `struct cachestat` in linux/mman.h, in pages.
 #[repr(C)]
 #[derive(Default)]
 pub(crate) struct Cachestat {
@@ -34,10 +34,10 @@ pub(crate) struct Cachestat {
     pub recently_evicted: u64,
 }
 
-/// An empty range stands for the whole file.
+/// Counts the cached pages in a byte range. An empty range means the whole file.
 ///
 /// # Errors
-/// ENOSYS before Linux 6.5, EPERM for a file that the caller neither owns nor may write.
+/// ENOSYS before Linux 6.5, EPERM for a file that the caller neither owns nor may write to.
 pub(crate) fn cachestat(file: BorrowedFd, range: &Range<u64>) -> Result<Cachestat, Errno> {
     let range = CachestatRange {
         offset: range.start,
@@ -73,8 +73,8 @@ pub(crate) fn mincore(file: BorrowedFd, start: u64, length: usize) -> Result<u64
 pub(crate) fn mincore_pages(file: BorrowedFd, start: u64, length: usize) -> Result<Vec<u8>, Errno> {
     let mut is_cached = vec![0u8; length.div_ceil(page_size())];
     let address = std::ptr::null_mut();
-    // SAFETY: maps at an address of the kernel's choice, and nothing reads or writes the mapping
-    // until it is unmapped; the vector has one byte per page.
+    // SAFETY: maps at an address chosen by the kernel, and nothing accesses the mapping until it is
+    // unmapped; the vector has one byte per page.
     let result = unsafe {
         let address = mmap(
             address,

@@ -1,10 +1,10 @@
-//! Memory that the control groups of this process still allow: v2 `memory.max`, v1
-//! `memory.limit_in_bytes`, in the own group and all groups above it (cgroups(7)).
+//! Memory that this process may still use under its control group limits: v2 `memory.max`, v1
+//! `memory.limit_in_bytes`, in its own group and all ancestor groups (cgroups(7)).
 
 use crate::system::host::kernel::{Kernel, field, value};
 use std::{fs, path::Path};
 
-/// Files of one version.
+/// File names of one cgroup version.
 struct Files {
     limit: &'static str,
     usage: &'static str,
@@ -23,7 +23,7 @@ const V2: Files = Files {
     reclaimable: "inactive_file",
 };
 
-/// In bytes; `None` without a limit.
+/// Available memory in bytes; `None` without a limit.
 pub(crate) fn available(kernel: &Kernel) -> Option<u64> {
     let groups = fs::read_to_string(kernel.proc.join("self/cgroup")).ok()?;
     groups
@@ -44,7 +44,7 @@ fn available_in_line(kernel: &Kernel, line: &str) -> Option<u64> {
         _ => return None,
     };
     let group = root.join(group);
-    // A container may see its own group at the root of the mount.
+    // In a container, its own group may be the root of the mount.
     let group = if group.is_dir() { group } else { root.clone() };
     group
         .ancestors()
@@ -53,7 +53,7 @@ fn available_in_line(kernel: &Kernel, line: &str) -> Option<u64> {
         .min()
 }
 
-/// Limit of one group less what it cannot reclaim; `None` without a limit.
+/// Limit of one group minus the memory that cannot be reclaimed, in bytes; `None` without a limit.
 fn headroom(group: &Path, files: &Files) -> Option<u64> {
     let limit: u64 = value(group.join(files.limit))?;
     let usage: u64 = value(group.join(files.usage))?;
@@ -68,7 +68,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// `groups`: directory below /sys/fs/cgroup, limit and usage.
+    /// `groups`: directory below /sys/fs/cgroup, limit, and usage.
     fn check(own: &str, files: &Files, groups: &[(&str, &str, u64)], want: Option<u64>) {
         let root = tempfile::tempdir().unwrap();
         let kernel = Kernel {

@@ -1,4 +1,4 @@
-//! The device list for users: properties of each device, what uses it, and what the guard permits.
+//! The device list for users: each device's properties, its users, and what the guard permits.
 
 use crate::system::{
     guard::{Guard, Purpose, permissions::Permissions},
@@ -6,7 +6,8 @@ use crate::system::{
         block_device::BlockDevice,
         identity::{identity, links, model, serial},
         inventory::Inventory,
-        kernel::{attribute, read_flag, value},
+        kernel::{read_flag, value},
+        queue_settings::QueueSettings,
         resolved_path::ResolvedPath,
         signature::signatures,
     },
@@ -28,7 +29,8 @@ pub fn device_list(permissions: &Permissions) -> DeviceList {
     }
 }
 
-/// A partition is shown with its disk: the kernel may keep partitions of a detached loop device.
+/// A partition is shown only if its disk is shown, because the kernel may keep partitions of a
+/// detached loop device.
 pub(crate) fn is_shown(host: &Inventory, block: &BlockDevice) -> bool {
     let disk = match &block.disk {
         Some(disk) => host.blocks.get(disk),
@@ -45,7 +47,7 @@ fn is_disk_shown(block: &BlockDevice) -> bool {
     may_be_empty || block.size_bytes > 0
 }
 
-/// Sorts by the number of lower devices, which is greater for a device than for its parents.
+/// Sorts by the number of lower devices, which is larger for a device than for its parents.
 pub(crate) fn parents_first(host: &Inventory) -> Vec<&BlockDevice> {
     let mut blocks: Vec<&BlockDevice> = host.blocks.values().collect();
     blocks.sort_by_cached_key(|block| host.lower_devices(&block.name).len());
@@ -56,6 +58,7 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
     let host = &guard.host;
     let path = block.path();
     let queue = block.queue();
+    let settings = QueueSettings::read(block);
     let mounts: Vec<Mount> = (host.mounts_of(block).into_iter())
         .map(|mount| Mount {
             point: mount.point.clone(),
@@ -83,13 +86,12 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
         rotational: read_flag(queue.join("rotational")),
         removable: read_flag(block.dir.join("removable")),
         read_only: block.read_only,
-        scheduler: attribute(queue.join("scheduler")).map(|text| active_scheduler(&text).into()),
+        scheduler: settings.scheduler,
         logical_block_bytes: value(queue.join("logical_block_size")),
         physical_block_bytes: value(queue.join("physical_block_size")),
-        write_cache: attribute(queue.join("write_cache")),
-        read_ahead_bytes: value(queue.join("read_ahead_kb"))
-            .map(|kib: u64| kib.saturating_mul(1024)),
-        nr_requests: value(queue.join("nr_requests")),
+        write_cache: settings.write_cache,
+        read_ahead_bytes: settings.read_ahead_bytes,
+        nr_requests: settings.nr_requests,
         filesystem,
         mounts,
         backing_file: block.backing.as_ref().map(|backing| backing.path.clone()),
@@ -99,15 +101,6 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
         parents: parents.iter().map(|parent| parent.name.clone()).collect(),
         path,
     }
-}
-
-/// `none [mq-deadline] kyber` gives `mq-deadline`. There are no brackets if only one scheduler is
-/// available.
-pub(crate) fn active_scheduler(text: &str) -> &str {
-    let inside = text
-        .split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'));
-    inside.map_or(text, |(name, _)| name)
 }
 
 fn access(guard: &Guard, found: &ResolvedPath, purpose: Purpose) -> Access {
@@ -135,16 +128,5 @@ mod tests {
                 && at("dm-0") < at("dm-1")
                 && at("sdc") < at("md0")
         );
-    }
-
-    #[test]
-    fn active_scheduler_is_in_brackets() {
-        for (text, want) in [
-            ("none [mq-deadline] kyber bfq", "mq-deadline"),
-            ("[none] mq-deadline", "none"),
-            ("none", "none"),
-        ] {
-            assert_eq!(active_scheduler(text), want);
-        }
     }
 }

@@ -1,5 +1,5 @@
-//! Who uses a block device: mounts, swap, dm and md devices, btrfs pools, partitions and loop
-//! devices.
+//! Determines what uses a block device: mounts, swap, dm and md devices, btrfs pools, partitions
+//! and loop devices.
 
 use crate::system::host::{
     block_device::{Backing, BlockDevice},
@@ -14,13 +14,13 @@ pub(crate) enum Use {
     Mounted {
         point: String,
         filesystem: String,
-        /// A process in the mount namespace; `None` for this process's own.
+        /// A process in the mount namespace; `None` for this process's namespace.
         namespace_of: Option<u32>,
     },
     Swap,
     /// Part of a dm or md device.
     Holder(String),
-    /// Member of a mounted btrfs.
+    /// Member of a mounted btrfs filesystem.
     Member {
         point: String,
     },
@@ -28,12 +28,12 @@ pub(crate) enum Use {
         name: String,
         used_by: Box<Use>,
     },
-    /// A device below it, which a write changes as well.
+    /// A device below it, which a write would also change.
     Lower {
         name: String,
         used_by: Box<Use>,
     },
-    /// A loop device is attached to it.
+    /// A loop device is attached to this device.
     BacksLoop(String),
     /// Another loop device is attached to the same file.
     SharesFile(String),
@@ -90,14 +90,14 @@ impl Inventory {
         uses
     }
 
-    /// Uses of the devices below, except by the devices on the way. An exclusive open does not detect
-    /// them all: loop devices do not claim their backing device.
+    /// Uses of the devices below, except by the devices in between. An exclusive open does not
+    /// detect all of them, because loop devices do not claim their backing device.
     fn lower_uses(&self, block: &BlockDevice) -> Vec<Use> {
         let mut uses = Vec::new();
         for upper in self.changed_devices(block) {
             for lower in self.directly_changed(upper) {
                 let lower_uses = if upper.disk.is_some() {
-                    // The other partitions have other bytes.
+                    // Other partitions do not share bytes with this one.
                     self.own_uses(lower, Some(upper))
                 } else {
                     self.whole_uses(lower, Some(upper))
@@ -111,7 +111,8 @@ impl Inventory {
         uses
     }
 
-    /// The devices whose bytes a write to a device changes: itself and those below.
+    /// The devices whose bytes a write to a device changes: the device itself and the devices below
+    /// it.
     pub(crate) fn changed_devices<'a>(&'a self, block: &'a BlockDevice) -> Vec<&'a BlockDevice> {
         let mut changed = vec![block];
         let mut next = 0;
@@ -126,8 +127,8 @@ impl Inventory {
         changed
     }
 
-    /// The devices directly below whose bytes a write changes. Not the device below the file of a
-    /// loop device, of which the filesystem assigns other bytes to other files.
+    /// The devices directly below whose bytes a write changes. Excludes the device below a loop
+    /// device's backing file, because the filesystem allocates its other blocks to other files.
     fn directly_changed(&self, block: &BlockDevice) -> Vec<&BlockDevice> {
         match &block.backing {
             Some(Backing { device: None, .. }) => Vec::new(),
@@ -135,7 +136,7 @@ impl Inventory {
         }
     }
 
-    /// `upper`: the device that is not a use, because a write to it is what is checked.
+    /// `upper`: a device that does not count as a use, because the write to it is being checked.
     fn own_uses(&self, block: &BlockDevice, upper: Option<&BlockDevice>) -> Vec<Use> {
         let mut uses: Vec<Use> = Vec::new();
         for mount in self.mounts_of(block) {
@@ -151,7 +152,7 @@ impl Inventory {
         if self.swaps.iter().any(|path| self.is_node_of(path, block)) {
             uses.push(Use::Swap);
         }
-        let holders = (block.holders.iter()).filter(|name| !self.is_beside(name, upper));
+        let holders = (block.holders.iter()).filter(|name| !self.is_excluded(name, upper));
         uses.extend(holders.map(|name| Use::Holder(self.display_name(name))));
         for other in self.loops() {
             let is_upper = upper.is_some_and(|upper| upper.name == other.name);
@@ -167,9 +168,9 @@ impl Inventory {
         uses
     }
 
-    /// The holder is `upper`, or like it a dm device, such as another logical volume: it uses other
-    /// bytes of the device.
-    fn is_beside(&self, holder: &str, upper: Option<&BlockDevice>) -> bool {
+    /// Whether a holder does not count as a use: it is `upper` itself or, like `upper`, a dm
+    /// device, such as another logical volume, which uses different bytes of the device.
+    fn is_excluded(&self, holder: &str, upper: Option<&BlockDevice>) -> bool {
         let is_dm = |name: &str| {
             let block = self.blocks.get(name);
             block.is_some_and(|block| block.kind == DeviceKind::Dm)
@@ -198,7 +199,7 @@ impl Inventory {
         })
     }
 
-    /// Kernel name, followed by the dm name for dm devices.
+    /// Kernel name, followed by the device-mapper name for dm devices.
     fn display_name(&self, name: &str) -> String {
         let dm_name = (self.blocks.get(name)).and_then(|block| block.dm_name.as_ref());
         match dm_name {

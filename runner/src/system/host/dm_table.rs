@@ -1,5 +1,5 @@
-//! Target types of device-mapper devices, by the ioctl DM_TABLE_STATUS. Sources: linux/dm-ioctl.h,
-//! drivers/md/dm-ioctl.c.
+//! Target types of device-mapper devices, from the DM_TABLE_STATUS ioctl. Sources:
+//! linux/dm-ioctl.h, drivers/md/dm-ioctl.c.
 
 use crate::system::host::kernel::Dev;
 use rustix::{
@@ -11,18 +11,18 @@ use std::fs::File;
 const CONTROL: &str = "/dev/mapper/control";
 /// `_IOWR(DM_IOCTL, DM_TABLE_STATUS_CMD, struct dm_ioctl)`.
 const DM_TABLE_STATUS: Opcode = opcode::read_write::<[u8; HEAD_BYTES]>(0xfd, 12);
-/// Asks for the table, not for the state of the targets, which thin pools would commit metadata for.
+/// Requests the table instead of the target status, for which thin pools would commit metadata.
 const TABLE_NO_FLUSH: u32 = 1 << 4 | 1 << 11;
-/// Set if the table did not fit.
+/// Set by the kernel if the table did not fit.
 const BUFFER_FULL: u32 = 1 << 8;
-/// `struct dm_ioctl`.
+/// Size of `struct dm_ioctl`.
 const HEAD_BYTES: usize = 312;
-/// Tables of logical volumes have a few lines of about 60 bytes.
+/// Space for the table. Logical volume tables have a few lines of about 60 bytes each.
 const DATA_BYTES: usize = 64 << 10;
-/// `struct dm_target_spec`: start, length, status, offset of the next one, type.
+/// Size of `struct dm_target_spec`: start, length, status, offset of the next one, type.
 const SPEC_BYTES: usize = 40;
 
-/// Head of `struct dm_ioctl`, and the buffer that it describes.
+/// Start of `struct dm_ioctl`, and the buffer that it describes.
 #[repr(C)]
 struct Request {
     version: [u32; 3],
@@ -38,7 +38,8 @@ struct Request {
     data: [u8; DATA_BYTES],
 }
 
-/// The type of each line of the table, such as `linear`; `None` if it cannot be read (not root).
+/// The target type of each line in the table, such as `linear`; `None` if the table cannot be read
+/// (not root).
 pub(crate) fn target_types(dev: Dev) -> Option<Vec<String>> {
     let control = File::open(CONTROL).ok()?;
     let mut request = Box::new(Request {
@@ -68,14 +69,14 @@ pub(crate) fn target_types(dev: Dev) -> Option<Vec<String>> {
     types(&request.data, request.targets)
 }
 
-/// As in the kernel's `huge_encode_dev`.
+/// Encodes a device number like the kernel's `huge_encode_dev`.
 fn encoded(Dev(dev): Dev) -> u64 {
     let (major, minor) = (u64::from(major(dev)), u64::from(minor(dev)));
     minor & 0xff | major << 8 | (minor & !0xff) << 12
 }
 
-/// `data`: specifications, each followed by its parameters. `next` counts from the start of the
-/// specification.
+/// `data`: `dm_target_spec` structs, each followed by its parameter string. `next` is relative to
+/// the start of its struct.
 pub(crate) fn types(data: &[u8], count: u32) -> Option<Vec<String>> {
     let mut at = 0;
     let mut types = Vec::new();

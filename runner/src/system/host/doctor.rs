@@ -1,32 +1,32 @@
 //! Checks whether this host is suitable for benchmarks. Every check that is not ok has a remedy.
-//! Features are tested by using them rather than inferred from kernel versions.
+//! Features are tested by using them instead of being inferred from kernel versions.
 
 mod check;
+mod permissions;
 mod processor;
-mod rights;
 mod storage;
 
 use crate::system::host::kernel::Kernel;
 use leadline_protocol::doctor::{Check, Doctor};
 use std::path::{Path, PathBuf};
 
-/// `data_dir`: directory of the results, and of target files if `roots` is empty.
+/// `data_dir`: directory for results, and for target files if `roots` is empty.
 pub fn doctor(data_dir: &Path, roots: &[PathBuf]) -> Doctor {
     let kernel = Kernel::live();
     let mut directories = vec![data_dir];
     directories.extend(roots.iter().map(PathBuf::as_path));
     let checks = [
         ("kernel", processor::kernel()),
-        ("io_uring", rights::io_uring(&kernel)),
-        ("memlock", rights::memlock()),
+        ("io_uring", permissions::io_uring(&kernel)),
+        ("memlock", permissions::memlock()),
         ("clocksource", processor::clocksource(&kernel)),
         ("governor", processor::governor(&kernel)),
         ("perf", processor::perf(&kernel)),
         ("o_direct", storage::o_direct(&directories)),
         ("cachestat", storage::cachestat()),
         ("psi", storage::psi(&kernel)),
-        ("cgroup", rights::cgroup(&kernel)),
-        ("privileges", rights::privileges()),
+        ("cgroup", permissions::cgroup(&kernel)),
+        ("privileges", permissions::privileges()),
     ];
     Doctor {
         checks: checks

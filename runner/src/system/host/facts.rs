@@ -2,7 +2,7 @@
 
 use crate::system::host::{
     io_uring_support,
-    kernel::{Kernel, attribute, field},
+    kernel::{Kernel, attribute, field, names},
     meminfo,
 };
 use leadline_protocol::host::HostFacts;
@@ -11,7 +11,14 @@ use rustix::{
     process::{Resource, getrlimit},
     system::uname,
 };
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+/// Written by the kernel for vulnerabilities that do not affect the host.
+const NOT_AFFECTED: &str = "Not affected";
 
 /// Files that container runtimes create in a container.
 const CONTAINER_FILES: &[(&str, &str)] =
@@ -22,11 +29,12 @@ pub(crate) fn host_facts() -> HostFacts {
 }
 
 pub(crate) fn facts(kernel: &Kernel) -> HostFacts {
-    let names = uname();
+    let system = uname();
     let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
     let sys = kernel.sys.join("devices/system");
     let clocksource = attribute(sys.join("clocksource/clocksource0/current_clocksource"));
-    let governor = attribute(sys.join("cpu/cpu0/cpufreq/scaling_governor"));
+    let governor = governors(kernel);
+    let vulnerabilities = vulnerabilities(kernel);
     let cpu_model = cpu_model(kernel);
     let vmstat = fs::read_to_string(kernel.proc.join("vmstat")).unwrap_or_default();
     // vm.dirty_* in pages, as computed by the kernel from bytes or ratios (mm/page-writeback.c).
@@ -53,6 +61,11 @@ pub(crate) fn facts(kernel: &Kernel) -> HostFacts {
             dirty_bytes.is_none(),
             "/proc/vmstat has no thresholds",
         ),
+        (
+            "vulnerabilities",
+            vulnerabilities.is_none(),
+            "sysfs has no list of CPU vulnerabilities",
+        ),
     ];
     let absent: BTreeMap<String, String> = reasons
         .into_iter()
@@ -60,22 +73,47 @@ pub(crate) fn facts(kernel: &Kernel) -> HostFacts {
         .map(|(name, _, reason)| (name.into(), reason.into()))
         .collect();
     HostFacts {
-        hostname: text(names.nodename()),
-        kernel: text(names.release()),
-        machine: text(names.machine()),
+        hostname: text(system.nodename()),
+        kernel: text(system.release()),
+        machine: text(system.machine()),
         cpu_model,
         cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
         memory_bytes: meminfo::read(kernel, "MemTotal"),
         clocksource,
         governor,
+        vulnerabilities,
         io_uring_unavailable: io_uring_support::unavailable(kernel).map(|(reason, _)| reason),
         memlock_bytes: getrlimit(Resource::Memlock).current,
         dirty_background_bytes: threshold("nr_dirty_background_threshold"),
         dirty_bytes,
         virtualization: virtualization(container(), hypervisor()),
+        storage: None,
         runner: env!("CARGO_PKG_VERSION").into(),
         absent,
     }
+}
+
+/// Each governor once. CPUs in the same frequency domain share a policy.
+fn governors(kernel: &Kernel) -> Option<String> {
+    let policies = kernel.sys.join("devices/system/cpu/cpufreq");
+    let governors: BTreeSet<String> = names(&policies)
+        .into_iter()
+        .filter_map(|policy| attribute(policies.join(policy).join("scaling_governor")))
+        .collect();
+    let governors: Vec<String> = governors.into_iter().collect();
+    (!governors.is_empty()).then(|| governors.join(" "))
+}
+
+/// State of each vulnerability that affects the host, by its name in sysfs.
+fn vulnerabilities(kernel: &Kernel) -> Option<BTreeMap<String, String>> {
+    let dir = kernel.sys.join("devices/system/cpu/vulnerabilities");
+    let names = names(&dir);
+    let is_known = !names.is_empty();
+    let states = names.into_iter().filter_map(|name| {
+        let state = attribute(dir.join(&name))?;
+        (state != NOT_AFFECTED).then_some((name, state))
+    });
+    is_known.then(|| states.collect())
 }
 
 /// `model name` on x86, `Model` or `Hardware` on ARM boards, `uarch` on RISC-V.
@@ -116,7 +154,7 @@ fn hypervisor() -> Option<String> {
     })
 }
 
-/// Set by the kernel on Xen only.
+/// The kernel sets this only on Xen.
 #[cfg(not(target_arch = "x86_64"))]
 fn hypervisor() -> Option<String> {
     attribute("/sys/hypervisor/type")
@@ -125,6 +163,7 @@ fn hypervisor() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::host::fixture::Fixture;
 
     #[test]
     fn facts_of_this_host() {
@@ -163,7 +202,46 @@ mod tests {
         let absent: Vec<&str> = facts.absent.keys().map(String::as_str).collect();
         assert_eq!(
             absent,
-            ["clocksource", "cpu_model", "dirty_bytes", "governor"]
+            [
+                "clocksource",
+                "cpu_model",
+                "dirty_bytes",
+                "governor",
+                "vulnerabilities"
+            ]
         );
+    }
+
+    #[test]
+    fn governors_of_all_cpus_are_listed_once() {
+        let cpu = "sys/devices/system/cpu/cpufreq";
+        let governor = |policies: [&str; 3]| {
+            let lines = (0..).zip(policies);
+            let lines: Vec<String> = lines
+                .map(|(n, name)| format!("{cpu}/policy{n}/scaling_governor = {name}"))
+                .collect();
+            facts(&Fixture::new(&lines.join("\n")).kernel()).governor
+        };
+        let same = governor(["performance"; 3]);
+        assert_eq!(same.as_deref(), Some("performance"));
+        let mixed = governor(["powersave", "performance", "powersave"]);
+        assert_eq!(mixed.as_deref(), Some("performance powersave"));
+    }
+
+    #[test]
+    fn vulnerabilities_that_affect_the_host() {
+        let cpu = "sys/devices/system/cpu/vulnerabilities";
+        let fixture = Fixture::new(&format!(
+            "{cpu}/meltdown = Not affected
+            {cpu}/spectre_v2 = Mitigation: Retpolines; STIBP: disabled
+            {cpu}/spec_store_bypass = Vulnerable"
+        ));
+        let found = facts(&fixture.kernel()).vulnerabilities.unwrap();
+        let want = [
+            ("spec_store_bypass", "Vulnerable"),
+            ("spectre_v2", "Mitigation: Retpolines; STIBP: disabled"),
+        ];
+        let want = want.map(|(name, state)| (name.to_owned(), state.to_owned()));
+        assert_eq!(found, BTreeMap::from(want));
     }
 }

@@ -7,24 +7,25 @@ use rustix::{
 use std::{ops::Range, os::fd::AsFd};
 
 const FS_IOC_FIEMAP: Opcode = 0xC020_660B;
-/// Write dirty pages before mapping.
+/// Write dirty pages before reporting extents.
 const FIEMAP_FLAG_SYNC: u32 = 0x1;
-/// For a whole region: the result takes 14 KiB.
+/// Extents per call for a whole region; the result takes 14 KiB.
 const EXTENTS_PER_CALL: usize = 256;
-/// For the range of one I/O.
+/// Extents per call for the range of one I/O.
 const EXTENTS_PER_RANGE: usize = 8;
-/// A million extents of a region, about 0.1 s.
+/// Limits a region to a million extents, about 0.1 s.
 const MAX_CALLS: u32 = 4096;
 
 /// `struct fiemap_extent`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Extent {
-    /// Offset in the file in bytes.
+    /// Offset in the file, in bytes.
     pub logical: u64,
-    /// Offset in the filesystem's device in bytes; meaningless for inline and delayed extents.
+    /// Offset on the filesystem's device, in bytes; meaningless for inline and delayed allocation
+    /// extents.
     pub physical: u64,
-    /// In bytes.
+    /// Length in bytes.
     pub length: u64,
     reserved: [u64; 2],
     /// FIEMAP_EXTENT_ flags.
@@ -33,7 +34,7 @@ pub(crate) struct Extent {
 }
 
 const LAST: u32 = 0x1;
-/// Delayed allocation: in memory only.
+/// Delayed allocation: the data is only in memory.
 pub(crate) const DELALLOC: u32 = 0x4;
 /// Compressed or encrypted.
 pub(crate) const ENCODED: u32 = 0x8;
@@ -41,7 +42,7 @@ pub(crate) const ENCODED: u32 = 0x8;
 pub(crate) const DATA_ENCRYPTED: u32 = 0x80;
 /// Stored in metadata.
 pub(crate) const DATA_INLINE: u32 = 0x200;
-/// Allocated, never written.
+/// Allocated but never written.
 pub(crate) const UNWRITTEN: u32 = 0x800;
 /// Shared with another file (reflink).
 pub(crate) const SHARED: u32 = 0x2000;
@@ -57,11 +58,11 @@ struct Fiemap<const N: usize> {
     extents: [Extent; N],
 }
 
-/// Calls `visit` for the extents of a file starting at byte `start`, in order, until it returns
-/// false. `sync` writes dirty pages first.
+/// Calls `visit` for each extent of a file from byte `start` on, in order, until it returns false.
+/// If `sync` is set, dirty pages are written first.
 ///
 /// # Errors
-/// EOPNOTSUPP if the filesystem has no FIEMAP, EOVERFLOW for more than a million extents.
+/// EOPNOTSUPP if the filesystem does not support FIEMAP, EOVERFLOW for more than a million extents.
 pub(crate) fn each_extent(
     file: impl AsFd,
     start: u64,
@@ -71,7 +72,7 @@ pub(crate) fn each_extent(
     each::<EXTENTS_PER_CALL>(file, start..u64::MAX, sync, visit)
 }
 
-/// Calls `visit` for the extents that overlap a byte range of a file, in order.
+/// Calls `visit` for each extent that overlaps a byte range of a file, in order.
 ///
 /// # Errors
 /// Same as [`each_extent`].

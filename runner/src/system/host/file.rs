@@ -1,5 +1,5 @@
-//! Facts about a file or directory before it is used: alignment of direct I/O, unwritten blocks,
-//! free space. Leaves no visible changes.
+//! Facts about a file or directory before it is used: direct I/O alignment, unwritten blocks and
+//! free space. Makes no visible changes.
 
 use crate::{
     plan::host_view::DirectAlignment,
@@ -11,17 +11,16 @@ use rustix::{
 };
 use std::{fs::File, os::fd::AsFd, path::Path};
 
-/// Alignment of direct I/O in bytes where the kernel reports none: the smallest sector size.
+/// Direct I/O alignment in bytes if the kernel does not report it: the smallest sector size.
 const DEFAULT_ALIGNMENT: u32 = 512;
 
-/// STATX_MNT_ID, Linux 5.8.
+/// STATX_MNT_ID (Linux 5.8).
 pub(crate) fn mount_id(path: &Path) -> Option<u64> {
     let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
     has(&found, StatxFlags::MNT_ID).then_some(found.stx_mnt_id)
 }
 
-/// Alignment of direct I/O on an open file; `None` before Linux 6.1 and on most network
-/// filesystems.
+/// Direct I/O alignment of an open file; `None` before Linux 6.1 and on most network filesystems.
 pub(crate) fn statx_direct_io(file: impl AsFd) -> Option<Statx> {
     let found = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     has(&found, StatxFlags::DIOALIGN).then_some(found)
@@ -36,11 +35,11 @@ pub(crate) fn free_bytes(path: &Path) -> u64 {
     statvfs(path).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// Alignment of direct I/O on an existing file or device. `block_bytes`: logical block size of the
-/// device below, used when the kernel reports no alignment.
+/// Direct I/O alignment of an existing file or device. `block_bytes`: logical block size of the
+/// underlying device, which is used if the kernel does not report an alignment.
 ///
 /// # Errors
-/// Returns the reason why direct I/O is not possible.
+/// Returns why direct I/O is not possible.
 pub(crate) fn alignment_of(
     path: &Path,
     block_bytes: Option<u32>,
@@ -49,10 +48,10 @@ pub(crate) fn alignment_of(
     alignment(path, direct, OFlags::PATH, block_bytes)
 }
 
-/// Alignment of direct I/O on new files in a directory, from an unnamed temporary file.
+/// Direct I/O alignment of new files in a directory, determined with an unnamed temporary file.
 ///
 /// # Errors
-/// Returns the reason why direct I/O is not possible.
+/// Returns why direct I/O is not possible.
 pub(crate) fn alignment_in(
     directory: &Path,
     block_bytes: Option<u32>,
@@ -61,7 +60,7 @@ pub(crate) fn alignment_in(
     alignment(directory, plain | OFlags::DIRECT, plain, block_bytes)
 }
 
-/// `direct`, `plain`: flags to open with and without O_DIRECT.
+/// `direct`, `plain`: open flags with and without O_DIRECT.
 fn alignment(
     path: &Path,
     direct: OFlags,
@@ -86,11 +85,11 @@ fn alignment(
     Ok(DirectAlignment { memory, offset })
 }
 
-/// Whether every block of a file holds written data; `None` if unknown.
+/// Whether every block of a file contains written data; `None` if unknown.
 ///
 /// SEEK_HOLE finds holes, but reports unwritten extents as data once they are in the page cache.
-/// FIEMAP distinguishes unwritten extents, but reports dirty data as unwritten. So both are used,
-/// and FIEMAP again after a sync.
+/// FIEMAP identifies unwritten extents, but reports dirty data as unwritten. Therefore both are
+/// used, and FIEMAP is called again after a sync.
 pub(crate) fn is_fully_written(path: &Path) -> Option<bool> {
     let file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
@@ -147,7 +146,7 @@ mod tests {
     fn unwritten_extents_stay_unwritten_when_cached() {
         with_file(|path, file| {
             if fallocate(&*file, FallocateFlags::empty(), 0, MIB).is_err() {
-                return skip("the filesystem of the temporary directory has no fallocate");
+                return skip("the temporary directory's filesystem does not support fallocate");
             }
             assert_eq!(is_fully_written(path), Some(false));
             file.read_exact(&mut vec![0; MIB as usize]).unwrap();
@@ -164,7 +163,7 @@ mod tests {
     fn dirty_data_over_unwritten_extents_counts_as_written() {
         with_file(|path, file| {
             if fallocate(&*file, FallocateFlags::empty(), 0, MIB).is_err() {
-                return skip("the filesystem of the temporary directory has no fallocate");
+                return skip("the temporary directory's filesystem does not support fallocate");
             }
             file.write_all(&vec![7; MIB as usize]).unwrap();
             assert_eq!(is_fully_written(path), Some(true));

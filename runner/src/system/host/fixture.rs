@@ -1,4 +1,4 @@
-//! A host for tests: sysfs and procfs in a temporary directory, described as a table of files.
+//! A host for tests: sysfs and procfs in a temporary directory, defined by a table of files.
 
 use crate::system::host::{inventory::Inventory, kernel::Kernel};
 use std::{fs, io::Write, os::unix::fs::symlink, path::Path};
@@ -6,7 +6,7 @@ use std::{fs, io::Write, os::unix::fs::symlink, path::Path};
 /// Reports a skipped test on stderr, even if test output is captured.
 pub(crate) fn skip(reason: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP: {reason}");
-    // Captured output, in which skips are counted.
+    // The captured output, in which skipped tests are counted.
     eprintln!("SKIP: {reason}");
 }
 
@@ -16,7 +16,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// `files`: lines `path = text`, or `path @` for an empty directory.
+    /// `files`: lines of the form `path = text`, or `path @` for an empty directory.
     pub(crate) fn new(files: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("sys/class/block")).unwrap();
@@ -56,9 +56,9 @@ fn write_entry(root: &Path, line: &str) {
     }
 }
 
-/// A disk with two partitions, LVM and crypt on one of them, a RAID of two disks, a btrfs
-/// filesystem on two disks, a swap device, and loop devices on one file. Device numbers are far
-/// from real ones, so no node of the test host matches.
+/// A disk with two partitions, LVM and dm-crypt on one of them, a RAID of two disks, a btrfs
+/// filesystem on two disks, a swap device, and loop devices backed by one file. The device numbers
+/// are outside the range of real ones, so that no node on the test host matches.
 pub(crate) const STACK: &str = r"
     sys/devices/sda/dev = 4008:0
     sys/devices/sda/size = 1000

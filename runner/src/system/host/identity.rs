@@ -1,6 +1,6 @@
 //! Stable identity, serial number, model and symbolic links of a device, from sysfs without udev.
-//! SCSI and NVMe have a `wwid`, virtio and NVMe a `serial`, SCSI its serial number in VPD page 0x80
-//! (SPC-5, 7.7.19).
+//! SCSI and NVMe have a `wwid`, and virtio and NVMe have a `serial`. SCSI has its serial number in
+//! VPD page 0x80 (SPC-5, 7.7.19).
 
 use crate::system::host::{
     block_device::BlockDevice,
@@ -9,7 +9,8 @@ use crate::system::host::{
 };
 use std::{collections::BTreeMap, fs};
 
-/// Longer identities are truncated, because they are displayed and compared.
+/// Maximum length of an identity. Longer ones are truncated, because identities are displayed and
+/// compared.
 const MAX_IDENTITY_CHARS: usize = 256;
 const VPD_HEADER_BYTES: usize = 4;
 
@@ -64,8 +65,8 @@ pub(crate) fn vpd_serial(page: &[u8]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Model name, prefixed with the vendor unless that is the PCI ID of virtio or the generic `ATA` of
-/// libata.
+/// Model name, prefixed with the vendor unless the vendor is virtio's PCI ID or libata's generic
+/// `ATA`.
 pub(crate) fn model(block: &BlockDevice) -> Option<String> {
     let model = first_attribute(block, &["device/model", "device/name"])?;
     match attribute(block.dir.join("device/vendor")) {
@@ -76,7 +77,7 @@ pub(crate) fn model(block: &BlockDevice) -> Option<String> {
     }
 }
 
-/// Symbolic links to each device by kernel name: `/dev/disk/by-*/*` and `/dev/mapper/*`, where udev
+/// Symbolic links to each device by kernel name: `/dev/disk/by-*/*` and `/dev/mapper/*`, if udev
 /// creates them.
 pub(crate) fn links() -> BTreeMap<String, Vec<String>> {
     let kinds = names("/dev/disk").into_iter();

@@ -1,5 +1,6 @@
-//! What may disturb a target: the results directory on the same disk, and a misaligned partition.
-//! Source: Documentation/ABI/stable/sysfs-block (`start`, `physical_block_size`).
+//! Conditions that may affect a target's performance: a results directory on the same disk, and a
+//! misaligned partition. Source: Documentation/ABI/stable/sysfs-block (`start`,
+//! `physical_block_size`).
 
 use crate::system::host::{
     block_device::{BlockDevice, SECTOR_BYTES},
@@ -8,10 +9,10 @@ use crate::system::host::{
 };
 use std::path::{Path, PathBuf};
 
-/// Internal block size of flash and current disks, including those that report 512.
+/// Internal block size of flash devices and current disks, including those that report 512.
 const MIN_PHYSICAL_BYTES: u64 = 4096;
 
-/// Set by the server for the runners that it starts.
+/// Environment variable that the server sets for the runners it starts.
 const RESULTS_VARIABLE: &str = "LEADLINE_DATA_DIR";
 
 pub(crate) fn results_directory() -> Option<PathBuf> {

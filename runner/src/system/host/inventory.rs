@@ -1,6 +1,6 @@
-//! A snapshot of the block devices, mounts and swap areas of the host, and how the devices are
-//! stacked. The device list, the guard and the probes all use it, so they cannot disagree. The
-//! users of a device are in `device_use`.
+//! A snapshot of the host's block devices, mounts and swap areas, and of how the devices are
+//! stacked. The device list, the guard and the probes all use it, so they cannot disagree.
+//! `device_use` determines the users of a device.
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ pub(crate) struct Inventory {
     pub mounts: Vec<MountEntry>,
     /// Paths of swap devices and swap files.
     pub swaps: Vec<String>,
-    /// Members of each mounted btrfs, by kernel name.
+    /// Members of each mounted btrfs filesystem, by kernel name.
     pub pools: Vec<Vec<String>>,
 }
 
@@ -45,8 +45,8 @@ impl Inventory {
         self.blocks.values().find(|block| block.dev == dev)
     }
 
-    /// The mount of a path in this mount namespace. Looked up by mount ID, because each btrfs
-    /// subvolume has its own `st_dev`.
+    /// The mount that contains a path in this mount namespace. Looked up by mount ID, because each
+    /// btrfs subvolume has a separate `st_dev`.
     pub(crate) fn mount_at(&self, path: &Path) -> Option<&MountEntry> {
         let id = mount_id(path)?;
         self.mounts
@@ -54,8 +54,8 @@ impl Inventory {
             .find(|mount| mount.id == id && mount.namespace_of.is_none())
     }
 
-    /// The device below a backing file: by the device number of its filesystem, or by its mount
-    /// when that number is anonymous.
+    /// The device below a backing file, by its filesystem's device number or, if that number is
+    /// anonymous, by its mount.
     fn device_of_file(&self, backing: &Backing) -> Option<&BlockDevice> {
         if let Some(block) = backing.filesystem.and_then(|dev| self.by_dev(dev)) {
             return Some(block);
@@ -84,7 +84,7 @@ impl Inventory {
             .or_else(|| self.blocks.get(Path::new(path).file_name()?.to_str()?))
     }
 
-    /// The devices directly below a device; empty for a whole disk.
+    /// The devices directly below a device; empty for a disk.
     pub(crate) fn parents(&self, block: &BlockDevice) -> Vec<&BlockDevice> {
         if let Some(disk) = &block.disk {
             return self.blocks.get(disk).into_iter().collect();
@@ -122,7 +122,7 @@ impl Inventory {
         lower.into_iter().collect()
     }
 
-    /// Members of the btrfs filesystem on the device, or the device alone.
+    /// Members of the btrfs filesystem on the device, or only the device itself.
     pub(crate) fn filesystem_members(&self, name: &str) -> Vec<String> {
         let is_member = |pool: &&Vec<String>| pool.iter().any(|member| member == name);
         let pool = self.pools.iter().find(is_member);
@@ -137,7 +137,7 @@ impl Inventory {
             .collect()
     }
 
-    /// Each mount point of a device once.
+    /// Mounts of a device, without duplicate mount points.
     pub(crate) fn mounts_of(&self, block: &BlockDevice) -> Vec<&MountEntry> {
         let mut points = BTreeSet::new();
         let mut found = Vec::new();
@@ -152,7 +152,7 @@ impl Inventory {
         found
     }
 
-    /// Attached loop devices.
+    /// All attached loop devices.
     pub(crate) fn loops(&self) -> impl Iterator<Item = &BlockDevice> {
         self.blocks
             .values()
@@ -160,7 +160,7 @@ impl Inventory {
     }
 }
 
-/// `/sys/fs/btrfs/UUID/devices`.
+/// Members of mounted btrfs filesystems, from `/sys/fs/btrfs/UUID/devices`.
 fn pools(kernel: &Kernel) -> Vec<Vec<String>> {
     let root = kernel.sys.join("fs/btrfs");
     names(&root)

@@ -1,14 +1,14 @@
-//! Checks whether io_uring may be used by creating a ring, and explains failures. Sources:
+//! Checks whether io_uring is available by creating a ring, and explains failures. Sources:
 //! io_uring_setup(2), Documentation/admin-guide/sysctl/kernel.rst (io_uring_disabled).
 
 use crate::system::host::kernel::{Kernel, attribute, value};
 use io_uring::IoUring;
 use rustix::io::Errno;
 
-const SECCOMP_REMEDY: &str = "Allow io_uring_setup, io_uring_enter and io_uring_register in the seccomp profile of the container \
+const SECCOMP_REMEDY: &str = "Allow io_uring_setup, io_uring_enter and io_uring_register in the container's seccomp profile \
     (Docker blocks them since 25.0; `--security-opt seccomp=FILE`), or use ioengine=psync.";
 
-/// Reason and remedy; `None` if io_uring may be used.
+/// Reason and remedy; `None` if io_uring is available.
 pub(crate) fn unavailable(kernel: &Kernel) -> Option<(String, String)> {
     let error = IoUring::new(2).err()?;
     let sysctl = value(kernel.proc.join("sys/kernel/io_uring_disabled"));
@@ -19,7 +19,7 @@ pub(crate) fn unavailable(kernel: &Kernel) -> Option<(String, String)> {
     ))
 }
 
-/// `Seccomp: 2` in /proc/self/status.
+/// Whether /proc/self/status contains `Seccomp: 2`.
 fn has_seccomp_filter(kernel: &Kernel) -> bool {
     let status = attribute(kernel.proc.join("self/status")).unwrap_or_default();
     status.contains("Seccomp: 2")

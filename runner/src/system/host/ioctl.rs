@@ -1,4 +1,4 @@
-//! ioctls of loop devices, BLKFLSBUF and BLKGETDISKSEQ. Sources: linux/loop.h, linux/fs.h.
+//! Loop device ioctls, BLKFLSBUF and BLKGETDISKSEQ. Sources: linux/loop.h, linux/fs.h.
 
 use rustix::{
     io::Result,
@@ -14,35 +14,35 @@ const LOOP_GET_STATUS64: Opcode = 0x4C05;
 const LOOP_CONFIGURE: Opcode = 0x4C0A;
 const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
 /// LO_FLAGS_READ_ONLY, LO_FLAGS_AUTOCLEAR (detach on last close), LO_FLAGS_DIRECT_IO (direct I/O on
-/// the backing file, where its filesystem supports it).
+/// the backing file, if its filesystem supports it).
 const LOOP_READ_ONLY: u32 = 1;
 const LOOP_AUTOCLEAR: u32 = 4;
 const LOOP_DIRECT_IO: u32 = 16;
 const BLKFLSBUF: Opcode = 0x1261;
 const BLKGETDISKSEQ: Opcode = 0x8008_1280;
 
-/// Head of `struct loop_info64`.
+/// The first fields of `struct loop_info64`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct LoopStatus {
     /// `st_dev` of the backing file.
     pub device: u64,
     pub inode: u64,
-    /// `st_rdev` of a backing device; 0 for a file.
+    /// `st_rdev` of the backing device; 0 for a file.
     pub rdevice: u64,
     /// Offset of the first byte in the backing file.
     pub offset: u64,
     rest: [u64; 25],
 }
 
-/// `None` if the loop device is not attached or may not be queried.
+/// `None` if the loop device is not attached or cannot be queried.
 pub(crate) fn loop_status(node: impl AsFd) -> Option<LoopStatus> {
     // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, 232 bytes, the size of LoopStatus.
     unsafe { ioctl(node, Getter::<LOOP_GET_STATUS64, LoopStatus>::new()) }.ok()
 }
 
-/// `struct loop_config` with its `struct loop_info64`, of which only `lo_flags` is set: the whole
-/// file.
+/// `struct loop_config` with its `struct loop_info64`, in which only `lo_flags` is set, so that the
+/// device covers the whole file.
 #[repr(C)]
 struct LoopConfig {
     file: u32,
@@ -52,20 +52,20 @@ struct LoopConfig {
     after: [u64; 30],
 }
 
-/// Number of a free loop device. `control`: an open `LOOP_CONTROL`.
+/// Number of a free loop device. `control`: the open `LOOP_CONTROL` device.
 ///
 /// # Errors
 /// EPERM without CAP_SYS_ADMIN.
 pub(crate) fn free_loop(control: impl AsFd) -> io::Result<i32> {
-    // SAFETY: LOOP_CTL_GET_FREE takes no argument and returns the number.
+    // SAFETY: LOOP_CTL_GET_FREE takes no argument and returns a number.
     match unsafe { libc::ioctl(control.as_fd().as_raw_fd(), LOOP_CTL_GET_FREE) } {
         -1 => Err(io::Error::last_os_error()),
         number => Ok(number),
     }
 }
 
-/// Attaches a file to a free loop device until its last descriptor is closed. `block_bytes`:
-/// logical block size.
+/// Attaches a file to a free loop device until the device's last descriptor is closed.
+/// `block_bytes`: logical block size.
 ///
 /// # Errors
 /// EBUSY if the device is no longer free; EINVAL unless `block_bytes` is a power of two from 512 to
@@ -88,14 +88,14 @@ pub(crate) fn configure_loop(
     unsafe { ioctl(node, Setter::<LOOP_CONFIGURE, LoopConfig>::new(config)) }
 }
 
-/// Number that differs between disks that had the same name since the boot; `None` before Linux
+/// A number that differs between disks that have had the same name since boot; `None` before Linux
 /// 5.15.
 pub(crate) fn disk_sequence(device: impl AsFd) -> Option<u64> {
     // SAFETY: BLKGETDISKSEQ writes one 64-bit number.
     unsafe { ioctl(device, Getter::<BLKGETDISKSEQ, u64>::new()) }.ok()
 }
 
-/// Writes the dirty pages of a block device and drops its page cache.
+/// Writes a block device's dirty pages and drops its page cache.
 ///
 /// # Errors
 /// EACCES without CAP_SYS_ADMIN; EIO if dirty pages could not be written.

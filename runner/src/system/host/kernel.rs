@@ -1,6 +1,6 @@
-//! Reading sysfs and procfs. Both roots are parameters, so that tests can use a fixture. Attributes
-//! come from devices and users, so their length is limited, and control and invisible characters
-//! are removed.
+//! Reads sysfs and procfs. Both roots are parameters, so that tests can use a fixture. Attribute
+//! values come from devices and users, so their length is limited, and control and invisible
+//! characters are removed.
 
 use leadline_protocol::text::is_deceptive;
 use std::{
@@ -11,10 +11,10 @@ use std::{
     str::FromStr,
 };
 
-/// sysfs attributes have at most one page.
+/// sysfs attributes are at most one page long.
 const MAX_ATTRIBUTE_BYTES: u64 = 4096;
 
-/// Roots of sysfs and procfs.
+/// Root directories of sysfs and procfs.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
     pub sys: PathBuf,
@@ -29,13 +29,14 @@ impl Kernel {
         }
     }
 
-    /// Major and minor number.
+    /// Major and minor kernel version.
     pub(crate) fn version(&self) -> Option<(u32, u32)> {
         attribute(self.proc.join("sys/kernel/osrelease")).map(|release| version(&release))
     }
 }
 
-/// Major and minor number of a release such as `6.1.0-48-amd64`; 0 for a part that is not a number.
+/// Major and minor version of a release such as `6.1.0-48-amd64`; 0 for a part that is not a
+/// number.
 pub(crate) fn version(release: &str) -> (u32, u32) {
     let mut numbers = release
         .split(|c: char| !c.is_ascii_digit())
@@ -70,8 +71,7 @@ impl FromStr for Dev {
     }
 }
 
-/// Text of an attribute with runs of white space collapsed; `None` if it is missing, unreadable or
-/// empty.
+/// Text of an attribute with whitespace collapsed; `None` if it is missing, unreadable or empty.
 pub(crate) fn attribute(path: impl AsRef<Path>) -> Option<String> {
     let mut bytes = Vec::new();
     let file = File::open(path).ok()?;
@@ -110,8 +110,8 @@ pub(crate) fn names(dir: impl AsRef<Path>) -> Vec<String> {
     names
 }
 
-/// Decodes the octal escapes of /proc tables, such as `\040` for a space. The kernel escapes ASCII
-/// characters only.
+/// Decodes octal escapes in /proc tables, such as `\040` for a space. The kernel escapes only ASCII
+/// characters.
 pub(crate) fn unescape(field: &str) -> String {
     let mut parts = field.split('\\');
     let mut text: String = parts.next().unwrap_or_default().into();

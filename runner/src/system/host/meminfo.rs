@@ -3,7 +3,7 @@
 use crate::system::host::kernel::{Kernel, field};
 use std::fs;
 
-/// One value in bytes.
+/// A single value in bytes.
 pub(crate) fn read(kernel: &Kernel, name: &str) -> Option<u64> {
     field_bytes(&fs::read_to_string(kernel.proc.join("meminfo")).ok()?, name)
 }
@@ -12,7 +12,7 @@ pub(crate) fn field_bytes(text: &str, name: &str) -> Option<u64> {
     field(text, name)?.checked_mul(1024)
 }
 
-/// Huge pages of the default size that are neither used nor reserved, or that may be added
+/// Huge pages of the default size that are neither in use nor reserved, or that can be added
 /// (`vm.nr_overcommit_hugepages`), in bytes (Documentation/admin-guide/mm/hugetlbpage.rst).
 pub(crate) fn available_huge_pages(kernel: &Kernel) -> Option<u64> {
     let text = fs::read_to_string(kernel.proc.join("meminfo")).ok()?;
@@ -20,7 +20,7 @@ pub(crate) fn available_huge_pages(kernel: &Kernel) -> Option<u64> {
     huge_page_bytes(&text, overcommit.ok()?.trim().parse().ok()?)
 }
 
-/// `addable`: pages that may be added.
+/// `addable`: number of pages that can be added.
 pub(crate) fn huge_page_bytes(text: &str, addable: u64) -> Option<u64> {
     let count = |name| field(text, name);
     let free = count("HugePages_Free")?.saturating_sub(count("HugePages_Rsvd")?);
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn huge_pages_are_those_that_are_free_or_may_be_added() {
+    fn free_and_addable_huge_pages_are_available() {
         let text = |free: u64| {
             format!(
                 "HugePages_Free: {free}\nHugePages_Rsvd: 2\nHugePages_Surp: 1\nHugepagesize: 2048 kB\n"
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_found_by_the_whole_name() {
+    fn names_are_matched_completely() {
         let text = "MemFree:  10 kB\nCached:          1383068 kB\nSwapCached:            7 kB\nHugePages_Total:       x\n";
         for (name, want) in [
             ("Cached", Some(1_383_068 * 1024)),

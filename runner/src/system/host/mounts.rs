@@ -1,6 +1,6 @@
-//! Mounts of all visible mount namespaces, and swap areas. Sources: proc_pid_mountinfo(5),
-//! /proc/swaps. Mounts of containers are included, because they use the device as well. Namespaces
-//! without a visible process stay hidden; O_EXCL still detects their mounts.
+//! Mounts in all visible mount namespaces, and swap areas. Sources: proc_pid_mountinfo(5),
+//! /proc/swaps. Mounts in containers are included, because they also use the device. Namespaces
+//! without a visible process stay hidden, but O_EXCL detects their mounts.
 
 use crate::system::host::kernel::{Dev, Kernel, names, unescape};
 use std::{collections::BTreeSet, fs};
@@ -9,17 +9,17 @@ use std::{collections::BTreeSet, fs};
 pub(crate) struct MountEntry {
     /// As in STATX_MNT_ID.
     pub id: u64,
-    /// `st_dev` of its files; anonymous for btrfs, overlay, tmpfs, ...
+    /// `st_dev` of the mount's files; anonymous for btrfs, overlay, tmpfs and others.
     pub dev: Dev,
-    /// As seen in its namespace.
+    /// Mount point, as seen in its namespace.
     pub point: String,
-    /// Type, such as `ext4`.
+    /// Filesystem type, such as `ext4`.
     pub filesystem: String,
-    /// Such as `/dev/vda1`.
+    /// Mount source, such as `/dev/vda1`.
     pub source: String,
     /// Mount and filesystem options, in kernel order.
     pub options: String,
-    /// ID of a process in the mount namespace; `None` for the runner's own namespace.
+    /// ID of a process in the mount namespace; `None` for the runner's namespace.
     pub namespace_of: Option<u32>,
 }
 
@@ -41,7 +41,7 @@ impl MountEntry {
     }
 }
 
-/// Appends the filesystem options that the mount does not list.
+/// Appends the filesystem options that are not among the mount options.
 fn merge_options(mount: &str, filesystem: &str) -> String {
     let mut options: Vec<&str> = Vec::new();
     for option in mount.split(',').chain(filesystem.split(',')) {
@@ -52,7 +52,7 @@ fn merge_options(mount: &str, filesystem: &str) -> String {
     options.join(",")
 }
 
-/// This process's own namespace comes first.
+/// Mounts in all visible namespaces. This process's namespace comes first.
 pub(crate) fn mounts(kernel: &Kernel) -> Vec<MountEntry> {
     let mut all = own_mounts(kernel);
     for pid in other_namespaces(kernel) {
@@ -61,7 +61,7 @@ pub(crate) fn mounts(kernel: &Kernel) -> Vec<MountEntry> {
     all
 }
 
-/// Those of this process's own namespace.
+/// Mounts in this process's namespace.
 pub(crate) fn own_mounts(kernel: &Kernel) -> Vec<MountEntry> {
     table(kernel, "self", None)
 }
@@ -74,7 +74,7 @@ fn table(kernel: &Kernel, process: &str, namespace_of: Option<u32>) -> Vec<Mount
         .collect()
 }
 
-/// One process of each mount namespace except this process's own.
+/// One process in each mount namespace other than this process's.
 fn other_namespaces(kernel: &Kernel) -> Vec<u32> {
     let namespace = |process: &str| fs::read_link(kernel.proc.join(process).join("ns/mnt")).ok();
     let mut seen: BTreeSet<_> = namespace("self").into_iter().collect();

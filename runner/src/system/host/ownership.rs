@@ -1,24 +1,25 @@
-//! The ownership mark of files that a run created: an xattr with inode, length, modification time
-//! and the time of the mark. Any later change by another program invalidates it: writes change the
-//! modification time, and setting that back changes the status change time, which nobody can set. On
-//! a filesystem without user xattrs no file is ever owned.
+//! The ownership mark of files that a run created: an xattr with the inode, the length, the
+//! modification time (mtime) and the time of the mark. Any later change by another program
+//! invalidates it: writes change the mtime, and restoring the mtime changes the ctime, which no
+//! program can set. On a filesystem without user xattrs, files are never owned.
 
 use crate::system::clock::wall_ms;
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use std::{fs::File, io, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 const XATTR: &str = "user.leadline.made";
-/// Five numbers of up to 20 digits.
+/// Maximum size of a mark: five numbers of up to 20 digits.
 const MAX_BYTES: usize = 112;
-/// Time between reading the clock and the kernel's time of the mark, in ms: two ticks of the
-/// slowest kernel clock.
+/// Maximum time between reading the clock and the ctime that the mark causes, in ms: two ticks of
+/// the slowest kernel clock.
 const MAX_DELAY_MS: i64 = 20;
-/// After it, any change has a later time than the mark.
+/// Any change after this delay has a later timestamp than the mark.
 pub(crate) const SETTLE: Duration = Duration::from_millis(25);
-/// The host may interrupt the process between the two.
+/// Maximum number of attempts: the process may be preempted between reading the clock and setting
+/// the mark.
 const TRIES: u32 = 10;
 
-/// Returns true if a run created the file and nothing else has written it since.
+/// Returns true if a run created the file and no other program has written to it since.
 pub(crate) fn is_owned(path: &Path) -> bool {
     let Ok(file) = File::open(path) else {
         return false;
@@ -34,7 +35,7 @@ pub(crate) fn is_owned(path: &Path) -> bool {
         && changed_ms(&file).is_some_and(|changed_ms| is_time_of_mark(changed_ms, marked_ms))
 }
 
-/// Setting the mark changes the status change time as well.
+/// Whether the ctime was caused by setting the mark, which also changes the ctime.
 fn is_time_of_mark(changed_ms: i64, marked_ms: &str) -> bool {
     let marked_ms: Option<i64> = marked_ms.parse().ok();
     marked_ms.is_some_and(|marked_ms| (changed_ms - marked_ms).abs() <= MAX_DELAY_MS)
@@ -89,8 +90,8 @@ mod tests {
         }
         assert!(is_owned(&path));
         assert_eq!(fs::read(&path).unwrap(), b"data");
-        assert!(is_owned(&path), "reading changes nothing");
-        // File times advance once per tick (up to 10 ms).
+        assert!(is_owned(&path), "reads keep the mark valid");
+        // File timestamps advance once per tick (up to 10 ms).
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(&path, "DATA").unwrap();
         assert!(!is_owned(&path), "same length");

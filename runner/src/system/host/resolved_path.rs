@@ -1,5 +1,6 @@
-//! What is at a path. Plan, guard and run all use this, so they cannot disagree. Symbolic links are
-//! resolved first, and the path is made absolute, so that all later checks refer to the same file.
+//! Resolves what is at a path. The plan, the guard and the run all use this, so they cannot
+//! disagree. Symbolic links are resolved first and the path is made absolute, so that all later
+//! checks refer to the same file.
 
 use crate::{plan::host_view::PathKind, system::host::kernel::Dev};
 use std::{
@@ -15,14 +16,14 @@ use std::{
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedPath {
     pub kind: PathKind,
-    /// Canonical path. For a missing file, the canonical path of the deepest existing directory
+    /// Canonical path. For a missing file: the canonical path of the deepest existing directory,
     /// with the rest appended.
     pub path: PathBuf,
-    /// `None` if nothing exists there.
+    /// `None` if nothing exists at the path.
     pub stat: Option<Stat>,
 }
 
-/// The part of stat(2) that identifies a file.
+/// The fields of stat(2) that identify a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Stat {
     pub dev: Dev,
@@ -30,7 +31,7 @@ pub(crate) struct Stat {
     pub rdev: Dev,
     /// Number of hard links.
     pub links: u64,
-    /// In bytes; 0 for a device node.
+    /// Length in bytes; 0 for a device node.
     pub length: u64,
 }
 
@@ -51,7 +52,7 @@ impl ResolvedPath {
             {
                 Self::missing(path)
             }
-            // A dangling link, a loop of links, or a directory without search permission.
+            // A dangling link, a link loop, or a directory without search permission.
             Err(_) => Self::without_stat(PathKind::Other, path.into()),
         }
     }
@@ -89,8 +90,8 @@ impl ResolvedPath {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Returns true for paths where only device nodes belong: a missing one is a mistyped device,
-    /// not a file to create. `/dev/shm` holds files.
+    /// Returns true for paths at which only device nodes are expected: if such a path does not
+    /// exist, it is a mistyped device, not a file to create. `/dev/shm` contains regular files.
     pub(crate) fn is_under_dev(&self) -> bool {
         self.path.starts_with("/dev") && !self.path.starts_with("/dev/shm")
     }
@@ -112,7 +113,7 @@ impl Stat {
         Ok(Self::of(&file.metadata()?))
     }
 
-    /// Compares device numbers for device nodes, inodes for files.
+    /// Compares device numbers for device nodes, and inodes for files.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         if self.rdev.0 != 0 || other.rdev.0 != 0 {
             self.rdev == other.rdev
@@ -133,6 +134,14 @@ fn path_kind(metadata: &Metadata) -> PathKind {
     } else {
         PathKind::Other
     }
+}
+
+/// The path itself, or the deepest existing directory above it.
+pub(crate) fn deepest_existing(path: &Path) -> &Path {
+    let mut ancestors = path.ancestors();
+    ancestors
+        .find(|path| path.exists())
+        .unwrap_or(Path::new("/"))
 }
 
 #[cfg(test)]
@@ -174,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn dev_holds_only_device_nodes_except_shm() {
+    fn dev_contains_only_device_nodes_except_shm() {
         for (path, want) in [
             ("/dev/nvme9n1", true),
             ("/dev/mapper/x", true),

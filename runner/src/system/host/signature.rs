@@ -1,12 +1,12 @@
-//! Filesystems, partition tables and other signatures on a device or in a file, from wipefs(8) of
-//! util-linux, which every distribution installs. It opens its argument for reading only.
+//! Filesystems, partition tables and other signatures on a device or in a file, from wipefs(8) in
+//! util-linux, which every distribution installs. It opens its argument only for reading.
 
 use crate::system::host::used_space::used_bytes;
 use leadline_protocol::format;
 use serde::Deserialize;
 use std::{fmt, fs::File, process::Command};
 
-/// The programs of administrators are not in the search path of every user.
+/// /usr/sbin and /sbin are not in every user's PATH.
 const PROGRAMS: [&str; 3] = ["wipefs", "/usr/sbin/wipefs", "/sbin/wipefs"];
 const TABLE: &str = "partition-table";
 
@@ -23,7 +23,8 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// With the space that the filesystem uses, which is not current while it is mounted.
+    /// Adds the space that the filesystem uses. The value is out of date while the filesystem is
+    /// mounted.
     pub(crate) fn with_used_space(self, device: &File) -> Self {
         Self {
             used_bytes: used_bytes(&self.kind, device),
@@ -58,7 +59,7 @@ pub(crate) fn signatures(file: &File) -> Vec<Signature> {
     let run = |program: &&str| {
         Command::new(program)
             .args(["--json", "--output", "TYPE,LABEL,USAGE"])
-            // The file, whatever its name is now.
+            // Refers to the open file, even if it was renamed.
             .arg("/proc/self/fd/0")
             .stdin(file.try_clone().ok()?)
             .output()
@@ -68,7 +69,7 @@ pub(crate) fn signatures(file: &File) -> Vec<Signature> {
     output.map_or_else(Vec::new, |output| parse(&output.stdout))
 }
 
-/// Several copies of a signature (the backup of a GPT, the superblocks of btrfs) count once.
+/// Multiple copies of a signature (backup GPT, btrfs superblocks) are reported once.
 pub(crate) fn parse(json: &[u8]) -> Vec<Signature> {
     let parsed: Option<Output> = serde_json::from_slice(json).ok();
     let mut found: Vec<Signature> = Vec::new();
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn output_of_wipefs() {
+    fn wipefs_output() {
         for (json, want) in [
             (
                 r#"{"signatures": [{"type":"ext4", "label":"photos", "usage":"filesystem"}]}"#,

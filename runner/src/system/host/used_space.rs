@@ -1,19 +1,19 @@
-//! Space that an unmounted filesystem uses, from its superblock. Sources: fs/ext4/ext4.h,
+//! Reads the space that an unmounted filesystem uses from its superblock. Sources: fs/ext4/ext4.h,
 //! fs/xfs/libxfs/xfs_format.h, include/uapi/linux/btrfs_tree.h.
 
 use std::{fs::File, os::unix::fs::FileExt};
 
 const EXT4_AT: u64 = 1024;
 const EXT4_MAGIC: u16 = 0xEF53;
-/// Blocks have 1 KiB to 64 KiB.
+/// Block sizes are 1 KiB to 64 KiB.
 const EXT4_MAX_SHIFT: u32 = 6;
-/// Counts of blocks have 64 bits.
+/// Block counts have 64 bits.
 const EXT4_64BIT: u32 = 0x80;
 const BTRFS_AT: u64 = 64 << 10;
 const SUPERBLOCK_BYTES: usize = 1024;
 
-/// Bytes that files, metadata and the journal use; `None` for other filesystems, and if the counts
-/// contradict each other. `filesystem`: type, such as `ext4`.
+/// Bytes used by files, metadata and the journal; `None` for other filesystems and for inconsistent
+/// counts. `filesystem`: type, such as `ext4`.
 pub(crate) fn used_bytes(filesystem: &str, device: &File) -> Option<u64> {
     match filesystem {
         "ext2" | "ext3" | "ext4" => ext4(&Superblock::read(device, EXT4_AT)?),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_superblocks() {
+    fn used_space_is_read_from_superblocks() {
         let ext4_of = |shift: u32, incompatible: u32| {
             file(&[
                 (1024 + 0x4, &100_u32.to_le_bytes()),

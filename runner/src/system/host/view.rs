@@ -1,4 +1,4 @@
-//! `HostView` of the real host, from one inventory.
+//! The `HostView` of the real host, based on one inventory.
 
 use crate::{
     plan::host_view::{HostView, Overwritten, PathFacts, PathKind},
@@ -16,7 +16,7 @@ use crate::{
             ioctl::LOOP_CONTROL,
             kernel::{Kernel, value},
             meminfo, ownership,
-            resolved_path::ResolvedPath,
+            resolved_path::{ResolvedPath, deepest_existing},
         },
         target::cancellable::within,
     },
@@ -36,7 +36,7 @@ use std::{
     time::Duration,
 };
 
-/// For reading samples of a target: enough for a slow disk that was asleep.
+/// Timeout for reading samples of a target: long enough for a slow disk to spin up.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
@@ -47,8 +47,8 @@ pub struct View {
 }
 
 impl View {
-    /// Names are relative to the first target root. Without target roots, they are relative to the
-    /// current directory.
+    /// Relative names refer to the first target root or, without target roots, to the current
+    /// directory.
     pub fn new(permissions: &Permissions) -> Self {
         let default_directory = match permissions.roots().next() {
             Some(root) => root.into(),
@@ -61,7 +61,7 @@ impl View {
         }
     }
 
-    /// A host other than the running one.
+    /// The view of a host other than the running one.
     #[cfg(test)]
     pub(crate) fn of(kernel: Kernel, guard: Guard) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl HostView for View {
     fn available_memory(&self) -> u64 {
         let host = meminfo::read(&self.kernel, "MemAvailable");
         let group = cgroup_memory::available(&self.kernel);
-        // A group without headroom is known to be full, unlike a host without meminfo.
+        // 0 means unknown, but a group without headroom is known to be full.
         let group = group.map(|bytes| bytes.max(1));
         host.into_iter().chain(group).min().unwrap_or(0)
     }
@@ -174,7 +174,7 @@ impl HostView for View {
     }
 
     fn minute(&self) -> u64 {
-        // Unlike the wall clock, nobody can set it.
+        // Unlike the wall clock, this clock cannot be set.
         clock_gettime(ClockId::Boottime).tv_sec as u64 / 60
     }
 
@@ -231,14 +231,6 @@ fn file_facts(host: &Inventory, found: &ResolvedPath, mut facts: PathFacts) -> P
         facts.direct_alignment = alignment_in(existing, block_bytes);
     }
     facts
-}
-
-/// The path itself, or the deepest existing directory above it.
-fn deepest_existing(path: &Path) -> &Path {
-    let mut ancestors = path.ancestors();
-    ancestors
-        .find(|path| path.exists())
-        .unwrap_or(Path::new("/"))
 }
 
 fn can_poll(block: &BlockDevice) -> bool {

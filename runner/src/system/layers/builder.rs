@@ -9,7 +9,7 @@ use crate::system::{
         kernel::{Dev, read_flag, value},
         mounts::MountEntry,
     },
-    layers::{Below, Bypass, Mapping, StoredFile},
+    layers::{Bypass, LowerLayer, Mapping, StoredFile},
     probes::residency::ResidencyMethod,
 };
 use leadline_protocol::device::DeviceKind;
@@ -26,24 +26,24 @@ use std::{
     sync::Arc,
 };
 
-/// Loop devices on loop devices end here.
+/// Maximum nesting depth of loop devices.
 const MAX_DEPTH: u32 = 8;
-/// Readahead is at most two windows ahead, and a sequential hint doubles a window.
+/// Readahead is at most two windows ahead, and a sequential hint doubles the window size.
 const READAHEAD_WINDOWS: u64 = 4;
-/// Where the kernel does not report the window.
+/// Used if the kernel does not report the window size.
 const DEFAULT_READAHEAD_BYTES: u64 = 16 << 20;
 const MEMORY_FILESYSTEMS: &[&str] = &["tmpfs", "ramfs", "hugetlbfs"];
-/// Filesystems whose extents have offsets of their device.
+/// Filesystems whose extents have offsets on their device.
 const PHYSICAL_EXTENTS: &[&str] = &["ext2", "ext3", "ext4", "xfs", "f2fs"];
-/// Block size of btrfs if it cannot be read.
+/// btrfs block size, used if it cannot be read.
 const BTRFS_BLOCK_BYTES: u64 = 4096;
 
-/// Targets on the same device share what is below it.
+/// Builds the layers of targets. Targets on the same device share the layers below it.
 pub(crate) struct LayersBuilder<'a> {
     host: &'a Inventory,
-    /// By kernel name.
-    devices: BTreeMap<String, Arc<Below>>,
-    /// Loop devices above the current one.
+    /// Layers by kernel name of the device.
+    devices: BTreeMap<String, Arc<LowerLayer>>,
+    /// Number of loop devices above the current one.
     depth: u32,
 }
 
@@ -56,10 +56,10 @@ impl<'a> LayersBuilder<'a> {
         }
     }
 
-    /// `path`: of the open file or device, for its mount.
+    /// `path`: path of the open file or device, to find its mount.
     ///
     /// # Errors
-    /// Errors of opening the file again for reading.
+    /// Returns an error if the file cannot be reopened for reading.
     pub(crate) fn target(&mut self, file: impl AsFd, path: &Path) -> io::Result<StoredFile> {
         self.file(reopened(&file)?, path)
     }
@@ -89,7 +89,8 @@ impl<'a> LayersBuilder<'a> {
                 mapping: Mapping::Fiemap {
                     is_physical: filesystem.is_some_and(|name| PHYSICAL_EXTENTS.contains(&name)),
                 },
-                below: device.map_or_else(|| Below::Unknown.into(), |device| self.members(device)),
+                below: device
+                    .map_or_else(|| LowerLayer::Unknown.into(), |device| self.members(device)),
                 readahead_bytes: readahead_bytes(Dev(stat.dev())),
                 honors_sync: true,
                 file,
@@ -109,48 +110,52 @@ impl<'a> LayersBuilder<'a> {
         }
     }
 
-    /// All members of the filesystem on a device.
-    fn members(&mut self, block: &BlockDevice) -> Arc<Below> {
+    /// The layer formed by all members of the filesystem on a device.
+    fn members(&mut self, block: &BlockDevice) -> Arc<LowerLayer> {
         let names = self.host.filesystem_members(&block.name);
         let members = names.iter().filter_map(|name| self.host.blocks.get(name));
         self.all(&members.collect::<Vec<_>>())
     }
 
-    /// Several devices that are all disks, or all memory.
-    fn all(&mut self, blocks: &[&BlockDevice]) -> Arc<Below> {
+    /// The layer formed by several devices; known only if all are disks or all are in memory.
+    fn all(&mut self, blocks: &[&BlockDevice]) -> Arc<LowerLayer> {
         let each = blocks.iter().map(|block| self.below(block));
-        let merge = |one: Arc<Below>, other: Arc<Below>| match (&*one, &*other) {
-            (Below::Disk, Below::Disk) | (Below::Memory, Below::Memory) => one,
-            _ => Below::Unknown.into(),
+        let merge = |one: Arc<LowerLayer>, other: Arc<LowerLayer>| match (&*one, &*other) {
+            (LowerLayer::Disk, LowerLayer::Disk) | (LowerLayer::Memory, LowerLayer::Memory) => one,
+            _ => LowerLayer::Unknown.into(),
         };
-        each.reduce(merge).unwrap_or_else(|| Below::Unknown.into())
+        each.reduce(merge)
+            .unwrap_or_else(|| LowerLayer::Unknown.into())
     }
 
-    fn below(&mut self, block: &BlockDevice) -> Arc<Below> {
+    fn below(&mut self, block: &BlockDevice) -> Arc<LowerLayer> {
         if let Some(known) = self.devices.get(&block.name) {
             return known.clone();
         }
         let below = match block.kind {
-            DeviceKind::Zram | DeviceKind::Ram => Below::Memory.into(),
-            DeviceKind::Loop => self.loop_device(block).unwrap_or(Below::Unknown).into(),
+            DeviceKind::Zram | DeviceKind::Ram => LowerLayer::Memory.into(),
+            DeviceKind::Loop => self
+                .loop_device(block)
+                .unwrap_or(LowerLayer::Unknown)
+                .into(),
             DeviceKind::Partition => self.partition(block),
             DeviceKind::Dm | DeviceKind::Md => self.stacked(block),
-            _ => Below::Disk.into(),
+            _ => LowerLayer::Disk.into(),
         };
         self.devices.insert(block.name.clone(), below.clone());
         below
     }
 
-    /// Which part of the device lies where is not known.
-    fn stacked(&mut self, block: &BlockDevice) -> Arc<Below> {
+    /// A device whose mapping to the devices below it is unknown.
+    fn stacked(&mut self, block: &BlockDevice) -> Arc<LowerLayer> {
         let below = self.all(&self.host.parents(block));
         match &*below {
-            Below::File { .. } => Below::Unknown.into(),
+            LowerLayer::File { .. } => LowerLayer::Unknown.into(),
             _ => below,
         }
     }
 
-    fn partition(&mut self, block: &BlockDevice) -> Arc<Below> {
+    fn partition(&mut self, block: &BlockDevice) -> Arc<LowerLayer> {
         let sectors: u64 = value(block.dir.join("start")).unwrap_or(0);
         let disk = block
             .disk
@@ -158,15 +163,15 @@ impl<'a> LayersBuilder<'a> {
             .and_then(|name| self.host.blocks.get(name));
         match disk {
             Some(disk) if disk.backing.is_some() => {
-                let found = self.loop_device(disk).unwrap_or(Below::Unknown);
+                let found = self.loop_device(disk).unwrap_or(LowerLayer::Unknown);
                 found.starting_at(sectors * SECTOR_BYTES).into()
             }
             Some(disk) => self.below(disk),
-            None => Below::Disk.into(),
+            None => LowerLayer::Disk.into(),
         }
     }
 
-    fn loop_device(&mut self, block: &BlockDevice) -> Option<Below> {
+    fn loop_device(&mut self, block: &BlockDevice) -> Option<LowerLayer> {
         if self.depth == MAX_DEPTH {
             return None;
         }
@@ -177,7 +182,7 @@ impl<'a> LayersBuilder<'a> {
         let file = self.file(file, &path);
         self.depth -= 1;
         let direct_attribute = block.dir.join("loop/dio");
-        Some(Below::File {
+        Some(LowerLayer::File {
             start,
             file: file.ok()?,
             direct: read_flag(&direct_attribute) == Some(true),
@@ -186,7 +191,7 @@ impl<'a> LayersBuilder<'a> {
     }
 }
 
-impl Below {
+impl LowerLayer {
     fn starting_at(self, offset: u64) -> Self {
         match self {
             Self::File {
@@ -210,21 +215,21 @@ fn in_memory(file: File) -> StoredFile {
         residency: ResidencyMethod::detect(file.as_fd()).ok(),
         bypass: Bypass::None,
         mapping: Mapping::Seek,
-        below: Below::Nothing.into(),
+        below: LowerLayer::Nothing.into(),
         readahead_bytes: 0,
         honors_sync: true,
         file,
     }
 }
 
-/// A file of an overlay whose layers are outside this mount namespace. It has no pages of its own,
-/// but mappings are those of the real file.
+/// A file on an overlay whose layers are outside of this mount namespace. It has no cached pages
+/// itself, but its mappings are those of the real file.
 fn hidden_overlay(file: File) -> StoredFile {
     StoredFile {
         residency: Some(ResidencyMethod::Mincore),
         bypass: Bypass::All,
         mapping: Mapping::Fiemap { is_physical: false },
-        below: Below::Disk.into(),
+        below: LowerLayer::Disk.into(),
         readahead_bytes: DEFAULT_READAHEAD_BYTES,
         honors_sync: false,
         file,
@@ -233,7 +238,7 @@ fn hidden_overlay(file: File) -> StoredFile {
 
 fn bypass(file: &File, filesystem: Option<&str>) -> Bypass {
     if filesystem != Some("btrfs") {
-        // Such as ext4 with journaled data, where the kernel uses the page cache instead.
+        // For example, with journaled data on ext4, the kernel uses the page cache instead.
         let has_direct_io =
             statx_direct_io(file).is_none_or(|found| found.stx_dio_offset_align > 0);
         return if has_direct_io {
@@ -248,22 +253,23 @@ fn bypass(file: &File, filesystem: Option<&str>) -> Bypass {
     Bypass::Aligned(block_bytes.unwrap_or(BTRFS_BLOCK_BYTES).max(1))
 }
 
-/// The same file with a descriptor for reading.
+/// Reopens the same file for reading.
 fn reopened(file: &impl AsFd) -> io::Result<File> {
     opened(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()).as_ref())
 }
 
-/// Opens a file for lookups, which must not change its access time: mmap(2) for mincore(2) would wait
-/// for the journal of a filesystem that hangs, with a lock that blocks the whole process. Only the
-/// owner of a file may request that.
+/// Opens a file for lookups, which must not change its access time: on a hung filesystem, mmap(2)
+/// for mincore(2) would wait for the journal while holding a lock that blocks the whole process.
+/// Only the file's owner may use O_NOATIME.
 fn opened(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).custom_flags(libc::O_NOATIME);
     options.open(path).or_else(|_| File::open(path))
 }
 
-/// The file of the upper or lower layer that an overlay shows; `None` if the layers are not
-/// visible. Inode numbers do not identify it: a copied file keeps the number of the lower one.
+/// The file in the upper or lower layer that an overlay shows; `None` if the layers are not
+/// visible. Inode numbers do not identify this file, because a copied-up file keeps the inode
+/// number of the lower file.
 fn below_overlay(file: &File, path: &Path, host: &Inventory) -> Option<PathBuf> {
     let mount = host.mount_at(path)?;
     let relative = path.strip_prefix(&mount.point).ok()?;
@@ -283,7 +289,7 @@ fn below_overlay(file: &File, path: &Path, host: &Inventory) -> Option<PathBuf> 
     found.filter(is_same).map(|(real, _)| real)
 }
 
-/// An overlay with the option `volatile` ignores syncs.
+/// An overlay mounted with `volatile` ignores syncs.
 fn is_volatile(mount: &MountEntry) -> bool {
     mount
         .options

@@ -1,8 +1,8 @@
-//! Where a byte range is now.
+//! Looks up which layer currently holds a byte range.
 
 use crate::system::{
     host::fiemap::{self, Extent, each_extent_in},
-    layers::{Below, Bypass, LayerBytes, Mapping, StoredFile, snapshot::Snapshot},
+    layers::{Bypass, LayerBytes, LowerLayer, Mapping, StoredFile, snapshot::Snapshot},
 };
 use leadline_protocol::{
     counters::Residency,
@@ -15,35 +15,35 @@ use rustix::{
 };
 use std::{ops::Range, os::fd::AsFd};
 
-/// Larger partly cached ranges are not looked up page by page.
+/// Maximum size of a partly cached range that is looked up page by page.
 const MAX_PAGES: u64 = 64;
 
-/// What a lookup assumes about pages.
+/// How a lookup treats pages.
 #[derive(Clone, Copy, Debug)]
 enum Pages<'a> {
-    /// For reads: a cached page serves them. With a snapshot, only a page that was cached at the
+    /// For reads: served by cached pages. With a snapshot, only by pages that were cached at the
     /// start.
     Cached(Option<&'a Snapshot>),
-    /// For completed writes: only dirty pages hold them in memory.
+    /// For completed writes: in memory only if the pages are dirty.
     Dirty,
-    /// For writes followed by a sync.
+    /// For writes followed by a sync: not in memory.
     Ignored,
 }
 
 impl StoredFile {
-    /// Upper bound of the distance between a sequential reader and the end of its readahead, in
-    /// bytes, on all layers; 0 without readahead. `is_buffered`: the page cache of this file reads
-    /// ahead.
+    /// Upper bound on the distance between a sequential reader and the end of its readahead, in
+    /// bytes, across all layers; 0 without readahead. `is_buffered`: whether this file's page cache
+    /// reads ahead.
     pub(crate) fn readahead_bytes(&self, is_buffered: bool) -> u64 {
         let own = if is_buffered { self.readahead_bytes } else { 0 };
         match &*self.below {
-            Below::File { file, direct, .. } => own.max(file.readahead_bytes(!direct)),
+            LowerLayer::File { file, direct, .. } => own.max(file.readahead_bytes(!direct)),
             _ => own,
         }
     }
 
-    /// Where a read of the range would find its data. `direct`: the I/O uses O_DIRECT. With a
-    /// snapshot, pages that were not cached at that time do not count as cached.
+    /// The layers from which a read of the range would be served. `direct`: whether the I/O uses
+    /// O_DIRECT. With a snapshot, pages that were not cached at that time do not count as cached.
     pub(crate) fn read(
         &self,
         range: Range<u64>,
@@ -53,12 +53,12 @@ impl StoredFile {
         self.look_up(range, direct, Pages::Cached(snapshot))
     }
 
-    /// Where the data of a completed write is.
+    /// The layers that hold the data of a completed write.
     pub(crate) fn written(&self, range: Range<u64>, direct: bool) -> LayerBytes {
         self.look_up(range, direct, Pages::Dirty)
     }
 
-    /// Where the data of a completed write is, if it was followed by a sync.
+    /// The layers that hold the data of a completed write that was followed by a sync.
     pub(crate) fn synced(&self, range: Range<u64>, direct: bool) -> LayerBytes {
         let pages = if self.honors_sync {
             Pages::Ignored
@@ -68,7 +68,7 @@ impl StoredFile {
         self.look_up(range, direct, pages)
     }
 
-    /// All pages that a range touches; `None` if unknown.
+    /// Residency of all pages that a range overlaps; `None` if unknown.
     pub(crate) fn pages(&self, range: &Range<u64>) -> Option<Residency> {
         self.residency?.of_range(self.file.as_fd(), range).ok()
     }
@@ -85,7 +85,7 @@ impl StoredFile {
     }
 
     fn look_up(&self, range: Range<u64>, direct: bool, pages: Pages) -> LayerBytes {
-        let is_memory = matches!(*self.below, Below::Nothing);
+        let is_memory = matches!(*self.below, LowerLayer::Nothing);
         if is_memory && !pages.are_read() {
             return LayerBytes::all(PageCache, range.end - range.start);
         }
@@ -129,7 +129,7 @@ impl StoredFile {
         found
     }
 
-    /// A dirty page holds the I/O: its data is not on the device.
+    /// Looks up writes: data in a dirty page is not on the device yet.
     fn through_dirty_pages(&self, range: Range<u64>) -> LayerBytes {
         let length = range.end - range.start;
         let pending = self.pages(&range).and_then(Residency::pending_write_bytes);
@@ -175,7 +175,7 @@ impl StoredFile {
         if let Err(error) = mapped {
             let has_no_extents = matches!(error, Errno::OPNOTSUPP | Errno::NOTTY);
             return match *self.below {
-                Below::Unknown => LayerBytes::all(Unknown, length),
+                LowerLayer::Unknown => LayerBytes::all(Unknown, length),
                 _ if has_no_extents => self.in_data(range, pages),
                 _ => LayerBytes::all(Unknown, length),
             };
@@ -187,8 +187,8 @@ impl StoredFile {
         found
     }
 
-    /// Without data on the device. Direct reads write dirty pages back first; a completed write
-    /// without blocks was discarded in memory.
+    /// Looks up a range that has no data on the device. Direct reads first write back dirty pages.
+    /// A completed write without allocated blocks was discarded in memory.
     fn in_hole(&self, range: &Range<u64>, bytes: u64, direct: bool, pages: Pages) -> LayerBytes {
         if !pages.are_read() {
             return LayerBytes::all(if direct { Device } else { PageCache }, bytes);
@@ -230,15 +230,15 @@ impl StoredFile {
                 return LayerBytes::all(PageCache, length);
             }
         }
-        let is_placed = is_physical && !is(fiemap::DELALLOC | fiemap::ENCODED);
-        let place = is_placed.then(|| {
+        let has_location = is_physical && !is(fiemap::DELALLOC | fiemap::ENCODED);
+        let location = has_location.then(|| {
             let start = extent.physical + (part.start - extent.logical);
             start..start + length
         });
-        self.below.look_up(place, length, pages)
+        self.below.look_up(location, length, pages)
     }
 
-    /// Data that is not cached: swapped out, if this is memory.
+    /// Looks up data that is not cached. In a memory filesystem, such data is swapped out.
     fn in_data(&self, range: &Range<u64>, pages: Pages) -> LayerBytes {
         let length = range.end - range.start;
         let data = seek(&self.file, SeekFrom::Data(range.start));
@@ -252,7 +252,7 @@ impl StoredFile {
         self.below.look_up(None, length, pages)
     }
 
-    /// The layer of any part of the file; `Unknown` if parts differ.
+    /// The layer of an arbitrary part of the file; `Unknown` if the parts differ.
     fn anywhere(&self, length: u64, direct: bool, pages: Pages) -> LayerBytes {
         let Ok(stat) = self.file.metadata() else {
             return LayerBytes::all(Unknown, length);
@@ -264,7 +264,7 @@ impl StoredFile {
             Pages::Dirty => found.pending_write_bytes(),
             Pages::Ignored => Some(0),
         });
-        if matches!(*self.below, Below::Nothing) {
+        if matches!(*self.below, LowerLayer::Nothing) {
             return LayerBytes::all(PageCache, length);
         }
         match held {
@@ -276,9 +276,9 @@ impl StoredFile {
     }
 }
 
-impl Below {
-    /// `place`: offsets on this device; `None` if unknown.
-    fn look_up(&self, place: Option<Range<u64>>, length: u64, pages: Pages) -> LayerBytes {
+impl LowerLayer {
+    /// `range`: byte range on this device; `None` if unknown.
+    fn look_up(&self, range: Option<Range<u64>>, length: u64, pages: Pages) -> LayerBytes {
         let layer: StorageLayer = match self {
             Self::Disk => Device,
             Self::Memory => LowerCache,
@@ -289,10 +289,10 @@ impl Below {
                 direct,
                 ..
             } => {
-                let found = match place {
-                    Some(place) => {
-                        let place = start + place.start..start + place.end;
-                        file.look_up(place, *direct, pages.below())
+                let found = match range {
+                    Some(range) => {
+                        let range = start + range.start..start + range.end;
+                        file.look_up(range, *direct, pages.below())
                     }
                     None => file.anywhere(length, *direct, pages.below()),
                 };
@@ -308,7 +308,7 @@ impl Pages<'_> {
         matches!(self, Self::Cached(_))
     }
 
-    /// For the layer below a device.
+    /// How to treat pages in the layer below a device.
     fn below(self) -> Self {
         match self {
             Self::Cached(snapshot) => Self::Cached(snapshot.and_then(Snapshot::below)),
@@ -317,13 +317,13 @@ impl Pages<'_> {
     }
 }
 
-/// Bytes of all pages that a range touches.
+/// Total size of all pages that a range overlaps, in bytes.
 pub(crate) fn spanned(range: &Range<u64>) -> u64 {
     let page = page_size() as u64;
     range.end.next_multiple_of(page) - (range.start - range.start % page)
 }
 
-/// The parts of a range in each page.
+/// Splits a range at page boundaries.
 fn pages_of(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let page = page_size() as u64;
     let first = range.start - range.start % page;

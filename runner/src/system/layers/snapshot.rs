@@ -1,10 +1,10 @@
-//! Which pages were cached at the start of the measurement, on each layer. Needed where readahead
-//! brings pages into memory that the run has not read yet: such pages are cached when they are read,
-//! but the device served them.
+//! Records which pages were cached at the start of the measurement, on each layer. This is needed
+//! if readahead brings pages into memory that the run has not read yet: such pages are cached when
+//! they are read, but the device served them.
 
 use crate::system::{
     host::cachestat::mincore_pages,
-    layers::{Below, StoredFile},
+    layers::{LowerLayer, StoredFile},
 };
 use rustix::{
     fs::{SeekFrom, seek},
@@ -12,7 +12,8 @@ use rustix::{
 };
 use std::{ops::Range, os::fd::AsFd};
 
-/// Pages of larger files are not recorded: 1 MiB of memory, about 10 ms.
+/// Maximum file size: recording needs 1 MiB of memory and about 10 ms. Pages of larger files are
+/// not recorded.
 const MAX_FILE_BYTES: u64 = 4 << 30;
 
 #[derive(Debug)]
@@ -25,14 +26,14 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// `None` if a file is too large, or if its pages cannot be read.
     pub(crate) fn of(file: &StoredFile) -> Option<Self> {
-        // Also the size of a device, which has none in its metadata.
+        // Also works for devices, whose metadata does not contain their size.
         let length = seek(&file.file, SeekFrom::End(0)).ok()?;
         if length == 0 || length > MAX_FILE_BYTES {
             return None;
         }
         let pages = mincore_pages(file.file.as_fd(), 0, length as usize).ok()?;
         let below = match &*file.below {
-            Below::File { file, .. } => Some(Box::new(Self::of(file)?)),
+            LowerLayer::File { file, .. } => Some(Box::new(Self::of(file)?)),
             _ => None,
         };
         Some(Self { pages, below })

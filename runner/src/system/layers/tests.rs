@@ -1,4 +1,4 @@
-//! Lookups on real files, and on a loop device over a file.
+//! Tests lookups on real files and on loop devices backed by files.
 
 mod loop_devices;
 
@@ -25,14 +25,15 @@ struct TestFile {
 }
 
 impl TestFile {
-    /// A hole, in the source directory: the temporary directory may be a tmpfs.
+    /// A sparse file without data. It is in the source directory, because the temporary directory
+    /// may be a tmpfs.
     fn sparse() -> Self {
         let named = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         named.as_file().set_len(SIZE).unwrap();
         Self { named }
     }
 
-    /// Written, cached and not dirty.
+    /// A file that is fully written, cached and clean.
     fn written() -> Self {
         let file = Self::sparse();
         file.write(ALL);
@@ -50,7 +51,8 @@ impl TestFile {
         self.named.as_file()
     }
 
-    /// Page by page: a larger write makes large folios, which are dirty as a whole.
+    /// Writes page by page, because a larger write creates large folios, which become dirty as a
+    /// whole.
     fn write(&self, range: Range<u64>) {
         for start in range.step_by(PAGE as usize) {
             self.file().write_all_at(&[7; 4096], start).unwrap();
@@ -66,7 +68,7 @@ impl TestFile {
         fadvise(self.file(), 0, None, Advice::DontNeed).unwrap();
     }
 
-    /// Brings pages into the cache, without readahead.
+    /// Reads pages into the page cache, without readahead.
     fn cache(&self, range: Range<u64>) {
         fadvise(self.file(), 0, None, Advice::Random).unwrap();
         let mut data = vec![0; (range.end - range.start) as usize];
@@ -83,10 +85,10 @@ fn stored(file: &File, path: &Path) -> StoredFile {
     LayersBuilder::new(&host).target(file, path).unwrap()
 }
 
-/// The filesystem of the tests is on a disk, whose extents are known; skips others.
+/// Whether the tests' filesystem is on a disk and reports extents. If not, reports a skipped test.
 fn is_on_disk(file: &StoredFile) -> bool {
     let is_plain =
-        matches!(*file.below, Below::Disk) && matches!(file.mapping, Mapping::Fiemap { .. });
+        matches!(*file.below, LowerLayer::Disk) && matches!(file.mapping, Mapping::Fiemap { .. });
     if !is_plain {
         eprintln!("SKIP: the source directory is not on a disk: {file:?}");
     }
@@ -97,7 +99,7 @@ const fn pages(range: Range<u64>) -> Range<u64> {
     range.start * PAGE..range.end * PAGE
 }
 
-/// Bytes of each layer in pages, from top to bottom.
+/// Number of pages in each layer, from top to bottom.
 fn in_pages(found: LayerBytes) -> Vec<(StorageLayer, u64)> {
     let layers = StorageLayer::TOP_DOWN.into_iter();
     let each = layers.map(|layer| (layer, found.of(layer) / PAGE));
@@ -183,7 +185,7 @@ fn holes_and_unwritten_extents() {
     }
 }
 
-/// Zeros that a read has put into the page cache.
+/// A read of a hole puts zero pages into the page cache.
 #[test]
 fn cached_holes_are_cached() {
     let file = TestFile::sparse();
@@ -299,7 +301,7 @@ fn files_in_memory() {
     named.as_file().set_len(SIZE).unwrap();
     named.as_file().write_all_at(&[7; 16 * 4096], 0).unwrap();
     let layers = stored(named.as_file(), named.path());
-    if !matches!(*layers.below, Below::Nothing) {
+    if !matches!(*layers.below, LowerLayer::Nothing) {
         eprintln!("SKIP: /dev/shm is not a tmpfs");
         return;
     }

@@ -1,10 +1,9 @@
-//! Counters of one block device from its `stat` file in sysfs. Source:
-//! Documentation/block/stat.rst.
+//! Counters of a block device, from its `stat` file in sysfs. Source: Documentation/block/stat.rst.
 
 use crate::system::host::block_device::SECTOR_BYTES;
 use leadline_protocol::counters::DeviceCounts;
 
-/// 17 numbers of up to 20 digits.
+/// Maximum file size: 17 numbers of up to 20 digits.
 pub(crate) const BYTES: usize = 512;
 /// Kernels before 4.18 have no discards and flushes.
 const MIN_FIELDS: usize = 11;
@@ -16,7 +15,7 @@ pub(crate) fn parse(text: &str) -> Option<DeviceCounts> {
         *field = number.parse().ok()?;
         count += 1;
     }
-    // Drivers have bugs: a counter may have any value.
+    // A counter may have any value, because of driver bugs.
     let bytes = |sectors: u64| sectors.saturating_mul(SECTOR_BYTES);
     (count >= MIN_FIELDS).then_some(DeviceCounts {
         read_ios: fields[0],
@@ -35,7 +34,8 @@ pub(crate) fn parse(text: &str) -> Option<DeviceCounts> {
     })
 }
 
-/// Difference of two readings. The kernel's milliseconds are 32 bits wide and wrap after 49 days.
+/// Difference between two readings. The kernel's millisecond counters are 32 bits wide and wrap
+/// after 49 days.
 pub(crate) fn since(from: DeviceCounts, to: DeviceCounts) -> DeviceCounts {
     let wrapping_ms = |from, to| u64::from((to as u32).wrapping_sub(from as u32));
     let difference = |from, to: u64| to.saturating_sub(from);

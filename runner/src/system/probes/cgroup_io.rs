@@ -1,15 +1,15 @@
-//! I/O of the run's control group per disk. Source: `io.stat`,
+//! Per-disk I/O of the run's control group. Source: `io.stat`,
 //! Documentation/admin-guide/cgroup-v2.rst. The kernel counts bios when they are submitted, and
-//! brings the counts up to date for every reading.
+//! flushes the counts on every read.
 
 use crate::system::host::kernel::Dev;
 use leadline_protocol::counters::ChargedIo;
 
-/// 600 disks.
+/// Maximum file size: enough for 600 disks.
 pub(crate) const BYTES: usize = 64 << 10;
 
 /// The counts of a disk; 0 for a disk without I/O, which has no line. Some kernels print several
-/// devices in one line, the ones without I/O first.
+/// devices on one line, with those without I/O first.
 pub(crate) fn parse(text: &str, disk: Dev) -> ChargedIo {
     let mut counts = ChargedIo::default();
     let mut is_disk = false;

@@ -1,10 +1,10 @@
-//! CPU time of the whole host. Source: proc_stat(5), the `cpu` line, in ticks of 10 ms: a window of
-//! 100 ms is exact to a tenth of one CPU.
+//! CPU time of the whole host. Source: the `cpu` line in proc_stat(5), in ticks of 10 ms, so a 100
+//! ms window is accurate to a tenth of one CPU.
 
 use crate::system::probes::rusage::CpuTimes;
 use leadline_protocol::counters::CpuUse;
 
-/// Only the first line is needed.
+/// Bytes to read: only the first line is needed.
 pub(crate) const BYTES: usize = 512;
 
 /// Ticks of all CPUs: user, system, idle, iowait, steal.
@@ -25,7 +25,7 @@ impl HostTicks {
         Some(Self([user, system, idle, iowait, steal]))
     }
 
-    /// The kernel's idle and iowait may decrease.
+    /// The kernel's idle and iowait counters may decrease.
     pub(crate) fn since(self, from: Self) -> Self {
         Self(std::array::from_fn(|at| {
             self.0[at].saturating_sub(from.0[at])
@@ -33,7 +33,7 @@ impl HostTicks {
     }
 }
 
-/// `process` is a percentage of one CPU, `host` of all CPUs.
+/// `process` is a percentage of one CPU, and `host` of all CPUs.
 pub(crate) fn percentages(process: CpuTimes, host: HostTicks, elapsed_ns: u64) -> CpuUse {
     let of_one = |ns: u64| ns as f64 * 100.0 / elapsed_ns.max(1) as f64;
     let ticks = host.0.map(|ticks| ticks as f64);

@@ -1,5 +1,5 @@
-//! Whether direct I/O on a target bypasses the page cache: alignment from statx(2), the filesystem,
-//! and the page cache of a backing file below a loop device. Evaluated once, before the
+//! Determines whether direct I/O on a target bypasses the page cache, from the alignment reported
+//! by statx(2), the filesystem, and the I/O mode of loop devices. Evaluated once, before the
 //! measurement.
 
 use crate::system::host::{
@@ -18,8 +18,8 @@ use std::os::fd::BorrowedFd;
 /// backported).
 const BTRFS_BUFFERED_WRITES: (u32, u32) = (6, 14);
 
-/// Device-mapper targets that read from their disks, whatever was written before. `cache` and
-/// `snapshot` read from one of several disks.
+/// Device-mapper targets that always read from their disks, even blocks that were never written.
+/// `cache` and `snapshot` read from one of several disks.
 const READ_THROUGH: &[&str] = &[
     "cache",
     "clone",
@@ -47,9 +47,9 @@ const READ_THROUGH: &[&str] = &[
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DirectIoTarget<'a> {
     pub kind: TargetKind,
-    /// `None` for a device.
+    /// Filesystem type; `None` for a device.
     pub filesystem: Option<&'a str>,
-    /// Kernel name of the device below.
+    /// Kernel name of the underlying device.
     pub device: Option<&'a str>,
     /// Whether parts of the file are compressed; `None` if unknown.
     pub compressed: Option<bool>,
@@ -144,7 +144,7 @@ fn cache_bypass(file: BorrowedFd, target: DirectIoTarget, is_rejected: bool) -> 
         (TargetKind::Device | TargetKind::Null, _) => CacheBypass::full(),
         (_, Some(memory @ ("tmpfs" | "ramfs" | "hugetlbfs"))) => CacheBypass::both(
             Some(false),
-            format!("{memory} keeps files in memory, without an underlying device."),
+            format!("{memory} stores files in memory, without an underlying device."),
         ),
         _ if is_rejected => CacheBypass::both(
             Some(false),
@@ -165,15 +165,15 @@ fn cache_bypass(file: BorrowedFd, target: DirectIoTarget, is_rejected: bool) -> 
     }
 }
 
-/// btrfs decompresses extents in the page cache and copies data with checksums there before
-/// writing.
+/// btrfs decompresses extents in the page cache. Before it writes data with checksums, it copies
+/// the data there.
 fn btrfs(compressed: Option<bool>, checksums: Option<bool>, kernel: (u32, u32)) -> CacheBypass {
     let mut bypass = CacheBypass::full();
     if compressed != Some(false) {
         bypass.reads = compressed.map(|compressed| !compressed);
         let reason = match compressed {
             Some(_) => {
-                "btrfs decompresses extents in the page cache: direct reads of them are buffered."
+                "btrfs decompresses extents in the page cache, so direct reads of these extents are buffered."
             }
             None => "It is unknown whether btrfs compressed parts of the file.",
         };

@@ -1,5 +1,5 @@
-//! Counters of the block devices below the targets and of the physical devices below those, through
-//! partitions, dm, md and loop devices.
+//! Counters of the block devices below the targets, and of the physical devices below partitions,
+//! dm, md and loop devices.
 
 use crate::system::{
     host::{inventory::Inventory, kernel::Dev},
@@ -16,18 +16,17 @@ use std::{
 
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// Target devices, except those above another target device, because that one counts the same
-    /// I/O.
+    /// Target devices, except those above another target device, which counts the same I/O.
     summed: Vec<String>,
     physical_devices: Vec<String>,
-    /// Every device once, in the order of the readings.
+    /// All devices without duplicates, in the order of the readings.
     pub all: Vec<String>,
-    /// The disk of each of them: that of a partition, or the device itself.
+    /// The disk of each device: a partition's disk, or the device itself.
     pub disks: Vec<(String, Dev)>,
 }
 
 impl Names {
-    /// Sum over the target devices; `None` if there are none or one cannot be read.
+    /// Sum of the target devices; `None` if there are none, or if one cannot be read.
     pub(crate) fn device(&self, counts: &[Option<DeviceCounts>]) -> Option<DeviceCounts> {
         let devices = self.summed.iter().map(|name| self.counts_of(name, counts));
         let counts = devices.collect::<Option<Vec<_>>>()?;
@@ -50,7 +49,7 @@ impl Names {
     }
 }
 
-/// Open `stat` files of all devices of a run.
+/// The open `stat` files of a run's devices.
 #[derive(Debug, Default)]
 pub(crate) struct Disks {
     pub names: Arc<Names>,
@@ -58,8 +57,8 @@ pub(crate) struct Disks {
 }
 
 impl Disks {
-    /// `devices`: kernel names of the target devices. Devices that cannot be read are left out,
-    /// with the reason in `absent`.
+    /// `devices`: kernel names of the target devices. Devices that cannot be read are omitted, with
+    /// the reason in `absent`.
     pub(crate) fn open(
         host: &Inventory,
         devices: &[String],
@@ -107,14 +106,14 @@ impl Disks {
         &self.names.summed
     }
 
-    /// In the order of `Names::all`.
+    /// Reads all counters, in the order of `Names::all`.
     pub(crate) fn read(&mut self) -> Vec<Option<DeviceCounts>> {
         let files = self.files.iter_mut();
         files.map(|file| parse(file.read()?)).collect()
     }
 }
 
-/// `name`: a device of `host`.
+/// `name`: a device in `host`.
 fn disk_of(host: &Inventory, name: &str) -> (String, Dev) {
     let block = &host.blocks[name];
     let disk = block.disk.as_ref().and_then(|disk| host.blocks.get(disk));
@@ -128,11 +127,11 @@ fn open_all(
     files: &mut BTreeMap<String, KernelFile>,
 ) -> Result<(), String> {
     if names.is_empty() {
-        return Err("no target is on a block device of this host".into());
+        return Err("no target is on a block device on this host".into());
     }
     for name in names {
         let Some(block) = host.blocks.get(name) else {
-            return Err(format!("{name} is not a block device of this host"));
+            return Err(format!("{name} is not a block device on this host"));
         };
         if !block.has_iostats {
             return Err(format!(
@@ -208,7 +207,7 @@ mod tests {
             &[("sda", 1), ("sdb", 5), ("sdc", 6)],
         );
         check(&["sdd"], 17, &[("sdd", 8), ("sde", 9)]);
-        // I/O on a device above another target is counted there.
+        // I/O on a device above another target is counted at the lower device.
         check(&["sda", "sda1"], 1, &[("sda", 1)]);
         check(&["dm-1", "sda"], 1, &[("sda", 1)]);
         check(&["dm-0", "dm-1", "sda1"], 5, &[("sda", 1)]);

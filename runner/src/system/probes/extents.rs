@@ -1,5 +1,5 @@
 //! Extents of a region by kind, from FS_IOC_FIEMAP (Documentation/filesystems/fiemap.rst). Never
-//! read inside the measured window, because it may read metadata from the device. On ext4, one
+//! called during the measured window, because it may read metadata from the device. On ext4, one
 //! extent takes 3 µs and 10,000 extents take 6 ms.
 
 use crate::system::{
@@ -11,10 +11,10 @@ use rustix::io::Errno;
 use std::os::fd::BorrowedFd;
 
 /// Extents before the measurement. FIEMAP reports dirty pages over unwritten extents as unwritten,
-/// so the file is synced and mapped again if there are any.
+/// so the file is synced and FIEMAP is called again if there are any.
 ///
 /// # Errors
-/// Returns the reason why extents are not available.
+/// Returns why extents are not available.
 pub fn before(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
     let found = after(file, region)?;
     if found.unwritten == 0 {
@@ -23,15 +23,15 @@ pub fn before(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
     extents(file, region, true).map_err(reason)
 }
 
-/// Maps extents without a sync, so that delayed allocations stay visible.
+/// Extents after the measurement, without a sync, so that delayed allocations stay visible.
 ///
 /// # Errors
-/// Returns the reason why extents are not available.
+/// Returns why extents are not available.
 pub fn after(file: BorrowedFd, region: &Region) -> Result<Extents, String> {
     extents(file, region, false).map_err(reason)
 }
 
-/// Share of a region that holds data, from 0 to 1.
+/// Share of a region that contains data, from 0 to 1.
 pub fn written_share(found: &Extents, region_bytes: u64) -> f64 {
     let data = found.written + found.delayed + found.inline + found.encoded;
     data as f64 / region_bytes.max(1) as f64

@@ -1,5 +1,5 @@
-//! A procfs or sysfs file that is opened once and read repeatedly with pread(2), without resolving
-//! its path again.
+//! A procfs or sysfs file that is opened once and then read repeatedly with pread(2), without
+//! resolving its path again.
 
 use std::{fs::File, io, os::unix::fs::FileExt, path::Path};
 
@@ -10,8 +10,8 @@ pub(crate) struct KernelFile {
 }
 
 impl KernelFile {
-    /// `bytes`: maximum length to read. Reads one byte, because some files can be opened but not
-    /// read.
+    /// `bytes`: maximum length to read. Reads one byte to check that the file is readable, because
+    /// some files can be opened but not read.
     pub(crate) fn open(path: &Path, bytes: usize) -> io::Result<Self> {
         let mut file = Self {
             file: File::open(path)?,
@@ -21,7 +21,8 @@ impl KernelFile {
         Ok(file)
     }
 
-    /// Current text; `None` if it can no longer be read, such as after the removal of the device.
+    /// The current text; `None` if it can no longer be read, for example because the device was
+    /// removed.
     pub(crate) fn read(&mut self) -> Option<&str> {
         let length = self.file.read_at(&mut self.buffer, 0).ok()?;
         std::str::from_utf8(&self.buffer[..length]).ok()

@@ -1,9 +1,9 @@
-//! Memory of the host. Source: proc_meminfo(5).
+//! Host memory. Source: proc_meminfo(5).
 
 use crate::system::host::meminfo::field_bytes;
 use leadline_protocol::counters::Memory;
 
-/// All values are in the first 20 lines of 28 bytes.
+/// Bytes to read: all values are in the first 20 lines of 28 bytes.
 pub(crate) const BYTES: usize = 2048;
 
 pub(crate) fn parse(text: &str) -> Option<Memory> {

@@ -2,7 +2,7 @@
 
 use leadline_protocol::counters::Pressure;
 
-/// Two lines of about 60 bytes.
+/// Maximum file size: two lines of about 60 bytes.
 pub(crate) const BYTES: usize = 256;
 
 /// The `total` values, in µs since boot.
@@ -24,8 +24,8 @@ impl StallTimes {
         })
     }
 
-    /// As a percentage of the window, capped at 100 because the kernel updates its totals at its
-    /// own intervals.
+    /// Stall times as a percentage of the window, capped at 100 because the kernel updates its
+    /// totals only periodically.
     pub(crate) fn share_since(self, from: Self, elapsed_ns: u64) -> Pressure {
         let percent = |to: u64, from: u64| {
             (to.saturating_sub(from) as f64 * 1e5 / elapsed_ns.max(1) as f64).min(100.0)

@@ -1,10 +1,10 @@
-//! Storage I/O of this process. Source: `/proc/self/io`, proc_pid_io(5). Includes threads that
-//! ended and io_uring workers.
+//! Storage I/O of this process. Source: `/proc/self/io`, proc_pid_io(5). Includes io_uring workers
+//! and threads that have exited.
 
 use crate::system::host::kernel::field;
 use leadline_protocol::counters::StorageIo;
 
-/// Seven lines of up to 45 bytes.
+/// Maximum file size: seven lines of up to 45 bytes.
 pub(crate) const BYTES: usize = 512;
 
 pub(crate) fn parse(text: &str) -> Option<StorageIo> {

@@ -1,7 +1,7 @@
-//! CPU profile of the runner: perf(1) samples the stacks of its threads in the measured window with
-//! the event cpu-clock, which needs no hardware counters. perf is started before the workers, so
-//! that they inherit its events, and is enabled and disabled through its control pipe. Its output
-//! stays in memory (memfd), so the target disks are not written.
+//! CPU profile of the runner: perf(1) samples the stacks of its threads during the measured window
+//! with the cpu-clock event, which needs no hardware counters. perf is started before the workers,
+//! so that they inherit its events, and is enabled and disabled through its control pipe. Its
+//! output stays in memory (memfd), so that it causes no disk writes.
 //!
 //! Optional: recording 199 stacks per second per thread, and folding them afterward, costs CPU
 //! time.
@@ -27,17 +27,17 @@ use std::{
 };
 
 const EVENT: &str = "cpu-clock";
-/// A prime, so that samples do not coincide with periodic work.
+/// A prime number, so that samples do not coincide with periodic work.
 const FREQUENCY_HZ: u32 = 199;
 /// Timeout for starting perf and for each control command.
 const CONTROL_TIMEOUT: Timespec = Timespec {
     tv_sec: 3,
     tv_nsec: 0,
 };
-/// perf needs 0.1 MB per second per busy thread. It exits at the limit, and the profile covers the
-/// time until then.
+/// perf records 0.1 MB per second per busy thread. It exits at the limit, and the profile covers
+/// the time up to that point.
 const MAX_DATA: &str = "512M";
-/// Size limits for the folded stacks: a flame graph cannot show more.
+/// Size limits of the folded stacks: a flame graph cannot show more.
 const MAX_LINES: usize = 20_000;
 const MAX_BYTES: usize = 2 << 20;
 /// Root frame of every stack.
@@ -53,10 +53,10 @@ pub(crate) struct Profiler {
 }
 
 impl Profiler {
-    /// Starts perf on this process, disabled.
+    /// Starts perf on this process, with disabled events.
     ///
     /// # Errors
-    /// Returns the reason why there is no profile, with a remedy.
+    /// Returns why profiling is not possible, with a remedy.
     pub(crate) fn begin() -> Result<Self, String> {
         let mut profiler = Self::spawn().map_err(|error| {
             format!("perf cannot be started: {error}. Install it (Debian: linux-perf)")
@@ -70,8 +70,8 @@ impl Profiler {
 
     fn spawn() -> io::Result<Self> {
         let data = memfd_create("leadline-profile", MemfdFlags::empty())?;
-        // No O_CLOEXEC, so perf inherits both descriptors with the same numbers. The runner closes
-        // its copies on return, so the pipes close when perf exits.
+        // Without O_CLOEXEC, perf inherits both descriptors with the same numbers. The runner
+        // closes its copies on return, so that the pipes close when perf exits.
         let (control_read, control) = pipe()?;
         let (acks, acks_write) = pipe()?;
         let arguments = format!(
@@ -98,8 +98,8 @@ impl Profiler {
         self.send("disable");
     }
 
-    /// Sends a control command and waits for `ack\n`. Returns false after a timeout or when perf
-    /// has exited.
+    /// Sends a control command and waits for `ack\n`. Returns false after a timeout, or if perf has
+    /// exited.
     fn send(&mut self, command: &str) -> bool {
         if writeln!(self.control, "{command}").is_err() {
             return false;
@@ -111,7 +111,7 @@ impl Profiler {
     }
 
     fn stop(&mut self) {
-        // After a wait, the process ID may belong to another process.
+        // Once perf has been reaped, its process ID may belong to another process.
         let is_running = matches!(self.perf.try_wait(), Ok(None));
         if let Some(pid) = Pid::from_raw(self.perf.id() as i32)
             && is_running
@@ -131,10 +131,10 @@ impl Profiler {
         format!("perf failed: {line} (kernel.perf_event_paranoid may forbid it)")
     }
 
-    /// Stops perf and folds the stacks of the window.
+    /// Stops perf, and folds the stacks of the window.
     ///
     /// # Errors
-    /// Returns the reason why there is no profile.
+    /// Returns why there is no profile.
     pub(crate) fn finish(mut self) -> Result<Profile, String> {
         self.stop();
         let _ = self.perf.wait();
@@ -168,7 +168,7 @@ fn perf(arguments: &str) -> Command {
     command
 }
 
-/// Path under which perf can open a descriptor of this process.
+/// Path through which perf can open a descriptor of this process.
 fn path_of(data: &OwnedFd) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), data.as_raw_fd())
 }
@@ -176,15 +176,15 @@ fn path_of(data: &OwnedFd) -> String {
 /// Folds the output of `perf script`.
 pub(crate) fn fold(script: impl Read) -> io::Result<Profile> {
     let mut options = Options::default();
-    // Otherwise, the first stack must have an event.
+    // Without a filter, the first stack must have an event.
     options.event_filter = Some(EVENT.into());
     let mut folded = Vec::new();
     Folder::from(options).collapse(BufReader::new(Ascii(script)), &mut folded)?;
     Ok(most_frequent(&String::from_utf8_lossy(&folded)))
 }
 
-/// Replaces other characters, in names of threads and functions: inferno cuts names at fixed
-/// lengths, which panics within a character.
+/// Replaces non-ASCII characters in thread and function names, because inferno truncates names at
+/// fixed lengths, which panics within a character.
 struct Ascii<R>(R);
 
 impl<R: Read> Read for Ascii<R> {
@@ -223,9 +223,8 @@ fn most_frequent(folded: &str) -> Profile {
     }
 }
 
-/// Replaces the thread name at the root of each stack, because perf does not know the names of
-/// threads that started while it was disabled, and because profiles of two runs should be
-/// comparable.
+/// Replaces the thread name at the root of each stack, because perf has no names for threads that
+/// started while it was disabled, and because profiles of two runs should be comparable.
 fn merge_threads(folded: &str) -> BTreeMap<String, u64> {
     let mut stacks = BTreeMap::new();
     for (stack, count) in folded.lines().filter_map(|line| line.rsplit_once(' ')) {
@@ -251,7 +250,7 @@ mod tests {
         let twice = folded(&[stack("read"), stack("read")].concat());
         assert_eq!(twice, "leadline-runner;main;read 2");
         assert_eq!(folded(""), "");
-        // The output may begin in the middle of a stack, and contain any name.
+        // The output may start in the middle of a stack, and may contain arbitrary names.
         let after_end = folded(&format!("\n{}", stack("read")));
         assert_eq!(after_end, "leadline-runner;main;read 1");
         let name = format!("{}17h0123456789abcdef", "ä".repeat(9));

@@ -1,8 +1,8 @@
-//! The part of a target that jobs work on: the union of the regions of all workers and jobs. Pure.
+//! The part of a target that jobs access: the union of the regions of all workers and jobs. Pure.
 
 use std::ops::Range;
 
-/// Sorted ranges that do not touch each other.
+/// Sorted ranges that neither overlap nor touch.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Region(Vec<Range<u64>>);
 
@@ -49,7 +49,7 @@ impl Region {
         common.sum()
     }
 
-    /// All pages that the region touches.
+    /// All pages that the region overlaps.
     pub fn in_pages(&self, page_bytes: u64) -> Self {
         Self::of(self.0.iter().map(|part| {
             let end = part.end.checked_next_multiple_of(page_bytes);
@@ -57,8 +57,8 @@ impl Region {
         }))
     }
 
-    /// Divides the region into at most `max` cells of equal length, which is a multiple of `unit`,
-    /// as if its ranges were adjacent. Returns the length of a cell and the cells.
+    /// Divides the region into at most `max` cells of equal length (a multiple of `unit`), as if
+    /// its ranges were adjacent. Returns the cell length and the cells.
     pub fn cells(&self, max: u64, unit: u64) -> (u64, Vec<Self>) {
         let cell_bytes = self.bytes().div_ceil(max).next_multiple_of(unit).max(unit);
         let mut cells = Vec::new();

@@ -1,7 +1,7 @@
-//! Sizes of the requests that reach the devices, and pauses of this process at the dirty limit.
-//! Uses the tracepoints block:block_rq_issue and writeback:balance_dirty_pages in a separate
-//! tracing instance (Documentation/trace/ftrace.rst). A thread reads the kernel's buffer every
-//! 20 ms and counts the events.
+//! Traces the sizes of requests that reach the devices, and the pauses of this process at the dirty
+//! limit. Uses the tracepoints block:block_rq_issue and writeback:balance_dirty_pages in a separate
+//! tracing instance (Documentation/trace/ftrace.rst). A thread reads the kernel's buffer every 20
+//! ms and counts the events.
 //!
 //! Optional: each request costs 1.3 µs of CPU time on that thread.
 
@@ -39,16 +39,16 @@ pub(crate) struct RequestTrace {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TracedRequests {
     pub requests: Requests,
-    /// Sum over the threads of this process.
+    /// Sum across all threads of this process.
     pub throttled_ms: f64,
 }
 
 impl RequestTrace {
-    /// Traces these devices (kernel names), all members of their filesystems and the physical
-    /// devices below. Nothing is counted before `start`.
+    /// Traces these devices (kernel names), all members of their filesystems, and the physical
+    /// devices below them. Nothing is counted before `start`.
     ///
     /// # Errors
-    /// Returns the reason why tracing is not possible, with a remedy.
+    /// Returns why tracing is not possible, with a remedy.
     pub(crate) fn begin(host: &Inventory, devices: &BTreeSet<String>) -> Result<Self, String> {
         let members = devices
             .iter()
@@ -64,7 +64,7 @@ impl RequestTrace {
             })
             .collect();
         if devices.is_empty() {
-            return Err("no target is on a block device of this host".into());
+            return Err("no target is on a block device on this host".into());
         }
         let instance = Instance::create(host, devices.iter().map(|(_, dev)| *dev))?;
         let window = Arc::new(TraceWindow::default());
@@ -80,15 +80,15 @@ impl RequestTrace {
         })
     }
 
-    /// `now_ns`: CLOCK_MONOTONIC.
+    /// `now_ns`: current time (CLOCK_MONOTONIC).
     pub(crate) fn start(&mut self, now_ns: u64) {
         self.window.from_ns.store(now_ns, Ordering::Release);
         self.window.to_ns.store(u64::MAX, Ordering::Release);
         self.record_threads();
     }
 
-    /// Records the threads of this process. Call it during the window: io_uring workers appear with
-    /// the first blocking I/O and exit with the ring.
+    /// Records the threads of this process. Must be called during the window, because io_uring
+    /// workers start with the first blocking I/O and exit with the ring.
     pub(crate) fn record_threads(&mut self) {
         let tasks = names("/proc/self/task");
         self.threads

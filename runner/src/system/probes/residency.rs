@@ -1,9 +1,9 @@
-//! How much of a region is in the page cache: cachestat(2), or mincore(2) before Linux 6.5 and
-//! where a seccomp filter blocks cachestat. mincore does not report dirty pages. Works on files and
-//! devices.
+//! Measures how much of a region is in the page cache: with cachestat(2), or with mincore(2) before
+//! Linux 6.5 or if a seccomp filter blocks cachestat. mincore does not report dirty pages. Works on
+//! files and devices.
 //!
-//! 256 MiB cached in large folios take 6 µs, or 0.2 ms as a map of 128 cells; 64 MiB in 16,384
-//! single pages take 0.3 ms.
+//! A reading of 256 MiB in large folios takes 6 µs, or 0.2 ms as a map of 128 cells. A reading of
+//! 64 MiB in 16,384 single pages takes 0.3 ms.
 
 use crate::system::{
     host::cachestat::{cachestat, mincore},
@@ -21,7 +21,7 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd},
 };
 
-/// Bytes per mincore(2) call: 256 KiB of result.
+/// Bytes per mincore(2) call; the result takes 256 KiB.
 const MINCORE_BYTES: u64 = 1 << 30;
 const MAX_CELLS: u64 = 128;
 
@@ -44,8 +44,8 @@ impl ResidencyMethod {
     /// Selects a system call that works on this file.
     ///
     /// # Errors
-    /// Returns the reason why neither call works. For a file that the user neither owns nor may
-    /// write, cachestat(2) fails and mincore(2) reports every page as cached.
+    /// Returns why neither call works. For a file that the user neither owns nor may write to,
+    /// cachestat(2) fails and mincore(2) reports every page as cached.
     pub fn detect(file: BorrowedFd) -> Result<Self, String> {
         match cachestat(file, &(0..1)) {
             Ok(_) => Ok(Self::Cachestat),
@@ -70,7 +70,7 @@ impl ResidencyMethod {
         Ok(limited(sum.unwrap_or_default(), region))
     }
 
-    /// All pages that a range touches, without allocating.
+    /// Residency of all pages that a range overlaps. Does not allocate.
     pub(crate) fn of_range(self, file: BorrowedFd, range: &Range<u64>) -> Result<Residency, Errno> {
         let page_bytes = page_size() as u64;
         let start = range.start - range.start % page_bytes;
@@ -99,7 +99,7 @@ impl ResidencyMethod {
     }
 }
 
-/// The last page may extend beyond the region.
+/// Limits counts to the region, because the last page may extend beyond it.
 fn limited(residency: Residency, region: &Region) -> Residency {
     Residency {
         cached: residency.cached.min(region.bytes()),
@@ -107,7 +107,8 @@ fn limited(residency: Residency, region: &Region) -> Residency {
     }
 }
 
-/// Rounded, but 0 only if nothing is cached and 100 only if everything is.
+/// Cached percentage, rounded, but 0 only if nothing is cached and 100 only if everything is
+/// cached.
 fn percent(cached: u64, bytes: u64) -> u8 {
     match cached {
         0 => 0,
@@ -116,7 +117,7 @@ fn percent(cached: u64, bytes: u64) -> u8 {
     }
 }
 
-/// Returns true for the owner and for users who may write the file, like can_do_mincore() in
+/// Returns true for the owner and for users who may write to the file, like can_do_mincore() in
 /// mm/mincore.c.
 fn may_inspect(file: BorrowedFd) -> bool {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());

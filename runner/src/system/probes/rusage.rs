@@ -1,14 +1,14 @@
-//! CPU time of this process and of single threads. Source: getrusage(2), which has a resolution of
-//! 1 µs or better.
+//! CPU time of this process and of individual threads. Source: getrusage(2), which has a resolution
+//! of 1 µs or better.
 
 use std::mem::MaybeUninit;
 
-/// CPU time and context switches, cumulative or of a window.
+/// CPU time and context switches, cumulative or in a window.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct CpuTimes {
     pub user_ns: u64,
     pub system_ns: u64,
-    /// Voluntary and involuntary.
+    /// Voluntary and involuntary context switches.
     pub context_switches: u64,
 }
 
@@ -30,7 +30,7 @@ impl CpuTimes {
     }
 }
 
-/// Includes threads that ended and io_uring workers.
+/// CPU time of this process, including io_uring workers and threads that have exited.
 pub fn process_times() -> CpuTimes {
     times(libc::RUSAGE_SELF)
 }
@@ -42,7 +42,7 @@ pub fn thread_times() -> CpuTimes {
 
 fn times(who: libc::c_int) -> CpuTimes {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: getrusage may write the whole rusage; all zeros are valid if it fails.
+    // SAFETY: getrusage writes at most one rusage; all zeros are a valid value if it fails.
     let usage = unsafe {
         libc::getrusage(who, usage.as_mut_ptr());
         usage.assume_init()

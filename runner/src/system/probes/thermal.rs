@@ -6,7 +6,7 @@ use crate::system::host::kernel::{Kernel, names, value};
 
 const COUNTERS: [&str; 2] = ["core_throttle_count", "package_throttle_count"];
 
-/// Throttle events of all CPUs since boot; `None` where the kernel does not count them, such as in
+/// Throttle events on all CPUs since boot; `None` if the kernel does not count them, for example in
 /// virtual machines.
 pub(crate) fn throttles() -> Option<u64> {
     count(&Kernel::live())

@@ -1,6 +1,6 @@
-//! Writeback of the host. Source: `/proc/vmstat`. The kernel keeps the counts per CPU and adds them
-//! up with a delay, so a window may miss a few hundred pages. Read only at the ends of the measured
-//! window: a reading takes 18 µs, since the kernel prints 150 lines.
+//! Writeback on the host. Source: `/proc/vmstat`. The kernel keeps per-CPU counts and sums them
+//! with a delay, so a window may miss a few hundred pages. Read only at the start and end of the
+//! measured window: a reading takes 18 µs, because the kernel prints 150 lines.
 
 use crate::system::{host::kernel::field, probes::kernel_file::KernelFile};
 use leadline_protocol::evidence::Writeback;
@@ -8,7 +8,7 @@ use rustix::param::page_size;
 use std::path::Path;
 
 const PATH: &str = "/proc/vmstat";
-/// About 170 lines of 25 bytes, with a reserve for future kernels.
+/// Maximum file size: about 170 lines of 25 bytes, with room for future kernels.
 const BYTES: usize = 16 << 10;
 /// Unit of `pgpgin` and `pgpgout`.
 const KIB: u64 = 1024;

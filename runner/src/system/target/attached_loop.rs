@@ -1,5 +1,5 @@
-//! Attaching a file to a free loop device. The kernel detaches the device when its last descriptor
-//! is closed (LO_FLAGS_AUTOCLEAR), however the run ends.
+//! Attaches a file to a free loop device. The kernel detaches the device when its last descriptor
+//! is closed (LO_FLAGS_AUTOCLEAR), regardless of how the run ends.
 
 use crate::system::host::{
     ioctl::{LOOP_CONTROL, configure_loop, free_loop},
@@ -16,12 +16,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Attempts to configure a free device, which another program may take first.
+/// Maximum number of attempts to configure a free device, because another program may take it
+/// first.
 const MAX_TRIES: u32 = 8;
 /// Logical block sizes that the loop driver accepts: from a sector to a page.
 const BLOCK_BYTES: std::ops::RangeInclusive<u32> = 512..=4096;
 
-/// A loop device that stays attached while this value lives.
+/// A loop device that stays attached for the lifetime of this value.
 #[derive(Debug)]
 pub(crate) struct AttachedLoop {
     /// Kernel name, such as `loop0`.
@@ -31,8 +32,8 @@ pub(crate) struct AttachedLoop {
 }
 
 impl AttachedLoop {
-    /// `alignment`: direct I/O alignment in bytes. Clamped to the driver's limits and used as the
-    /// logical block size.
+    /// `alignment`: direct I/O alignment in bytes. It is clamped to the driver's limits and used as
+    /// the logical block size.
     pub(crate) fn attach(file: &OwnedFd, alignment: u32, read_only: bool) -> io::Result<Self> {
         let block_bytes = alignment.clamp(*BLOCK_BYTES.start(), *BLOCK_BYTES.end());
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
@@ -64,7 +65,7 @@ fn node(name: &str) -> PathBuf {
     Path::new("/dev").join(name)
 }
 
-/// Returns true while sysfs still shows the file behind the loop device.
+/// Returns true while sysfs still shows this file as the loop device's backing file.
 pub(crate) fn is_attached(name: &str, file: &str) -> bool {
     attribute(Path::new("/sys/block").join(name).join("loop/backing_file"))
         .is_some_and(|backing| backing.starts_with(file))

@@ -1,4 +1,4 @@
-//! The page cache of an open target: drop, fill, advise, write back.
+//! Page cache operations on an open target: drop, fill, advise and write back.
 
 use crate::system::{
     host::ioctl::flush_block_device,
@@ -22,8 +22,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Drops the clean pages of a byte range (of a device: all pages). As in fio, dirty pages of a file
-/// stay; those of a device are written first where CAP_SYS_ADMIN permits it.
+/// Drops the clean pages of a byte range (for a device, all pages). As in fio, a file's dirty pages
+/// stay. A device's dirty pages are written first if CAP_SYS_ADMIN permits it.
 pub fn invalidate(opened: &OpenTarget, range: Range<u64>) -> Result<(), Errno> {
     match opened.target.kind {
         TargetKind::Null => Ok(()),
@@ -35,8 +35,8 @@ pub fn invalidate(opened: &OpenTarget, range: Range<u64>) -> Result<(), Errno> {
     }
 }
 
-/// Writes all dirty pages and drops all pages, twice, to catch pages that were read by another
-/// process or under writeback in the first round. Mapped and locked pages stay.
+/// Writes all dirty pages and drops all pages, twice, to also drop pages that another process read
+/// or that were under writeback in the first round. Mapped and locked pages stay.
 pub fn evict(opened: &OpenTarget) -> Result<(), Errno> {
     const ROUNDS: usize = 2;
     if opened.target.kind == TargetKind::Null {
@@ -62,14 +62,14 @@ pub fn advise(opened: &OpenTarget, hint: Fadvise, range: Range<u64>) -> Result<(
 
 fn advise_range(opened: &OpenTarget, range: Range<u64>, advice: Advice) -> Result<(), Errno> {
     match NonZeroU64::new(range.end.saturating_sub(range.start)) {
-        // For fadvise a length of 0 means up to the end.
+        // For fadvise, a length of 0 means up to the end of the file.
         None => Ok(()),
         length => fadvise(&opened.fd, range.start, length, advice),
     }
 }
 
 /// Reads a byte range into the page cache, even if the target is open with O_DIRECT. `progress`
-/// gets `PhaseState::Progress` every 100 ms.
+/// receives `PhaseState::Progress` every 100 ms.
 pub fn pre_read(
     opened: &OpenTarget,
     range: Range<u64>,
@@ -100,7 +100,7 @@ pub fn pre_read(
     Ok(Finish::Done)
 }
 
-/// Calls fsync(2): writes the dirty pages and flushes the device cache. EIO may stem from an
+/// Calls fsync(2): writes the dirty pages and flushes the device cache. EIO may be caused by an
 /// earlier write.
 pub fn flush(opened: &OpenTarget) -> Result<(), Errno> {
     if opened.target.kind == TargetKind::Null {
@@ -110,18 +110,18 @@ pub fn flush(opened: &OpenTarget) -> Result<(), Errno> {
     }
 }
 
-/// Writes all dirty pages of the host and drops its page cache, dentries and inodes.
+/// Writes all of the host's dirty pages and drops its page cache, dentries and inodes.
 ///
 /// # Errors
-/// `drop_caches_refused` without root, or where procfs is read-only, as in containers.
+/// `drop_caches_refused` without root, or if procfs is read-only, as in containers.
 pub fn drop_caches() -> Result<(), Problem> {
     sync();
     fs::write("/proc/sys/vm/drop_caches", "3").map_err(|error| {
         Problem::environment(
             "drop_caches_refused",
             "drop_caches",
-            format!("The caches of the host cannot be dropped: {error}."),
-            "Run as root on the host itself, or remove drop_caches: invalidate=1 drops the cache of the target alone.",
+            format!("The host's caches cannot be dropped: {error}."),
+            "Run as root on the host itself, or replace drop_caches with invalidate=1, which drops only the target's cache.",
         )
     })
 }

@@ -1,5 +1,5 @@
-//! Runs a system call that cannot be interrupted on a separate thread, so that a stop request or a
-//! run on hung storage does not wait for it.
+//! Runs uninterruptible system calls on a separate thread, so that a stop request or a run on hung
+//! storage does not wait for them.
 
 use std::{
     io,
@@ -13,11 +13,11 @@ use std::{
 
 const STOP_POLL: Duration = Duration::from_millis(20);
 
-/// Returns the result of `work`, or `None` when the stop flag is set before or during it. In that
+/// Returns the result of `work`, or `None` if the stop flag is set before or during it. In that
 /// case, a running thread continues until the kernel returns.
 ///
 /// # Errors
-/// The thread cannot be started, or `work` panicked.
+/// Returns an error if the thread cannot be started or `work` panics.
 pub(crate) fn run_unless_stopped<T: Send + 'static>(
     stop: &AtomicBool,
     work: impl FnOnce() -> T + Send + 'static,
@@ -37,7 +37,7 @@ pub(crate) fn run_unless_stopped<T: Send + 'static>(
     }
 }
 
-/// Time for work on storage that did not respond at the end of the measurement.
+/// Timeout for work on storage that did not respond at the end of the measurement.
 pub(crate) const HUNG_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Returns the result of `work`, or `None` if it takes too long, panics, or its thread cannot be
@@ -50,7 +50,7 @@ pub(crate) fn within<T: Send + 'static>(
     start(name, work).ok()?.recv_timeout(timeout).ok()
 }
 
-/// Starts a thread. The channel returns its result, and is disconnected if it panics.
+/// Starts a thread. The channel receives its result, and is disconnected if the thread panics.
 fn start<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,

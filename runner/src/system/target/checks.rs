@@ -1,11 +1,12 @@
-//! Checks that a target is still the one that was planned, and builds the problems of opening and
-//! removing files.
+//! Checks that a target is still the planned one, and builds problems for failures to open or
+//! remove files.
 
 use crate::system::host::resolved_path::Stat;
 use leadline_protocol::problem::Problem;
 use std::{fmt::Display, os::fd::OwnedFd, path::Path};
 
-/// Compares an open file with what was at its path before. `before` is `None` for a new file.
+/// Compares an open file with the file that was at its path before. `before` is `None` for a new
+/// file.
 pub(crate) fn check_identity(
     path: &str,
     fd: &OwnedFd,
@@ -34,7 +35,7 @@ pub(crate) fn open_failed<E: Display>(path: &str) -> impl Fn(E) -> Problem {
             "open_failed",
             "filename",
             format!("{path} cannot be opened: {error}."),
-            "Check that it exists and that the user of the runner has access.",
+            "Check that it exists and that the runner's user has access.",
         )
     }
 }

@@ -1,6 +1,6 @@
-//! Checks during a run that the devices it writes are still the ones that it claimed. The exclusive
-//! open prevents mounts and other claims, but a loop device can get another file, and any device
-//! another size.
+//! Checks during a run that the devices it writes to are still the ones it claimed. The exclusive
+//! open prevents mounts and other claims, but a loop device's backing file and any device's size
+//! can change.
 
 use crate::system::{
     host::ioctl::{disk_sequence, loop_status},
@@ -24,10 +24,10 @@ struct WatchedDevice {
 
 #[derive(Debug, Eq, PartialEq)]
 struct DeviceState {
-    /// Of the disk (Documentation/ABI/testing/sysfs-block, `diskseq`), Linux 5.15.
+    /// The disk's `diskseq` (Documentation/ABI/testing/sysfs-block, Linux 5.15).
     sequence: Option<u64>,
     bytes: Option<u64>,
-    /// Filesystem, inode and offset of the backing file of a loop device.
+    /// Filesystem, inode and offset of a loop device's backing file.
     backing: Option<(u64, u64, u64)>,
 }
 
@@ -43,7 +43,7 @@ impl DeviceWatch {
     }
 
     /// # Errors
-    /// `identity_changed` for the first device that is not as it was.
+    /// `identity_changed` for the first device that has changed.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         let mut devices = self.devices.iter();
         let changed = devices.find(|device| DeviceState::of(&device.claim) != device.state);

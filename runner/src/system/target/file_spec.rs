@@ -1,4 +1,5 @@
-//! What several jobs require of one file: contents for the layout, or a loop device.
+//! The combined requirements of several jobs for one file: contents for the layout, or a loop
+//! device.
 
 use crate::system::guard::Purpose;
 use leadline_protocol::{
@@ -9,16 +10,16 @@ use std::{collections::BTreeMap, ops::Range};
 
 pub(crate) struct FileSpec<'a> {
     pub path: &'a str,
-    /// Byte ranges to write, in order, without overlaps; may be empty.
+    /// Byte ranges to write, sorted and without overlaps; may be empty.
     pub write: Vec<Range<u64>>,
     pub length: u64,
-    /// How blocks are reserved when nothing is written.
+    /// How blocks are allocated if nothing is written.
     pub fallocate: Fallocate,
-    /// Alignment for direct I/O in bytes.
+    /// Direct I/O alignment in bytes.
     pub alignment: u32,
     pub purpose: Purpose,
     pub unlink: bool,
-    /// Remove an owned file first.
+    /// Whether to remove an owned file first.
     pub fresh: bool,
 }
 
@@ -41,7 +42,7 @@ impl<'a> FileSpec<'a> {
         }
     }
 
-    /// Extends this to what both jobs require. The file is unlinked only if both jobs unlink it.
+    /// Adds the requirements of another job. The file is unlinked only if both jobs unlink it.
     fn merge(&mut self, other: Self) {
         self.write.extend(other.write);
         self.write.sort_by_key(|range| range.start);
@@ -63,7 +64,7 @@ impl<'a> FileSpec<'a> {
     }
 }
 
-/// One entry per file, merged over the selected targets.
+/// One entry per file, merged across the selected targets.
 pub(crate) fn file_specs(
     jobs: &[ResolvedJob],
     is_selected: impl Fn(&ResolvedJob, &Target) -> bool,

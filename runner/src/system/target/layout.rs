@@ -1,5 +1,5 @@
 //! Layout: creates and fills files before the measurement, as planned. A file that cannot be
-//! completed is restored, so that a full filesystem is left as it was.
+//! completed is restored, so that a full filesystem returns to its previous state.
 
 mod blocks;
 
@@ -29,7 +29,7 @@ use leadline_protocol::{
 use rustix::{fs::ftruncate, io::Errno};
 use std::{path::Path, sync::atomic::AtomicBool};
 
-/// Provides the data of a path from a byte offset, such as `LayoutData::fill`.
+/// Provides the data for a path from a byte offset on, such as `LayoutData::fill`.
 type Fill<'a> = dyn FnMut(&str, u64, &mut [u8]) + 'a;
 
 struct Layout<'a> {
@@ -40,14 +40,14 @@ struct Layout<'a> {
 }
 
 impl Targets {
-    /// Creates and fills the files of all jobs without `create_on_open`. `progress` gets
-    /// `PhaseState::Progress` every 100 ms. Written data is on the device and not in the page cache
-    /// afterward.
+    /// Creates and fills the files of all jobs without `create_on_open`. `progress` receives
+    /// `PhaseState::Progress` every 100 ms. After that, the written data is on the device and not
+    /// in the page cache.
     ///
     /// # Errors
-    /// A problem of the guard, `no_space`, `fallocate_unsupported`, `layout_failed`, or
-    /// `open_failed`. A file whose layout failed or was stopped is restored to its old length, or
-    /// removed if this run created it.
+    /// A guard problem, `no_space`, `fallocate_unsupported`, `layout_failed`, or `open_failed`. A
+    /// file whose layout failed or was stopped is restored to its old length, or removed if this
+    /// run created it.
     pub fn lay_out(
         &mut self,
         jobs: &[ResolvedJob],
@@ -96,7 +96,7 @@ impl Targets {
         self.record_reused(&found);
         let fd = layout.open(&found, file).map_err(open_failed(file.path))?;
         let stat = check_identity(file.path, &fd, found.stat)?;
-        // Another file may have taken the place of a new one.
+        // Another file may have replaced the new one.
         if old_length.is_none() && (stat.links != 1 || stat.length != 0) {
             return Err(identity_changed(file.path, "was replaced"));
         }
@@ -144,8 +144,10 @@ fn layout_problem(file: &FileSpec, error: Errno) -> Problem {
         Errno::NOSPC | Errno::DQUOT => Problem::environment(
             "no_space",
             "size",
-            format!("The filesystem of {path} has no space for {length} bytes ({error})."),
-            "Use a smaller size, or free some space. The incomplete file was removed.",
+            format!(
+                "The filesystem of {path} does not have enough space for {length} bytes ({error})."
+            ),
+            "Use a smaller size, or free up space. The incomplete file was removed.",
         ),
         Errno::OPNOTSUPP => {
             let option = file.fallocate.as_str();

@@ -1,6 +1,6 @@
-//! Contents of laid-out files: pseudo-random data in which no sector is zero or equal to another,
-//! so that no device can compress or deduplicate it. One random chunk is generated once, and a hash
-//! of the path and the number of each sector are written into it.
+//! Contents of laid-out files: pseudo-random data in which no sector is zero or identical to
+//! another, so that no device can compress or deduplicate it. A random chunk is generated once, and
+//! then a hash of the path and the sector number are written into each sector.
 
 use crate::system::target::CHUNK_BYTES;
 use rand::{Rng, SeedableRng, rngs::StdRng};
@@ -22,7 +22,7 @@ impl LayoutData {
         Self { chunk }
     }
 
-    /// Fills `buffer` (at most 1 MiB) with the contents of a file starting at byte `offset`.
+    /// Fills `buffer` (at most 1 MiB) with the file contents from byte `offset` on.
     pub fn fill(&self, path: &str, offset: u64, buffer: &mut [u8]) {
         buffer.copy_from_slice(&self.chunk[..buffer.len()]);
         let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! Removes the files that a study left behind because the step that removes them did not run or was
+//! Removes files that a study left behind because the step that removes them did not run or was
 //! killed. Only regular files whose path contains the study's `file_id`, and that the guard admits
 //! for writing, are removed.
 
@@ -21,12 +21,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Timeout for all files together: the kernel needs a moment to detach the loop devices of a killed
-/// run.
+/// Timeout for all files together, because the kernel takes some time to detach the loop devices of
+/// a killed run.
 const IN_USE_TIMEOUT: Duration = Duration::from_secs(2);
 const IN_USE_POLL: Duration = Duration::from_millis(50);
 
-/// Removes the files of a study that still exist.
+/// Removes those files of a study that still exist.
 pub(crate) fn remove_leftovers(owned: &OwnedFiles, permissions: &Permissions) -> CleanupResult {
     let deadline = Instant::now() + IN_USE_TIMEOUT;
     let mut result = CleanupResult::default();
@@ -36,7 +36,7 @@ pub(crate) fn remove_leftovers(owned: &OwnedFiles, permissions: &Permissions) ->
             Ok(false) => {}
             Err(problem) => result.left.push(LeftoverFile {
                 path: path.clone(),
-                // The problem is not about a field of a request.
+                // The problem does not refer to a field in a request.
                 reason: Some(Problem {
                     field: None,
                     ..problem
@@ -57,7 +57,7 @@ fn remove_when_free(
         return Err(Problem::guard(
             "file_not_owned",
             "files",
-            format!("{path} does not contain the file_id of the study."),
+            format!("{path} does not contain the study's file_id."),
             "Remove it manually if it is not needed.",
         ));
     }
@@ -71,7 +71,7 @@ fn remove_when_free(
     }
 }
 
-/// Returns false when there is no file.
+/// Returns false if the file does not exist.
 fn remove(path: &Path, permissions: &Permissions) -> Result<bool, Problem> {
     let found = ResolvedPath::find(path);
     match found.kind {
@@ -82,7 +82,7 @@ fn remove(path: &Path, permissions: &Permissions) -> Result<bool, Problem> {
                 "identity_changed",
                 "files",
                 format!("{} is not the file that the study created.", path.display()),
-                "Check what is at this path and remove it manually.",
+                "Check what is at this path, and remove it manually.",
             ));
         }
     }
@@ -100,7 +100,7 @@ mod tests {
 
     const FILE_ID: &str = "0123456789abcdef";
 
-    /// Removes `root/name` as a file of the study and checks the problem code and whether the path
+    /// Removes `root/name` as a file of the study, and checks the problem code and whether the path
     /// still exists.
     fn check(root: &Path, name: &str, file_id: &str, expect: Result<bool, &str>) {
         let path = root.join(name);

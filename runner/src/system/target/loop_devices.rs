@@ -1,4 +1,4 @@
-//! Loop devices of the run itself (`loop_device=1`): each laid-out file is attached to a free loop
+//! The run's own loop devices (`loop_device=1`): each laid-out file is attached to a free loop
 //! device, which then receives the I/O.
 
 use crate::system::{
@@ -24,16 +24,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Timeout for detaching: udev and device scans briefly hold every device open.
+/// Timeout for detaching, because udev and device scans briefly hold every device open.
 const DETACH_TIMEOUT: Duration = Duration::from_secs(2);
 const DETACH_POLL: Duration = Duration::from_millis(5);
 
 impl Targets {
-    /// Attaches the files of all loop targets and stores the device names in the targets. Call it
-    /// after `lay_out`. Returns whether there are any.
+    /// Attaches the files of all loop targets, and stores the device names in the targets. Must be
+    /// called after `lay_out`. Returns whether there are any loop targets.
     ///
     /// # Errors
-    /// A problem of the guard, `open_failed`, or `loop_failed`.
+    /// A guard problem, `open_failed`, or `loop_failed`.
     pub fn attach_loops(&mut self, jobs: &mut [ResolvedJob]) -> Result<bool, Problem> {
         let guard = self.guard();
         for file in file_specs(jobs, |_, target| target.kind == TargetKind::Loop) {
@@ -52,8 +52,8 @@ impl Targets {
         Ok(!self.loops.is_empty())
     }
 
-    /// Detaches the loop devices of the run and waits until their files are free for the next run.
-    /// After a kill the kernel detaches them.
+    /// Detaches the run's loop devices, and waits until their files are free for the next run. If
+    /// the run is killed, the kernel detaches them.
     pub fn detach_loops(&mut self) {
         let loops = std::mem::take(&mut self.loops);
         self.claims
@@ -69,7 +69,7 @@ impl Targets {
         }
     }
 
-    /// Node of the loop device that a backing file is attached to.
+    /// Node of the loop device to which a backing file is attached.
     pub(crate) fn loop_node(&self, path: &str) -> Result<PathBuf, Problem> {
         match self.loops.get(path) {
             Some(attached) => Ok(attached.node()),

@@ -1,5 +1,5 @@
-//! Opens a target after the guard admits it, and compares the descriptor with what the guard and
-//! the plan checked.
+//! Opens a target after the guard admits it, and compares the opened file or device with the one
+//! that the guard and the plan checked.
 
 use crate::{
     plan::host_view::PathKind,
@@ -31,16 +31,17 @@ use std::{
     path::Path,
 };
 
-/// A loop device has the length of its file, in whole sectors (drivers/block/loop.c).
+/// A loop device has the length of its backing file, rounded down to whole sectors
+/// (drivers/block/loop.c).
 const SECTOR_BYTES: u64 = 512;
 
 impl Targets {
-    /// Opens the targets of a job: one list per worker with the shared targets and its own, in the
-    /// order of the job. Every entry has its own descriptor, because readahead and fadvise state
-    /// belong to the open file.
+    /// Opens the targets of a job: one list per worker with the shared targets and the worker's own
+    /// targets, in job order. Every entry has a separate descriptor, because readahead and fadvise
+    /// state belong to the open file description.
     ///
     /// # Errors
-    /// A problem of the guard, `identity_changed`, `open_failed`, `direct_unsupported`, or
+    /// A guard problem, `identity_changed`, `open_failed`, `direct_unsupported`, or
     /// `too_many_files`.
     pub fn open(&mut self, job: &ResolvedJob) -> Result<Vec<Vec<OpenTarget>>, Problem> {
         let guard = self.guard();
@@ -97,7 +98,7 @@ impl Targets {
         let fd = with_noatime(flags, |flags| open_in_root(guard, &found.path, flags))
             .map_err(|error| open_problem(target, job, error))?;
         let stat = check_identity(path, &fd, found.stat)?;
-        // Another file may have taken the place of a new one.
+        // Another file may have replaced the new one.
         if found.stat.is_none() && (stat.links != 1 || stat.length != 0) {
             return Err(identity_changed(path, "was replaced"));
         }
@@ -111,7 +112,7 @@ impl Targets {
         Ok(fd)
     }
 
-    /// `node`: path of the device, which for a loop device of the run differs from `target.path`.
+    /// `node`: path of the device, which differs from `target.path` for the run's loop devices.
     fn open_device(
         &mut self,
         guard: &Guard,
@@ -133,7 +134,7 @@ impl Targets {
                 guard.admit(&found, Purpose::Read)?;
                 found.path
             }
-            // Reopens the held inode without resolving a name again.
+            // Reopens the claimed inode without resolving a path again.
             Purpose::Write => {
                 let claim = self.claim(guard, target, &found, stat)?;
                 format!("/proc/self/fd/{claim}").into()
@@ -145,7 +146,7 @@ impl Targets {
         Ok(fd)
     }
 
-    /// Claims a device, and compares it with the plan once nobody else can claim it.
+    /// Claims a device, and then compares it with the plan, when no other program can claim it.
     fn admit_to_write(
         &self,
         guard: &Guard,
@@ -155,7 +156,7 @@ impl Targets {
         let admission = guard.admit(found, Purpose::Write)?;
         let expected = self.expected.get(&target.path).cloned().unwrap_or_default();
         let now = guard.overwritten(found, &expected.regions)?;
-        // The plan has checked the file of a loop device of this run, not the device.
+        // For this run's loop devices, the plan has checked the backing file, not the device.
         let is_own_loop = target.kind == TargetKind::Loop && now.is_none();
         if is_own_loop || self.is_as_planned(&expected, now) {
             Ok(admission)
@@ -164,7 +165,7 @@ impl Targets {
         }
     }
 
-    /// Returns the number of the descriptor that holds a device for this run.
+    /// Returns the descriptor number through which this run claims a device.
     fn claim(
         &mut self,
         guard: &Guard,
@@ -187,7 +188,7 @@ impl Targets {
     }
 }
 
-/// Compares an open device with the one that the guard checked and with the name and size in the
+/// Compares an open device with the one that the guard checked, and with the name and size in the
 /// plan.
 fn check_device(guard: &Guard, fd: &OwnedFd, before: Stat, target: &Target) -> Result<(), Problem> {
     let path = &target.path;
@@ -217,12 +218,12 @@ fn io_flags(job: &ResolvedJob) -> OFlags {
         | match job.target.sync {
             SyncMode::None => OFlags::empty(),
             SyncMode::Sync => OFlags::SYNC,
-            // rustix 1.1.6 gives its DSYNC the value of O_SYNC.
+            // In rustix 1.1.6, DSYNC has the value of O_SYNC.
             SyncMode::Dsync => OFlags::from_bits_retain(libc::O_DSYNC as u32),
         }
 }
 
-/// Tries O_NOATIME first, which only the owner and root may use.
+/// Tries O_NOATIME first, which only the owner and root are permitted to use.
 fn with_noatime(
     flags: OFlags,
     open: impl Fn(OFlags) -> Result<OwnedFd, Errno>,

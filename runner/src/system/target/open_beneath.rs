@@ -1,5 +1,5 @@
 //! Opens and removes files below their target root without following symbolic links, so that a path
-//! admitted by the guard cannot be replaced by a link to another location.
+//! admitted by the guard cannot be replaced with a link to another location.
 
 use crate::system::guard::Guard;
 use rustix::{
@@ -38,7 +38,7 @@ fn open_beneath<E>(
     };
     let relative = match relative {
         Ok(rest) if !rest.as_os_str().is_empty() => rest,
-        // The root itself.
+        // The path is the root itself.
         _ => Path::new("."),
     };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;

@@ -1,5 +1,5 @@
-//! A file that a run of Leadline created. It is removed only while it is still the same inode at
-//! the same path.
+//! A file that a Leadline run created. It is removed only if the same inode is still at the same
+//! path.
 
 use crate::{
     plan::host_view::PathKind,
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct OwnedFile {
     pub path: PathBuf,
     stat: Stat,
-    /// The job has `unlink=1`.
+    /// Whether the job has `unlink=1`.
     pub unlink: bool,
 }
 
@@ -36,7 +36,8 @@ impl OwnedFile {
             && found.stat.is_some_and(|now| now.is_same(&self.stat))
     }
 
-    /// Returns false and removes nothing if the path no longer refers to the same regular file.
+    /// Returns false without removing anything if the path no longer refers to the same regular
+    /// file.
     pub(crate) fn remove(&self, guard: &Guard) -> Result<bool, Problem> {
         if !self.is_unchanged() {
             return Ok(false);

@@ -1,11 +1,11 @@
-//! Progress of a phase that counts bytes.
+//! Progress of a phase, counted in bytes.
 
 use leadline_protocol::phase::{Phase, PhaseChange, PhaseState};
 use std::time::{Duration, Instant};
 
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Reports `PhaseState::Progress` every 100 ms and when all bytes are done.
+/// Reports `PhaseState::Progress` every 100 ms, and once all bytes are done.
 pub(crate) struct Progress<'a> {
     phase: Phase,
     report: &'a mut dyn FnMut(PhaseChange),

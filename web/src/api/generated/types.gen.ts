@@ -67,6 +67,9 @@ export type Assessment = {
      * Number of settings that are equal in all runs.
      */
     equal_settings: number;
+    /**
+     * A value that a run did not record is `unknown`.
+     */
     host_differences: Array<Difference>;
     /**
      * Number of host facts that are equal in all runs.
@@ -193,8 +196,7 @@ export type CgroupReport = {
  */
 export type Change = {
     /**
-     * Hodges–Lehmann estimate of the ratio, as a percentage change; the change of the median if
-     * the metric is not tested.
+     * Hodges–Lehmann estimate of the ratio, as a percentage change.
      */
     percent: number;
     interval_percent?: Interval | null;
@@ -212,15 +214,6 @@ export type Change = {
      * Whether the runs were compared in pairs.
      */
     paired: boolean;
-    /**
-     * Number of values of the baseline, or number of pairs.
-     */
-    baseline_n: number;
-    /**
-     * Number of values of the group, or number of pairs.
-     */
-    n: number;
-    more?: MoreRepeats | null;
 };
 
 /**
@@ -263,7 +256,7 @@ export type Comparability = {
     level: ComparabilityLevel;
     sentence: string;
     /**
-     * Why groups are not comparable, and why runs are excluded.
+     * Why groups are not comparable, why runs are excluded, and which facts were not compared.
      */
     reasons: Array<string>;
     rerun?: Rerun | null;
@@ -287,18 +280,9 @@ export type ComparedGroup = {
      */
     runs: Array<string>;
     /**
-     * Number of runs that are included in the statistics.
+     * Number of runs with a complete result. Only these are included in the statistics.
      */
     complete: number;
-    /**
-     * Indices in `runs` of the runs that are excluded: incomplete runs, and the first write to a
-     * file that the other runs overwrite.
-     */
-    excluded: Array<number>;
-    /**
-     * Why the group is not comparable with the baseline; null if it is, and for the baseline.
-     */
-    obstacle?: string | null;
 };
 
 /**
@@ -694,7 +678,7 @@ export type DeviceRequests = {
  */
 export type Difference = {
     /**
-     * For example, `bs`, or `jobs[1].bs` for the second job.
+     * For example, `jobs[0].bs`.
      */
     name: string;
     values: Array<string | null>;
@@ -1129,9 +1113,17 @@ export type HostFacts = {
      */
     clocksource?: string | null;
     /**
-     * CPU frequency governor of CPU 0, such as `performance`.
+     * CPU frequency governors, each once, such as `performance` or `performance powersave`.
      */
     governor?: string | null;
+    /**
+     * Kernel's state of each CPU vulnerability that affects the host, such as `spectre_v2`:
+     * `Mitigation: Retpolines` (Documentation/ABI/testing/sysfs-devices-system-cpu). Null for runs
+     * recorded before it was introduced.
+     */
+    vulnerabilities?: {
+        [key: string]: string;
+    } | null;
     /**
      * Why io_uring is not available; null if it is.
      */
@@ -1152,6 +1144,7 @@ export type HostFacts = {
      * Hypervisor or container, such as `kvm`; null on bare metal or if unknown.
      */
     virtualization?: string | null;
+    storage?: HostStorage | null;
     /**
      * Runner version.
      */
@@ -1162,6 +1155,17 @@ export type HostFacts = {
     absent: {
         [key: string]: string;
     };
+};
+
+export type HostStorage = {
+    /**
+     * Mounts of the target files, and of the backing files of loop devices.
+     */
+    mounts: Array<Mount>;
+    /**
+     * The block devices of the targets and all devices below them, each once.
+     */
+    devices: Array<StorageDevice>;
 };
 
 /**
@@ -1729,20 +1733,6 @@ export type Modifier = {
 };
 
 export type ModifierKind = 'readahead' | 'merged' | 'split' | 'amplified' | 'deferred' | 'foreign';
-
-/**
- * Repeats that decide a comparison with a probability of about 80 %, from the variance so far.
- */
-export type MoreRepeats = {
-    /**
-     * Additional pairs, or additional runs per group.
-     */
-    repeats: number;
-    /**
-     * How long they take, from the start to the end of the runs.
-     */
-    duration_ms: number;
-};
 
 export type Mount = {
     /**
@@ -3055,6 +3045,41 @@ export type StepStatistics = {
 };
 
 /**
+ * Settings of the request queue are null for a partition, which uses the queue of its disk.
+ */
+export type StorageDevice = {
+    /**
+     * Kernel name, such as `vda1`. It may change on reboot.
+     */
+    name: string;
+    kind: DeviceKind;
+    /**
+     * Whether there is no other device below.
+     */
+    is_physical: boolean;
+    /**
+     * Stable identity, such as `wwid:...`, `serial:...`, `dm:...` or `loop:/path`; null if the
+     * device has none.
+     */
+    identity?: string | null;
+    model?: string | null;
+    size_bytes: number;
+    /**
+     * Active I/O scheduler.
+     */
+    scheduler?: string | null;
+    read_ahead_bytes?: number | null;
+    /**
+     * Request queue length.
+     */
+    nr_requests?: number | null;
+    /**
+     * `write back` or `write through`.
+     */
+    write_cache?: string | null;
+};
+
+/**
  * Storage I/O of the runner process (`/proc/self/io`, proc_pid_io(5)), which separates it from I/O
  * of other processes.
  */
@@ -3098,7 +3123,6 @@ export type Study = StudySummary & {
      * Number of times each step runs.
      */
     repeats: number;
-    order: RepeatOrder;
     /**
      * Seed for the order of repeated steps; null in studies that were stored before steps could be
      * repeated.
@@ -3245,8 +3269,7 @@ export type StudyStep = {
      */
     step: number;
     /**
-     * One-based. If the order is `interleaved`, the runs of all steps with the same repeat number
-     * form a block.
+     * One-based. The runs of all steps with the same repeat number form a block.
      */
     repeat: number;
     /**
@@ -3291,7 +3314,7 @@ export type StudySummary = {
     steps_total: number;
     steps_ended: number;
     /**
-     * Run numbers in the order of the runs.
+     * Run numbers in step order.
      */
     runs: Array<number>;
     /**

@@ -1,4 +1,4 @@
-//! Counters of devices, the process and backing files in one direction.
+//! Device, process and backing file counters of one direction.
 
 use leadline_protocol::{
     counters::{DeviceFlow, Residency},
@@ -38,7 +38,7 @@ pub(super) fn device(direction: Direction, report: &Report) -> Result<Counted, S
     ))
 }
 
-/// The physical devices together; `None` if they are the targets' devices themselves.
+/// The sum of the physical devices; `None` if they are the targets' devices themselves.
 pub(super) fn lower_devices(direction: Direction, report: &Report) -> Option<Counted> {
     let device = report.device.as_ref()?;
     let physical = &device.physical_devices;
@@ -56,7 +56,7 @@ pub(super) fn lower_devices(direction: Direction, report: &Report) -> Option<Cou
     Some(Counted::new(names.join("+"), flow))
 }
 
-/// Bytes that the kernel charged to the control group of the run.
+/// Bytes that the kernel charged to the run's control group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Charged {
     /// On the targets' devices.
@@ -77,7 +77,7 @@ pub(super) fn charged(direction: Direction, report: &Report) -> Option<Charged> 
     })
 }
 
-/// Partitions of one disk share its counts.
+/// Partitions of one disk share its counters.
 fn bytes_on(direction: Direction, group: &CgroupReport, names: &[&str]) -> u64 {
     let used = group.devices.iter();
     let used = used.filter(|device| names.contains(&device.device.as_str()));
@@ -91,8 +91,9 @@ fn bytes_on(direction: Direction, group: &CgroupReport, names: &[&str]) -> u64 {
     disks.values().sum()
 }
 
-/// `/proc/self/io` counts a buffered write when its page becomes dirty, and again only after the
-/// page was written back. Pages that are still dirty at the end have not reached the device.
+/// `/proc/self/io` counts a buffered write when its page becomes dirty, and counts it again only if
+/// it re-dirties the page after writeback. Pages that are still dirty at the end have not reached
+/// the device.
 pub(super) fn own_bytes(
     direction: Direction,
     report: &Report,
@@ -128,7 +129,7 @@ fn reason(report: &Report, counter: &str, default: &str) -> String {
         .into()
 }
 
-/// Bytes read from storage by this process; for writes, bytes that it made dirty or wrote directly.
+/// Bytes read from storage by this process; for writes, bytes that it dirtied or wrote directly.
 pub(super) fn process_bytes(direction: Direction, report: &Report) -> Result<u64, String> {
     let missing = || reason(report, "storage", "the process counters are missing");
     let storage = report.storage.ok_or_else(missing)?;

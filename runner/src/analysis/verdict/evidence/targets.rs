@@ -1,4 +1,4 @@
-//! Devices, extents and page cache of the targets of one direction.
+//! Devices, extents and page cache state of one direction's targets.
 
 use leadline_protocol::{
     counters::Residency,
@@ -11,13 +11,13 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// The engine or filesystem of jobs without any block device.
+/// The engine or filesystem, if no job has a block device.
 pub(super) fn no_device(jobs: &[&ResolvedJob]) -> Option<String> {
     if jobs.iter().all(|job| job.mode == Mode::Null) {
         return Some("ioengine=null".into());
     }
     let has_device = |target: &Target| {
-        // The device below an overlay may be outside this mount namespace.
+        // The device below an overlay may be outside of this mount namespace.
         target.device.is_some() || target.filesystem.as_deref() == Some("overlay")
     };
     if jobs.iter().flat_map(|job| &job.targets).any(has_device) {
@@ -27,7 +27,7 @@ pub(super) fn no_device(jobs: &[&ResolvedJob]) -> Option<String> {
     Some(filesystem.unwrap_or_else(|| "the target".into()))
 }
 
-/// Bytes of jobs whose targets have no block device.
+/// Bytes issued by jobs whose targets have no block device.
 pub(super) fn bytes_without_device(
     direction: Direction,
     report: &Report,
@@ -42,7 +42,7 @@ pub(super) fn bytes_without_device(
         .sum()
 }
 
-/// Whether the counters of the report name the device of each target.
+/// Whether the report has counters for each target's device.
 pub(super) fn is_every_device_counted(report: &Report, targets: &[&TargetReport]) -> bool {
     let name = report.device.as_ref().map_or("", |device| &device.name);
     let is_counted = |target: &&TargetReport| {
@@ -52,7 +52,7 @@ pub(super) fn is_every_device_counted(report: &Report, targets: &[&TargetReport]
     targets.iter().all(is_counted)
 }
 
-/// Dirty bytes of the backing files at the end, each file once; `None` if one is unknown.
+/// Dirty bytes in the backing files at the end, counting each file once; `None` if one is unknown.
 pub(super) fn backing_dirty_bytes(targets: &[&TargetReport]) -> Option<u64> {
     let mut files = BTreeMap::new();
     for target in targets {
@@ -64,8 +64,7 @@ pub(super) fn backing_dirty_bytes(targets: &[&TargetReport]) -> Option<u64> {
     Some(files.values().sum())
 }
 
-/// Residency at the start and the end of the window; `None` if it is unknown for one of the
-/// targets.
+/// Residency at the start and end of the window; `None` if it is unknown for any target.
 pub(super) fn residency(targets: &[&TargetReport]) -> Option<(Residency, Residency)> {
     let mut sum: Option<(Residency, Residency)> = None;
     for target in targets {
@@ -79,7 +78,8 @@ pub(super) fn residency(targets: &[&TargetReport]) -> Option<(Residency, Residen
     sum
 }
 
-/// Holes and unwritten extents, excluding delayed extents, whose data is in memory.
+/// Share of holes and unwritten extents, excluding delayed allocation extents, whose data is in
+/// memory.
 pub(super) fn unwritten_share(targets: &[&TargetReport]) -> Option<f64> {
     let mut unwritten = 0;
     let mut region = 0;

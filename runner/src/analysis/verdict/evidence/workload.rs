@@ -1,4 +1,4 @@
-//! Properties of the jobs that determine what the counters prove.
+//! Job properties that determine what the counters prove.
 
 use leadline_protocol::{
     evidence::{target::TargetReport, transition::Direction},
@@ -24,8 +24,8 @@ pub(super) fn has_one_block_size(direction: Direction, jobs: &[&ResolvedJob]) ->
     first.min == first.max && jobs.iter().all(is_same)
 }
 
-/// Every byte that the process reads from storage belongs to a read of its own: one block size, no
-/// readahead, no partial pages, no compression and no writes. `page`: size of a page.
+/// Whether every byte that the process reads from storage was read by one of its I/Os: one block
+/// size, no readahead, no partial pages, no compression and no writes. `page`: page size in bytes.
 pub(super) fn is_every_read_counted(
     report: &Report,
     jobs: &[&ResolvedJob],

@@ -1,4 +1,4 @@
-//! Page cache residency of the targets, written blocks, flush and writeback.
+//! Page cache residency of the targets, allocated blocks, flush and writeback.
 
 use crate::cli::text::writer::{TextWriter, join};
 use leadline_protocol::{
@@ -8,9 +8,9 @@ use leadline_protocol::{
     report::Report,
 };
 
-/// Further targets are only in the JSON report.
+/// Maximum number of targets shown; the JSON report lists all of them.
 const MAX_TARGETS: usize = 4;
-/// Throttling of writers for less than this time, in ms, is not shown.
+/// Minimum throttling time of writers that is shown, in ms.
 const MIN_THROTTLED_MS: f64 = 1.0;
 
 pub(super) fn write_cache_state(out: &mut TextWriter, report: &Report) {

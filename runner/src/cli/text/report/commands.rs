@@ -1,4 +1,4 @@
-//! Differences of kernel counters, with the commands that print the counters.
+//! Kernel counter differences, with the commands that print the counters.
 
 use crate::cli::text::writer::TextWriter;
 use leadline_protocol::{
@@ -29,7 +29,7 @@ pub(super) fn write_commands(out: &mut TextWriter, verdicts: &Verdicts) {
     }
 }
 
-/// An unchanged state of a target proves nothing, unlike an unchanged counter.
+/// Whether a row shows an unchanged target state. Unlike an unchanged counter, it proves nothing.
 fn is_unchanged(proof: &Proof) -> bool {
     proof.layer == Layer::Filesystem && proof.before.is_some() && proof.difference == 0
 }

@@ -1,4 +1,4 @@
-//! Throughput, latency, device, CPU and time of the measured window.
+//! Throughput, latency, device I/O, CPU use and phase times of the measured window.
 
 use crate::cli::text::{
     style::{BOLD, RED},
@@ -15,7 +15,7 @@ use leadline_protocol::{
 
 /// Percentiles that fit on one line.
 const PERCENTILES: [&str; 5] = ["50", "90", "99", "99.9", "99.99"];
-/// Unfinished I/Os of this age are always shown.
+/// Unfinished I/Os of at least this age are always shown, in ns.
 const MIN_OLDEST_NS: u64 = 1_000_000_000;
 
 pub(super) fn write_measurements(out: &mut TextWriter, report: &Report) {
@@ -116,7 +116,7 @@ fn latency_text(stats: &LatencyStats, name: &str, ns: Option<u64>) -> String {
     format!("{prefix}{}", latency(ns as f64))
 }
 
-/// I/Os in flight at the end, if they waited long or limit what is known about the latencies.
+/// Shows I/Os in flight at the end if they were in flight for long or make latencies lower bounds.
 fn write_unfinished(out: &mut TextWriter, report: &Report) {
     let sync = &report.sync;
     let directions = [&report.read, &report.write, &report.trim];
@@ -182,7 +182,7 @@ fn cpu_text(cpu: &CpuReport, ns_per_io: Option<f64>) -> String {
     join(parts, " · ")
 }
 
-/// Phases of at least 1 ms, and what ended the measurement.
+/// Phases of at least 1 ms, and why the measurement ended.
 fn times(report: &Report) -> String {
     let phases: Vec<String> = report
         .phases

@@ -1,10 +1,10 @@
-//! Numbers that were not measured.
+//! Lists numbers that were not measured.
 
 use crate::cli::text::{style::YELLOW, writer::TextWriter};
 use leadline_protocol::report::Report;
 use std::collections::BTreeSet;
 
-/// Lists each reason once, with all numbers that are missing because of it.
+/// Lists each reason once, with all numbers that it affects.
 pub(super) fn write_missing(out: &mut TextWriter, report: &Report) {
     let mut reasons: Vec<(&str, BTreeSet<String>)> = Vec::new();
     for (number, reason) in absent_numbers(report) {

@@ -1,5 +1,5 @@
-//! Text of recorded runs. `recorded/` holds the output of `leadline-runner run JOB --json` without
-//! histogram buckets and cache maps.
+//! Tests the text of recorded runs. `recorded/` holds the output of `leadline-runner run JOB
+//! --json` without histogram buckets and cache maps.
 
 use crate::cli::text::{
     report::render,
@@ -25,7 +25,7 @@ const FLUSHED: &str = include_str!("recorded/flushed.json");
 const MIXED: &str = include_str!("recorded/mixed.json");
 const FAILED: &str = include_str!("recorded/failed.json");
 const BLIND: &str = include_str!("recorded/blind.json");
-/// `direct` changed by hand: nothing completed after the first second.
+/// `direct.json`, edited by hand: no I/O completed after the first second.
 const STALLED: &str = include_str!("recorded/stalled.json");
 const STUDY: &str = include_str!("recorded/study.json");
 
@@ -40,7 +40,7 @@ fn text(recorded: &Recorded, width: usize) -> String {
     text
 }
 
-/// Only lines with a path or command may exceed the width.
+/// Checks that only lines with a path or command exceed the width.
 fn check_lines(text: &str, width: usize) {
     for line in text.lines() {
         assert!(

@@ -12,7 +12,7 @@ use leadline_protocol::{
     },
 };
 
-/// Further blocks are only in the JSON report.
+/// Maximum number of blocks shown; the JSON report lists all of them.
 const MAX_BLOCKS: usize = 10;
 
 pub(super) fn write_verified(out: &mut TextWriter, report: &Report) {
@@ -40,7 +40,7 @@ pub(super) fn write_verified(out: &mut TextWriter, report: &Report) {
     }
 }
 
-/// Such as `4,096 blocks (16 MiB) in 20 ms: all hold the data of their last write`.
+/// Such as `4,096 blocks (16 MiB) in 20 ms: no bad blocks`.
 fn summary(verify: &VerifyReport) -> String {
     let mut text = format!(
         "{} blocks ({}) in {}",

@@ -1,4 +1,4 @@
-//! Which kernel features a ring uses, and why, for the report.
+//! Decisions for the report: which kernel features a ring uses, and why.
 
 use crate::load::engine::uring::{ring::Features, setup::Setup};
 use leadline_protocol::report::Decision;
@@ -24,19 +24,19 @@ pub(crate) fn decisions(
     );
     [
         ("registered_files", true, "saves a file lookup and reference per I/O", ""),
-        ("single_issuer", is_deferred, "only one thread submits, so the kernel needs no lock", before_6_1),
+        ("single_issuer", is_deferred, "only one thread submits I/Os, so the kernel needs no lock", before_6_1),
         ("deferred_task_work", is_deferred, "completions do not interrupt the submitting thread", before_6_1),
         ("no_sq_array", features == Features::All, "saves an indirection per submission", before_6_6),
         ("registered_ring", has_registered_ring, "saves a file lookup per system call", "requires Linux 5.18"),
         ("fixed_buffers", setup.buffer.is_some(), "the buffers' pages are pinned once", not_registered),
-        ("only_reads", setup.only_reads, "the kernel rejects writes from this ring", "the job writes, or issues no I/O"),
+        ("only_reads", setup.only_reads, "the kernel rejects writes from this ring", "the job writes, or performs no I/O"),
         ("io_poll", setup.polling.device, "hipri=1: the device is polled and raises no interrupts", "hipri=0"),
         ("sq_poll", sq_poll, "sqthread_poll=1: a kernel thread submits and occupies a CPU", "sqthread_poll=0"),
         (
             "spin",
             setup.spin_ns > 0,
-            "spin: the thread polls for completions before it sleeps, so latencies exclude the wake-up and a CPU is busy",
-            "spin=0: the thread sleeps until a completion, like most programs",
+            "spin: the thread polls for completions before it sleeps, so latencies exclude the wake-up time, but a CPU is kept busy",
+            "spin=0: the thread sleeps until an I/O completes, as in most programs",
         ),
     ]
     .map(|(name, used, benefit, obstacle)| Decision {

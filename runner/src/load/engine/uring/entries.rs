@@ -1,4 +1,4 @@
-//! Submission queue entries of reads and writes. The type of entries is a type parameter of the
+//! Submission queue entries for reads and writes. The kind of entry is a type parameter of the
 //! engine, so the loop does not branch on it.
 
 use crate::load::pattern::io::Io;
@@ -6,25 +6,26 @@ use io_uring::{opcode, squeue::Entry, types};
 
 /// Index of the registered buffer, which is the whole pool.
 const POOL_BUFFER: u16 = 0;
-/// No-op entries, and their flag to return the length as the result (linux/io_uring.h, 6.10).
+/// Opcode of no-op entries, and the flag that makes them return the length as their result
+/// (linux/io_uring.h, 6.10).
 const IORING_OP_NOP: u8 = 0;
 const IORING_NOP_INJECT_RESULT: i32 = 1;
 
-/// Builds entries. Buffers and files are those of `Engine::submit`.
+/// Builds entries, with the buffers and files passed to `Engine::submit`.
 pub(crate) trait Entries {
     fn read(io: &Io, buffer: *mut u8) -> Entry;
     fn write(io: &Io, buffer: *mut u8) -> Entry;
 }
 
-/// The kernel looks up the buffer's pages for each I/O.
+/// Entries with unregistered buffers: the kernel looks up the buffer's pages for each I/O.
 #[derive(Debug)]
 pub(crate) struct Plain;
 
-/// Buffers are part of the registered buffer.
+/// Entries whose buffers are part of the registered buffer.
 #[derive(Debug)]
 pub(crate) struct Registered;
 
-/// Entries that complete without any I/O.
+/// Entries that complete without performing I/O.
 #[derive(Debug)]
 pub(crate) struct Nop;
 

@@ -1,9 +1,9 @@
-//! The ring: entries go in, one system call submits them, completions come out. `uring` decides
-//! when to submit and what an errno means; tests substitute a scripted ring.
+//! The ring: one system call submits all queued entries and returns completions. `uring` decides
+//! when to submit and what an errno means. Tests substitute a scripted ring.
 //!
-//! The queues stay borrowed for the lifetime of the ring, and the ring's own descriptor is
-//! registered. A batch then costs one store of the tail, one system call without a descriptor
-//! lookup, and one store of the head.
+//! The queues stay borrowed for the lifetime of the ring, and the ring's file descriptor is
+//! registered. A batch then costs one store to the tail, one system call without a descriptor
+//! lookup, and one store to the head.
 
 use crate::{load::engine::uring::setup::Polling, system::clock::SECOND_NS};
 use io_uring::{
@@ -19,10 +19,10 @@ pub(crate) trait Ring {
     /// Adds an entry to the submission queue, which must have space.
     ///
     /// # Safety
-    /// The memory that the entry points to must stay valid until the completion is popped.
+    /// Memory that the entry points to must stay valid until the completion is popped.
     unsafe fn push(&mut self, entry: &squeue::Entry);
 
-    /// Entries not yet accepted by the kernel.
+    /// Number of entries not yet accepted by the kernel.
     fn queued(&self) -> usize;
 
     /// Returns true if a kernel thread polls the submission queue.
@@ -30,14 +30,14 @@ pub(crate) trait Ring {
         false
     }
 
-    /// One system call: submits the queue, runs pending completions if `reap` is set, and sleeps
-    /// until there are `at_least` completions or the timeout expires.
+    /// Performs one system call: submits all queued entries, processes pending completions if
+    /// `reap` is set, and sleeps until there are `at_least` completions or the timeout expires.
     ///
     /// # Errors
-    /// Errors of io_uring_enter(2).
+    /// Returns errors of io_uring_enter(2).
     fn enter(&mut self, reap: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()>;
 
-    /// Completions that the last `enter` found and `pop` has not returned.
+    /// Number of completions that the last `enter` found and `pop` has not returned yet.
     fn ready(&self) -> usize;
 
     /// User data and result of a completion that the last `enter` found.
@@ -53,7 +53,8 @@ pub(crate) struct KernelRing {
     _owner: Owner,
 }
 
-/// Idle time before the SQPOLL thread sleeps, in ms: far longer than the gaps of a benchmark.
+/// Idle time before the SQPOLL thread sleeps, in ms: far longer than the gaps between submissions
+/// in a benchmark.
 const SQPOLL_IDLE_MS: u32 = 100;
 
 /// Setup flags by kernel version; older kernels return EINVAL.
@@ -71,10 +72,10 @@ struct Owner(NonNull<IoUring>);
 
 impl KernelRing {
     /// Sets up a ring with all features that the kernel supports and `polling` permits, disabled
-    /// until [`Self::enable`]. Must be called by the thread that uses the ring.
+    /// until [`Self::enable`]. Must be called on the thread that uses the ring.
     ///
     /// # Errors
-    /// Errors of io_uring_setup(2): EINVAL before Linux 5.10.
+    /// Returns errors of io_uring_setup(2): EINVAL before Linux 5.10.
     pub(crate) fn new(entries: u32, polling: Polling) -> io::Result<(Self, Features)> {
         if !polling.submissions {
             for features in [Features::All, Features::Deferred] {
@@ -88,11 +89,11 @@ impl KernelRing {
         Ok((Self::from_ring(ring, polling), Features::Plain))
     }
 
-    /// Enables the ring after all registrations. With `only_reads` the kernel completes all other
-    /// entries with EACCES from now on, and permits no further registration.
+    /// Enables the ring after all registrations. With `only_reads`, the kernel then completes all
+    /// entries other than reads with EACCES, and permits no further registrations.
     ///
     /// # Errors
-    /// Errors of io_uring_register(2).
+    /// Returns errors of io_uring_register(2).
     pub(crate) fn enable(&mut self, only_reads: bool) -> io::Result<()> {
         if only_reads {
             self.submitter.register_restrictions(&mut [
@@ -107,7 +108,7 @@ impl KernelRing {
     fn from_ring(ring: IoUring, polling: Polling) -> Self {
         let owner = Owner(NonNull::from(Box::leak(Box::new(ring))));
         // SAFETY: the box lives until `owner` is dropped, after the three parts, and nothing else
-        // refers to it.
+        // references it.
         let (submitter, submission, completion) = unsafe { &mut *owner.0.as_ptr() }.split();
         Self {
             submission,
@@ -118,10 +119,10 @@ impl KernelRing {
         }
     }
 
-    /// Registers files: `Fixed(n)` is the nth of them.
+    /// Registers files. `Fixed(n)` then refers to the nth file.
     ///
     /// # Errors
-    /// Errors of io_uring_register(2).
+    /// Returns errors of io_uring_register(2).
     pub(crate) fn register_files(&mut self, files: &[RawFd]) -> io::Result<()> {
         self.submitter.register_files(files)
     }
@@ -129,10 +130,10 @@ impl KernelRing {
     /// Registers memory as buffer 0.
     ///
     /// # Errors
-    /// Errors of io_uring_register(2): ENOMEM above RLIMIT_MEMLOCK, EFAULT above 1 GiB.
+    /// Returns errors of io_uring_register(2): ENOMEM above RLIMIT_MEMLOCK, EFAULT above 1 GiB.
     ///
     /// # Safety
-    /// The memory must stay mapped as long as I/Os use it.
+    /// The memory must stay mapped while I/Os use it.
     pub(crate) unsafe fn register_buffer(&mut self, base: *mut u8, bytes: usize) -> io::Result<()> {
         let buffer = libc::iovec {
             iov_base: base.cast(),
@@ -142,7 +143,7 @@ impl KernelRing {
         unsafe { self.submitter.register_buffers(&[buffer]) }
     }
 
-    /// Registers the ring's own descriptor. Returns true on success (5.18).
+    /// Registers the ring's file descriptor. Returns true on success (Linux 5.18 or later).
     pub(crate) fn register_ring(&mut self) -> bool {
         self.submitter.register_ring_fd().is_ok()
     }
@@ -163,7 +164,7 @@ impl KernelRing {
             }
         }
         let Some(ns) = timeout_ns else {
-            // SAFETY: no argument is passed, and every entry's memory is valid (`push`).
+            // SAFETY: no argument is passed, and the memory of every entry is valid (see `push`).
             let entered = unsafe {
                 self.submitter
                     .enter::<libc::sigset_t>(queued, at_least, flags.bits(), None)
@@ -223,15 +224,15 @@ impl Ring for KernelRing {
     fn enter(&mut self, reap: bool, at_least: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         self.submission.sync();
         if reap {
-            // The kernel counts completions left in the queue toward `at_least` and polls no
-            // device while there are any (io_iopoll_check). Without `reap`, the head may be
-            // published later: the completion queue is twice as long as the submission queue, so
-            // it holds those entries and all I/Os in flight.
+            // The kernel counts completions left in the queue toward `at_least`, and does not poll
+            // the device while there are any (io_iopoll_check). Without `reap`, the head may be
+            // published later: the completion queue is twice as long as the submission queue, so it
+            // has space for those entries and all I/Os in flight.
             self.completion.sync();
         }
         let result = self.call(reap, at_least, timeout_ns);
-        // Completions first: an I/O seen as complete was accepted by a finished call, or by the
-        // current call of the SQPOLL thread (`uring::entries_for`).
+        // Sync completions first: a completed I/O was accepted by a system call that has returned,
+        // or by the SQPOLL thread's current call (`uring::entries_for`).
         self.completion.sync();
         self.submission.sync();
         result
@@ -252,7 +253,8 @@ impl Ring for KernelRing {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // SAFETY: the pointer came from a box in `from_ring`; the parts that borrowed it are gone.
+        // SAFETY: the pointer came from a box in `from_ring`, and the parts that borrowed it have
+        // been dropped.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }

@@ -3,20 +3,20 @@
 /// Polling mode of the ring.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Polling {
-    /// The device is polled for completions (IOPOLL).
+    /// Whether the device is polled for completions (IOPOLL).
     pub device: bool,
-    /// A kernel thread polls for submissions (SQPOLL).
+    /// Whether a kernel thread polls for submissions (SQPOLL).
     pub submissions: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Setup {
-    /// Memory to register as a buffer: address and length in bytes. For `entries::Registered`.
+    /// Memory to register as a buffer for `entries::Registered`: address, and length in bytes.
     pub buffer: Option<(*mut u8, usize)>,
     /// Why registering the buffer failed; `None` if it succeeded or was not attempted.
     pub registration_error: Option<String>,
     pub polling: Polling,
-    /// Whether the kernel shall reject everything but reads.
+    /// Whether the kernel must reject all operations other than reads.
     pub only_reads: bool,
     /// Time to poll for completions before sleeping, in ns.
     pub spin_ns: u64,

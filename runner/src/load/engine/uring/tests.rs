@@ -1,4 +1,4 @@
-//! The ring on real files, compared with psync.
+//! Tests the ring on real files, and compares it with psync.
 
 pub(crate) mod scripted_ring;
 
@@ -78,7 +78,7 @@ fn pool(depth: usize) -> BufferPool {
     BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap()
 }
 
-/// Result of a run: statistics, exit, and content of the file.
+/// Result of a run: statistics, exit, and file contents.
 struct Run {
     stats: WorkerStats,
     exit: LoopExit,
@@ -96,7 +96,7 @@ impl Run {
     }
 }
 
-/// Runs I/Os on a file with this content. Buffers contain 0xA5.
+/// Runs I/Os on a file with these contents. Buffers are filled with 0xA5.
 fn run<E: Engine>(
     make_engine: impl Fn(&[OwnedFd]) -> E,
     content: &[u8],
@@ -158,9 +158,9 @@ fn writes_complete_with_polling_and_spinning() {
     }
 }
 
-/// A forged write does not reach the file, even though the descriptor permits it.
+/// A forged write does not reach the file, even though the file descriptor permits writes.
 #[test]
-fn a_ring_for_reads_rejects_writes() {
+fn a_read_only_ring_rejects_writes() {
     let setup = Setup {
         only_reads: true,
         ..Setup::default()
@@ -218,7 +218,7 @@ fn writes_from_registered_buffers_reach_the_file() {
 }
 
 #[test]
-fn no_op_entries_are_counted_and_touch_nothing() {
+fn no_op_entries_are_counted_and_do_not_access_the_file() {
     for device in [false, true] {
         let setup = Setup {
             polling: Polling {
@@ -268,7 +268,7 @@ fn every_read_has_a_latency_at_any_depth() {
 }
 
 #[test]
-fn a_read_past_the_end_is_an_error_with_its_offset() {
+fn reads_past_the_end_report_an_error_with_the_offset() {
     let run = run(uring, &[0; 4096], blocks(Kind::Read, 2).collect(), 2);
     let LoopExit::Failed(error) = run.exit else {
         panic!("{:?}", run.exit);
@@ -279,7 +279,8 @@ fn a_read_past_the_end_is_an_error_with_its_offset() {
 
 #[test]
 fn an_asynchronous_completion_is_reaped_among_inline_completions() {
-    // A write to a full pipe completes when it is read; reads of a cached page complete inline.
+    // A write to a full pipe completes when the pipe is read. Reads of a cached page complete
+    // inline.
     let (mut reader, writer) = std::io::pipe().unwrap();
     let capacity = rustix::pipe::fcntl_getpipe_size(&writer).unwrap();
     (&writer).write_all(&vec![0; capacity]).unwrap();
@@ -315,7 +316,8 @@ fn an_asynchronous_completion_is_reaped_among_inline_completions() {
     assert!(work.drain(u64::MAX));
 }
 
-/// Has more I/Os in the far future, so the loop wakes up at the end of the phase.
+/// A source with more I/Os in the distant future, so that the loop wakes up at the end of the
+/// phase.
 struct Unfinished(List);
 
 impl Source for Unfinished {
@@ -333,8 +335,8 @@ impl Source for Unfinished {
 }
 
 #[test]
-fn hanging_io_is_cancelled_with_its_ring_and_keeps_its_memory() {
-    // The kernel holds reads of an empty pipe until the ring is closed.
+fn hung_io_is_cancelled_with_its_ring_and_keeps_its_memory() {
+    // Reads from an empty pipe stay in flight until the ring is closed.
     let (reader, mut writer) = std::io::pipe().unwrap();
     let files: Vec<OwnedFd> = vec![reader.try_clone().unwrap().into()];
     let stats = WorkerStats::default();
@@ -348,7 +350,7 @@ fn hanging_io_is_cancelled_with_its_ring_and_keeps_its_memory() {
     drop(work);
     assert!(is_mapped(address));
     assert_eq!(stats.of(Kind::Read).ios.get(), 0);
-    // Rings are closed in the background. Afterward, nothing else reads from the pipe.
+    // Rings are closed in the background. After that, nothing else reads from the pipe.
     std::thread::sleep(Duration::from_millis(200));
     writer.write_all(&[7; 4096]).unwrap();
     let mut bytes = vec![0; 4096];

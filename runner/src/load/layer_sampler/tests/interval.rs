@@ -1,19 +1,19 @@
-//! Which I/Os are looked up.
+//! Tests which I/Os are looked up.
 
 use crate::load::layer_sampler::tests::*;
 
-/// One run on a clock that only advances with I/Os and lookups.
+/// A run on a clock that advances only with I/Os and lookups.
 struct Run {
     ios: u64,
     io_ns: fn(u64) -> u64,
     lookup_ns: u64,
 }
 
-/// A looked up I/O and its weight.
+/// An I/O that was looked up, and its weight.
 type Sample = (u64, u64);
 
 impl Run {
-    /// The samples, and the share of the time that the lookups took.
+    /// The samples, and the share of time spent on lookups.
     fn samples(&self, seed: u64) -> (Vec<Sample>, f64) {
         let mut interval = Interval::new(seed);
         interval.begin(0);
@@ -33,7 +33,8 @@ impl Run {
         (samples, lookups_ns as f64 / now_ns as f64)
     }
 
-    /// Checks over many seeds that the mean estimate of the I/Os with a property is their number.
+    /// Checks across many seeds that the mean estimate of the number of I/Os with a property equals
+    /// the actual number.
     fn assert_unbiased(&self, name: &str, has_property: impl Fn(u64) -> bool) {
         const SEEDS: u64 = 400;
         let truth = (0..self.ios).filter(|io| has_property(*io)).count() as f64;
@@ -53,14 +54,14 @@ impl Run {
     }
 }
 
-/// 1 µs each.
+/// I/Os of 1 µs each.
 const FAST: Run = Run {
     ios: 100_000,
     io_ns: |_| 1000,
     lookup_ns: 2000,
 };
 
-/// Slower in the middle, so that the groups get shorter and longer again.
+/// I/Os that are slower in the middle, so that the groups get shorter and then longer again.
 const CHANGING: Run = Run {
     ios: 60_000,
     io_ns: |io| {
@@ -86,7 +87,7 @@ fn samples_are_unbiased() {
 }
 
 #[test]
-fn lengths_follow_the_speed() {
+fn group_lengths_adapt_to_the_speed() {
     let samples = CHANGING.samples(3).0;
     let longest = |range: std::ops::Range<u64>| {
         let of_range = samples.iter().filter(|(io, _)| range.contains(io));
@@ -103,7 +104,7 @@ fn lookups_take_at_most_their_share_of_the_time() {
         ios: 2_000_000,
         ..FAST
     };
-    // 0.5 %, and 1 ms of 2 s at the start.
+    // 0.5 %, plus the first 1 ms of 2 s.
     let share = long.samples(1).1;
     assert!((0.002..0.008).contains(&share), "{share}");
 }

@@ -1,4 +1,4 @@
-//! Sequential reads, looked up ahead of the readahead.
+//! Tests of sequential reads, which are looked up ahead of the readahead.
 
 use crate::load::layer_sampler::tests::*;
 
@@ -11,18 +11,18 @@ struct Reader {
     _named: tempfile::NamedTempFile,
 }
 
-/// What a stream looked up.
+/// The lookups of a stream.
 struct Lookups {
-    /// I/O that was about to be submitted, and offset that was looked up.
-    places: Vec<(u64, u64)>,
-    /// I/Os that the counted lookups stand for.
+    /// Offset of the I/O about to be submitted, and the offset that was looked up.
+    offsets_read: Vec<(u64, u64)>,
+    /// I/Os that the counted lookups represent.
     counted: u64,
     on_device: u64,
     samples: u64,
 }
 
 impl Reader {
-    /// `None` with a reported skip where the filesystem does not read ahead.
+    /// Returns `None` and reports a skip if the filesystem does not read ahead.
     fn new(fields: Value, offset: u64, size: u64) -> Option<Self> {
         let named = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let host = Inventory::read(&Kernel::live());
@@ -50,7 +50,7 @@ impl Reader {
         self.job.pattern.bs.read.max + self.job.pattern.rw_modifier.unwrap_or(0).unsigned_abs()
     }
 
-    /// Offsets of one pass.
+    /// Offsets of one pass over the region.
     fn pass(&self) -> Vec<u64> {
         let region = &self.job.targets[0];
         let last = region.offset + region.size - self.job.pattern.bs.read.max;
@@ -59,13 +59,13 @@ impl Reader {
             .collect()
     }
 
-    /// Looks up the first of `ios` I/Os, and one of each `every` after it. The data before
+    /// Looks up the first of `ios` I/Os, and then one of every `every` I/Os. Data before
     /// `cached_until` is cached.
     fn run(&self, ios: usize, every: usize, cached_until: u64) -> Lookups {
         let mut stream = Stream::of(&self.job, &self.job.targets[0], 1, &self.file).unwrap();
         stream.begin();
         let tally = LayerTally::default();
-        let places = RefCell::default();
+        let offsets_read = RefCell::default();
         let offsets = self.pass().into_iter().cycle().take(ios).enumerate();
         let chosen = offsets.filter(|(index, _)| *index == 0 || index % every == every / 2);
         for (index, offset) in chosen {
@@ -75,10 +75,10 @@ impl Reader {
                 len: self.job.pattern.bs.read.max as u32,
                 ..Io::default()
             };
-            let read = |place: u64| {
-                let places: &RefCell<Vec<(u64, u64)>> = &places;
-                places.borrow_mut().push((offset, place));
-                let layer = if place < cached_until {
+            let read = |ahead: u64| {
+                let offsets_read: &RefCell<Vec<(u64, u64)>> = &offsets_read;
+                offsets_read.borrow_mut().push((offset, ahead));
+                let layer = if ahead < cached_until {
                     StorageLayer::PageCache
                 } else {
                     StorageLayer::Device
@@ -89,20 +89,20 @@ impl Reader {
         }
         stream.finish(Some(ios as u64), &tally);
         Lookups {
-            places: places.into_inner(),
+            offsets_read: offsets_read.into_inner(),
             counted: tally.ios.iter().map(|counter| counter.get()).sum(),
             on_device: tally.ios[StorageLayer::Device as usize].get(),
             samples: tally.samples.get(),
         }
     }
 
-    /// Each place once.
-    fn assert_each_once(&self, places: &[(u64, u64)], expected: &[u64]) {
+    /// Checks that each offset was looked up once.
+    fn assert_each_once(&self, offsets_read: &[(u64, u64)], expected: &[u64]) {
         let mut times: BTreeMap<u64, u32> = BTreeMap::new();
-        for (_, place) in places {
-            *times.entry(*place).or_default() += 1;
+        for (_, offset) in offsets_read {
+            *times.entry(*offset).or_default() += 1;
         }
-        let once: BTreeMap<u64, u32> = expected.iter().map(|place| (*place, 1)).collect();
+        let once: BTreeMap<u64, u32> = expected.iter().map(|offset| (*offset, 1)).collect();
         assert_eq!(times, once);
     }
 }
@@ -129,13 +129,13 @@ fn a_stream_looks_up_each_block_once() {
         };
         let pass = reader.pass();
         let found = reader.run(pass.len(), 1, 0);
-        reader.assert_each_once(&found.places, &pass);
+        reader.assert_each_once(&found.offsets_read, &pass);
         assert_eq!(found.counted, pass.len() as u64, "{name}");
         assert_eq!(found.samples, pass.len() as u64, "{name}");
     }
 }
 
-/// A reader of a region of several readahead distances.
+/// A reader of a region that is several readahead distances long.
 fn long_reader(fields: Value, offset: u64) -> Option<Reader> {
     let readahead = Reader::new(json!({}), 0, 4096)?.file.readahead_bytes(true);
     Reader::new(fields, offset, (4 * readahead).next_multiple_of(1 << 20))
@@ -150,8 +150,8 @@ fn a_stream_stays_ahead_of_its_readahead() {
     let readahead = reader.file.readahead_bytes(true);
     let pass = reader.pass();
     let found = reader.run(pass.len(), 1, 0);
-    let after_start = found.places.iter().filter(|(io, _)| *io > start);
-    let nearest = after_start.map(|(io, place)| place - io).min();
+    let after_start = found.offsets_read.iter().filter(|(io, _)| *io > start);
+    let nearest = after_start.map(|(io, offset)| offset - io).min();
     assert!(nearest.unwrap() >= readahead, "{nearest:?} of {readahead}");
     assert_eq!(found.counted, pass.len() as u64);
 }
@@ -177,17 +177,17 @@ fn small_regions_are_looked_up_at_the_start() {
     };
     let pass = reader.pass();
     let found = reader.run(pass.len(), 1, 0);
-    reader.assert_each_once(&found.places, &pass);
-    assert!(found.places.iter().all(|(io, _)| *io == 0));
+    reader.assert_each_once(&found.offsets_read, &pass);
+    assert!(found.offsets_read.iter().all(|(io, _)| *io == 0));
     assert_eq!(found.counted, 16);
 }
 
-/// Three passes, of which a quarter is cached.
+/// Runs three passes over a region of which a quarter is cached.
 fn check_passes(name: &str, reader: &Reader) {
     let pass = reader.pass().len() as u64;
     let size = reader.job.targets[0].size;
     let found = reader.run(3 * pass as usize, 1, size / 4);
-    // A few lookups count before the stream reaches them if the distance is very long.
+    // With a very long distance, a few lookups are counted before the stream reaches them.
     let near = |found: u64, expected: u64| found.abs_diff(expected) <= expected / 1000;
     assert!(near(found.counted, 3 * pass), "{name}: {}", found.counted);
     let on_device = 3 * pass * 3 / 4;
@@ -199,7 +199,7 @@ fn check_passes(name: &str, reader: &Reader) {
 }
 
 #[test]
-fn later_passes_count_like_the_first_one() {
+fn later_passes_are_counted_like_the_first() {
     for (name, fields) in [
         ("loops", json!({"loops": 3})),
         ("time", json!({"time_based": true})),
@@ -213,7 +213,7 @@ fn later_passes_count_like_the_first_one() {
 }
 
 #[test]
-fn later_passes_count_in_regions_smaller_than_the_readahead() {
+fn later_passes_are_counted_in_regions_smaller_than_the_readahead() {
     let Some(reader) = Reader::new(json!({"loops": 3}), 0, 64 * KIB) else {
         return;
     };
@@ -221,19 +221,19 @@ fn later_passes_count_in_regions_smaller_than_the_readahead() {
 }
 
 #[test]
-fn places_that_the_stream_does_not_reach_do_not_count() {
+fn offsets_past_the_end_of_the_stream_are_ignored() {
     let runtime = json!({"runtime_ms": 1000});
     let Some(reader) = Reader::new(runtime, 0, 8 << 20) else {
         return;
     };
     for ios in [1, 10, 500, 1000] {
-        // Everything after the last I/O is on the device.
+        // All data after the last I/O is on the device.
         let found = reader.run(ios, 1, ios as u64 * 4 * KIB);
         assert_eq!((found.counted, found.on_device), (ios as u64, 0), "{ios}");
     }
 }
 
-/// Readahead reads whole pages: only the first block of a page needs the device.
+/// Readahead reads whole pages, so only the first block of a page needs the device.
 fn check_small_blocks(bytes: u64, pages: u64) {
     let size = pages * 4096 / bytes * bytes;
     let Some(reader) = Reader::new(json!({"bs": blocks(bytes)}), 0, size) else {
@@ -242,7 +242,7 @@ fn check_small_blocks(bytes: u64, pages: u64) {
     let ios = reader.pass().len();
     let found = reader.run(ios, 1, 0);
     assert_eq!(found.counted, ios as u64, "{bytes}");
-    // Exact unless the region is so long that several blocks share a lookup.
+    // The result is exact unless the region is so long that several blocks share a lookup.
     let error = found.on_device.abs_diff(pages);
     assert!(
         error * 20 <= pages,
@@ -258,14 +258,14 @@ fn small_blocks_share_their_page() {
     }
 }
 
-/// With a long readahead, one lookup stands for several blocks at the start of a stream.
+/// With a long readahead, one lookup represents several blocks at the start of a stream.
 #[test]
-fn small_blocks_share_their_page_also_at_a_long_start() {
+fn small_blocks_share_their_page_with_a_long_readahead() {
     check_small_blocks(512, 2048);
 }
 
 #[test]
-fn groups_of_a_stream_stand_for_all_its_ios() {
+fn groups_of_a_stream_represent_all_its_ios() {
     let Some(reader) = long_reader(json!({}), 0) else {
         return;
     };

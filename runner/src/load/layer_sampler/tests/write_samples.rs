@@ -1,4 +1,4 @@
-//! Writes that are kept for the end.
+//! Tests of writes that are kept until the end.
 
 use crate::load::layer_sampler::tests::*;
 
@@ -42,7 +42,7 @@ fn writes_keep_their_total_weight() {
 
 #[test]
 fn writes_are_kept_from_the_whole_run() {
-    // The weights grow, as they do when the writes become faster.
+    // The weights grow, as they do when writes become faster.
     let weight = |offset: u64| if offset < 50_000 { 1 } else { 10 };
     let samples = kept(100_000, weight, |_| 0);
     for (range, expected) in [(0..25_000, 25_000.0), (50_000..75_000, 250_000.0)] {
@@ -51,9 +51,9 @@ fn writes_are_kept_from_the_whole_run() {
     }
 }
 
-/// Slow writes are all looked up, in turns on two files.
+/// Slow writes that alternate between two files are all looked up.
 #[test]
-fn writes_in_turns_are_kept_in_equal_parts() {
+fn alternating_writes_are_kept_in_equal_parts() {
     let samples = kept(10_000, |_| 1, |offset| (offset % 2) as u16);
     let first = weight_of(&samples, |io| io.target == 0);
     assert!((4000.0..6000.0).contains(&first), "{first} of 10,000");

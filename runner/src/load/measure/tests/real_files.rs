@@ -1,5 +1,5 @@
-//! The loop on real files, compared with the kernel's counters and with an exact list of latencies
-//! recorded by wrappers around the engine and the clock.
+//! Runs the loop on real files, and compares the results with the kernel's counters and with an
+//! exact list of latencies recorded by wrappers around the engine and the clock.
 
 use crate::{
     load::{
@@ -167,7 +167,7 @@ fn percentiles_of_real_runs_match_an_exact_sort() {
     }
 }
 
-/// A counter of /proc/thread-self/io.
+/// A counter in /proc/thread-self/io.
 fn thread_io(name: &str) -> u64 {
     let io = std::fs::read_to_string("/proc/thread-self/io").unwrap();
     io.lines()
@@ -177,7 +177,7 @@ fn thread_io(name: &str) -> u64 {
         .unwrap()
 }
 
-/// I/Os and bytes of the statistics, and the increase of a kernel counter.
+/// I/Os and bytes in the statistics, and the increase of a kernel counter.
 fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
     let stats = WorkerStats::default();
     let mut work = Loop::new(
@@ -188,7 +188,7 @@ fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
         None,
         1,
     );
-    // Reading the counter is also counted.
+    // Reads of the counter are also counted.
     let first = thread_io(name);
     let before = thread_io(name);
     let exit = work.run(&AtomicU64::new(u64::MAX), &stats).unwrap();
@@ -198,8 +198,8 @@ fn counts<E: Engine>(engine: E, depth: usize, name: &str) -> (u64, u64, u64) {
     (reads.ios.get(), reads.bytes.get(), counted)
 }
 
-/// Compares the minimum of three passes, because the first ones also count page faults of the
-/// program and metadata of the file.
+/// Compares the minimum of three passes, because the first passes also count page faults of the
+/// program and metadata I/O of the file.
 fn check_counts<E: Engine>(engine: impl Fn() -> E, depth: usize, name: &str, counted: u64) {
     let passes = (0..3).map(|_| counts(engine(), depth, name));
     let least = passes.min_by_key(|(.., counted)| *counted).unwrap();

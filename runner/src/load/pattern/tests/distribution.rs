@@ -1,4 +1,4 @@
-//! Goodness of fit of the offset distributions: χ² of every slot or rank.
+//! Tests the goodness of fit of the offset distributions with χ² across all slots or ranks.
 
 use crate::load::{
     goodness_of_fit::chi_square_excess, pattern::offset_distribution::OffsetDistribution,
@@ -12,7 +12,7 @@ const MAX_EXCESS: f64 = 5.5;
 
 type Rng = Xoshiro256PlusPlus;
 
-/// Draws per slot.
+/// Number of draws per slot.
 fn counts(distribution: &mut OffsetDistribution, n: usize, rng: &mut Rng) -> Vec<f64> {
     let mut counts = vec![0.0; n];
     (0..DRAWS).for_each(|_| counts[distribution.next(rng) as usize] += 1.0);
@@ -65,7 +65,7 @@ fn zipf_ranks_match_the_formula() {
 #[test]
 fn pareto_ranks_match_the_formula() {
     for power in [0.1f64, 0.2, 0.4] {
-        // The slot is n × u^p, so a share (r / n)^(1 / p) of the draws is below rank r.
+        // The slot is n × u^p, so the share of draws below rank r is (r / n)^(1 / p).
         let exponent = (1.0 - power).ln() / power.ln();
         let below = |rank: u32| (f64::from(rank) / 300.0).powf(exponent);
         let weights: Vec<f64> = (0..300).map(|rank| below(rank + 1) - below(rank)).collect();
@@ -80,7 +80,7 @@ fn normal_is_truncated_at_both_ends() {
     const STEPS: i32 = 64;
     for deviation_percent in [5.0, 10.0, 50.0] {
         let density = |at: f64| (-0.5 * ((at - 100.0) / (2.0 * deviation_percent)).powi(2)).exp();
-        // The midpoint rule, whose error is far below that of a million draws.
+        // The midpoint rule. Its error is far below the sampling error of a million draws.
         let weight = |slot: i32| {
             let midpoint = |step: i32| (f64::from(step) + 0.5) / f64::from(STEPS);
             (0..STEPS)

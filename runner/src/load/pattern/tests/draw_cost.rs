@@ -1,5 +1,5 @@
-//! Time per drawn I/O in ns, by job. Run manually, because timings are not reproducible;
-//! `worker/instructions` is the automated test.
+//! Measures the time per drawn I/O in ns, by job. Run manually, because timings are not
+//! reproducible; `worker/instructions` is the automated test.
 
 use crate::{
     load::pattern::*,
@@ -9,9 +9,9 @@ use crate::{
 use serde_json::{Value, json};
 use std::hint::black_box;
 
-/// I/Os per timing (a few ms): a multiple of the batch.
+/// I/Os per timing (a few ms); a multiple of the batch size.
 const IOS: usize = 64 << 14;
-/// Number of timings. The shortest one is the least disturbed.
+/// Number of timings. The shortest timing has the least interference.
 const TIMINGS: usize = 50;
 
 fn ns_per_io(bytes: u64, mut options: Value) -> f64 {

@@ -1,4 +1,4 @@
-//! Rate-limited I/Os on simulated targets that advance a virtual clock.
+//! Tests rate-limited I/Os on simulated targets that advance a virtual clock.
 
 use crate::{
     load::{
@@ -23,7 +23,7 @@ use std::{
     sync::atomic::AtomicU64,
 };
 
-/// Advanced only by sleeping and I/O.
+/// A clock that is advanced only by sleeping and I/O.
 #[derive(Clone, Default)]
 struct SimulatedClock(Rc<Cell<u64>>);
 
@@ -37,7 +37,7 @@ impl Clock for SimulatedClock {
     }
 }
 
-/// Takes 1 ms per I/O, and 500 ms for the tenth.
+/// An engine that takes 1 ms per I/O, and 500 ms for the tenth.
 struct Stalling {
     clock: SimulatedClock,
     ios: u64,
@@ -62,7 +62,7 @@ impl Engine for Stalling {
     }
 }
 
-/// Takes 10 ms per I/O at any depth, and records when each starts.
+/// An engine that takes 10 ms per I/O at any depth, and records when each I/O starts.
 struct Concurrent {
     clock: SimulatedClock,
     in_flight: VecDeque<Pending>,
@@ -108,20 +108,20 @@ impl Engine for Concurrent {
     }
 }
 
-/// Runs a job to its end.
+/// Runs a job to completion.
 fn run<E: Engine>(options: Value, engine: E, clock: SimulatedClock, depth: usize) -> WorkerStats {
     let job = resolved(options);
     let stats = WorkerStats::default();
     let limiter = RateLimiter::new(&job, 0).expect("a limit");
     let source = RateLimited::new(Pattern::new(&job, 0), limiter, depth, &stats);
     let pool = BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap();
-    let mut measuring_loop = Loop::new(engine, clock, source, pool, None, 1);
-    let exit = measuring_loop.run(&AtomicU64::new(u64::MAX), &stats);
+    let mut io_loop = Loop::new(engine, clock, source, pool, None, 1);
+    let exit = io_loop.run(&AtomicU64::new(u64::MAX), &stats);
     assert_eq!(exit.unwrap(), LoopExit::Finished);
     stats
 }
 
-/// Start of each I/O in ms at a depth of 4.
+/// Start times of all I/Os in ms, at a depth of 4.
 fn starts_ms(options: Value) -> Vec<u64> {
     let clock = SimulatedClock::default();
     let starts_ms: Rc<RefCell<Vec<u64>>> = Rc::default();
@@ -134,7 +134,7 @@ fn starts_ms(options: Value) -> Vec<u64> {
     starts_ms.take()
 }
 
-/// Statistics of a job with 256 blocks on a target that stalls.
+/// Statistics of a job with 256 blocks, on a target that stalls.
 fn with_stall(options: Value) -> DirectionStats {
     let clock = SimulatedClock::default();
     let engine = Stalling {
@@ -153,7 +153,7 @@ fn intended_latency_includes_the_wait_after_a_stall() {
     let service = &stats.lat_ns;
     let intended = stats.intended_lat_ns.as_ref().unwrap();
     assert_eq!((stats.ios, service.count, intended.count), (256, 256, 256));
-    // One of 256 I/Os is slow. The next 55 start late, each 9 ms less than the previous one.
+    // One of 256 I/Os is slow. The next 55 start late; the delay decreases by 9 ms per I/O.
     assert_eq!(ms(service.max.unwrap()), 500);
     assert_eq!(ms(service.percentiles["99"]), 1);
     assert_eq!(ms(intended.max.unwrap()), 500);

@@ -1,7 +1,7 @@
-//! Counts function returns across a system call: returns of the loop to a frame older than its last
-//! system call. A kernel with speculation mitigations overwrites the CPU's return stack buffer, so
-//! each of them is mispredicted; one such return accounted for 20 % of the cost of a no-op
-//! (docs/decisions/0011).
+//! Counts function returns across a system call: returns to a stack frame that is older than the
+//! last system call. A kernel with speculation mitigations overwrites the CPU's return stack
+//! buffer, so each such return is mispredicted. One return accounted for 20 % of the cost of a
+//! no-op (docs/decisions/0011).
 
 use crate::{
     load::{
@@ -23,7 +23,8 @@ use leadline_protocol::job::engine::BufferPages;
 use serde_json::json;
 use std::{fs::File, io, os::fd::OwnedFd, sync::atomic::AtomicU64};
 
-/// I/Os of a shorter and a longer run. Their difference excludes the start and end of the loop.
+/// Number of I/Os in a shorter and a longer run. The difference between the runs excludes the start
+/// and end of the loop.
 const IOS: [u64; 2] = [8, 40];
 
 /// Returns across system calls per I/O at depth 1, by engine.
@@ -64,7 +65,7 @@ fn count<E: Engine>(ios: u64, make_engine: impl Fn(&[OwnedFd]) -> E) -> io::Resu
 #[derive(Default)]
 struct Tracer {
     returns: u64,
-    /// Return addresses at or above this one were pushed before the last system call.
+    /// Return addresses at or above this stack address were pushed before the last system call.
     old_from: Option<u64>,
 }
 
@@ -81,7 +82,7 @@ impl Tracer {
         self.instruction(code.to_le_bytes(), registers.rsp);
     }
 
-    /// Other architectures are skipped, as their counts are not comparable.
+    /// Not implemented for other architectures, whose counts are not comparable.
     #[cfg(not(target_arch = "x86_64"))]
     fn step(&mut self, _child: libc::pid_t) {}
 
@@ -102,7 +103,7 @@ impl Tracer {
 }
 
 #[test]
-fn only_returns_to_older_frames_count() {
+fn only_returns_to_older_frames_are_counted() {
     const CALL: [u8; 8] = [0x0F, 0x05, 0, 0, 0, 0, 0, 0];
     const RETURN: [u8; 8] = [0xC3, 0, 0, 0, 0, 0, 0, 0];
     let mut tracer = Tracer::default();

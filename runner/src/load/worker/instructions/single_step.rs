@@ -6,21 +6,21 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// Number of instructions of `work`, plus a few dozen to enter and leave it. Calls `on_step` with
-/// the child's pid before each of them.
+/// Number of instructions in `work`, plus a few dozen to enter and leave it. Calls `on_step` with
+/// the child's PID before each instruction.
 ///
 /// # Errors
-/// The child cannot be created or traced.
+/// Returns an error if the child cannot be created or traced.
 pub(crate) fn count_steps(
     mut work: impl FnMut() -> bool,
     on_step: impl FnMut(libc::pid_t),
 ) -> io::Result<u64> {
-    // On one CPU, switching between the two processes needs no inter-processor wake-up.
+    // On one CPU, switching between the two processes needs no inter-processor interrupts.
     let mut this_cpu = CpuSet::new();
     this_cpu.set(sched_getcpu());
     sched_setaffinity(None, &this_cpu)?;
-    // SAFETY: the child has only this thread, glibc permits allocation in the child of a process
-    // with threads, and the child exits with _exit.
+    // SAFETY: the child has only this thread, glibc permits allocation in the child of a
+    // multithreaded process, and the child exits with _exit.
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: no argument is a pointer.
@@ -63,7 +63,7 @@ fn trace(child: libc::pid_t, mut on_step: impl FnMut(libc::pid_t)) -> io::Result
         }
         // SAFETY: the child is stopped; the last two arguments are neither an address nor a signal.
         if !is_stopped || unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, child, 0, 0) } != 0 {
-            // SAFETY: a child of this process that has not been waited for.
+            // SAFETY: `child` is a child of this process that has not been waited for.
             unsafe { libc::kill(child, libc::SIGKILL) };
             panic!("cannot continue the child: status {status:#x}");
         }

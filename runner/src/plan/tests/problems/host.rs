@@ -112,7 +112,7 @@ fn io_uring_nop_requires_linux_6_10() {
 }
 
 #[test]
-fn holes_that_a_job_writes_need_space() {
+fn holes_that_a_job_fills_need_space() {
     let host = TableHost {
         free: GIB / 2,
         ..TableHost::default()
@@ -126,7 +126,7 @@ fn holes_that_a_job_writes_need_space() {
     );
     let reads = json!({"filename": "/data/sparse", "rw": "randread", "size": "1g", "direct": 1});
     assert!(plan_on(&host, reads).problems.is_empty());
-    // All of its blocks are allocated.
+    // All blocks of this file are already allocated.
     let full = json!({"filename": "/data/full", "rw": "randwrite", "size": "1g", "direct": 1});
     assert!(plan_on(&host, full).problems.is_empty());
 }

@@ -145,7 +145,7 @@ fn regions_must_fit_in_targets() {
         "size",
         "1 GiB",
     );
-    // Values that must not overflow.
+    // These values must not overflow.
     check(
         on(
             "new",
@@ -187,7 +187,7 @@ fn regions_must_fit_in_targets() {
     );
 }
 
-/// A job with a file per worker has one problem, not one per file.
+/// A job with one file per worker has one problem, not one per file.
 #[test]
 fn misaligned_blocks_are_one_problem() {
     let job = json!({"directory": "/data", "size": "1m", "bs": 1000, "numjobs": 500, "direct": 1});

@@ -1,4 +1,4 @@
-//! `file_state` and `cache_state`.
+//! Rejected uses of `file_state` and `cache_state`.
 
 use crate::plan::tests::{
     host::TableHost,

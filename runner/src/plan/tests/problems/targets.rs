@@ -49,7 +49,7 @@ fn loop_device_requires_a_complete_file_and_root() {
         at(json!({})),
         &[("loop_unavailable", "jobs[0].loop_device", "root")],
     );
-    // The device supports direct I/O and trims even if the filesystem of its file does not.
+    // The loop device supports direct I/O and trims even if the backing file's filesystem does not.
     assert!(
         plan(at(json!({"filename": "/shm/file"})))
             .problems

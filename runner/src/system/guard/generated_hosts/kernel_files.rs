@@ -1,4 +1,4 @@
-//! sysfs and procfs of a generated host, and the nodes and files that they refer to.
+//! sysfs and procfs of a generated host, and the nodes and files to which they refer.
 
 use super::model::{Backing, Host, Kind, SwapName};
 use crate::system::host::fixture::Fixture;
@@ -9,18 +9,18 @@ use std::{
     path::PathBuf,
 };
 
-/// No driver has this number, so no node can be opened.
+/// No driver has this major number, so no node can be opened.
 const MAJOR: u32 = 4008;
 const MAX_NODES: u32 = 40;
 const MAX_FILES: u64 = 3;
 
-/// Two nodes of each device, and images of different lengths.
+/// Two nodes per device, and images of different lengths.
 pub(super) struct Scratch {
     directory: tempfile::TempDir,
 }
 
 impl Scratch {
-    /// `None` without the right to create device nodes.
+    /// `None` if this process is not permitted to create device nodes.
     pub(super) fn new() -> Option<Self> {
         let scratch = Self {
             directory: tempfile::tempdir().unwrap(),
@@ -56,7 +56,7 @@ impl Scratch {
         self.path(&format!("node{device}"))
     }
 
-    /// Another name of the same device.
+    /// Another node of the same device.
     fn other_node(&self, device: usize) -> PathBuf {
         self.path(&format!("other{device}"))
     }
@@ -96,7 +96,7 @@ impl Scratch {
         let (name, directory) = (&node.name, directory(host, device));
         let mut write = |attribute: &str| writeln!(files, "{directory}/{attribute}").unwrap();
         write(&format!("dev = {MAJOR}:{device}"));
-        // The kernel shows the flag of the disk on its partitions, too.
+        // The kernel also shows a disk's read-only flag on its partitions.
         write(&format!("ro = {}", u8::from(host.is_read_only(device))));
         let mut sectors = 1000;
         match &node.kind {

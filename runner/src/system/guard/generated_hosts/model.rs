@@ -1,5 +1,5 @@
-//! A host with random block devices: disks, partitions, md, dm and loop devices on each other, and
-//! what uses them.
+//! A host with random block devices: disks, partitions, and stacked md, dm and loop devices, with
+//! random users.
 
 use rand::{Rng, RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 use std::fmt;
@@ -10,7 +10,7 @@ pub(super) enum Backing {
     File(usize),
 }
 
-/// Devices are numbers of nodes.
+/// Devices are identified by node index.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
     Disk,
@@ -20,11 +20,11 @@ pub(super) enum Kind {
     Loop { backing: Backing },
 }
 
-/// The name of swap space in /proc/swaps.
+/// How swap space is named in /proc/swaps.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum SwapName {
     Kernel,
-    /// Another node with the same number.
+    /// Another node with the same device number.
     Node,
 }
 
@@ -174,7 +174,7 @@ impl Host {
         }
     }
 
-    /// One or two devices that can get another holder.
+    /// One or two devices to which another holder can be added.
     fn members(&self, random: &mut impl Rng, is_free: impl Fn(&Self, usize) -> bool) -> Vec<usize> {
         let mut on: Vec<usize> = (0..random.random_range(1..=2))
             .map(|_| random.random_range(0..self.nodes.len()))

@@ -1,19 +1,19 @@
-//! Which devices must not be written, from the bytes that they share. Written from the rules of
-//! docs/safety.md, without the guard:
+//! Determines which devices must not be written to, based on the bytes that they share. Implements
+//! the rules in docs/safety.md without using the guard:
 //!
-//! - A device is claimed if it is mounted in any namespace, is active swap space or belongs to a
-//!   mounted btrfs.
-//! - It is busy if it is claimed, if a md, dm or loop device is on it, or if one of its partitions
-//!   is busy.
-//! - Writing a device changes everything below it: the disk of a partition, the members of a md or
-//!   dm device, the backing device or file of a loop device. So it must not be written if anything
-//!   else uses those bytes. Other partitions of the disk and other dm devices on a member do not
-//!   share bytes with it.
+//! - A device is claimed if it is mounted in any namespace, is active swap space, or belongs to a
+//! mounted btrfs filesystem.
+//! - A device is busy if it is claimed, if an md, dm or loop device is on it, or if one of its
+//! partitions is busy.
+//! - A write to a device changes everything below it: a partition's disk, the members of an md or
+//! dm device, a loop device's backing device or file. A device must therefore not be written to if
+//! anything else uses those bytes. Other partitions of the disk and other dm devices on a member do
+//! not share bytes with it.
 
 use super::model::{Backing, Host, Kind};
 
 impl Host {
-    /// Something uses bytes that a write to the device would change.
+    /// Whether bytes that a write to the device would change are in use.
     pub(super) fn is_in_use(&self, device: usize) -> bool {
         self.is_busy(device) || self.is_shared_below(device)
     }
@@ -52,7 +52,7 @@ impl Host {
         (0..self.nodes.len()).filter(is_on)
     }
 
-    /// Something other than the device itself uses bytes below it.
+    /// Whether bytes below the device are used by anything other than the device itself.
     fn is_shared_below(&self, device: usize) -> bool {
         let is_other = |node: &usize| *node != device;
         let is_looped = |lower| {
@@ -93,7 +93,7 @@ impl Host {
         }
     }
 
-    /// The kernel refuses writes to the device, or to the disk of a partition.
+    /// Whether the kernel rejects writes to the device or, for a partition, to its disk.
     pub(super) fn is_read_only(&self, device: usize) -> bool {
         let node = &self.nodes[device];
         match node.kind {
@@ -102,14 +102,14 @@ impl Host {
         }
     }
 
-    /// Another disk has the same serial number. A partition has that of its disk.
+    /// Whether another disk has the same serial number. A partition has its disk's serial number.
     pub(super) fn is_ambiguous(&self, device: usize) -> bool {
         let serial = &self.nodes[self.disk_of(device)].serial;
         let same = self.nodes.iter().filter(|node| node.serial == *serial);
         serial.is_some() && same.count() > 1
     }
 
-    /// Loop, md and dm devices always have one.
+    /// Whether the device has an identity. Loop, md and dm devices always have one.
     pub(super) fn has_identity(&self, device: usize) -> bool {
         let disk = &self.nodes[self.disk_of(device)];
         disk.kind != Kind::Disk || disk.serial.is_some()
@@ -122,7 +122,7 @@ impl Host {
         }
     }
 
-    /// A file backs a loop device, directly or through another name.
+    /// Whether a file backs a loop device, directly or through another name.
     pub(super) fn backs_loop(&self, file: usize) -> bool {
         self.loops_on(Backing::File(file)).next().is_some()
     }

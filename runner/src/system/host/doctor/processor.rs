@@ -7,9 +7,9 @@ use crate::system::host::{
 use leadline_protocol::doctor::Check;
 use rustix::{process::geteuid, system::uname};
 
-/// statx with the alignment of direct I/O, and IORING_SETUP_DEFER_TASKRUN.
+/// Recommended kernel version: has statx with direct I/O alignment, and IORING_SETUP_DEFER_TASKRUN.
 const RECOMMENDED: (u32, u32) = (6, 1);
-/// openat2(2), which opens targets.
+/// Required kernel version: has openat2(2), which is used to open targets.
 const REQUIRED: (u32, u32) = (5, 6);
 /// Clock sources that are read without a system call.
 const VDSO_CLOCKS: &[&str] = &[
@@ -21,8 +21,8 @@ const VDSO_CLOCKS: &[&str] = &[
     "tod",
     "riscv_clocksource",
 ];
-/// The highest kernel.perf_event_paranoid that permits users to profile the kernel part of their
-/// processes.
+/// The highest kernel.perf_event_paranoid level at which users may profile their processes in
+/// kernel mode.
 const MAX_PERF_LEVEL: i32 = 1;
 
 pub(super) fn kernel() -> Check {
@@ -37,7 +37,7 @@ fn check_kernel(release: &str) -> Check {
         ok(linux)
     } else if version >= REQUIRED {
         let detail = format!(
-            "{linux}: before 6.1, io_uring is slower and the alignment of direct I/O is unknown"
+            "{linux}: before 6.1, io_uring is slower and the direct I/O alignment is unknown"
         );
         warn(detail, remedy)
     } else {
@@ -57,8 +57,8 @@ fn check_clock(name: Option<&str>) -> Check {
             ok(format!("{name}, read without a system call"))
         }
         Some(name) => warn(
-            format!("{name}: each reading needs a system call, about 1 µs"),
-            "Boot with clocksource=tsc tsc=reliable if the TSC of the processor is invariant.",
+            format!("{name}: each reading needs a system call (about 1 µs)"),
+            "Boot with clocksource=tsc tsc=reliable if the CPU has an invariant TSC.",
         ),
         None => warn("unknown: sysfs is not available", "Mount sysfs at /sys."),
     }
@@ -74,7 +74,7 @@ fn check_governor(name: Option<&str>) -> Check {
         None => ok("none: the firmware or the hypervisor controls the frequency"),
         Some("performance") => ok("performance"),
         Some(name) => warn(
-            format!("{name}: CPU frequency, and with it latency, varies with the load"),
+            format!("{name}: the CPU frequency varies with the load, which affects latency"),
             "Run cpupower frequency-set -g performance.",
         ),
     }

@@ -1,4 +1,4 @@
-//! Direct I/O in the target directories, cachestat(2) and PSI.
+//! Checks direct I/O in the target directories, cachestat(2) and PSI.
 
 use crate::system::host::{
     cachestat,
@@ -16,9 +16,9 @@ use std::{
     path::Path,
 };
 
-/// Alignment that suits every device.
+/// An alignment that works on every device.
 const BLOCK_BYTES: usize = 4096;
-/// f_type of tmpfs (linux/magic.h), which accepts O_DIRECT and ignores it.
+/// f_type of tmpfs (linux/magic.h), which accepts O_DIRECT but ignores it.
 const TMPFS_MAGIC: FsWord = 0x0102_1994;
 
 pub(super) fn o_direct(directories: &[&Path]) -> Check {
@@ -40,7 +40,7 @@ pub(super) fn o_direct(directories: &[&Path]) -> Check {
     } else if !untested.is_empty() {
         warn(
             format!("cannot be tested in {}", untested.join(", ")),
-            "Create the directory and give the user of the runner write access.",
+            "Create the directory, and give the runner's user write access.",
         )
     } else if !in_memory.is_empty() {
         warn(
@@ -55,7 +55,7 @@ pub(super) fn o_direct(directories: &[&Path]) -> Check {
     }
 }
 
-/// Writes one block to an unnamed temporary file and returns the type of its filesystem.
+/// Writes one block to an unnamed temporary file, and returns the filesystem type.
 fn try_direct(directory: &Path) -> Result<FsWord, Errno> {
     let memory = vec![0; 2 * BLOCK_BYTES];
     let head = memory.as_ptr().align_offset(BLOCK_BYTES);
@@ -65,7 +65,7 @@ fn try_direct(directory: &Path) -> Result<FsWord, Errno> {
     Ok(fstatfs(&file)?.f_type)
 }
 
-/// Counts the cached pages of the runner's own executable, which has some while it runs.
+/// Counts the cached pages of the runner's executable, which must have some while it is running.
 pub(super) fn cachestat() -> Check {
     let counted = match std::env::current_exe().and_then(File::open) {
         Ok(file) => cached_pages(&file),
@@ -79,7 +79,7 @@ pub(super) fn cachestat() -> Check {
         Ok(_) => ok("allowed (Linux 6.5 or newer)"),
         Err(error) => warn(
             format!("not available: {error}"),
-            "Use Linux 6.5 or newer, or allow cachestat in the seccomp profile of the container. Page cache residency is not measured without it.",
+            "Use Linux 6.5 or newer, or allow cachestat in the container's seccomp profile. Page cache residency is not measured without it.",
         ),
     }
 }
@@ -105,7 +105,7 @@ mod tests {
     use leadline_protocol::doctor::CheckStatus;
 
     #[test]
-    fn direct_io_is_tried() {
+    fn direct_io_is_tested() {
         let found = |path: &str| o_direct(&[Path::new(path)]);
         assert_eq!(found("/missing").status, CheckStatus::Warn);
         assert!(

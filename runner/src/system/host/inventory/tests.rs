@@ -1,4 +1,4 @@
-//! Inventory of the fixture host.
+//! Tests of the fixture host's inventory.
 
 use crate::system::host::{
     fixture::{Fixture, STACK},

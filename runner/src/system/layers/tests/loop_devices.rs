@@ -1,12 +1,12 @@
-//! Loop devices over files.
+//! Tests lookups on loop devices backed by files.
 
 use crate::system::layers::tests::*;
 
-/// A loop device, detached on drop.
+/// A loop device that is detached on drop.
 struct Loop(PathBuf);
 
 impl Loop {
-    /// `None` with a reported skip where that is not permitted.
+    /// Returns `None` and reports a skip if that is not permitted.
     fn attach(image: &Path, options: &[&str]) -> Option<Self> {
         let mut command = Command::new("losetup");
         command.args(["--find", "--show"]).args(options).arg(image);
@@ -27,7 +27,7 @@ impl Loop {
         stored(&file, &self.0)
     }
 
-    /// With O_DIRECT.
+    /// Writes with O_DIRECT.
     fn write(&self, range: Range<u64>) {
         let mut options = OpenOptions::new();
         let file = options.write(true).custom_flags(libc::O_DIRECT);
@@ -68,7 +68,7 @@ fn a_loop_device_is_followed_into_its_file() {
 }
 
 #[test]
-fn holes_of_a_file_below_a_loop_device() {
+fn holes_in_a_backing_file() {
     let image = TestFile::sparse();
     if !is_on_disk(&image.stored()) {
         return;
@@ -98,7 +98,7 @@ fn writes_stay_in_memory_below_a_loop_device() {
 }
 
 #[test]
-fn the_offset_of_a_loop_device_counts() {
+fn loop_device_offsets_are_applied() {
     let image = TestFile::cold();
     if !is_on_disk(&image.stored()) {
         return;

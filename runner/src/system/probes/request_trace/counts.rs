@@ -1,4 +1,4 @@
-//! Reads the trace and counts the requests of the window by device, direction and size.
+//! Reads the trace, and counts the window's requests by device, direction and size.
 
 use crate::system::{host::kernel::Dev, probes::request_trace::line::Line};
 use leadline_protocol::evidence::{DeviceRequests, RequestSize, transition::Direction};
@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-/// At a million requests per second, the kernel's buffer fills in 40 ms.
+/// At a million requests per second, the kernel's buffer fills up in 40 ms.
 const READ_INTERVAL: Duration = Duration::from_millis(20);
 const CHUNK_BYTES: usize = 1 << 16;
 
@@ -21,12 +21,13 @@ pub(crate) struct RequestCounts {
     pub pauses_ms: BTreeMap<i32, u64>,
 }
 
-/// Shared with the reading thread. Times are CLOCK_MONOTONIC in ns. The window is empty at first.
+/// Shared with the reader thread. Times are CLOCK_MONOTONIC times in ns. The window is initially
+/// empty.
 #[derive(Debug, Default)]
 pub(crate) struct TraceWindow {
     pub from_ns: AtomicU64,
     pub to_ns: AtomicU64,
-    /// Tracing has stopped: return after the last line.
+    /// Whether tracing has stopped. If so, the reader returns after the last line.
     pub is_over: AtomicBool,
 }
 
@@ -70,7 +71,8 @@ pub(crate) fn count_window(pipe: &mut impl Read, window: &TraceWindow) -> Reques
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut text = Vec::new();
     loop {
-        // Load the flag before reading, so that the read returns everything written until then.
+        // Load the flag before reading, so that the read returns everything that was written before
+        // the flag was set.
         let is_over = window.is_over.load(Ordering::Acquire);
         match pipe.read(&mut chunk) {
             Ok(length) if length > 0 => {
@@ -84,7 +86,7 @@ pub(crate) fn count_window(pipe: &mut impl Read, window: &TraceWindow) -> Reques
     }
 }
 
-/// Counts the complete lines and removes them from `text`.
+/// Counts all complete lines, and removes them from `text`.
 fn take_lines(text: &mut Vec<u8>, window: &TraceWindow, counts: &mut RequestCounts) {
     let Some(end) = text.iter().rposition(|&byte| byte == b'\n') else {
         return;

@@ -13,9 +13,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Prefix of the instance name; the process ID follows.
+/// Prefix of the instance name, followed by the process ID.
 const NAME: &str = "leadline-";
-/// Buffer per CPU: about 40,000 requests.
+/// Buffer size per CPU, enough for about 40,000 requests.
 const BUFFER_KIB: &str = "4096";
 const REQUESTS: &str = "events/block/block_rq_issue";
 const PAUSES: &str = "events/writeback/balance_dirty_pages";
@@ -25,10 +25,10 @@ const PAUSES: &str = "events/writeback/balance_dirty_pages";
 pub(crate) struct Instance(PathBuf);
 
 impl Instance {
-    /// Creates the instance and starts to trace the requests of these devices.
+    /// Creates the instance, and starts tracing the requests of these devices.
     ///
     /// # Errors
-    /// Returns the reason why tracing is not possible, with a remedy.
+    /// Returns why tracing is not possible, with a remedy.
     pub(crate) fn create(
         host: &Inventory,
         devices: impl Iterator<Item = Dev>,
@@ -45,12 +45,12 @@ impl Instance {
     }
 
     fn set_up(&self, devices: impl Iterator<Item = Dev>) -> Result<(), String> {
-        // dev_t of the kernel: 12 bits of major, 20 bits of minor.
+        // The kernel's dev_t: 12 bits for the major number, 20 bits for the minor number.
         let number = |dev: Dev| (rustix::fs::major(dev.0) << 20) | rustix::fs::minor(dev.0);
         let filters: Vec<String> = devices
             .map(|dev| format!("dev == {}", number(dev)))
             .collect();
-        // Same clock as the measured window.
+        // The same clock as for the measured window.
         self.write("trace_clock", "mono")?;
         self.write("buffer_size_kb", BUFFER_KIB)?;
         self.write(&format!("{REQUESTS}/filter"), &filters.join(" || "))?;
@@ -78,7 +78,7 @@ impl Instance {
         let _ = self.write("tracing_on", "0");
     }
 
-    /// Sum over all CPUs.
+    /// Number of lost events on all CPUs.
     pub(crate) fn lost_events(&self) -> u64 {
         let cpus = self.0.join("per_cpu");
         names(&cpus)

@@ -1,4 +1,4 @@
-//! Lines of `trace_pipe`: `task-pid [cpu] flags seconds: event: fields`. Pure.
+//! Parses lines from `trace_pipe`: `task-pid [cpu] flags seconds: event: fields`. Pure.
 
 use crate::system::host::kernel::Dev;
 use leadline_protocol::evidence::transition::Direction;
@@ -16,7 +16,7 @@ pub(crate) enum Line {
 }
 
 impl Line {
-    /// Returns the time in ns of the trace clock with the event; `None` for other events and for
+    /// Returns the event and its time (trace clock, in ns); `None` for other events and for
     /// requests without data, such as flushes.
     pub(crate) fn parse(text: &str) -> Option<(u64, Self)> {
         if let Some((head, fields)) = text.split_once(": block_rq_issue: ") {
@@ -41,7 +41,7 @@ fn time_ns(head: &str) -> Option<u64> {
 fn request(fields: &str) -> Option<Line> {
     let mut fields = fields.split_ascii_whitespace();
     let dev = fields.next()?.replace(',', ":").parse().ok()?;
-    // A leading `F` stands for a preceding flush (blktrace.c, blk_fill_rwbs).
+    // A leading `F` means a preceding flush (blktrace.c, blk_fill_rwbs).
     let direction = match fields.next()?.trim_start_matches('F').chars().next()? {
         'R' => Direction::Read,
         'W' => Direction::Write,

@@ -1,5 +1,5 @@
-//! Sets the length of one file and allocates its blocks: preallocation, writing with O_DIRECT where
-//! possible, and fsync.
+//! Sets the length of one file and allocates its blocks: preallocates, writes with O_DIRECT if
+//! possible, and calls fsync.
 
 use crate::system::{
     host::resolved_path::ResolvedPath,
@@ -19,11 +19,11 @@ use std::{
     sync::atomic::Ordering,
 };
 
-/// Alignment of the write buffer in bytes: the largest sector size, and a page.
+/// Alignment of the write buffer in bytes: the largest sector size, and the size of a page.
 const BUFFER_ALIGN: usize = 4096;
 
 impl Layout<'_> {
-    /// Opens with O_DIRECT where the filesystem supports it and every write is aligned, so that the
+    /// Opens with O_DIRECT if the filesystem supports it and every write is aligned, so that the
     /// layout neither fills the page cache nor leaves dirty pages behind.
     pub(super) fn open(&self, found: &ResolvedPath, file: &FileSpec) -> Result<OwnedFd, Errno> {
         let mut flags = OFlags::RDWR | OFlags::CLOEXEC;
@@ -49,7 +49,7 @@ impl Layout<'_> {
             reserve(fd, file.fallocate, old_length..file.length)?;
             return self.sync(fd);
         }
-        // Detects a filesystem that is too small before anything is written.
+        // Preallocate, to detect a filesystem that is too small before writing any data.
         for range in &file.write {
             match fallocate(
                 fd,
@@ -124,11 +124,11 @@ fn reserve(fd: &OwnedFd, how: Fallocate, range: Range<u64>) -> Result<(), Errno>
     }
 }
 
-/// posix_fallocate(3) writes where the filesystem has no fallocate(2).
+/// posix_fallocate(3) writes data if the filesystem does not support fallocate(2).
 fn posix_fallocate(fd: &OwnedFd, offset: u64, length: u64) -> Result<(), Errno> {
     let offset = i64::try_from(offset).map_err(|_| Errno::FBIG)?;
     let length = i64::try_from(length).map_err(|_| Errno::FBIG)?;
-    // SAFETY: takes an open descriptor and two numbers, and touches no memory of this process.
+    // SAFETY: takes an open descriptor and two numbers, and does not access this process's memory.
     match unsafe { libc::posix_fallocate(fd.as_raw_fd(), offset, length) } {
         0 => Ok(()),
         error => Err(Errno::from_raw_os_error(error)),

@@ -1,4 +1,4 @@
-//! Tests rare responses of the kernel with a ring that follows a script.
+//! Tests rare kernel responses with a ring that follows a script.
 
 use crate::{
     load::{
@@ -24,28 +24,30 @@ use std::{cell::Cell, collections::VecDeque, io, rc::Rc, sync::atomic::AtomicU64
 /// Effect of one `enter` call.
 #[derive(Clone, Copy, Debug)]
 enum Response {
-    /// Accepts this many entries and completes this many accepted ones.
+    /// Accepts the first number of entries, and completes the second number of accepted entries.
     Accept(usize, usize),
     /// Fails with this errno(3).
     Fail(i32),
 }
 
-/// Used after the end of the script.
+/// The response after the end of the script.
 const ACCEPT_ALL: Response = Accept(usize::MAX, usize::MAX);
 
 struct ScriptedRing {
     script: IntoIter<Response>,
-    /// Results of the first completions, in order. All later ones return a whole block.
+    /// Results of the first completions, in order. All later completions return a whole block.
     results: IntoIter<i32>,
     queued: VecDeque<u64>,
     accepted: VecDeque<u64>,
     completed: VecDeque<(u64, i32)>,
-    /// Entries of the completion queue. The rest stays in `overflow` until a call with GETEVENTS.
+    /// Number of completion queue entries. Further completions stay in `overflow` until a call with
+    /// GETEVENTS.
     capacity: usize,
     overflow: VecDeque<(u64, i32)>,
-    /// Entries of the submission queue.
+    /// Number of submission queue entries.
     entries: usize,
-    /// With SQPOLL, entries accepted by the last enter count as queued until the next one.
+    /// Simulates SQPOLL: entries accepted by the last `enter` count as queued until the next
+    /// `enter`.
     is_polled: bool,
     unpublished: usize,
     counts: Rc<Counts>,
@@ -54,7 +56,7 @@ struct ScriptedRing {
 #[derive(Default)]
 struct Counts {
     enters: Cell<usize>,
-    /// Completions with a whole block.
+    /// Number of completions with a whole block.
     whole_blocks: Cell<u64>,
 }
 
@@ -186,7 +188,7 @@ impl Case {
         self.counts.whole_blocks.get()
     }
 
-    /// Runs to the end and checks that every I/O is counted once.
+    /// Runs to the end, and checks that every I/O is counted exactly once.
     fn assert_finishes(&mut self, reads: u64) {
         assert_eq!(self.run_to_end(), LoopExit::Finished);
         assert_eq!((self.ios(), self.whole_blocks()), (reads, reads));
@@ -213,7 +215,8 @@ fn asynchronous_completions_are_refilled_in_pairs() {
         Accept(0, 1),
     ];
     let mut case = script(&responses, &[], 13, 8).build();
-    // A batch of 8, a wait for 4 of them, the next 4 in two pairs, a wait for one, the last of 13.
+    // A batch of 8, a wait for 4 of them, the next 4 in two pairs, a wait for one, the last of 13
+    // I/Os.
     assert_eq!(case.run_to_end(), LoopExit::Finished);
     assert_eq!((case.ios(), case.counts.enters.get()), (13, 6));
     let reads = case.stats.of(Kind::Read);

@@ -1,4 +1,4 @@
-//! What this process may do: rings, locked memory, devices.
+//! Permissions of this process: rings, locked memory, control groups and devices.
 
 use crate::system::{
     host::{
@@ -14,7 +14,7 @@ use rustix::{
     thread::{CapabilitySet, capabilities},
 };
 
-/// Registered buffers of 64 workers with depth 16 and 64 KiB blocks.
+/// Registered buffers of 64 workers with a depth of 16 and 64 KiB blocks.
 const MIN_MEMLOCK_BYTES: u64 = 64 << 20;
 
 pub(super) fn io_uring(kernel: &Kernel) -> Check {
@@ -49,12 +49,12 @@ fn check_memlock(limit_bytes: Option<u64>, is_exempt: bool) -> Check {
     }
 }
 
-/// Whether the I/O of a run can be counted apart from that of other programs.
+/// Whether a run's I/O can be counted separately from other programs' I/O.
 pub(super) fn cgroup(kernel: &Kernel) -> Check {
     match find_home(kernel) {
         Ok(_) => ok("delegated: every run has its own control group"),
         Err(reason) => warn(
-            format!("I/O of other programs cannot be counted separately: {reason}"),
+            format!("foreign I/O cannot be counted separately: {reason}"),
             REMEDY,
         ),
     }
@@ -72,7 +72,7 @@ fn check_privileges(is_root: bool, is_admin: bool) -> Check {
             "Run on the host itself, or add the capability to test raw devices.",
         ),
         (false, _) => warn(
-            "unprivileged user: can test files, but cannot open devices or drop the caches of the host",
+            "unprivileged user: can test files, but cannot open devices or drop the host's caches",
             "Run as root for raw devices and drop_caches.",
         ),
     }
