@@ -1,7 +1,7 @@
 //! A comparison as a single HTML file without scripts or external references, so that it opens
 //! offline.
 
-use crate::export::table::{MetricRow, metric_rows};
+use crate::export::table::{MetricRow, group_values, metric_rows};
 use leadline_protocol::compare::{Assessment, Change, ComparabilityLevel, Difference};
 use std::fmt::Write;
 
@@ -149,23 +149,6 @@ fn push_differences(html: &mut String, assessment: &Assessment, labels: &[String
         let _ = writeln!(html, "<tr><td>{name}{mark}</td>{cells}</tr>");
     }
     html.push_str("</tbody></table>\n");
-}
-
-/// The distinct values in each group, without those of excluded runs.
-fn group_values(assessment: &Assessment, difference: &Difference) -> Vec<String> {
-    let mut values = difference.values.iter();
-    let groups = assessment.groups.iter().map(|group| {
-        let mut texts: Vec<&str> = Vec::new();
-        let values = (0..).zip(values.by_ref().take(group.runs.len()));
-        for (_, value) in values.filter(|(index, _)| !group.excluded.contains(index)) {
-            let text = value.as_deref().unwrap_or("none");
-            if !texts.contains(&text) {
-                texts.push(text);
-            }
-        }
-        texts.join(" / ")
-    });
-    groups.collect()
 }
 
 fn push_definitions(html: &mut String, assessment: &Assessment) {

@@ -1,7 +1,7 @@
-//! The tested metrics of a group and of the baseline, as text.
+//! The tested metrics of a group and of the baseline, and differences of the groups, as text.
 
 use leadline_protocol::{
-    compare::{Assessment, Change, ChangeVerdict, ComparedMetric},
+    compare::{Assessment, Change, ChangeVerdict, ComparedMetric, Difference},
     format::{bandwidth, bytes, latency, rate},
     metrics::{METRICS, Unit},
 };
@@ -56,6 +56,23 @@ fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<
             .and_then(|change| change.reason.clone()),
         numbers: change,
     })
+}
+
+/// The distinct values in each group, without those of excluded runs.
+pub fn group_values(assessment: &Assessment, difference: &Difference) -> Vec<String> {
+    let mut values = difference.values.iter();
+    let groups = assessment.groups.iter().map(|group| {
+        let mut texts: Vec<&str> = Vec::new();
+        let values = (0..).zip(values.by_ref().take(group.runs.len()));
+        for (_, value) in values.filter(|(index, _)| !group.excluded.contains(index)) {
+            let text = value.as_deref().unwrap_or("none");
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        texts.join(" / ")
+    });
+    groups.collect()
 }
 
 fn formatted(value: f64, unit: Unit) -> String {

@@ -6,7 +6,7 @@ use crate::cli::text::{
 };
 use anstyle::Style;
 use leadline_compare::{
-    export::table::metric_rows,
+    export::table::{group_values, metric_rows},
     rule::{Outcome, RuleResult},
 };
 use leadline_protocol::compare::{Assessment, ComparabilityLevel, Difference};
@@ -55,13 +55,8 @@ fn write_differences(out: &mut TextWriter, assessment: &Assessment) {
     .filter(|difference| difference.is_harmful)
     .collect();
     for difference in harmful.iter().take(MAX_DIFFERENCES) {
-        let mut values: Vec<&str> = Vec::new();
-        for value in &difference.values {
-            let value = value.as_deref().unwrap_or("none");
-            if !values.contains(&value) {
-                values.push(value);
-            }
-        }
+        let mut values = group_values(assessment, difference);
+        values.dedup();
         out.field("", &format!("{}: {}", difference.name, values.join(" / ")));
     }
     if harmful.len() > MAX_DIFFERENCES {
