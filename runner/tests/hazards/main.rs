@@ -418,7 +418,7 @@ mod confirmed_overwrites {
         a_code_does_not_survive_a_new_filesystem => check_invalid(new_filesystem);
         a_code_does_not_survive_new_bytes => check_invalid(other_bytes);
         a_code_is_valid_for_one_run => check_invalid(used_before);
-        a_code_does_not_survive_another_boot => check_invalid(other_boot);
+        a_code_does_not_survive_another_boot => check_invalid(after_reboot);
         a_code_does_not_open_a_read_only_device =>
             check(read_only_device, &["read_only", "confirmation_invalid"]);
         a_code_expires => check(eleven_minutes_later, &["confirmation_expired"]);
