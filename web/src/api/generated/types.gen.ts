@@ -196,7 +196,8 @@ export type CgroupReport = {
  */
 export type Change = {
     /**
-     * Hodges–Lehmann estimate of the ratio, as a percentage change.
+     * Hodges–Lehmann estimate of the ratio, as a percentage change; the change of the median if
+     * the metric is not tested.
      */
     percent: number;
     interval_percent?: Interval | null;
@@ -214,6 +215,15 @@ export type Change = {
      * Whether the runs were compared in pairs.
      */
     paired: boolean;
+    /**
+     * Number of values of the baseline, or number of pairs.
+     */
+    baseline_n: number;
+    /**
+     * Number of values of the group, or number of pairs.
+     */
+    n: number;
+    more?: MoreRepeats | null;
 };
 
 /**
@@ -280,9 +290,18 @@ export type ComparedGroup = {
      */
     runs: Array<string>;
     /**
-     * Number of runs with a complete result. Only these are included in the statistics.
+     * Number of runs that are included in the statistics.
      */
     complete: number;
+    /**
+     * Indices in `runs` of the runs that are excluded: incomplete runs, and the first write to a
+     * file that the other runs overwrite.
+     */
+    excluded: Array<number>;
+    /**
+     * Why the group is not comparable with the baseline; null if it is, and for the baseline.
+     */
+    obstacle?: string | null;
 };
 
 /**
@@ -678,7 +697,7 @@ export type DeviceRequests = {
  */
 export type Difference = {
     /**
-     * For example, `jobs[0].bs`.
+     * For example, `bs`, or `jobs[1].bs` for the second job.
      */
     name: string;
     values: Array<string | null>;
@@ -1733,6 +1752,20 @@ export type Modifier = {
 };
 
 export type ModifierKind = 'readahead' | 'merged' | 'split' | 'amplified' | 'deferred' | 'foreign';
+
+/**
+ * Repeats that decide a comparison with a probability of about 80 %, from the variance so far.
+ */
+export type MoreRepeats = {
+    /**
+     * Additional pairs, or additional runs per group.
+     */
+    repeats: number;
+    /**
+     * How long they take, from the start to the end of the runs.
+     */
+    duration_ms: number;
+};
 
 export type Mount = {
     /**
@@ -3123,6 +3156,7 @@ export type Study = StudySummary & {
      * Number of times each step runs.
      */
     repeats: number;
+    order: RepeatOrder;
     /**
      * Seed for the order of repeated steps; null in studies that were stored before steps could be
      * repeated.
@@ -3269,7 +3303,8 @@ export type StudyStep = {
      */
     step: number;
     /**
-     * One-based. The runs of all steps with the same repeat number form a block.
+     * One-based. If the order is `interleaved`, the runs of all steps with the same repeat number
+     * form a block.
      */
     repeat: number;
     /**
@@ -3314,7 +3349,7 @@ export type StudySummary = {
     steps_total: number;
     steps_ended: number;
     /**
-     * Run numbers in step order.
+     * Run numbers in the order of the runs.
      */
     runs: Array<number>;
     /**
