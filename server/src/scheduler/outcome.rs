@@ -306,4 +306,94 @@ mod tests {
         });
         check(&failed, Code(1), None, Failed, "Input/output error");
     }
+
+    #[test]
+    fn final_status_after_bad_blocks() {
+        let verified = |kinds: &[&str]| {
+            let failures: Vec<_> = kinds
+                .iter()
+                .map(|kind| {
+                    json!({"path": "/data/file", "offset": 8192, "bytes": 4096, "kind": kind,
+                        "detail": "", "found_offset": null, "bad_offset": null, "errno": null})
+                })
+                .collect();
+            let verify = json!({"checked_blocks": 4096, "checked_bytes": 0, "cached_bytes": null,
+                "skipped_blocks": 0, "duration_ms": 1.0, "bad_blocks": 2, "failures": failures,
+                "not_run": null});
+            let mut report = report("runtime", 1, 0.0);
+            report.jobs[0].verify = Some(serde_json::from_value(verify).expect("a result"));
+            report
+        };
+        let check = |report: &Report, exit, reason: &str| {
+            let end = RunEnd {
+                exit,
+                stop: None,
+                report: Some(report),
+                failure: None,
+                protocol_error: None,
+                stderr_tail: None,
+            };
+            let expect = (Failed, Some(reason.to_owned()));
+            assert_eq!(end.final_status(), expect);
+        };
+        let stale = verified(&["stale", "torn"]);
+        let reason = "Bad blocks of job randread: 2 of 4,096. \
+            First: offset 8,192 of /data/file (stale).";
+        check(&stale, RunnerExit::Code(1), reason);
+        check(&stale, RunnerExit::Code(0), reason);
+        let unlisted = "Bad blocks of job randread: 2 of 4,096.";
+        check(&verified(&[]), RunnerExit::Code(1), unlisted);
+    }
+
+    #[test]
+    fn reasons_name_how_the_runner_exited() {
+        let healthy = report("runtime", 1, 0.0);
+        let check = |report, exit, stderr_tail, reason: &str| {
+            let end = RunEnd {
+                exit,
+                stop: None,
+                report,
+                failure: None,
+                protocol_error: None,
+                stderr_tail,
+            };
+            let expect = (Failed, Some(reason.to_owned()));
+            assert_eq!(end.final_status(), expect);
+        };
+        for (signal, name) in [
+            (6, " (SIGABRT)"),
+            (7, " (SIGBUS)"),
+            (9, " (SIGKILL)"),
+            (11, " (SIGSEGV)"),
+            (15, " (SIGTERM)"),
+            (31, ""),
+        ] {
+            let reason = format!("The runner sent no report: killed by signal {signal}{name}.");
+            check(None, RunnerExit::Signal(signal), None, &reason);
+        }
+        check(
+            None,
+            RunnerExit::Unkillable,
+            None,
+            "The runner sent no report: still running after SIGKILL.",
+        );
+        check(
+            None,
+            RunnerExit::NotStarted("no such file".into()),
+            None,
+            "The runner could not be started: no such file",
+        );
+        check(
+            Some(&healthy),
+            RunnerExit::Code(70),
+            Some("out of memory"),
+            "The runner failed after its report: exit code 70; last stderr line: out of memory",
+        );
+        check(
+            Some(&healthy),
+            RunnerExit::NotStarted("no such file".into()),
+            None,
+            "The runner failed after its report: not started.",
+        );
+    }
 }
