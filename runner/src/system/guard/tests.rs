@@ -4,7 +4,10 @@ use crate::system::{
     guard::*,
     host::fixture::{Fixture, STACK},
 };
-use std::{fs, os::unix::fs::symlink};
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, symlink},
+};
 
 #[test]
 fn rejects_writing_to_devices_in_use() {
@@ -62,6 +65,10 @@ fn raw_writes_need_a_listed_identity_that_is_unique() {
     let (code, text) = check(&[], "sdx").unwrap_err();
     assert_eq!(code, "raw_write_refused");
     assert!(text.contains("--allow-raw-write 'serial:ONE'"), "{text}");
+    assert_eq!(
+        check(&["serial:TWO".into()], "sdx").unwrap_err().0,
+        "raw_write_refused"
+    );
     let (code, text) = check(&listed, "sdy").unwrap_err();
     assert_eq!(code, "ambiguous_identity");
     assert!(text.contains("/dev/sdz"), "{text}");
@@ -125,6 +132,42 @@ fn rejects_files_used_by_the_server() {
     check("", "var/targets/f", Err("results"));
     check("", "various", Ok(()));
     check("var/targets", "var/targets/f", Ok(()));
+    let roots = [base.clone(), base.join("var/targets")];
+    let guard = Guard::live(&Permissions::below(&roots)).with_results(Some(base.join("var")));
+    assert!(guard.is_result(&base.join("var/leadline.db")));
+    assert!(!guard.is_result(&base.join("var/targets/f")));
+}
+
+#[test]
+fn roots_are_the_directories_that_the_caller_knows() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    let roots = [base.join("a"), base.join("b")];
+    let id = |root: &PathBuf| {
+        fs::create_dir(root).unwrap();
+        let metadata = fs::metadata(root).unwrap();
+        format!("{}:{}", metadata.dev(), metadata.ino())
+    };
+    let ids: Vec<String> = roots.iter().map(id).collect();
+    let check = |ids: &[String], problems: &[&str]| {
+        let permissions = Permissions::below(&roots).with_root_ids(ids);
+        let found = permissions.problems().into_iter();
+        let codes: Vec<String> = found.map(|problem| problem.code).collect();
+        assert_eq!(codes, problems, "{ids:?}");
+        assert_eq!(permissions.roots().count(), 2);
+        assert!(permissions.root_of(&base.join("a/f")).is_some());
+        let is_open = permissions.root_of(&base.join("b/f")).is_some();
+        assert_eq!(is_open, problems.is_empty());
+    };
+    check(&ids, &[]);
+    check(&[], &[]);
+    check(&ids[..1], &[]);
+    let replaced = [ids[0].clone(), ids[0].clone()];
+    check(&replaced, &["target_root_replaced"]);
+    fs::remove_dir(&roots[1]).unwrap();
+    check(&[], &["target_root_missing"]);
+    fs::write(&roots[1], "a file").unwrap();
+    check(&[], &["target_root_missing"]);
 }
 
 #[test]
