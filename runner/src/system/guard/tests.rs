@@ -4,6 +4,7 @@ use crate::system::{
     guard::*,
     host::fixture::{Fixture, STACK},
 };
+use rustix::io::Errno;
 use std::{
     fs,
     os::unix::fs::{MetadataExt, symlink},
@@ -38,6 +39,27 @@ fn rejects_writing_to_devices_in_use() {
             problem.detail.contains(part) && !problem.remedy.is_empty(),
             "{name}: {problem}"
         );
+    }
+}
+
+#[test]
+fn remedies_name_what_to_do() {
+    let guard = Guard::new(Fixture::new(STACK).inventory(), &Permissions::default());
+    for (name, remedy) in [
+        ("sda1", "Unmount /boot first"),
+        ("sdf", "Free the device first"),
+        ("dm-0", "Free the device first"),
+    ] {
+        let problem = guard.check_write(&guard.host.blocks[name]).unwrap_err();
+        assert!(problem.remedy.contains(remedy), "{name}: {problem}");
+    }
+    for (error, remedy) in [
+        (Errno::PERM, "chattr -i -a"),
+        (Errno::ACCESS, "Run as a user"),
+    ] {
+        let problem = file::permission_denied(Path::new("/data/f"))(error);
+        assert_eq!(problem.code, "permission_denied");
+        assert!(problem.remedy.contains(remedy), "{problem}");
     }
 }
 
