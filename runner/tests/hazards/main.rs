@@ -479,6 +479,8 @@ mod running_jobs {
 
     tests! {
         a_device_cannot_be_claimed_during_a_run => others_cannot_claim_the_device();
+        the_device_below_a_loop_device_cannot_be_claimed_during_a_run =>
+            others_cannot_claim_the_lower_device();
         a_run_stops_when_its_device_grows => stops_after(growth);
         a_run_stops_when_its_device_shrinks => fails_after(shrinking);
         a_read_job_opens_its_target_read_only => reads_cannot_write();

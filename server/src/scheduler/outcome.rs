@@ -171,15 +171,22 @@ mod tests {
 
     use super::*;
 
+    fn run_end(exit: RunnerExit, stop: Option<StopRequest>, report: Option<&Report>) -> RunEnd<'_> {
+        RunEnd {
+            exit,
+            stop,
+            report,
+            failure: None,
+            protocol_error: None,
+            stderr_tail: None,
+        }
+    }
+
     /// Checks the status and part of the reason for a run that ended without a report.
     fn check(exit: RunnerExit, stop: Option<StopRequest>, expect: RunStatus, part: &str) {
         let end = RunEnd {
-            exit,
-            stop,
-            report: None,
-            failure: None,
-            protocol_error: None,
             stderr_tail: Some("panicked"),
+            ..run_end(exit, stop, None)
         };
         check_end(&end, expect, part);
     }
@@ -211,8 +218,11 @@ mod tests {
             Failed,
             "no such file",
         );
-        check(Code(143), cancel, Cancelled, "Cancelled.");
-        check(Signal(9), cancel, Cancelled, "was killed");
+        let reason_of = |exit, stop| run_end(exit, stop, None).final_status().1;
+        let killed = "Cancelled. The runner did not stop in time and was killed.";
+        assert_eq!(reason_of(Code(143), cancel).as_deref(), Some("Cancelled."));
+        assert_eq!(reason_of(Signal(15), cancel).as_deref(), Some("Cancelled."));
+        assert_eq!(reason_of(Signal(9), cancel).as_deref(), Some(killed));
         check(Unkillable, cancel, Cancelled, "was killed");
         check(Code(143), shutdown, Interrupted, "server was stopped");
     }
@@ -230,12 +240,8 @@ mod tests {
             problems: vec![problem],
         };
         let mut end = RunEnd {
-            exit: RunnerExit::Code(3),
-            stop: None,
-            report: None,
             failure: Some(&failure),
-            protocol_error: None,
-            stderr_tail: None,
+            ..run_end(RunnerExit::Code(3), None, None)
         };
         check_end(&end, Failed, "/dev/vda is mounted.");
         end.stop = Some(StopRequest::Shutdown);
@@ -264,15 +270,7 @@ mod tests {
     fn final_status_after_stalls() {
         use RunnerExit::{Code, Signal, Unkillable};
         let check = |report: &Report, exit, stop, status, part| {
-            let end = RunEnd {
-                exit,
-                stop,
-                report: Some(report),
-                failure: None,
-                protocol_error: None,
-                stderr_tail: None,
-            };
-            check_end(&end, status, part);
+            check_end(&run_end(exit, stop, Some(report)), status, part);
         };
         let stalled = report("runtime", 1, 9_400.0);
         let reason = "No I/O of job randread completed for 9.40 s of 10.0 s.";
@@ -325,16 +323,8 @@ mod tests {
             report
         };
         let check = |report: &Report, exit, reason: &str| {
-            let end = RunEnd {
-                exit,
-                stop: None,
-                report: Some(report),
-                failure: None,
-                protocol_error: None,
-                stderr_tail: None,
-            };
-            let expect = (Failed, Some(reason.to_owned()));
-            assert_eq!(end.final_status(), expect);
+            let found = run_end(exit, None, Some(report)).final_status();
+            assert_eq!(found, (Failed, Some(reason.to_owned())));
         };
         let stale = verified(&["stale", "torn"]);
         let reason = "Bad blocks of job randread: 2 of 4,096. \
@@ -350,12 +340,8 @@ mod tests {
         let healthy = report("runtime", 1, 0.0);
         let check = |report, exit, stderr_tail, reason: &str| {
             let end = RunEnd {
-                exit,
-                stop: None,
-                report,
-                failure: None,
-                protocol_error: None,
                 stderr_tail,
+                ..run_end(exit, None, report)
             };
             let expect = (Failed, Some(reason.to_owned()));
             assert_eq!(end.final_status(), expect);

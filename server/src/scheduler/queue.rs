@@ -220,6 +220,11 @@ mod tests {
         assert_eq!(reason, "waiting for #1, whose I/O hangs on vda");
         assert_eq!(start_all(&mut queue), [4]);
         queue.finish(4);
+        for (run, lock) in [(5, "study #1"), (6, HOST)] {
+            queue.push(run, Locks::from([lock.into()]));
+            assert_eq!(start_all(&mut queue), [run]);
+            queue.finish(run);
+        }
         queue.finish(1);
         assert_eq!(start_all(&mut queue), [3]);
     }

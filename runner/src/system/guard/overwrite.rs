@@ -232,8 +232,8 @@ mod tests {
     fn foreign_files_are_overwritten_and_owned_files_are_not() {
         let dir = directory();
         let base = dir.path().canonicalize().unwrap();
-        let guard = Guard::live(&Permissions::below(&[base.join("root")]));
         fs::create_dir(base.join("root")).unwrap();
+        let guard = Guard::live(&Permissions::below(&[base.join("root")]));
         let path = base.join("root/f");
         let of_path = |path: &Path| guard.overwritten(&ResolvedPath::find(path), &[]);
         let overwritten = || of_path(&path).unwrap().expect("overwritten");
