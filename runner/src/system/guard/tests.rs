@@ -2,7 +2,10 @@
 
 use crate::system::{
     guard::*,
-    host::fixture::{Fixture, STACK},
+    host::{
+        fixture::{Fixture, STACK},
+        resolved_path::Stat,
+    },
 };
 use rustix::io::Errno;
 use std::{
@@ -39,6 +42,76 @@ fn rejects_writing_to_devices_in_use() {
             problem.detail.contains(part) && !problem.remedy.is_empty(),
             "{name}: {problem}"
         );
+    }
+}
+
+/// A loop device on a file, without other devices.
+fn loop_device_on(path: &Path, more: &str) -> Inventory {
+    Fixture::new(&format!(
+        "sys/devices/loop9099/dev = 4007:9099
+        sys/devices/loop9099/size = 8
+        sys/devices/loop9099/loop/backing_file = {}
+        {more}",
+        path.display()
+    ))
+    .inventory()
+}
+
+#[test]
+fn loop_devices_on_files_below_a_root_need_no_permission() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    for name in ["root/f", "root/var/f", "root/linked", "outside"] {
+        let path = base.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, [0; 4096]).unwrap();
+    }
+    fs::hard_link(base.join("root/linked"), base.join("link")).unwrap();
+    let permissions = Permissions::below(&[base.join("root")]);
+    let check = |name: &str, more: &str, want: Result<(), &str>| {
+        let host = loop_device_on(&base.join(name), more);
+        let guard = Guard::new(host, &permissions).with_results(Some(base.join("root/var")));
+        let checked = guard.check_write(&guard.host.blocks["loop9099"]);
+        let checked = checked.map_err(|problem| problem.code);
+        assert_eq!(checked, want.map_err(str::to_owned), "{name}");
+    };
+    let swap = format!(
+        "proc/swaps = Filename Type Size Used Priority\\n{} file 1 0 -2",
+        base.join("root/f").display()
+    );
+    check("root/f", "", Ok(()));
+    check("root/f", "sys/devices/loop9099/ro = 1", Err("read_only"));
+    check("root/f", &swap, Err("swap_file"));
+    check("root/var/f", "", Err("raw_write_refused"));
+    check("root/linked", "", Err("hard_linked"));
+    check("root/missing", "", Err("raw_write_refused"));
+    check("outside", "", Err("raw_write_refused"));
+}
+
+#[test]
+fn loop_devices_of_the_run_need_no_permission() {
+    let guard = Guard::new(Fixture::new(STACK).inventory(), &Permissions::default());
+    let devices = ["loop9090", "loop9092"].map(|name| guard.host.blocks[name].dev);
+    let guard = guard.with_run_loops(devices.into());
+    let check = |name: &str| guard.check_write(&guard.host.blocks[name]);
+    assert_eq!(check("loop9092"), Ok(()));
+    assert_eq!(check("loop9090").unwrap_err().code, "device_in_use");
+}
+
+#[test]
+fn devices_without_a_medium_are_rejected() {
+    let host = Fixture::new("sys/devices/sdx/dev = 4008:200").inventory();
+    let guard = Guard::new(host, &Permissions::default());
+    let stat = Stat {
+        dev: guard.host.blocks["sdx"].dev,
+        inode: 1,
+        rdev: guard.host.blocks["sdx"].dev,
+        links: 1,
+        length: 0,
+    };
+    for purpose in [Purpose::Read, Purpose::Write] {
+        let admitted = guard.admit_device(Path::new("/dev/sdx"), stat, purpose);
+        assert_eq!(admitted.unwrap_err().code, "no_medium");
     }
 }
 
