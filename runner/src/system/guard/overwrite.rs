@@ -220,6 +220,10 @@ mod tests {
         guard::permissions::Permissions,
         host::fixture::{Fixture, skip},
     };
+    use rustix::{
+        fs::fcntl_getfl,
+        io::{FdFlags, fcntl_getfd},
+    };
     use std::os::unix::fs::FileExt;
 
     const KIB: u64 = 1024;
@@ -324,5 +328,13 @@ mod tests {
                 .unwrap();
         }
         assert_eq!(data(0, 20_000).len(), 32);
+    }
+
+    #[test]
+    fn targets_are_read_without_blocking_and_not_inherited() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let device = open_to_read(file.path()).unwrap();
+        assert!(fcntl_getfl(&device).unwrap().contains(OFlags::NONBLOCK));
+        assert_eq!(fcntl_getfd(&device), Ok(FdFlags::CLOEXEC));
     }
 }

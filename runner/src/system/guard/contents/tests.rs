@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::system::host::cachestat::cachestat;
+use rustix::io::{FdFlags, fcntl_getfd};
 use std::{collections::BTreeSet, os::unix::fs::FileExt};
 
 const MIB: u64 = 1 << 20;
@@ -138,6 +139,13 @@ fn files_without_direct_io_are_read_to_their_end() {
     let file = File::open("/proc/version").unwrap();
     let found = Contents::read(&file, MIB, &[]).unwrap();
     assert!(found.has_data);
+}
+
+#[test]
+fn targets_are_not_inherited() {
+    let file = file(MIB);
+    let sample = Sample::open(&file, MIB).unwrap();
+    assert_eq!(fcntl_getfd(&sample.file), Ok(FdFlags::CLOEXEC));
 }
 
 #[test]
