@@ -138,7 +138,15 @@ mod tests {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let program = dir.path().join("sleep");
         fs::copy("/bin/sleep", &program).unwrap();
-        let mut running = Command::new(&program).arg("60").spawn().unwrap();
+        // Processes that other tests forked may still have the copy open for writing.
+        let run = |_| {
+            let running = Command::new(&program).arg("60").spawn().ok();
+            running.or_else(|| {
+                sleep(PAUSE);
+                None
+            })
+        };
+        let mut running = (0..TRIES).find_map(run).expect("a running program");
         let problem = open_to_write(&program).unwrap_err();
         running.kill().unwrap();
         running.wait().unwrap();
@@ -151,7 +159,7 @@ mod tests {
         let _ = lease(&leased);
         // SAFETY: F_SETLEASE takes an integer and accesses no memory of this process.
         let result = unsafe { libc::fcntl(leased.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) };
-        assert_eq!(result, 0);
+        assert_eq!(result, 0, "a read lease");
         let problem = open_to_write(&path).unwrap_err();
         assert!(problem.detail.contains("has a lease"), "{problem}");
     }
