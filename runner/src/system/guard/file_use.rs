@@ -101,7 +101,7 @@ mod tests {
         fs::fcntl_getfl,
         io::{FdFlags, fcntl_getfd},
     };
-    use std::{fs, fs::File, os::unix::fs::symlink, process::Command};
+    use std::{fs, fs::File, os::unix::fs::symlink, process::Command, thread};
 
     #[test]
     fn open_and_locked_files_are_in_use() {
@@ -174,5 +174,36 @@ mod tests {
         assert_eq!(use_of(&file), Err("is locked by another process"));
         drop(locked);
         assert_eq!(use_of(&file), Ok(()));
+    }
+
+    #[test]
+    fn short_use_is_waited_for() {
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "data").unwrap();
+        let is_waited_for = || {
+            let reader = File::open(&path).unwrap();
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    sleep(Duration::from_millis(200));
+                    drop(reader);
+                });
+                check_unused(&open_to_write(&path).unwrap(), &path).is_ok()
+            })
+        };
+        // A busy host may suspend the reader.
+        assert!((0..5).any(|_| is_waited_for()));
+    }
+
+    #[test]
+    fn a_broken_lease_does_not_end_the_process() {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let _ = lease(&file);
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let mut caught = status
+            .lines()
+            .filter_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = u64::from_str_radix(caught.next().unwrap().trim(), 16).unwrap();
+        assert!(caught & 1 << (libc::SIGIO - 1) != 0);
     }
 }
