@@ -198,22 +198,3 @@ fn signatures_are_found_in_the_bytes_that_were_read() {
     file.write_all_at(&255_u32.to_le_bytes(), 1028).unwrap();
     assert_eq!(contents(&file, &[]).sentences(), ["swap"]);
 }
-
-/// A superblock of md 1.0 is 8 KiB before the end.
-#[test]
-fn signatures_are_found_at_the_end() {
-    let file = file(MIB);
-    let superblock = MIB - 8192;
-    let (magic, version, sector) = (0xa92b_4efc_u32, 1, (superblock / 512) as u32);
-    for (at, value) in [
-        (0, magic),
-        (4, version),
-        (144, sector),
-        // The sum of all words.
-        (216, magic + version + sector),
-    ] {
-        file.write_all_at(&value.to_le_bytes(), superblock + at)
-            .unwrap();
-    }
-    assert_eq!(contents(&file, &[]).sentences(), ["linux_raid_member"]);
-}
