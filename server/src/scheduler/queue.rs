@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(reason, "waiting for #1, whose I/O hangs on vda");
         assert_eq!(start_all(&mut queue), [4]);
         queue.finish(4);
-        for (run, lock) in [(5, "study #1"), (6, HOST)] {
+        for (run, lock) in [(5, "study #1"), (0, HOST)] {
             queue.push(run, Locks::from([lock.into()]));
             assert_eq!(start_all(&mut queue), [run]);
             queue.finish(run);
