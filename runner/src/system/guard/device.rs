@@ -319,7 +319,7 @@ mod tests {
         };
         let path = Path::new(&device.path);
         let block = device.block(&device.guard());
-        let is_claimed = |held_for: Duration| {
+        let claim_while_held = |held_for: Duration| {
             let is_held = Barrier::new(2);
             thread::scope(|scope| {
                 scope.spawn(|| {
@@ -328,13 +328,14 @@ mod tests {
                     sleep(held_for);
                 });
                 is_held.wait();
-                claim(path, &block).is_ok()
+                claim(path, &block).map_err(|problem| problem.code)
             })
         };
         // A busy host may suspend either thread.
-        let claimed = (0..20).filter(|_| is_claimed(Duration::from_millis(3)));
+        let claimed = (0..20).filter(|_| claim_while_held(Duration::from_millis(3)).is_ok());
         assert!(claimed.count() >= 10);
-        assert!(!is_claimed(Duration::from_secs(1)));
+        let code = claim_while_held(Duration::from_secs(1)).unwrap_err();
+        assert_eq!(code, "device_in_use");
     }
 
     #[test]

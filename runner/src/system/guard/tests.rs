@@ -3,11 +3,14 @@
 use crate::system::{
     guard::*,
     host::{
-        fixture::{Fixture, STACK},
+        fixture::{Fixture, STACK, skip},
         resolved_path::Stat,
     },
 };
-use rustix::io::Errno;
+use rustix::{
+    fs::{CWD, FileType, Mode, makedev, mknodat},
+    io::Errno,
+};
 use std::{
     fs,
     os::unix::fs::{MetadataExt, symlink},
@@ -86,6 +89,39 @@ fn loop_devices_on_files_below_a_root_need_no_permission() {
     check("root/linked", "", Err("hard_linked"));
     check("root/missing", "", Err("raw_write_refused"));
     check("outside", "", Err("raw_write_refused"));
+}
+
+#[test]
+fn loop_devices_on_devices_and_replaced_files_need_permission() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    let permissions = Permissions::below(std::slice::from_ref(&base));
+    let code = |host: Inventory| {
+        let guard = Guard::new(host, &permissions);
+        let checked = guard.check_write(&guard.host.blocks["loop9099"]);
+        checked.err().map(|problem| problem.code)
+    };
+    let file = base.join("f");
+    fs::write(&file, [0; 4096]).unwrap();
+    let host = loop_device_on(&file, "");
+    assert_eq!(code(host.clone()), None);
+    fs::rename(&file, base.join("old")).unwrap();
+    fs::write(&file, [0; 4096]).unwrap();
+    assert_eq!(code(host).as_deref(), Some("raw_write_refused"));
+
+    let node = base.join("node");
+    let mode = Mode::from_raw_mode(0o600);
+    let number = makedev(4008, 200);
+    if mknodat(CWD, &node, FileType::BlockDevice, mode, number).is_err() {
+        return skip("cannot create device nodes");
+    }
+    let host = loop_device_on(&node, "");
+    assert_eq!(code(host).as_deref(), Some("raw_write_refused"));
+    // No driver has this number, so the device cannot be opened.
+    let host = "sys/devices/sdx/dev = 4008:200\n sys/devices/sdx/size = 8";
+    let guard = Guard::new(Fixture::new(host).inventory(), &permissions);
+    let admitted = guard.admit(&ResolvedPath::find(&node), Purpose::Read);
+    assert_eq!(admitted.unwrap_err().code, "permission_denied");
 }
 
 #[test]
