@@ -255,6 +255,8 @@ mod foreign_files {
         a_foreign_file_is_overwritten_only_with_a_confirmation => file(foreign_file);
         one_foreign_byte_is_overwritten_only_with_a_confirmation => file(one_byte)
             .reads_may_be_refused();
+        one_byte_in_a_small_block_is_overwritten_only_with_a_confirmation =>
+            file(one_byte_in_a_small_block).quick().reads_may_be_refused();
         data_at_the_end_of_a_file_is_overwritten_only_with_a_confirmation =>
             file(sparse_file_with_data_at_the_end);
         one_block_of_a_sparse_file_is_overwritten_only_with_a_confirmation =>
