@@ -149,12 +149,12 @@ pub(crate) fn others_cannot_claim_the_lower_device() {
         ..Runner::under(scratch.root())
     };
     let mut child = start_confirmed(&runner, &slow_write(Path::new(&upper.0), 2));
-    let open = wait_until_open(&mut child, Path::new(&upper.0));
+    let open = wait_until_open(&mut child, Path::new(&lower.0));
     let mkfs = run("mkfs.ext4", &["-q", "-F", &lower.0]);
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!open.is_empty(), "the run did not start: {stderr}");
-    assert!(mkfs.is_err(), "claimed during the run");
+    assert!(!open.is_empty(), "the run did not open it: {stderr}");
+    assert!(mkfs.is_err(), "mkfs during the run");
 }
 
 /// Starts a run, changes the device, and requires that the run stops and reports the reason.
