@@ -261,7 +261,7 @@ fn open_device(path: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::system::{guard::permissions::Permissions, host::fixture::skip};
     use rustix::{
@@ -270,16 +270,16 @@ mod tests {
     };
     use std::{fs::File, process::Command, sync::Barrier, thread};
 
-    const BYTES: u64 = 1 << 20;
+    pub(in crate::system::guard) const BYTES: u64 = 1 << 20;
 
     /// A loop device on a file in its own directory.
-    struct Attached {
+    pub(in crate::system::guard) struct Attached {
         directory: tempfile::TempDir,
-        path: String,
+        pub path: String,
     }
 
     impl Attached {
-        fn new() -> Option<Self> {
+        pub(in crate::system::guard) fn new() -> Option<Self> {
             let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
             let file = directory.path().join("a");
             File::create(&file).unwrap().set_len(BYTES).unwrap();
@@ -290,12 +290,16 @@ mod tests {
             Some(Self { directory, path })
         }
 
-        fn guard(&self) -> Guard {
-            let root = self.directory.path().canonicalize().unwrap();
-            Guard::live(&Permissions::below(&[root]))
+        /// The directory of its file.
+        pub(in crate::system::guard) fn root(&self) -> PathBuf {
+            self.directory.path().canonicalize().unwrap()
         }
 
-        fn block(&self, guard: &Guard) -> BlockDevice {
+        fn guard(&self) -> Guard {
+            Guard::live(&Permissions::below(&[self.root()]))
+        }
+
+        pub(in crate::system::guard) fn block(&self, guard: &Guard) -> BlockDevice {
             guard.host.blocks[self.path.trim_start_matches("/dev/")].clone()
         }
     }

@@ -156,7 +156,11 @@ mod tests {
         process::geteuid,
         thread::{Gid, Uid, set_thread_gid, set_thread_groups, set_thread_uid},
     };
-    use std::{fs, os::unix::fs::PermissionsExt, thread};
+    use std::{
+        fs,
+        os::unix::fs::{PermissionsExt, symlink},
+        thread,
+    };
 
     /// Calls a function in a thread without the privileges of root.
     fn as_nobody<T: Send>(call: impl FnOnce() -> T + Send) -> T {
@@ -275,5 +279,25 @@ mod tests {
             ..other
         };
         check(unidentified, "ext4", true);
+    }
+
+    #[test]
+    fn swap_files_are_found_under_other_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        for name in ["swap", "other"] {
+            fs::write(base.join(name), "data").unwrap();
+        }
+        symlink(base.join("swap"), base.join("link")).unwrap();
+        let line = |name: &str| format!("{} file 1 0 -2", base.join(name).display());
+        let lines = ["Filename".into(), line("link"), line("missing")].join("\\n");
+        let host = Fixture::new(&format!("proc/swaps = {lines}")).inventory();
+        let guard = Guard::new(host, &Permissions::default());
+        for (name, code) in [("swap", Some("swap_file")), ("other", None)] {
+            let path = base.join(name);
+            let checked = guard.check_file_uses(&path, ResolvedPath::find(&path).stat.unwrap());
+            let found = checked.err().map(|problem| problem.code);
+            assert_eq!(found.as_deref(), code, "{name}");
+        }
     }
 }

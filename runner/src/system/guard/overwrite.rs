@@ -217,7 +217,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
 mod tests {
     use super::*;
     use crate::system::{
-        guard::permissions::Permissions,
+        guard::{device::tests::Attached, permissions::Permissions},
         host::fixture::{Fixture, skip},
     };
     use rustix::{
@@ -336,5 +336,44 @@ mod tests {
         let device = open_to_read(file.path()).unwrap();
         assert!(fcntl_getfl(&device).unwrap().contains(OFlags::NONBLOCK));
         assert_eq!(fcntl_getfd(&device), Ok(FdFlags::CLOEXEC));
+    }
+
+    #[test]
+    fn loop_devices_outside_the_roots_need_a_confirmation() {
+        let Some(device) = Attached::new() else {
+            return;
+        };
+        let listed = [format!("loop:{}", device.root().join("a").display())];
+        let found = ResolvedPath::find(Path::new(&device.path));
+        let overwritten = |permissions: &Permissions| {
+            let guard = Guard::live(permissions);
+            guard.overwritten(&found, &[]).unwrap()
+        };
+        let below = Permissions::below(&[device.root()]);
+        let blank = overwritten(&below).unwrap();
+        assert_eq!(blank.kind, TargetKind::Device);
+        assert_eq!(blank.identity.as_ref(), Some(&listed[0]));
+        assert_eq!(format!("/dev/{}", blank.text), device.path);
+        assert_eq!(blank.contents, ["no data found"]);
+        assert!(blank.is_blank && !blank.must_confirm);
+
+        let nowhere = [device.root().join("none")];
+        let outside = overwritten(&Permissions::new(&nowhere, &listed)).unwrap();
+        assert!(outside.is_blank && outside.must_confirm);
+        let refused = Permissions::below(&nowhere);
+        assert_eq!(overwritten(&refused), None, "refused anyway");
+        let guard = Guard::live(&refused);
+        let run_loop = device.block(&guard).dev;
+        let guard = guard.with_run_loops(vec![run_loop]);
+        assert_eq!(
+            guard.overwritten(&found, &[]),
+            Ok(None),
+            "attached by the run"
+        );
+
+        let file = File::options().write(true).open(device.root().join("a"));
+        file.unwrap().write_all_at(b"x", 70_000).unwrap();
+        let data = overwritten(&below).unwrap();
+        assert!(!data.is_blank && data.data != blank.data && data.state == blank.state);
     }
 }
