@@ -255,6 +255,8 @@ mod foreign_files {
         a_foreign_file_is_overwritten_only_with_a_confirmation => file(foreign_file);
         one_foreign_byte_is_overwritten_only_with_a_confirmation => file(one_byte)
             .reads_may_be_refused();
+        one_byte_in_a_small_block_is_overwritten_only_with_a_confirmation =>
+            file(one_byte_in_a_small_block).quick().reads_may_be_refused();
         data_at_the_end_of_a_file_is_overwritten_only_with_a_confirmation =>
             file(sparse_file_with_data_at_the_end);
         one_block_of_a_sparse_file_is_overwritten_only_with_a_confirmation =>
@@ -479,6 +481,8 @@ mod running_jobs {
 
     tests! {
         a_device_cannot_be_claimed_during_a_run => others_cannot_claim_the_device();
+        the_device_below_a_loop_device_cannot_be_claimed_during_a_run =>
+            others_cannot_claim_the_lower_device();
         a_run_stops_when_its_device_grows => stops_after(growth);
         a_run_stops_when_its_device_shrinks => fails_after(shrinking);
         a_read_job_opens_its_target_read_only => reads_cannot_write();
