@@ -2,13 +2,17 @@
 
 use crate::{
     job::OptionDoc,
-    problem::{Problem, object_reader::ObjectReader},
+    problem::{
+        Problem,
+        object_reader::{MAX_LISTED, ObjectReader},
+    },
     study::{
         definition::{SweepAxis, SweepValue},
         spec::StepSpec,
     },
 };
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// An option name and a value.
 pub(super) type Setting<'a> = (&'a str, &'a Value);
@@ -28,24 +32,35 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
             return Vec::new();
         }
     };
-    for (index, axis) in axes.iter().enumerate() {
-        let repeated = axes[..index]
-            .iter()
-            .any(|other| other.option == axis.option);
-        let problem = if OptionDoc::find(&axis.option).is_none() {
-            Some(format!("{} is not an option.", axis.option))
-        } else if repeated {
-            Some(format!("{} is swept twice.", axis.option))
+    let mut seen = BTreeSet::new();
+    let problems = axes.iter().enumerate().filter_map(|(index, axis)| {
+        let is_repeated = !seen.insert(&axis.option);
+        let detail = if OptionDoc::find(&axis.option).is_none() {
+            format!("{} is not an option.", axis.option)
+        } else if is_repeated {
+            format!("{} is swept twice.", axis.option)
         } else if axis.values.is_empty() {
-            Some(format!("{} has no values.", axis.option))
+            format!("{} has no values.", axis.option)
         } else {
-            None
+            return None;
         };
-        if let Some(detail) = problem {
-            reader.reject("bad_value", &format!("sweep[{index}]"), detail, REMEDY);
-        }
+        Some((index, detail))
+    });
+    let problems: Vec<(usize, String)> = problems.take(MAX_LISTED).collect();
+    for (index, detail) in &problems {
+        reader.reject("bad_value", &format!("sweep[{index}]"), detail, REMEDY);
     }
-    axes
+    if problems.is_empty() {
+        axes
+    } else {
+        Vec::new()
+    }
+}
+
+/// Number of combinations of values.
+pub(super) fn combinations(axes: &[SweepAxis]) -> usize {
+    let values = axes.iter().map(|axis| axis.values.len());
+    values.fold(1, usize::saturating_mul)
 }
 
 /// All combinations of values; the last option varies fastest. If nothing is swept, there is one
@@ -58,10 +73,6 @@ pub(super) fn cells(axes: &[SweepAxis]) -> Vec<Vec<Setting<'_>>> {
             values.map(move |value| [&cell[..], &[(axis.option.as_str(), value)]].concat())
         });
         cells = extended.collect();
-        // The caller rejects larger sweeps.
-        if cells.len() > 1 << 16 {
-            break;
-        }
     }
     cells
 }
@@ -136,6 +147,19 @@ mod tests {
         assert_eq!(spec.steps[3].jobs[0]["iodepth"], 8);
         assert_eq!(spec.steps[3].sweep[0].value, "64k");
         assert!(spec.steps.iter().all(|step| step.definition == 0));
+    }
+
+    #[test]
+    fn large_sweeps_are_rejected_without_their_combinations() {
+        let many: Vec<u32> = (1..=60_000).collect();
+        let sweep = json!([
+            {"option": "iodepth", "values": many},
+            {"option": "numjobs", "values": many}]);
+        let problems = parse_study(study(sweep)).unwrap_err();
+        assert!(problems[0].detail.contains("3600000000 value combinations"));
+        let sweep = vec![json!({"option": "bs", "values": [1]}); 30_000];
+        let problems = parse_study(study(sweep.into())).unwrap_err();
+        assert_eq!(problems.len(), 100);
     }
 
     #[test]
