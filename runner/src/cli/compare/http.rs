@@ -1,5 +1,6 @@
 //! Results on a server.
 
+use leadline_protocol::text::printable;
 use serde_json::Value;
 use std::{env, time::Duration};
 
@@ -69,7 +70,7 @@ fn get(server: &str, kind: &str, number: u64) -> Result<Value, String> {
         _ => String::new(),
     };
     let detail = document["detail"].as_str().unwrap_or("unexpected response");
-    Err(format!("{address}: {detail}{hint}"))
+    Err(format!("{address}: {}{hint}", printable(detail)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The results of a group: files, directories, or runs on a server.
 
 use crate::cli::compare::{
-    documents::{StoredResult, results},
+    documents::{StoredResult, printable, results},
     http,
 };
 use leadline_compare::{
@@ -62,6 +62,7 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
     for source in text.split(',') {
         let (source, step) = split_step(source);
         for (name, document) in documents(source, step).map_err(problem)? {
+            let document = printable(document);
             if let Some(name) = step_name(&document, step) {
                 group.label = name;
             }
