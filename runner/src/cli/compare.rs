@@ -1,6 +1,6 @@
 //! `leadline-runner compare`: compares stored results, and fails if a metric got worse than allowed.
 
-mod documents;
+pub(crate) mod documents;
 mod http;
 mod input;
 mod junit;
