@@ -1,8 +1,8 @@
-# Commands: run, dev, test, truth, lab, safety-matrix, swaps, bench, build, fmt. Longer logic is in tools/.
+# Commands: run, dev, test, truth, lab, safety-matrix, swaps, fuzz, bench, build, fmt. Longer logic is in tools/.
 
 SHELL := bash
 .DEFAULT_GOAL := run
-.PHONY: run dev test truth lab safety-matrix swaps bench build binaries fmt prerequisites
+.PHONY: run dev test truth lab safety-matrix swaps fuzz bench build binaries fmt prerequisites
 
 # Flags for `make run`, `make dev` and `make bench`, for example ARGS="--target-root /data".
 ARGS ?=
@@ -54,6 +54,11 @@ swaps:
 	@tools/prerequisites test
 	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked -p leadline-runner --test hazards \
 		targets_swapped_after_their_confirmation -- --ignored --nocapture
+
+# Pass random data to the parsers of untrusted input. LEADLINE_FUZZ_SECONDS=60 limits each target,
+# LEADLINE_FUZZ_TARGETS="job plan" selects targets. Takes ten minutes per target.
+fuzz:
+	@tools/fuzz
 
 # Compare with fio; results are written to target/bench. See ARGS="--help".
 bench:

@@ -11,9 +11,20 @@ pub fn is_deceptive(c: char) -> bool {
             | '\u{2060}'..='\u{2069}')
 }
 
+/// Replaces deceptive characters, for display.
+pub fn printable(text: &str) -> String {
+    text.replace(is_deceptive, "\u{fffd}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_deceptive;
+    use super::{is_deceptive, printable};
+
+    #[test]
+    fn deceptive_characters_are_replaced() {
+        assert_eq!(printable("/mnt/a b"), "/mnt/a b");
+        assert_eq!(printable("a\u{1b}[31m\u{202e}b"), "a\u{fffd}[31m\u{fffd}b");
+    }
 
     #[test]
     fn letters_joiners_and_spaces_are_not_deceptive() {

@@ -1,7 +1,7 @@
 //! Commands and their options. Exit codes are defined in `docs/protocol.md`.
 
 mod args;
-mod compare;
+pub(crate) mod compare;
 mod document;
 mod event_printer;
 mod output;

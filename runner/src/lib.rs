@@ -2,6 +2,9 @@
 
 mod analysis;
 pub mod cli;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod load;
 pub mod plan;
 pub mod run;

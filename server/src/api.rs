@@ -14,7 +14,7 @@ mod idempotency;
 pub(crate) mod metrics;
 mod openapi;
 mod problem;
-mod requests;
+pub(crate) mod requests;
 pub mod routes;
 mod runs;
 pub(crate) mod state;

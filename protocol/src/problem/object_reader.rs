@@ -5,6 +5,8 @@ use serde_json::{Map, Value};
 
 /// Minimum Jaro-Winkler similarity (0-1) for suggestions.
 const MIN_SIMILARITY: f64 = 0.75;
+/// In bytes. Longer names are not misspelled; comparing a name of 1 MB with all options takes seconds.
+const MAX_MISSPELLED: usize = 64;
 /// Maximum number of problems listed per object. With more, the response would be longer than the
 /// request.
 pub(crate) const MAX_LISTED: usize = 100;
@@ -174,6 +176,9 @@ fn type_name(value: &Value) -> &'static str {
 
 /// Returns the most similar known name, or `None` if none is similar enough.
 pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_MISSPELLED {
+        return None;
+    }
     known
         .map(|known| (strsim::jaro_winkler(name, known), known))
         .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
@@ -190,5 +195,17 @@ pub fn texts(value: &Value) -> Option<Vec<String>> {
             texts.collect()
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn long_names_are_not_compared() {
+        let find = |name: &str| closest(name, ["iodepth"].into_iter());
+        assert_eq!(find("iodpeth"), Some("iodepth"));
+        assert_eq!(find(&format!("iodepth{}", "x".repeat(1000))), None);
     }
 }

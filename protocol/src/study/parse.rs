@@ -20,6 +20,8 @@ use serde_json::{Map, Value, json};
 
 /// Each step is a run in the server's queue.
 pub(super) const MAX_STEPS: usize = 256;
+/// Maximum number of problems in all steps, plus those of one step.
+const MAX_PROBLEMS: usize = 1000;
 /// JSON numbers are exact up to this value.
 pub const MAX_SEED: u64 = (1 << 53) - 1;
 /// In bytes. Names are shown on one line and are included in run names.
@@ -182,6 +184,9 @@ fn steps(
     let mut specs = Vec::new();
     for (index, step) in steps.into_iter().enumerate() {
         for cell in &cells {
+            if problems.len() >= MAX_PROBLEMS {
+                return specs;
+            }
             match parse_step(sweep::with_values(step.clone(), cell), index) {
                 Ok(spec) => specs.push(sweep::named(spec, cell)),
                 Err(step_problems) => {
@@ -348,4 +353,17 @@ fn percent(reader: &mut ObjectReader, name: &str) -> Option<u8> {
         reader.reject("bad_value", name, detail, "Use an integer from 1 to 100.");
     }
     percent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_PROBLEMS, parse_study};
+    use serde_json::json;
+
+    #[test]
+    fn number_of_problems_is_limited() {
+        let jobs = json!({"jobs": vec![1; 64]});
+        let problems = parse_study(json!({"steps": vec![jobs; 256]})).unwrap_err();
+        assert_eq!(problems.len(), MAX_PROBLEMS.next_multiple_of(64));
+    }
 }

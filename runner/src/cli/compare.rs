@@ -1,7 +1,7 @@
 //! The `leadline-runner compare` command: compares stored results, and fails if a metric is worse
 //! than allowed.
 
-mod documents;
+pub(crate) mod documents;
 mod http;
 mod input;
 mod junit;

@@ -23,6 +23,7 @@ use leadline_protocol::{
         job::ResolvedJob,
         target::{Target, TargetKind},
     },
+    text::printable,
 };
 use std::{
     collections::BTreeMap,
@@ -181,8 +182,8 @@ impl ObservedTarget {
             extents.map(|extents| written_share(&extents, report.region_bytes));
         if report.kind != TargetKind::Device {
             let mount = host.mount_at(Path::new(&report.path));
-            report.mount_point = mount.map(|mount| mount.point.clone());
-            report.mount_options = mount.map(|mount| mount.options.clone());
+            report.mount_point = mount.map(|mount| printable(&mount.point));
+            report.mount_options = mount.map(|mount| printable(&mount.options));
         }
         let device = report.device.as_deref();
         let target = DirectIoTarget {

@@ -95,7 +95,13 @@ impl Cursor {
 impl SortValue {
     fn decode(text: &str) -> Option<Self> {
         match text.strip_prefix('n') {
-            Some(number) => Some(Self::Number(number.parse().ok()?)),
+            Some(number) => {
+                let number = number
+                    .parse()
+                    .ok()
+                    .filter(|number: &f64| number.is_finite());
+                Some(Self::Number(number?))
+            }
             None => Some(Self::Text(text.strip_prefix('t')?.into())),
         }
     }
@@ -117,7 +123,7 @@ mod tests {
             let cursor = Cursor { number: 42, value };
             assert_eq!(Cursor::decode(&cursor.encode()), Some(cursor));
         }
-        for invalid in ["", "x", "1:", "1:x", "1:nx", "-1"] {
+        for invalid in ["", "x", "1:", "1:x", "1:nx", "1:nNaN", "1:ninf", "-1"] {
             assert_eq!(Cursor::decode(invalid), None, "{invalid}");
         }
     }

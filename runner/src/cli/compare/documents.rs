@@ -8,6 +8,7 @@ use leadline_protocol::{
     report::{EndedBy, Report},
     status::RunStatus,
     study::definition::RepeatOrder,
+    text,
     verdict::Verdicts,
 };
 use serde::de::DeserializeOwned;
@@ -43,6 +44,22 @@ impl StoredResult {
             findings: &self.findings,
             block: self.block.clone(),
         }
+    }
+}
+
+/// Replaces deceptive characters in all texts: a result of another person must not control the
+/// terminal.
+pub(crate) fn printable(document: Value) -> Value {
+    match document {
+        Value::String(text) => text::printable(&text).into(),
+        Value::Array(items) => items.into_iter().map(printable).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            fields
+                .map(|(name, value)| (text::printable(&name), printable(value)))
+                .collect()
+        }
+        other => other,
     }
 }
 
@@ -186,5 +203,18 @@ fn status_of(report: Option<&Report>) -> RunStatus {
         }
         Some(_) => RunStatus::Done,
         None => RunStatus::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+    use serde_json::json;
+
+    #[test]
+    fn texts_of_results_are_printable() {
+        let document = json!({"a\u{1b}": [{"name": "x\u{202e}\u{1b}[2J"}, 1]});
+        let expected = json!({"a\u{fffd}": [{"name": "x\u{fffd}\u{fffd}[2J"}, 1]});
+        assert_eq!(printable(document), expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::compare::documents::order;
 use leadline_compare::group::Block;
-use leadline_protocol::study::definition::RepeatOrder;
+use leadline_protocol::{study::definition::RepeatOrder, text::printable};
 use serde_json::Value;
 use std::{env, time::Duration};
 
@@ -120,7 +120,7 @@ fn get(server: &str, kind: &str, number: u64) -> Result<Value, String> {
         _ => String::new(),
     };
     let detail = document["detail"].as_str().unwrap_or("unexpected response");
-    Err(format!("{address}: {detail}{hint}"))
+    Err(format!("{address}: {}{hint}", printable(detail)))
 }
 
 #[cfg(test)]

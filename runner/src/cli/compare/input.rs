@@ -1,7 +1,7 @@
 //! The results of a group: files, directories, or runs on a server.
 
 use crate::cli::compare::{
-    documents::{StoredResult, results},
+    documents::{StoredResult, printable, results},
     http,
 };
 use leadline_compare::{
@@ -71,7 +71,7 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
         if http::is_address(source) {
             for run in http::runs(source, step).map_err(problem)? {
                 group.label = run.step.unwrap_or(group.label);
-                let mut found = results(&run.address, run.document, None)
+                let mut found = results(&run.address, printable(run.document), None)
                     .map_err(|detail| problem(format!("{}: {detail}", run.address)))?;
                 for result in &mut found {
                     result.block = run.block.clone();
@@ -81,6 +81,7 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
             continue;
         }
         for (name, document) in documents(source).map_err(problem)? {
+            let document = printable(document);
             if let Some(name) = step_name(&document, step) {
                 group.label = name;
             }

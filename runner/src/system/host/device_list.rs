@@ -12,7 +12,10 @@ use crate::system::{
         signature::signatures,
     },
 };
-use leadline_protocol::device::{Access, Device, DeviceKind, DeviceList, Mount};
+use leadline_protocol::{
+    device::{Access, Device, DeviceKind, DeviceList, Mount},
+    text::printable,
+};
 use std::{collections::BTreeMap, fs::File, path::Path};
 
 /// All block devices except empty loop, zram, RAM and optical devices and their partitions; parents
@@ -61,9 +64,9 @@ fn device(guard: &Guard, block: &BlockDevice, links: &BTreeMap<String, Vec<Strin
     let settings = QueueSettings::read(block);
     let mounts: Vec<Mount> = (host.mounts_of(block).into_iter())
         .map(|mount| Mount {
-            point: mount.point.clone(),
-            filesystem: mount.filesystem.clone(),
-            options: mount.options.clone(),
+            point: printable(&mount.point),
+            filesystem: printable(&mount.filesystem),
+            options: printable(&mount.options),
         })
         .collect();
     let filesystem = match mounts.first() {

@@ -6,7 +6,7 @@ use crate::system::host::{
     inventory::Inventory,
     kernel::Dev,
 };
-use leadline_protocol::device::DeviceKind;
+use leadline_protocol::{device::DeviceKind, text::printable};
 use std::{fmt, fs, os::unix::fs::MetadataExt};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -141,8 +141,8 @@ impl Inventory {
         let mut uses: Vec<Use> = Vec::new();
         for mount in self.mounts_of(block) {
             uses.push(Use::Mounted {
-                point: mount.point.clone(),
-                filesystem: mount.filesystem.clone(),
+                point: printable(&mount.point),
+                filesystem: printable(&mount.filesystem),
                 namespace_of: mount.namespace_of,
             });
         }
@@ -195,7 +195,7 @@ impl Inventory {
         });
         let point = mount.map_or("an unknown path", |mount| mount.point.as_str());
         Some(Use::Member {
-            point: point.into(),
+            point: printable(point),
         })
     }
 

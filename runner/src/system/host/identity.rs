@@ -7,6 +7,7 @@ use crate::system::host::{
     inventory::Inventory,
     kernel::{attribute, names},
 };
+use leadline_protocol::text::is_deceptive;
 use std::{collections::BTreeMap, fs};
 
 /// Maximum length of an identity. Longer ones are truncated, because identities are displayed and
@@ -61,7 +62,7 @@ pub(crate) fn serial(block: &BlockDevice) -> Option<String> {
 
 pub(crate) fn vpd_serial(page: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(page.get(VPD_HEADER_BYTES..)?);
-    let text = text.replace(char::is_control, " ").trim().to_string();
+    let text = text.replace(is_deceptive, " ").trim().to_string();
     (!text.is_empty()).then_some(text)
 }
 
@@ -105,6 +106,13 @@ pub(crate) fn links() -> BTreeMap<String, Vec<String>> {
 mod tests {
     use super::*;
     use crate::system::host::fixture::{Fixture, STACK};
+
+    #[test]
+    fn serial_number_has_no_deceptive_characters() {
+        let page = "\0\u{80}\0\u{8}A\u{202e}B\u{1b}";
+        assert_eq!(vpd_serial(page.as_bytes()).as_deref(), Some("A B"));
+        assert_eq!(vpd_serial(b"abcd\x1b"), None);
+    }
 
     #[test]
     fn most_specific_identity_is_chosen() {

@@ -7,7 +7,7 @@
 
 pub(crate) mod counts;
 pub(crate) mod instance;
-mod line;
+pub(crate) mod line;
 
 use crate::system::{
     host::{

@@ -83,6 +83,20 @@ fn lists_every_use() {
 }
 
 #[test]
+fn mount_points_in_uses_are_printable() {
+    let host = Fixture::new(
+        "sys/devices/sda/dev = 4008:0
+         proc/self/mountinfo = 1 0 4008:0 / /a\u{1b}[31m\u{202e}b rw - fuse.\u{1b} /dev/sda rw",
+    );
+    let host = host.inventory();
+    let uses = host.uses(&host.blocks["sda"]);
+    assert_eq!(
+        uses[0].to_string(),
+        "mounted at /a\u{fffd}[31m\u{fffd}b (fuse.\u{fffd})"
+    );
+}
+
+#[test]
 fn filesystem_members_include_all_btrfs_devices() {
     let host = Fixture::new(STACK).inventory();
     assert_eq!(host.filesystem_members("sdd"), ["sdd", "sde"]);

@@ -1,0 +1,17 @@
+//! Bodies of HTTP requests, and lines of stored events.
+#![no_main]
+
+use leadline_fuzz::mutate_json;
+use leadline_server::fuzzing::{body, stored_line};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+
+fuzz_target!(|text: &str| {
+    stored_line(text);
+    if let Ok(value) = serde_json::from_str(text) {
+        body(&value);
+    }
+});
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    mutate_json(data, size, max_size, seed)
+});

@@ -1,0 +1,6 @@
+//! Queries of URLs, and values of `Host` and `Origin`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| leadline_server::fuzzing::query(text));
