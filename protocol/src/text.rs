@@ -23,10 +23,7 @@ mod tests {
     #[test]
     fn deceptive_characters_are_replaced() {
         assert_eq!(printable("/mnt/a b"), "/mnt/a b");
-        assert_eq!(
-            printable("a\u{1b}[31m\u{202e}b"),
-            "a\u{fffd}[31m\u{fffd}b"
-        );
+        assert_eq!(printable("a\u{1b}[31m\u{202e}b"), "a\u{fffd}[31m\u{fffd}b");
     }
 
     #[test]
