@@ -2,7 +2,7 @@
 #![no_main]
 
 use leadline_fuzz::mutate_json;
-use leadline_server::fuzzing::{body, stored_line};
+use leadline_server::api::fuzzing::{body, stored_line};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
 fuzz_target!(|text: &str| {

@@ -3,7 +3,7 @@
 
 use leadline_protocol::evidence::Profile;
 use leadline_runner::fuzzing::perf_script;
-use leadline_server::fuzzing::flame;
+use leadline_server::api::fuzzing::flame;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

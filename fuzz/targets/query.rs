@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| leadline_server::fuzzing::query(text));
+fuzz_target!(|text: &str| leadline_server::api::fuzzing::query(text));

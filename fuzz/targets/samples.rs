@@ -2,7 +2,7 @@
 #![no_main]
 
 use leadline_fuzz::mutate_json;
-use leadline_server::fuzzing::samples;
+use leadline_server::api::fuzzing::samples;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
 fuzz_target!(|data: &[u8]| samples(serde_json::from_slice(data).unwrap_or_default(), data));

@@ -7,6 +7,9 @@ mod docs;
 mod export;
 mod extract;
 mod flame;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod headers;
 mod health;
 mod hosts;
@@ -14,7 +17,7 @@ mod idempotency;
 pub(crate) mod metrics;
 mod openapi;
 mod problem;
-pub(crate) mod requests;
+mod requests;
 pub mod routes;
 mod runs;
 pub(crate) mod state;

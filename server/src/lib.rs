@@ -6,9 +6,6 @@ mod clock;
 pub mod config;
 mod error;
 mod events;
-#[cfg(fuzzing)]
-#[doc(hidden)]
-pub mod fuzzing;
 mod lock_holder;
 pub mod log;
 mod query;
