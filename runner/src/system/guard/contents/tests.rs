@@ -3,7 +3,7 @@
 use super::*;
 use crate::system::host::cachestat::cachestat;
 use rustix::io::{FdFlags, fcntl_getfd};
-use std::{collections::BTreeSet, os::unix::fs::FileExt};
+use std::{collections::BTreeSet, iter, os::unix::fs::FileExt};
 
 const MIB: u64 = 1 << 20;
 
@@ -80,9 +80,11 @@ fn large_targets_are_sampled_evenly() {
     // 900 MiB / 256.
     let step = 900 * 4096;
     // The edges contain the first two samples and the last one.
-    let mut expect = vec![0..4 * MIB];
-    expect.extend((2..255).map(|index| index * step..index * step + 4096));
-    expect.push(896 * MIB..length);
+    let samples = (2..255).map(|index| index * step..index * step + 4096);
+    let expect: Vec<Range<u64>> = iter::once(0..4 * MIB)
+        .chain(samples)
+        .chain(iter::once(896 * MIB..length))
+        .collect();
     assert_eq!(ranges(length, &[]), expect);
     assert_eq!(
         ranges(64 * MIB, &[]),
