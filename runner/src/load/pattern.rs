@@ -6,13 +6,13 @@
 //! syncs between writes. There are no allocations after `new`. `rate` decides when an I/O is due,
 //! and `data` generates the data to write.
 
-pub(crate) mod block_map;
 pub(crate) mod direction;
 pub(crate) mod direction_mix;
 pub(crate) mod io;
 pub(crate) mod offset_distribution;
 pub(crate) mod offset_generator;
 pub(crate) mod permutation;
+pub(crate) mod random_map;
 pub(crate) mod round_robin;
 pub(crate) mod shuffle_bag;
 pub(crate) mod size_distribution;

@@ -235,8 +235,8 @@ pub(crate) fn used_before(disk: &mut Disk, confirmations: &mut [String]) {
     assert_eq!(run.exit, 0, "{}", run.stderr);
 }
 
-/// Another boot has a different ID.
-pub(crate) fn other_boot(disk: &mut Disk, _: &mut [String]) {
+/// Simulates a reboot: each boot has a different ID.
+pub(crate) fn after_reboot(disk: &mut Disk, _: &mut [String]) {
     let id = disk.scratch.at("boot_id");
     fs::write(&id, "01234567-89ab-4cde-8f01-23456789abcd\n").unwrap();
     let script = format!(

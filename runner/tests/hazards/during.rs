@@ -37,6 +37,18 @@ fn start(runner: &Runner, job: &Value) -> Child {
     child
 }
 
+/// With the confirmations that the plan requires.
+fn start_confirmed(runner: &Runner, job: &Value) -> Child {
+    let confirmations = runner.plan(job).confirmations();
+    let mut args = vec!["--events"];
+    confirmations
+        .iter()
+        .for_each(|text| args.extend(["--confirm", text]));
+    let mut child = runner.start("run", &args);
+    send(&mut child, job);
+    child
+}
+
 /// Process ID of the runner, a child of `timeout`.
 fn runner_id(child: &Child) -> Option<u32> {
     let path = format!("/proc/{0}/task/{0}/children", child.id());
@@ -97,13 +109,7 @@ pub(crate) fn others_cannot_claim_the_device() {
     run("mkswap", &[&device.0]).unwrap();
     let runner = Runner::under(scratch.root());
     let job = slow_write(Path::new(&device.0), 2);
-    let confirmations = runner.plan(&job).confirmations();
-    let mut args = vec!["--events"];
-    confirmations
-        .iter()
-        .for_each(|text| args.extend(["--confirm", text]));
-    let mut child = runner.start("run", &args);
-    send(&mut child, &job);
+    let mut child = start_confirmed(&runner, &job);
     let open = wait_until_open(&mut child, Path::new(&device.0));
     let claims = [
         run("swapon", &[&device.0]).is_err(),
@@ -124,6 +130,31 @@ pub(crate) fn others_cannot_claim_the_device() {
         claims, [true; 3],
         "claimed during the run: swapon, mkfs, mount"
     );
+}
+
+/// The loop driver does not claim the device below, so the run has to.
+pub(crate) fn others_cannot_claim_the_lower_device() {
+    let scratch = Scratch::new();
+    let (_, lower) = match blank_device(&scratch) {
+        Ok(device) => device,
+        Err(reason) => return skip(&reason),
+    };
+    let upper = match attach(Path::new(&lower.0), &[]) {
+        Ok(device) => device,
+        Err(reason) => return skip(&reason),
+    };
+    let identity = crate::hazard::identity_of(upper.name()).expect("an identity");
+    let runner = Runner {
+        allowed: vec![identity],
+        ..Runner::under(scratch.root())
+    };
+    let mut child = start_confirmed(&runner, &slow_write(Path::new(&upper.0), 2));
+    let open = wait_until_open(&mut child, Path::new(&lower.0));
+    let mkfs = run("mkfs.ext4", &["-q", "-F", &lower.0]);
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!open.is_empty(), "the run did not open it: {stderr}");
+    assert!(mkfs.is_err(), "mkfs during the run");
 }
 
 /// Starts a run, changes the device, and requires that the run stops and reports the reason.

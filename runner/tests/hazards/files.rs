@@ -45,6 +45,18 @@ pub(crate) fn one_byte(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &target).sized(MIB))
 }
 
+/// Data that begins within an aligned block of 4 KiB.
+pub(crate) fn one_byte_in_a_small_block(scratch: &Scratch) -> Built {
+    let device = attach(&sparse(&scratch.at("disk.img"), 64 * MIB), &[])?;
+    run("mkfs.ext4", &["-q", "-F", "-b", "1024", &device.0])?;
+    let root = scratch.at("filesystem");
+    let mounted = mount(&device.0, &root, "noatime")?;
+    let target = sparse(&root.join("byte"), MIB);
+    write_at(&target, 3000, b"1");
+    let scene = Scene::file(scratch, &target).sized(MIB).under(&root);
+    Ok(scene.hold(device).hold(mounted))
+}
+
 pub(crate) fn foreign_file_below_a_mount(scratch: &Scratch) -> Built {
     scratch.victim();
     let at = scratch.root().join("bound");

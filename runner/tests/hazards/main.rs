@@ -255,6 +255,8 @@ mod foreign_files {
         a_foreign_file_is_overwritten_only_with_a_confirmation => file(foreign_file);
         one_foreign_byte_is_overwritten_only_with_a_confirmation => file(one_byte)
             .reads_may_be_refused();
+        one_byte_in_a_small_block_is_overwritten_only_with_a_confirmation =>
+            file(one_byte_in_a_small_block).quick().reads_may_be_refused();
         data_at_the_end_of_a_file_is_overwritten_only_with_a_confirmation =>
             file(sparse_file_with_data_at_the_end);
         one_block_of_a_sparse_file_is_overwritten_only_with_a_confirmation =>
@@ -418,7 +420,7 @@ mod confirmed_overwrites {
         a_code_does_not_survive_a_new_filesystem => check_invalid(new_filesystem);
         a_code_does_not_survive_new_bytes => check_invalid(other_bytes);
         a_code_is_valid_for_one_run => check_invalid(used_before);
-        a_code_does_not_survive_another_boot => check_invalid(other_boot);
+        a_code_does_not_survive_another_boot => check_invalid(after_reboot);
         a_code_does_not_open_a_read_only_device =>
             check(read_only_device, &["read_only", "confirmation_invalid"]);
         a_code_expires => check(eleven_minutes_later, &["confirmation_expired"]);
@@ -479,6 +481,8 @@ mod running_jobs {
 
     tests! {
         a_device_cannot_be_claimed_during_a_run => others_cannot_claim_the_device();
+        the_device_below_a_loop_device_cannot_be_claimed_during_a_run =>
+            others_cannot_claim_the_lower_device();
         a_run_stops_when_its_device_grows => stops_after(growth);
         a_run_stops_when_its_device_shrinks => fails_after(shrinking);
         a_read_job_opens_its_target_read_only => reads_cannot_write();

@@ -45,7 +45,8 @@ pub(crate) const FILE_NAMES: &[Name] = &[
 ];
 
 impl Name {
-    /// Creates this name of a target. Symlinks to files are under the root.
+    /// Returns a path of this kind to the target, and creates the links that it needs. Symlinks to
+    /// files are under the root.
     pub(crate) fn of(self, scene: &Scene, scratch: &Scratch) -> PathBuf {
         let target = &scene.target;
         let links = scratch.directory("names");

@@ -86,7 +86,7 @@ impl Case {
 /// Direct I/O bypasses the page cache, regardless of its contents.
 pub(crate) const BYPASSED: &str = "O_DIRECT on written blocks";
 pub(crate) const DROPPED: &str = "the pages were dropped";
-pub(crate) const CACHED: &str = "all pages were read before";
+pub(crate) const CACHED: &str = "all pages were already read";
 pub(crate) const HALF_CACHED: &str = "the first half was read before";
 pub(crate) const READAHEAD: &str = "readahead of small sequential reads";
 pub(crate) const EMPTY: &str = "no block was written";

@@ -171,15 +171,22 @@ mod tests {
 
     use super::*;
 
+    fn run_end(exit: RunnerExit, stop: Option<StopRequest>, report: Option<&Report>) -> RunEnd<'_> {
+        RunEnd {
+            exit,
+            stop,
+            report,
+            failure: None,
+            protocol_error: None,
+            stderr_tail: None,
+        }
+    }
+
     /// Checks the status and part of the reason for a run that ended without a report.
     fn check(exit: RunnerExit, stop: Option<StopRequest>, expect: RunStatus, part: &str) {
         let end = RunEnd {
-            exit,
-            stop,
-            report: None,
-            failure: None,
-            protocol_error: None,
             stderr_tail: Some("panicked"),
+            ..run_end(exit, stop, None)
         };
         check_end(&end, expect, part);
     }
@@ -211,8 +218,11 @@ mod tests {
             Failed,
             "no such file",
         );
-        check(Code(143), cancel, Cancelled, "Cancelled.");
-        check(Signal(9), cancel, Cancelled, "was killed");
+        let reason_of = |exit, stop| run_end(exit, stop, None).final_status().1;
+        let killed = "Cancelled. The runner did not stop in time and was killed.";
+        assert_eq!(reason_of(Code(143), cancel).as_deref(), Some("Cancelled."));
+        assert_eq!(reason_of(Signal(15), cancel).as_deref(), Some("Cancelled."));
+        assert_eq!(reason_of(Signal(9), cancel).as_deref(), Some(killed));
         check(Unkillable, cancel, Cancelled, "was killed");
         check(Code(143), shutdown, Interrupted, "server was stopped");
     }
@@ -230,12 +240,8 @@ mod tests {
             problems: vec![problem],
         };
         let mut end = RunEnd {
-            exit: RunnerExit::Code(3),
-            stop: None,
-            report: None,
             failure: Some(&failure),
-            protocol_error: None,
-            stderr_tail: None,
+            ..run_end(RunnerExit::Code(3), None, None)
         };
         check_end(&end, Failed, "/dev/vda is mounted.");
         end.stop = Some(StopRequest::Shutdown);
@@ -264,15 +270,7 @@ mod tests {
     fn final_status_after_stalls() {
         use RunnerExit::{Code, Signal, Unkillable};
         let check = |report: &Report, exit, stop, status, part| {
-            let end = RunEnd {
-                exit,
-                stop,
-                report: Some(report),
-                failure: None,
-                protocol_error: None,
-                stderr_tail: None,
-            };
-            check_end(&end, status, part);
+            check_end(&run_end(exit, stop, Some(report)), status, part);
         };
         let stalled = report("runtime", 1, 9_400.0);
         let reason = "No I/O of job randread completed for 9.40 s of 10.0 s.";
@@ -305,5 +303,83 @@ mod tests {
             message: "Input/output error".into(),
         });
         check(&failed, Code(1), None, Failed, "Input/output error");
+    }
+
+    #[test]
+    fn final_status_after_bad_blocks() {
+        let verified = |kinds: &[&str]| {
+            let failures: Vec<_> = kinds
+                .iter()
+                .map(|kind| {
+                    json!({"path": "/data/file", "offset": 8192, "bytes": 4096, "kind": kind,
+                        "detail": "", "found_offset": null, "bad_offset": null, "errno": null})
+                })
+                .collect();
+            let verify = json!({"checked_blocks": 4096, "checked_bytes": 0, "cached_bytes": null,
+                "skipped_blocks": 0, "duration_ms": 1.0, "bad_blocks": 2, "failures": failures,
+                "not_run": null});
+            let mut report = report("runtime", 1, 0.0);
+            report.jobs[0].verify = Some(serde_json::from_value(verify).expect("a result"));
+            report
+        };
+        let check = |report: &Report, exit, reason: &str| {
+            let found = run_end(exit, None, Some(report)).final_status();
+            assert_eq!(found, (Failed, Some(reason.to_owned())));
+        };
+        let stale = verified(&["stale", "torn"]);
+        let reason = "Bad blocks of job randread: 2 of 4,096. \
+            First: offset 8,192 of /data/file (stale).";
+        check(&stale, RunnerExit::Code(1), reason);
+        check(&stale, RunnerExit::Code(0), reason);
+        let unlisted = "Bad blocks of job randread: 2 of 4,096.";
+        check(&verified(&[]), RunnerExit::Code(1), unlisted);
+    }
+
+    #[test]
+    fn reasons_name_how_the_runner_exited() {
+        let healthy = report("runtime", 1, 0.0);
+        let check = |report, exit, stderr_tail, reason: &str| {
+            let end = RunEnd {
+                stderr_tail,
+                ..run_end(exit, None, report)
+            };
+            let expect = (Failed, Some(reason.to_owned()));
+            assert_eq!(end.final_status(), expect);
+        };
+        for (signal, name) in [
+            (6, " (SIGABRT)"),
+            (7, " (SIGBUS)"),
+            (9, " (SIGKILL)"),
+            (11, " (SIGSEGV)"),
+            (15, " (SIGTERM)"),
+            (31, ""),
+        ] {
+            let reason = format!("The runner sent no report: killed by signal {signal}{name}.");
+            check(None, RunnerExit::Signal(signal), None, &reason);
+        }
+        check(
+            None,
+            RunnerExit::Unkillable,
+            None,
+            "The runner sent no report: still running after SIGKILL.",
+        );
+        check(
+            None,
+            RunnerExit::NotStarted("no such file".into()),
+            None,
+            "The runner could not be started: no such file",
+        );
+        check(
+            Some(&healthy),
+            RunnerExit::Code(70),
+            Some("out of memory"),
+            "The runner failed after its report: exit code 70; last stderr line: out of memory",
+        );
+        check(
+            Some(&healthy),
+            RunnerExit::NotStarted("no such file".into()),
+            None,
+            "The runner failed after its report: not started.",
+        );
     }
 }

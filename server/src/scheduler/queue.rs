@@ -124,6 +124,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduler::locks::study_lock;
 
     fn locks(text: &str) -> Locks {
         text.split_whitespace().map(str::to_owned).collect()
@@ -219,8 +220,27 @@ mod tests {
         assert_eq!(reason, "waiting for #1, whose I/O hangs on vda");
         assert_eq!(start_all(&mut queue), [4]);
         queue.finish(4);
+        for (run, lock) in [(5, "study #1"), (0, HOST)] {
+            queue.push(run, Locks::from([lock.into()]));
+            assert_eq!(start_all(&mut queue), [run]);
+            queue.finish(run);
+        }
         queue.finish(1);
         assert_eq!(start_all(&mut queue), [3]);
+    }
+
+    #[test]
+    fn runs_of_a_study_start_in_order() {
+        let study = |number| Locks::from([study_lock(number)]);
+        let mut queue = Queue::new(4);
+        for (run, number) in [(1, 7), (2, 7), (3, 8)] {
+            queue.push(run, study(number));
+        }
+        assert_eq!(start_all(&mut queue), [1, 3]);
+        let position = queue.position(2).unwrap();
+        assert_eq!(position.reason, "waiting for #1 in study #7");
+        queue.finish(1);
+        assert_eq!(start_all(&mut queue), [2]);
     }
 
     #[test]

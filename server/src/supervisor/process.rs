@@ -26,7 +26,7 @@ const MAX_UNREAD: usize = 256;
 /// Number of stderr bytes to keep.
 const STDERR_TAIL: usize = 8 * 1024;
 /// Timeout for reading the rest of stderr after the exit. Another process may hold the pipe open,
-/// so it may never reach its end.
+/// so EOF may never arrive.
 const STDERR_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// An event, or the reason why a line is invalid.

@@ -1,7 +1,7 @@
 // Keeps cached queries current: applies feed frames to them and invalidates them after a
 // reconnect.
 import type { InfiniteData, Query } from '@tanstack/react-query';
-import { type FeedFrame, onFeed, onFeedConnected } from './feed';
+import { type FeedMessage, onFeed, onFeedConnected } from './feed';
 import type { Run, RunList, RunSummary, StudySummary } from './generated/types.gen';
 import { queryClient, RUNS_KEY, runQuery, studyQuery } from './queries';
 
@@ -45,7 +45,7 @@ const isUnfinishedSeries = ({ _id, path }: Partial<KeyPart>) =>
 
 /** Subscribes to the feed. Returns a stop function. */
 export function syncCache(): () => void {
-  const stops = [onFeed(applyFrame), onFeedConnected(invalidateMissed)];
+  const stops = [onFeed(applyMessage), onFeedConnected(invalidateMissed)];
   return () => {
     for (const stop of stops) stop();
   };
@@ -63,15 +63,15 @@ function invalidateMissed() {
 
 const isQueued = ({ state }: Query) => (state.data as Run | undefined)?.status === 'queued';
 
-function applyFrame(frame: FeedFrame) {
-  // Queue positions changed; the frame does not list the runs.
-  if (frame.type === 'queue') return refresh({ _id: 'getRun' }, isQueued);
-  if (frame.type === 'store') return;
-  if (frame.type === 'study') return applyStudy(frame.study);
-  if (frame.type === 'deleted')
-    queryClient.removeQueries({ queryKey: runQuery(frame.number).queryKey });
+function applyMessage(message: FeedMessage) {
+  // Queue positions changed; the message does not list the runs.
+  if (message.type === 'queue') return refresh({ _id: 'getRun' }, isQueued);
+  if (message.type === 'store') return;
+  if (message.type === 'study') return applyStudy(message.study);
+  if (message.type === 'deleted')
+    queryClient.removeQueries({ queryKey: runQuery(message.number).queryKey });
   else {
-    const { run } = frame;
+    const { run } = message;
     const { queryKey } = runQuery(run.number);
     // The details change with the status.
     const cached = queryClient.getQueryData(queryKey);

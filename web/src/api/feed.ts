@@ -6,18 +6,18 @@ import { type ConnectionStatus, type Heartbeat, openSocket, REQUEST_TIMEOUT_MS }
 
 export interface FeedState {
   status: ConnectionStatus;
-  /** Null until the first queue frame. */
+  /** Null until the first queue message. */
   queue: { running: number; queued: number } | null;
   /** Why the database does not accept writes, and how to fix it. */
   storeProblem: string | null;
 }
 
-export type FeedFrame = Exclude<RunsEvent, Heartbeat>;
-type FrameListener = (frame: FeedFrame) => void;
+export type FeedMessage = Exclude<RunsEvent, Heartbeat>;
+type MessageListener = (message: FeedMessage) => void;
 
 let state: FeedState = { status: 'connecting', queue: null, storeProblem: null };
 const stateListeners = new Set<() => void>();
-const frameListeners = new Set<FrameListener>();
+const messageListeners = new Set<MessageListener>();
 const openListeners = new Set<() => void>();
 
 function setState(change: Partial<FeedState>) {
@@ -37,17 +37,17 @@ async function path() {
 
 /** Opens the feed. Returns a close function. */
 export function openFeed(): () => void {
-  const onFrame = (frame: FeedFrame) => {
-    if (frame.type === 'queue')
-      setState({ queue: { running: frame.running, queued: frame.queued } });
-    if (frame.type === 'store') setState({ storeProblem: frame.detail ?? null });
-    for (const listener of frameListeners) listener(frame);
+  const onMessage = (message: FeedMessage) => {
+    if (message.type === 'queue')
+      setState({ queue: { running: message.running, queued: message.queued } });
+    if (message.type === 'store') setState({ storeProblem: message.detail ?? null });
+    for (const listener of messageListeners) listener(message);
   };
   const onStatus = (status: ConnectionStatus) => {
     setState({ status });
     if (status === 'open') for (const listener of openListeners) listener();
   };
-  return openSocket<FeedFrame>({ path, onFrame, onStatus }).close;
+  return openSocket<FeedMessage>({ path, onMessage, onStatus }).close;
 }
 
 function subscribe<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
@@ -55,8 +55,8 @@ function subscribe<Listener>(listeners: Set<Listener>, listener: Listener): () =
   return () => listeners.delete(listener);
 }
 
-/** Calls `listener` with every frame. Returns an unsubscribe function. */
-export const onFeed = (listener: FrameListener) => subscribe(frameListeners, listener);
+/** Calls `listener` with every message. Returns an unsubscribe function. */
+export const onFeed = (listener: MessageListener) => subscribe(messageListeners, listener);
 
 /** Calls `listener` on every connect; frames may have been missed before. Returns an unsubscribe function. */
 export const onFeedConnected = (listener: () => void) => subscribe(openListeners, listener);

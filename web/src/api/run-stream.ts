@@ -19,7 +19,7 @@ export interface RunListener {
 export function openRunStream(run: number, listener: RunListener): { close: () => void } {
   let epoch = 0;
   const path = () => `/api/v1/runs/${run}/stream?since=${listener.nextSeq()}&epoch=${epoch}`;
-  const onFrame = (event: Event) => {
+  const onMessage = (event: Event) => {
     const isNewEpoch = (event.epoch ?? 0) > epoch;
     if (isNewEpoch && event.seq < listener.nextSeq()) {
       // The event replaces events that were already applied.
@@ -33,6 +33,6 @@ export function openRunStream(run: number, listener: RunListener): { close: () =
     else if (listener.isFinished()) socket.close();
   };
   const { onStatus } = listener;
-  const socket: Socket = openSocket<Event>({ path, onFrame, onStatus });
+  const socket: Socket = openSocket<Event>({ path, onMessage, onStatus });
   return { close: socket.close };
 }

@@ -9,7 +9,7 @@ export type ConnectionStatus = 'connecting' | 'open' | 'lost';
 export interface SocketHandlers<T> {
   /** Path to connect to, evaluated on every attempt. */
   path: () => string | Promise<string>;
-  onFrame: (frame: T) => void;
+  onMessage: (message: T) => void;
   onStatus: (status: ConnectionStatus) => void;
 }
 
@@ -21,7 +21,7 @@ export interface Socket {
 /** Timeout of an API call that precedes a reconnect; the socket connects even if the call fails. */
 export const REQUEST_TIMEOUT_MS = 4000;
 
-/** Heartbeat intervals without a frame after which a socket is replaced. */
+/** Heartbeat intervals without a message after which a socket is replaced. */
 const MAX_SILENCE = 2.5;
 /** Timeout for the first heartbeat, which the server sends immediately. */
 const FIRST_FRAME_TIMEOUT_MS = 10_000;
@@ -36,10 +36,10 @@ const RECONNECT = {
 
 export type Heartbeat = Extract<RunsEvent, { type: 'heartbeat' }>;
 
-const isHeartbeat = (frame: unknown): frame is Heartbeat =>
-  (frame as Partial<Heartbeat>).type === 'heartbeat';
+const isHeartbeat = (message: unknown): message is Heartbeat =>
+  (message as Partial<Heartbeat>).type === 'heartbeat';
 
-export function openSocket<T>({ path, onFrame, onStatus }: SocketHandlers<T>): Socket {
+export function openSocket<T>({ path, onMessage, onStatus }: SocketHandlers<T>): Socket {
   const url = async () => new URL(await path(), location.href.replace(/^http/, 'ws')).href;
   const socket = new ReconnectingWebSocket(url, [], RECONNECT);
   const listeners = new AbortController();
@@ -66,10 +66,10 @@ export function openSocket<T>({ path, onFrame, onStatus }: SocketHandlers<T>): S
     if (!replacing) onStatus('lost');
   };
   socket.onmessage = ({ data }) => {
-    const frame = JSON.parse(data) as T | Heartbeat;
-    if (isHeartbeat(frame)) timeout_ms = MAX_SILENCE * frame.interval_ms;
+    const message = JSON.parse(data) as T | Heartbeat;
+    if (isHeartbeat(message)) timeout_ms = MAX_SILENCE * message.interval_ms;
     restartTimer();
-    if (!isHeartbeat(frame)) onFrame(frame);
+    if (!isHeartbeat(message)) onMessage(message);
   };
   const wake = () => {
     if (document.visibilityState === 'visible' && socket.readyState !== ReconnectingWebSocket.OPEN)

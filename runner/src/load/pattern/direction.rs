@@ -116,7 +116,7 @@ impl DirectionState {
 
     /// Returns true if random I/Os of different sizes access every block once per pass. Sequential
     /// I/Os in between may access blocks again, as in fio.
-    pub(crate) fn has_block_map(&self) -> bool {
+    pub(crate) fn uses_random_map(&self) -> bool {
         matches!(self.randomness, Randomness::Always)
             && self.sizes.min < self.sizes.max
             && self.align == self.sizes.min

@@ -5,7 +5,7 @@
 //! (rand_distr), pareto as in fio's lib/zipf.c.
 
 use crate::load::pattern::{
-    block_map::BlockMap, permutation::Permutation, shuffle_bag::ShuffleBag,
+    permutation::Permutation, random_map::RandomMap, shuffle_bag::ShuffleBag,
 };
 use leadline_protocol::job::distribution::{Distribution, Zone};
 use rand::{Rng, RngExt};
@@ -16,7 +16,7 @@ pub(crate) enum OffsetDistribution {
     /// Every slot once per pass.
     EachOnce(Permutation),
     /// Every block once per pass, in I/Os of different sizes.
-    Blocks(BlockMap),
+    Blocks(RandomMap),
     /// Uniform across this number of slots, with repetitions.
     Uniform(u64),
     /// Ranks and their slots.
@@ -62,7 +62,7 @@ impl OffsetDistribution {
 
     /// Accesses each of `blocks` blocks (at least 1) once per pass.
     pub(crate) fn each_block_once(blocks: u64) -> Self {
-        Self::Blocks(BlockMap::new(blocks))
+        Self::Blocks(RandomMap::new(blocks))
     }
 
     /// Offset in the region and length of the next I/O, both in bytes. The length is below `len`

@@ -31,7 +31,7 @@ impl OffsetGenerator {
         rng: &mut impl Rng,
     ) -> Self {
         let distribution = |direction: &DirectionState| {
-            if !repeats && direction.has_block_map() {
+            if !repeats && direction.uses_random_map() {
                 return OffsetDistribution::each_block_once(target.size / direction.align);
             }
             // Aligned offsets at which the largest I/O fits. The plan rejects smaller regions.

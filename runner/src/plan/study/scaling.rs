@@ -113,7 +113,7 @@ fn path(job: &Job) -> String {
     }
 }
 
-/// `size` in bytes; 0 for percentages and without `size`.
+/// `size` in bytes; 0 if it is a percentage or not set.
 fn size_bytes(job: &Job) -> u64 {
     job.size.and_then(Extent::bytes).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! A worker after the run.
+//! Results of a finished worker.
 
 use crate::{
     load::{

@@ -5,6 +5,9 @@
 //! counts as data. Small targets are read completely. For larger targets, the first and last 4 MiB,
 //! evenly distributed samples, and samples of the job's regions are read.
 
+#[cfg(test)]
+mod tests;
+
 use crate::system::host::signature::signatures;
 use leadline_protocol::format::hex;
 use rustix::{
@@ -220,79 +223,4 @@ fn sparse_memory(length: u64) -> Result<File, Errno> {
     let memory = memfd_create("contents", MemfdFlags::CLOEXEC)?;
     ftruncate(&memory, length)?;
     Ok(memory.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::FileExt;
-
-    const MIB: u64 = 1 << 20;
-
-    fn contents(file: &File, regions: &[Range<u64>]) -> Contents {
-        let length = file.metadata().unwrap().len();
-        Contents::read(file, length, regions).unwrap()
-    }
-
-    fn file(length: u64) -> File {
-        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        file.set_len(length).unwrap();
-        file
-    }
-
-    #[test]
-    fn single_bytes_are_detected() {
-        for (length, at) in [
-            (1, 0),
-            (MIB + 5, MIB + 4),
-            (64 * MIB, 33 * MIB + 77),
-            (900 * MIB, 0),
-            (900 * MIB, MIB - 1),
-            (900 * MIB, 899 * MIB),
-            (900 * MIB + 3, 900 * MIB + 2),
-        ] {
-            let file = file(length);
-            assert!(contents(&file, &[]).is_blank(), "{length}");
-            file.write_all_at(b"x", at).unwrap();
-            let found = contents(&file, &[]);
-            assert!(found.has_data && !found.is_blank(), "{length} {at}");
-        }
-    }
-
-    #[test]
-    fn data_in_the_job_region_is_detected() {
-        let file = file(900 * MIB);
-        let at = 500 * MIB + 12 * 4096;
-        file.write_all_at(&[1; 4096], at).unwrap();
-        assert!(contents(&file, &[]).is_blank(), "between the samples");
-        let region = at - 4096..at + 8192;
-        assert!(!contents(&file, &[region]).is_blank());
-    }
-
-    #[test]
-    fn digest_depends_on_data_and_offset() {
-        let digest = |at: u64, data: &[u8]| {
-            let file = file(2 * MIB);
-            file.write_all_at(data, at).unwrap();
-            contents(&file, &[]).digest()
-        };
-        let one = digest(0, b"one");
-        assert_eq!(one, digest(0, b"one"));
-        assert_ne!(one, digest(0, b"two"));
-        assert_ne!(one, digest(8192, b"one"));
-    }
-
-    #[test]
-    fn ranges_are_aligned_and_do_not_overlap() {
-        for length in [64 * MIB + 1, 100 * MIB, (1 << 40) + 512] {
-            let regions = [0..length, 7..5000, length - 600..length];
-            let found = ranges(length, &regions);
-            assert!(found.iter().all(|range| range.start.is_multiple_of(ALIGN)));
-            assert!(found.windows(2).all(|pair| pair[0].end < pair[1].start));
-            assert_eq!(found.first().unwrap().start, 0);
-            assert_eq!(found.last().unwrap().end, length);
-            let bytes: u64 = found.iter().map(|range| range.end - range.start).sum();
-            assert!(bytes < 12 * MIB, "{bytes}");
-        }
-    }
 }

@@ -259,3 +259,123 @@ fn open_device(path: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra;
     open(path, flags, Mode::empty())
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::system::{guard::permissions::Permissions, host::fixture::skip};
+    use rustix::{
+        fs::fcntl_getfl,
+        io::{FdFlags, fcntl_getfd},
+    };
+    use std::{fs::File, process::Command, sync::Barrier, thread};
+
+    pub(in crate::system::guard) const BYTES: u64 = 1 << 20;
+
+    /// A loop device on a file in its own directory.
+    pub(in crate::system::guard) struct Attached {
+        directory: tempfile::TempDir,
+        pub path: String,
+    }
+
+    impl Attached {
+        pub(in crate::system::guard) fn new() -> Option<Self> {
+            let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+            let file = directory.path().join("a");
+            File::create(&file).unwrap().set_len(BYTES).unwrap();
+            let Some(path) = losetup(&["--find", "--show", file.to_str().unwrap()]) else {
+                skip("cannot attach a loop device");
+                return None;
+            };
+            Some(Self { directory, path })
+        }
+
+        /// The directory of its file.
+        pub(in crate::system::guard) fn root(&self) -> PathBuf {
+            self.directory.path().canonicalize().unwrap()
+        }
+
+        fn guard(&self) -> Guard {
+            Guard::live(&Permissions::below(&[self.root()]))
+        }
+
+        pub(in crate::system::guard) fn block(&self, guard: &Guard) -> BlockDevice {
+            guard.host.blocks[self.path.trim_start_matches("/dev/")].clone()
+        }
+    }
+
+    impl Drop for Attached {
+        fn drop(&mut self) {
+            losetup(&["--detach", &self.path]);
+        }
+    }
+
+    fn losetup(args: &[&str]) -> Option<String> {
+        let output = Command::new("losetup").args(args).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    }
+
+    #[test]
+    fn devices_that_others_hold_for_a_moment_are_claimed() {
+        let Some(device) = Attached::new() else {
+            return;
+        };
+        let path = Path::new(&device.path);
+        let block = device.block(&device.guard());
+        let claim_while_held = |held_for: Duration| {
+            let is_held = Barrier::new(2);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let _held = open_device(path, OFlags::EXCL).unwrap();
+                    is_held.wait();
+                    sleep(held_for);
+                });
+                is_held.wait();
+                claim(path, &block).map_err(|problem| problem.code)
+            })
+        };
+        // A busy host may suspend the other thread for longer.
+        let mut attempts = (0..20).map(|_| claim_while_held(Duration::from_millis(15)));
+        assert!(attempts.any(|claimed| claimed.is_ok()));
+        let code = claim_while_held(Duration::from_secs(1)).unwrap_err();
+        assert_eq!(code, "device_in_use");
+    }
+
+    #[test]
+    fn names_of_other_devices_are_not_claimed() {
+        let Some(device) = Attached::new() else {
+            return;
+        };
+        let mut block = device.block(&device.guard());
+        assert!(claim_by_name(&block).is_ok());
+        block.dev = Dev(block.dev.0 + 1);
+        let problem = claim_by_name(&block).unwrap_err();
+        assert_eq!(problem.code, "not_a_block_device");
+    }
+
+    #[test]
+    fn devices_attached_to_another_file_since_the_inventory_are_rejected() {
+        let Some(device) = Attached::new() else {
+            return;
+        };
+        let guard = device.guard();
+        let admit = || guard.admit(&ResolvedPath::find(Path::new(&device.path)), Purpose::Write);
+        assert!(admit().unwrap().claim.is_some());
+        let other = device.directory.path().join("b");
+        File::create(&other).unwrap().set_len(BYTES).unwrap();
+        losetup(&["--detach", &device.path]);
+        if losetup(&[&device.path, other.to_str().unwrap()]).is_none() {
+            return skip("another test has attached the loop device");
+        }
+        assert_eq!(admit().unwrap_err().code, "identity_changed");
+    }
+
+    #[test]
+    fn devices_are_opened_without_blocking_and_not_inherited() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let device = open_device(file.path(), OFlags::empty()).unwrap();
+        assert!(fcntl_getfl(&device).unwrap().contains(OFlags::NONBLOCK));
+        assert_eq!(fcntl_getfd(&device), Ok(FdFlags::CLOEXEC));
+    }
+}

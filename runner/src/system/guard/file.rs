@@ -140,3 +140,164 @@ pub(crate) fn permission_denied(path: &Path) -> impl Fn(Errno) -> Problem {
         Problem::environment("permission_denied", FIELD, detail, remedy)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::{
+        guard::permissions::Permissions,
+        host::{
+            block_device::Backing,
+            fixture::{Fixture, skip},
+            kernel::Dev,
+        },
+    };
+    use rustix::{
+        process::geteuid,
+        thread::{Gid, Uid, set_thread_gid, set_thread_groups, set_thread_uid},
+    };
+    use std::{
+        fs,
+        os::unix::fs::{PermissionsExt, symlink},
+        thread,
+    };
+
+    /// Calls a function in a thread without the privileges of root.
+    fn as_nobody<T: Send>(call: impl FnOnce() -> T + Send) -> T {
+        thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let id = 65534;
+                set_thread_groups(&[]).unwrap();
+                set_thread_gid(Gid::from_raw(id)).unwrap();
+                set_thread_uid(Uid::from_raw(id)).unwrap();
+                call()
+            });
+            thread.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn files_and_directories_need_the_access_of_the_run() {
+        if !geteuid().is_root() {
+            return skip("only root can act as another user");
+        }
+        // Every user can look up paths in /tmp.
+        let dir = tempfile::tempdir_in("/tmp").unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let set_mode = |path: &Path, mode: u32| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set_mode(&base, 0o755);
+        let guard = Guard::live(&Permissions::default());
+        let check = |path: &Path, purpose: Purpose, is_admitted: bool| {
+            let found = ResolvedPath::find(path);
+            let admitted = as_nobody(|| guard.admit_file(&found, purpose));
+            let code = admitted.err().map(|problem| problem.code);
+            let want = (!is_admitted).then_some("permission_denied");
+            assert_eq!(code.as_deref(), want, "{purpose:?} {}", path.display());
+        };
+        for (mode, can_read, can_write) in [
+            (0o606, true, true),
+            (0o604, true, false),
+            (0o602, false, false),
+            (0o600, false, false),
+        ] {
+            let path = base.join(format!("file-{mode:o}"));
+            fs::write(&path, "data").unwrap();
+            set_mode(&path, mode);
+            check(&path, Purpose::Read, can_read);
+            check(&path, Purpose::Write, can_write);
+        }
+        for (mode, can_create) in [(0o703, true), (0o702, false), (0o701, false)] {
+            let directory = base.join(format!("directory-{mode:o}"));
+            fs::create_dir(&directory).unwrap();
+            set_mode(&directory, mode);
+            for purpose in [Purpose::Read, Purpose::Write] {
+                check(&directory.join("new"), purpose, can_create);
+            }
+        }
+        // The plan reports the missing directory.
+        check(&base.join("missing/new"), Purpose::Write, true);
+    }
+
+    #[test]
+    fn backing_files_are_found_by_identity_path_or_length() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().canonicalize().unwrap().join("f");
+        fs::write(&path, [0; 4096]).unwrap();
+        let found = ResolvedPath::find(&path);
+        let stat = found.stat.unwrap();
+        let other = Backing {
+            path: "/elsewhere/image".into(),
+            filesystem: Some(Dev(1)),
+            inode: Some(stat.inode + 1),
+            device: None,
+            is_identified: true,
+            offset: 0,
+        };
+        let check = |backing: Backing, filesystem: &str, is_backing: bool| {
+            let loop_device = "sys/devices/loop9099/dev = 4007:9099
+                sys/devices/loop9099/size = 8
+                sys/devices/loop9099/loop/backing_file = /elsewhere/image";
+            let mut host = Fixture::new(loop_device).inventory();
+            host.mounts = Guard::live(&Permissions::default()).host.mounts;
+            for mount in &mut host.mounts {
+                mount.filesystem = filesystem.into();
+            }
+            let block = host.blocks.get_mut("loop9099").unwrap();
+            block.backing = Some(backing.clone());
+            let guard = Guard::new(host, &Permissions::default());
+            let code = guard
+                .check_file_uses(&path, stat)
+                .err()
+                .map(|problem| problem.code);
+            let want = is_backing.then_some("backs_loop");
+            assert_eq!(code.as_deref(), want, "{backing:?} {filesystem}");
+        };
+        check(other.clone(), "ext4", false);
+        check(other.clone(), "overlay", false);
+        let same = Backing {
+            filesystem: Some(stat.dev),
+            inode: Some(stat.inode),
+            ..other.clone()
+        };
+        check(same, "ext4", true);
+        let same_path = Backing {
+            path: path.to_str().unwrap().into(),
+            ..other.clone()
+        };
+        check(same_path, "ext4", true);
+        // overlayfs has its own device number.
+        let same_inode = Backing {
+            inode: Some(stat.inode),
+            ..other.clone()
+        };
+        check(same_inode.clone(), "ext4", false);
+        check(same_inode, "overlay", true);
+        let unidentified = Backing {
+            is_identified: false,
+            ..other
+        };
+        check(unidentified, "ext4", true);
+    }
+
+    #[test]
+    fn swap_files_are_found_under_other_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        for name in ["swap", "other"] {
+            fs::write(base.join(name), "data").unwrap();
+        }
+        symlink(base.join("swap"), base.join("link")).unwrap();
+        let line = |name: &str| format!("{} file 1 0 -2", base.join(name).display());
+        let lines = ["Filename".into(), line("link"), line("missing")].join("\\n");
+        let host = Fixture::new(&format!("proc/swaps = {lines}")).inventory();
+        let guard = Guard::new(host, &Permissions::default());
+        for (name, code) in [("swap", Some("swap_file")), ("other", None)] {
+            let path = base.join(name);
+            let checked = guard.check_file_uses(&path, ResolvedPath::find(&path).stat.unwrap());
+            let found = checked.err().map(|problem| problem.code);
+            assert_eq!(found.as_deref(), code, "{name}");
+        }
+    }
+}

@@ -98,7 +98,11 @@ fn file_in_use(path: &Path, reason: &str) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{fs, fs::File};
+    use rustix::{
+        fs::fcntl_getfl,
+        io::{FdFlags, fcntl_getfd},
+    };
+    use std::{fs, fs::File, os::unix::fs::symlink, process::Command, thread};
 
     #[test]
     fn open_and_locked_files_are_in_use() {
@@ -114,5 +118,93 @@ mod tests {
         // Processes that other tests forked while the file was open still have it open.
         assert!((0..30).any(|_| check().is_ok()), "again");
         assert_eq!(fs::read(&path).unwrap(), b"data");
+    }
+
+    #[test]
+    fn files_are_opened_for_writing_without_following_links() {
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "data").unwrap();
+        let file = open_to_write(&path).unwrap();
+        let flags = fcntl_getfl(&file).unwrap();
+        assert!(flags.contains(OFlags::RDWR | OFlags::NONBLOCK));
+        assert_eq!(fcntl_getfd(&file), Ok(FdFlags::CLOEXEC));
+        symlink(&path, dir.path().join("link")).unwrap();
+        let problem = open_to_write(&dir.path().join("link")).unwrap_err();
+        assert_eq!(problem.code, "permission_denied");
+    }
+
+    #[test]
+    fn running_programs_and_leased_files_are_in_use() {
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let program = dir.path().join("sleep");
+        fs::copy("/bin/sleep", &program).unwrap();
+        // Processes that other tests forked may still have the copy open for writing.
+        let run = |_| {
+            let running = Command::new(&program).arg("60").spawn().ok();
+            running.or_else(|| {
+                sleep(PAUSE);
+                None
+            })
+        };
+        let mut running = (0..TRIES).find_map(run).expect("a running program");
+        let problem = open_to_write(&program).unwrap_err();
+        running.kill().unwrap();
+        running.wait().unwrap();
+        assert!(problem.detail.contains("is a running program"), "{problem}");
+
+        let path = dir.path().join("f");
+        fs::write(&path, "data").unwrap();
+        let leased = File::open(&path).unwrap();
+        // Catches SIGIO.
+        let _ = lease(&leased);
+        // SAFETY: F_SETLEASE takes an integer and accesses no memory of this process.
+        let result = unsafe { libc::fcntl(leased.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) };
+        assert_eq!(result, 0, "a read lease");
+        let problem = open_to_write(&path).unwrap_err();
+        assert!(problem.detail.contains("has a lease"), "{problem}");
+    }
+
+    /// The kernel grants no lease on a directory.
+    #[test]
+    fn locks_are_seen_without_leases() {
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let open = || OwnedFd::from(File::open(dir.path()).unwrap());
+        let (file, locked) = (open(), open());
+        flock(&locked, FlockOperation::NonBlockingLockExclusive).unwrap();
+        assert_eq!(use_of(&file), Err("is locked by another process"));
+        drop(locked);
+        assert_eq!(use_of(&file), Ok(()));
+    }
+
+    #[test]
+    fn short_use_is_waited_for() {
+        let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let path = dir.path().join("f");
+        fs::write(&path, "data").unwrap();
+        let is_waited_for = || {
+            let reader = File::open(&path).unwrap();
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    sleep(Duration::from_millis(200));
+                    drop(reader);
+                });
+                check_unused(&open_to_write(&path).unwrap(), &path).is_ok()
+            })
+        };
+        // A busy host may suspend the reader.
+        assert!((0..5).any(|_| is_waited_for()));
+    }
+
+    #[test]
+    fn a_broken_lease_does_not_end_the_process() {
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let _ = lease(&file);
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let mut caught = status
+            .lines()
+            .filter_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = u64::from_str_radix(caught.next().unwrap().trim(), 16).unwrap();
+        assert!(caught & 1 << (libc::SIGIO - 1) != 0);
     }
 }

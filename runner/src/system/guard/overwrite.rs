@@ -212,3 +212,168 @@ fn open_to_read(path: &Path) -> Result<OwnedFd, Problem> {
 fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     permission_denied(path)(Errno::from_io_error(error).unwrap_or(Errno::IO))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::{
+        guard::{device::tests::Attached, permissions::Permissions},
+        host::fixture::{Fixture, skip},
+    };
+    use rustix::{
+        fs::fcntl_getfl,
+        io::{FdFlags, fcntl_getfd},
+    };
+    use std::os::unix::fs::FileExt;
+
+    const KIB: u64 = 1024;
+
+    fn directory() -> tempfile::TempDir {
+        tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
+    }
+
+    #[test]
+    fn foreign_files_are_overwritten_and_owned_files_are_not() {
+        let dir = directory();
+        let base = dir.path().canonicalize().unwrap();
+        fs::create_dir(base.join("root")).unwrap();
+        let guard = Guard::live(&Permissions::below(&[base.join("root")]));
+        let path = base.join("root/f");
+        let of_path = |path: &Path| guard.overwritten(&ResolvedPath::find(path), &[]);
+        let overwritten = || of_path(&path).unwrap().expect("overwritten");
+
+        assert_eq!(of_path(&path), Ok(None), "a new file");
+        fs::write(&path, [0; 8192]).unwrap();
+        let blank = overwritten();
+        assert_eq!((blank.kind, blank.text.as_str()), (TargetKind::File, "f"));
+        assert!(blank.is_blank && !blank.must_confirm && blank.identity.is_none());
+        assert_eq!(blank.contents, ["no data found"]);
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .write_all_at(b"x", 5000)
+            .unwrap();
+        let data = overwritten();
+        assert!(!data.is_blank);
+        assert_eq!(data.contents, ["data without a known signature"]);
+        assert!(data.state == blank.state && data.data != blank.data);
+
+        let reader = File::open(&path).unwrap();
+        let problem = of_path(&path).unwrap_err();
+        assert_eq!(problem.code, "file_in_use");
+        let by_run = guard.overwritten_by_run(&ResolvedPath::find(&path), &[]);
+        assert_eq!(by_run.unwrap().unwrap(), data);
+        drop(reader);
+
+        fs::write(base.join("outside"), "data").unwrap();
+        assert_eq!(of_path(&base.join("outside")), Ok(None), "refused anyway");
+        if let Err(error) = ownership::mark_owned(&path) {
+            return skip(&format!("no user xattrs: {error}"));
+        }
+        assert_eq!(of_path(&path), Ok(None), "owned");
+    }
+
+    #[test]
+    fn replaced_files_are_not_described() {
+        let dir = directory();
+        let path = dir.path().canonicalize().unwrap().join("f");
+        let guard = Guard::live(&Permissions::default());
+        fs::write(&path, "data").unwrap();
+        let before = ResolvedPath::find(&path);
+        fs::write(path.with_extension("new"), "data").unwrap();
+        fs::rename(path.with_extension("new"), &path).unwrap();
+        let problem = guard.overwritten(&before, &[]).unwrap_err();
+        assert_eq!(problem.code, "identity_changed");
+    }
+
+    #[test]
+    fn parts_of_a_loop_device_with_data_are_those_of_its_file() {
+        let dir = directory();
+        let path = dir.path().join("image");
+        let file = File::create(&path).unwrap();
+        let data = |offset: u64, sectors: u64| {
+            let fixture = Fixture::new(&format!(
+                "sys/devices/loop9099/dev = 4007:9099
+                sys/devices/loop9099/size = {sectors}
+                sys/devices/loop9099/loop/offset = {offset}
+                sys/devices/loop9099/loop/backing_file = {}",
+                path.display()
+            ));
+            data_ranges(&fixture.inventory().blocks["loop9099"])
+        };
+        let range = |begin: u64, end: u64| begin * KIB..end * KIB;
+        file.set_len(10_000 * KIB).unwrap();
+        assert_eq!(data(0, 20_000), []);
+        // Blocks of 64 KiB, in case the filesystem has large ones.
+        for begin in [0, 256, 1024] {
+            file.write_all_at(&[1; 64 << 10], begin * KIB).unwrap();
+        }
+        assert_eq!(
+            data(0, 20_000),
+            [range(0, 64), range(256, 320), range(1024, 1088)]
+        );
+        assert_eq!(
+            data(128 * KIB, 19_000),
+            [range(128, 192), range(896, 960)],
+            "relative to the offset"
+        );
+        assert_eq!(
+            data(0, 2 * 300),
+            [range(0, 64), range(256, 300)],
+            "within the device"
+        );
+        for index in 0..40 {
+            file.write_all_at(&[1; 64 << 10], index * 128 * KIB)
+                .unwrap();
+        }
+        assert_eq!(data(0, 20_000).len(), 32);
+    }
+
+    #[test]
+    fn targets_are_read_without_blocking_and_not_inherited() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let device = open_to_read(file.path()).unwrap();
+        assert!(fcntl_getfl(&device).unwrap().contains(OFlags::NONBLOCK));
+        assert_eq!(fcntl_getfd(&device), Ok(FdFlags::CLOEXEC));
+    }
+
+    #[test]
+    fn loop_devices_outside_the_roots_need_a_confirmation() {
+        let Some(device) = Attached::new() else {
+            return;
+        };
+        let listed = [format!("loop:{}", device.root().join("a").display())];
+        let found = ResolvedPath::find(Path::new(&device.path));
+        let overwritten = |permissions: &Permissions| {
+            let guard = Guard::live(permissions);
+            guard.overwritten(&found, &[]).unwrap()
+        };
+        let below = Permissions::below(&[device.root()]);
+        let blank = overwritten(&below).unwrap();
+        assert_eq!(blank.kind, TargetKind::Device);
+        assert_eq!(blank.identity.as_ref(), Some(&listed[0]));
+        assert_eq!(format!("/dev/{}", blank.text), device.path);
+        assert_eq!(blank.contents, ["no data found"]);
+        assert!(blank.is_blank && !blank.must_confirm);
+
+        let nowhere = [device.root().join("none")];
+        let outside = overwritten(&Permissions::new(&nowhere, &listed)).unwrap();
+        assert!(outside.is_blank && outside.must_confirm);
+        let refused = Permissions::below(&nowhere);
+        assert_eq!(overwritten(&refused), None, "refused anyway");
+        let guard = Guard::live(&refused);
+        let run_loop = device.block(&guard).dev;
+        let guard = guard.with_run_loops(vec![run_loop]);
+        assert_eq!(
+            guard.overwritten(&found, &[]),
+            Ok(None),
+            "attached by the run"
+        );
+
+        let file = File::options().write(true).open(device.root().join("a"));
+        file.unwrap().write_all_at(b"x", 70_000).unwrap();
+        let data = overwritten(&below).unwrap();
+        assert!(!data.is_blank && data.data != blank.data && data.state == blank.state);
+    }
+}

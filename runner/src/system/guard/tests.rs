@@ -2,9 +2,19 @@
 
 use crate::system::{
     guard::*,
-    host::fixture::{Fixture, STACK},
+    host::{
+        fixture::{Fixture, STACK, skip},
+        resolved_path::Stat,
+    },
 };
-use std::{fs, os::unix::fs::symlink};
+use rustix::{
+    fs::{CWD, FileType, Mode, makedev, mknodat},
+    io::Errno,
+};
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, symlink},
+};
 
 #[test]
 fn rejects_writing_to_devices_in_use() {
@@ -38,6 +48,130 @@ fn rejects_writing_to_devices_in_use() {
     }
 }
 
+/// A loop device on a file, without other devices.
+fn loop_device_on(path: &Path, more: &str) -> Inventory {
+    Fixture::new(&format!(
+        "sys/devices/loop9099/dev = 4007:9099
+        sys/devices/loop9099/size = 8
+        sys/devices/loop9099/loop/backing_file = {}
+        {more}",
+        path.display()
+    ))
+    .inventory()
+}
+
+#[test]
+fn loop_devices_on_files_below_a_root_need_no_permission() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    for name in ["root/f", "root/var/f", "root/linked", "outside"] {
+        let path = base.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, [0; 4096]).unwrap();
+    }
+    fs::hard_link(base.join("root/linked"), base.join("link")).unwrap();
+    let permissions = Permissions::below(&[base.join("root")]);
+    let check = |name: &str, more: &str, want: Result<(), &str>| {
+        let host = loop_device_on(&base.join(name), more);
+        let guard = Guard::new(host, &permissions).with_results(Some(base.join("root/var")));
+        let checked = guard.check_write(&guard.host.blocks["loop9099"]);
+        let checked = checked.map_err(|problem| problem.code);
+        assert_eq!(checked, want.map_err(str::to_owned), "{name}");
+    };
+    let swap = format!(
+        "proc/swaps = Filename Type Size Used Priority\\n{} file 1 0 -2",
+        base.join("root/f").display()
+    );
+    check("root/f", "", Ok(()));
+    check("root/f", "sys/devices/loop9099/ro = 1", Err("read_only"));
+    check("root/f", &swap, Err("swap_file"));
+    check("root/var/f", "", Err("raw_write_refused"));
+    check("root/linked", "", Err("hard_linked"));
+    check("root/missing", "", Err("raw_write_refused"));
+    check("outside", "", Err("raw_write_refused"));
+}
+
+#[test]
+fn loop_devices_on_devices_and_replaced_files_need_permission() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    let permissions = Permissions::below(std::slice::from_ref(&base));
+    let code = |host: Inventory| {
+        let guard = Guard::new(host, &permissions);
+        let checked = guard.check_write(&guard.host.blocks["loop9099"]);
+        checked.err().map(|problem| problem.code)
+    };
+    let file = base.join("f");
+    fs::write(&file, [0; 4096]).unwrap();
+    let host = loop_device_on(&file, "");
+    assert_eq!(code(host.clone()), None);
+    fs::rename(&file, base.join("old")).unwrap();
+    fs::write(&file, [0; 4096]).unwrap();
+    assert_eq!(code(host).as_deref(), Some("raw_write_refused"));
+
+    let node = base.join("node");
+    let mode = Mode::from_raw_mode(0o600);
+    let number = makedev(4008, 200);
+    if mknodat(CWD, &node, FileType::BlockDevice, mode, number).is_err() {
+        return skip("cannot create device nodes");
+    }
+    let host = loop_device_on(&node, "");
+    assert_eq!(code(host).as_deref(), Some("raw_write_refused"));
+    // No driver has this number, so the device cannot be opened.
+    let host = "sys/devices/sdx/dev = 4008:200\n sys/devices/sdx/size = 8";
+    let guard = Guard::new(Fixture::new(host).inventory(), &permissions);
+    let admitted = guard.admit(&ResolvedPath::find(&node), Purpose::Read);
+    assert_eq!(admitted.unwrap_err().code, "permission_denied");
+}
+
+#[test]
+fn loop_devices_of_the_run_need_no_permission() {
+    let guard = Guard::new(Fixture::new(STACK).inventory(), &Permissions::default());
+    let devices = ["loop9090", "loop9092"].map(|name| guard.host.blocks[name].dev);
+    let guard = guard.with_run_loops(devices.into());
+    let check = |name: &str| guard.check_write(&guard.host.blocks[name]);
+    assert_eq!(check("loop9092"), Ok(()));
+    assert_eq!(check("loop9090").unwrap_err().code, "device_in_use");
+}
+
+#[test]
+fn devices_without_a_medium_are_rejected() {
+    let host = Fixture::new("sys/devices/sdx/dev = 4008:200").inventory();
+    let guard = Guard::new(host, &Permissions::default());
+    let stat = Stat {
+        dev: guard.host.blocks["sdx"].dev,
+        inode: 1,
+        rdev: guard.host.blocks["sdx"].dev,
+        links: 1,
+        length: 0,
+    };
+    for purpose in [Purpose::Read, Purpose::Write] {
+        let admitted = guard.admit_device(Path::new("/dev/sdx"), stat, purpose);
+        assert_eq!(admitted.unwrap_err().code, "no_medium");
+    }
+}
+
+#[test]
+fn remedies_name_what_to_do() {
+    let guard = Guard::new(Fixture::new(STACK).inventory(), &Permissions::default());
+    for (name, remedy) in [
+        ("sda1", "Unmount /boot first"),
+        ("sdf", "Free the device first"),
+        ("dm-0", "Free the device first"),
+    ] {
+        let problem = guard.check_write(&guard.host.blocks[name]).unwrap_err();
+        assert!(problem.remedy.contains(remedy), "{name}: {problem}");
+    }
+    for (error, remedy) in [
+        (Errno::PERM, "chattr -i -a"),
+        (Errno::ACCESS, "Run as a user"),
+    ] {
+        let problem = file::permission_denied(Path::new("/data/f"))(error);
+        assert_eq!(problem.code, "permission_denied");
+        assert!(problem.remedy.contains(remedy), "{problem}");
+    }
+}
+
 #[test]
 fn raw_writes_require_a_listed_unique_identity() {
     let disks = Fixture::new(
@@ -62,6 +196,10 @@ fn raw_writes_require_a_listed_unique_identity() {
     let (code, text) = check(&[], "sdx").unwrap_err();
     assert_eq!(code, "raw_write_refused");
     assert!(text.contains("--allow-raw-write 'serial:ONE'"), "{text}");
+    assert_eq!(
+        check(&["serial:TWO".into()], "sdx").unwrap_err().0,
+        "raw_write_refused"
+    );
     let (code, text) = check(&listed, "sdy").unwrap_err();
     assert_eq!(code, "ambiguous_identity");
     assert!(text.contains("/dev/sdz"), "{text}");
@@ -125,6 +263,42 @@ fn rejects_files_used_by_the_server() {
     check("", "var/targets/f", Err("results"));
     check("", "various", Ok(()));
     check("var/targets", "var/targets/f", Ok(()));
+    let roots = [base.clone(), base.join("var/targets")];
+    let guard = Guard::live(&Permissions::below(&roots)).with_results(Some(base.join("var")));
+    assert!(guard.is_result(&base.join("var/leadline.db")));
+    assert!(!guard.is_result(&base.join("var/targets/f")));
+}
+
+#[test]
+fn roots_are_the_directories_that_the_caller_knows() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    let roots = [base.join("a"), base.join("b")];
+    let id = |root: &PathBuf| {
+        fs::create_dir(root).unwrap();
+        let metadata = fs::metadata(root).unwrap();
+        format!("{}:{}", metadata.dev(), metadata.ino())
+    };
+    let ids: Vec<String> = roots.iter().map(id).collect();
+    let check = |ids: &[String], problems: &[&str]| {
+        let permissions = Permissions::below(&roots).with_root_ids(ids);
+        let found = permissions.problems().into_iter();
+        let codes: Vec<String> = found.map(|problem| problem.code).collect();
+        assert_eq!(codes, problems, "{ids:?}");
+        assert_eq!(permissions.roots().count(), 2);
+        assert!(permissions.root_of(&base.join("a/f")).is_some());
+        let is_open = permissions.root_of(&base.join("b/f")).is_some();
+        assert_eq!(is_open, problems.is_empty());
+    };
+    check(&ids, &[]);
+    check(&[], &[]);
+    check(&ids[..1], &[]);
+    let replaced = [ids[0].clone(), ids[0].clone()];
+    check(&replaced, &["target_root_replaced"]);
+    fs::remove_dir(&roots[1]).unwrap();
+    check(&[], &["target_root_missing"]);
+    fs::write(&roots[1], "a file").unwrap();
+    check(&[], &["target_root_missing"]);
 }
 
 #[test]

@@ -302,7 +302,7 @@ impl Overlay {
 /// Allowance for metadata reads, which the job did not issue.
 const FILESYSTEM_READS: f64 = 40.0;
 
-/// The remainder of 1 after two shares.
+/// The share that is left after subtracting two others from 1.
 fn rest(one: &RangeInclusive<f64>, other: &RangeInclusive<f64>) -> RangeInclusive<f64> {
     (1.0 - one.end() - other.end()).max(0.0)..=1.0 - one.start() - other.start()
 }

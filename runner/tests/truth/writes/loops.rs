@@ -42,7 +42,7 @@ pub(super) const CASES: &[Case] = &[
             let bottom = Bottom::of(volume, image, CACHED)?;
             let (device, before) = (bottom.volume.device.0.clone(), bottom.reads());
             let job = bottom.raw("randread", json!({}));
-            // A request may read ahead pages that later reads find in memory.
+            // A request may trigger readahead, so later reads are served from memory.
             situation_with(
                 job,
                 vec![Box::new(bottom)],

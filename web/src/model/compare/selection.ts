@@ -1,4 +1,4 @@
-// What the compare page shows, as in its URL: single runs (`runs=1,2`), or groups of repeated runs
+// The selection on the compare page, as encoded in the URL: single runs (`runs=1,2`), or groups of repeated runs
 // (`a=tag:before&b=study:12/step:1`).
 import type { CompareRunsData } from '../../api';
 import { MIN_RUNS, parseRunNumbers } from './metrics';

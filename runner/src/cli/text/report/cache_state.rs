@@ -10,7 +10,7 @@ use leadline_protocol::{
 
 /// Maximum number of targets shown; the JSON report lists all of them.
 const MAX_TARGETS: usize = 4;
-/// Minimum throttling time of writers that is shown, in ms.
+/// Shorter writer throttling times, in ms, are not shown.
 const MIN_THROTTLED_MS: f64 = 1.0;
 
 pub(super) fn write_cache_state(out: &mut TextWriter, report: &Report) {

@@ -10,7 +10,7 @@ use rand::{Rng, RngExt};
 const WORD_BITS: usize = u64::BITS as usize;
 
 #[derive(Clone, Debug)]
-pub(crate) struct BlockMap {
+pub(crate) struct RandomMap {
     /// Bits for accessed blocks in the first level, and for full words of the level below in all
     /// other levels. The last level is one word. Bits past the end are set.
     levels: Vec<Vec<u64>>,
@@ -19,7 +19,7 @@ pub(crate) struct BlockMap {
     free: usize,
 }
 
-impl BlockMap {
+impl RandomMap {
     /// `blocks` must be at least 1.
     pub(crate) fn new(blocks: u64) -> Self {
         let blocks = usize::try_from(blocks).expect("the plan limits regions");
@@ -125,7 +125,7 @@ mod tests {
     fn every_pass_takes_each_block_once() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         for blocks in [1u64, 2, 63, 64, 65, 1000, 4096, 4097, 300_000] {
-            let mut map = BlockMap::new(blocks);
+            let mut map = RandomMap::new(blocks);
             for pass in 0..3 {
                 let mut taken = vec![false; blocks as usize];
                 let mut left = blocks;
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn the_order_of_blocks_is_random() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-        let mut map = BlockMap::new(100_000);
+        let mut map = RandomMap::new(100_000);
         let firsts: Vec<u64> = (0..1000).map(|_| map.take(1, &mut rng).0).collect();
         let ascending = firsts.windows(2).filter(|pair| pair[0] < pair[1]).count();
         assert!((450..550).contains(&ascending), "{ascending}");
