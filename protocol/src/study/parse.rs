@@ -8,7 +8,7 @@ use crate::{
     },
     problem::{Problem, object_reader::ObjectReader},
     study::{
-        definition::{RepeatOrder, SweepAxis},
+        definition::{MAX_STEPS, RepeatOrder, SweepAxis},
         description::{Published, StudyDescription},
         scaling::Scale,
         spec::{StepSpec, StudySpec},
@@ -18,8 +18,6 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 
-/// Each step is a run in the server's queue.
-pub(super) const MAX_STEPS: usize = 256;
 /// JSON numbers are exact up to this value.
 pub const MAX_SEED: u64 = (1 << 53) - 1;
 /// In bytes. Names are shown on one line and are included in run names.

@@ -4,8 +4,7 @@ use crate::{
     job::OptionDoc,
     problem::{Problem, object_reader::ObjectReader},
     study::{
-        definition::{SweepAxis, SweepValue},
-        parse::MAX_STEPS,
+        definition::{MAX_STEPS, SweepAxis, SweepValue},
         spec::StepSpec,
     },
 };
