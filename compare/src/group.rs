@@ -1,6 +1,6 @@
 //! Input of a comparison.
 
-use crate::settings::held_data;
+use crate::held_data::held_data;
 use leadline_protocol::{
     finding::Finding, host::HostFacts, plan::job::ResolvedJob, report::Report, run::Run,
     status::RunStatus, verdict::Verdicts,
@@ -63,7 +63,7 @@ impl Group<'_> {
         let runs = self.runs.iter().enumerate();
         let held: Vec<(usize, String)> = runs
             .filter(|(_, run)| run.is_complete())
-            .filter_map(|(index, run)| Some((index, held_data(run)?)))
+            .filter_map(|(index, run)| Some((index, held_data(run.resolved, run.report)?)))
             .collect();
         let first_writes = held.iter().filter(|(_, held)| held.contains("no"));
         let first_writes: Vec<usize> = first_writes.map(|(index, _)| *index).collect();

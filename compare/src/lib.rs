@@ -10,6 +10,7 @@ mod fact_names;
 pub mod fingerprint;
 pub mod group;
 pub mod group_statistics;
+mod held_data;
 mod host_settings;
 mod layers;
 mod metrics;

@@ -1,7 +1,7 @@
 //! Differences between the settings and host facts of runs. Works on their JSON form, which
 //! automatically includes new options.
 
-use crate::{group::ComparedRun, scope::Scope, value_text::value_text};
+use crate::{group::ComparedRun, held_data::held_data, scope::Scope, value_text::value_text};
 use leadline_protocol::compare::Difference;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -46,7 +46,7 @@ const HARMFUL_SETTINGS: &[&str] = &[
 /// Target properties that depend on the host. The same job can run on several hosts.
 const HOST_SETTINGS: &[&str] = &["targets.device", "targets.filesystem", "targets.identity"];
 
-/// Name of the setting computed by [`held_data`].
+/// Name of the setting computed by [`held_data()`].
 pub(crate) const HELD_DATA: &str = "targets.held_data";
 
 pub(crate) struct Differences {
@@ -114,7 +114,7 @@ pub(crate) fn settings(run: &ComparedRun, jobs: usize) -> Facts {
     let mut facts = Facts::from([
         ("sample_ms".into(), Some(run.sample_ms.to_string())),
         ("jobs".into(), all),
-        (HELD_DATA.into(), held_data(run)),
+        (HELD_DATA.into(), held_data(run.resolved, run.report)),
     ]);
     for (index, job) in run.resolved.iter().take(jobs).enumerate() {
         let prefix = match index {
@@ -125,24 +125,6 @@ pub(crate) fn settings(run: &ComparedRun, jobs: usize) -> Facts {
     }
     facts.retain(|name, _| !HOST_SETTINGS.contains(&base_name(name)));
     facts
-}
-
-/// Returns, for each target that is written to, whether it contained data before the run. The first
-/// write to a file also allocates its blocks, which is a different test from an overwrite.
-pub(crate) fn held_data(run: &ComparedRun) -> Option<String> {
-    let jobs = run.resolved.iter();
-    let writers: Vec<&String> = jobs
-        .filter(|job| job.pattern.rw.writes())
-        .map(|job| &job.name)
-        .collect();
-    let mut held = Vec::new();
-    for target in run.report.iter().flat_map(|report| &report.targets) {
-        let is_written = target.jobs.iter().any(|job| writers.contains(&job));
-        if let Some(held_data) = target.state.is_written().filter(|_| is_written) {
-            held.push(if held_data { "yes" } else { "no" });
-        }
-    }
-    (!held.is_empty()).then(|| held.join(" "))
 }
 
 pub(crate) fn object(value: &impl Serialize) -> Map<String, Value> {

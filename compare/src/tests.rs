@@ -3,6 +3,7 @@
 mod exclusions;
 mod obstacles;
 mod repeats;
+mod speed;
 
 use crate::group::{Block, ComparedRun, Group};
 use leadline_protocol::{

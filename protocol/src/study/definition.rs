@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+/// Each step is a run in the server's queue.
+pub(super) const MAX_STEPS: usize = 256;
+
 /// Body of `POST /studies` and `POST /studies/plan`. It is also the study file format.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct StudyDefinition {

@@ -8,7 +8,7 @@ use crate::{
     },
     problem::{Problem, object_reader::ObjectReader},
     study::{
-        definition::{RepeatOrder, SweepAxis},
+        definition::{MAX_STEPS, RepeatOrder, SweepAxis},
         description::{Published, StudyDescription},
         scaling::Scale,
         spec::{StepSpec, StudySpec},
@@ -18,8 +18,6 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 
-/// Each step is a run in the server's queue.
-pub(super) const MAX_STEPS: usize = 256;
 /// Maximum number of problems in all steps, plus those of one step.
 const MAX_PROBLEMS: usize = 1000;
 /// JSON numbers are exact up to this value.

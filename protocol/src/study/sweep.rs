@@ -7,8 +7,7 @@ use crate::{
         object_reader::{MAX_LISTED, ObjectReader},
     },
     study::{
-        definition::{SweepAxis, SweepValue},
-        parse::MAX_STEPS,
+        definition::{MAX_STEPS, SweepAxis, SweepValue},
         spec::StepSpec,
     },
 };

@@ -162,7 +162,7 @@ mod tests {
         let result = unsafe { libc::fcntl(leased.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) };
         assert_eq!(result, 0, "a read lease");
         let problem = open_to_write(&path).unwrap_err();
-        assert!(problem.detail.contains("has a lease"), "{problem}");
+        assert!(problem.detail.contains("is leased by"), "{problem}");
     }
 
     /// The kernel grants no lease on a directory.
