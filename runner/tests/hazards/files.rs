@@ -54,7 +54,7 @@ pub(crate) fn one_byte_in_a_small_block(scratch: &Scratch) -> Built {
     let target = sparse(&root.join("byte"), MIB);
     write_at(&target, 3000, b"1");
     let scene = Scene::file(scratch, &target).sized(MIB).under(&root);
-    Ok(scene.hold(device).hold(mounted))
+    Ok(scene.keeps(&target).hold(device).hold(mounted))
 }
 
 pub(crate) fn foreign_file_below_a_mount(scratch: &Scratch) -> Built {
