@@ -58,7 +58,12 @@ impl AllowedHosts {
         let Ok(authority) = host.parse::<Authority>() else {
             return false;
         };
-        !host.contains('@') && self.0.contains(&authority.host().to_lowercase())
+        // `Authority` ignores text between an IPv6 address and its port.
+        let rest = host.strip_prefix(authority.host());
+        let is_port = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
+        let is_exact =
+            rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port));
+        is_exact && self.0.contains(&authority.host().to_lowercase())
     }
 }
 
@@ -119,6 +124,8 @@ mod tests {
             "10.0.0.6",
             "127.0.0.1.nip.io",
             "[::2]",
+            "[::1]evil.example",
+            "[::1]evil.example:7070",
         ] {
             check("10.0.0.5", &[host], "/", false);
         }
