@@ -71,11 +71,14 @@ impl Stacks {
 }
 
 /// Removes characters that XML cannot contain, and a trailing number, which inferno would read as
-/// another count.
+/// another count. A leading `#` would make the line a comment.
 fn plain_stack(stack: &str) -> Cow<'_, str> {
     let mut plain = Cow::Borrowed(stack);
     if stack.chars().any(is_unsuitable) {
         plain = stack.replace(is_unsuitable, "?").into();
+    }
+    if plain.starts_with('#') {
+        plain = format!("_{plain}").into();
     }
     let is_count = |word: &str| word.chars().all(|c| c.is_ascii_digit() || c == '.');
     match plain.rsplit_once(char::is_whitespace) {
@@ -219,6 +222,8 @@ mod tests {
         // Otherwise, inferno reads two trailing numbers as the counts of two profiles.
         let svg = draw("", &stacks("a;b 18446744073709551615 3"), Theme::Light).unwrap();
         assert!(svg.contains("b_18446744073709551615 (3 samples"), "{svg}");
+        let svg = draw("", &stacks("# a;b 3"), Theme::Light).unwrap();
+        assert!(svg.contains("_# a (3 samples"), "{svg}");
         // XML has no escapes for these characters.
         let svg = draw("\u{1b}", &stacks("a;b\u{1}\u{ffff} 3"), Theme::Light).unwrap();
         assert!(
