@@ -27,7 +27,7 @@ struct Value<'a> {
 }
 
 /// A change whose p-value is not yet corrected for multiple metrics.
-pub(crate) struct Untested {
+pub(crate) struct UncorrectedChange {
     percent: f64,
     /// `None` if the metric cannot be tested, or is not tested.
     ratio: Option<Ratio>,
@@ -51,7 +51,7 @@ impl<'a> Values<'a> {
     }
 
     /// Returns `None` if a group has no value, or if the baseline value is 0 or only a lower bound.
-    pub(crate) fn change(&self) -> Option<Untested> {
+    pub(crate) fn change(&self) -> Option<UncorrectedChange> {
         let (a, b) = (median(&self.a)?, median(&self.b)?);
         if a == 0.0 || self.a.iter().any(|value| value.is_lower_bound) {
             return None;
@@ -70,7 +70,7 @@ impl<'a> Values<'a> {
         let factor = ratio
             .filter(|_| !is_bound)
             .map_or(b / a, |ratio| ratio.estimate.value);
-        Some(Untested {
+        Some(UncorrectedChange {
             percent: factor * 100.0 - 100.0,
             ratio: ratio.filter(|_| reason.is_none()),
             counts: match &pairs {
@@ -171,7 +171,7 @@ fn median(values: &[Value]) -> Option<f64> {
     (!values.is_empty()).then(|| leadline_stats::median::median(&numbers(values)))
 }
 
-impl Untested {
+impl UncorrectedChange {
     /// The ratio to test; `None` if the metric cannot be tested.
     pub(crate) fn ratio(&self) -> Option<&Ratio> {
         self.ratio.as_ref()

@@ -1,7 +1,7 @@
 //! Metrics of all runs, their statistics by group, and their changes from the baseline.
 
 use crate::{
-    changes::{Untested, Values},
+    changes::{UncorrectedChange, Values},
     group::{Group, all_runs},
     group_statistics::statistics,
 };
@@ -81,7 +81,7 @@ fn changes(
     threshold: f64,
     obstacle: Option<&str>,
 ) -> Vec<Option<Change>> {
-    let changes: Vec<Option<Untested>> = metrics
+    let changes: Vec<Option<UncorrectedChange>> = metrics
         .iter()
         .map(|metric| Values::new(metric, a, b).change())
         .collect();
@@ -103,11 +103,11 @@ fn changes(
 }
 
 /// Returns the p-value of each tested metric after Holm's correction, and the number of hypotheses.
-fn adjusted_p_values(changes: &[Option<Untested>]) -> (Vec<Option<f64>>, usize) {
+fn adjusted_p_values(changes: &[Option<UncorrectedChange>]) -> (Vec<Option<f64>>, usize) {
     let mut hypotheses: Vec<&leadline_stats::comparison::Ratio> = Vec::new();
     let mut hypothesis_of = Vec::new();
     for change in changes {
-        let ratio = change.as_ref().and_then(Untested::ratio);
+        let ratio = change.as_ref().and_then(UncorrectedChange::ratio);
         hypothesis_of.push(ratio.map(|ratio| {
             let same = hypotheses.iter().position(|other| is_same(ratio, other));
             same.unwrap_or_else(|| {

@@ -206,15 +206,15 @@ fn rejects_both_members_of_a_mounted_btrfs() {
 }
 
 /// An active swap area, disabled on drop.
-struct Swapping(String);
+struct ActiveSwap(String);
 
-impl Swapping {
+impl ActiveSwap {
     fn new(path: &str) -> Result<Self, String> {
         run("swapon", &[path]).map(|_| Self(path.into()))
     }
 }
 
-impl Drop for Swapping {
+impl Drop for ActiveSwap {
     fn drop(&mut self) {
         let _ = run("swapoff", &[&self.0]);
     }
@@ -233,7 +233,7 @@ fn rejects_swap_devices_and_swap_files() {
         (file.display().to_string(), "swap_file"),
     ] {
         run("mkswap", &["-q", &path]).unwrap();
-        match Swapping::new(&path) {
+        match ActiveSwap::new(&path) {
             Ok(_swapping) => {
                 let result = scene.write_result(&path);
                 assert!(

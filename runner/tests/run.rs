@@ -248,7 +248,7 @@ fn samples_add_up_to_the_report() {
         .collect();
     assert!(
         (10..=12).contains(&measured.len()),
-        "{} samples of a second",
+        "{} samples in a run of 1 s",
         measured.len()
     );
     assert!(

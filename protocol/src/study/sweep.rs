@@ -60,7 +60,7 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
     }
 }
 
-/// Longer lists are rejected because of their length.
+/// Checks only the first values; longer lists are rejected anyway.
 fn repeated_value(values: &[Value]) -> Option<&Value> {
     let values = &values[..values.len().min(MAX_STEPS + 1)];
     let mut indexed = values.iter().enumerate();

@@ -230,7 +230,10 @@ impl<'a> RegionBounds<'a> {
                 issues.invalid(
                     "missing_size",
                     "size",
-                    format!("size is required: {} has no length.", self.path),
+                    format!(
+                        "size is required, because {} is empty or does not exist.",
+                        self.path
+                    ),
                     "Set a size such as 1g.",
                 );
                 None

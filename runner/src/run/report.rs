@@ -13,7 +13,7 @@ use crate::{
         report::{
             devices::{cpu_report, device_report, readings},
             measured_worker::MeasuredWorker,
-            workers::{achieved_depth, errors, job_report, last_end, totals, window_ns},
+            workers::{achieved_depth, errors, job_report, overall_ended_by, totals, window_ns},
         },
         sampler::{MeasuredWindow, pauses::Pauses},
         target_observers::Observation,
@@ -78,7 +78,7 @@ pub(crate) fn report(
     Ok(Report {
         started_at_ms: window.started_at_ms,
         duration_ms: ms(duration_ns),
-        ended_by: last_end(jobs.iter().map(|job| job.ended_by)),
+        ended_by: overall_ended_by(jobs.iter().map(|job| job.ended_by)),
         phases: Vec::new(),
         read,
         write,

@@ -1,4 +1,4 @@
-//! Devices that are in use. No permission and no confirmation makes them valid targets.
+//! Devices that are in use. No permission or confirmation makes them valid targets.
 
 use crate::{
     contents::mbr,

@@ -35,7 +35,7 @@ fn reads() {
         ("experiment 003, direct", seq, true, (262_144, 4), (258_171, 1_032_684), Device, &[]),
         ("warm with a little metadata", rand, false, (100_000, 4), (200, 3200), PageCache, &[]),
         ("large reads are split", seq, true, (1000, 1024), (4000, 1_024_000), Device, &[Split]),
-        ("few large reads", seq, true, (4, 65_536), (1024, 262_144), Device, &[Split]),
+        ("a few large reads", seq, true, (4, 65_536), (1024, 262_144), Device, &[Split]),
         ("cold random reads, no readahead", rand, false, (100_000, 4), (99_500, 398_000), Device, &[]),
         ("unused readahead", rand, false, (10_000, 4), (10_000, 320_000), Device, &[Amplified]),
         ("metadata of a small run", rand, false, (100, 4), (120, 2000), Device, &[]),

@@ -44,7 +44,7 @@ pub(super) struct Stream {
     rng: Xoshiro256PlusPlus,
 }
 
-/// A lookup ahead of the stream.
+/// A lookup of an offset that the stream has not reached yet.
 struct Lookup {
     /// Bytes from the start of the first pass.
     position: u64,

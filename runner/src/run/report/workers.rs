@@ -85,7 +85,7 @@ pub(super) fn job_report(
         engine: job.ring.ioengine,
         workers: workers.len() as u32,
         duration_ms: duration_ns as f64 / MILLISECOND_NS as f64,
-        ended_by: last_end(ends),
+        ended_by: overall_ended_by(ends),
         user_ns_per_io: per_io(|cpu| cpu.user_ns),
         system_ns_per_io: per_io(|cpu| cpu.system_ns),
         errors,
@@ -119,7 +119,7 @@ fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stopped: bool) -> EndedB
 
 /// An error takes precedence over a signal, a signal over a limit, and a time limit over other
 /// limits.
-pub(super) fn last_end(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
+pub(super) fn overall_ended_by(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     let precedence = |end: &EndedBy| match end {
         EndedBy::Size => 0,
         EndedBy::NumberIos => 1,

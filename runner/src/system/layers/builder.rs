@@ -61,7 +61,7 @@ impl<'a> LayersBuilder<'a> {
     /// # Errors
     /// Returns an error if the file cannot be reopened for reading.
     pub(crate) fn target(&mut self, file: impl AsFd, path: &Path) -> io::Result<StoredFile> {
-        self.file(reopened(&file)?, path)
+        self.file(reopen_noatime(&file)?, path)
     }
 
     fn file(&mut self, file: File, path: &Path) -> io::Result<StoredFile> {
@@ -79,7 +79,7 @@ impl<'a> LayersBuilder<'a> {
             Some("overlay") => match below_overlay(&file, path, self.host) {
                 Some(real) => Ok(StoredFile {
                     honors_sync: !mount.is_some_and(is_volatile),
-                    ..self.file(opened(&real)?, &real)?
+                    ..self.file(open_noatime(&real)?, &real)?
                 }),
                 None => Ok(hidden_overlay(file)),
             },
@@ -176,7 +176,7 @@ impl<'a> LayersBuilder<'a> {
             return None;
         }
         let path = PathBuf::from(&block.backing.as_ref()?.path);
-        let file = opened(&path).ok()?;
+        let file = open_noatime(&path).ok()?;
         let start = File::open(block.path()).ok().and_then(loop_status)?.offset;
         self.depth += 1;
         let file = self.file(file, &path);
@@ -254,14 +254,14 @@ fn bypass(file: &File, filesystem: Option<&str>) -> Bypass {
 }
 
 /// Reopens the same file for reading.
-fn reopened(file: &impl AsFd) -> io::Result<File> {
-    opened(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()).as_ref())
+fn reopen_noatime(file: &impl AsFd) -> io::Result<File> {
+    open_noatime(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()).as_ref())
 }
 
 /// Opens a file for lookups, which must not change its access time: on a hung filesystem, mmap(2)
 /// for mincore(2) would wait for the journal while holding a lock that blocks the whole process.
 /// Only the file's owner may use O_NOATIME.
-fn opened(path: &Path) -> io::Result<File> {
+fn open_noatime(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).custom_flags(libc::O_NOATIME);
     options.open(path).or_else(|_| File::open(path))
