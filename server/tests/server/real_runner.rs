@@ -385,8 +385,7 @@ async fn first_write_and_overwrite_are_not_comparable() {
         )
     };
     let (same_test, sentence) = compared("1,2").await;
-    let expected =
-        "targets.held_data (no / yes). The first write to a file also allocates its blocks.";
+    let expected = "data in the target before the run (no / yes). The first write to a file also allocates its blocks.";
     assert!(!same_test && sentence.contains(expected), "{sentence}");
     let (same_test, sentence) = compared("2,3").await;
     assert!(same_test, "{sentence}");
