@@ -24,7 +24,7 @@ test:
 	@tools/prerequisites test
 	@node tools/check.mjs
 
-# Run the cases that are designed to mislead the verdict. LEADLINE_CASE=name selects one,
+# Run the cases that are designed to mislead the verdict. LEADLINE_CASE=text selects by name,
 # LEADLINE_REPEAT=10 runs each ten times.
 truth:
 	@tools/prerequisites test

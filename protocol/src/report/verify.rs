@@ -58,7 +58,7 @@ named_enum! {
         Stale,
         /// Data that was written to a different block.
         Misplaced,
-        /// Some sectors contain data from a different write.
+        /// Some sectors do not contain the data of the same write.
         Torn,
         /// Neither zero nor written by a job with `verify`.
         Unwritten,

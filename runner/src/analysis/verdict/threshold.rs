@@ -52,7 +52,7 @@ pub(crate) const EXCESS: Threshold = Threshold {
     name: "excess",
     value: 0.2,
     shown: "20 %",
-    reason: "covers the metadata of regular files; journals, copy on write, read-modify-write and foreign I/O exceed it",
+    reason: "covers the usual metadata of files; journals, copy on write, read-modify-write and foreign I/O exceed it",
 };
 pub(crate) const MERGE_RATIO: Threshold = Threshold {
     name: "merge_ratio",

@@ -189,7 +189,7 @@ impl<'a> Sectors<'a> {
         let total = self.list.len();
         if let Some(first) = replaced.first() {
             let detail = format!(
-                "{} of {total} sectors contain data from a different write.",
+                "{} of {total} sectors do not contain the data of the same write.",
                 replaced.len()
             );
             let mut finding = Finding::new(Damage::Torn, detail);

@@ -1,5 +1,5 @@
 //! Detects whether other processes use a file that a run would overwrite. The kernel grants a write
-//! lease only on a file that no other process has open, locked or mapped (check_conflicting_open in
+//! lease only on a file that is not open, locked or mapped anywhere else (check_conflicting_open in
 //! fs/locks.c). If leases are not supported or not permitted, only locks are detected.
 
 use crate::system::guard::{FIELD, file::permission_denied};

@@ -1,5 +1,5 @@
-// Latencies of a report. I/Os that were in flight at the end are included with their age as the
-// latency, so a value that depends on them is a lower bound.
+// Latencies of a report. I/Os that were in flight at the end are included with their age as a lower
+// bound of the latency, so a value that depends on them is a lower bound.
 import type { DirectionStats, LatencyStats, Report } from '../../api';
 import { latency, NBSP, plural, text } from '../format/numbers';
 import { type Buckets, bucketOf, mergeBuckets, percentiles } from '../series/histogram';

@@ -362,7 +362,7 @@ it('lists bad blocks', async () => {
             offset: 98_304,
             bytes: 4096,
             kind: 'torn',
-            detail: '3 of 8 sectors contain data from a different write.',
+            detail: '3 of 8 sectors do not contain the data of the same write.',
             found_offset: null,
             bad_offset: 98_816,
             errno: null,
