@@ -13,7 +13,7 @@ use serde::Serialize;
 pub enum Group {
     /// A few cells for every change.
     Quick,
-    /// Overhead of the I/O loop: page cache and null engine.
+    /// Overhead of the measuring loop: page cache and null engine.
     Loop,
     Full,
 }

@@ -45,7 +45,7 @@ pub struct StudySummary {
     pub finished_at_ms: Option<u64>,
     pub steps_total: u32,
     pub steps_ended: u32,
-    /// Run numbers in the order of the runs.
+    /// Run numbers, in the order in which the runs are queued.
     pub runs: Vec<u64>,
     /// The first step that did not succeed, with the reason.
     pub reason: Option<String>,

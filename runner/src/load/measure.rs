@@ -1,4 +1,4 @@
-//! The I/O loop, shared by all engines. It submits I/Os that are due, reaps completions, and sleeps
+//! The measuring loop, shared by all engines. It submits I/Os that are due, reaps completions, and sleeps
 //! only if there is nothing to submit. It does not depend on job options.
 //!
 //! The clock is read once between reaping and submitting: the time at which a batch is reaped is
@@ -36,7 +36,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// The I/O loop of one worker.
+/// The measuring loop of one worker.
 pub(crate) struct Loop<E, C, S> {
     engine: E,
     clock: C,

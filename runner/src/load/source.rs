@@ -1,4 +1,4 @@
-//! Sources of I/Os for the I/O loop: a pattern with or without rate limits.
+//! Sources of I/Os for the measuring loop: a pattern with or without rate limits.
 
 pub(crate) mod rate_limited;
 

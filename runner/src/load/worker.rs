@@ -1,5 +1,5 @@
 //! A worker: one thread of a job. It prepares buffers and the engine, starts together with the
-//! other workers, and runs the I/O loop for the ramp and the measurement.
+//! other workers, and runs the measuring loop for the ramp and the measurement.
 
 pub(crate) mod affinity;
 pub(crate) mod decisions;

@@ -231,7 +231,7 @@ impl<'a> RegionBounds<'a> {
                     "missing_size",
                     "size",
                     format!(
-                        "size is required, because {} is empty or does not exist.",
+                        "size is required, because no size can be derived from {}.",
                         self.path
                     ),
                     "Set a size such as 1g.",

@@ -33,7 +33,7 @@ const DISK: &str = "/dev/ubda";
 /// Size of the part of the disk that each case uses: ext4 with its journal, and a file.
 const PART_BYTES: u64 = 64 << 20;
 const PARTS: u64 = 64;
-/// Latency of a raw device without a fault; at least one kernel tick.
+/// Delay of a raw device without a fault; the latency is up to one kernel tick longer.
 const HEALTHY_MS: u64 = 40;
 /// Length of a kernel tick in seconds, the resolution of dm-delay.
 const TICK: f64 = 0.01;

@@ -75,8 +75,8 @@ impl Spool {
     }
 
     pub(super) async fn push(&mut self, record: Record) {
-        // A run whose start cannot be spooled is started by the next server process; nothing is
-        // lost.
+        // The start of a run is kept in memory only: if the server crashes, the next server process
+        // starts the run, so nothing is lost.
         let is_start = record
             .update
             .as_ref()

@@ -31,7 +31,8 @@ pub(crate) struct Queue {
     /// By run number, which is the order of creation.
     waiting: BTreeMap<u64, Locks>,
     running: BTreeMap<u64, Locks>,
-    /// Ended runs whose runner is stuck in the kernel. They hold only their device locks.
+    /// Ended runs whose runner is stuck in the kernel. They hold only their device and filesystem
+    /// locks.
     hung: BTreeMap<u64, Locks>,
     max_running: usize,
 }
@@ -70,8 +71,8 @@ impl Queue {
         self.hung.remove(&run);
     }
 
-    /// Releases all locks of a run except its device locks, because its runner is stuck in the
-    /// kernel.
+    /// Releases the host and study locks of a run whose runner is stuck in the kernel. Locks on
+    /// devices and filesystems are kept.
     pub(crate) fn hang(&mut self, run: u64) {
         if let Some(mut locks) = self.running.remove(&run) {
             locks.retain(|lock| lock != HOST && !is_study(lock));

@@ -13,7 +13,7 @@ use serde_json::json;
 
 /// Minimum share of the requested depth; the rest is the time between reaping and submitting.
 const MIN_DEPTH_SHARE: f64 = 0.8;
-/// CPU utilization above which the runner is considered the bottleneck; the rest is timer and
+/// Minimum CPU utilization at which the runner is considered the bottleneck; the rest is timer and
 /// kernel work.
 const BUSY_PERCENT: f64 = 95.0;
 

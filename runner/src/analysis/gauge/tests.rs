@@ -230,7 +230,7 @@ fn unused_directions_are_omitted() {
 }
 
 #[test]
-fn merged_ios_bypassed_the_cache() {
+fn merged_ios_count_as_past_the_cache() {
     let mut counters = reads(flow(100, 400 * KIB), device(60, 400 * KIB));
     counters.read.device = Some(DeviceFlow {
         merges: 40,

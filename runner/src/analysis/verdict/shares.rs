@@ -1,7 +1,7 @@
 //! Shares of the I/Os of one direction by the layer that served them, with an error bound.
 //!
 //! The shares come from a sample of the I/Os. Process and device counters limit them: the I/Os that
-//! needed the device cannot exceed the bytes that it transferred. If the sample and the counters
+//! needed the device cannot have more bytes than it transferred. If the sample and the counters
 //! disagree beyond their errors, the difference is `unknown`.
 
 use crate::analysis::verdict::{

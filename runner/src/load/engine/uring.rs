@@ -119,7 +119,7 @@ impl<R: Ring, N: Entries> Uring<R, N> {
             FsyncFlags::empty()
         };
         let fsync = opcode::Fsync::new(Fixed(u32::from(io.target))).flags(flags);
-        // SAFETY: an fsync entry references no buffer.
+        // SAFETY: an fsync entry points to no memory.
         unsafe { self.push(slot, fsync.build()) }
     }
 

@@ -147,9 +147,9 @@ impl Stream {
         for first in (0..ios).step_by(ios_per_lookup as usize) {
             let ios_here = ios_per_lookup.min(ios - first);
             let chosen = self.rng.random_range(0..ios_here);
-            let ahead = position + (first + chosen) * self.step;
-            if ahead + u64::from(io.len) <= self.size() {
-                self.add(io, weight, ios_here, ahead, read, tally);
+            let offset = position + (first + chosen) * self.step;
+            if offset + u64::from(io.len) <= self.size() {
+                self.add(io, weight, ios_here, offset, read, tally);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Why the I/O loop returned.
+//! Why the measuring loop returned.
 
 use crate::load::pattern::io::{Io, Kind};
 use std::io;

@@ -146,7 +146,7 @@ fn with_complete_min<E: Engine>(
     Loop::new(engine, clock, source, pool, None, complete_min)
 }
 
-fn io_loop<E: Engine>(
+fn measuring_loop<E: Engine>(
     engine: E,
     depth: usize,
     source: Reads,
@@ -175,7 +175,7 @@ fn a_full_queue_is_refilled_after_complete_min_completions() {
 fn every_io_is_counted_once_at_every_depth() {
     for depth in [1, 3, 32, 100] {
         let stats = WorkerStats::default();
-        let mut work = io_loop(Null::new(depth as u32), depth, reads(1000), 10);
+        let mut work = measuring_loop(Null::new(depth as u32), depth, reads(1000), 10);
         assert_eq!(work.run(&FOREVER, &stats).unwrap(), LoopExit::Finished);
         let reads = stats.of(Kind::Read);
         assert_eq!(reads.ios.get(), 1000, "depth {depth}");
@@ -187,7 +187,7 @@ fn every_io_is_counted_once_at_every_depth() {
 #[test]
 fn latency_spans_submission_to_reaping() {
     let stats = WorkerStats::default();
-    let mut work = io_loop(Null::new(1), 1, reads(10), 100);
+    let mut work = measuring_loop(Null::new(1), 1, reads(10), 100);
     work.run(&FOREVER, &stats).unwrap();
     // The clock is read once between submitting and reaping, 100 ns later.
     let reads = stats.of(Kind::Read);
@@ -200,7 +200,7 @@ fn latency_spans_submission_to_reaping() {
 fn a_phase_ends_on_time_and_the_next_phase_continues() {
     let ramp = WorkerStats::default();
     let measure = WorkerStats::default();
-    let mut work = io_loop(Null::new(4), 4, reads(1000), 10);
+    let mut work = measuring_loop(Null::new(4), 4, reads(1000), 10);
     let ramp_exit = work.run(&AtomicU64::new(500), &ramp).unwrap();
     assert_eq!(ramp_exit, LoopExit::TimeUp);
     assert_eq!(work.run(&FOREVER, &measure).unwrap(), LoopExit::Finished);
@@ -216,7 +216,7 @@ fn no_io_is_submitted_before_it_is_due() {
         gap_ns: 1_000_000,
         ..reads(100)
     };
-    let mut work = io_loop(Null::new(4), 4, source, 10);
+    let mut work = measuring_loop(Null::new(4), 4, source, 10);
     work.run(&FOREVER, &stats).unwrap();
     assert_eq!(stats.of(Kind::Read).ios.get(), 100);
     assert!(work.clock.now_ns() >= 100_000_000, "100 I/Os at 1 per ms");
@@ -226,7 +226,7 @@ fn no_io_is_submitted_before_it_is_due() {
 fn retryable_ios_are_submitted_again() {
     for errno in [libc::EAGAIN, libc::EINTR] {
         let stats = WorkerStats::default();
-        let mut work = io_loop(Flaky::new(4, errno), 4, reads(10), 10);
+        let mut work = measuring_loop(Flaky::new(4, errno), 4, reads(10), 10);
         assert_eq!(work.run(&FOREVER, &stats).unwrap(), LoopExit::Finished);
         assert_eq!(stats.of(Kind::Read).ios.get(), 10);
         assert_eq!(stats.errors.get(), 0);
@@ -236,7 +236,7 @@ fn retryable_ios_are_submitted_again() {
 #[test]
 fn an_error_ends_the_run_and_identifies_the_io() {
     let stats = WorkerStats::default();
-    let mut work = io_loop(Flaky::new(1, libc::EIO), 1, reads(10), 10);
+    let mut work = measuring_loop(Flaky::new(1, libc::EIO), 1, reads(10), 10);
     let exit = work.run(&FOREVER, &stats).unwrap();
     let LoopExit::Failed(error) = exit else {
         panic!("{exit:?}");

@@ -118,7 +118,7 @@ impl WrittenBlocks {
         let targets = job.targets_of(worker).map(|(_, target)| {
             let blocks = usize::try_from(target.size / interval).unwrap_or(0);
             let mut entries = vec![Entry(black_box(1)); blocks];
-            // Touch all pages here, so that the I/O loop causes no page faults.
+            // Touch all pages here, so that the measuring loop causes no page faults.
             entries.fill(Entry::default());
             TargetBlocks {
                 begin: target.offset,

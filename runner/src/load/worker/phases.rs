@@ -37,43 +37,43 @@ pub(crate) fn run<E: Engine, S: Source>(
     let clock = Tsc::new(job.tsc_clock);
     let batch_limit = job.ring.iodepth_batch_submit.map(|batch| batch as usize);
     let complete_min = job.ring.iodepth_batch_complete_min.unwrap_or(1);
-    let mut io_loop = Loop::new(engine, clock, source, pool, batch_limit, complete_min);
+    let mut measuring_loop = Loop::new(engine, clock, source, pool, batch_limit, complete_min);
     if !task.layers.is_empty() {
-        io_loop.set_sampler(LayerSampler::new(job, task.number, task.layers.clone()));
+        measuring_loop.set_sampler(LayerSampler::new(job, task.number, task.layers.clone()));
     }
 
     task.barrier.pass();
     task.barrier.pass();
     let scheduled_ns = time_of(&schedule.begin_ns);
-    io_loop.begin_at(scheduled_ns);
+    measuring_loop.begin_at(scheduled_ns);
     let begin_ns = Monotonic.now_ns();
 
     progress.set_stage(Stage::Ramp);
     let failed = WorkerError::during("waiting for completions");
     let mut exit = Ok(LoopExit::TimeUp);
     if schedule.ramp_end_ns.load(Ordering::Acquire) > scheduled_ns {
-        exit = io_loop.run(&schedule.ramp_end_ns, &progress.ramp);
+        exit = measuring_loop.run(&schedule.ramp_end_ns, &progress.ramp);
     }
 
     let measure_ns = time_of(&schedule.ramp_end_ns);
     let before = thread_times();
     progress.set_stage(Stage::Measure);
     if let Ok(LoopExit::TimeUp) = exit {
-        exit = io_loop.run(&schedule.end_ns, &progress.measure);
+        exit = measuring_loop.run(&schedule.end_ns, &progress.measure);
     }
-    let failed_io = io_loop.reap_final(&progress.measure);
-    let unfinished = io_loop.unfinished();
-    let end_ns = io_loop.now_ns().max(measure_ns);
+    let failed_io = measuring_loop.reap_final(&progress.measure);
+    let unfinished = measuring_loop.unfinished();
+    let end_ns = measuring_loop.now_ns().max(measure_ns);
     let cpu = thread_times().since(before);
     progress.measure.in_flight.set(0);
     progress.set_stage(Stage::Done);
 
-    io_loop.drain(Monotonic.now_ns() + DRAIN_NS);
+    measuring_loop.drain(Monotonic.now_ns() + DRAIN_NS);
     let exit = exit.map_err(failed)?;
-    let mut all_decisions = io_loop.engine().decisions();
+    let mut all_decisions = measuring_loop.engine().decisions();
     all_decisions.extend(decisions(job));
-    let sampler = io_loop.take_sampler();
-    let written = io_loop.engine().take_written();
+    let sampler = measuring_loop.take_sampler();
+    let written = measuring_loop.engine().take_written();
     Ok(WorkerOutcome {
         begin_ns,
         measure_ns,

@@ -674,7 +674,8 @@ fn subvolume(at: &Path) -> Result<(Volume, PathBuf), String> {
     Ok((volume, path.join("f")))
 }
 
-/// A cached loop device on an image is switched mid-run; the disk's counter is the truth.
+/// A loop device on a partly cached image is switched between direct and buffered I/O during the
+/// run; the disk's counter is the truth.
 fn switched(at: &Path, options: &[&str], option: &'static str) -> Prepared {
     let volume = without_readahead(at, EXT4)?;
     let image = volume.cold_file("image", 64 * MIB);

@@ -14,7 +14,7 @@ struct Reader {
 /// The lookups of a stream.
 struct Lookups {
     /// Offset of the I/O about to be submitted, and the offset that was looked up.
-    offsets_read: Vec<(u64, u64)>,
+    lookups: Vec<(u64, u64)>,
     /// I/Os that the counted lookups represent.
     counted: u64,
     on_device: u64,
@@ -65,7 +65,7 @@ impl Reader {
         let mut stream = Stream::of(&self.job, &self.job.targets[0], 1, &self.file).unwrap();
         stream.begin();
         let tally = LayerTally::default();
-        let offsets_read = RefCell::default();
+        let lookups = RefCell::default();
         let offsets = self.pass().into_iter().cycle().take(ios).enumerate();
         let chosen = offsets.filter(|(index, _)| *index == 0 || index % every == every / 2);
         for (index, offset) in chosen {
@@ -76,8 +76,8 @@ impl Reader {
                 ..Io::default()
             };
             let read = |ahead: u64| {
-                let offsets_read: &RefCell<Vec<(u64, u64)>> = &offsets_read;
-                offsets_read.borrow_mut().push((offset, ahead));
+                let lookups: &RefCell<Vec<(u64, u64)>> = &lookups;
+                lookups.borrow_mut().push((offset, ahead));
                 let layer = if ahead < cached_until {
                     StorageLayer::PageCache
                 } else {
@@ -89,7 +89,7 @@ impl Reader {
         }
         stream.finish(Some(ios as u64), &tally);
         Lookups {
-            offsets_read: offsets_read.into_inner(),
+            lookups: lookups.into_inner(),
             counted: tally.ios.iter().map(|counter| counter.get()).sum(),
             on_device: tally.ios[StorageLayer::Device as usize].get(),
             samples: tally.samples.get(),
@@ -97,9 +97,9 @@ impl Reader {
     }
 
     /// Checks that each offset was looked up once.
-    fn assert_each_once(&self, offsets_read: &[(u64, u64)], expected: &[u64]) {
+    fn assert_each_once(&self, lookups: &[(u64, u64)], expected: &[u64]) {
         let mut times: BTreeMap<u64, u32> = BTreeMap::new();
-        for (_, offset) in offsets_read {
+        for (_, offset) in lookups {
             *times.entry(*offset).or_default() += 1;
         }
         let once: BTreeMap<u64, u32> = expected.iter().map(|offset| (*offset, 1)).collect();
@@ -129,7 +129,7 @@ fn a_stream_looks_up_each_block_once() {
         };
         let pass = reader.pass();
         let found = reader.run(pass.len(), 1, 0);
-        reader.assert_each_once(&found.offsets_read, &pass);
+        reader.assert_each_once(&found.lookups, &pass);
         assert_eq!(found.counted, pass.len() as u64, "{name}");
         assert_eq!(found.samples, pass.len() as u64, "{name}");
     }
@@ -150,7 +150,7 @@ fn a_stream_stays_ahead_of_its_readahead() {
     let readahead = reader.file.readahead_bytes(true);
     let pass = reader.pass();
     let found = reader.run(pass.len(), 1, 0);
-    let after_start = found.offsets_read.iter().filter(|(io, _)| *io > start);
+    let after_start = found.lookups.iter().filter(|(io, _)| *io > start);
     let nearest = after_start.map(|(io, offset)| offset - io).min();
     assert!(nearest.unwrap() >= readahead, "{nearest:?} of {readahead}");
     assert_eq!(found.counted, pass.len() as u64);
@@ -177,8 +177,8 @@ fn small_regions_are_looked_up_at_the_start() {
     };
     let pass = reader.pass();
     let found = reader.run(pass.len(), 1, 0);
-    reader.assert_each_once(&found.offsets_read, &pass);
-    assert!(found.offsets_read.iter().all(|(io, _)| *io == 0));
+    reader.assert_each_once(&found.lookups, &pass);
+    assert!(found.lookups.iter().all(|(io, _)| *io == 0));
     assert_eq!(found.counted, 16);
 }
 

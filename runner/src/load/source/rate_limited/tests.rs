@@ -115,8 +115,8 @@ fn run<E: Engine>(options: Value, engine: E, clock: SimulatedClock, depth: usize
     let limiter = RateLimiter::new(&job, 0).expect("a limit");
     let source = RateLimited::new(Pattern::new(&job, 0), limiter, depth, &stats);
     let pool = BufferPool::new(depth, 4096, BufferPages::Mmap).unwrap();
-    let mut io_loop = Loop::new(engine, clock, source, pool, None, 1);
-    let exit = io_loop.run(&AtomicU64::new(u64::MAX), &stats);
+    let mut measuring_loop = Loop::new(engine, clock, source, pool, None, 1);
+    let exit = measuring_loop.run(&AtomicU64::new(u64::MAX), &stats);
     assert_eq!(exit.unwrap(), LoopExit::Finished);
     stats
 }

@@ -80,7 +80,7 @@ fn regions_must_fit_in_targets() {
         on("empty", json!({"runtime": "10s", "time_based": 1})),
         "missing_size",
         "size",
-        "is empty or does not exist",
+        "no size can be derived",
     );
     check(
         on("new", json!({"size": "50%"})),
