@@ -3349,7 +3349,7 @@ export type StudySummary = {
     steps_total: number;
     steps_ended: number;
     /**
-     * Run numbers in the order of the runs.
+     * Run numbers, in the order in which the runs are queued.
      */
     runs: Array<number>;
     /**
