@@ -72,7 +72,7 @@ pub struct StudyStep {
     pub run: Option<RunSummary>,
     /// Verdict; null until it is available.
     pub sentence: Option<String>,
-    /// Percentage change in IOPS from the first completed step.
+    /// Percentage change in IOPS from the median of the first completed step.
     pub iops_change_percent: Option<f64>,
 }
 

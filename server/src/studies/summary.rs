@@ -60,8 +60,6 @@ fn status(runs: &[RunStatus]) -> StudyStatus {
 /// `verdicts` are keyed by run number.
 pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
     let summary = summary(&stored);
-    let first_done = stored.runs.iter().find(|run| run.status == RunStatus::Done);
-    let first_iops = first_done.and_then(|run| run.iops);
     let runs = stored.runs.into_iter();
     let mut runs: BTreeMap<_, _> = runs.map(|run| ((run.step, run.repeat), run)).collect();
     let repeats = stored.steps.iter().filter_map(|step| step.repeat).max();
@@ -79,17 +77,22 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
             sentence: run
                 .as_ref()
                 .and_then(|run| sentence(verdicts.get(&run.number)?)),
-            iops_change_percent: run
-                .as_ref()
-                .and_then(|run| change_percent(run, first_iops?)),
+            iops_change_percent: None,
             run,
         }
     });
     let mut leftover_files = stored.owned_files;
     leftover_files.retain(|file| file.reason.is_some());
-    let steps: Vec<StudyStep> = steps.collect();
+    let mut steps: Vec<StudyStep> = steps.collect();
+    let results = statistics(&steps);
+    // The steps run in random order, so the first run need not be one of step 1.
+    let reference = results.first().and_then(|result| result.iops.median);
+    for step in &mut steps {
+        let run = step.run.as_ref();
+        step.iops_change_percent = run.and_then(|run| change_percent(run, reference?));
+    }
     Study {
-        results: statistics(&steps),
+        results,
         steps,
         about: stored.description.about,
         missed_by_author: stored.description.missed_by_author,
@@ -142,9 +145,9 @@ fn sentence(verdicts: &Verdicts) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-fn change_percent(run: &RunSummary, first_iops: f64) -> Option<f64> {
+fn change_percent(run: &RunSummary, reference: f64) -> Option<f64> {
     let iops = run.iops?;
-    (first_iops > 0.0).then(|| (iops / first_iops - 1.0) * 100.0)
+    (reference > 0.0).then(|| (iops / reference - 1.0) * 100.0)
 }
 
 #[cfg(test)]

@@ -65,6 +65,24 @@ async fn repeated_steps_are_compared_in_pairs() {
     assert!(!comparison["answers"][0].as_str().unwrap().is_empty());
 }
 
+/// Not to the first run, which may be one of another step.
+#[tokio::test]
+async fn changes_are_relative_to_the_median_of_step_1() {
+    let server = Program::start().await;
+    let study = run_study(&server, &study()).await;
+    let median = study["results"][0]["iops"]["median"].as_f64().unwrap();
+    assert_eq!(study["results"][0]["step"], 1);
+    let steps = study["steps"].as_array().unwrap();
+    for step in steps {
+        let iops = step["run"]["iops"].as_f64().unwrap();
+        let change = step["iops_change_percent"].as_f64().unwrap();
+        assert!(
+            (change - (iops / median - 1.0) * 100.0).abs() < 1e-9,
+            "{step}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn sequential_repeats_are_not_pairs() {
     let server = Program::start().await;

@@ -3319,7 +3319,7 @@ export type StudyStep = {
      */
     sentence?: string | null;
     /**
-     * Percentage change in IOPS from the first completed step.
+     * Percentage change in IOPS from the median of the first completed step.
      */
     iops_change_percent?: number | null;
 };

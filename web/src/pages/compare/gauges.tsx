@@ -63,7 +63,7 @@ function RunGauge(props: RunGaugeProps) {
         </RunLink>
         {runs > 1 && (
           <span className="mute small">
-            #{number} of {runs} runs
+            #{number}, one of {runs} runs
           </span>
         )}
       </div>
