@@ -113,7 +113,7 @@ impl Store {
         &self.spool_dir
     }
 
-    /// Closes all connections and moves the write-ahead log into the database file.
+    /// Closes all connections and checkpoints the write-ahead log.
     pub(crate) async fn close(&self) {
         self.readers.close().await;
         // A transaction may be waiting because another process has locked the database.

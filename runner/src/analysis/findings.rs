@@ -50,7 +50,7 @@ const CHECKS: &[Check] = &[
 ];
 
 /// Checks that apply to a run with `verify_only`.
-const UNMEASURED_CHECKS: &[Check] = &[
+const VERIFY_ONLY_CHECKS: &[Check] = &[
     verify::bad_blocks,
     verify::unverified,
     errors::stopped_early,
@@ -64,7 +64,7 @@ pub(crate) fn findings(context: &Context) -> Vec<Finding> {
     let checks = if context.is_measured() {
         CHECKS
     } else {
-        UNMEASURED_CHECKS
+        VERIFY_ONLY_CHECKS
     };
     findings.extend(checks.iter().filter_map(|check| check(context)));
     findings

@@ -98,9 +98,9 @@ fn fio_detects_the_damage_by_the_lying_storage() {
             return;
         };
         assert!(is_good, "{text}");
-        storage.lie(&[damage], 50);
+        storage.inject(&[damage], 50);
         fio(&file, &[&write[..], &["--randseed=77"]].concat());
-        storage.lie(&[], 0);
+        storage.inject(&[], 0);
         let first = *storage.state().injected.keys().next().unwrap();
         let (is_good, text) = fio(&file, &["--rw=read", "--direct=1"]).unwrap();
         let is_found = !is_good && text.contains(&format!("offset {first}"));

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 /// Number of damaged blocks in `make test`; `more_damage` injects 10,000.
 const DAMAGED: u64 = 2_000;
 
-/// Writes all blocks once on healthy storage, so that older data exists, then runs the job on
-/// damaging storage. Returns the number of injections and the differences.
+/// Writes all blocks once without faults, so that older data exists, then runs the job with fault
+/// injection. Returns the number of injections and the differences.
 fn run(
     seed: u64,
     interval: u64,
@@ -29,7 +29,7 @@ fn run(
     if let Some(alarm) = healthy.false_alarms(LENGTH / interval) {
         return Some((0, vec![format!("before the damage: {alarm}")]));
     }
-    storage.lie(damages, 90);
+    storage.inject(damages, 90);
     let mut changed = json!({"randseed": seed});
     let fields = changed.as_object_mut().unwrap();
     fields.extend(changes.as_object().unwrap().clone());
@@ -202,7 +202,7 @@ fn verify_fatal_stops_at_the_first_bad_block() {
     let Some(storage) = LyingStorage::new(LENGTH as usize, BLOCK as usize, 3) else {
         return;
     };
-    storage.lie(&[Damage::Flipped], 50);
+    storage.inject(&[Damage::Flipped], 50);
     let outcome = Outcome::of(&job(&storage.file(), json!({"verify_fatal": 1})), &[]);
     let injected = storage.state().injected.clone();
     assert!(injected.len() > 10);
@@ -218,7 +218,7 @@ fn text_report_shows_count_file_and_first_offset() {
     let Some(storage) = LyingStorage::new(LENGTH as usize, BLOCK as usize, 4) else {
         return;
     };
-    storage.lie(&[Damage::Zeroed], 20);
+    storage.inject(&[Damage::Zeroed], 20);
     let output = super::scratch::program::run(&job(&storage.file(), json!({})), &[]);
     let injected = storage.state().injected.clone();
     let text = [output.stdout, output.stderr].concat();

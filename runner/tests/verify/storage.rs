@@ -370,7 +370,7 @@ impl LyingStorage {
     }
 
     /// Damages this share of the subsequent writes.
-    pub(crate) fn lie(&self, damages: &[Damage], per_mille: u64) {
+    pub(crate) fn inject(&self, damages: &[Damage], per_mille: u64) {
         let mut state = self.state();
         state.damages = damages.into();
         state.per_mille = per_mille;

@@ -120,7 +120,7 @@ impl RunEnd<'_> {
     }
 }
 
-/// Example: `Bad blocks of job db: 2 of 4,096. First: offset 8,192 of /data/file (stale).`
+/// Example: `Bad blocks in job db: 2 of 4,096. First: offset 8,192 of /data/file (stale).`
 fn damage_reason(job: &JobReport, verify: &VerifyReport) -> String {
     let first = verify.failures.first().map_or_else(String::new, |block| {
         let kind = block.kind.as_str();
@@ -128,7 +128,7 @@ fn damage_reason(job: &JobReport, verify: &VerifyReport) -> String {
         format!(" First: offset {offset} of {} ({kind}).", block.path)
     });
     format!(
-        "Bad blocks of job {}: {} of {}.{first}",
+        "Bad blocks in job {}: {} of {}.{first}",
         job.name,
         format::count(verify.bad_blocks),
         format::count(verify.checked_blocks)
@@ -327,11 +327,11 @@ mod tests {
             assert_eq!(found, (Failed, Some(reason.to_owned())));
         };
         let stale = verified(&["stale", "torn"]);
-        let reason = "Bad blocks of job randread: 2 of 4,096. \
+        let reason = "Bad blocks in job randread: 2 of 4,096. \
             First: offset 8,192 of /data/file (stale).";
         check(&stale, RunnerExit::Code(1), reason);
         check(&stale, RunnerExit::Code(0), reason);
-        let unlisted = "Bad blocks of job randread: 2 of 4,096.";
+        let unlisted = "Bad blocks in job randread: 2 of 4,096.";
         check(&verified(&[]), RunnerExit::Code(1), unlisted);
     }
 

@@ -387,8 +387,12 @@ async fn first_write_and_overwrite_are_not_comparable() {
     let (same_test, sentence) = compared("1,2").await;
     let expected = "data in the target before the run (no / yes). The first write to a file also allocates its blocks.";
     assert!(!same_test && sentence.contains(expected), "{sentence}");
-    let (same_test, sentence) = compared("2,3").await;
-    assert!(same_test, "{sentence}");
+    // Findings such as `busy_host` depend on other tests.
+    let (_, sentence) = compared("2,3").await;
+    assert!(
+        sentence.starts_with("Same test on the same host"),
+        "{sentence}"
+    );
 }
 
 #[tokio::test]

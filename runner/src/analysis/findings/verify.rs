@@ -23,7 +23,7 @@ pub(crate) fn bad_blocks(context: &Context) -> Option<Finding> {
     ))
 }
 
-/// Such as `Bad blocks of job db: 2 of 4,096 (1 stale, 1 torn). First: offset 8,192 of /data/file.`
+/// Such as `Bad blocks in job db: 2 of 4,096 (1 stale, 1 torn). First: offset 8,192 of /data/file.`
 fn summary(job: &JobReport, verify: &VerifyReport) -> String {
     let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
     for block in &verify.failures {
@@ -39,7 +39,7 @@ fn summary(job: &JobReport, verify: &VerifyReport) -> String {
         format!(" First: offset {} of {}.", count(block.offset), block.path)
     });
     format!(
-        "Bad blocks of job {}: {} of {} ({listed}{}).{first}",
+        "Bad blocks in job {}: {} of {} ({listed}{}).{first}",
         job.name,
         count(verify.bad_blocks),
         count(verify.checked_blocks),

@@ -623,7 +623,7 @@ pub(super) const CASES: &[Case] = &[
         let (memory_at, tmpfs) = tmpfs(at);
         let from = cold_file(&memory_at, "f", SIZE);
         // Removed with the volume, which a mount on one of its files keeps busy.
-        let cover = Uncover(path.clone());
+        let cover = UnmountOnDrop(path.clone());
         let reads = with(&direct_reads(&path), json!({"rate_iops": 3000}));
         let prepared = situation(
             reads,
@@ -657,9 +657,9 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 /// A bind mount that is removed on drop if it exists.
-struct Uncover(PathBuf);
+struct UnmountOnDrop(PathBuf);
 
-impl Drop for Uncover {
+impl Drop for UnmountOnDrop {
     fn drop(&mut self) {
         let _ = run("umount", &[self.0.to_str().unwrap()]);
     }
