@@ -245,16 +245,18 @@ pub(crate) fn section() -> String {
     ];
     format!(
         "### Until decided\n\n\
-         Looks at {:?} pairs or runs per group, in percent of {DATA_SETS} studies. For A compared \
-         with A:\n*better* or *worse* at any look, with 95 % at each look, with alpha spending, and \
-         with alpha spending\nand Holm's correction for {METRICS} metrics; and *equivalent* if the \
-         true ratio equals the threshold.\nFor a B that is 5 % slower: *worse* with looks and with \
-         a single comparison of {LAST}, and the mean\nnumber of pairs or runs until decided.\n\n{}\n\
+         Looks at {:?} pairs or runs per group, in percent of {DATA_SETS} studies. For A\n\
+         compared with A: *better* or *worse* at any look, with 95 % at each look, with alpha\n\
+         spending, and with alpha spending and Holm's correction for {METRICS} metrics; and\n\
+         *equivalent* if the true ratio equals the threshold. For a B that is 5 % slower:\n\
+         *worse* with looks and with a single comparison of {LAST}, and the mean number of\n\
+         pairs or runs until decided.\n\n{}\n\
          ### Recommended numbers of runs\n\n\
-         Based on the spread of the first runs: the mean number recommended to detect 5 %, and how \
-         often it\ndetects 5 %, in a new study and when an undecided first study is continued; and \
-         how often the number\nrecommended for equivalence within 5 % results in *equivalent* if \
-         the true ratio is 1 (if the number is\nat most {MAX_RECOMMENDED}). In percent.\n\n{}",
+         Based on the spread of the first runs: the mean number recommended to detect 5 %,\n\
+         and how often it detects 5 %, in a new study and when an undecided first study is\n\
+         continued; and how often the number recommended for equivalence within 5 % results\n\
+         in *equivalent* if the true ratio is 1 (if the number is at most\n\
+         {MAX_RECOMMENDED}). In percent.\n\n{}",
         schedule(FIRST, LAST),
         table(&columns, &sequential),
         table(&recommendation_columns, &recommendations.concat()),
