@@ -13,12 +13,14 @@ use crate::{
     },
     system::{
         host::{
-            device_list::{active_scheduler, parents_first},
+            device_list::parents_first,
             dm_table,
             identity::{identity, model, serial, vpd_serial},
             inventory::Inventory,
             kernel::{Dev, Kernel, field, unescape, version},
-            meminfo, mounts, signature, used_space,
+            meminfo, mounts,
+            queue_settings::active_scheduler,
+            signature, used_space,
         },
         probes::{
             block_stat, cgroup_io,

@@ -32,7 +32,7 @@ impl QueueSettings {
 
 /// `none [mq-deadline] kyber` gives `mq-deadline`. There are no brackets if only one scheduler is
 /// available.
-fn active_scheduler(text: &str) -> &str {
+pub(crate) fn active_scheduler(text: &str) -> &str {
     let inside = text
         .split_once('[')
         .and_then(|(_, rest)| rest.split_once(']'));
