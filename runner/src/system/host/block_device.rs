@@ -139,10 +139,15 @@ impl Backing {
 
     /// Uses the loop driver's ioctl, or the path in sysfs if the device cannot be opened.
     fn read(name: &str, dir: &Path) -> Option<Self> {
-        let path = attribute(dir.join("loop/backing_file"))?;
+        let attached_file = || attribute(dir.join("loop/backing_file"));
+        let path = attached_file()?;
         let node = File::open(Path::new("/dev").join(name));
         if let Some(status) = node.ok().and_then(loop_status) {
             return Some(Self::of(path, status));
+        }
+        // The ioctl also fails if the device was detached since its path was read.
+        if attached_file().as_ref() != Some(&path) {
+            return None;
         }
         let metadata = fs::metadata(&path).ok();
         let metadata = metadata.as_ref();

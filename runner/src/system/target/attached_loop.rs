@@ -70,3 +70,58 @@ pub(crate) fn is_attached(name: &str, file: &str) -> bool {
     attribute(Path::new("/sys/block").join(name).join("loop/backing_file"))
         .is_some_and(|backing| backing.starts_with(file))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::host::{
+        block_device::{BlockDevice, block_devices},
+        kernel::Kernel,
+    };
+    use std::{
+        fs::File,
+        sync::atomic::{AtomicBool, Ordering::Relaxed},
+        thread,
+    };
+
+    const BYTES: u64 = 1 << 20;
+
+    /// Attaches and detaches the file until `stop`. Returns the number of attachments.
+    fn attach_repeatedly(file: &OwnedFd, stop: &AtomicBool) -> io::Result<u32> {
+        let mut count = 0;
+        while !stop.load(Relaxed) {
+            AttachedLoop::attach(file, 512, true)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// A device that is detached while it is listed must not appear attached to an unknown file,
+    /// because the guard then rejects all files of its size.
+    #[test]
+    fn devices_detached_during_the_listing_have_no_backing_file() {
+        let named = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        named.as_file().set_len(BYTES).unwrap();
+        let file = OwnedFd::from(File::open(named.path()).unwrap());
+        if let Err(error) = AttachedLoop::attach(&file, 512, true) {
+            eprintln!("SKIP: cannot attach a loop device: {error}");
+            return;
+        }
+        let path = named.path().to_str().unwrap();
+        let unidentified = |block: &BlockDevice| {
+            let backing = block.backing.as_ref();
+            backing.is_some_and(|file| file.path.starts_with(path) && !file.is_identified)
+        };
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let attaching = scope.spawn(|| attach_repeatedly(&file, &stop));
+            let found = (0..400).find_map(|_| {
+                let mut devices = block_devices(&Kernel::live()).into_values();
+                devices.find(unidentified)
+            });
+            stop.store(true, Relaxed);
+            assert!(attaching.join().unwrap().unwrap() > 1);
+            assert!(found.is_none(), "{found:?}");
+        });
+    }
+}
