@@ -2,12 +2,15 @@
 // steps, every skip with its reason, and `N passed, N failed, N skipped` as the last line. Output
 // is kept in target/test.
 //
+// Rust and browser tests that fail are repeated. A test that passes all repetitions counts as
+// passed, and is listed as unstable with the output of its failure: it, or the product, has a race.
+//
 // The Rust steps share one profile (dev), and the browser tests use the binaries built by
 // `cargo test`. tools/prerequisites installs programs; counts.mjs counts the results.
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cargoTests, failureOutputs, nodeTests, oneCheck, playwright, vitest } from './counts.mjs';
+import { cargoTests, failedTests, failureOutputs, nodeTests, oneCheck, playwright, vitest, withoutUnstable } from './counts.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const LOGS = join(ROOT, 'target/test');
@@ -18,6 +21,17 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 const report = (name) => join(LOGS, name);
 const web = (...args) => ({ command: ['npx', '--no-install', ...args], in: WEB });
 const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/api/generated || { echo 'stale: run npm run generate in web/'; exit 1; }`;
+
+const RUST_TESTS = ['cargo', 'test', '--workspace', '--locked', '--no-fail-fast', '--'];
+const REPETITIONS = 3;
+/** More failures than this have one cause, which is no race. */
+const MAX_REPEATED = 5;
+
+/** Runs failed Rust tests without others beside them. */
+function repetitionOf(names) {
+  if (names.length === 0 || names.length > MAX_REPEATED) return null;
+  return { names, step: { name: 'repeated tests', command: [...RUST_TESTS, '--exact', '--test-threads=1', ...names] } };
+}
 
 /** Quick checks run first, the web build runs before the server that embeds it, and browser tests run last. */
 const STEPS = [
@@ -37,12 +51,13 @@ const STEPS = [
   { name: 'rust lints', command: ['cargo', 'clippy', '--workspace', '--all-targets', '--locked', '--', '-D', 'warnings'] },
   {
     name: 'rust tests',
-    command: ['cargo', 'test', '--workspace', '--locked', '--no-fail-fast', '--', '--show-output'],
+    command: [...RUST_TESTS, '--show-output'],
     count: cargoTests,
+    repeat: (output) => repetitionOf(failedTests(output)),
   },
   {
     name: 'browser',
-    ...web('playwright', 'test', '--reporter=list,json'),
+    ...web('playwright', 'test', '--retries=1', '--reporter=list,json'),
     env: { PLAYWRIGHT_JSON_OUTPUT_FILE: report('playwright.json') },
     count: playwright(report('playwright.json')),
     skip: () => !CHROMIUM.some(existsSync) && 'Chromium is not installed: sudo apt-get install chromium',
@@ -77,7 +92,18 @@ async function result(step) {
   const began = performance.now();
   const { output, code } = await run(step);
   const failures = code === 0 ? [] : failureOutputs(output);
-  return { ...(step.count ?? oneCheck)(output, code), failures, ms: performance.now() - began };
+  const sum = (step.count ?? oneCheck)(output, code);
+  const repetition = code === 0 ? null : step.repeat?.(output);
+  const isUnstable = repetition && sum.failed === repetition.names.length && (await passesRepeatedly(repetition.step));
+  return { ...(isUnstable ? withoutUnstable(sum, repetition.names) : sum), failures, ms: performance.now() - began };
+}
+
+async function passesRepeatedly(step) {
+  for (let count = 0; count < REPETITIONS; count++) {
+    const { code } = await run(step);
+    if (code !== 0) return false;
+  }
+  return true;
 }
 
 function printTable(rows) {
@@ -88,6 +114,7 @@ function printTable(rows) {
       `${failed ? 'FAILED' : 'ok    '} ${name.padEnd(16)} ${passed} passed, ${failed} failed, ${skips.length} skipped in ${seconds(ms)}`,
     );
   }
+  for (const name of rows.flatMap(({ unstable }) => unstable ?? [])) console.log(`unstable ${name}: failed, then passed when repeated`);
   for (const skip of rows.flatMap(({ skips }) => skips)) console.log(`skipped ${skip}`);
   const sum = (count) => rows.reduce((total, row) => total + count(row), 0);
   const [passed, failed, skipped] = [sum((row) => row.passed), sum((row) => row.failed), sum((row) => row.skips.length)];

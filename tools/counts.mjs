@@ -39,6 +39,17 @@ export function failureOutputs(output) {
   return parts.filter((part) => part.includes('\n---- ')).map((part) => part.trim());
 }
 
+/** The names of failed Rust tests. */
+export function failedTests(output) {
+  const names = [...output.matchAll(/^test (\S+)(?: - should panic)? \.\.\. FAILED$/gm)];
+  return [...new Set(names.map(([, name]) => name))];
+}
+
+/** The result of a step whose failed tests passed when they were repeated: they count as passed and are listed as unstable. */
+export function withoutUnstable(sum, names) {
+  return { ...sum, passed: sum.passed + sum.failed, failed: 0, unstable: names };
+}
+
 /** Vitest's JSON report; the exit code shows failures outside of tests. */
 export function vitest(file) {
   return fromReport(file, (report) => ({
@@ -50,14 +61,15 @@ export function vitest(file) {
   }));
 }
 
-/** Playwright's JSON report; a flaky test counts as failed. */
+/** Playwright's JSON report. A flaky test, which passed when it was repeated, counts as passed and is listed as unstable. */
 export function playwright(file) {
   return fromReport(file, (report) => {
     const tests = report.suites.flatMap(specsOf).flatMap((spec) => spec.tests.map((test) => ({ title: spec.title, ...test })));
     const withStatus = (status) => tests.filter((test) => test.status === status);
     return {
-      passed: withStatus('expected').length,
-      failed: withStatus('unexpected').length + withStatus('flaky').length,
+      passed: withStatus('expected').length + withStatus('flaky').length,
+      failed: withStatus('unexpected').length,
+      unstable: withStatus('flaky').map(({ title }) => title),
       skips: withStatus('skipped').map(({ title, annotations }) => `${title}: ${annotations[0]?.description ?? 'skipped'}`),
     };
   });

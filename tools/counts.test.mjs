@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cargoTests, failureOutputs, nodeTests, oneCheck, playwright, vitest } from './counts.mjs';
+import { cargoTests, failedTests, failureOutputs, nodeTests, oneCheck, playwright, vitest, withoutUnstable } from './counts.mjs';
 
 const CARGO = `
 running 4 tests
@@ -55,6 +55,13 @@ test('extracts the output of failed cargo tests', () => {
   assert.deepEqual(failureOutputs('successes:\n\nsuccesses:\n    e::doc'), []);
 });
 
+test('tests that pass when repeated count as passed and are listed', () => {
+  assert.deepEqual(failedTests(CARGO), ['c::broken']);
+  assert.deepEqual(failedTests('test x::y - should panic ... FAILED\ntest x::z ... ok'), ['x::y']);
+  const sum = withoutUnstable(cargoTests(CARGO, 101), ['c::broken']);
+  assert.deepEqual([sum.passed, sum.failed, sum.unstable], [3, 0, ['c::broken']]);
+});
+
 test('a nonzero exit without a failed test counts as one failure', () => {
   const compiled = 'test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out';
   assert.equal(cargoTests(compiled, 101).failed, 1);
@@ -81,11 +88,11 @@ test("reads vitest's report", () => {
   assert.deepEqual(reported(vitest, null, 0), { passed: 0, failed: 1, skips: [] }, 'no report is a failure');
 });
 
-test("reads nested suites of playwright's report and counts flaky as failed", () => {
+test("reads nested suites of playwright's report and lists flaky tests", () => {
   const spec = (title, status, annotations = []) => ({ title, tests: [{ status, annotations }] });
   const inner = { specs: [spec('a', 'expected'), spec('b', 'flaky')] };
   const report = { suites: [{ specs: [spec('c', 'skipped', [{ description: 'no chromium' }])], suites: [inner] }] };
-  assert.deepEqual(reported(playwright, report, 1), { passed: 1, failed: 1, skips: ['c: no chromium'] });
+  assert.deepEqual(reported(playwright, report, 0), { passed: 2, failed: 0, unstable: ['b'], skips: ['c: no chromium'] });
 });
 
 test('counts node tests', () => {
