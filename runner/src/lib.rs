@@ -2,7 +2,7 @@
 
 mod analysis;
 pub mod cli;
-#[cfg(fuzzing)]
+#[cfg(any(fuzzing, test))]
 #[doc(hidden)]
 pub mod fuzzing;
 mod load;

@@ -7,7 +7,7 @@ mod docs;
 mod export;
 mod extract;
 mod flame;
-#[cfg(fuzzing)]
+#[cfg(any(fuzzing, test))]
 #[doc(hidden)]
 pub mod fuzzing;
 mod headers;

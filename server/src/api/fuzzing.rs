@@ -1,4 +1,4 @@
-//! Entry points of the fuzz targets in `fuzz/`, compiled with `cfg(fuzzing)` only. Each passes
+//! Entry points of the fuzz targets in `fuzz/`, compiled for fuzzing and tests only. Each passes
 //! untrusted data to parsers and checks their results.
 
 use crate::{
