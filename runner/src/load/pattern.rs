@@ -50,9 +50,16 @@ pub(crate) struct Pattern {
     ios_left: u64,
     /// Size of the smallest I/O in bytes.
     smallest: u64,
-    /// The size of all I/Os, if they differ only in direction and random offset. Such a list is
-    /// generated in bulk.
-    uniform_len: Option<u64>,
+    bulk: Option<Bulk>,
+}
+
+/// A list that is generated in bulk, because all I/Os have the same size, in bytes.
+#[derive(Clone, Copy, Debug)]
+enum Bulk {
+    /// The I/Os differ only in direction and random offset.
+    Random(u64),
+    /// All I/Os have the same direction, and each follows the last one at a higher offset.
+    Sequential(u64),
 }
 
 impl Pattern {
@@ -73,15 +80,21 @@ impl Pattern {
         let smallest = smallest.unwrap_or(1);
         let syncs = SyncInterval::new(options.fsync, options.fdatasync);
         let first = &directions[mix.kinds()[0] as usize];
-        let is_uniform = offsets.len() == 1
-            && !mix.has_rates()
-            && syncs.is_never()
-            && used().all(|direction| {
-                direction.is_uniformly_random() && direction.has_same_blocks(first)
-            });
+        let has_bulk = offsets.len() == 1 && !mix.has_rates() && syncs.is_never();
+        let is_random = used()
+            .all(|direction| direction.is_uniformly_random() && direction.has_same_blocks(first));
+        let bulk = if !has_bulk {
+            None
+        } else if is_random {
+            Some(Bulk::Random(smallest))
+        } else if mix.kinds().len() == 1 && first.is_uniformly_sequential() {
+            Some(Bulk::Sequential(smallest))
+        } else {
+            None
+        };
         let bytes_per_pass = offsets.iter().map(|offset| offset.bytes_per_pass(smallest));
         Self {
-            uniform_len: is_uniform.then_some(smallest),
+            bulk,
             mix,
             targets: RoundRobin::new(bytes_per_pass),
             directions,
@@ -105,8 +118,16 @@ impl Pattern {
     /// Fills `out` with the next I/Os and returns their number; 0 when all work is done (`io_size`
     /// bytes or `number_ios` I/Os). Syncs count neither as I/Os nor as bytes.
     pub(crate) fn draw(&mut self, out: &mut [Io]) -> usize {
-        if let Some(len) = self.uniform_len {
-            return self.draw_uniform(len, out);
+        match self.bulk {
+            Some(Bulk::Random(len)) => return self.draw_random(len, out),
+            Some(Bulk::Sequential(len)) => {
+                let filled = self.draw_sequential(len, out);
+                if filled > 0 {
+                    return filled;
+                }
+                // The next I/O is shorter, starts a new pass, or does not exist.
+            }
+            None => {}
         }
         for (filled, slot) in out.iter_mut().enumerate() {
             match self.next() {
@@ -119,29 +140,43 @@ impl Pattern {
 
     /// Not inlined, because that would add instructions to other jobs (`worker/instructions`).
     #[inline(never)]
-    fn draw_uniform(&mut self, len: u64, out: &mut [Io]) -> usize {
-        let left = self.ios_left.min(self.bytes_left / len);
-        let n = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
-        let out = &mut out[..n];
+    fn draw_random(&mut self, len: u64, out: &mut [Io]) -> usize {
         let kinds = self.mix.kinds();
         let kind = kinds[0];
         let is_mixed = kinds.len() > 1;
-        let at = |offset| Io {
-            offset,
-            len: len as u32,
-            target: 0,
-            kind,
-        };
+        let n = out.len().min(self.full_ios_left(len));
+        let out = &mut out[..n];
         let direction = &self.directions[kind as usize];
-        self.offsets[0].fill_random(direction, out, at, &mut self.rng);
+        self.offsets[0].fill_random(direction, out, bulk_io(kind, len), &mut self.rng);
         if is_mixed {
             out.iter_mut().for_each(|io| io.kind = self.mix.next());
         }
+        self.count_bulk(n, len);
+        n
+    }
+
+    /// Stops before the end of the region.
+    #[inline(never)]
+    fn draw_sequential(&mut self, len: u64, out: &mut [Io]) -> usize {
+        let kind = self.mix.kinds()[0];
+        let n = out.len().min(self.full_ios_left(len));
+        let direction = &self.directions[kind as usize];
+        let n = self.offsets[0].fill_sequential(direction, &mut out[..n], bulk_io(kind, len));
+        self.count_bulk(n, len);
+        n
+    }
+
+    /// Number of I/Os of `len` bytes before the end of the list.
+    fn full_ios_left(&self, len: u64) -> usize {
+        let left = self.ios_left.min(self.bytes_left / len);
+        usize::try_from(left).unwrap_or(usize::MAX)
+    }
+
+    fn count_bulk(&mut self, n: usize, len: u64) {
         self.ios_left -= n as u64;
         if self.bytes_left != u64::MAX {
             self.bytes_left -= n as u64 * len;
         }
-        n
     }
 
     fn next(&mut self) -> Option<Io> {
@@ -179,5 +214,15 @@ impl Pattern {
         if kind == Kind::Write {
             self.syncs.count_write(target as u16);
         }
+    }
+}
+
+/// Creates an I/O of a bulk from its offset.
+fn bulk_io(kind: Kind, len: u64) -> impl Fn(u64) -> Io {
+    move |offset| Io {
+        offset,
+        len: len as u32,
+        target: 0,
+        kind,
     }
 }

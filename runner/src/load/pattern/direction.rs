@@ -114,6 +114,13 @@ impl DirectionState {
         matches!(self.randomness, Randomness::Always) && self.sizes.min == self.sizes.max
     }
 
+    /// Returns true if all I/Os have the same size, and each starts after the last one.
+    pub(crate) fn is_uniformly_sequential(&self) -> bool {
+        matches!(self.randomness, Randomness::Never)
+            && self.sizes.min == self.sizes.max
+            && self.gap >= 0
+    }
+
     /// Returns true if random I/Os of different sizes access every block once per pass. Sequential
     /// I/Os in between may access blocks again, as in fio.
     pub(crate) fn uses_random_map(&self) -> bool {

@@ -53,8 +53,15 @@ impl DirectionMix {
         matches!(self, Self::Rated(_))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> Kind {
+        match self {
+            Self::Single(kind) => *kind,
+            _ => self.next_of_two(),
+        }
+    }
+
+    fn next_of_two(&mut self) -> Kind {
         match self {
             Self::Single(kind) => *kind,
             Self::Mixed(bag, rng) => [Kind::Read, Kind::Write][bag.draw(rng)],

@@ -91,6 +91,37 @@ impl OffsetGenerator {
         );
     }
 
+    /// Fills the start of `out` with the next sequential I/Os of the smallest size, up to the end
+    /// of the region, and returns their number. The gap must not be negative.
+    #[inline]
+    pub(crate) fn fill_sequential(
+        &mut self,
+        direction: &DirectionState,
+        out: &mut [Io],
+        at: impl Fn(u64) -> Io,
+    ) -> usize {
+        let len = direction.sizes.min;
+        let stride = len + direction.gap.cast_unsigned();
+        let position = &mut self.positions[at(0).kind as usize];
+        let start = position.cast_unsigned();
+        let Some(space) = self
+            .len
+            .checked_sub(start)
+            .and_then(|left| left.checked_sub(len))
+        else {
+            return 0;
+        };
+        let fitting = usize::try_from(space / stride + 1).unwrap_or(usize::MAX);
+        let filled = out.len().min(fitting);
+        let mut offset = self.begin + start;
+        for io in &mut out[..filled] {
+            *io = at(offset);
+            offset += stride;
+        }
+        *position = (offset - self.begin).cast_signed();
+        filled
+    }
+
     fn sequential(
         &self,
         kind: Kind,

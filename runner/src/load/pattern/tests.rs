@@ -194,13 +194,38 @@ fn bulk_generation_does_not_change_the_list() {
             options["rw"] = json!(rw);
             options["rwmixread"] = json!((rw == "randrw").then_some(70));
             let job = region(400, options);
-            let mut one_by_one = Pattern::new(&job, 0);
-            assert!(one_by_one.uniform_len.take().is_some(), "{job:?}");
-            let mut ios = [Io::default(); 300];
-            let filled = one_by_one.draw(&mut ios);
-            assert_eq!(&ios[..filled], &first(&job, 0, 300)[..]);
+            assert_bulk_matches_single_draws(&job);
         }
     }
+}
+
+#[test]
+fn sequential_bulk_does_not_change_the_list() {
+    for options in [
+        json!({}),
+        json!({"io_size": 1100 * K}),
+        json!({"io_size": 1098 * K}),
+        json!({"number_ios": 5}),
+        json!({"number_ios": 205}),
+        json!({"time_based": true}),
+        json!({"time_based": true, "rw_modifier": 4096}),
+        json!({"time_based": true, "rw_modifier": 5000}),
+        json!({"time_based": true, "rw_modifier": 1 << 20}),
+    ] {
+        for (rw, kib) in [("read", 400), ("write", 402), ("trim", 4), ("read", 7)] {
+            let mut options = options.clone();
+            options["rw"] = json!(rw);
+            assert_bulk_matches_single_draws(&region(kib, options));
+        }
+    }
+}
+
+fn assert_bulk_matches_single_draws(job: &ResolvedJob) {
+    let mut one_by_one = Pattern::new(job, 0);
+    assert!(one_by_one.bulk.take().is_some(), "{job:?}");
+    let mut ios = [Io::default(); 300];
+    let filled = one_by_one.draw(&mut ios);
+    assert_eq!(&ios[..filled], &first(job, 0, 300)[..], "{job:?}");
 }
 
 #[test]
