@@ -9,6 +9,7 @@ pub mod export;
 mod fact_names;
 pub mod fingerprint;
 pub mod group;
+mod group_description;
 pub mod group_statistics;
 mod held_data;
 mod host_settings;
@@ -52,7 +53,7 @@ pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Ass
     let groups: Vec<ComparedGroup> = groups
         .iter()
         .zip(obstacles)
-        .map(|(group, obstacle)| compared(group, obstacle))
+        .map(|(group, obstacle)| group_description::describe(group, obstacle))
         .collect();
     Assessment {
         answers: answer::answers(&groups, baseline, &metrics),
@@ -66,20 +67,5 @@ pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Ass
         host_differences: [host.different, host.unknown].concat(),
         equal_host_facts: host.equal,
         result_differences: results,
-    }
-}
-
-fn compared(group: &Group, obstacle: Option<String>) -> ComparedGroup {
-    let included = group.is_included();
-    let indices = (0..).zip(&included);
-    ComparedGroup {
-        label: group.label.clone(),
-        runs: group.runs.iter().map(|run| run.label.clone()).collect(),
-        complete: included.iter().filter(|included| **included).count() as u64,
-        excluded: indices
-            .filter(|(_, included)| !**included)
-            .map(|(index, _)| index)
-            .collect(),
-        obstacle,
     }
 }

@@ -76,6 +76,19 @@ pub struct ComparedGroup {
     pub label: String,
     /// Labels of the group's runs.
     pub runs: Vec<String>,
+    /// Distinct workloads of the runs, such as `randread · 4 KiB · depth 32 · 1 worker · direct ·
+    /// io_uring · /data/t1 (1 GiB) on vda`.
+    #[serde(default)]
+    pub workloads: Vec<String>,
+    /// Distinct hosts of the runs, such as `db1 (Linux 6.18.44, AMD EPYC 7B13)`.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// Start of the measured window of the first run, as a Unix time in ms; null without a result.
+    #[serde(default)]
+    pub first_started_at_ms: Option<u64>,
+    /// The same of the last run.
+    #[serde(default)]
+    pub last_started_at_ms: Option<u64>,
     /// Number of runs that are included in the statistics.
     pub complete: u64,
     /// Indices in `runs` of the runs that are excluded: incomplete runs, and the first write to a

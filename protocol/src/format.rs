@@ -18,6 +18,12 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// `1 worker`, `2 workers`
+pub fn plural(count: u64, noun: &str) -> String {
+    let suffix = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{suffix}")
+}
+
 /// `4 KiB`, `1.50 GiB`, `512 B`
 pub fn bytes(value: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];

@@ -4,6 +4,7 @@
 pub mod job;
 pub mod target;
 pub mod window;
+pub mod workload;
 
 use crate::{
     finding::Finding,

@@ -127,6 +127,16 @@ fn output_formats_have_the_same_numbers() {
         markdown.contains("| Read IOPS |") && markdown.contains("| -10.0 % |"),
         "{markdown}"
     );
+    let html = formatted("html");
+    let tests = html.split("<h2>Tests</h2>").nth(1).unwrap();
+    let hosts = json["comparison"]["groups"][0]["hosts"].as_array().unwrap();
+    for expected in [
+        "randread · 4 KiB · depth 1 · 1 worker",
+        " UTC",
+        hosts[0].as_str().unwrap(),
+    ] {
+        assert!(tests.contains(expected), "{expected}: {html}");
+    }
     let junit = formatted("junit");
     assert!(
         junit.contains("tests=\"1\" failures=\"1\" errors=\"0\"")

@@ -2,8 +2,11 @@
 //! offline.
 
 use crate::export::table::{MetricRow, group_values, metric_rows};
-use leadline_protocol::compare::{Assessment, Change, ComparabilityLevel, Difference};
+use leadline_protocol::compare::{
+    Assessment, Change, ComparabilityLevel, ComparedGroup, Difference,
+};
 use std::fmt::Write;
+use time::OffsetDateTime;
 
 const STYLE: &str = "
 body { font: 14px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 24px auto; padding: 0 16px; color: #16202b; background: #fff }
@@ -13,7 +16,7 @@ h1 { font-size: 20px } h2 { font-size: 15px; margin-top: 28px }
 .comparable { border-color: #0b8a6a } .with_differences { border-color: #c77700 } .not_comparable { border-color: #c2410c }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: 4px 8px; border-bottom: 1px solid #dde2e8; white-space: nowrap }
-th:first-child, td:first-child { text-align: left; white-space: normal }
+th:first-child, td:first-child, .text { text-align: left; white-space: normal; overflow-wrap: anywhere }
 .better { color: #08694f; font-weight: 600 } .worse { color: #b03a0a; font-weight: 600 }
 .mute { color: #55636f; font-size: 12px } svg { vertical-align: middle; color: #55636f }
 @media (max-width: 700px) { table { display: block; overflow-x: auto } }
@@ -39,6 +42,7 @@ pub fn render(assessment: &Assessment) -> String {
         }
     }
     push_differences(&mut html, assessment, &labels);
+    push_tests(&mut html, assessment);
     push_definitions(&mut html, assessment);
     html + "</body></html>\n"
 }
@@ -149,6 +153,47 @@ fn push_differences(html: &mut String, assessment: &Assessment, labels: &[String
         let _ = writeln!(html, "<tr><td>{name}{mark}</td>{cells}</tr>");
     }
     html.push_str("</tbody></table>\n");
+}
+
+/// What each group measured, where and when.
+fn push_tests(html: &mut String, assessment: &Assessment) {
+    html.push_str("<h2>Tests</h2>\n<table><thead><tr><th></th><th class=\"text\">Workload</th><th class=\"text\">Host</th><th class=\"text\">Start</th><th>Runs</th></tr></thead><tbody>");
+    for group in &assessment.groups {
+        let _ = writeln!(
+            html,
+            "<tr><td>{}</td><td class=\"text\">{}</td><td class=\"text\">{}</td><td class=\"text\">{}</td><td>{}</td></tr>",
+            escaped(&group.label),
+            lines(&group.workloads),
+            lines(&group.hosts),
+            lines(&started(group)),
+            group.runs.len()
+        );
+    }
+    html.push_str("</tbody></table>\n");
+}
+
+fn lines(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| escaped(text)).collect();
+    texts.join("<br>")
+}
+
+/// Start of the first and last run.
+fn started(group: &ComparedGroup) -> Vec<String> {
+    let times = [group.first_started_at_ms, group.last_started_at_ms];
+    let mut times: Vec<String> = times.into_iter().flatten().filter_map(minute).collect();
+    times.dedup();
+    if let [_, last] = &mut times[..] {
+        *last = format!("to {last}");
+    }
+    times
+}
+
+/// Such as `2026-11-24 09:12 UTC`; `None` for years that cannot be represented.
+fn minute(unix_ms: u64) -> Option<String> {
+    let seconds = i64::try_from(unix_ms / 1000).ok()?;
+    let time = OffsetDateTime::from_unix_timestamp(seconds).ok()?;
+    let (hour, minute) = (time.hour(), time.minute());
+    Some(format!("{} {hour:02}:{minute:02} UTC", time.date()))
 }
 
 fn push_definitions(html: &mut String, assessment: &Assessment) {

@@ -10,5 +10,4 @@ pub(crate) mod progress;
 pub(crate) mod report;
 pub(crate) mod study;
 pub(crate) mod style;
-mod workload;
 mod writer;

@@ -2,9 +2,12 @@
 
 use crate::cli::text::{
     style::{BOLD, GREEN, RED, YELLOW, paint},
-    writer::{TextWriter, plural},
+    writer::TextWriter,
 };
-use leadline_protocol::doctor::{CheckStatus, Doctor};
+use leadline_protocol::{
+    doctor::{CheckStatus, Doctor},
+    format::plural,
+};
 
 /// Width of the status column.
 const STATUS: usize = 6;
@@ -34,7 +37,7 @@ pub fn render(doctor: &Doctor, width: usize) -> String {
 fn summary(doctor: &Doctor) -> String {
     let count = |status| {
         let checks = doctor.checks.iter();
-        checks.filter(|check| check.status == status).count()
+        checks.filter(|check| check.status == status).count() as u64
     };
     match (count(CheckStatus::Fail), count(CheckStatus::Warn)) {
         (0, 0) => "All checks passed.".into(),

@@ -3,12 +3,11 @@
 use crate::cli::text::{
     findings::write_findings,
     style::{BOLD, RED},
-    workload::workload,
     writer::{TextWriter, join},
 };
 use leadline_protocol::{
     format::{bytes, duration},
-    plan::{Estimate, Plan},
+    plan::{Estimate, Plan, workload::workload},
 };
 
 pub(crate) fn render(plan: &Plan, width: usize) -> String {

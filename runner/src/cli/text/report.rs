@@ -13,13 +13,12 @@ mod verified;
 use crate::cli::text::{
     findings::write_findings,
     style::{BOLD, RED},
-    workload::workload,
     writer::TextWriter,
 };
 use leadline_protocol::{
     evidence::transition::Direction,
     format::{bytes, count},
-    plan::job::ResolvedJob,
+    plan::{job::ResolvedJob, workload::workload},
     report::{ErrorReport, Report},
     result::RunResult,
 };

@@ -98,12 +98,6 @@ pub(crate) fn number_table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
-/// Such as `1 worker` and `2 workers`.
-pub(crate) fn plural(count: usize, noun: &str) -> String {
-    let suffix = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{suffix}")
-}
-
 /// Joins all parts that are `Some`.
 pub(crate) fn join(parts: impl IntoIterator<Item = Option<String>>, separator: &str) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -290,6 +290,23 @@ export type ComparedGroup = {
      */
     runs: Array<string>;
     /**
+     * Distinct workloads of the runs, such as `randread · 4 KiB · depth 32 · 1 worker · direct ·
+     * io_uring · /data/t1 (1 GiB) on vda`.
+     */
+    workloads?: Array<string>;
+    /**
+     * Distinct hosts of the runs, such as `db1 (Linux 6.18.44, AMD EPYC 7B13)`.
+     */
+    hosts?: Array<string>;
+    /**
+     * Start of the measured window of the first run, as a Unix time in ms; null without a result.
+     */
+    first_started_at_ms?: number | null;
+    /**
+     * The same of the last run.
+     */
+    last_started_at_ms?: number | null;
+    /**
      * Number of runs that are included in the statistics.
      */
     complete: number;

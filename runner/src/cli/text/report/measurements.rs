@@ -2,10 +2,10 @@
 
 use crate::cli::text::{
     style::{BOLD, RED},
-    writer::{LABEL_HEADER, TextWriter, join, number_table, plural},
+    writer::{LABEL_HEADER, TextWriter, join, number_table},
 };
 use leadline_protocol::{
-    format::{bandwidth, bytes, count, duration, latency, rate},
+    format::{bandwidth, bytes, count, duration, latency, plural, rate},
     report::{
         CpuReport, EndedBy, JobReport, Report,
         device::DeviceReport,
@@ -135,7 +135,7 @@ fn write_unfinished(out: &mut TextWriter, report: &Report) {
         return;
     }
     let ios = ios.iter().map(|unfinished| unfinished.ios).sum();
-    let part = |count: u64, noun| (count > 0).then(|| plural(count as usize, noun));
+    let part = |count: u64, noun| (count > 0).then(|| plural(count, noun));
     let counts = join([part(ios, "I/O"), part(syncs.ios, "sync")], " and ");
     let were = if ios + syncs.ios == 1 { "was" } else { "were" };
     let oldest = latency(oldest_ns as f64);

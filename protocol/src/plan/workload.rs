@@ -1,8 +1,7 @@
 //! One-line summary of a job.
 
-use crate::cli::text::writer::plural;
-use leadline_protocol::{
-    format::bytes,
+use crate::{
+    format::{bytes, plural},
     plan::{
         job::{Mode, ResolvedJob},
         target::TargetKind,
@@ -10,12 +9,12 @@ use leadline_protocol::{
 };
 
 /// Such as `randread · 4 KiB · depth 32 · 1 worker · direct · io_uring · /data/t1 (1 GiB) on vda`.
-pub(crate) fn workload(job: &ResolvedJob) -> String {
+pub fn workload(job: &ResolvedJob) -> String {
     [
         job.pattern.rw.as_str(),
         &block_size(job),
         &format!("depth {}", job.in_flight()),
-        &plural(job.numjobs as usize, "worker"),
+        &plural(u64::from(job.numjobs), "worker"),
         mode(job),
         job.ring.ioengine.as_str(),
         &targets(job),
