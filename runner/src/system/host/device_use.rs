@@ -54,14 +54,24 @@ impl fmt::Display for Use {
                 }
             }
             Self::Swap => f.write_str("swap"),
-            Self::Holder(name) => write!(f, "part of {name}"),
+            Self::Holder(name) => write!(f, "part of {}", printable(name)),
             Self::Member { point } => {
                 write!(f, "member of the btrfs filesystem mounted at {point}")
             }
-            Self::Partition { name, used_by } => write!(f, "its partition {name}: {used_by}"),
-            Self::Lower { name, used_by } => write!(f, "{name} below it: {used_by}"),
-            Self::BacksLoop(name) => write!(f, "backing device of {name}"),
-            Self::SharesFile(name) => write!(f, "its backing file is also attached to {name}"),
+            Self::Partition { name, used_by } => {
+                write!(f, "its partition {}: {used_by}", printable(name))
+            }
+            Self::Lower { name, used_by } => {
+                write!(f, "{} below it: {used_by}", printable(name))
+            }
+            Self::BacksLoop(name) => write!(f, "backing device of {}", printable(name)),
+            Self::SharesFile(name) => {
+                write!(
+                    f,
+                    "its backing file is also attached to {}",
+                    printable(name)
+                )
+            }
         }
     }
 }

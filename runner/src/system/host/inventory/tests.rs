@@ -97,6 +97,17 @@ fn mount_points_in_uses_are_printable() {
 }
 
 #[test]
+fn device_names_in_uses_are_printable() {
+    let host = Fixture::new(
+        "sys/devices/sda/dev = 4008:0
+         sys/devices/sda/holders/md\u{7f}\u{202e}0 @",
+    );
+    let host = host.inventory();
+    let uses = host.uses(&host.blocks["sda"]);
+    assert_eq!(uses[0].to_string(), "part of md\u{fffd}\u{fffd}0");
+}
+
+#[test]
 fn filesystem_members_include_all_btrfs_devices() {
     let host = Fixture::new(STACK).inventory();
     assert_eq!(host.filesystem_members("sdd"), ["sdd", "sde"]);
