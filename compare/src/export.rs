@@ -3,4 +3,5 @@
 pub mod csv;
 pub mod html;
 pub mod markdown;
+pub mod markup;
 pub mod table;

@@ -1,7 +1,10 @@
 //! A comparison as a single HTML file without scripts or external references, so that it opens
 //! offline.
 
-use crate::export::table::{MetricRow, group_values, metric_rows};
+use crate::export::{
+    markup::escaped,
+    table::{MetricRow, group_values, metric_rows},
+};
 use leadline_protocol::compare::{
     Assessment, Change, ComparabilityLevel, ComparedGroup, Difference,
 };
@@ -214,19 +217,4 @@ fn push_definitions(html: &mut String, assessment: &Assessment) {
         groups.join("; "),
         threshold = assessment.threshold_percent
     );
-}
-
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            letter if letter.is_control() => escaped.push(' '),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
 }

@@ -1,6 +1,9 @@
 //! Writes the rules of a comparison as JUnit XML, with one test case per rule.
 
-use leadline_compare::rule::{Outcome, RuleResult};
+use leadline_compare::{
+    export::markup::escaped,
+    rule::{Outcome, RuleResult},
+};
 use leadline_protocol::compare::Assessment;
 use std::fmt::Write;
 
@@ -34,32 +37,4 @@ pub(super) fn render(assessment: &Assessment, rules: &[RuleResult]) -> String {
         );
     }
     xml + "</testsuite>\n"
-}
-
-/// XML 1.0 forbids control characters and U+FFFE and U+FFFF, even as character references.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
-            letter if letter.is_control() => escaped.push(' '),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escaped;
-
-    #[test]
-    fn attributes_are_escaped() {
-        assert_eq!(escaped("a<\"b\">&\u{1b}"), "a&lt;&quot;b&quot;&gt;&amp; ");
-        assert_eq!(escaped("\u{fffe}a\u{ffff}"), " a ");
-    }
 }
