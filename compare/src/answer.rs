@@ -136,7 +136,8 @@ fn difference(base: &str, what: &str, percent: f64) -> String {
     format!("{} % {direction} {what} than {base}", digits(percent.abs()))
 }
 
-fn signed(percent: f64) -> String {
+/// With a minus sign, and two or three significant digits.
+pub(crate) fn signed(percent: f64) -> String {
     let sign = if percent < 0.0 { "−" } else { "+" };
     format!("{sign}{}", digits(percent.abs()))
 }

@@ -3,7 +3,7 @@
 use crate::{
     fact_names::{fact_name, finding_name},
     group::{ComparedRun, Group, all_runs},
-    layers,
+    layers, rate_limits,
     scope::Scope,
     settings,
     value_text::with_unit,
@@ -55,6 +55,7 @@ pub(crate) fn assess(
         reasons: obstacles
             .into_iter()
             .map(|obstacle| format!("Not comparable: {obstacle}"))
+            .chain(rate_limits::reason(&groups))
             .chain(exclusions(scope.groups))
             .chain(not_interleaved(&groups))
             .collect(),

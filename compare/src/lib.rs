@@ -16,6 +16,7 @@ mod host_settings;
 mod layers;
 mod metrics;
 mod obstacles;
+mod rate_limits;
 mod results;
 pub mod rule;
 mod scope;

@@ -34,6 +34,8 @@ const HARMFUL_SETTINGS: &[&str] = &[
     "pre_read",
     "probes",
     "profile",
+    "rate",
+    "rate_iops",
     "refill_buffers",
     "request_sizes",
     "scramble_buffers",

@@ -2,6 +2,7 @@
 
 mod exclusions;
 mod obstacles;
+mod rate_limits;
 mod repeats;
 mod speed;
 

@@ -124,7 +124,7 @@ fn output_formats_have_the_same_numbers() {
     );
     let markdown = formatted("markdown");
     assert!(
-        markdown.contains("| Read IOPS |") && markdown.contains("| -10.0 % |"),
+        markdown.contains("| Read IOPS |") && markdown.contains("| −10 % |"),
         "{markdown}"
     );
     let html = formatted("html");

@@ -1,5 +1,6 @@
 //! The tested metrics of a group and of the baseline, and differences of the groups, as text.
 
+use crate::answer::signed;
 use leadline_protocol::{
     compare::{Assessment, Change, ChangeVerdict, ComparedMetric, Difference},
     format::{bandwidth, bytes, latency, rate},
@@ -46,9 +47,9 @@ fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<
         name: row.label,
         baseline: median(baseline),
         value: median(group),
-        change: change.map_or_else(String::new, |change| format!("{:+.1} %", change.percent)),
+        change: change.map_or_else(String::new, |change| signed(change.percent) + " %"),
         interval: interval.map_or_else(String::new, |interval| {
-            format!("{:+.1} to {:+.1} %", interval.low, interval.high)
+            format!("{} to {} %", signed(interval.low), signed(interval.high))
         }),
         verdict: verdict.map_or("", verdict_word),
         reason: change

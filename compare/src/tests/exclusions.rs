@@ -34,7 +34,7 @@ const WRITE_JOB: &str = r#"{"name": "w", "mode": "direct", "rw": "randwrite", "d
     "create_on_open": false, "unlink": false, "rate_process": "linear", "thinktime_us": 0, "thinktime_blocks": 1, "zero_buffers": false,
     "refill_buffers": false, "buffer_compress_percentage": 0, "dedupe_percentage": 0, "cpus_allowed": [], "nice": 0}"#;
 
-fn write_job() -> ResolvedJob {
+pub(super) fn job() -> ResolvedJob {
     let mut job: Value = serde_json::from_str(WRITE_JOB).unwrap();
     for (option, value) in [
         ("bs", json!({"min": 4096, "max": 4096, "split": []})),
@@ -51,7 +51,7 @@ fn write_job() -> ResolvedJob {
 
 fn write_run(number: u64, held_data: bool) -> Run {
     let mut run = run(number, 1000.0, "device", "6.1");
-    run.resolved = Some(vec![write_job()]);
+    run.resolved = Some(vec![job()]);
     let share = if held_data { 1.0 } else { 0.0 };
     let target = json!({"path": "/t", "kind": "file", "jobs": ["w"], "region_offset": 0, "region_bytes": 1 << 20,
         "state": {"existed": held_data, "written_share": share, "cached_share": null},

@@ -1,0 +1,102 @@
+//! Runs that reached their rate limit measure the limit, not the storage.
+
+use crate::group::{ComparedRun, Group};
+use leadline_protocol::{
+    format::{bandwidth, rate},
+    job::direction::PerDirection,
+    plan::job::ResolvedJob,
+    report::stats::DirectionStats,
+};
+
+/// Share of a limit at which a run has reached it. Slower runs were limited by something else.
+const REACHED: f64 = 0.98;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Limit {
+    Iops(f64),
+    BytesPerSecond(f64),
+}
+
+/// A direction of the I/O, with its parts of a job's options and of a report.
+struct Direction {
+    name: &'static str,
+    option: fn(&PerDirection<Option<u64>>) -> Option<u64>,
+    stats: fn(&ComparedRun) -> Option<DirectionStats>,
+}
+
+const DIRECTIONS: [Direction; 2] = [
+    Direction {
+        name: "read",
+        option: |options| options.read,
+        stats: |run| run.report.map(|report| report.read.clone()),
+    },
+    Direction {
+        name: "write",
+        option: |options| options.write,
+        stats: |run| run.report.map(|report| report.write.clone()),
+    },
+];
+
+/// Why IOPS and bandwidth follow a setting; `None` unless all runs reached a rate limit.
+pub(crate) fn reason(groups: &[Group]) -> Option<String> {
+    let sentences: Vec<String> = DIRECTIONS
+        .iter()
+        .filter_map(|direction| sentence(groups, direction))
+        .collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+fn sentence(groups: &[Group], direction: &Direction) -> Option<String> {
+    let mut limits: Vec<Limit> = Vec::new();
+    for run in groups.iter().flat_map(Group::included) {
+        let limit = reached_limit(run, direction)?;
+        if !limits.contains(&limit) {
+            limits.push(limit);
+        }
+    }
+    let name = direction.name;
+    match &limits[..] {
+        [] => None,
+        [limit] => Some(format!(
+            "All runs reached their {name} rate limit ({}), so {name} IOPS and bandwidth do not show the speed of the storage.",
+            text(*limit)
+        )),
+        limits => {
+            let limits: Vec<String> = limits.iter().copied().map(text).collect();
+            Some(format!(
+                "The runs reached different {name} rate limits ({}): {name} IOPS and bandwidth show this setting, and latencies were measured under different loads.",
+                limits.join(" / ")
+            ))
+        }
+    }
+}
+
+fn reached_limit(run: &ComparedRun, direction: &Direction) -> Option<Limit> {
+    let limit = limit(run.resolved, direction)?;
+    let stats = (direction.stats)(run)?;
+    let is_reached = match limit {
+        Limit::Iops(limit) => stats.iops >= REACHED * limit,
+        Limit::BytesPerSecond(limit) => stats.bytes_per_second >= REACHED * limit,
+    };
+    is_reached.then_some(limit)
+}
+
+/// Sum of the limits of all workers; `None` if a job has none.
+fn limit(jobs: &[ResolvedJob], direction: &Direction) -> Option<Limit> {
+    let sum = |limit: fn(&ResolvedJob) -> &PerDirection<Option<u64>>| {
+        let limits = jobs.iter().map(|job| {
+            let per_worker = (direction.option)(limit(job))?;
+            Some(per_worker as f64 * f64::from(job.numjobs))
+        });
+        limits.sum::<Option<f64>>().filter(|sum| *sum > 0.0)
+    };
+    let iops = sum(|job| &job.timing.rate_iops).map(Limit::Iops);
+    iops.or_else(|| sum(|job| &job.timing.rate).map(Limit::BytesPerSecond))
+}
+
+fn text(limit: Limit) -> String {
+    match limit {
+        Limit::Iops(iops) => format!("{} IOPS", rate(iops)),
+        Limit::BytesPerSecond(bytes) => bandwidth(bytes),
+    }
+}

@@ -1,0 +1,62 @@
+//! Runs that reached their rate limit.
+
+use super::{compare_runs, exclusions::job, members, report, run};
+use leadline_protocol::run::Run;
+use serde_json::json;
+
+/// Reads with a limit per worker; two workers.
+fn limited(number: u64, rate_iops: Option<u64>, iops: f64) -> Run {
+    let mut limited = job();
+    limited.numjobs = 2;
+    limited.timing.rate_iops.read = rate_iops;
+    let mut run = run(number, iops, "device", "6.1");
+    run.report = serde_json::from_value(report(iops)).unwrap();
+    run.resolved = Some(vec![limited]);
+    run
+}
+
+fn reasons(before: &Run, after: &Run) -> Vec<String> {
+    let before = members(std::slice::from_ref(before), false);
+    let after = members(std::slice::from_ref(after), false);
+    let assessment = compare_runs(&[("before", before), ("after", after)]);
+    let reasons = assessment.comparability.reasons.into_iter();
+    reasons
+        .filter(|reason| reason.contains("rate limit"))
+        .collect()
+}
+
+#[test]
+fn different_limits_that_were_reached_are_a_reason() {
+    let before = limited(1, Some(2000), 4000.0);
+    let after = limited(2, Some(1910), 3819.0);
+    assert_eq!(
+        reasons(&before, &after),
+        [
+            "The runs reached different read rate limits (4000 IOPS / 3820 IOPS): read IOPS and bandwidth show this setting, and latencies were measured under different loads."
+        ]
+    );
+}
+
+#[test]
+fn equal_limits_that_were_reached_are_a_reason() {
+    let reasons = reasons(
+        &limited(1, Some(2000), 4000.0),
+        &limited(2, Some(2000), 3999.0),
+    );
+    assert!(
+        reasons[0].starts_with("All runs reached their read rate limit (4000 IOPS)"),
+        "{reasons:?}"
+    );
+}
+
+#[test]
+fn limits_that_were_not_reached_are_no_reason() {
+    let before = limited(1, Some(2000), 4000.0);
+    assert!(reasons(&before, &limited(2, Some(2000), 3000.0)).is_empty());
+    assert!(reasons(&before, &limited(2, None, 3000.0)).is_empty());
+    let report = json!(null);
+    let mut without_report = limited(2, Some(2000), 4000.0);
+    without_report.report = serde_json::from_value(report).unwrap();
+    // Excluded from the statistics.
+    assert_eq!(reasons(&before, &without_report).len(), 1);
+}
