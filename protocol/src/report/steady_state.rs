@@ -1,12 +1,14 @@
 //! Result of steady-state detection (`steadystate`).
 
-use crate::{format::duration, plan::job::SteadyStateOptions};
+use crate::{format::duration, job::steady_state::SteadyState, plan::job::SteadyStateOptions};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Steady state of a job.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct SteadyStateReport {
+    #[serde(flatten)]
+    pub test: SteadyState,
     pub attained: bool,
     /// Seconds from the start of the job's measured window until the steady state was attained;
     /// null if it was not.
@@ -39,8 +41,8 @@ pub struct SteadyWindow {
     pub value: Option<f64>,
 }
 
-/// Current value of a job, in the sample that follows each second of the job's measured window.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+/// Current state of a job, in the sample that follows each second of the job's measured window.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct SteadyStateProgress {
     /// Index of the job in the run.
     pub job: u32,
@@ -48,101 +50,107 @@ pub struct SteadyStateProgress {
     /// complete, and if it is a percentage and the mean is 0.
     pub value: Option<f64>,
     pub attained: bool,
+    /// The state as a sentence.
+    pub summary: String,
 }
 
-/// The result in one sentence.
-pub fn summary(
-    options: &SteadyStateOptions,
-    attained_s: Option<f64>,
-    window: Option<&SteadyWindow>,
-) -> String {
+/// Where a job is on its way to the steady state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Progress {
+    /// Seconds from the start of the job's measured window.
+    AttainedAfter(f64),
+    NotYet,
+    /// The job has ended.
+    NotReached,
+}
+
+/// The state in one sentence.
+pub fn summary(options: &SteadyStateOptions, progress: Progress, window: WindowValue) -> String {
     let test = &options.test;
     let length = duration(f64::from(options.duration_s) * 1000.0);
-    if let Some(attained_s) = attained_s {
-        let after = duration(attained_s * 1000.0);
-        return format!(
-            "Steady state after {after}: {} for {length}.",
-            test.condition()
-        );
-    }
-    let reason = match window {
-        None => format!("the job ended before the first window of {length} was complete"),
-        Some(SteadyWindow { value: None, .. }) => {
-            format!("no I/O completed in the last {length}")
+    let prefix = match progress {
+        Progress::AttainedAfter(seconds) => {
+            let after = duration(seconds * 1000.0);
+            let condition = test.condition();
+            return format!("Steady state after {after}: {condition} for {length}.");
         }
-        Some(SteadyWindow {
-            value: Some(value), ..
-        }) => format!(
-            "{} of {} in the last {length} (limit {})",
-            if test.criterion.is_slope() {
+        Progress::NotYet => "Not steady yet",
+        Progress::NotReached => "Steady state not reached",
+    };
+    let reason = match window {
+        WindowValue::Incomplete => format!("the first window of {length} is incomplete"),
+        WindowValue::Undefined => format!("no I/O completed in the last {length}"),
+        WindowValue::Known(value) => {
+            let property = if test.criterion.is_slope() {
                 "slope"
             } else {
                 "deviation"
-            },
-            test.value_text(*value),
-            test.value_text(test.limit)
-        ),
+            };
+            let value = test.value_text(value);
+            let limit = test.value_text(test.limit);
+            format!("{property} of {value} in the last {length} (limit {limit})")
+        }
     };
-    format!("Steady state not reached: {reason}.")
+    format!("{prefix}: {reason}.")
+}
+
+/// The value of the last complete window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WindowValue {
+    /// No window is complete.
+    Incomplete,
+    /// A percentage of 0.
+    Undefined,
+    Known(f64),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{steady_state::SteadyState, value::FioValue};
+    use crate::job::value::FioValue;
 
     #[test]
     fn summaries() {
-        let options = |text| SteadyStateOptions {
-            test: SteadyState::parse(text).unwrap(),
-            duration_s: 10,
-            ramp_s: 0,
-        };
-        let window = |value| SteadyWindow {
-            start_ms: 0.0,
-            end_ms: 10_000.0,
-            mean_iops: 100.0,
-            mean_bytes_per_second: 409_600.0,
-            max_deviation: 1.0,
-            slope: 0.0,
-            value,
-        };
-        for (text, attained_s, window, expected) in [
+        use Progress::{AttainedAfter, NotReached, NotYet};
+        use WindowValue::{Incomplete, Known, Undefined};
+        for (text, progress, window, expected) in [
             (
                 "iops:5%",
-                Some(42.0),
-                Some(window(Some(4.0))),
+                AttainedAfter(42.0),
+                Known(4.0),
                 "Steady state after 42.0 s: IOPS within 5 % for 10.0 s.",
             ),
             (
                 "iops:5%",
-                None,
-                Some(window(Some(12.34))),
+                NotReached,
+                Known(12.34),
                 "Steady state not reached: deviation of 12.3 % in the last 10.0 s (limit 5 %).",
             ),
             (
                 "bw_slope:1m",
-                None,
-                Some(window(Some(-2_097_152.0))),
-                "Steady state not reached: slope of -2.00 MiB/s (2.10 MB/s) per second in the last 10.0 s (limit 1.00 MiB/s (1.05 MB/s) per second).",
+                NotYet,
+                Known(-2_097_152.0),
+                "Not steady yet: slope of -2.00 MiB/s (2.10 MB/s) per second in the last 10.0 s (limit 1.00 MiB/s (1.05 MB/s) per second).",
             ),
             (
                 "iops:5%",
-                None,
-                Some(window(None)),
+                NotReached,
+                Undefined,
                 "Steady state not reached: no I/O completed in the last 10.0 s.",
             ),
             (
                 "iops:5%",
-                None,
-                None,
-                "Steady state not reached: the job ended before the first window of 10.0 s was complete.",
+                NotYet,
+                Incomplete,
+                "Not steady yet: the first window of 10.0 s is incomplete.",
             ),
         ] {
-            assert_eq!(
-                summary(&options(text), attained_s, window.as_ref()),
-                expected
-            );
+            let options = SteadyStateOptions {
+                test: SteadyState::parse(text).unwrap(),
+                duration_s: 10,
+                ramp_s: 0,
+            };
+            assert_eq!(summary(&options, progress, window), expected);
         }
     }
 }

@@ -5,7 +5,7 @@ use leadline_protocol::{
     counters::Memory,
     evidence::FlushReport,
     finding::Finding,
-    job::engine::EngineName,
+    job::{engine::EngineName, steady_state::SteadyState, value::FioValue},
     report::{
         CpuReport, FirstError, MemoryReport,
         stats::LatencyStats,
@@ -501,6 +501,7 @@ fn steady_state_that_was_not_reached() {
     let steady_state = |attained: bool, mean_iops: f64| {
         move |report: &mut Report| {
             report.jobs[0].steady_state = Some(SteadyStateReport {
+                test: SteadyState::parse("iops:1%").unwrap(),
                 attained,
                 attained_s: attained.then_some(20.0),
                 summary: "Steady state not reached: a reason.".into(),

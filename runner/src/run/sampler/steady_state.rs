@@ -6,7 +6,9 @@ use crate::{
 };
 use leadline_protocol::{
     plan::job::{ResolvedJob, SteadyStateOptions},
-    report::steady_state::{SteadyStateProgress, SteadyStateReport, SteadyWindow, summary},
+    report::steady_state::{
+        Progress, SteadyStateProgress, SteadyStateReport, SteadyWindow, WindowValue, summary,
+    },
 };
 use leadline_stats::steady_state::{Criterion, Limit, SecondsWindow};
 use std::collections::VecDeque;
@@ -38,10 +40,10 @@ impl SteadyStates {
     pub(super) fn check(&mut self, pool: &WorkerPool, now_ns: u64) {
         for monitor in self.monitors.iter_mut().filter(|monitor| monitor.is_active) {
             if let Some(progress) = monitor.observe(&pool.job_state(monitor.job), now_ns) {
-                self.progress.push(progress);
                 if progress.attained {
                     pool.end_job(monitor.job, now_ns);
                 }
+                self.progress.push(progress);
             }
         }
     }
@@ -157,7 +159,28 @@ impl Monitor {
             job: self.job as u32,
             value: window.and_then(|window| window.value(self.criterion(), self.limit())),
             attained: self.attained_ns.is_some(),
+            summary: self.summary(Progress::NotYet),
         }
+    }
+
+    /// `otherwise`: the progress if the steady state is not attained.
+    fn summary(&self, otherwise: Progress) -> String {
+        let attained_s = self.attained_s().map(Progress::AttainedAfter);
+        let value = self.window().map(|window| {
+            let value = window.value(self.criterion(), self.limit());
+            value.map_or(WindowValue::Undefined, WindowValue::Known)
+        });
+        summary(
+            &self.options,
+            attained_s.unwrap_or(otherwise),
+            value.unwrap_or(WindowValue::Incomplete),
+        )
+    }
+
+    /// Seconds from the start of the job's measured window.
+    fn attained_s(&self) -> Option<f64> {
+        let attained_ns = self.attained_ns?;
+        Some((attained_ns - self.start_ns) as f64 / SECOND_NS as f64)
     }
 
     fn push(&mut self, second: Second) {
@@ -214,13 +237,11 @@ impl Monitor {
                 value: window.value(self.criterion(), self.limit()),
             })
         });
-        let attained_s = self
-            .attained_ns
-            .map(|attained_ns| ms(attained_ns - self.start_ns) / 1000.0);
         SteadyStateReport {
-            attained: attained_s.is_some(),
-            attained_s,
-            summary: summary(&self.options, attained_s, window.as_ref()),
+            test: self.options.test,
+            attained: self.attained_ns.is_some(),
+            attained_s: self.attained_s(),
+            summary: self.summary(Progress::NotReached),
             window,
             iops,
             bytes_per_second,

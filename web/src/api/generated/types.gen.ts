@@ -3052,7 +3052,7 @@ export type SteadyStateOptions = SteadyState & {
 };
 
 /**
- * Current value of a job, in the sample that follows each second of the job's measured window.
+ * Current state of a job, in the sample that follows each second of the job's measured window.
  */
 export type SteadyStateProgress = {
     /**
@@ -3065,12 +3065,16 @@ export type SteadyStateProgress = {
      */
     value?: number | null;
     attained: boolean;
+    /**
+     * The state as a sentence.
+     */
+    summary: string;
 };
 
 /**
  * Steady state of a job.
  */
-export type SteadyStateReport = {
+export type SteadyStateReport = SteadyState & {
     attained: boolean;
     /**
      * Seconds from the start of the job's measured window until the steady state was attained;
