@@ -255,12 +255,13 @@ impl Sampler<'_, '_> {
 
     /// Sleeps until `due_ns` while enforcing phase boundaries and stops. Returns false as soon as
     /// every worker is done, or has been blocked for too long after its end.
-    fn sleep_until(&mut self, due_ns: u64) -> bool {
+    fn sleep_until(&mut self, mut due_ns: u64) -> bool {
         loop {
             let is_done = self.pool.is_done();
             let now_ns = Monotonic.now_ns();
-            if self.state.stopped_ns.is_none() {
-                self.state.steady_states.check(self.pool, now_ns);
+            if self.state.stopped_ns.is_none() && self.state.steady_states.check(self.pool, now_ns)
+            {
+                due_ns = self.extend_last_window(due_ns);
             }
             if is_done {
                 return false;

@@ -1,5 +1,7 @@
 //! The workers of all jobs: starts them together, wakes them at phase boundaries, and stops them.
 
+pub(crate) mod job_state;
+
 use crate::{
     load::{
         measure::{exit::LoopExit, unfinished::UnfinishedIo},
@@ -14,10 +16,7 @@ use crate::{
     },
     run::{
         open_targets::OpenTargets,
-        sampler::{
-            silence::{MIN_SILENCE_NS, Silence},
-            steady_state::Completed,
-        },
+        sampler::silence::{MIN_SILENCE_NS, Silence},
         target_observers::TargetObservers,
     },
     system::{
@@ -92,16 +91,6 @@ impl FinishedWorker {
         let unfinished = outcome.into_iter().flat_map(|outcome| &outcome.unfinished);
         unfinished.into_iter().any(|io| io.age_ns >= MIN_SILENCE_NS)
     }
-}
-
-/// A job while it runs.
-pub(crate) struct JobState {
-    /// Completed I/Os in the measured window.
-    pub completed: Completed,
-    /// Scheduled end (CLOCK_MONOTONIC, in ns).
-    pub end_ns: u64,
-    /// Whether all its workers are done.
-    pub is_done: bool,
 }
 
 /// CLOCK_MONOTONIC times in ns.
@@ -227,43 +216,6 @@ impl WorkerPool {
             worker.set_schedule(0, 0, 0);
         }
         self.wake_late(Monotonic.now_ns());
-    }
-
-    /// Scheduled start of the job's measured window (CLOCK_MONOTONIC, in ns).
-    pub(crate) fn measure_start_ns(&self, job: usize) -> u64 {
-        let starts = self.workers_of(job);
-        let starts = starts.map(|worker| worker.schedule.ramp_end_ns.load(Ordering::Acquire));
-        starts.max().unwrap_or(0)
-    }
-
-    pub(crate) fn job_state(&self, job: usize) -> JobState {
-        let mut state = JobState {
-            completed: Completed::default(),
-            end_ns: 0,
-            is_done: true,
-        };
-        for worker in self.workers_of(job) {
-            let [read, write, trim, _] = &worker.progress.measure.directions;
-            for stats in [read, write, trim] {
-                state.completed.ios += stats.ios.get();
-                state.completed.bytes += stats.bytes.get();
-            }
-            let end_ns = worker.schedule.end_ns.load(Ordering::Acquire);
-            state.end_ns = state.end_ns.max(end_ns);
-            state.is_done &= worker.progress.stage() == Stage::Done;
-        }
-        state
-    }
-
-    /// Ends the measurement of a job.
-    pub(crate) fn end_job(&self, job: usize, now_ns: u64) {
-        for worker in self.workers_of(job) {
-            worker.schedule.end_ns.store(now_ns, Ordering::Release);
-        }
-    }
-
-    fn workers_of(&self, job: usize) -> impl Iterator<Item = &Worker> {
-        self.workers.iter().filter(move |worker| worker.job == job)
     }
 
     /// `phase`: ramp or measure.

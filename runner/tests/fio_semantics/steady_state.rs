@@ -204,3 +204,19 @@ fn only_the_steady_job_ends_and_samples_show_each_second() {
     assert_eq!(progress.last().unwrap()["attained"], true);
     assert!(progress.len() >= 2);
 }
+
+/// A window of a few microseconds would have a meaningless rate.
+#[test]
+fn the_last_sample_is_not_short() {
+    let job = job(&[
+        ("rate_iops", "1000"),
+        ("ss", "iops:90%"),
+        ("ss_dur", "2"),
+        ("runtime", "10"),
+    ]);
+    let events = events(&json!(job), &[]);
+    let last = of_type(&events, "sample").last().unwrap();
+    assert!(number(&last["window_ms"]) > 50.0, "{last}");
+    let progress = &last["steady_states"][0];
+    assert_eq!(progress["attained"], true);
+}

@@ -1,7 +1,10 @@
 //! Ends jobs at steady state: reads the counters of their workers once per second.
 
 use crate::{
-    run::worker_pool::{JobState, WorkerPool},
+    run::worker_pool::{
+        WorkerPool,
+        job_state::{Completed, JobState},
+    },
     system::clock::{MILLISECOND_NS, SECOND_NS},
 };
 use leadline_protocol::{
@@ -35,17 +38,20 @@ impl SteadyStates {
         }
     }
 
-    /// Ends the jobs that have attained their steady state. `now_ns` must be later than the time at
-    /// which `is_done` was determined.
-    pub(super) fn check(&mut self, pool: &WorkerPool, now_ns: u64) {
+    /// Ends the jobs that have attained their steady state. Returns true if there are any. `now_ns`
+    /// must be later than the time at which the workers were found to be done.
+    pub(super) fn check(&mut self, pool: &WorkerPool, now_ns: u64) -> bool {
+        let mut has_ended = false;
         for monitor in self.monitors.iter_mut().filter(|monitor| monitor.is_active) {
             if let Some(progress) = monitor.observe(&pool.job_state(monitor.job), now_ns) {
                 if progress.attained {
                     pool.end_job(monitor.job, now_ns);
                 }
+                has_ended |= progress.attained;
                 self.progress.push(progress);
             }
         }
+        has_ended
     }
 
     /// When the next second ends; `u64::MAX` without active jobs.
@@ -69,13 +75,6 @@ impl SteadyStates {
         let monitor = monitors.find(|monitor| monitor.job == job)?;
         Some(monitor.report(origin_ns))
     }
-}
-
-/// Completed reads, writes and trims.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Completed {
-    pub ios: u64,
-    pub bytes: u64,
 }
 
 /// One second of a job. Times are CLOCK_MONOTONIC times in ns.

@@ -16,7 +16,6 @@ import { Latency } from './latency';
 import { LiveRegion } from './live-region';
 import { Phases } from './phases';
 import { RunNotices } from './run-notices';
-import { SteadyStates } from './steady-state';
 import { Tiles } from './tiles';
 import { Verified } from './verified';
 
@@ -377,32 +376,4 @@ it('lists bad blocks', async () => {
   expect(screen.getByText('Verified blocks')).toBeVisible();
   expect(screen.getByRole('row', { name: /98,304 torn 3 of 8 sectors/ })).toBeVisible();
   expect(screen.getByText('101 more bad blocks are not listed.')).toBeVisible();
-});
-
-it('shows whether each job reached its steady state', async () => {
-  fold(99);
-  const { result } = live.fold;
-  const job = result?.report.jobs[0];
-  if (!result || !job) throw new Error('the recorded run has a job');
-  const steady_state = (attained: boolean, summary: string) => ({
-    criterion: 'iops' as const,
-    limit: 5,
-    is_percent: true,
-    attained,
-    summary,
-    iops: [],
-    bytes_per_second: [],
-  });
-  result.report = {
-    ...result.report,
-    jobs: [
-      { ...job, name: 'a', steady_state: steady_state(true, 'Steady state after 42 s.') },
-      { ...job, name: 'b', steady_state: steady_state(false, 'Steady state not reached.') },
-    ],
-  };
-  await show(() => <SteadyStates live={live} />);
-  expect(await screen.findByText('a: Steady state after 42 s.')).toBeVisible();
-  expect(screen.getByText('Steady')).toBeVisible();
-  expect(screen.getByText('b: Steady state not reached.')).toBeVisible();
-  expect(screen.getByText('Not steady')).toBeVisible();
 });
