@@ -11,6 +11,7 @@ pub mod run_spec;
 pub mod rw;
 pub mod schema;
 pub mod size;
+pub mod steady_state;
 pub mod unsupported;
 pub mod value;
 
@@ -22,6 +23,7 @@ use crate::job::{
     list::{CpuList, Files},
     rw::Rw,
     size::{Bytes, Extent, SizeRange, Split},
+    steady_state::SteadyState,
     value::{FioValue, Micros, Percent, Seconds},
 };
 use serde::Serialize;
@@ -175,6 +177,12 @@ options! {
         loops: u64 = "1",
         /// Maximum number of I/Os per worker and pass.
         number_ios: u64,
+        /// Criterion and limit at which the job ends: iops, bw (largest deviation from the mean), iops_slope or bw_slope (per second), such as iops:5%.
+        steadystate ["ss"]: SteadyState = "iops_slope:0.01%",
+        /// Length of the window that steadystate applies to; 0 disables it. A bare number is in seconds.
+        steadystate_duration ["ss_dur"]: Seconds = "0",
+        /// Start of the measurement that steadystate ignores. A bare number is in seconds.
+        steadystate_ramp_time ["ss_ramp"]: Seconds = "0",
     }
     cache {
         /// Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.

@@ -4,6 +4,7 @@ pub mod device;
 pub mod layers;
 pub mod missing_time;
 pub mod stats;
+pub mod steady_state;
 pub mod verify;
 
 use crate::{
@@ -19,6 +20,7 @@ use crate::{
         layers::JobLayers,
         missing_time::{MAX_STALLED_MS, MAX_STALLED_SHARE, Pause, Stalls},
         stats::{DirectionStats, SyncStats},
+        steady_state::SteadyStateReport,
         verify::VerifyReport,
     },
 };
@@ -144,6 +146,8 @@ pub enum EndedBy {
     Runtime,
     /// The `number_ios` limit was reached.
     NumberIos,
+    /// The steady state was attained.
+    SteadyState,
     /// SIGINT, SIGTERM or cancellation; the report covers the time up to that point.
     Signal,
     /// An I/O failed.
@@ -194,6 +198,9 @@ pub struct JobReport {
     /// Result of reading back written blocks; null without `verify`.
     #[serde(default)]
     pub verify: Option<VerifyReport>,
+    /// Whether the steady state was attained; null without `steadystate_duration`.
+    #[serde(default)]
+    pub steady_state: Option<SteadyStateReport>,
 }
 
 impl JobReport {

@@ -4,6 +4,7 @@ use crate::{
     counters::{CpuUse, DeviceCounts, IoCounts, Memory, Pressure, Residency, StorageIo},
     gauge::Gauge,
     phase::Phase,
+    report::steady_state::SteadyStateProgress,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -48,6 +49,9 @@ pub struct Sample {
     /// for runs recorded before it was introduced.
     #[serde(default)]
     pub gauge: Option<Gauge>,
+    /// Jobs with `steadystate_duration` for which a second ended in this window; absent if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steady_states: Vec<SteadyStateProgress>,
 }
 
 impl Sample {

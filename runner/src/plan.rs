@@ -25,6 +25,7 @@ pub(crate) mod regions;
 pub(crate) mod resolved_job;
 pub(crate) mod space_budget;
 pub(crate) mod states;
+pub(crate) mod steady_state;
 pub(crate) mod study;
 pub(crate) mod summary;
 pub(crate) mod target_paths;

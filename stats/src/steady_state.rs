@@ -97,27 +97,50 @@ pub enum Limit {
     Percent(f64),
 }
 
-/// Returns the value of a criterion over the last `duration` seconds, in the unit of the limit, and
-/// whether fio would end the job. `seconds` has the IOPS or bandwidth of each second after
-/// `ss_ramp`. Returns `None` if there are fewer seconds. A `duration` of 0 means one second.
-pub fn fio(
-    seconds: &[f64],
-    duration: usize,
-    criterion: Criterion,
-    limit: Limit,
-) -> Option<(f64, bool)> {
-    let start = seconds.len().checked_sub(duration.max(1))?;
-    let values = &seconds[start..];
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let value = match criterion {
-        Criterion::Slope => slope(values),
-        Criterion::Deviation => values.iter().map(|v| (v - mean).abs()).fold(0.0, f64::max),
-    };
-    let (value, limit) = match limit {
-        Limit::Absolute(limit) => (value, limit),
-        Limit::Percent(limit) => (100.0 * value / mean, limit),
-    };
-    Some((value, value.abs() < limit))
+/// The last `ss_dur` seconds of a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SecondsWindow {
+    pub mean: f64,
+    /// Largest distance of any second from the mean.
+    pub max_deviation: f64,
+    /// Slope of the least-squares line, per second; 0 for a single second.
+    pub slope: f64,
+    has_slope: bool,
+}
+
+impl SecondsWindow {
+    /// `seconds`: IOPS or bandwidth of each second in the window. Returns `None` if it is empty.
+    pub fn new(seconds: &[f64]) -> Option<Self> {
+        let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+        let deviations = seconds.iter().map(|value| (value - mean).abs());
+        (!seconds.is_empty()).then(|| Self {
+            mean,
+            max_deviation: deviations.fold(0.0, f64::max),
+            slope: slope(seconds),
+            has_slope: seconds.len() > 1,
+        })
+    }
+
+    /// The value of a criterion, in the unit of the limit. `None` if it is undefined: a percentage
+    /// of a mean of 0, or the slope of a single second.
+    pub fn value(&self, criterion: Criterion, limit: Limit) -> Option<f64> {
+        let value = match criterion {
+            Criterion::Slope => self.has_slope.then_some(self.slope)?,
+            Criterion::Deviation => self.max_deviation,
+        };
+        match limit {
+            Limit::Absolute(_) => Some(value),
+            Limit::Percent(_) => (self.mean > 0.0).then(|| 100.0 * value / self.mean),
+        }
+    }
+
+    /// Whether the job ends. fio 3.33 also ends a job whose value is undefined, because it is
+    /// compiled with `-ffast-math`; here, such a job continues.
+    pub fn is_steady(&self, criterion: Criterion, limit: Limit) -> bool {
+        let (Limit::Absolute(max) | Limit::Percent(max)) = limit;
+        let value = self.value(criterion, limit);
+        value.is_some_and(|value| value.abs() < max)
+    }
 }
 
 /// Slope of the least-squares line through values at 0, 1, 2 and so on; 0 for fewer than two
@@ -192,34 +215,38 @@ mod tests {
 
     #[test]
     fn fio_criteria() {
-        let seconds = [900.0, 1000.0, 1010.0, 1020.0, 1010.0];
-        let check = |duration, criterion, limit, expected: f64, is_steady| {
-            let (value, steady) = fio(&seconds, duration, criterion, limit).expect("seconds");
-            assert_close(value, expected);
-            assert_eq!(steady, is_steady, "{criterion:?} {limit:?}");
-        };
         // Four seconds with a mean of 1010 and deviations of 10, 0, 10 and 0.
-        check(4, Criterion::Deviation, Limit::Absolute(10.0), 10.0, false);
-        check(4, Criterion::Deviation, Limit::Absolute(10.1), 10.0, true);
-        check(
-            4,
-            Criterion::Deviation,
-            Limit::Percent(1.0),
-            1000.0 / 1010.0,
-            true,
-        );
+        let seconds = [1000.0, 1010.0, 1020.0, 1010.0];
+        let check = |criterion, limit, expected: f64, is_steady| {
+            let window = SecondsWindow::new(&seconds).expect("seconds");
+            assert_close(window.value(criterion, limit).expect("a value"), expected);
+            assert_eq!(
+                window.is_steady(criterion, limit),
+                is_steady,
+                "{criterion:?} {limit:?}"
+            );
+        };
+        check(Criterion::Deviation, Limit::Absolute(10.0), 10.0, false);
+        check(Criterion::Deviation, Limit::Absolute(10.1), 10.0, true);
+        let percent = 1000.0 / 1010.0;
+        check(Criterion::Deviation, Limit::Percent(1.0), percent, true);
         // (−1.5 · 1000 − 0.5 · 1010 + 0.5 · 1020 + 1.5 · 1010) / 5
-        check(4, Criterion::Slope, Limit::Absolute(4.0), 4.0, false);
-        check(
-            4,
-            Criterion::Slope,
-            Limit::Percent(0.4),
-            400.0 / 1010.0,
-            true,
-        );
-        assert_eq!(
-            fio(&seconds, 6, Criterion::Slope, Limit::Percent(1.0)),
-            None
-        );
+        check(Criterion::Slope, Limit::Absolute(4.0), 4.0, false);
+        let percent = 400.0 / 1010.0;
+        check(Criterion::Slope, Limit::Percent(0.4), percent, true);
+        assert_eq!(SecondsWindow::new(&[]), None);
+    }
+
+    #[test]
+    fn undefined_values_are_not_steady() {
+        let zeros = SecondsWindow::new(&[0.0; 3]).expect("seconds");
+        for criterion in [Criterion::Deviation, Criterion::Slope] {
+            assert_eq!(zeros.value(criterion, Limit::Percent(50.0)), None);
+            assert!(!zeros.is_steady(criterion, Limit::Percent(50.0)));
+            assert!(zeros.is_steady(criterion, Limit::Absolute(1.0)));
+        }
+        let single = SecondsWindow::new(&[7.0]).expect("seconds");
+        assert!(!single.is_steady(Criterion::Slope, Limit::Absolute(1.0)));
+        assert!(single.is_steady(Criterion::Deviation, Limit::Absolute(1.0)));
     }
 }

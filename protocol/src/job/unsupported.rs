@@ -25,6 +25,14 @@ const ALTERNATIVES: &[(&str, &str)] = &[
         "allow_mounted_write",
         "Remove it: writes to devices in use are always rejected.",
     ),
+    (
+        "steadystate_check_interval",
+        "Remove it: steadystate is checked every second.",
+    ),
+    (
+        "ss_interval",
+        "Remove it: steadystate is checked every second.",
+    ),
     ("log_avg_msec", "Use the run's sample_ms."),
     ("exec_prerun", "Remove it: jobs cannot run commands."),
     ("exec_postrun", "Remove it: jobs cannot run commands."),
@@ -49,8 +57,7 @@ const OTHERS: &str = "\
     lat_percentiles slat_percentiles percentile_list significant_figures disk_util gtod_reduce \
     disable_lat disable_clat disable_slat disable_bw_measurement gtod_cpu unified_rw_reporting \
     continue_on_error error_dump cgroup cgroup_nodelete cgroup_weight uid gid kb_base unit_base flow \
-    flow_id flow_sleep steadystate steadystate_duration steadystate_ramp_time registerfiles \
-    sqthread_poll_cpu nonvectored uncached nowait";
+    flow_id flow_sleep registerfiles sqthread_poll_cpu nonvectored uncached nowait";
 
 /// How to replace an unsupported fio option; `None` if fio has no such option.
 pub(crate) fn remedy(name: &str) -> Option<&'static str> {

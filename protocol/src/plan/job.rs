@@ -8,6 +8,7 @@ use crate::{
         keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode, VerifyMethod},
         rw::RwKind,
         size::SplitEntry,
+        steady_state::SteadyState,
     },
     named_enum::named_enum,
     plan::target::Target,
@@ -167,6 +168,21 @@ pub struct TimingOptions {
     /// Pause after every `thinktime_blocks` I/Os, in µs.
     pub thinktime_us: u64,
     pub thinktime_blocks: u32,
+    /// When the job ends early; null without `steadystate_duration`, and for runs recorded before
+    /// the option was introduced.
+    #[serde(default)]
+    pub steady_state: Option<SteadyStateOptions>,
+}
+
+/// Steady-state detection.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct SteadyStateOptions {
+    #[serde(flatten)]
+    pub test: SteadyState,
+    /// Length of the window in seconds, at least 2.
+    pub duration_s: u32,
+    /// Seconds at the start of the measurement that are not used, rounded up.
+    pub ramp_s: u32,
 }
 
 /// Whether the I/O buffers are registered with the ring. Serialized as a boolean.

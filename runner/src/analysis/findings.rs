@@ -10,6 +10,7 @@ mod lower_devices;
 mod missing_time;
 mod rerun;
 mod saturation;
+mod steady_state;
 mod verify;
 mod writes;
 
@@ -28,6 +29,8 @@ const CHECKS: &[Check] = &[
     missing_time::unfinished_ios,
     errors::stopped_early,
     errors::short_run,
+    steady_state::not_reached,
+    steady_state::without_io,
     errors::device_counters_missing,
     cache_state::warm_cache,
     cache_state::invalidate_keeps_dirty,

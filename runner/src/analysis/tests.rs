@@ -95,6 +95,7 @@ fn job_report(read: DirectionStats, write: DirectionStats, layers: JobLayers) ->
         layers: Some(layers),
         stalls: None,
         verify: None,
+        steady_state: None,
     }
 }
 

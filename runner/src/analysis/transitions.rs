@@ -175,6 +175,7 @@ mod tests {
             }),
             residency: None,
             gauge: None,
+            steady_states: Vec::new(),
         }
     }
 

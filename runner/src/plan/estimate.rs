@@ -27,6 +27,8 @@ fn seconds_note(jobs: &[ResolvedJob], has_runtime: bool) -> Option<String> {
         notes.push("The run ends when all I/O is complete.".to_owned());
     } else if jobs.iter().any(|job| !job.timing.time_based) {
         notes.push("This is an upper bound: the run ends early if all I/O completes.".to_owned());
+    } else if jobs.iter().any(|job| job.timing.steady_state.is_some()) {
+        notes.push("This is an upper bound: the run ends early at steady state.".to_owned());
     }
     let layout_bytes = layout_bytes(jobs);
     if layout_bytes > 0 {

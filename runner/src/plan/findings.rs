@@ -5,7 +5,7 @@ mod fio_differences;
 mod target;
 mod workload;
 
-use crate::plan::{host_view::HostView, issues::Issues};
+use crate::plan::{host_view::HostView, issues::Issues, steady_state};
 use leadline_protocol::{
     finding::Severity,
     format::duration,
@@ -21,6 +21,7 @@ use serde_json::json;
 pub(crate) fn report(requested: &Job, job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
     if job.is_measured() {
         workload::report_runtime(job, issues);
+        steady_state::report(job, issues);
         workload::report_depth(job, issues);
         cache::report(job, host, issues);
         target::report(job, host, issues);

@@ -72,6 +72,7 @@ fn check_times(job: &Job, issues: &mut Issues) {
         ("ramp_time", job.ramp_time().0),
         ("startdelay", job.startdelay().0),
         ("thinktime", job.thinktime().0),
+        ("steadystate_ramp_time", job.steadystate_ramp_time().0),
     ] {
         if us > MAX_TIME_US {
             let detail = format!("{option} must be at most 365d.");

@@ -76,11 +76,37 @@ fn file_after(job: &ResolvedJob, target: &Target) -> ProjectedFile {
         && job.timing.io_size >= job.target.size
         && job.timing.number_ios.is_none()
         && job.timing.runtime_ms.is_none()
+        && job.timing.steady_state.is_none()
         && !job.pattern.norandommap
         && target.offset == 0
         && end == length;
     ProjectedFile {
         length,
         fully_written: (is_laid_out || writes_all).then_some(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::fixture::{resolved, target};
+    use serde_json::json;
+
+    #[test]
+    fn jobs_that_may_end_early_do_not_write_the_whole_file() {
+        let is_written = |changes| {
+            let mut job = resolved(changes);
+            job.pattern.rw = leadline_protocol::job::rw::RwKind::Write;
+            file_after(&job, &target(0, 1 << 20)).fully_written
+        };
+        assert_eq!(is_written(json!({})), Some(true));
+        let steady_state = json!({"criterion": "iops", "limit": 5.0, "is_percent": true, "duration_s": 10, "ramp_s": 0});
+        for changes in [
+            json!({"runtime_ms": 1000}),
+            json!({"number_ios": 10}),
+            json!({"steady_state": steady_state}),
+        ] {
+            assert_eq!(is_written(changes.clone()), None, "{changes}");
+        }
     }
 }

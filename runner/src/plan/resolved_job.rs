@@ -12,7 +12,7 @@ use crate::plan::{
     option_checks::{self, MAX_JSON_INTEGER},
     regions,
     space_budget::SpaceBudget,
-    target_paths, verify,
+    steady_state, target_paths, verify,
 };
 use leadline_protocol::{
     format::bytes,
@@ -35,6 +35,7 @@ pub(crate) fn resolve(
     issues: &mut Issues,
 ) -> Option<ResolvedJob> {
     option_checks::check(request, issues);
+    steady_state::check(request.job, issues);
     host_checks::check(request.job, host, issues);
     let sizes = JobBlockSizes::resolve(request, issues);
     verify::check(request, &sizes, issues);
@@ -192,6 +193,7 @@ fn timing_options(request: &JobRequest, size: u64) -> TimingOptions {
         rate_process: job.rate_process(),
         thinktime_us: job.thinktime().0,
         thinktime_blocks: job.thinktime_blocks(),
+        steady_state: steady_state::options(job),
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod host;
 mod memory;
 mod options;
 mod problems;
+mod steady_state;
 mod summary;
 mod targets;
 

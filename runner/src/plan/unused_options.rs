@@ -134,6 +134,21 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     let pauses = resolved.timing.thinktime_us > 0;
     report(resolved.has_rate(), "no rate is set", &rate_process, issues);
     report(pauses, "no thinktime is set", &thinktime_blocks, issues);
+    report(
+        job.steadystate_duration().0 > 0,
+        "steadystate_duration is not set",
+        &[
+            ("steadystate", job.steadystate.is_some()),
+            ("steadystate_ramp_time", job.steadystate_ramp_time().0 > 0),
+        ],
+        issues,
+    );
+    report(
+        resolved.is_measured(),
+        "the job measures nothing",
+        &[("steadystate_duration", job.steadystate_duration().0 > 0)],
+        issues,
+    );
 }
 
 fn check_ring(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {

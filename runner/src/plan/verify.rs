@@ -42,6 +42,7 @@ pub(crate) fn expand(job: &mut Job) {
     job.runtime = None;
     job.time_based = None;
     job.ramp_time = None;
+    job.steadystate_duration = None;
     job.startdelay = None;
     job.rate = None;
     job.rate_iops = None;

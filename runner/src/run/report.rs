@@ -72,7 +72,7 @@ pub(crate) fn report(
     let writes = jobs.iter().any(|job| job.pattern.rw.writes());
     let reports = jobs.iter().enumerate();
     let jobs: Vec<JobReport> = reports
-        .map(|(index, job)| job_report(index, job, &all, window.stopped, origin_ns))
+        .map(|(index, job)| job_report(index, job, &all, &window, origin_ns))
         .collect();
     let begins = || workers.iter().map(|worker| worker.outcome.begin_ns);
     Ok(Report {

@@ -3,6 +3,7 @@
 
 pub(crate) mod pauses;
 pub(crate) mod silence;
+pub(crate) mod steady_state;
 pub(crate) mod totals;
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
         sampler::{
             pauses::Pauses,
             silence::{Silence, waits_for_writeback},
+            steady_state::SteadyStates,
             totals::IoTotals,
         },
         stop_signal::StopSignal,
@@ -65,6 +67,7 @@ pub(crate) struct MeasuredWindow {
     /// One per worker, in worker order.
     pub silences: Vec<Silence>,
     pub pauses: Pauses,
+    pub steady_states: SteadyStates,
     /// Why the run must be aborted.
     pub problem: Option<Problem>,
 }
@@ -89,6 +92,7 @@ pub(crate) struct State {
     stopped_ns: Option<u64>,
     silences: Vec<Silence>,
     pauses: Pauses,
+    steady_states: SteadyStates,
     /// Whether the runner was paused since the last sample.
     has_paused: bool,
     /// Time of the next device check.
@@ -103,6 +107,7 @@ impl State {
             stopped_ns: None,
             silences: Vec::new(),
             pauses: Pauses::new(),
+            steady_states: SteadyStates::default(),
             has_paused: false,
             check_ns: 0,
             problem: None,
@@ -130,6 +135,7 @@ impl Sampler<'_, '_> {
             begin_ns,
             measure_ns,
         } = self.pool.start();
+        self.state.steady_states = SteadyStates::new(self.jobs, self.pool);
         if measure_ns > begin_ns {
             self.sample_phase(Phase::Ramp, before, begin_ns, measure_ns);
             before = self.observers.probes.read();
@@ -145,6 +151,7 @@ impl Sampler<'_, '_> {
             times_ns: begin_ns..Monotonic.now_ns(),
             silences: self.state.silences,
             pauses: self.state.pauses,
+            steady_states: self.state.steady_states,
             problem: self.state.problem,
         }
     }
@@ -196,6 +203,7 @@ impl Sampler<'_, '_> {
                 self.note_silence(phase, [&last, &now], boundary_ns);
             }
             sample.silent_ms = Some(self.silent_ms());
+            sample.steady_states = self.state.steady_states.take_progress();
             if phase == Phase::Measure {
                 self.observers
                     .targets
@@ -247,10 +255,15 @@ impl Sampler<'_, '_> {
 
     /// Sleeps until `due_ns` while enforcing phase boundaries and stops. Returns false as soon as
     /// every worker is done, or has been blocked for too long after its end.
-    fn sleep_until(&mut self, due_ns: u64) -> bool {
+    fn sleep_until(&mut self, mut due_ns: u64) -> bool {
         loop {
+            let is_done = self.pool.is_done();
             let now_ns = Monotonic.now_ns();
-            if self.pool.is_done() {
+            if self.state.stopped_ns.is_none() && self.state.steady_states.check(self.pool, now_ns)
+            {
+                due_ns = self.extend_last_window(due_ns);
+            }
+            if is_done {
                 return false;
             }
             if self.are_blocked(now_ns) {
@@ -270,7 +283,8 @@ impl Sampler<'_, '_> {
             }
             let boundary_ns = self.pool.next_boundary_ns(now_ns).unwrap_or(u64::MAX);
             let wake_ns = boundary_ns.saturating_add(WAKE_INTERVAL_NS);
-            let until_ns = due_ns.min(wake_ns).min(now_ns + POLL_NS);
+            let second_ns = self.state.steady_states.due_ns().max(now_ns);
+            let until_ns = due_ns.min(wake_ns).min(second_ns).min(now_ns + POLL_NS);
             park_timeout(Duration::from_nanos(until_ns - now_ns));
             self.state.has_paused |= self.state.pauses.check(until_ns, Monotonic.now_ns());
         }
@@ -343,5 +357,6 @@ fn sample_between(
         storage: window.storage,
         residency,
         gauge: None,
+        steady_states: Vec::new(),
     }
 }

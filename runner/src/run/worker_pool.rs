@@ -1,5 +1,7 @@
 //! The workers of all jobs: starts them together, wakes them at phase boundaries, and stops them.
 
+pub(crate) mod job_state;
+
 use crate::{
     load::{
         measure::{exit::LoopExit, unfinished::UnfinishedIo},

@@ -9,6 +9,7 @@ mod scratch;
 
 mod cases;
 mod generated;
+mod steady_state;
 mod trace;
 
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Band } from '../model/fold/missing-time';
-import { bandAnnotations, bandTexts } from './bands';
+import { bandAnnotations, bandsOfPanel, bandTexts } from './bands';
 
 const band = (kind: Band['kind'], from: number, to: number): Band => ({
   kind,
@@ -35,4 +35,10 @@ it('names the first bands for screen readers', () => {
   expect(bandTexts(bands)).toHaveLength(4);
   expect(bandTexts(bands).at(-1)).toBe('2 more');
   expect(bandTexts([])).toEqual([]);
+});
+
+it('shows a window only in the chart of its metric', () => {
+  const bands = [band('stall', 1, 2), { ...band('window', 4, 9), panel: 'iops' }];
+  expect(bandsOfPanel(bands, 'iops')).toEqual(bands);
+  expect(bandsOfPanel(bands, 'latency')).toEqual(bands.slice(0, 1));
 });

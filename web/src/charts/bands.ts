@@ -1,4 +1,4 @@
-// Labeled bands in a time chart: storage stalls and runner pauses.
+// Labeled bands in a time chart: storage stalls, runner pauses and steady-state windows.
 import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import type { Band } from '../model/fold/missing-time';
 import type { Range } from './chart-group';
@@ -8,6 +8,12 @@ import { token, withAlpha } from './chart-js';
 const CHARACTER_WIDTH = 5.8;
 /** Additional bands are omitted from the accessible name. */
 const MAX_NAMED = 3;
+
+const STYLES = {
+  stall: { color: 'bad', text: 'bad-text', dash: [] },
+  pause: { color: 'mute', text: 'text', dash: [3, 3] },
+  window: { color: 'app', text: 'app-text', dash: [8, 3] },
+} as const;
 
 interface BandLayout {
   range: Range;
@@ -21,7 +27,7 @@ export function bandAnnotations(
   { range: { from, to }, width, labelPosition }: BandLayout,
 ): AnnotationOptions<'box'>[] {
   return bands.map((band) => {
-    const isStall = band.kind === 'stall';
+    const { color, text, dash } = STYLES[band.kind];
     const visible = (Math.min(band.to, to) - Math.max(band.from, from)) / (to - from);
     const fits = (text: string) => visible * width >= text.length * CHARACTER_WIDTH;
     return {
@@ -30,16 +36,16 @@ export function bandAnnotations(
       xMin: band.from,
       xMax: band.to,
       drawTime: 'beforeDatasetsDraw',
-      backgroundColor: withAlpha(isStall ? 'bad' : 'mute', 0.14),
-      borderColor: token(isStall ? 'bad' : 'mute'),
+      backgroundColor: withAlpha(color, 0.14),
+      borderColor: token(color),
       borderWidth: 1,
-      borderDash: isStall ? [] : [3, 3],
+      borderDash: [...dash],
       label: {
         display: fits(band.short),
         content: fits(band.label) ? band.label : band.short,
         drawTime: 'afterDatasetsDraw',
         position: { x: 'center', y: labelPosition },
-        color: token(isStall ? 'bad-text' : 'text'),
+        color: token(text),
         textStrokeColor: token('surface'),
         textStrokeWidth: 4,
         font: { size: 10.5, weight: 'normal' },
@@ -48,6 +54,9 @@ export function bandAnnotations(
     };
   });
 }
+
+export const bandsOfPanel = (bands: readonly Band[], key: string) =>
+  bands.filter(({ panel }) => panel === undefined || panel === key);
 
 /** Bands for screen readers: `No I/O completed 5.2 s, from 1.0 s`. */
 export function bandTexts(bands: readonly Band[]): string[] {

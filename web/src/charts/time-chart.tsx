@@ -13,7 +13,7 @@ import {
   type XY,
 } from '../model/fold/series-view';
 import { dashPattern } from '../model/series/line-style';
-import { bandAnnotations, bandTexts } from './bands';
+import { bandAnnotations, bandsOfPanel, bandTexts } from './bands';
 import type { ChartGroup, Range } from './chart-group';
 import {
   BINARY_AXIS,
@@ -78,7 +78,7 @@ export const TimeChart = memo(function TimeChart({
     const updateChart = chartUpdater(polylines, panel, chartGroup, fullRange);
     const redraw = () => {
       if (!chart.current) return;
-      const marked = bands();
+      const marked = bandsOfPanel(bands(), panel.key);
       const texts = [...label, ...bandTexts(marked)];
       chart.current.canvas.setAttribute('aria-label', texts.join('; '));
       updateChart(chart.current, marked);

@@ -45,6 +45,13 @@ pub(crate) fn longer() -> Rerun {
     ("Run for 60 s", json!({"runtime": "60s", "time_based": 1}))
 }
 
+/// `runtime_ms`: the runtime that was too short.
+pub(crate) fn longer_than(runtime_ms: u64) -> Rerun {
+    let runtime = format!("{}ms", runtime_ms.saturating_mul(4));
+    let patch = json!({"runtime": runtime, "time_based": 1});
+    ("Run up to four times as long", patch)
+}
+
 pub(crate) fn io_uring() -> Rerun {
     ("Rerun with io_uring", json!({"ioengine": "io_uring"}))
 }

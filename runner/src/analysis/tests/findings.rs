@@ -5,8 +5,12 @@ use leadline_protocol::{
     counters::Memory,
     evidence::FlushReport,
     finding::Finding,
-    job::engine::EngineName,
-    report::{CpuReport, FirstError, MemoryReport, stats::LatencyStats},
+    job::{engine::EngineName, steady_state::SteadyState, value::FioValue},
+    report::{
+        CpuReport, FirstError, MemoryReport,
+        stats::LatencyStats,
+        steady_state::{SteadyStateReport, SteadyWindow},
+    },
 };
 use serde_json::{Value, json};
 
@@ -490,4 +494,50 @@ fn late_starts() {
     assert!(!run(1_000_000, Some(1_500_000)), "timer delay");
     assert!(!run(50_000, Some(200_000)), "microseconds");
     assert!(!run(1_000_000, None));
+}
+
+#[test]
+fn steady_state_that_was_not_reached() {
+    let steady_state = |attained: bool, mean_iops: f64| {
+        move |report: &mut Report| {
+            report.jobs[0].steady_state = Some(SteadyStateReport {
+                test: SteadyState::parse("iops:1%").unwrap(),
+                attained,
+                attained_s: attained.then_some(20.0),
+                summary: "Steady state not reached: a reason.".into(),
+                window: Some(SteadyWindow {
+                    start_ms: 0.0,
+                    end_ms: 10_000.0,
+                    mean_iops,
+                    mean_bytes_per_second: 4096.0 * mean_iops,
+                    max_deviation: 20.0,
+                    slope: 0.0,
+                    value: Some(2.0),
+                }),
+                iops: Vec::new(),
+                bytes_per_second: Vec::new(),
+            });
+        }
+    };
+    let runtime = json!({"runtime_ms": 30_000, "time_based": true});
+    assert_eq!(codes_after(runtime.clone(), steady_state(true, 10.0)), NONE);
+    assert_eq!(
+        codes_after(runtime.clone(), steady_state(true, 0.0)),
+        ["steady_state_without_io"]
+    );
+    let run = with_job(
+        one_direction("randread", true, (30_000, 4), (30_000, 120_000)),
+        runtime,
+    );
+    let (report, jobs) = with(run, steady_state(false, 10.0));
+    let (_, findings) = analyze(&report, &jobs, &HostFacts::default());
+    let finding = findings
+        .iter()
+        .find(|finding| finding.code == "steady_state_not_reached")
+        .expect("a finding");
+    assert_eq!(finding.sentence, "Steady state not reached: a reason.");
+    assert_eq!(
+        json!(finding.patch),
+        json!({"runtime": "120000ms", "time_based": 1})
+    );
 }

@@ -46,12 +46,15 @@ fn phase(change: &PhaseChange) -> String {
 
 fn window(sample: &Sample) -> String {
     let seconds = sample.window_ms / 1000.0;
+    let states = sample.steady_states.iter();
+    let steady_states: Vec<&str> = states.map(|state| state.summary.as_str()).collect();
     let parts = [
         silence(sample.silent_ms),
         direction("read", &sample.read, seconds),
         direction("write", &sample.write, seconds),
         direction("trim", &sample.trim, seconds),
         sample.device.map(|counts| device(&counts, seconds)),
+        (!steady_states.is_empty()).then(|| steady_states.join("  ")),
     ];
     join(parts, "  ")
 }

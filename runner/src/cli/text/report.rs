@@ -6,6 +6,7 @@ mod commands;
 mod gauge;
 mod measurements;
 mod missing;
+mod steady_state;
 #[cfg(test)]
 mod tests;
 mod verified;
@@ -52,6 +53,7 @@ pub(crate) fn render(jobs: &[ResolvedJob], result: &RunResult, width: usize) -> 
 
 fn write_measured(out: &mut TextWriter, report: &Report) {
     measurements::write_measurements(out, report);
+    steady_state::write_steady_states(out, report);
     if report.jobs.len() > 1 {
         out.blank_line();
         measurements::write_jobs(out, report);

@@ -89,6 +89,11 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
         "The pause starts when no I/O is in flight, so the I/Os per pause are exact; fio may submit more.",
     );
     note(
+        job.timing.steady_state.is_some() && job.numjobs > 1,
+        "steadystate",
+        "The workers of the job are judged together; fio does this only with group_reporting.",
+    );
+    note(
         ends_inside_a_block(job),
         "io_size",
         "The last I/O is shortened to match the number of bytes; fio rounds up to a whole block.",

@@ -9,6 +9,7 @@ use crate::{
     run::{
         direction_stats::{direction_stats, latency_sum_ns, sync_stats},
         report::{layers::job_layers, measured_worker::MeasuredWorker, stalls::stalls},
+        sampler::MeasuredWindow,
     },
     system::{clock::MILLISECOND_NS, probes::rusage::CpuTimes},
 };
@@ -60,7 +61,7 @@ pub(super) fn job_report(
     index: usize,
     job: &ResolvedJob,
     all: &[&MeasuredWorker],
-    stopped: bool,
+    window: &MeasuredWindow,
     origin_ns: u64,
 ) -> JobReport {
     let mut workers = all.to_vec();
@@ -78,7 +79,9 @@ pub(super) fn job_report(
         let sum = ns(cpu.filter(|_| ios > 0)?);
         Some(sum as f64 / ios as f64)
     };
-    let ends = workers.iter().map(|worker| ended_by(job, worker, stopped));
+    let is_steady = window.steady_states.is_attained(index);
+    let ends = workers.iter();
+    let ends = ends.map(|worker| ended_by(job, worker, is_steady, window.stopped));
     let first = workers.first();
     JobReport {
         name: job.name.clone(),
@@ -92,6 +95,7 @@ pub(super) fn job_report(
         decisions: first.map_or_else(Vec::new, |worker| worker.outcome.decisions.clone()),
         layers: Some(job_layers(job, &workers)),
         verify: None,
+        steady_state: window.steady_states.report(index, origin_ns),
         stalls: Some(stalls(&workers, [&read, &write, &trim], origin_ns)),
         read,
         write,
@@ -100,13 +104,14 @@ pub(super) fn job_report(
     }
 }
 
-fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stopped: bool) -> EndedBy {
+fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, is_steady: bool, stopped: bool) -> EndedBy {
     let runtime_ns = job.timing.runtime_ms.map(|ms| ms * MILLISECOND_NS);
     let is_over = runtime_ns.is_some_and(|runtime_ns| worker.measured_ns() >= runtime_ns);
     let number_ios = job.timing.number_ios;
     match worker.outcome.exit {
         LoopExit::Failed(_) => EndedBy::Error,
         LoopExit::TimeUp if is_over => EndedBy::Runtime,
+        LoopExit::TimeUp if is_steady => EndedBy::SteadyState,
         LoopExit::TimeUp if stopped => EndedBy::Signal,
         // An error in one worker stops all workers.
         LoopExit::TimeUp => EndedBy::Error,
@@ -123,9 +128,10 @@ pub(super) fn overall_ended_by(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     let precedence = |end: &EndedBy| match end {
         EndedBy::Size => 0,
         EndedBy::NumberIos => 1,
-        EndedBy::Runtime => 2,
-        EndedBy::Signal => 3,
-        EndedBy::Error => 4,
+        EndedBy::SteadyState => 2,
+        EndedBy::Runtime => 3,
+        EndedBy::Signal => 4,
+        EndedBy::Error => 5,
     };
     ends.max_by_key(precedence).unwrap_or(EndedBy::Size)
 }
@@ -223,22 +229,99 @@ mod tests {
         let timed = json!({"runtime_ms": 2000});
         let endless = json!({});
         let counted = json!({"number_ios": 1000});
-        for (job, to_s, ios, exit, stopped, expected) in [
-            (&timed, 2, 0, LoopExit::TimeUp, false, EndedBy::Runtime),
-            (&timed, 2, 0, LoopExit::TimeUp, true, EndedBy::Runtime),
-            (&timed, 1, 0, LoopExit::TimeUp, true, EndedBy::Signal),
-            (&endless, 1, 0, LoopExit::TimeUp, true, EndedBy::Signal),
+        for (job, to_s, ios, exit, is_steady, stopped, expected) in [
+            (
+                &timed,
+                2,
+                0,
+                LoopExit::TimeUp,
+                false,
+                false,
+                EndedBy::Runtime,
+            ),
+            (
+                &timed,
+                2,
+                0,
+                LoopExit::TimeUp,
+                false,
+                true,
+                EndedBy::Runtime,
+            ),
+            (
+                &timed,
+                2,
+                0,
+                LoopExit::TimeUp,
+                true,
+                false,
+                EndedBy::Runtime,
+            ),
+            (&timed, 1, 0, LoopExit::TimeUp, false, true, EndedBy::Signal),
+            (
+                &endless,
+                1,
+                0,
+                LoopExit::TimeUp,
+                false,
+                true,
+                EndedBy::Signal,
+            ),
+            (
+                &timed,
+                1,
+                0,
+                LoopExit::TimeUp,
+                true,
+                false,
+                EndedBy::SteadyState,
+            ),
+            // Another job is stopped later.
+            (
+                &endless,
+                1,
+                0,
+                LoopExit::TimeUp,
+                true,
+                true,
+                EndedBy::SteadyState,
+            ),
             // An error in another worker.
-            (&timed, 1, 0, LoopExit::TimeUp, false, EndedBy::Error),
-            (&endless, 1, 0, LoopExit::TimeUp, false, EndedBy::Error),
-            (&timed, 1, 0, failed, true, EndedBy::Error),
-            (&endless, 1, 256, LoopExit::Finished, false, EndedBy::Size),
-            (&counted, 1, 256, LoopExit::Finished, false, EndedBy::Size),
+            (&timed, 1, 0, LoopExit::TimeUp, false, false, EndedBy::Error),
+            (
+                &endless,
+                1,
+                0,
+                LoopExit::TimeUp,
+                false,
+                false,
+                EndedBy::Error,
+            ),
+            (&timed, 1, 0, failed, true, true, EndedBy::Error),
+            (
+                &endless,
+                1,
+                256,
+                LoopExit::Finished,
+                false,
+                false,
+                EndedBy::Size,
+            ),
+            (
+                &counted,
+                1,
+                256,
+                LoopExit::Finished,
+                false,
+                false,
+                EndedBy::Size,
+            ),
             (
                 &counted,
                 1,
                 1000,
                 LoopExit::Finished,
+                false,
                 false,
                 EndedBy::NumberIos,
             ),
@@ -247,7 +330,7 @@ mod tests {
             worker.progress.ramp.of(Kind::Read).ios.add(ios / 2);
             worker.stats().of(Kind::Write).ios.add(ios - ios / 2);
             worker.stats().of(Kind::Sync).ios.add(1000);
-            let ended_by = ended_by(&resolved(job.clone()), &worker, stopped);
+            let ended_by = ended_by(&resolved(job.clone()), &worker, is_steady, stopped);
             assert_eq!(ended_by, expected, "{job} {ios} {exit:?} {stopped}");
         }
     }

@@ -195,6 +195,7 @@ mod tests {
             storage: None,
             residency: None,
             gauge: None,
+            steady_states: Vec::new(),
         }
     }
 

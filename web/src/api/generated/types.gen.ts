@@ -803,7 +803,7 @@ export type Doctor = {
 /**
  * Why the measured window ended.
  */
-export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'signal' | 'error';
+export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'steady_state' | 'signal' | 'error';
 
 export type EngineName = 'io_uring' | 'psync' | 'null' | 'io_uring_nop';
 
@@ -1412,6 +1412,18 @@ export type Job = {
      */
     number_ios?: string | number | boolean;
     /**
+     * Criterion and limit at which the job ends: iops, bw (largest deviation from the mean), iops_slope or bw_slope (per second), such as iops:5%.
+     */
+    steadystate?: string | number | boolean;
+    /**
+     * Length of the window that steadystate applies to; 0 disables it. A bare number is in seconds.
+     */
+    steadystate_duration?: string | number | boolean;
+    /**
+     * Start of the measurement that steadystate ignores. A bare number is in seconds.
+     */
+    steadystate_ramp_time?: string | number | boolean;
+    /**
      * Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
      */
     direct?: string | number | boolean;
@@ -1613,6 +1625,7 @@ export type JobReport = {
     layers?: JobLayers | null;
     stalls?: Stalls | null;
     verify?: VerifyReport | null;
+    steady_state?: SteadyStateReport | null;
 };
 
 /**
@@ -2805,6 +2818,10 @@ export type Sample = {
     storage?: StorageIo | null;
     residency?: Residency | null;
     gauge?: Gauge | null;
+    /**
+     * Jobs with `steadystate_duration` for which a second ended in this window; absent if empty.
+     */
+    steady_states?: Array<SteadyStateProgress>;
 };
 
 /**
@@ -3017,6 +3034,112 @@ export type StatusChange = {
      * Why the status changed, such as the error of a failed run.
      */
     reason?: string | null;
+};
+
+/**
+ * Property of the window that is compared with the limit.
+ */
+export type SteadyCriterion = 'iops' | 'iops_slope' | 'bw' | 'bw_slope';
+
+/**
+ * A criterion and its limit.
+ */
+export type SteadyState = {
+    criterion: SteadyCriterion;
+    /**
+     * In IOPS or bytes/s, or a percentage of the window's mean. The steady state is attained below
+     * this limit.
+     */
+    limit: number;
+    is_percent: boolean;
+};
+
+/**
+ * Steady-state detection.
+ */
+export type SteadyStateOptions = SteadyState & {
+    /**
+     * Length of the window in seconds, at least 2.
+     */
+    duration_s: number;
+    /**
+     * Seconds at the start of the measurement that are not used, rounded up.
+     */
+    ramp_s: number;
+};
+
+/**
+ * Current state of a job, in the sample that follows each second of the job's measured window.
+ */
+export type SteadyStateProgress = {
+    /**
+     * Index of the job in the run.
+     */
+    job: number;
+    /**
+     * The value that is compared with the limit, in its unit; null until the first window is
+     * complete, and if it is a percentage and the mean is 0.
+     */
+    value?: number | null;
+    attained: boolean;
+    /**
+     * The state as a sentence.
+     */
+    summary: string;
+};
+
+/**
+ * Steady state of a job.
+ */
+export type SteadyStateReport = SteadyState & {
+    attained: boolean;
+    /**
+     * Seconds from the start of the job's measured window until the steady state was attained;
+     * null if it was not.
+     */
+    attained_s?: number | null;
+    /**
+     * The result as a sentence.
+     */
+    summary: string;
+    window?: SteadyWindow | null;
+    /**
+     * IOPS of the last seconds, at most `steadystate_duration` of them.
+     */
+    iops: Array<number>;
+    /**
+     * Bandwidth of the same seconds, in bytes/s.
+     */
+    bytes_per_second: Array<number>;
+};
+
+/**
+ * A window of `steadystate_duration` seconds.
+ */
+export type SteadyWindow = {
+    /**
+     * Milliseconds since the start of the run.
+     */
+    start_ms: number;
+    /**
+     * Milliseconds since the start of the run.
+     */
+    end_ms: number;
+    mean_iops: number;
+    mean_bytes_per_second: number;
+    /**
+     * Largest difference between a second and the mean, in IOPS or bytes/s.
+     */
+    max_deviation: number;
+    /**
+     * Slope of the least-squares line, in IOPS or bytes/s per second.
+     */
+    slope: number;
+    /**
+     * The value that is compared with the limit, in its unit; null if it is a percentage and the
+     * mean is 0.
+     */
+    value?: number | null;
 };
 
 export type StepDefinition = {
@@ -3636,6 +3759,7 @@ export type TimingOptions = {
      */
     thinktime_us: number;
     thinktime_blocks: number;
+    steady_state?: SteadyStateOptions | null;
 };
 
 /**

@@ -73,7 +73,7 @@ describe('directRun', () => {
     ['may differ in the cache state', ['direct', 'cache_state', 'pre_read', 'invalidate'], true],
     [
       'may differ in duration and existing files',
-      ['direct', 'runtime_ms', 'ramp_ms', 'targets.existed'],
+      ['direct', 'runtime_ms', 'ramp_ms', 'steady_state', 'targets.existed'],
       true,
     ],
     ['may differ in the second job', ['direct', 'jobs[1].direct', 'jobs[1].mode'], true],

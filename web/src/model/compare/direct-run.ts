@@ -9,6 +9,7 @@ const MAY_DIFFER: ReadonlySet<string> = new Set([
   ...['direct', 'mode', 'targets.alignment'],
   ...['cache_state', 'invalidate', 'pre_read', 'drop_caches', 'fadvise_hint'],
   ...['runtime_ms', 'time_based', 'ramp_ms', 'startdelay_ms', 'loops', 'io_size', 'number_ios'],
+  'steady_state',
   ...['targets.existed', 'targets.layout_bytes', 'targets.layout_offset', 'end_fsync', 'unlink'],
 ]);
 

@@ -16,12 +16,14 @@ export function silenceMs({ silences, status, result }: RunFold): number | null 
 
 /** A labeled range of the time axis, in seconds since the start of the measurement. */
 export interface Band {
-  kind: 'stall' | 'pause';
+  kind: 'stall' | 'pause' | 'window';
   label: string;
   /** For narrow bands. */
   short: string;
   from: number;
   to: number;
+  /** Key of the only chart that shows the band; all charts show it if absent. */
+  panel?: string;
 }
 
 export function bandsOf(fold: RunFold): Band[] {

@@ -12,6 +12,7 @@ import type {
   Run,
   RunResult,
   RunStatus,
+  SteadyStateProgress,
 } from '../../api';
 import { MAX_POINTS, TimeSeries } from '../series/time-series';
 import { type SampleEvent, windowOf } from '../series/window';
@@ -50,6 +51,8 @@ export class RunFold {
   series = new TimeSeries();
   totals = new Totals();
   silences = new Silences();
+  /** The last state of each job with `steadystate`, by its index, with the time of its sample. */
+  steadyStates = new Map<number, SteadyStateProgress & { t_ms: number }>();
   /** The gauge of the latest sample in the measure phase. */
   gauge: Gauge | null = null;
   result: RunResult | null = null;
@@ -98,6 +101,8 @@ export class RunFold {
     const window = windowOf(event);
     this.series.add(window);
     this.silences.add(event.t_ms, event.silent_ms ?? 0, this.totals);
+    for (const state of event.steady_states ?? [])
+      this.steadyStates.set(state.job, { ...state, t_ms: event.t_ms });
     if (window.phase !== 'measure') return;
     this.totals.add(window);
     this.gauge = event.gauge ?? this.gauge;

@@ -17,6 +17,7 @@ import { Latency } from './latency';
 import { LiveRegion } from './live-region';
 import { Phases } from './phases';
 import { DamagedNotice, RunNotices } from './run-notices';
+import { SteadyStates } from './steady-state';
 import { Targets } from './targets';
 import { Tiles } from './tiles';
 import { TimeSeries } from './time-series';
@@ -87,6 +88,7 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
       <GaugeCard run={run} live={live} />
       <div className="stack">
         <Tiles live={live} />
+        <SteadyStates live={live} />
         <TimeSeries run={run} live={live} />
         <FindingList run={run} live={live} />
         <Verified live={live} />

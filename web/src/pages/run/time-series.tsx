@@ -12,6 +12,7 @@ import { type LiveRun, useLiveValue, useTick } from '../../charts/use-live-run';
 import { ZoomRow } from '../../charts/zoom-row';
 import { bandsOf } from '../../model/fold/missing-time';
 import { bucketSeries, foldSeries } from '../../model/fold/series-view';
+import { steadyBands } from '../../model/fold/steady-state';
 import { timeRange } from '../../model/fold/time-range';
 import { directionsOf } from '../../model/run/summary';
 import { MAX_POINTS } from '../../model/series/time-series';
@@ -30,7 +31,7 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   const isReady = useDeferredValue(true, false);
   useZoomInUrl(chartGroup);
   const { view, fullRange, error } = useSeries(run, live);
-  const bands = useCallback(() => bandsOf(fold), [fold]);
+  const bands = useCallback(() => [...bandsOf(fold), ...steadyBands(fold)], [fold]);
   const { resolved, rw } = run;
   const host = useLiveValue(chartGroup, () => fold.accepted?.host) ?? run.host_facts ?? undefined;
   const panels = useMemo(

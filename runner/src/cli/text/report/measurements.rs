@@ -194,6 +194,7 @@ fn times(report: &Report) -> String {
         EndedBy::Size => "size reached",
         EndedBy::Runtime => "runtime reached",
         EndedBy::NumberIos => "number_ios reached",
+        EndedBy::SteadyState => "steady state attained",
         EndedBy::Signal => "interrupted; the report covers the time up to that point",
         EndedBy::Error => "stopped by an I/O error",
     };

@@ -1,0 +1,96 @@
+//! `steadystate` and its options.
+
+use crate::plan::issues::Issues;
+use leadline_protocol::{
+    finding::Severity::{Note, Warning},
+    format::duration,
+    job::Job,
+    plan::job::{ResolvedJob, SteadyStateOptions},
+};
+use serde_json::json;
+use std::ops::RangeInclusive;
+
+const SECOND_US: u64 = 1_000_000;
+/// Allowed windows in seconds. fio 3.42 also rejects a window of a single second, in which no value
+/// differs from the mean. The maximum limits the memory for the seconds of a window.
+const DURATION_S: RangeInclusive<u64> = 2..=24 * 3600;
+
+/// `None` without `steadystate_duration`, as in fio.
+pub(crate) fn options(job: &Job) -> Option<SteadyStateOptions> {
+    let duration_s = job.steadystate_duration().0 / SECOND_US;
+    (duration_s > 0).then(|| SteadyStateOptions {
+        test: job.steadystate(),
+        duration_s: u32::try_from(duration_s).unwrap_or(u32::MAX),
+        ramp_s: u32::try_from(job.steadystate_ramp_time().0.div_ceil(SECOND_US))
+            .unwrap_or(u32::MAX),
+    })
+}
+
+pub(crate) fn check(job: &Job, issues: &mut Issues) {
+    let us = job.steadystate_duration().0;
+    if us == 0 {
+        return;
+    }
+    if !us.is_multiple_of(SECOND_US) {
+        issues.invalid(
+            "out_of_range",
+            "steadystate_duration",
+            "steadystate_duration must be a whole number of seconds.",
+            format!("Use {}s.", us.div_ceil(SECOND_US)),
+        );
+    } else if !DURATION_S.contains(&(us / SECOND_US)) {
+        issues.invalid(
+            "out_of_range",
+            "steadystate_duration",
+            "steadystate_duration must be between 2s and 24h, or 0.",
+            "Use a time such as 10s.",
+        );
+    }
+    let test = job.steadystate();
+    if test.limit <= 0.0 {
+        issues.invalid(
+            "out_of_range",
+            "steadystate",
+            "The limit of steadystate must be greater than 0: the criterion must be below it.",
+            format!("Use a limit such as {}:5%.", test.criterion.as_str()),
+        );
+    }
+}
+
+/// Reports that the job can end before its steady state.
+pub(crate) fn report(job: &ResolvedJob, issues: &mut Issues) {
+    let Some(options) = job.timing.steady_state else {
+        return;
+    };
+    let first_ms = (u64::from(options.ramp_s) + u64::from(options.duration_s)) * 1000;
+    match job.timing.runtime_ms {
+        Some(runtime_ms) if runtime_ms < first_ms => issues.finding(
+            Warning,
+            "steady_state_unreachable",
+            format!(
+                "The steady state cannot be reached: runtime is {}, and the first window ends after {}.",
+                duration(runtime_ms as f64),
+                duration(first_ms as f64)
+            ),
+            json!({"runtime_ms": runtime_ms, "first_window_ms": first_ms}),
+            "Increase runtime, or decrease steadystate_duration or steadystate_ramp_time.",
+        ),
+        _ if !job.timing.time_based => issues.finding(
+            Note,
+            "steady_state_limited_by_size",
+            "The job ends when its data is transferred, even if it has not reached its steady state.",
+            None,
+            "Set time_based=1 and a maximum runtime.",
+        ),
+        _ => {}
+    }
+    if job.has_rate() {
+        issues.finding(
+            Note,
+            "steady_state_with_rate",
+            "The job has a rate limit. It is steady as soon as it reaches this rate.",
+            None,
+            "Remove the limit to find the steady state of the storage.",
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! `steady_state.json` has series of rates and their results, computed with fractions by an author
+//! who had not seen this code, from fio's source (steadystate.c).
+
+use super::*;
+use leadline_protocol::job::{steady_state::SteadyState, value::FioValue};
+use serde::Deserialize;
+
+/// Start of the measured window.
+const START_NS: u64 = 7 * SECOND_NS;
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    option: String,
+    ss_dur_s: u32,
+    ss_ramp_s: f64,
+    /// I/Os or bytes in each second.
+    series: Vec<u64>,
+    attained_at_s: Option<f64>,
+    criterion: Option<f64>,
+    slope: Option<f64>,
+    max_deviation: Option<f64>,
+    mean: Option<f64>,
+}
+
+fn monitor(option: &str, duration_s: u32, ramp_s: u32) -> Monitor {
+    let options = SteadyStateOptions {
+        test: SteadyState::parse(option).expect("an option"),
+        duration_s,
+        ramp_s,
+    };
+    Monitor::new(0, options, START_NS)
+}
+
+/// The state of a running job that has completed `ios` I/Os of 1 byte.
+fn running(ios: u64) -> JobState {
+    JobState {
+        completed: Completed { ios, bytes: ios },
+        end_ns: u64::MAX,
+        is_done: false,
+    }
+}
+
+fn assert_close(name: &str, actual: Option<f64>, expected: Option<f64>) {
+    match (actual, expected) {
+        (Some(actual), Some(expected)) => assert!(
+            (actual - expected).abs() <= 1e-6 * expected.abs().max(1e-3),
+            "{name}: {actual} is not {expected}"
+        ),
+        _ => assert_eq!(actual, expected, "{name}"),
+    }
+}
+
+#[test]
+fn results_equal_those_of_an_independent_program() {
+    let cases: Vec<Case> =
+        serde_json::from_str(include_str!("steady_state.json")).expect("a list of cases");
+    assert_eq!(cases.len(), 62);
+    for case in cases {
+        let mut monitor = monitor(&case.option, case.ss_dur_s, case.ss_ramp_s.ceil() as u32);
+        let mut total = 0;
+        for (second, count) in (1u64..).zip(&case.series) {
+            total += count;
+            if monitor.is_active {
+                monitor.observe(&running(total), START_NS + second * SECOND_NS);
+            }
+        }
+        let report = monitor.report(0);
+        let name = &case.name;
+        assert_eq!(report.attained_s, case.attained_at_s, "{name}");
+        assert_eq!(report.attained, case.attained_at_s.is_some(), "{name}");
+        let window = report.window;
+        let is_bandwidth = monitor.options.test.criterion.is_bandwidth();
+        let mean = window.map(|window| {
+            if is_bandwidth {
+                window.mean_bytes_per_second
+            } else {
+                window.mean_iops
+            }
+        });
+        assert_close(name, mean, case.mean);
+        assert_close(name, window.and_then(|window| window.value), case.criterion);
+        let deviation = window.map(|window| window.max_deviation);
+        assert_close(name, deviation, case.max_deviation);
+        // A single second has no slope.
+        if case.ss_dur_s > 1 {
+            assert_close(name, window.map(|window| window.slope), case.slope);
+        }
+    }
+}
+
+#[test]
+fn seconds_are_read_when_they_end() {
+    let mut monitor = monitor("iops:1%", 2, 0);
+    let mut observe = |ms: u64, ios| {
+        let now_ns = START_NS + ms * MILLISECOND_NS;
+        monitor
+            .observe(&running(ios), now_ns)
+            .map(|progress| progress.value)
+    };
+    assert_eq!(observe(999, 999), None);
+    assert_eq!(observe(1000, 1000), Some(None));
+    assert_eq!(observe(1999, 2499), None);
+    // 1,500 I/Os in the second second.
+    assert_eq!(observe(2000, 2500), Some(Some(20.0)));
+    // A late reading is divided by the elapsed time, and the next second starts there.
+    assert_eq!(observe(3400, 2500 + 2100), Some(Some(0.0)));
+}
+
+#[test]
+fn a_late_reading_is_not_followed_by_a_short_interval() {
+    let mut monitor = monitor("iops:1%", 10, 0);
+    for (at_ms, due_ms) in [
+        (1_400, 2_000),
+        (2_700, 4_000),
+        (4_000, 5_000),
+        (9_600, 11_000),
+    ] {
+        monitor.observe(&running(at_ms), START_NS + at_ms * MILLISECOND_NS);
+        assert_eq!(monitor.due_ns(), START_NS + due_ms * MILLISECOND_NS);
+    }
+    let rates = monitor.report(0).iops;
+    assert!(rates.iter().all(|rate| (rate - 1000.0).abs() < 1e-9));
+}
+
+#[test]
+fn the_last_second_of_a_runtime_counts_and_a_partial_one_does_not() {
+    let ended = |ios, end_ms: u64| JobState {
+        completed: Completed { ios, bytes: ios },
+        end_ns: START_NS + end_ms * MILLISECOND_NS,
+        is_done: true,
+    };
+    // A runtime of 2 s, noticed 30 ms late.
+    let mut monitor = monitor("iops:1%", 2, 0);
+    monitor.observe(&running(1000), START_NS + SECOND_NS);
+    let now_ns = START_NS + 2030 * MILLISECOND_NS;
+    let progress = monitor
+        .observe(&ended(2000, 2000), now_ns)
+        .expect("a second");
+    assert_eq!((progress.value, progress.attained), (Some(0.0), true));
+    assert_eq!(monitor.report(0).attained_s, Some(2.0));
+
+    // All data is transferred after 1.5 s.
+    let mut monitor = self::monitor("iops:1%", 2, 0);
+    monitor.observe(&running(1000), START_NS + SECOND_NS);
+    let now_ns = START_NS + 1530 * MILLISECOND_NS;
+    assert_eq!(monitor.observe(&ended(1500, 10_000), now_ns), None);
+    assert!(!monitor.is_active);
+    let report = monitor.report(START_NS);
+    assert_eq!((report.attained, report.window), (false, None));
+    assert_eq!(report.iops, [1000.0]);
+}
+
+#[test]
+fn the_window_is_given_in_time_since_the_start_of_the_run() {
+    let mut monitor = monitor("bw_slope:1%", 3, 1);
+    for second in 1..=4 {
+        monitor.observe(&running(second * 500), START_NS + second * SECOND_NS);
+    }
+    let report = monitor.report(START_NS - SECOND_NS);
+    let window = report.window.expect("a window");
+    assert_eq!((window.start_ms, window.end_ms), (2000.0, 5000.0));
+    assert_eq!(report.bytes_per_second, [500.0; 3]);
+    assert_eq!(report.attained_s, Some(4.0));
+}

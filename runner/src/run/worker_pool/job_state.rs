@@ -1,0 +1,63 @@
+//! The state of one job while its workers run.
+
+use crate::{
+    load::worker::progress::Stage,
+    run::worker_pool::{Worker, WorkerPool},
+};
+use std::sync::atomic::Ordering;
+
+/// A job while it runs.
+pub(crate) struct JobState {
+    /// In the measured window.
+    pub completed: Completed,
+    /// Scheduled end (CLOCK_MONOTONIC, in ns).
+    pub end_ns: u64,
+    /// Whether all its workers are done.
+    pub is_done: bool,
+}
+
+/// Completed reads, writes and trims.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Completed {
+    pub ios: u64,
+    pub bytes: u64,
+}
+
+impl WorkerPool {
+    /// Scheduled start of the job's measured window (CLOCK_MONOTONIC, in ns).
+    pub(crate) fn measure_start_ns(&self, job: usize) -> u64 {
+        let workers = self.workers_of(job);
+        let starts = workers.map(|worker| worker.schedule.ramp_end_ns.load(Ordering::Acquire));
+        starts.max().unwrap_or(0)
+    }
+
+    pub(crate) fn job_state(&self, job: usize) -> JobState {
+        let mut state = JobState {
+            completed: Completed::default(),
+            end_ns: 0,
+            is_done: true,
+        };
+        for worker in self.workers_of(job) {
+            let [read, write, trim, _] = &worker.progress.measure.directions;
+            for stats in [read, write, trim] {
+                state.completed.ios += stats.ios.get();
+                state.completed.bytes += stats.bytes.get();
+            }
+            let end_ns = worker.schedule.end_ns.load(Ordering::Acquire);
+            state.end_ns = state.end_ns.max(end_ns);
+            state.is_done &= worker.progress.stage() == Stage::Done;
+        }
+        state
+    }
+
+    /// Ends the measurement of a job.
+    pub(crate) fn end_job(&self, job: usize, now_ns: u64) {
+        for worker in self.workers_of(job) {
+            worker.schedule.end_ns.store(now_ns, Ordering::Release);
+        }
+    }
+
+    fn workers_of(&self, job: usize) -> impl Iterator<Item = &Worker> {
+        self.workers.iter().filter(move |worker| worker.job == job)
+    }
+}

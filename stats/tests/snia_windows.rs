@@ -1,0 +1,51 @@
+//! Windows of rounds and their results, computed with fractions by an author who had not seen this
+//! code.
+
+use leadline_stats::steady_state::{WINDOW, first_steady, last_window};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    rounds: Vec<f64>,
+    /// From 1.
+    attained_at_round: Option<usize>,
+    average: Option<f64>,
+    range: Option<f64>,
+    slope: Option<f64>,
+    slope_excursion: Option<f64>,
+}
+
+/// Definition 2.1.24 holds for rounds without I/O: a range of 0 is not more than 20 % of 0.
+const ZEROS: &str = "zeros";
+
+#[test]
+fn results_equal_those_of_an_independent_program() {
+    let cases: Vec<Case> =
+        serde_json::from_str(include_str!("fixtures/snia_windows.json")).expect("a list of cases");
+    assert_eq!(cases.len(), 13);
+    for case in cases.iter().filter(|case| case.name != ZEROS) {
+        let first = first_steady(&[&case.rounds]);
+        let attained = first.map(|first| first + WINDOW);
+        assert_eq!(attained, case.attained_at_round, "{}", case.name);
+        let rounds = attained.unwrap_or(case.rounds.len());
+        let Some(window) = last_window(&case.rounds[..rounds]) else {
+            assert_eq!(case.average, None, "{}", case.name);
+            continue;
+        };
+        for (actual, expected) in [
+            (window.average, case.average),
+            (window.excursion, case.range),
+            (window.slope, case.slope),
+            (window.slope_excursion, case.slope_excursion),
+        ] {
+            let expected = expected.expect("a number");
+            let error = (actual - expected).abs();
+            assert!(
+                error <= 1e-9 * expected.abs().max(1.0),
+                "{}: {actual} is not {expected}",
+                case.name
+            );
+        }
+    }
+}
