@@ -53,8 +53,10 @@ impl MeasurementWindow {
         }
     }
 
+    /// Rounds without I/O are not steady, although their range of 0 is within 20 % of 0.
     pub fn is_steady(&self) -> bool {
-        self.excursion <= MAX_EXCURSION * self.average
+        self.average > 0.0
+            && self.excursion <= MAX_EXCURSION * self.average
             && self.slope_excursion <= MAX_SLOPE_EXCURSION * self.average
     }
 }
