@@ -4,6 +4,7 @@ mod exclusions;
 mod obstacles;
 mod repeats;
 mod speed;
+mod trends;
 
 use crate::group::{Block, ComparedRun, Group};
 use leadline_protocol::{

@@ -156,8 +156,9 @@ pub struct FactChange {
 pub struct TrendChange {
     /// Index in `points`.
     pub point: u64,
-    /// Change of the mean of the medians, from the previous change point to the next one.
-    pub percent: f64,
+    /// Change of the mean of the medians, from the previous change point to the next one; null if the
+    /// mean was 0.
+    pub percent: Option<f64>,
     /// Null if neither direction is better.
     pub is_better: Option<bool>,
     /// Of Student's t-test, not corrected for the number of points.

@@ -7,6 +7,9 @@ use leadline_protocol::{
 };
 use leadline_stats::change_points::{self, ChangePoint, Parameters};
 
+/// Points before and after a change: a single outlier is no new level.
+const MIN_LENGTH: usize = 3;
+
 /// Finds change points in the medians. `points` and `described` are the same points; those without
 /// a median, or whose median is a lower bound, are skipped.
 pub fn changes(
@@ -22,6 +25,7 @@ pub fn changes(
     let (indexes, medians): (Vec<usize>, Vec<f64>) = known.unzip();
     let parameters = Parameters {
         min_change: threshold_percent / 100.0,
+        min_length: MIN_LENGTH,
         ..Parameters::default()
     };
     let found = change_points::find(&medians, &parameters);
@@ -47,8 +51,9 @@ pub fn changes(
         .collect()
 }
 
-fn percent(change: &ChangePoint) -> f64 {
-    (change.mean_after / change.mean_before - 1.0) * 100.0
+fn percent(change: &ChangePoint) -> Option<f64> {
+    let ratio = change.mean_after / change.mean_before;
+    ratio.is_finite().then_some((ratio - 1.0) * 100.0)
 }
 
 fn is_better(better: Better, change: &ChangePoint) -> bool {

@@ -50,8 +50,10 @@ fn with_earlier_runs(
         first.step.is_none() && first.number < newest.first().number
     };
     let host = &newest.first().host_fingerprint;
-    let same_host = |point: &&Point| point.first().host_fingerprint == *host;
-    let earlier = points.iter().rev().filter(is_earlier).take_while(same_host);
+    let is_same = |point: &&Point| {
+        point.first().host_fingerprint == *host && point.verdict() == newest.verdict()
+    };
+    let earlier = points.iter().rev().filter(is_earlier).take_while(is_same);
     let earlier = earlier.flat_map(|point| runs_after(point, baseline).into_iter().rev());
     let missing = MIN_RUNS.saturating_sub(runs.len());
     runs.extend(earlier.take(missing));
@@ -101,6 +103,7 @@ pub fn of_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
     let headlines = || metrics.iter().filter(|metric| metric.is_headline);
     let has = |state| headlines().any(|metric| metric.state == state);
     let is_comparable = assessment.comparability.level != ComparabilityLevel::NotComparable;
+    let is_comparable = is_comparable && !is_served_by_other_layers(assessment);
     let state = if !is_comparable || headlines().next().is_none() {
         TrendState::NotComparable
     } else if has(TrendState::Regressed) {
@@ -112,9 +115,13 @@ pub fn of_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
     } else {
         TrendState::Undecided
     };
-    let mut sentences = assessment.answers.clone();
-    if assessment.comparability.level == ComparabilityLevel::WithDifferences {
-        sentences.push(assessment.comparability.sentence.clone());
+    let comparability = &assessment.comparability;
+    let mut sentences = Vec::new();
+    if is_comparable {
+        sentences.extend(assessment.answers.iter().cloned());
+    }
+    if comparability.level != ComparabilityLevel::Comparable {
+        sentences.push(comparability.sentence.clone());
     }
     SeriesState {
         state,
@@ -122,6 +129,21 @@ pub fn of_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
         runs,
         metrics,
     }
+}
+
+/// Whether no run of one group was served by the same layer as a run of the other. Then a change
+/// only shows that the cache was used, or not.
+fn is_served_by_other_layers(assessment: &Assessment) -> bool {
+    let runs = assessment.groups[0].runs.len();
+    let mut verdicts = assessment
+        .result_differences
+        .iter()
+        .filter(|difference| difference.name.ends_with(" verdict"));
+    verdicts.any(|verdict| {
+        let (baseline, newest) = verdict.values.split_at(runs);
+        let mut classes = baseline.iter().flatten();
+        !classes.any(|class| newest.contains(&Some(class.clone())))
+    })
 }
 
 fn metric_state(metric: &ComparedMetric) -> Option<MetricState> {
