@@ -104,13 +104,13 @@ pub fn of_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
     let has = |state| headlines().any(|metric| metric.state == state);
     let is_comparable = assessment.comparability.level != ComparabilityLevel::NotComparable;
     let is_comparable = is_comparable && !is_served_by_other_layers(assessment);
-    let state = if !is_comparable || headlines().next().is_none() {
+    let state = if !is_comparable {
         TrendState::NotComparable
     } else if has(TrendState::Regressed) {
         TrendState::Regressed
     } else if has(TrendState::Improved) {
         TrendState::Improved
-    } else if headlines().all(|metric| metric.state == TrendState::Ok) {
+    } else if has(TrendState::Ok) && headlines().all(|metric| metric.state == TrendState::Ok) {
         TrendState::Ok
     } else {
         TrendState::Undecided
@@ -158,7 +158,9 @@ fn metric_state(metric: &ComparedMetric) -> Option<MetricState> {
     Some(MetricState {
         metric: metric.name.clone(),
         state,
-        is_headline: HEADLINES.contains(&metric.name.as_str()),
+        // For example, a percentile of too few I/Os cannot be tested.
+        is_headline: HEADLINES.contains(&metric.name.as_str())
+            && (change.p_value.is_some() || state == TrendState::NotComparable),
         change: change.clone(),
     })
 }

@@ -55,6 +55,16 @@ impl Runs {
         })
     }
 
+    /// All series with a baseline, in the order in which they were pinned.
+    pub(crate) async fn pinned_trends(&self) -> Result<Vec<TrendSeries>, Error> {
+        let mut pinned = Vec::new();
+        for key in self.store.pinned_series().await? {
+            let extent = self.store.series_extent(&key).await?;
+            pinned.extend(self.series(key, extent).await?);
+        }
+        Ok(pinned)
+    }
+
     pub(crate) async fn trend(&self, key: SeriesKey, query: TrendQuery) -> Result<Trend, Error> {
         check_threshold("threshold", query.threshold)?;
         let extent = self.store.series_extent(&key).await?;

@@ -1813,7 +1813,7 @@ export type MetricState = {
     metric: ComparedMetricName;
     state: TrendState;
     /**
-     * Whether it determines the state of the series.
+     * Whether it determines the state of the series: IOPS and p99 latencies that can be tested.
      */
     is_headline: boolean;
     change: Change;
