@@ -75,6 +75,8 @@ pub struct Trend {
     pub metrics: Vec<String>,
     /// Smallest change that matters, in percent.
     pub threshold_percent: f64,
+    /// Of the baseline's runs; null without a baseline.
+    pub baseline_statistics: Option<GroupStatistics>,
     /// In the order of their first runs.
     pub points: Vec<TrendPoint>,
     pub changes: Vec<TrendChange>,

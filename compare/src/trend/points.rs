@@ -4,6 +4,7 @@ use crate::{
     MAX_RUNS, fact_names::finding_name, group_statistics::statistics, trend::values::RunValues,
 };
 use leadline_protocol::{
+    compare::GroupStatistics,
     status::RunStatus,
     trend::{LeftOutCount, LeftOutKind, LeftOutRun, TrendPoint},
     verdict::VerdictClass,
@@ -117,24 +118,19 @@ impl<'a> Point<'a> {
 
     /// The point without the changes of the host.
     pub fn describe(&self, metric: &str) -> TrendPoint {
-        let labeled = self.included().filter_map(|run| {
-            let value = run.value(metric)?;
-            Some((run, format!("#{}", run.number), value))
-        });
-        let labeled = Vec::from_iter(labeled);
-        let values: Vec<(&str, f64)> = labeled
-            .iter()
-            .map(|(_, label, value)| (label.as_str(), *value))
-            .collect();
+        let measured = self
+            .included()
+            .filter_map(|run| Some((run, run.value(metric)?)));
+        let measured = Vec::from_iter(measured);
         let first = self.first();
         TrendPoint {
             started_at_ms: first.started_at_ms,
             study: first.step.map(|(study, _)| study),
             step: first.step.map(|(_, step)| step),
-            runs: labeled.iter().map(|(run, ..)| run.number).collect(),
+            runs: measured.iter().map(|(run, _)| run.number).collect(),
             left_out: self.left_out(metric),
-            statistics: statistics(&values),
-            at_least: labeled.iter().any(|(run, ..)| run.is_lower_bound(metric)),
+            at_least: measured.iter().any(|(run, _)| run.is_lower_bound(metric)),
+            statistics: labeled_statistics(measured.into_iter()),
             host_changes: Vec::new(),
         }
     }
@@ -213,6 +209,21 @@ pub fn count_left_out(points: &[TrendPoint]) -> Vec<LeftOutCount> {
     }
     counts.sort_by_key(|count| std::cmp::Reverse(count.runs));
     counts
+}
+
+/// Statistics of the runs with these numbers.
+pub fn statistics_of(runs: &[SeriesRun], numbers: &[u64], metric: &str) -> GroupStatistics {
+    let runs = runs.iter().filter(|run| numbers.contains(&run.number));
+    labeled_statistics(runs.filter_map(|run| Some((run, run.value(metric)?))))
+}
+
+fn labeled_statistics<'r>(runs: impl Iterator<Item = (&'r SeriesRun, f64)>) -> GroupStatistics {
+    let labeled = runs.map(|(run, value)| (format!("#{}", run.number), value));
+    let labeled = Vec::from_iter(labeled);
+    let values = labeled
+        .iter()
+        .map(|(label, value)| (label.as_str(), *value));
+    statistics(&Vec::from_iter(values))
 }
 
 /// Noun phrase for a finding.

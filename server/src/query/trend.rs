@@ -50,7 +50,10 @@ pub(crate) fn trend(input: Input, query: &TrendQuery) -> Result<Trend, Problem> 
     for (pair, point) in points.windows(2).zip(described.iter_mut().skip(1)) {
         point.host_changes = hosts.changes(&pair[0], &pair[1]);
     }
+    let baseline = series.baseline.as_ref();
     Ok(Trend {
+        baseline_statistics: baseline
+            .map(|baseline| points::statistics_of(&runs, &baseline.runs, metric.name)),
         changes: changes(&points, &described, metric.better, threshold_percent),
         common_findings: points::properties(&runs)
             .into_iter()

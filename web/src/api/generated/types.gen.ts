@@ -3762,6 +3762,7 @@ export type Trend = TrendSeries & {
      * Smallest change that matters, in percent.
      */
     threshold_percent: number;
+    baseline_statistics?: GroupStatistics | null;
     /**
      * In the order of their first runs.
      */
