@@ -1,0 +1,334 @@
+// A metric of a series over time: the median of each group with its interval, host changes, change
+// points and the baseline. Groups are at equal distances. Arrow keys select a group.
+import { useElementSize } from '@mantine/hooks';
+import type { KeyboardEvent, PointerEvent } from 'react';
+import type { Trend, TrendPoint } from '../api';
+import { formatValue } from '../model/compare/metrics';
+import { shortDate } from '../model/format/time';
+import { labelIndices, levels, linePath, ticks, valueRange } from '../model/trend/geometry';
+import { changeOf, factText, pointText } from '../model/trend/text';
+import './trend-chart.css';
+
+const HEIGHT = 320;
+const LEFT = 74;
+const RIGHT = 14;
+/** Room for the texts of changes. */
+const TOP = 34;
+const BOTTOM = 28;
+/** Below this distance of two groups, intervals are drawn as a band. */
+const MIN_WHISKER = 9;
+const LABEL_WIDTH = 92;
+/** Width of a letter in the texts of marks. */
+const LETTER = 6.2;
+
+interface TrendChartProps {
+  trend: Trend;
+  title: string;
+  /** Index of the first point to show. */
+  first: number;
+  /** Index in all points. */
+  selected: number;
+  onSelect: (index: number) => void;
+  /** Null when the pointer leaves the chart. */
+  onHover: (index: number | null) => void;
+  hovered: number | null;
+}
+
+export function TrendChart(props: TrendChartProps) {
+  const { trend, title, first, selected, onSelect, onHover } = props;
+  const { ref, width } = useElementSize();
+  const points = trend.points.slice(first);
+  const last = trend.points.length - 1;
+  const plot = scales(trend, points, width || 800);
+  const indexAt = ({ clientX, currentTarget }: PointerEvent) => {
+    const x = clientX - currentTarget.getBoundingClientRect().left;
+    const index = Math.round((x - plot.x(0)) / plot.step);
+    return first + Math.min(points.length - 1, Math.max(0, index));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const target = KEY_TARGETS[event.key]?.(selected, first, last);
+    if (target === undefined) return;
+    event.preventDefault();
+    onSelect(Math.min(last, Math.max(first, target)));
+  };
+  const current = trend.points[selected];
+  return (
+    <div
+      ref={ref}
+      className="trend-chart"
+      role="slider"
+      tabIndex={0}
+      aria-label={`${title}: group`}
+      aria-valuemin={first + 1}
+      aria-valuemax={last + 1}
+      aria-valuenow={selected + 1}
+      aria-valuetext={current && pointText(current, trend)}
+      onKeyDown={onKeyDown}
+      onPointerMove={(event) => onHover(indexAt(event))}
+      onPointerLeave={() => onHover(null)}
+      onClick={(event) => onSelect(indexAt(event as unknown as PointerEvent))}
+    >
+      <svg aria-hidden viewBox={`0 0 ${plot.width} ${HEIGHT}`} width={plot.width} height={HEIGHT}>
+        <Axes trend={trend} points={points} plot={plot} />
+        <BaselineBand trend={trend} plot={plot} />
+        <HostMarks points={points} plot={plot} />
+        <Levels trend={trend} first={first} count={points.length} plot={plot} />
+        <Series points={points} plot={plot} />
+        <Changes trend={trend} first={first} plot={plot} />
+        <Cursor {...props} plot={plot} />
+      </svg>
+    </div>
+  );
+}
+
+const KEY_TARGETS: Record<string, (selected: number, first: number, last: number) => number> = {
+  ArrowLeft: (selected) => selected - 1,
+  ArrowDown: (selected) => selected - 1,
+  ArrowRight: (selected) => selected + 1,
+  ArrowUp: (selected) => selected + 1,
+  PageDown: (selected) => selected - 10,
+  PageUp: (selected) => selected + 10,
+  Home: (_, first) => first,
+  End: (_, __, last) => last,
+};
+
+interface Plot {
+  width: number;
+  /** Distance of two groups. */
+  step: number;
+  x: (index: number) => number;
+  y: (value: number) => number;
+  low: number;
+  high: number;
+}
+
+function scales(trend: Trend, points: readonly TrendPoint[], width: number): Plot {
+  const { low, high } = valueRange(trend, points);
+  const step = (width - LEFT - RIGHT) / Math.max(1, points.length);
+  const y = (value: number) => {
+    const share = (value - low) / (high - low);
+    return HEIGHT - BOTTOM - Math.min(1, Math.max(0, share)) * (HEIGHT - TOP - BOTTOM);
+  };
+  return { width, step, x: (index) => LEFT + (index + 0.5) * step, y, low, high };
+}
+
+interface PlotProps {
+  plot: Plot;
+}
+interface PointsProps extends PlotProps {
+  points: readonly TrendPoint[];
+}
+
+function Axes({ trend, points, plot }: PointsProps & { trend: Trend }) {
+  const fitting = Math.floor((plot.width - LEFT - RIGHT) / LABEL_WIDTH);
+  return (
+    <>
+      {ticks(plot).map((value) => (
+        <g key={value}>
+          <path className="grid" d={`M${LEFT} ${plot.y(value)}H${plot.width - RIGHT}`} />
+          <text x={LEFT - 8} y={plot.y(value) + 4} textAnchor="end">
+            {formatValue(value, trend.unit)}
+          </text>
+        </g>
+      ))}
+      {labelIndices(points.length, fitting).map((index) => {
+        const x = Math.min(plot.x(index), plot.width - RIGHT - LABEL_WIDTH / 2 + 18);
+        return (
+          <text key={index} x={x} y={HEIGHT - 8} textAnchor="middle">
+            {shortDate(points[index]?.started_at_ms)}
+          </text>
+        );
+      })}
+    </>
+  );
+}
+
+/** The median of the baseline, and the threshold to both sides. */
+function BaselineBand({ trend, plot }: PlotProps & { trend: Trend }) {
+  const median = trend.baseline_statistics?.median;
+  if (median == null) return null;
+  const ratio = 1 + trend.threshold_percent / 100;
+  const [top, bottom] = [plot.y(median * ratio), plot.y(median / ratio)];
+  return (
+    <>
+      <rect
+        className="baseline-band"
+        x={LEFT}
+        y={top}
+        width={plot.width - LEFT - RIGHT}
+        height={Math.max(1, bottom - top)}
+      />
+      <path className="baseline" d={`M${LEFT} ${plot.y(median)}H${plot.width - RIGHT}`} />
+      <text className="baseline-text" x={LEFT + 6} y={top - 5}>
+        baseline ±{trend.threshold_percent} %
+      </text>
+    </>
+  );
+}
+
+/** Texts are shown where there is room. */
+function HostMarks({ points, plot }: PointsProps) {
+  let free = LEFT;
+  const marks = points.flatMap(({ host_changes, started_at_ms }, index) => {
+    const [change] = host_changes;
+    if (!change) return [];
+    const more = host_changes.length > 1 ? ` +${host_changes.length - 1}` : '';
+    const full = factText(change);
+    const text = `${full.length > 34 ? `${full.slice(0, 33)}…` : full}${more}`;
+    const x = plot.x(index) - plot.step / 2;
+    const width = text.length * LETTER + 10;
+    const isFlipped = x + width > plot.width - RIGHT;
+    const start = isFlipped ? x - width : x;
+    const isShown = start >= free;
+    if (isShown) free = start + width + (isFlipped ? 6 : 0);
+    return [{ key: `${started_at_ms} ${index}`, x, text: isShown ? text : '', isFlipped }];
+  });
+  return (
+    <>
+      {marks.map(({ key, x, text, isFlipped }) => (
+        <g key={key} className="host-mark">
+          <path d={`M${x} ${TOP - 20}V${HEIGHT - BOTTOM}`} />
+          <text
+            x={isFlipped ? x - 5 : x + 5}
+            y={TOP - 22 + 10}
+            textAnchor={isFlipped ? 'end' : 'start'}
+          >
+            {text}
+          </text>
+        </g>
+      ))}
+    </>
+  );
+}
+
+interface ChangesProps extends PlotProps {
+  trend: Trend;
+  first: number;
+}
+
+function Levels({ trend, first, count, plot }: ChangesProps & { count: number }) {
+  return levels(trend.changes, first, count).map(({ from, to, mean }) => (
+    <path
+      key={from}
+      className="level"
+      d={`M${plot.x(from) - plot.step / 2} ${plot.y(mean)}H${plot.x(to - 1) + plot.step / 2}`}
+    />
+  ));
+}
+
+const toneOf = (isBetter: boolean | null | undefined) => {
+  if (isBetter == null) return '';
+  return isBetter ? 'better' : 'worse';
+};
+
+function Changes({ trend, first, plot }: ChangesProps) {
+  const shown = trend.changes.filter(({ point }) => point >= first);
+  return shown.map(({ point, percent, is_better, mean_before, mean_after }) => {
+    const x = plot.x(point - first) - plot.step / 2;
+    const text = changeOf(percent);
+    const width = text.length * 7 + 12;
+    const center = Math.min(plot.width - RIGHT - width / 2, Math.max(LEFT + width / 2, x));
+    const y = (plot.y(mean_before) + plot.y(mean_after)) / 2;
+    return (
+      <g key={point} className={`change-mark ${toneOf(is_better)}`}>
+        <path d={`M${x} ${plot.y(mean_before)}V${plot.y(mean_after)}`} />
+        {text && (
+          <>
+            <rect x={center - width / 2} y={y - 10} width={width} height={20} rx={10} />
+            <text x={center} y={y + 4} textAnchor="middle">
+              {text}
+            </text>
+          </>
+        )}
+      </g>
+    );
+  });
+}
+
+function Series({ points, plot }: PointsProps) {
+  const isDense = plot.step < MIN_WHISKER;
+  const at = (value: number | null | undefined, index: number) =>
+    value == null ? null : ([plot.x(index), plot.y(value)] as const);
+  const medians = points.map(({ statistics }, index) => at(statistics.median, index));
+  const radius = isDense ? Math.max(1, plot.step / 3.4) : 4;
+  return (
+    <>
+      {isDense && <IntervalBand points={points} plot={plot} />}
+      <path className="line" d={linePath(medians)} />
+      {points.map((point, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: points are in the order of their runs
+        <g key={index}>
+          {!isDense && <Whisker point={point} x={plot.x(index)} plot={plot} />}
+          <Apart point={point} x={plot.x(index)} plot={plot} radius={Math.min(3.5, radius + 1)} />
+          {medians[index] && (
+            <circle className="point" cx={medians[index][0]} cy={medians[index][1]} r={radius} />
+          )}
+        </g>
+      ))}
+    </>
+  );
+}
+
+function IntervalBand({ points, plot }: PointsProps) {
+  const bound = (side: 'low' | 'high') =>
+    points.flatMap(({ statistics: { interval, median } }, index) => {
+      const value = interval?.[side] ?? median;
+      return value == null ? [] : [[plot.x(index), plot.y(value)] as const];
+    });
+  const outline = [...bound('low'), ...bound('high').toReversed()];
+  return outline.length > 0 && <path className="interval-band" d={`${linePath(outline)}Z`} />;
+}
+
+interface PointProps extends PlotProps {
+  point: TrendPoint;
+  x: number;
+}
+
+function Whisker({ point: { statistics }, x, plot }: PointProps) {
+  const { interval } = statistics;
+  if (!interval) return null;
+  const [low, high] = [plot.y(interval.low), plot.y(interval.high)];
+  const half = Math.min(5, plot.step / 3);
+  return (
+    <path
+      className="whisker"
+      d={`M${x} ${low}V${high}M${x - half} ${low}h${2 * half}M${x - half} ${high}h${2 * half}`}
+    />
+  );
+}
+
+/** Runs that are left out: a ring at the value, or a tick on the axis without one. */
+function Apart({ point, x, plot, radius }: PointProps & { radius: number }) {
+  const isIncomplete = point.left_out.some(
+    ({ kind }) => kind === 'incomplete' || kind === 'damaged',
+  );
+  const values = point.left_out.flatMap(({ kind, value, run }) =>
+    kind === 'disturbed' && value != null ? [{ run, value }] : [],
+  );
+  return (
+    <>
+      {values.map(({ run, value }) => (
+        <circle key={run} className="apart" cx={x} cy={plot.y(value)} r={radius} />
+      ))}
+      {isIncomplete && <path className="incomplete" d={`M${x} ${HEIGHT - BOTTOM}v5`} />}
+    </>
+  );
+}
+
+function Cursor({ trend, first, selected, hovered, plot }: TrendChartProps & PlotProps) {
+  const marks = [
+    { index: hovered, name: 'hovered' },
+    { index: selected, name: 'selected' },
+  ];
+  return marks.map(({ index, name }) => {
+    if (index === null || index < first) return null;
+    const x = plot.x(index - first);
+    const median = trend.points[index]?.statistics.median;
+    return (
+      <g key={name} className={`cursor ${name}`}>
+        <path d={`M${x} ${TOP - 4}V${HEIGHT - BOTTOM}`} />
+        {median != null && <circle cx={x} cy={plot.y(median)} r={6.5} />}
+      </g>
+    );
+  });
+}
