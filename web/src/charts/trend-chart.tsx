@@ -185,9 +185,13 @@ function HostMarks({ points, plot }: PointsProps) {
   });
   return (
     <>
-      {marks.map(({ key, x, text, isFlipped }) => (
+      {marks.map(({ key, x }) => (
         <g key={key} className="host-mark">
           <path d={`M${x} ${TOP - 20}V${HEIGHT - BOTTOM}`} />
+        </g>
+      ))}
+      {marks.map(({ key, x, text, isFlipped }) => (
+        <g key={key} className="host-mark">
           <text
             x={isFlipped ? x - 5 : x + 5}
             y={TOP - 22 + 10}

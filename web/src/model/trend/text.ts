@@ -1,12 +1,5 @@
 // Texts of trends: states, groups, and changes of hosts.
-import type {
-  FactChange,
-  LeftOutCount,
-  Trend,
-  TrendPoint,
-  TrendSeries,
-  TrendState,
-} from '../../api';
+import type { Baseline, FactChange, LeftOutCount, Trend, TrendPoint, TrendState } from '../../api';
 import { formatChange, formatValue } from '../compare/metrics';
 import { formatSetting } from '../compare/setting-text';
 import { plural, UNKNOWN } from '../format/numbers';
@@ -76,9 +69,9 @@ export const leftOutText = (counts: readonly LeftOutCount[]): string =>
 export const changeOf = (percent: number | null | undefined): string =>
   percent == null ? '' : formatChange(percent);
 
-/** Whether the group is the baseline. */
+/** Whether these runs are the baseline. */
 export const isBaseline = (
   runs: readonly number[],
-  { baseline }: Pick<TrendSeries, 'baseline'>,
+  { baseline }: { baseline?: Baseline | null },
 ): boolean =>
   !!baseline && runs.length > 0 && baseline.runs.join() === runs.toSorted((a, b) => a - b).join();

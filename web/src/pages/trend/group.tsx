@@ -1,6 +1,7 @@
 // The selected group: its runs, those that are left out, and comparisons with other groups.
 import { Button } from '@mantine/core';
 import type { Trend, TrendPoint } from '../../api';
+import { usePin } from '../../charts/use-baseline';
 import { withGroups } from '../../model/compare/selection';
 import { plural } from '../../model/format/numbers';
 import { dateTime } from '../../model/format/time';
@@ -9,7 +10,6 @@ import { Facts } from '../../ui/facts';
 import { LinkButton } from '../../ui/link-button';
 import { Badge, Card } from '../../ui/parts';
 import { RunLink, StudyLink } from '../../ui/run-links';
-import { usePin } from './actions';
 
 export function Group({ trend, index }: { trend: Trend; index: number }) {
   const point = trend.points[index];

@@ -64,9 +64,9 @@ function Header({ trend }: { trend: Trend }) {
   const { newest_run: run, hostname, runs, points } = trend;
   return (
     <div>
-      <div className="row">
+      <div className="row nowrap top">
         <h1 className="breaks">{runTitle(run)}</h1>
-        <Link to="/trends" className="push">
+        <Link to="/trends" className="push all-trends">
           All trends
         </Link>
       </div>

@@ -1,8 +1,8 @@
 // Pinning and unpinning the baseline of a series. Failures show a toast.
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { pinBaseline, type TrendSeries, unpinBaseline } from '../../api';
-import { invalidateTrends } from '../../api/queries';
-import { notifyError } from '../../ui/notify';
+import { pinBaseline, type TrendSeries, unpinBaseline } from '../api';
+import { invalidateTrends } from '../api/queries';
+import { notifyError } from '../ui/notify';
 
 type SeriesId = Pick<TrendSeries, 'job_fingerprint' | 'machine_fingerprint'>;
 
