@@ -125,10 +125,17 @@ pub fn of_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
     }
     SeriesState {
         state,
-        reason: sentences.join(" "),
+        reason: capitalized(&sentences.join(" ")),
         runs,
         metrics,
     }
+}
+
+/// The label of a group may be the first word.
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }
 
 /// Whether no run of one group was served by the same layer as a run of the other. Then a change

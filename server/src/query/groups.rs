@@ -181,11 +181,11 @@ fn is_list(text: &str) -> bool {
     text.split(',').next().and_then(number).is_some()
 }
 
-/// A group of these runs.
-pub(crate) fn numbers(field: &str, numbers: Vec<u64>) -> Selection {
+/// A group of these runs with this label.
+pub(crate) fn labeled(label: &str, numbers: Vec<u64>) -> Selection {
     Selection {
-        field: field.to_owned(),
-        text: list_text(&numbers),
+        field: "runs".into(),
+        text: label.to_owned(),
         runs: Selector::Numbers(numbers),
     }
 }

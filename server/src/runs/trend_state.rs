@@ -67,8 +67,8 @@ impl Runs {
         };
         let request = Request {
             groups: vec![
-                groups::numbers("a", baseline.runs.clone()),
-                groups::numbers("b", newest.clone()),
+                groups::labeled("the baseline", baseline.runs.clone()),
+                groups::labeled("the newest group", newest.clone()),
             ],
             baseline: 0,
             threshold_percent: stored.threshold_percent,
