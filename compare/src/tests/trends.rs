@@ -282,3 +282,34 @@ fn state_follows_from_the_verdicts() {
     assert_eq!(state(&baseline, &cached), TrendState::NotComparable);
     assert_eq!(state(&baseline, &[]), TrendState::NotComparable);
 }
+
+/// Approximately normal: the sum of 12 uniform values of a linear congruential generator.
+fn noise(state: &mut u64) -> f64 {
+    let mut uniform = || {
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+}
+
+/// Prints the figures of docs/comparison.md.
+#[test]
+fn false_change_points_are_rare() {
+    for (spread, limit) in [(0.01, 0.02), (0.05, 0.15)] {
+        let mut state = 1;
+        let series = (0..200).filter(|_| {
+            let iops: Vec<f64> = (0..60)
+                .map(|_| 1000.0 * (1.0 + spread * noise(&mut state)))
+                .collect();
+            !found(&days(&iops), 2.0).is_empty()
+        });
+        let share = series.count() as f64 / 200.0;
+        eprintln!(
+            "spread {spread}: {:.1} % of 200 series have a change point",
+            share * 100.0
+        );
+        assert!(share <= limit, "{share}");
+    }
+}

@@ -332,7 +332,7 @@ async fn thousand_groups_are_fast() {
         let began = Instant::now();
         let trend = server.get(&path).await;
         let points = trend["points"].as_array().unwrap().len();
-        println!(
+        eprintln!(
             "{points} groups, {} runs: {:?}",
             trend["runs"],
             began.elapsed()
