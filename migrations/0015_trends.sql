@@ -18,8 +18,8 @@ CREATE TABLE run_values (
 
 -- Pinned baselines of series. A series is all runs with the same job and machine fingerprints.
 CREATE TABLE baselines (
-    job_fingerprint     TEXT NOT NULL,
-    machine_fingerprint TEXT NOT NULL,
+    job_fingerprint     TEXT NOT NULL,    -- of the series
+    machine_fingerprint TEXT NOT NULL,    -- of the series
     runs                TEXT NOT NULL,    -- JSON array: numbers of the runs, including deleted ones
     threshold_percent   REAL NOT NULL,    -- smallest change that matters
     pinned_at_ms        INTEGER NOT NULL, -- time of the request

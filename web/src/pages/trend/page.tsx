@@ -9,6 +9,7 @@ import { trendQuery } from '../../api/queries';
 import { TrendChart } from '../../charts/trend-chart';
 import { countDirections, metricName } from '../../model/compare/metrics';
 import { plural } from '../../model/format/numbers';
+import { dateTime, shortDateTime } from '../../model/format/time';
 import { describeRun, runTitle } from '../../model/run/summary';
 import { leftOutText, pointText } from '../../model/trend/text';
 import { Card, Empty, Page } from '../../ui/parts';
@@ -62,6 +63,7 @@ export function TrendPage() {
 
 function Header({ trend }: { trend: Trend }) {
   const { newest_run: run, hostname, runs, points } = trend;
+  const newest_ms = run.started_at_ms ?? run.created_at_ms;
   return (
     <div>
       <div className="row nowrap top">
@@ -75,6 +77,7 @@ function Header({ trend }: { trend: Trend }) {
       </p>
       <p className="mute small">
         {plural(runs, 'run')} in {plural(points.length, 'group')}
+        <span title={dateTime(newest_ms)}>, newest {shortDateTime(newest_ms)}</span>
       </p>
     </div>
   );
