@@ -8,7 +8,8 @@ test('shows a trend and the state relative to a pinned baseline', async ({
   server,
 }) => {
   test.setTimeout(120_000);
-  const options = { runtime: '200ms', ioengine: 'null' };
+  // A queue depth that no other test on this server has.
+  const options = { runtime: '200ms', ioengine: 'null', iodepth: 3 };
   const jobs = shortRun('', options).jobs;
   const study = { name: 'Nightly', repeats: 6, steps: [{ name: 'reads', jobs }] };
   const runStudy = async () => {
