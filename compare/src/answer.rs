@@ -8,7 +8,7 @@ use leadline_protocol::{
 
 /// Metrics for the sentence, most important first. The first metric that both groups have is the
 /// subject; others are mentioned if they are better or worse.
-const HEADLINES: &[&str] = &[
+pub(crate) const HEADLINES: &[&str] = &[
     "read_iops",
     "write_iops",
     "trim_iops",

@@ -1,4 +1,5 @@
-//! Fingerprints of jobs and hosts. Runs with equal fingerprints are repeats of the same test.
+//! Fingerprints of jobs, hosts and machines. Runs with equal fingerprints of jobs and hosts are
+//! repeats of the same test.
 
 use crate::{
     group::ComparedRun,
@@ -10,9 +11,9 @@ use sha2::{Digest, Sha256};
 /// Number of hexadecimal digits, so that collisions are improbable in any run history.
 const DIGITS: usize = 16;
 
-/// Version of the facts in a fingerprint. Increase it if stored runs would get other fingerprints:
-/// the server then computes them again.
-pub const VERSION: u32 = 1;
+/// Version of the facts in a fingerprint, and of [`RunValues`](crate::trend::values::RunValues).
+/// Increase it if stored runs would get others: the server then computes them again.
+pub const VERSION: u32 = 2;
 
 /// Fingerprint of the resolved workload without names, paths, seeds and devices; `None` without
 /// resolved jobs.
@@ -25,6 +26,24 @@ pub fn job(run: &ComparedRun) -> Option<String> {
 pub fn host(run: &ComparedRun) -> Option<String> {
     run.host?;
     Some(digest(&identifying_facts(run)))
+}
+
+/// Facts that identify a machine: its name and the devices below the targets. All other facts of a
+/// host may change during a trend.
+const MACHINE_FACTS: &[&str] = &[
+    "device.identity",
+    "hostname",
+    "targets.device",
+    "targets.identity",
+];
+
+/// Fingerprint of the host name and the identities of the devices, for trends; `None` without host
+/// facts.
+pub fn machine(run: &ComparedRun) -> Option<String> {
+    run.host?;
+    let mut facts = identifying_facts(run);
+    facts.retain(|name, _| MACHINE_FACTS.contains(&name.as_str()));
+    Some(digest(&facts))
 }
 
 /// The settings that define a test.

@@ -121,7 +121,7 @@ fn vulnerabilities(host: &HostFacts) -> Facts {
 }
 
 /// A run that recorded its vulnerabilities is not affected by those that it does not list.
-fn add_unaffected(runs: &[&ComparedRun], facts: &mut [Facts]) {
+pub(crate) fn add_unaffected(runs: &[&ComparedRun], facts: &mut [Facts]) {
     let names = facts.iter().flat_map(Facts::keys);
     let names = names.filter(|name| name.starts_with("vulnerabilities."));
     let names: BTreeSet<String> = names.cloned().collect();

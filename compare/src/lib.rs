@@ -23,6 +23,7 @@ mod scope;
 mod settings;
 #[cfg(test)]
 mod tests;
+pub mod trend;
 mod undecided;
 mod value_text;
 

@@ -5,7 +5,7 @@ use leadline_protocol::{compare::Difference, verdict::Verdict};
 
 /// Findings about influences other than the tested settings. Most findings describe settings, such
 /// as a queue depth of 1, and differ only if the settings do.
-const FINDINGS: &[&str] = &[
+pub(crate) const FINDINGS: &[&str] = &[
     "busy_host",
     "device_cache",
     "direct_io_fallback",

@@ -5,6 +5,7 @@ mod obstacles;
 mod rate_limits;
 mod repeats;
 mod speed;
+mod trends;
 
 use crate::group::{Block, ComparedRun, Group};
 use leadline_protocol::{

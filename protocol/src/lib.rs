@@ -10,7 +10,8 @@
 //! - `evidence`, `gauge`, `verdict`, `finding`: where the I/O went
 //! - `metrics`: the table of metrics
 //! - `named_enum`: the macro for enums whose values have names
-//! - `run`, `runs_event`, `workload_summary`, `query`, `series`, `compare`: runs in the HTTP API
+//! - `run`, `runs_event`, `workload_summary`, `query`, `series`, `compare`, `trend`: runs in the
+//!   HTTP API
 //! - `study`: studies and their parsing, plan and files
 //! - `host`, `device`, `doctor`: facts about a host
 //! - `format`: numbers in text
@@ -44,6 +45,7 @@ pub mod series;
 pub mod status;
 pub mod study;
 pub mod text;
+pub mod trend;
 pub mod units;
 pub mod verdict;
 pub mod workload_summary;

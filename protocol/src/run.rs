@@ -115,6 +115,10 @@ pub struct RunSummary {
     /// Fingerprint of the hardware, kernel, filesystem and device; null without a result.
     #[serde(default)]
     pub host_fingerprint: Option<String>,
+    /// Fingerprint of the host name and the devices below the targets, equal for all runs of a
+    /// trend; null without a result.
+    #[serde(default)]
+    pub machine_fingerprint: Option<String>,
     /// Null if the run is not queued.
     pub queue: Option<QueuePosition>,
 }

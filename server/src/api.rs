@@ -23,6 +23,7 @@ mod runs;
 pub(crate) mod state;
 pub(crate) mod streams;
 mod studies;
+mod trends;
 
 /// Path prefix of all API endpoints.
 const API: &str = "/api/v1";

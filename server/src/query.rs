@@ -6,3 +6,4 @@ pub(crate) mod filter;
 pub(crate) mod flame;
 pub(crate) mod groups;
 pub(crate) mod series;
+pub(crate) mod trend;

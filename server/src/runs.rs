@@ -6,17 +6,24 @@
 //! the server crashed become `interrupted`.
 
 pub(crate) mod cancel;
+pub(crate) mod compare;
 pub(crate) mod maintenance;
 pub(crate) mod publish;
 pub(crate) mod read;
 pub(crate) mod shutdown;
 pub(crate) mod state;
+mod state_cache;
 pub(crate) mod submit;
+pub(crate) mod trend_state;
+pub(crate) mod trends;
 
 use crate::{
     error::Error,
     events::{buffer::EventBuffer, journal::Journal},
-    runs::state::{SchedulerState, ServerPhase},
+    runs::{
+        state::{SchedulerState, ServerPhase},
+        state_cache::StateCache,
+    },
     scheduler::queue::Queue,
     store::{Store, runs::Patched},
     supervisor::runner::Runner,
@@ -50,6 +57,7 @@ pub(crate) struct Runs {
     pub released: watch::Sender<()>,
     /// Notified when a run has been deleted.
     pub deleted: Arc<Notify>,
+    trend_states: Arc<StateCache>,
     pub phase: watch::Sender<ServerPhase>,
     max_streams: usize,
     pub stream_permits: Arc<Semaphore>,
@@ -85,6 +93,7 @@ impl Runs {
             changes: broadcast::Sender::new(MAX_LAG),
             released: watch::Sender::new(()),
             deleted: Arc::default(),
+            trend_states: Arc::default(),
             phase: watch::Sender::new(ServerPhase::Open),
             max_streams,
             stream_permits: Arc::new(Semaphore::new(max_streams)),

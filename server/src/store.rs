@@ -6,6 +6,7 @@
 //! survive a power failure once the next status change is committed.
 
 pub(crate) mod backup;
+pub(crate) mod baselines;
 mod chunks;
 mod compaction;
 pub(crate) mod confirmations;
@@ -30,6 +31,7 @@ pub(crate) mod samples;
 pub(crate) mod sessions;
 pub(crate) mod studies;
 pub(crate) mod study_steps;
+pub(crate) mod trends;
 pub(crate) mod update;
 mod watch;
 

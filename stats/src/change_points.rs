@@ -21,6 +21,9 @@ pub struct Parameters {
     pub max_p: f64,
     /// Minimum change relative to the smaller of the two means: 0.02 for 2 %.
     pub min_change: f64,
+    /// Minimum number of results between two change points, and at both ends. With 1, as in Otava, a
+    /// single outlier may become two change points.
+    pub min_length: usize,
 }
 
 impl Default for Parameters {
@@ -30,6 +33,7 @@ impl Default for Parameters {
             window: 50,
             max_p: 0.001,
             min_change: 0.0,
+            min_length: 1,
         }
     }
 }
@@ -185,6 +189,10 @@ fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<Ch
     };
     let mut indexes = indexes;
     let mut points = of_all(&indexes);
+    while let Some(position) = next_to_short_part(values.len(), &points, parameters.min_length) {
+        indexes.remove(position);
+        points = of_all(&indexes);
+    }
     while let Some(mut weakest) = first_maximum(&points, |point| point.p_value) {
         if points[weakest].p_value < parameters.max_p {
             weakest = first_maximum(&points, |point| -point.change()).unwrap_or(weakest);
@@ -199,6 +207,23 @@ fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<Ch
         }
     }
     of_all(&indexes)
+}
+
+/// Returns the weaker of the two points that limit the first part with too few values.
+fn next_to_short_part(length: usize, points: &[ChangePoint], min_length: usize) -> Option<usize> {
+    let start = |position: usize| match position {
+        0 => 0,
+        position => points[position - 1].index,
+    };
+    let end = |position: usize| points.get(position).map_or(length, |point| point.index);
+    let short =
+        (0..=points.len()).find(|position| end(*position) - start(*position) < min_length)?;
+    let left = short.checked_sub(1);
+    let right = (short < points.len()).then_some(short);
+    match (left, right) {
+        (Some(left), Some(right)) if points[left].p_value > points[right].p_value => Some(left),
+        (left, right) => right.or(left),
+    }
 }
 
 /// Returns the first point with the largest value.
@@ -268,6 +293,37 @@ mod tests {
             ..Parameters::default()
         };
         assert!(find(&values, &large).is_empty());
+    }
+
+    fn found(values: &[f64], min_length: usize) -> Vec<usize> {
+        let parameters = Parameters {
+            min_length,
+            ..Parameters::default()
+        };
+        let points = find(values, &parameters);
+        points.iter().map(|point| point.index).collect()
+    }
+
+    #[test]
+    fn outliers_and_ends_are_no_change_points_with_a_minimum_length() {
+        let noise = |i: u32| f64::from(100 + i * 7 % 3);
+        let with = |change: &dyn Fn(u32) -> bool| -> Vec<f64> {
+            let value = |i| noise(i) + if change(i) { 30.0 } else { 0.0 };
+            (0..30).map(value).collect()
+        };
+        for (values, expected) in [
+            (with(&|i| i == 12), vec![]),
+            (with(&|i| i == 29), vec![]),
+            (with(&|i| i == 0), vec![]),
+            (with(&|i| i >= 28), vec![]),
+            (with(&|i| i >= 27), vec![27]),
+            (with(&|i| i < 3), vec![3]),
+            (with(&|i| i >= 20), vec![20]),
+            (with(&|i| (8..20).contains(&i)), vec![8, 20]),
+        ] {
+            assert_eq!(found(&values, 3), expected, "{values:?}");
+        }
+        assert_eq!(found(&with(&|i| i == 29), 1), [29], "as in Otava");
     }
 
     #[test]

@@ -34,6 +34,7 @@ fn change_points_match_otava() {
                 window: result["window"].as_u64().expect("window") as usize,
                 max_p: number(&result["max_p"]),
                 min_change: number(&result["min_change"]),
+                ..Parameters::default()
             };
             let points = find(&values, &parameters);
             let expected: Vec<Vec<f64>> = result["points"]

@@ -90,9 +90,13 @@ fn fingerprint(run: &Run) -> String {
 
 /// A run on the host with this value replaced.
 fn changed(pointer: &str, value: Value) -> Run {
+    changed_on(pointer, value, "dm-0")
+}
+
+fn changed_on(pointer: &str, value: Value, device: &str) -> Run {
     let mut host = host();
     *host.pointer_mut(pointer).expect(pointer) = value;
-    run(2, host, "dm-0")
+    run(2, host, device)
 }
 
 /// The differences as `name: value / value`, harmful ones with `!`.
@@ -302,4 +306,40 @@ fn run_without_host_facts_is_unknown() {
     let found = assess([&cancelled, &run(2, host(), "dm-0")]);
     assert_eq!(found.comparability.level, ComparabilityLevel::Comparable);
     assert_eq!(fingerprint::host(&ComparedRun::new(&cancelled, None)), None);
+}
+
+#[test]
+fn machines_are_identified_by_name_and_devices() {
+    let machine = |run: &Run| fingerprint::machine(&ComparedRun::new(run, None)).unwrap();
+    let before = run(1, host(), "dm-0");
+    for (pointer, value) in [
+        ("/kernel", json!("6.2")),
+        ("/governor", json!("powersave")),
+        ("/cpus", json!(64)),
+        ("/vulnerabilities", json!({})),
+        ("/storage/mounts/0/filesystem", json!("xfs")),
+        ("/storage/mounts/0/options", json!("rw,data=journal")),
+        ("/storage/devices/2/scheduler", json!("mq-deadline")),
+        ("/storage/devices/2/model", json!("X with new firmware")),
+        ("/storage/devices/2/name", json!("sdb")),
+    ] {
+        assert_eq!(
+            machine(&before),
+            machine(&changed(pointer, value)),
+            "{pointer}"
+        );
+    }
+    for (pointer, value) in [
+        ("/hostname", json!("other")),
+        ("/storage/devices/2/identity", json!("serial:X_2")),
+    ] {
+        assert_ne!(
+            machine(&before),
+            machine(&changed(pointer, value)),
+            "{pointer}"
+        );
+    }
+    let unrecorded = |device| changed_on("/storage", json!(null), device);
+    assert_eq!(machine(&unrecorded("sda")), machine(&unrecorded("sda")));
+    assert_ne!(machine(&unrecorded("sda")), machine(&unrecorded("sdb")));
 }

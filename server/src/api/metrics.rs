@@ -10,7 +10,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use leadline_protocol::{metrics::METRICS, status::RunStatus};
+use leadline_protocol::{metrics::METRICS, status::RunStatus, trend::TrendState};
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::time::Instant;
@@ -72,6 +72,44 @@ pub(crate) async fn record(request: Request, next: Next) -> Response {
     response
 }
 
+/// The state of each series with a baseline: 1 for the current state, 0 for the others. Not a
+/// registered gauge, because it must end when the series is unpinned.
+async fn trend_states(runs: &Runs) -> Result<String, ApiError> {
+    let mut text = String::from(
+        "# HELP leadline_trend_state State of a series relative to its baseline\n# TYPE leadline_trend_state gauge\n",
+    );
+    let mut newest = String::from(
+        "# HELP leadline_trend_newest_run_timestamp_seconds Start of the newest run of a series\n# TYPE leadline_trend_newest_run_timestamp_seconds gauge\n",
+    );
+    let pinned = runs.pinned_trends().await?;
+    for series in &pinned {
+        let labels = format!(
+            "job=\"{}\",machine=\"{}\",name=\"{}\"",
+            series.job_fingerprint,
+            series.machine_fingerprint,
+            escaped(&series.newest_run.name)
+        );
+        let current = series.state.as_ref().map(|state| state.state.as_str());
+        for state in TrendState::VARIANTS {
+            let value = u8::from(current == Some(state));
+            text += &format!("leadline_trend_state{{{labels},state=\"{state}\"}} {value}\n");
+        }
+        let run = &series.newest_run;
+        let started_at_ms = run.started_at_ms.unwrap_or(run.created_at_ms);
+        newest += &format!(
+            "leadline_trend_newest_run_timestamp_seconds{{{labels}}} {}\n",
+            started_at_ms as f64 / 1e3
+        );
+    }
+    Ok(text + &newest)
+}
+
+/// Escapes a label value (Prometheus text format 0.0.4).
+fn escaped(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    text.replace('\n', "\\n")
+}
+
 /// Get metrics in the Prometheus text format
 #[utoipa::path(get, path = "/metrics", tag = "server",
     responses((status = 200, body = String, content_type = "text/plain"), ProblemResponses))]
@@ -100,6 +138,7 @@ pub(crate) async fn get_metrics(
             text += &format!("{name}{{run=\"{run}\"}} {iops}\n");
         }
     }
+    text += &trend_states(&runs).await?;
     let content_type = "text/plain; version=0.0.4; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, content_type)], text))
 }

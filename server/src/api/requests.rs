@@ -9,6 +9,7 @@ use leadline_protocol::{
     run::{RerunRequest, RunPatch, RunRequest},
     study::parse::parse_study,
     text::is_deceptive,
+    trend::BaselineRequest,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -95,6 +96,27 @@ pub(crate) fn run_patch(body: Value) -> Result<RunPatch, Vec<Problem>> {
         notes: fields.text("notes", MAX_NOTES),
     };
     fields.finish(patch)
+}
+
+/// Body of `PUT /trends/{job}/{machine}/baseline`.
+pub(crate) fn baseline_request(body: Value) -> Result<BaselineRequest, Vec<Problem>> {
+    let mut fields = ObjectReader::new(body, "", &["runs", "threshold_percent"]);
+    let runs = fields.list("runs", "\"runs\":[12,13]").unwrap_or_default();
+    let numbers: Option<Vec<u64>> = runs.iter().map(Value::as_u64).collect();
+    if numbers.is_none() {
+        let detail = "runs must be a list of run numbers.";
+        fields.reject("wrong_type", "runs", detail, "For example: [12,13].");
+    }
+    let threshold = fields.take("threshold_percent");
+    let threshold_percent = threshold.as_ref().and_then(Value::as_f64);
+    if threshold.is_some() && threshold_percent.is_none() {
+        let detail = "threshold_percent must be a number.";
+        fields.reject("wrong_type", "threshold_percent", detail, "For example: 2.");
+    }
+    fields.finish(BaselineRequest {
+        runs: numbers.unwrap_or_default(),
+        threshold_percent,
+    })
 }
 
 fn jobs(fields: &mut ObjectReader) -> Vec<Value> {

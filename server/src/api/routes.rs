@@ -4,6 +4,7 @@ use crate::{
     api::{
         API, assets, auth, compare, docs, export, extract::MAX_BODY, flame, headers, health, hosts,
         metrics, openapi::ApiDoc, problem::ApiError, runs, state::AppState, streams, studies,
+        trends,
     },
     error::Error,
 };
@@ -58,7 +59,10 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(compare::compare_csv))
         .routes(routes!(compare::compare_markdown))
         .routes(routes!(compare::compare_html))
-        .routes(routes!(flame::difference_flame));
+        .routes(routes!(flame::difference_flame))
+        .routes(routes!(trends::list_trends))
+        .routes(routes!(trends::get_trend))
+        .routes(routes!(trends::pin_baseline, trends::unpin_baseline));
     OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, endpoints)
 }
 

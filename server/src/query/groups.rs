@@ -12,7 +12,7 @@ const LISTED_RUNS: usize = 3;
 const LETTERS: &str = "abcdefgh";
 /// In percent. Changes below 0.01 % are rounding errors, and thresholds above 1,000 % are
 /// meaningless.
-const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.01..=1000.0;
+pub(crate) const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.01..=1000.0;
 
 /// A group, as requested.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -179,6 +179,15 @@ fn group(field: &str, text: &str) -> Result<Selection, Problem> {
 /// Whether the text is a list of run numbers, which may contain mistakes.
 fn is_list(text: &str) -> bool {
     text.split(',').next().and_then(number).is_some()
+}
+
+/// A group of these runs with this label.
+pub(crate) fn labeled(label: &str, numbers: Vec<u64>) -> Selection {
+    Selection {
+        field: "runs".into(),
+        text: label.to_owned(),
+        runs: Selector::Numbers(numbers),
+    }
 }
 
 /// `#12`, `#1, #2, #3` or `#1, #2, …, #10`

@@ -1,34 +1,41 @@
-//! Run fingerprints: columns of `runs` that lists and histories filter by.
+//! Run fingerprints: columns of `runs` that lists, histories and trends filter by. Also the values
+//! that trends show.
 
 use crate::store::{
-    Store,
+    Store, baselines,
     compaction::{ENDED, in_background},
+    digest,
     rows::json,
 };
 use anyhow::Result;
 use leadline_compare::{
     fingerprint::{self, VERSION},
     group::ComparedRun,
+    trend::values::RunValues,
 };
 use leadline_protocol::{
-    host::HostFacts, plan::job::ResolvedJob, report::Report, status::RunStatus,
+    finding::Finding, host::HostFacts, plan::job::ResolvedJob, report::Report, status::RunStatus,
 };
+use sha2::{Digest, Sha256};
 use sqlx::{Row, SqliteConnection, query, sqlite::SqliteRow};
 
 /// Runs per transaction: a step takes some tens of milliseconds.
 const RUNS_PER_STEP: u32 = 50;
 
-/// Both are null without a result, and if the stored result cannot be read.
+/// All are null without a result, and if the stored result cannot be read.
 #[derive(Default)]
 struct Fingerprints {
     job: Option<String>,
     host: Option<String>,
+    machine: Option<String>,
+    /// JSON of `RunValues`.
+    values: Option<String>,
 }
 
 /// Sets the fingerprints of a run with a result.
 pub(super) async fn update(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
     let row = query(
-        "SELECT resolved, host_facts, report, sample_ms FROM run_details WHERE run = ? AND report IS NOT NULL",
+        "SELECT resolved, host_facts, report, findings, sample_ms FROM run_details WHERE run = ? AND report IS NOT NULL",
     )
     .bind(run.cast_signed())
     .fetch_optional(&mut *connection)
@@ -42,7 +49,7 @@ impl Store {
     /// transaction. Each run is tried once per version. Returns false if there was nothing to do.
     pub(crate) async fn fingerprint_step(&self) -> Result<bool> {
         let rows = query(
-            "SELECT number, resolved, host_facts, report, sample_ms FROM runs JOIN run_details ON run = number
+            "SELECT number, resolved, host_facts, report, findings, sample_ms FROM runs JOIN run_details ON run = number
              WHERE fingerprint_version < ? AND status IN (SELECT value FROM json_each(?))
              ORDER BY fingerprint_version, number LIMIT ?",
         )
@@ -54,13 +61,17 @@ impl Store {
         if rows.is_empty() {
             return Ok(false);
         }
+        let rows_read = rows.len();
         let computed = in_background(move || compute_all(&rows)).await?;
         let mut transaction = self.begin_unsynced().await?;
-        for (run, fingerprints) in &computed {
-            write(&mut transaction.connection, *run, fingerprints).await?;
+        for (run, mut fingerprints) in computed {
+            if digest::is_damaged(&mut transaction.connection, run).await? {
+                fingerprints.values = None;
+            }
+            write(&mut transaction.connection, run, &fingerprints).await?;
         }
         transaction.commit().await?;
-        tracing::debug!(runs = computed.len(), "updated fingerprints of stored runs");
+        tracing::debug!(runs = rows_read, "updated fingerprints of stored runs");
         Ok(true)
     }
 }
@@ -98,9 +109,13 @@ fn compute(row: &SqliteRow) -> sqlx::Result<Fingerprints> {
         findings: &[],
         block: None,
     };
+    let findings: Vec<Finding> = json(row, "findings")?.unwrap_or_default();
+    let values = serde_json::to_string(&RunValues::new(&report, &findings));
     Ok(Fingerprints {
         job: fingerprint::job(&compared),
         host: fingerprint::host(&compared),
+        machine: fingerprint::machine(&compared),
+        values: Some(values.map_err(|error| sqlx::Error::Encode(error.into()))?),
     })
 }
 
@@ -110,13 +125,52 @@ async fn write(
     fingerprints: &Fingerprints,
 ) -> sqlx::Result<()> {
     query(
-        "UPDATE runs SET job_fingerprint = ?, host_fingerprint = ?, fingerprint_version = ? WHERE number = ?",
+        "UPDATE runs SET job_fingerprint = ?, host_fingerprint = ?, machine_fingerprint = ?, fingerprint_version = ? WHERE number = ?",
     )
     .bind(&fingerprints.job)
     .bind(&fingerprints.host)
+    .bind(&fingerprints.machine)
     .bind(VERSION)
     .bind(run.cast_signed())
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
+    write_values(connection, run, fingerprints.values.as_deref()).await?;
+    if let (Some(job), Some(machine)) = (&fingerprints.job, &fingerprints.machine) {
+        baselines::follow(connection, run, job, machine).await?;
+    }
     Ok(())
+}
+
+async fn write_values(
+    connection: &mut SqliteConnection,
+    run: u64,
+    values: Option<&str>,
+) -> sqlx::Result<()> {
+    query("DELETE FROM run_values WHERE run = ?")
+        .bind(run.cast_signed())
+        .execute(&mut *connection)
+        .await?;
+    if let Some(values) = values {
+        query("INSERT INTO run_values (run, content, sha256) VALUES (?, ?, ?)")
+            .bind(run.cast_signed())
+            .bind(values)
+            .bind(&checksum(values)[..])
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Returns stored values; `None` if they are missing, damaged or cannot be read.
+pub(super) fn read_values(row: &SqliteRow) -> sqlx::Result<Option<RunValues>> {
+    let content: Option<&str> = row.try_get("content")?;
+    let sha256: Option<&[u8]> = row.try_get("sha256")?;
+    let intact = content
+        .zip(sha256)
+        .filter(|(content, sha256)| checksum(content) == *sha256);
+    Ok(intact.and_then(|(content, _)| serde_json::from_str(content).ok()))
+}
+
+fn checksum(values: &str) -> [u8; 32] {
+    Sha256::digest(values).into()
 }

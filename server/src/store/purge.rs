@@ -1,7 +1,7 @@
 //! Deletes runs. A deleted run disappears when its row in `runs` is removed. Its events are removed
 //! later, step by step, so that no transaction delays the events of an active run.
 
-use crate::store::{Store, study_steps};
+use crate::store::{Store, baselines, study_steps};
 use anyhow::Result;
 use sqlx::{SqliteConnection, query, query_scalar};
 
@@ -39,6 +39,7 @@ impl Store {
             .execute(&mut *connection)
             .await?;
         study_steps::delete_empty_studies(connection).await?;
+        baselines::delete_orphans(connection).await?;
         transaction.commit().await?;
         Ok(true)
     }

@@ -53,6 +53,7 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
         repeat: row.try_get("repeat")?,
         job_fingerprint: row.try_get("job_fingerprint")?,
         host_fingerprint: row.try_get("host_fingerprint")?,
+        machine_fingerprint: row.try_get("machine_fingerprint")?,
         queue: None,
     })
 }
@@ -102,6 +103,7 @@ fn remove_results(summary: &mut RunSummary) {
     summary.verdict_class = None;
     summary.job_fingerprint = None;
     summary.host_fingerprint = None;
+    summary.machine_fingerprint = None;
 }
 
 fn result<T: DeserializeOwned>(
@@ -119,7 +121,7 @@ pub(super) fn variant<T: FromStr<Err = ParseError>>(
     parse(row.try_get(column)?)
 }
 
-fn optional_variant<T: FromStr<Err = ParseError>>(
+pub(super) fn optional_variant<T: FromStr<Err = ParseError>>(
     row: &SqliteRow,
     column: &str,
 ) -> sqlx::Result<Option<T>> {

@@ -106,7 +106,7 @@ async fn each_run_is_tried_once() {
     wait_for_fingerprints(&server.data()).await;
     let found = rows(&server.data()).await;
     for row in &found[3..] {
-        assert_eq!((&row.1, &row.2, row.3), (&None, &None, 1), "#{}", row.0);
+        assert_eq!((&row.1, &row.2, row.3), (&None, &None, 2), "#{}", row.0);
     }
     server.stop().await;
 
@@ -147,7 +147,7 @@ async fn run_with_a_result_has_fingerprints_of_the_current_version() {
     server.wait_for_status(run, &["done"]).await;
     let rows = rows(&server.data()).await;
     assert!(rows[0].1.is_some() && rows[0].2.is_some());
-    assert_eq!(rows[0].3, 1);
+    assert_eq!(rows[0].3, 2);
 }
 
 #[tokio::test]

@@ -35,6 +35,8 @@ const CHANGING: readonly unknown[] = [
   'listStudies',
   'getStudy',
   'compareRuns',
+  'getTrend',
+  'listTrends',
   'listHosts',
 ];
 
@@ -68,9 +70,10 @@ function applyMessage(message: FeedMessage) {
   if (message.type === 'queue') return refresh({ _id: 'getRun' }, isQueued);
   if (message.type === 'store') return;
   if (message.type === 'study') return applyStudy(message.study);
-  if (message.type === 'deleted')
+  if (message.type === 'deleted') {
     queryClient.removeQueries({ queryKey: runQuery(message.number).queryKey });
-  else {
+    refreshTrends();
+  } else {
     const { run } = message;
     const { queryKey } = runQuery(run.number);
     // The details change with the status.
@@ -80,10 +83,16 @@ function applyMessage(message: FeedMessage) {
     if (run.finished_at_ms) {
       if (!cached?.finished_at_ms) refresh({ _id: 'getSeries', path: { n: run.number } });
       refresh({ _id: 'compareRuns' });
+      refreshTrends();
     }
     if (replaceInLists(run)) return;
   }
   refresh({ _id: 'listRuns' });
+}
+
+function refreshTrends() {
+  refresh({ _id: 'getTrend' });
+  refresh({ _id: 'listTrends' });
 }
 
 function applyStudy(study: StudySummary) {

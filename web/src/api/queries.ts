@@ -4,6 +4,7 @@ import { keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-que
 import * as generated from './generated/@tanstack/react-query.gen';
 import type {
   CompareRunsData,
+  GetTrendData,
   ListRunsData,
   Run,
   RunList,
@@ -11,6 +12,7 @@ import type {
   Study,
   StudyDefinition,
   StudyList,
+  TrendList,
 } from './generated/types.gen';
 // Import from the index, because it configures the client and its error interceptor.
 import { ApiProblem, getHost, listDevices } from './index';
@@ -90,6 +92,26 @@ export const devicesQuery = (host: string) => ({
   ...HOST,
 });
 export const optionsQuery = generated.listOptionsOptions();
+
+export const trendsQuery = {
+  ...generated.listTrendsInfiniteOptions({ query: { limit: PAGE_SIZE } }),
+  initialPageParam: {},
+  getNextPageParam: ({ next_cursor }: TrendList) => next_cursor ?? undefined,
+};
+/** The series with a baseline. */
+export const pinnedTrendsQuery = generated.listTrendsOptions({
+  query: { pinned: true, limit: 200 },
+});
+export const trendQuery = (job: string, machine: string, query: GetTrendData['query']) => ({
+  ...generated.getTrendOptions({ path: { job, machine }, query }),
+  placeholderData: keepPreviousData,
+});
+
+/** Invalidates all trends, for example after a baseline was pinned. */
+export const invalidateTrends = (client: QueryClient) =>
+  Promise.all(
+    ['getTrend', 'listTrends'].map((_id) => client.invalidateQueries({ queryKey: [{ _id }] })),
+  );
 
 export const studiesQuery = {
   ...generated.listStudiesInfiniteOptions(),

@@ -14,6 +14,7 @@ const NAV = [
   { to: '/runs', label: 'Runs' },
   { to: '/studies', label: 'Studies' },
   { to: '/compare', label: 'Compare' },
+  { to: '/trends', label: 'Trends' },
   { to: '/devices', label: 'Devices' },
 ] as const;
 

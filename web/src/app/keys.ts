@@ -11,22 +11,25 @@ export const KEYS = [
   ['g h', 'Go to runs'],
   ['g s', 'Go to studies'],
   ['g c', 'Go to comparison'],
+  ['g t', 'Go to trends'],
   ['g d', 'Go to devices'],
   ['?', 'Show this help'],
   ['Esc', 'Close the dialog, or leave the field'],
 ] as const;
 
-const ROUTES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/devices'> = {
-  n: '/new',
-  '/': '/runs',
-  c: '/compare',
-  'g n': '/new',
-  'g h': '/runs',
-  'g r': '/runs',
-  'g s': '/studies',
-  'g c': '/compare',
-  'g d': '/devices',
-};
+const ROUTES: Record<string, '/new' | '/runs' | '/studies' | '/compare' | '/trends' | '/devices'> =
+  {
+    n: '/new',
+    '/': '/runs',
+    c: '/compare',
+    'g n': '/new',
+    'g h': '/runs',
+    'g r': '/runs',
+    'g s': '/studies',
+    'g c': '/compare',
+    'g t': '/trends',
+    'g d': '/devices',
+  };
 /** Time limit for the second key after `g`. */
 const SEQUENCE_MS = 1200;
 

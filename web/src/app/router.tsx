@@ -58,13 +58,33 @@ const study = createRoute({
   ...at('/studies/$n'),
   component: lazyRouteComponent(() => import('../pages/study/page'), 'StudyPage'),
 });
+const trends = createRoute({
+  ...at('/trends'),
+  component: lazyRouteComponent(() => import('../pages/trends/page'), 'TrendsPage'),
+});
+const trend = createRoute({
+  ...at('/trends/$job/$machine'),
+  validateSearch: (search: Raw) => only(search, 'metric', 'run', 'last'),
+  component: lazyRouteComponent(() => import('../pages/trend/page'), 'TrendPage'),
+});
 const devices = createRoute({
   ...at('/devices'),
   component: lazyRouteComponent(() => import('../pages/devices/page'), 'DevicesPage'),
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, newRun, runs, run, studies, study, compare, devices]),
+  routeTree: root.addChildren([
+    home,
+    newRun,
+    runs,
+    run,
+    studies,
+    study,
+    compare,
+    trends,
+    trend,
+    devices,
+  ]),
   parseSearch: readSearch,
   stringifySearch: writeSearch,
   defaultPreload: 'intent',

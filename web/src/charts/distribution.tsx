@@ -3,10 +3,11 @@
 import type { ChartData, ChartOptions } from 'chart.js';
 import { useMemo } from 'react';
 import { Bar, Line } from 'react-chartjs-2';
+import type { BandPoint } from '../model/compare/curve-band';
 import { count, latency, text } from '../model/format/numbers';
 import { type Buckets, bars, countOf, curve } from '../model/series/histogram';
 import { dashPattern, type LineStyle } from '../model/series/line-style';
-import { COMMON, token, valueAxis } from './chart-js';
+import { COMMON, token, valueAxis, withAlpha } from './chart-js';
 import { Legend } from './legend';
 
 const formatLatency = (ns: number | null) => text(latency(ns));
@@ -14,6 +15,8 @@ const formatLatency = (ns: number | null) => text(latency(ns));
 export interface Distribution extends LineStyle {
   label: string;
   buckets: Buckets;
+  /** Range of the runs of a group around the curve. */
+  band?: readonly BandPoint[];
 }
 
 interface ChartProps {
@@ -113,7 +116,20 @@ function curvesOf(of: readonly Distribution[]): ChartData<'line', { x: number; y
     borderColor: token(color),
     borderDash: dashPattern(dash),
   });
-  return { datasets: of.map(line) };
+  return { datasets: [...of.map(line), ...of.flatMap(bandOf)] };
+}
+
+/** The two edges of a band; the second is filled down to the first. */
+function bandOf({ label, color, band = [] }: Distribution) {
+  if (band.length === 0) return [];
+  const edge = (side: 'low_ns' | 'high_ns') => ({
+    label: `${label} ${side}`,
+    data: band.map((point) => ({ x: point.nines, y: Math.max(1, point[side]) })),
+    borderWidth: 0,
+    backgroundColor: withAlpha(color, 0.16),
+    order: 1,
+  });
+  return [edge('low_ns'), { ...edge('high_ns'), fill: '-1' as const }];
 }
 
 function curveOptions(maxNines: number): ChartOptions<'line'> {

@@ -55,11 +55,16 @@ export default function OverlayCharts({ runs, curves, longest_s }: OverlayProps)
             )
           );
         })}
-        {curves.length > 0 && <PercentileChart title="Latency percentiles" of={curves} />}
+        {curves.length > 0 && <PercentileChart title={percentileTitle(curves)} of={curves} />}
       </div>
     </section>
   );
 }
+
+const percentileTitle = (curves: readonly Distribution[]) =>
+  curves.some(({ band }) => band?.length)
+    ? 'Latency percentiles (band: range of the runs)'
+    : 'Latency percentiles';
 
 interface OverlayChartProps {
   panel: Panel;

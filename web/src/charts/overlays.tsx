@@ -1,10 +1,12 @@
 // Loads the time series of compared runs, aligned at the start of the measurement, and shows them
-// in the same charts. A group of repeats is shown by one run.
+// in the same charts. A group of repeats is shown by one run; its latency percentiles have a band with
+// the range of all its runs.
 import { useQueries } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison } from '../api';
 import { seriesQuery } from '../api/queries';
-import { representative } from '../model/compare/metrics';
+import { curveBand } from '../model/compare/curve-band';
+import { includedRuns, representative } from '../model/compare/metrics';
 import { bucketSeries } from '../model/fold/series-view';
 import { latencyOf } from '../model/run/reported-latency';
 import { lineStyle } from '../model/series/line-style';
@@ -49,9 +51,15 @@ export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) 
           label: compared.label,
           ...lineStyle(index),
           buckets: latencyOf(compared),
+          band: curveBand(
+            includedRuns(comparison, compared.group).flatMap((run) => {
+              const included = comparison.runs[run];
+              return included ? [latencyOf(included)] : [];
+            }),
+          ),
         }))
         .filter(({ buckets }) => buckets.length > 0),
-    [shown],
+    [shown, comparison],
   );
   const longest_s = Math.max(1, ...shown.map(({ duration_ms }) => (duration_ms ?? 0) / 1000));
   return (

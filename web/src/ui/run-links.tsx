@@ -32,3 +32,16 @@ export function useOpenStudy() {
   const navigate = useNavigate();
   return ({ number }: Numbered) => navigate({ to: '/studies/$n', params: paramsOf(number) });
 }
+
+interface TrendLinkProps {
+  /** Fingerprint of the test. */
+  job: string;
+  /** Fingerprint of the machine. */
+  machine: string;
+  className?: string;
+  children: ReactNode;
+}
+
+export const TrendLink = ({ job, machine, ...props }: TrendLinkProps) => (
+  <Link to="/trends/$job/$machine" params={{ job, machine }} {...props} />
+);

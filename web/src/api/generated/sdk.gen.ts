@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetStudyData, GetStudyErrors, GetStudyResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean> = Options2<TData, ThrowOnError> & {
     /**
@@ -361,4 +361,46 @@ export const cancelStudy = <ThrowOnError extends boolean = false>(options: Optio
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/studies/{n}/cancel',
     ...options
+});
+
+/**
+ * List the series of runs of one test on one machine, those with the newest runs first
+ */
+export const listTrends = <ThrowOnError extends boolean = false>(options?: Options<ListTrendsData, ThrowOnError>) => (options?.client ?? client).get<ListTrendsResponses, ListTrendsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/trends',
+    ...options
+});
+
+/**
+ * Get the groups of a series over time, with change points and the state of the series
+ *
+ * `job` and `machine` are the `job_fingerprint` and `machine_fingerprint` of a run.
+ */
+export const getTrend = <ThrowOnError extends boolean = false>(options: Options<GetTrendData, ThrowOnError>) => (options.client ?? client).get<GetTrendResponses, GetTrendErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/trends/{job}/{machine}',
+    ...options
+});
+
+/**
+ * Remove the baseline of a series
+ */
+export const unpinBaseline = <ThrowOnError extends boolean = false>(options: Options<UnpinBaselineData, ThrowOnError>) => (options.client ?? client).delete<UnpinBaselineResponses, UnpinBaselineErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/trends/{job}/{machine}/baseline',
+    ...options
+});
+
+/**
+ * Pin a group of runs as the baseline of a series, replacing any other
+ */
+export const pinBaseline = <ThrowOnError extends boolean = false>(options: Options<PinBaselineData, ThrowOnError>) => (options.client ?? client).put<PinBaselineResponses, PinBaselineErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/trends/{job}/{machine}/baseline',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });

@@ -131,6 +131,39 @@ export type BadBlock = {
 };
 
 /**
+ * The group that a series is compared with.
+ */
+export type Baseline = {
+    /**
+     * Runs that still exist.
+     */
+    runs: Array<number>;
+    /**
+     * Runs that have been deleted since.
+     */
+    deleted_runs: Array<number>;
+    threshold_percent: number;
+    /**
+     * Unix time in milliseconds.
+     */
+    pinned_at_ms: number;
+};
+
+/**
+ * Body of `PUT /trends/{job}/{machine}/baseline`.
+ */
+export type BaselineRequest = {
+    /**
+     * 1 to 50 complete runs of the series, on the same host.
+     */
+    runs: Array<number>;
+    /**
+     * Smallest change that matters, in percent, 0.01 to 1,000. Default: 2.
+     */
+    threshold_percent?: number | null;
+};
+
+/**
  * Which direction is an improvement.
  */
 export type Better = 'higher' | 'lower';
@@ -934,6 +967,24 @@ export type ExtentsReport = {
 };
 
 /**
+ * A host fact that changed.
+ */
+export type FactChange = {
+    /**
+     * For example, `kernel`.
+     */
+    name: string;
+    /**
+     * Null if the host did not have it.
+     */
+    before?: string | null;
+    /**
+     * Null if the host does not have it.
+     */
+    after?: string | null;
+};
+
+/**
  * Access pattern passed to posix_fadvise(2).
  */
 export type Fadvise = '1' | '0' | 'random' | 'sequential';
@@ -1711,6 +1762,30 @@ export type LayerShare = {
     bytes: number;
 };
 
+export type LeftOutCount = {
+    kind: LeftOutKind;
+    reason: string;
+    runs: number;
+};
+
+/**
+ * Why a run is left out of the statistics of its group.
+ */
+export type LeftOutKind = 'incomplete' | 'damaged' | 'disturbed' | 'no_value';
+
+export type LeftOutRun = {
+    run: number;
+    kind: LeftOutKind;
+    /**
+     * For example, `foreign I/O` or `failed`.
+     */
+    reason: string;
+    /**
+     * Value of the metric; null unless the run is complete.
+     */
+    value?: number | null;
+};
+
 /**
  * A temporary file that still exists after its study ended.
  */
@@ -1759,6 +1834,19 @@ export type Memory = {
 export type MemoryReport = {
     start: Memory;
     end: Memory;
+};
+
+/**
+ * State of a tested metric.
+ */
+export type MetricState = {
+    metric: ComparedMetricName;
+    state: TrendState;
+    /**
+     * Whether it determines the state of the series: IOPS and p99 latencies that can be tested.
+     */
+    is_headline: boolean;
+    change: Change;
 };
 
 /**
@@ -2743,6 +2831,11 @@ export type RunSummary = WorkloadSummary & {
      * Fingerprint of the hardware, kernel, filesystem and device; null without a result.
      */
     host_fingerprint?: string | null;
+    /**
+     * Fingerprint of the host name and the devices below the targets, equal for all runs of a
+     * trend; null without a result.
+     */
+    machine_fingerprint?: string | null;
     queue?: QueuePosition | null;
 };
 
@@ -2948,6 +3041,26 @@ export type SeriesColumn = {
  * - `io_full`: I/O pressure, full
  */
 export type SeriesColumnName = 'read_iops' | 'read_bytes_per_second' | 'write_iops' | 'write_bytes_per_second' | 'trim_iops' | 'lat_p50_ns' | 'lat_p99_ns' | 'lat_p999_ns' | 'lat_max_ns' | 'in_flight' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'cached' | 'buffers' | 'dirty' | 'writeback' | 'target_cached' | 'target_dirty' | 'process_user' | 'process_system' | 'host_busy' | 'io_some' | 'io_full';
+
+/**
+ * The newest group of a series compared with the baseline.
+ */
+export type SeriesState = {
+    /**
+     * Of the headline metrics: `regressed` if one of them is, otherwise `improved` if one is, `ok`
+     * if all are, and `undecided` otherwise.
+     */
+    state: TrendState;
+    /**
+     * The result of the comparison as sentences, or why there is none.
+     */
+    reason: string;
+    /**
+     * The compared runs; empty if there was no comparison.
+     */
+    runs: Array<number>;
+    metrics: Array<MetricState>;
+};
 
 /**
  * What served the I/Os, derived from the samples.
@@ -3774,6 +3887,152 @@ export type Transition = {
     from: ServedBy;
     to: ServedBy;
 };
+
+/**
+ * The groups of a series, and the changes of one metric.
+ */
+export type Trend = TrendSeries & {
+    metric: ComparedMetricName;
+    unit: Unit;
+    better?: Better | null;
+    /**
+     * Metrics that at least one run has.
+     */
+    metrics: Array<ComparedMetricName>;
+    /**
+     * Smallest change that matters, in percent.
+     */
+    threshold_percent: number;
+    baseline_statistics?: GroupStatistics | null;
+    /**
+     * In the order of their first runs.
+     */
+    points: Array<TrendPoint>;
+    changes: Array<TrendChange>;
+    /**
+     * Findings about disturbances that most runs have, such as `foreign I/O`. They are a property of
+     * the test, so these runs are included.
+     */
+    common_findings: Array<string>;
+    /**
+     * Numbers of runs that are left out, by reason.
+     */
+    left_out: Array<LeftOutCount>;
+    /**
+     * Number of runs before the first point, which are not shown.
+     */
+    older_runs: number;
+};
+
+/**
+ * A change point: the first group at a new level. It is not a verdict.
+ */
+export type TrendChange = {
+    /**
+     * Index in `points`.
+     */
+    point: number;
+    /**
+     * Change of the mean of the medians, from the previous change point to the next one; null if the
+     * mean was 0.
+     */
+    percent?: number | null;
+    /**
+     * Null if neither direction is better.
+     */
+    is_better?: boolean | null;
+    /**
+     * Of Student's t-test, not corrected for the number of points.
+     */
+    p_value: number;
+    mean_before: number;
+    mean_after: number;
+    /**
+     * Up to 50 runs before the change, on the host of the last point before it.
+     */
+    runs_before: Array<number>;
+    /**
+     * Up to 50 runs from the change on, on the host of its point.
+     */
+    runs_after: Array<number>;
+};
+
+/**
+ * A page of series, those with the newest runs first.
+ */
+export type TrendList = {
+    series: Array<TrendSeries>;
+    /**
+     * Null on the last page.
+     */
+    next_cursor?: number | null;
+    /**
+     * Number of series across all pages.
+     */
+    total: number;
+    /**
+     * Number of stored runs that are not in any series yet. They are added while no run is active.
+     */
+    pending_runs: number;
+};
+
+/**
+ * A group of runs: the repeats of one step of a study, or the runs outside of studies that started
+ * on one day (UTC). All have the same host fingerprint.
+ */
+export type TrendPoint = {
+    /**
+     * Start of the first run, as a Unix time in milliseconds.
+     */
+    started_at_ms: number;
+    /**
+     * Null outside of studies.
+     */
+    study?: number | null;
+    /**
+     * Null outside of studies.
+     */
+    step?: number | null;
+    /**
+     * Runs with a value that is included in the statistics.
+     */
+    runs: Array<number>;
+    left_out: Array<LeftOutRun>;
+    statistics: GroupStatistics;
+    /**
+     * Whether the median is a lower bound, because I/Os were in flight at the end of a run.
+     */
+    at_least: boolean;
+    /**
+     * Host facts that differ from those of the previous point, and `verdict`, the layer that served
+     * the I/Os.
+     */
+    host_changes: Array<FactChange>;
+};
+
+/**
+ * All runs of one test on one machine.
+ */
+export type TrendSeries = {
+    job_fingerprint: string;
+    machine_fingerprint: string;
+    /**
+     * Host name; null if it is unknown.
+     */
+    hostname?: string | null;
+    /**
+     * Number of runs, including those without a complete result.
+     */
+    runs: number;
+    newest_run: RunSummary;
+    baseline?: Baseline | null;
+    state?: SeriesState | null;
+};
+
+/**
+ * State of a series relative to its baseline.
+ */
+export type TrendState = 'ok' | 'regressed' | 'improved' | 'undecided' | 'not_comparable';
 
 /**
  * I/Os that had not completed at the end of the measured window.
@@ -5709,3 +5968,221 @@ export type CancelStudyResponses = {
 };
 
 export type CancelStudyResponse = CancelStudyResponses[keyof CancelStudyResponses];
+
+export type ListTrendsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only series with a baseline. Default: false.
+         */
+        pinned?: boolean;
+        /**
+         * Page size, 1 to 200. Default: 50.
+         */
+        limit?: number;
+        /**
+         * `next_cursor` from the previous page.
+         */
+        cursor?: number;
+    };
+    url: '/api/v1/trends';
+};
+
+export type ListTrendsErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ListTrendsError = ListTrendsErrors[keyof ListTrendsErrors];
+
+export type ListTrendsResponses = {
+    200: TrendList;
+};
+
+export type ListTrendsResponse = ListTrendsResponses[keyof ListTrendsResponses];
+
+export type GetTrendData = {
+    body?: never;
+    path: {
+        job: string;
+        machine: string;
+    };
+    query?: {
+        /**
+         * Default: the IOPS of the first direction that the runs have.
+         */
+        metric?: ComparedMetricName;
+        /**
+         * Smallest change that matters, in percent. Default: that of the baseline, or 2.
+         */
+        threshold?: number;
+    };
+    url: '/api/v1/trends/{job}/{machine}';
+};
+
+export type GetTrendErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type GetTrendError = GetTrendErrors[keyof GetTrendErrors];
+
+export type GetTrendResponses = {
+    200: Trend;
+};
+
+export type GetTrendResponse = GetTrendResponses[keyof GetTrendResponses];
+
+export type UnpinBaselineData = {
+    body?: never;
+    path: {
+        job: string;
+        machine: string;
+    };
+    query?: never;
+    url: '/api/v1/trends/{job}/{machine}/baseline';
+};
+
+export type UnpinBaselineErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type UnpinBaselineError = UnpinBaselineErrors[keyof UnpinBaselineErrors];
+
+export type UnpinBaselineResponses = {
+    /**
+     * Removed
+     */
+    204: void;
+};
+
+export type UnpinBaselineResponse = UnpinBaselineResponses[keyof UnpinBaselineResponses];
+
+export type PinBaselineData = {
+    body: BaselineRequest;
+    path: {
+        job: string;
+        machine: string;
+    };
+    query?: never;
+    url: '/api/v1/trends/{job}/{machine}/baseline';
+};
+
+export type PinBaselineErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type PinBaselineError = PinBaselineErrors[keyof PinBaselineErrors];
+
+export type PinBaselineResponses = {
+    200: TrendSeries;
+};
+
+export type PinBaselineResponse = PinBaselineResponses[keyof PinBaselineResponses];

@@ -151,7 +151,10 @@ const capitalize = (label: string) =>
 const DIRECTED = /^(device_)?(read|write|trim)_(.*)$/;
 
 /** Includes the direction only if there are several. */
-export function metricName({ name }: ComparedMetric, directions: number): string {
+export function metricName(
+  { name }: Partial<ComparedMetric> & Pick<ComparedMetric, 'name'>,
+  directions: number,
+): string {
   const [, device, direction, metric = ''] = DIRECTED.exec(name) ?? [];
   if (!direction || LABELS[name]) return capitalize(labelOf(name));
   const parts = [device && 'device', (device || directions > 1) && direction, labelOf(metric)];
@@ -159,7 +162,7 @@ export function metricName({ name }: ComparedMetric, directions: number): string
 }
 
 /** Number of directions with metrics. */
-export const countDirections = (metrics: readonly ComparedMetric[]): number =>
+export const countDirections = (metrics: readonly Pick<ComparedMetric, 'name'>[]): number =>
   new Set(metrics.flatMap(({ name }) => /^(read|write|trim)_/.exec(name)?.[1] ?? [])).size;
 
 /** Null without a verdict. */

@@ -34,6 +34,16 @@ const otherYear = format({ dateStyle: 'medium' });
 /** Nov 20, 2026, 13:04:05 in the local time zone. */
 export const dateTime = (ms: Known): string => (isKnown(ms) ? full.format(ms) : UNKNOWN);
 
+const dayThisYear = format({ month: 'short', day: 'numeric' });
+const dayOtherYear = format({ month: 'short', day: 'numeric', year: 'numeric' });
+
+/** Nov 20, with the year unless it is this one. */
+export function shortDate(ms: Known, now = Date.now()): string {
+  if (!isKnown(ms)) return UNKNOWN;
+  const isThisYear = new Date(ms).getFullYear() === new Date(now).getFullYear();
+  return (isThisYear ? dayThisYear : dayOtherYear).format(ms);
+}
+
 /** The time for today, date without year and time for this year, else the date. */
 export function shortDateTime(ms: Known, now = Date.now()): string {
   if (!isKnown(ms)) return UNKNOWN;

@@ -19,6 +19,7 @@ import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { Answer } from './answer';
+import { BaselineButtons } from './baseline-buttons';
 import { Differences } from './differences';
 import { ExportMenu } from './export-menu';
 import { FlameDiff } from './flame-diff';
@@ -57,6 +58,7 @@ export function ComparePage() {
         {parameters && isOfRuns && runs.length < MAX_RUNS && (
           <AddRun onAdd={(added) => showRuns([...runs, ...added].slice(0, MAX_RUNS))} />
         )}
+        {data && parameters && <BaselineButtons comparison={data} />}
         {data && parameters && <ExportMenu parameters={parameters} />}
         {parameters && (
           <Button onClick={() => void copyText('Link', location.href)}>Copy link</Button>

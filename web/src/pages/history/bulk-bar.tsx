@@ -40,6 +40,7 @@ export function BulkBar({ runs, clear }: BulkBarProps) {
           Select {MIN_RUNS} to {MAX_RUNS} runs to compare
         </span>
       )}
+      <TrendButton runs={runs} />
       <Button onClick={() => setDialog('tag')}>Tag…</Button>
       <Button onClick={() => download(numbers, 'csv')}>Export CSV</Button>
       <Button onClick={() => download(numbers, 'ndjson')}>Export NDJSON</Button>
@@ -51,6 +52,25 @@ export function BulkBar({ runs, clear }: BulkBarProps) {
       <TagDialog runs={runs} opened={dialog === 'tag'} onClose={close} />
       <DeleteDialog runs={runs} opened={dialog === 'delete'} onClose={close} onDone={clear} />
     </section>
+  );
+}
+
+/** If the runs performed the same test on the same machine, opens their trend. */
+function TrendButton({ runs }: { runs: readonly RunSummary[] }) {
+  const [first] = runs;
+  const { job_fingerprint: job, machine_fingerprint: machine } = first ?? {};
+  const isSeries = runs.every(
+    (run) => run.job_fingerprint === job && run.machine_fingerprint === machine,
+  );
+  if (!first || !job || !machine || !isSeries) return null;
+  return (
+    <LinkButton
+      to="/trends/$job/$machine"
+      params={{ job, machine }}
+      search={{ run: String(first.number) }}
+    >
+      Trend
+    </LinkButton>
   );
 }
 

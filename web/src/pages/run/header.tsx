@@ -34,6 +34,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
       </div>
       <div className="row tight no-print">
         <RerunButtons run={run} />
+        <TrendButton run={run} />
         <CopyMenu run={run} />
         <ExportMenu run={run} isFinished={isFinished} />
         {isFinished ? <MoreMenu run={run} /> : <CancelButton run={run} />}
@@ -87,6 +88,21 @@ function RerunButtons({ run }: { run: Run }) {
         Edit and rerun
       </LinkButton>
     </>
+  );
+}
+
+/** The results of this test on this machine over time. */
+function TrendButton({ run }: { run: Run }) {
+  const { job_fingerprint: job, machine_fingerprint: machine, number } = run;
+  if (!job || !machine) return null;
+  return (
+    <LinkButton
+      to="/trends/$job/$machine"
+      params={{ job, machine }}
+      search={{ run: String(number) }}
+    >
+      Trend
+    </LinkButton>
   );
 }
 

@@ -3,8 +3,8 @@
 import { type DefaultError, type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { compareCsv, compareHtml, compareMarkdown, compareRuns, differenceFlame, exportRun, getHost, getMetrics, getRun, getSeries, getSession, getStudy, listDevices, listExperiments, listHosts, listOptions, listRuns, listStudies, livez, type Options, planRun, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
-import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetRunData, GetRunError, GetRunResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetStudyData, GetStudyError, GetStudyResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
+import { compareCsv, compareHtml, compareMarkdown, compareRuns, differenceFlame, exportRun, getHost, getMetrics, getRun, getSeries, getSession, getStudy, getTrend, listDevices, listExperiments, listHosts, listOptions, listRuns, listStudies, listTrends, livez, type Options, planRun, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
+import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetRunData, GetRunError, GetRunResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetStudyData, GetStudyError, GetStudyResponse, GetTrendData, GetTrendError, GetTrendResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, ListTrendsData, ListTrendsError, ListTrendsResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -591,4 +591,69 @@ export const getStudyOptions = (options: Options<GetStudyData>) => queryOptions<
         return data;
     },
     queryKey: getStudyQueryKey(options)
+});
+
+export const listTrendsQueryKey = (options?: Options<ListTrendsData>) => createQueryKey('listTrends', options);
+
+/**
+ * List the series of runs of one test on one machine, those with the newest runs first
+ */
+export const listTrendsOptions = (options?: Options<ListTrendsData>) => queryOptions<ListTrendsResponse, ListTrendsError, ListTrendsResponse, ReturnType<typeof listTrendsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await listTrends({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: listTrendsQueryKey(options)
+});
+
+export const listTrendsInfiniteQueryKey = (options?: Options<ListTrendsData>): QueryKey<Options<ListTrendsData>> => createQueryKey('listTrends', options, true);
+
+/**
+ * List the series of runs of one test on one machine, those with the newest runs first
+ */
+export const listTrendsInfiniteOptions = (options?: Options<ListTrendsData>) => infiniteQueryOptions<ListTrendsResponse, ListTrendsError, InfiniteData<ListTrendsResponse>, QueryKey<Options<ListTrendsData>>, number | Pick<QueryKey<Options<ListTrendsData>>[0], 'body' | 'headers' | 'path' | 'query'>>(
+// @ts-ignore
+{
+    queryFn: async ({ pageParam, queryKey, signal }) => {
+        // @ts-ignore
+        const page: Pick<QueryKey<Options<ListTrendsData>>[0], 'body' | 'headers' | 'path' | 'query'> = typeof pageParam === 'object' ? pageParam : {
+            query: {
+                cursor: pageParam
+            }
+        };
+        const params = createInfiniteParams(queryKey, page);
+        const { data } = await listTrends({
+            ...options,
+            ...params,
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: listTrendsInfiniteQueryKey(options)
+});
+
+export const getTrendQueryKey = (options: Options<GetTrendData>) => createQueryKey('getTrend', options);
+
+/**
+ * Get the groups of a series over time, with change points and the state of the series
+ *
+ * `job` and `machine` are the `job_fingerprint` and `machine_fingerprint` of a run.
+ */
+export const getTrendOptions = (options: Options<GetTrendData>) => queryOptions<GetTrendResponse, GetTrendError, GetTrendResponse, ReturnType<typeof getTrendQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await getTrend({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: getTrendQueryKey(options)
 });

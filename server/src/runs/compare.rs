@@ -1,0 +1,125 @@
+//! Comparisons of stored runs.
+
+use crate::{
+    error::Error,
+    query::{
+        compare::{StoredGroup, Studies, compare},
+        groups::{Request, Selection, Selector},
+    },
+    runs::Runs,
+};
+use leadline_compare::MAX_RUNS;
+use leadline_protocol::{
+    compare::Comparison,
+    problem::Problem,
+    query::{RunQuery, RunSort, SortOrder},
+    run::Run,
+    status::RunStatus,
+};
+use strum::VariantNames;
+
+impl Runs {
+    pub(crate) async fn compare(&self, request: Request) -> Result<Comparison, Error> {
+        let mut groups = Vec::with_capacity(request.groups.len());
+        for selection in &request.groups {
+            groups.push(read_group(self, selection).await?);
+        }
+        let studies = studies_of(self, &groups).await?;
+        // The exact distributions of large groups take up to a second.
+        let compared = tokio::task::spawn_blocking(move || {
+            compare(
+                &groups,
+                &studies,
+                request.baseline,
+                request.threshold_percent,
+            )
+        });
+        Ok(compared.await.map_err(anyhow::Error::from)?)
+    }
+}
+
+async fn studies_of(runs: &Runs, groups: &[StoredGroup]) -> Result<Studies, Error> {
+    let mut studies = Studies::new();
+    for run in groups.iter().flat_map(|group| &group.runs) {
+        if let Some(study) = run.summary.study
+            && !studies.contains_key(&study)
+            && let Some(steps) = runs.store().study_steps(study).await?
+        {
+            studies.insert(study, steps);
+        }
+    }
+    Ok(studies)
+}
+
+async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, Error> {
+    let numbers = match &selection.runs {
+        Selector::Numbers(numbers) => numbers.clone(),
+        Selector::Filter(text) => matching_runs(runs, text)
+            .await
+            .map_err(|error| in_field(error, &selection.field))?,
+    };
+    if numbers.len() > MAX_RUNS {
+        return Err(Error::invalid(
+            "bad_value",
+            &selection.field,
+            format!("`{}` has more than {MAX_RUNS} runs.", selection.text),
+            "Use a list of run numbers or a narrower filter.",
+        ));
+    }
+    let mut group = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        group.push(intact_run(runs, number).await?);
+    }
+    if group.is_empty() {
+        return Err(Error::invalid(
+            "bad_value",
+            &selection.field,
+            format!("`{}` matches no finished run.", selection.text),
+            "Use a list of run numbers or another filter.",
+        ));
+    }
+    Ok(StoredGroup {
+        selection: selection.text.clone(),
+        runs: group,
+    })
+}
+
+/// Numbers of finished runs, in order; one more than the limit if there are too many.
+async fn matching_runs(runs: &Runs, text: &str) -> Result<Vec<u64>, Error> {
+    let ended = RunStatus::VARIANTS.iter().filter(|name| {
+        let status: Option<RunStatus> = name.parse().ok();
+        status.is_some_and(RunStatus::is_final)
+    });
+    let query = RunQuery {
+        q: Some(text.to_owned()),
+        status: Some(ended.copied().collect::<Vec<&str>>().join(",")),
+        sort: Some(RunSort::Number),
+        order: Some(SortOrder::Asc),
+        limit: Some(MAX_RUNS as u32 + 1),
+        ..RunQuery::default()
+    };
+    let found = runs.list(&query).await?.runs.into_iter();
+    Ok(found.map(|run| run.number).collect())
+}
+
+/// Reports problems of a filter as problems of the group.
+fn in_field(error: Error, field: &str) -> Error {
+    match error {
+        Error::Rejected(problems) => {
+            let problems = problems.into_iter().map(|problem| Problem {
+                field: Some(field.to_owned()),
+                ..problem
+            });
+            Error::Rejected(problems.collect())
+        }
+        other => other,
+    }
+}
+
+async fn intact_run(runs: &Runs, number: u64) -> Result<Run, Error> {
+    let run = runs.get(number).await?;
+    if run.damaged {
+        return Err(Error::damaged(number));
+    }
+    Ok(run)
+}

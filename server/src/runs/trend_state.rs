@@ -1,0 +1,97 @@
+//! The state of a series relative to its baseline. It is not stored; it follows from the runs.
+
+use crate::{
+    error::Error,
+    query::groups::{self, Request},
+    runs::{Runs, state_cache::CachedState},
+    store::{
+        baselines::{SeriesKey, StoredBaseline},
+        trends::SeriesExtent,
+    },
+};
+use leadline_compare::trend::{
+    points::{SeriesRun, points},
+    state::{newest_group, of_comparison, without_comparison},
+};
+use leadline_protocol::trend::{Baseline, SeriesState, TrendState};
+
+/// Newest runs that are read. A group has at most 50, and baselines are older.
+pub(super) const MAX_SERIES_RUNS: u32 = 20_000;
+
+impl Runs {
+    /// The baseline of a series, and its state.
+    pub(super) async fn baseline_state(
+        &self,
+        series: &SeriesKey,
+        extent: SeriesExtent,
+    ) -> Result<Option<(Baseline, SeriesState)>, Error> {
+        let Some(stored) = self.store.baseline(series).await? else {
+            return Ok(None);
+        };
+        let existing = self.store.existing_runs(&stored.runs).await?;
+        let baseline = Baseline {
+            deleted_runs: (stored.runs.iter().copied())
+                .filter(|run| !existing.contains(run))
+                .collect(),
+            runs: existing,
+            threshold_percent: stored.threshold_percent,
+            pinned_at_ms: stored.pinned_at_ms,
+        };
+        if let Some(state) = self.trend_states.get(series, extent, &stored) {
+            return Ok(Some((baseline, state)));
+        }
+        let state = self.compute_state(series, &stored, &baseline).await?;
+        let cached = CachedState {
+            extent,
+            baseline: stored,
+            state: state.clone(),
+        };
+        self.trend_states.insert(series, cached);
+        Ok(Some((baseline, state)))
+    }
+
+    async fn compute_state(
+        &self,
+        series: &SeriesKey,
+        stored: &StoredBaseline,
+        baseline: &Baseline,
+    ) -> Result<SeriesState, Error> {
+        if baseline.runs.is_empty() {
+            let reason = "All runs of the baseline have been deleted. Pin another group.";
+            return Ok(without_comparison(TrendState::NotComparable, reason));
+        }
+        let runs = self.store.series_runs(series, MAX_SERIES_RUNS).await?;
+        let newest = match newest_runs(&runs, &stored.runs) {
+            Ok(newest) => newest,
+            Err(state) => return Ok(state),
+        };
+        let request = Request {
+            groups: vec![
+                groups::labeled("the baseline", baseline.runs.clone()),
+                groups::labeled("the newest group", newest.clone()),
+            ],
+            baseline: 0,
+            threshold_percent: stored.threshold_percent,
+        };
+        let mut state = match self.compare(request).await {
+            Ok(comparison) => of_comparison(&comparison.assessment, newest),
+            // A damaged result, or a run that was deleted in the meantime.
+            Err(error @ (Error::Conflict { .. } | Error::NotFound { .. })) => {
+                without_comparison(TrendState::NotComparable, error.to_string())
+            }
+            Err(error) => return Err(error),
+        };
+        if !baseline.deleted_runs.is_empty() {
+            state.reason += &format!(
+                " {} of {} runs of the baseline have been deleted.",
+                baseline.deleted_runs.len(),
+                stored.runs.len()
+            );
+        }
+        Ok(state)
+    }
+}
+
+fn newest_runs(runs: &[SeriesRun], baseline: &[u64]) -> Result<Vec<u64>, SeriesState> {
+    newest_group(&points(runs), baseline)
+}

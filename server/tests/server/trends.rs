@@ -1,0 +1,341 @@
+//! Trends of copied runs, and their baselines.
+
+use crate::program::{Program, TIMEOUT, job};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection, raw_sql, sqlite::SqliteConnectOptions};
+use std::{path::Path, time::Instant};
+
+const DAY_MS: u64 = 86_400_000;
+
+async fn execute(data: &Path, sql: &str) {
+    let options = SqliteConnectOptions::new().filename(data.join("leadline.db"));
+    let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+    let sql = AssertSqlSafe(format!("BEGIN; {sql}; COMMIT"));
+    raw_sql(sql).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+/// A copy of run 1 with other values.
+struct Copy {
+    number: u64,
+    day: u64,
+    iops: f64,
+    kernel: &'static str,
+    status: &'static str,
+    findings: &'static str,
+}
+
+fn copy(number: u64, day: u64, iops: f64) -> Copy {
+    Copy {
+        number,
+        day,
+        iops,
+        kernel: "6.1.0",
+        status: "done",
+        findings: "[]",
+    }
+}
+
+impl Copy {
+    fn sql(&self) -> String {
+        let Self {
+            number,
+            day,
+            iops,
+            kernel,
+            status,
+            findings,
+        } = self;
+        let started = day * DAY_MS + number;
+        format!(
+            "CREATE TEMP TABLE r AS SELECT * FROM runs WHERE number = 1;
+             UPDATE r SET number = {number}, started_at_ms = {started}, created_at_ms = {started}, status = '{status}', fingerprint_version = 0;
+             INSERT INTO runs SELECT * FROM r; DROP TABLE r;
+             CREATE TEMP TABLE d AS SELECT * FROM run_details WHERE run = 1;
+             UPDATE d SET run = {number}, result_sha256 = NULL, summary_sha256 = NULL, findings = '{findings}',
+                 report = json_set(report, '$.read.iops', {iops}), host_facts = json_set(host_facts, '$.kernel', '{kernel}');
+             INSERT INTO run_details SELECT * FROM d; DROP TABLE d;"
+        )
+    }
+}
+
+/// A server with copies of run 1, whose fingerprints it has computed.
+async fn server_with(copies: &[Copy]) -> Program {
+    let mut server = Program::start().await;
+    let run = server.queue(job("a", "20ms")).await;
+    server.wait_until_ended(run).await;
+    server.stop().await;
+    let sql: Vec<String> = copies.iter().map(Copy::sql).collect();
+    execute(&server.data(), &sql.join("\n")).await;
+    let server = Program::start_in(server.directory.clone(), &[]).await;
+    let began = Instant::now();
+    while server.get("/trends").await["pending_runs"] != 0 {
+        assert!(began.elapsed() < TIMEOUT, "runs have no fingerprints");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    server
+}
+
+async fn path(server: &Program) -> String {
+    let list = server.get("/trends").await;
+    let series = &list["series"][0];
+    let part = |name: &str| series[name].as_str().unwrap().to_owned();
+    format!(
+        "/trends/{}/{}",
+        part("job_fingerprint"),
+        part("machine_fingerprint")
+    )
+}
+
+async fn pin(server: &Program, path: &str, body: Value) -> (StatusCode, Value) {
+    let request = server.request(Method::PUT, &format!("{path}/baseline"));
+    server.send(request.json(&body)).await
+}
+
+/// Ten runs per day with this level of IOPS.
+fn day(first: u64, day: u64, iops: f64) -> Vec<Copy> {
+    let runs = first..first + 10;
+    runs.map(|number| copy(number, day, iops + (number % 5) as f64))
+        .collect()
+}
+
+const FOREIGN: &str =
+    r#"[{"code":"foreign_io","severity":"serious","sentence":"s","evidence":{},"remedy":"r"}]"#;
+
+#[tokio::test]
+async fn kernel_update_and_reasons_are_shown() {
+    let mut copies = Vec::from_iter((100..120).map(|n| copy(n, n, 100.0 + (n % 3) as f64)));
+    copies.extend((120..140).map(|n| Copy {
+        kernel: "6.8.0",
+        ..copy(n, n, 80.0 + (n % 3) as f64)
+    }));
+    copies.push(Copy {
+        status: "failed",
+        kernel: "6.8.0",
+        ..copy(140, 139, 1.0)
+    });
+    copies.push(Copy {
+        findings: FOREIGN,
+        kernel: "6.8.0",
+        ..copy(141, 139, 5.0)
+    });
+    let server = server_with(&copies).await;
+    let list = server.get("/trends").await;
+    assert_eq!(
+        list["total"], 1,
+        "one series in spite of the kernel update: {list}"
+    );
+    assert_eq!(list["series"][0]["hostname"], "fake");
+    assert_eq!(list["series"][0]["baseline"], Value::Null);
+    assert_eq!(list["series"][0]["state"], Value::Null);
+
+    let path = path(&server).await;
+    let trend = server.get(&format!("{path}?metric=read_iops")).await;
+    let points = trend["points"].as_array().unwrap();
+    assert_eq!(points.len(), 41, "run 1 is of today");
+    assert_eq!(trend["older_runs"], 0);
+    let mark = points
+        .iter()
+        .position(|point| point["started_at_ms"] == 120 * DAY_MS + 120)
+        .unwrap();
+    let change = json!([{"name": "kernel", "before": "6.1.0", "after": "6.8.0"}]);
+    assert_eq!(points[mark]["host_changes"], change);
+    assert_eq!(trend["changes"][0]["point"], mark);
+    assert_eq!(trend["changes"][0]["is_better"], false);
+    let percent = trend["changes"][0]["percent"].as_f64().unwrap();
+    assert!((percent + 19.8).abs() < 0.5, "{percent}");
+
+    let left_out = trend["left_out"].as_array().unwrap();
+    let reasons: Vec<&str> = left_out
+        .iter()
+        .map(|count| count["reason"].as_str().unwrap())
+        .collect();
+    assert_eq!(reasons, ["failed", "foreign I/O"]);
+    let last = &points[points.len() - 1];
+    assert_eq!(last["runs"], json!([139]));
+    assert_eq!(
+        last["left_out"][1],
+        json!({"run": 141, "kind": "disturbed", "reason": "foreign I/O", "value": 5.0})
+    );
+
+    // The runs around the change can be compared.
+    let runs = |name: &str| {
+        let runs = trend["changes"][0][name].as_array().unwrap().iter();
+        runs.map(Value::to_string).collect::<Vec<_>>().join(",")
+    };
+    let query = format!(
+        "/compare?a={}&b={}",
+        runs("runs_before"),
+        runs("runs_after")
+    );
+    let compared = server.get(&query).await;
+    assert_eq!(compared["groups"][0]["complete"], 21);
+    let other = server.get(&format!("{path}?metric=read_lat_p99_ns")).await;
+    assert_eq!(other["changes"], json!([]));
+}
+
+#[tokio::test]
+async fn unknown_series_and_metrics_are_rejected() {
+    let server = server_with(&[]).await;
+    let get = |path: String| server.send(server.request(Method::GET, &path));
+    assert_eq!(get("/trends/aa/bb".into()).await.0, 404);
+    let path = path(&server).await;
+    for query in ["metric=none", "metric=iops", "threshold=0", "threshold=NaN"] {
+        let (status, problem) = server
+            .send(server.request(Method::GET, &format!("{path}?{query}")))
+            .await;
+        assert_eq!(status, 422, "{query}: {problem}");
+    }
+    assert_eq!(get("/trends?limit=0".into()).await.0, 422);
+    for body in [
+        json!({"runs": []}),
+        json!({"runs": [99]}),
+        json!({"runs": "1"}),
+        json!({"runs": [1], "threshold_percent": -1}),
+        json!({"runs": [1], "x": 1}),
+    ] {
+        let (status, problem) = pin(&server, &path, body.clone()).await;
+        assert_eq!(status, 422, "{body}: {problem}");
+    }
+    let other = server.queue(json!({"name": "b", "rw": "read", "bs": "4k", "direct": 0, "runtime": "20ms", "filename": "/fake/vda/t"})).await;
+    server.wait_until_ended(other).await;
+    let (status, problem) = pin(&server, &path, json!({"runs": [other]})).await;
+    assert_eq!(status, 422, "{problem}");
+    assert_eq!(server.get("/trends").await["total"], 2);
+}
+
+async fn state(server: &Program, path: &str) -> Value {
+    server.get(path).await["state"].clone()
+}
+
+#[tokio::test]
+async fn state_follows_the_runs_and_survives_a_restart() {
+    let mut copies = day(10, 1, 1000.0);
+    copies.extend(day(20, 2, 800.0));
+    let server = server_with(&copies).await;
+    // Run 1 has today's date, so that it would be the newest run.
+    server.send(server.request(Method::DELETE, "/runs/1")).await;
+    let path = path(&server).await;
+    let runs = Vec::from_iter(10..20);
+    let (status, pinned) = pin(&server, &path, json!({"runs": runs})).await;
+    assert_eq!(status, 200, "{pinned}");
+    assert_eq!(pinned["state"]["state"], "regressed", "{pinned}");
+    assert_eq!(pinned["baseline"]["threshold_percent"], 2.0);
+    let text = pinned["state"]["reason"].as_str().unwrap();
+    let expected = "The newest group has 20 % lower read IOPS than the baseline (95 % interval";
+    assert!(text.starts_with(expected), "{text}");
+
+    let server = server.kill_and_restart().await;
+    assert_eq!(state(&server, &path).await, pinned["state"]);
+    let metrics = server.get("/metrics").await;
+    let gauge = metrics.as_str().unwrap().lines().find(|line| {
+        line.starts_with("leadline_trend_state{") && line.contains(r#"state="regressed""#)
+    });
+    assert!(gauge.unwrap().ends_with(" 1"), "{metrics}");
+
+    // The newest group is the one after the baseline.
+    pin(&server, &path, json!({"runs": Vec::from_iter(20..30)})).await;
+    assert_eq!(state(&server, &path).await["state"], "undecided");
+    pin(
+        &server,
+        &path,
+        json!({"runs": runs, "threshold_percent": 50}),
+    )
+    .await;
+    assert_eq!(state(&server, &path).await["state"], "ok");
+    let pinned = server.get("/trends?pinned=true").await;
+    assert_eq!(
+        (&pinned["total"], &pinned["series"][0]["state"]["state"]),
+        (&json!(1), &json!("ok"))
+    );
+
+    let unpin = || server.send(server.request(Method::DELETE, &format!("{path}/baseline")));
+    assert_eq!(unpin().await.0, 204);
+    assert_eq!(state(&server, &path).await, Value::Null);
+    assert_eq!(unpin().await.0, 404);
+    assert_eq!(server.get("/trends?pinned=true").await["total"], 0);
+    let metrics = server.get("/metrics").await;
+    assert!(
+        !metrics.as_str().unwrap().contains("leadline_trend_state{"),
+        "{metrics}"
+    );
+}
+
+#[tokio::test]
+async fn deleted_baseline_is_not_replaced() {
+    let mut copies = day(10, 1, 1000.0);
+    copies.extend(day(20, 2, 1000.0));
+    let server = server_with(&copies).await;
+    let path = path(&server).await;
+    pin(&server, &path, json!({"runs": [10, 11, 12, 13, 14, 15]})).await;
+    let before = state(&server, &path).await;
+    let delete = |run: u64| server.send(server.request(Method::DELETE, &format!("/runs/{run}")));
+    delete(10).await;
+    let trend = server.get(&path).await;
+    assert_eq!(trend["baseline"]["deleted_runs"], json!([10]));
+    let reason = trend["state"]["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("1 of 6 runs of the baseline have been deleted"),
+        "{reason} {before}"
+    );
+    for run in 11..=15 {
+        delete(run).await;
+    }
+    let state_now = state(&server, &path).await;
+    assert_eq!(state_now["state"], "not_comparable");
+    assert_eq!(
+        state_now["reason"],
+        "All runs of the baseline have been deleted. Pin another group."
+    );
+    for run in [1].into_iter().chain(16..30) {
+        delete(run).await;
+    }
+    assert_eq!(server.get("/trends?pinned=true").await["total"], 0);
+}
+
+#[tokio::test]
+async fn damaged_values_are_left_out() {
+    let server = server_with(&day(10, 1, 1000.0)).await;
+    let path = path(&server).await;
+    execute(
+        &server.data(),
+        "UPDATE run_values SET content = replace(content, '1000', '1001') WHERE run = 10",
+    )
+    .await;
+    let trend = server.get(&format!("{path}?metric=read_iops")).await;
+    let point = &trend["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|point| point["statistics"]["n"] == 9);
+    assert_eq!(point.unwrap()["left_out"][0]["kind"], "damaged");
+}
+
+/// Prints how long 1,000 groups of ten runs take.
+///
+/// `cargo test --release -p leadline --test server trends::thousand -- --ignored --nocapture`
+#[tokio::test]
+#[ignore = "takes measurements"]
+async fn thousand_groups_are_fast() {
+    let copies = (0..10_000).map(|index| Copy {
+        kernel: if index < 5000 { "6.1.0" } else { "6.8.0" },
+        ..copy(
+            10 + index,
+            100 + index / 10,
+            1000.0 + (index * 7919 % 101) as f64,
+        )
+    });
+    let server = server_with(&Vec::from_iter(copies)).await;
+    let path = path(&server).await;
+    for _ in 0..5 {
+        let began = Instant::now();
+        let trend = server.get(&path).await;
+        let points = trend["points"].as_array().unwrap().len();
+        eprintln!(
+            "{points} groups, {} runs: {:?}",
+            trend["runs"],
+            began.elapsed()
+        );
+    }
+}

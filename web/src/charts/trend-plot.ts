@@ -1,0 +1,36 @@
+// Scales of a trend chart, in pixels.
+import type { Trend, TrendPoint } from '../api';
+import { valueRange } from '../model/trend/geometry';
+
+export const HEIGHT = 320;
+export const LEFT = 74;
+export const RIGHT = 14;
+/** Room for the texts of changes. */
+export const TOP = 34;
+export const BOTTOM = 28;
+export interface Plot {
+  width: number;
+  /** Distance of two groups. */
+  step: number;
+  x: (index: number) => number;
+  y: (value: number) => number;
+  low: number;
+  high: number;
+}
+
+export function scales(trend: Trend, points: readonly TrendPoint[], width: number): Plot {
+  const { low, high } = valueRange(trend, points);
+  const step = (width - LEFT - RIGHT) / Math.max(1, points.length);
+  const y = (value: number) => {
+    const share = (value - low) / (high - low);
+    return HEIGHT - BOTTOM - Math.min(1, Math.max(0, share)) * (HEIGHT - TOP - BOTTOM);
+  };
+  return { width, step, x: (index) => LEFT + (index + 0.5) * step, y, low, high };
+}
+
+export interface PlotProps {
+  plot: Plot;
+}
+export interface PointsProps extends PlotProps {
+  points: readonly TrendPoint[];
+}

@@ -1,0 +1,77 @@
+// Texts of trends: states, groups, and changes of hosts.
+import type { Baseline, FactChange, LeftOutCount, Trend, TrendPoint, TrendState } from '../../api';
+import { formatChange, formatValue } from '../compare/metrics';
+import { formatSetting } from '../compare/setting-text';
+import { plural, UNKNOWN } from '../format/numbers';
+import { dateTime } from '../format/time';
+import { badgeOf } from '../run/verdict';
+
+/** Tone of a badge; only better and worse have a color. */
+export const STATES: Record<
+  TrendState,
+  { label: string; tone: 'bad' | 'device' | 'cache' | null }
+> = {
+  ok: { label: 'OK', tone: null },
+  regressed: { label: 'Regressed', tone: 'bad' },
+  improved: { label: 'Improved', tone: 'device' },
+  undecided: { label: 'Undecided', tone: null },
+  not_comparable: { label: 'Not comparable', tone: 'cache' },
+};
+
+/** 41,200 IOPS (40,600 to 41,900), or an en dash. */
+export function statisticsText({ statistics, at_least }: TrendPoint, unit: string): string {
+  const { median, interval } = statistics;
+  if (median == null) return UNKNOWN;
+  const value = `${at_least ? '≥ ' : ''}${formatValue(median, unit)}`;
+  if (!interval) return value;
+  return `${value} (${formatValue(interval.low, unit)} to ${formatValue(interval.high, unit)})`;
+}
+
+export const originText = ({ study, step }: TrendPoint): string =>
+  study ? `Study #${study}, step ${step}` : 'Single runs';
+
+/** One line that describes a group. */
+export function pointText(point: TrendPoint, trend: Pick<Trend, 'unit'>): string {
+  const { runs, left_out } = point;
+  const apart = left_out.length > 0 ? [`${left_out.length} left out`] : [];
+  return [
+    dateTime(point.started_at_ms),
+    statisticsText(point, trend.unit),
+    plural(runs.length, 'run'),
+    ...apart,
+  ].join(' · ');
+}
+
+const factValue = (name: string, value: string | null | undefined): string => {
+  if (value == null) return 'none';
+  if (name === 'verdict') return badgeOf(value as Parameters<typeof badgeOf>[0]).label;
+  return formatSetting(name, value);
+};
+
+/** kernel 6.1.0 → 6.8.0 */
+export const factText = ({ name, before, after }: FactChange): string =>
+  `${factName(name)} ${factValue(name, before)} → ${factValue(name, after)}`;
+
+const FACTS: Record<string, string> = {
+  verdict: 'served by',
+  cpu_model: 'CPU',
+  cpus: 'CPUs',
+  memory_bytes: 'memory',
+};
+const factName = (name: string) =>
+  FACTS[name] ?? name.replace(/^(device|vulnerabilities)\./, '').replaceAll('_', ' ');
+
+/** 3 failed, 2 foreign I/O; empty if no run is left out. */
+export const leftOutText = (counts: readonly LeftOutCount[]): string =>
+  counts.map(({ reason, runs }) => `${runs} ${reason}`).join(', ');
+
+/** −9.9 %; empty if the mean before was 0. */
+export const changeOf = (percent: number | null | undefined): string =>
+  percent == null ? '' : formatChange(percent);
+
+/** Whether these runs are the baseline. */
+export const isBaseline = (
+  runs: readonly number[],
+  { baseline }: { baseline?: Baseline | null },
+): boolean =>
+  !!baseline && runs.length > 0 && baseline.runs.join() === runs.toSorted((a, b) => a - b).join();
