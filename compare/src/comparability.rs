@@ -56,6 +56,7 @@ pub(crate) fn assess(
             .into_iter()
             .map(|obstacle| format!("Not comparable: {obstacle}"))
             .chain(exclusions(scope.groups))
+            .chain(after_look(scope.groups))
             .chain(not_interleaved(&groups))
             .collect(),
         rerun: layers.and_then(|_| layers::rerun(&groups)),
@@ -84,6 +85,18 @@ fn not_interleaved(groups: &[Group]) -> Option<String> {
         "The runs were not interleaved in one study, so a change of the host in between would look like a difference between the groups."
             .into()
     })
+}
+
+/// A comparison between the looks of a study would be an additional look.
+fn after_look(groups: &[Group]) -> Option<String> {
+    let newer = all_runs(groups).filter(|run| run.is_complete() && run.is_after_look);
+    match newer.count() {
+        0 => None,
+        1 => Some("1 run is newer than the last look at its study, so it is excluded.".into()),
+        count => Some(format!(
+            "{count} runs are newer than the last look at their study, so they are excluded."
+        )),
+    }
 }
 
 /// Why runs are excluded from the statistics.

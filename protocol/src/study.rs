@@ -10,3 +10,4 @@ pub mod scaling;
 pub mod spec;
 pub mod summary;
 mod sweep;
+pub mod until_decided;

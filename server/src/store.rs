@@ -19,6 +19,7 @@ mod health;
 pub(crate) mod keys;
 pub(crate) mod list;
 mod location;
+mod looks;
 mod migrations;
 pub(crate) mod new_run;
 pub(crate) mod open;

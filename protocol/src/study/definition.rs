@@ -23,8 +23,11 @@ pub struct StudyDefinition {
     pub scale: Option<ScaleDefinition>,
     /// Continue after a failed step. Default: false.
     pub continue_on_failure: Option<bool>,
-    /// Number of times each step runs; steps × repeats is at most 256. Default: 1.
+    /// Number of times each step runs; steps × repeats is at most 256. The maximum number with
+    /// `until_decided`. Default: 1.
     pub repeats: Option<u32>,
+    /// End the study as soon as its comparison is decided.
+    pub until_decided: Option<UntilDecidedDefinition>,
     /// Order of repeated steps. Default: `interleaved`.
     pub order: Option<RepeatOrder>,
     /// Seed for the order of the steps and for the random seeds of the jobs. Default: random.
@@ -66,6 +69,18 @@ impl RepeatOrder {
             Self::Sequential
         }
     }
+}
+
+/// When a study of two interleaved steps, A and B, may end before its last repeat.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UntilDecidedDefinition {
+    /// 1 to 6 metrics that must all be better, worse or equivalent, such as `read_lat_p99_ns`.
+    /// Default: the IOPS of the first direction of step 1 (reads, writes, trims).
+    #[schema(value_type = Option<Vec<crate::metrics::ComparedMetricName>>)]
+    pub metrics: Option<Vec<String>>,
+    /// Smallest change that matters, in percent. Default: 2.
+    pub threshold_percent: Option<f64>,
 }
 
 /// An option that varies in a sweep.

@@ -4,7 +4,10 @@ use crate::{
     job::Job,
     plan::{Confirmation, Plan},
     problem::Problem,
-    study::{definition::SweepValue, description::StudyDescription, scaling::Scaled},
+    study::{
+        definition::SweepValue, description::StudyDescription, scaling::Scaled,
+        until_decided::UntilDecided,
+    },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -25,6 +28,9 @@ pub struct StudyPlan {
     /// Seed for the order of repeated steps.
     #[serde(default)]
     pub order_seed: u64,
+    /// Null if the study runs all repeats.
+    #[serde(default)]
+    pub until_decided: Option<UntilDecided>,
     /// The runs, in order. Empty if the study could not be parsed.
     pub steps: Vec<StepPlan>,
     /// Problems in all steps, with paths such as `steps[2].jobs[0].bs`; empty if the study can
@@ -68,6 +74,7 @@ impl StudyPlan {
             scaled: Scaled::unscaled(0),
             confirmations: Vec::new(),
             order_seed: 0,
+            until_decided: None,
             steps: Vec::new(),
             problems,
         }

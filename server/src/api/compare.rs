@@ -101,12 +101,7 @@ async fn comparison(runs: &Runs, query: &CompareQuery) -> Result<Comparison, Err
     let studies = studies_of(runs, &groups).await?;
     // The exact distributions of large groups take up to a second.
     let compared = tokio::task::spawn_blocking(move || {
-        compare(
-            &groups,
-            &studies,
-            request.baseline,
-            request.threshold_percent,
-        )
+        compare(&groups, &studies, request.baseline, request.threshold)
     });
     Ok(compared.await.map_err(anyhow::Error::from)?)
 }
@@ -116,9 +111,9 @@ async fn studies_of(runs: &Runs, groups: &[StoredGroup]) -> Result<Studies, Erro
     for run in groups.iter().flat_map(|group| &group.runs) {
         if let Some(study) = run.summary.study
             && !studies.contains_key(&study)
-            && let Some(steps) = runs.store().study_steps(study).await?
+            && let Some(stored) = runs.store().study(study).await?
         {
-            studies.insert(study, steps);
+            studies.insert(study, stored.into());
         }
     }
     Ok(studies)

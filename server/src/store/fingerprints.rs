@@ -97,6 +97,7 @@ fn compute(row: &SqliteRow) -> sqlx::Result<Fingerprints> {
         verdict: None,
         findings: &[],
         block: None,
+        is_after_look: false,
     };
     Ok(Fingerprints {
         job: fingerprint::job(&compared),

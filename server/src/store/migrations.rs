@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 14] = [
+const FILES: [(&str, &str); 15] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -59,6 +59,10 @@ const FILES: [(&str, &str); 14] = [
     (
         "fingerprint versions",
         include_str!("../../../migrations/0014_fingerprint_versions.sql"),
+    ),
+    (
+        "until decided",
+        include_str!("../../../migrations/0015_until_decided.sql"),
     ),
 ];
 

@@ -1,6 +1,6 @@
 //! Study progress: which steps have ended or are queued, and which files remain.
 
-use crate::store::{Store, rows, studies::StepDescription};
+use crate::store::{Store, rows};
 use anyhow::Result;
 use leadline_protocol::{status::RunStatus, study::files::LeftoverFile, verdict::Verdicts};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow, types::Json};
@@ -27,16 +27,6 @@ impl Store {
         .await?;
         let verdicts = rows.into_iter().map(|(run, Json(verdict))| (run, verdict));
         Ok(verdicts.collect())
-    }
-
-    /// The runs of a study, in order.
-    pub(crate) async fn study_steps(&self, study: u64) -> Result<Option<Vec<StepDescription>>> {
-        let steps: Option<Json<Vec<StepDescription>>> =
-            sqlx::query_scalar("SELECT steps FROM studies WHERE number = ?")
-                .bind(study.cast_signed())
-                .fetch_optional(&self.readers)
-                .await?;
-        Ok(steps.map(|Json(steps)| steps))
     }
 
     /// The first step whose failure or cancellation ended the study, if any.

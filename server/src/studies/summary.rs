@@ -9,6 +9,7 @@ use leadline_protocol::{
         definition::RepeatOrder,
         detail::{StepStatistics, Study, StudyStep},
         summary::{StudyStatus, StudySummary},
+        until_decided::UntilDecided,
     },
     verdict::Verdicts,
 };
@@ -17,8 +18,9 @@ use std::collections::BTreeMap;
 pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     let runs = &study.runs;
     let statuses: Vec<RunStatus> = runs.iter().map(|run| run.status).collect();
-    let status = status(&statuses);
-    let unsuccessful = runs
+    let required: Vec<&RunSummary> = runs.iter().filter(|run| !is_skipped(study, run)).collect();
+    let status = status(&Vec::from_iter(required.iter().map(|run| run.status)));
+    let unsuccessful = required
         .iter()
         .find(|run| run.status.is_final() && run.status != RunStatus::Done);
     let finished_at_ms = runs.iter().filter_map(|run| run.finished_at_ms).max();
@@ -39,6 +41,12 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
         reason: unsuccessful
             .and_then(|run| Some(format!("Step {}: {}", run.step?, run.reason.as_ref()?))),
     }
+}
+
+/// Whether the run did not start because the study was decided.
+fn is_skipped(study: &StoredStudy, run: &RunSummary) -> bool {
+    let is_decided = UntilDecided::decision(&study.looks).is_some();
+    is_decided && run.status == RunStatus::Cancelled && run.started_at_ms.is_none()
 }
 
 /// The first step that is not `done` determines the final status.
@@ -102,6 +110,8 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         repeats: repeats.unwrap_or(1),
         order,
         order_seed: stored.order_seed,
+        until_decided: stored.until_decided,
+        looks: stored.looks,
         leftover_files,
         summary,
     }

@@ -27,4 +27,5 @@ mod start;
 mod store_faults;
 mod streams;
 mod studies;
+mod until_decided;
 mod upgrade;

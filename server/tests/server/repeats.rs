@@ -13,6 +13,19 @@ fn study() -> Value {
     json!({"name": "A/B", "repeats": REPEATS, "order_seed": 7, "steps": [step("before"), step("after")]})
 }
 
+/// Waits for the end of a study.
+pub(crate) async fn end_of_study(server: &Program, number: u64) -> Value {
+    let began = Instant::now();
+    loop {
+        let study = server.get(&format!("/studies/{number}")).await;
+        if !["queued", "running"].contains(&study["status"].as_str().unwrap()) {
+            return study;
+        }
+        assert!(began.elapsed() < TIMEOUT, "{study}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
 async fn run_study(server: &Program, study: &Value) -> Value {
     let (status, created) = server.post("/studies", study).await;
     assert_eq!(status, StatusCode::CREATED, "{created}");

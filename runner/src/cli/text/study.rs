@@ -6,6 +6,7 @@ use crate::cli::text::{
     writer::{TextWriter, number_table},
 };
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
+use leadline_compare::looks::plan_text;
 use leadline_protocol::{
     finding::Finding,
     format::{bandwidth, latency, rate},
@@ -63,6 +64,9 @@ pub(crate) fn render_plan(study: &StudyPlan, width: usize) -> String {
 fn write_title(out: &mut TextWriter, study: &StudyPlan) {
     out.styled_field(BOLD, "study", &study.description.name);
     out.field("sizes", &study.scaled.sentence);
+    if let Some(until) = &study.until_decided {
+        out.field("ends", &plan_text(until));
+    }
 }
 
 /// The line that is printed when a step ends.
