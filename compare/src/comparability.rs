@@ -2,7 +2,7 @@
 
 use crate::{
     fact_names::{fact_name, finding_name},
-    group::{ComparedRun, Group, all_runs},
+    group::{ComparedRun, Group, all_in_one_study, all_runs},
     layers,
     scope::Scope,
     settings,
@@ -77,11 +77,8 @@ fn distinct_obstacles(scope: &Scope) -> Vec<String> {
 /// under drift, 74 % to 100 % of the verdicts are false (`docs/comparison.md`).
 fn not_interleaved(groups: &[Group]) -> Option<String> {
     let repeated = groups.iter().any(|group| group.runs.len() > 1);
-    let study = |run: &ComparedRun| run.block.as_ref().map(|block| block.study.clone());
-    let mut studies = all_runs(groups).map(study);
-    let first = studies.next()?;
-    let is_one_study = first.is_some() && studies.all(|study| study == first);
-    (repeated && !is_one_study).then(|| {
+    let has_runs = groups.iter().any(|group| !group.runs.is_empty());
+    (repeated && has_runs && !all_in_one_study(groups)).then(|| {
         "The runs were not interleaved in one study, so a change of the host in between would look like a difference between the groups."
             .into()
     })

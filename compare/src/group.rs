@@ -126,6 +126,13 @@ pub(crate) fn all_runs<'g, 'a>(
     groups.iter().flat_map(|group| &group.runs)
 }
 
+/// Whether all runs are in blocks of one study.
+pub fn all_in_one_study(groups: &[Group]) -> bool {
+    let mut studies = all_runs(groups).map(|run| run.block.as_ref().map(|block| &block.study));
+    let first = studies.next().flatten();
+    first.is_some() && studies.all(|study| study == first)
+}
+
 /// Appends the selection to labels that occur more than once, or a number if the selections are
 /// equal too.
 pub fn distinct_labels(labels: &[(String, String)]) -> Vec<String> {

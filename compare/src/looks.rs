@@ -4,6 +4,7 @@ use crate::{
     answer::main_clause,
     compare_at,
     group::Group,
+    layers,
     level::{Level, confidence_text},
     undecided::pairs,
 };
@@ -77,7 +78,8 @@ pub fn look(groups: &[Group; 2], until: &UntilDecided, planned: PlannedLook) -> 
     let assessment = compare_at(groups, 0, until.threshold_percent, &level);
     let metrics = until.metrics.iter();
     let changes: Vec<LookChange> = metrics.map(|name| change(name, &assessment)).collect();
-    let obstacle = assessment.groups[1].obstacle.as_deref();
+    let obstacle = assessment.groups[1].obstacle.clone();
+    let obstacle = obstacle.or_else(|| layers::usual_difference(groups));
     let outcome = if obstacle.is_some() {
         LookOutcome::NotComparable
     } else if changes.iter().all(is_decided) {
@@ -88,6 +90,7 @@ pub fn look(groups: &[Group; 2], until: &UntilDecided, planned: PlannedLook) -> 
     Look {
         planned,
         outcome,
+        reasons: assessment.comparability.reasons.clone(),
         sentence: match obstacle {
             Some(obstacle) => format!("Not comparable: {obstacle}"),
             None => sentence(&assessment, until, &level),

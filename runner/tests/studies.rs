@@ -267,3 +267,53 @@ fn events_contain_the_step() {
     assert_eq!(reports, [1, 2]);
     assert!(events.iter().all(|event| event["step"].is_u64()));
 }
+
+/// A study of two steps with different rates. Its looks are after 7 and 10 pairs.
+fn until_decided() -> Value {
+    let step = |name: &str, rate: u32| {
+        json!({"name": name, "jobs": [{"name": name, "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
+            "direct": 0, "invalidate": 0, "rate_iops": rate, "runtime": "200ms", "time_based": 1}]})
+    };
+    json!({"name": "A/B", "repeats": 10, "until_decided": {}, "settle_seconds": 0, "steps": [step("a", 1000), step("b", 500)]})
+}
+
+#[test]
+fn a_study_ends_when_it_is_decided() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = run(&until_decided(), directory.path(), &["--json"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let done = json_of(&output);
+    assert_eq!(done["looks"].as_array().unwrap().len(), 1, "{done}");
+    let look = &done["looks"][0];
+    assert_eq!((&look["pairs"], &look["outcome"]), (&json!(7), &json!("decided")));
+    assert_eq!(look["changes"][0]["verdict"], "worse");
+    let steps = done["steps"].as_array().unwrap();
+    let ran = |step: &&Value| step["report"].is_object();
+    assert_eq!((steps.len(), steps.iter().filter(ran).count()), (20, 14));
+    // A comparison of the stored document uses the level of the look.
+    let path = directory.path().join("study.json");
+    std::fs::write(&path, &output.stdout).unwrap();
+    let step = |number: u32| format!("{}#{number}", path.display());
+    let compared = std::process::Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+        .args(["compare", &step(1), &step(2), "--format", "json"])
+        .output()
+        .unwrap();
+    let compared = json_of(&compared);
+    let comparison = &compared["comparison"];
+    assert_eq!(comparison["confidence_percent"], look["confidence_percent"]);
+}
+
+#[test]
+fn the_plan_lists_the_looks() {
+    let directory = tempfile::tempdir().unwrap();
+    let plan = |study: &Value| run(study, directory.path(), &["--dry-run"]);
+    let text = String::from_utf8(plan(&until_decided()).stdout).unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let part = "Ends as soon as read_iops is decided. Looks after 7 and 10 pairs";
+    assert!(text.contains(part), "{text}");
+    let mut too_few = until_decided();
+    too_few["repeats"] = json!(5);
+    let output = plan(&too_few);
+    let text = String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("at least 6 repeats"), "{text}");
+}

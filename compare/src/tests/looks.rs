@@ -112,6 +112,14 @@ fn steps_that_are_not_comparable_are_not_decided() {
     let failed = look(&groups(&a, &b), &until, until.looks[0]);
     assert_eq!(failed.outcome, LookOutcome::NotComparable, "{failed:?}");
     assert_eq!(failed.changes[0].verdict, ChangeVerdict::NotComparable);
+    // Served by memory: 40 times as many IOPS, but not because B is better.
+    let cached: Vec<Run> = (101..)
+        .zip(scaled(40.0))
+        .map(|(number, iops)| run(number, iops, "page_cache", "6.1"))
+        .collect();
+    let cached = look(&groups(&a, &cached), &until, until.looks[0]);
+    assert_eq!(cached.outcome, LookOutcome::NotComparable, "{cached:?}");
+    assert!(cached.sentence.contains("and B by memory"), "{cached:?}");
     // Two kernels within a step.
     let mut mixed = runs(&scaled(0.5), 101);
     mixed[3] = run(104, 500.0, "device", "6.2");
@@ -128,6 +136,16 @@ fn blocks_with_a_broken_run_are_left_out() {
     assert_eq!(look.changes[0].pairs, 7);
     // 7 pairs cannot be significant at 0.8 %.
     assert_eq!(look.outcome, LookOutcome::Undecided, "{look:?}");
+    assert!(look.reasons[0].starts_with("#3 "), "{look:?}");
+}
+
+#[test]
+fn a_single_run_from_another_layer_does_not_prevent_a_decision() {
+    let until = until(&["read_iops"], 10);
+    let (a, mut b) = (runs(&STEADY[..7], 1), runs(&scaled(0.9)[..7], 101));
+    b[3] = run(104, 900.0, "page_cache", "6.1");
+    let look = look(&groups(&a, &b), &until, until.looks[0]);
+    assert_eq!(look.outcome, LookOutcome::Decided, "{look:?}");
 }
 
 #[test]

@@ -39,6 +39,8 @@ pub struct Look {
     pub changes: Vec<LookChange>,
     /// The result, in one sentence.
     pub sentence: String,
+    /// Why runs are excluded.
+    pub reasons: Vec<String>,
 }
 
 named_enum! {

@@ -62,7 +62,7 @@ impl Runs {
 }
 
 /// The first look that has not been taken and whose runs have ended.
-fn due_look(study: &StoredStudy) -> Option<PlannedLook> {
+pub(super) fn due_look(study: &StoredStudy) -> Option<PlannedLook> {
     let until = study.until_decided.as_ref()?;
     let next = until.next_look(&study.looks)?;
     let ahead = until.looks.iter().filter(|look| look.pairs >= next.pairs);

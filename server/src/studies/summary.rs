@@ -1,6 +1,6 @@
 //! Study status and summary, derived from the runs. Pure.
 
-use crate::store::studies::StoredStudy;
+use crate::{store::studies::StoredStudy, studies::looks::due_look};
 use leadline_protocol::{
     compare::GroupStatistics,
     run::RunSummary,
@@ -19,7 +19,11 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     let runs = &study.runs;
     let statuses: Vec<RunStatus> = runs.iter().map(|run| run.status).collect();
     let required: Vec<&RunSummary> = runs.iter().filter(|run| !is_skipped(study, run)).collect();
-    let status = status(&Vec::from_iter(required.iter().map(|run| run.status)));
+    let status = match due_look(study) {
+        // The look may continue or end the study.
+        Some(_) => StudyStatus::Running,
+        None => status(&Vec::from_iter(required.iter().map(|run| run.status))),
+    };
     let unsuccessful = required
         .iter()
         .find(|run| run.status.is_final() && run.status != RunStatus::Done);

@@ -106,18 +106,24 @@ async fn an_undecided_study_runs_all_repeats() {
 #[tokio::test]
 async fn comparisons_before_the_first_look_have_no_verdict() {
     let server = Program::start().await;
-    create(&server, &study(REPEATS, [("a", "30ms"), ("b", "30s")])).await;
-    for run in 1..=2 {
-        server.wait_for_status(run, &["measuring", "done"]).await;
-    }
-    let comparison = server
-        .get("/compare?a=study:1/step:1&b=study:1/step:2")
-        .await;
-    assert_eq!(comparison["confidence_percent"], 99.2);
+    create(&server, &different(REPEATS)).await;
+    // Seven of eight pairs have ended.
+    server.wait_for_status(15, &["measuring"]).await;
     server.post("/studies/1/cancel", &json!(null)).await;
     let ended = end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "cancelled");
     assert_eq!(looks(&ended), []);
+    let comparison = server
+        .get("/compare?a=study:1/step:1&b=study:1/step:2")
+        .await;
+    let metrics = comparison["metrics"].as_array().unwrap().iter();
+    for change in metrics.map(|metric| &metric["changes"][1]) {
+        assert_eq!(change["interval_percent"], json!(null), "{change}");
+        assert!([json!(null), json!("undecided")].contains(&change["verdict"]));
+    }
+    let answer = comparison["answers"][0].as_str().unwrap();
+    let part = "its first look is after 8 pairs";
+    assert!(answer.contains(part), "{answer}");
 }
 
 #[tokio::test]

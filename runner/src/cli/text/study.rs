@@ -12,7 +12,10 @@ use leadline_protocol::{
     format::{bandwidth, latency, rate},
     report_summary::ReportSummary,
     result::RunResult,
-    study::plan::{StepPlan, StudyPlan},
+    study::{
+        plan::{StepPlan, StudyPlan},
+        until_decided::{Look, LookOutcome},
+    },
 };
 
 pub(crate) enum StepResult<'a> {
@@ -87,6 +90,19 @@ pub(crate) fn step_line(
         (None, _) => "skipped".into(),
     };
     format!("{progress}  {name}  {text}\n")
+}
+
+/// The line that is printed after a look.
+pub(crate) fn look_line(look: &Look, width: usize) -> String {
+    let mut out = TextWriter::new(width);
+    let label = format!("look {}", look.planned.pairs);
+    let style = match look.outcome {
+        LookOutcome::Decided => BOLD,
+        LookOutcome::Undecided => DIM,
+        LookOutcome::NotComparable => RED,
+    };
+    out.styled_field(style, &label, &look.sentence);
+    out.into_text()
 }
 
 /// The step's name, with the repeat number in repeated studies.
