@@ -26,6 +26,16 @@ impl Default for Level {
 }
 
 impl Level {
+    /// Why the level is not 95 %.
+    pub(crate) fn note(&self) -> Option<String> {
+        (self.confidence != CONFIDENCE).then(|| {
+            let confidence = confidence_text(self.confidence * 100.0);
+            format!(
+                "Intervals and verdicts use {confidence} instead of 95 %, because the study ends as soon as it is decided."
+            )
+        })
+    }
+
     pub(crate) fn is_primary(&self, metric: &Metric) -> bool {
         self.primary.iter().any(|name| name == metric.name)
     }

@@ -64,6 +64,7 @@ pub fn compare_at(
     let mut comparability =
         comparability::assess(&scope, &settings.different, &host.different, &results);
     comparability.reasons.extend(host.unknown_facts());
+    comparability.reasons.extend(level.note());
     let metrics = metrics::compare_metrics(groups, baseline, threshold_percent, level, &obstacles);
     let groups: Vec<ComparedGroup> = groups
         .iter()

@@ -274,7 +274,7 @@ fn until_decided() -> Value {
         json!({"name": name, "jobs": [{"name": name, "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
             "direct": 0, "invalidate": 0, "rate_iops": rate, "runtime": "200ms", "time_based": 1}]})
     };
-    json!({"name": "A/B", "repeats": 10, "until_decided": {}, "settle_seconds": 0, "steps": [step("a", 1000), step("b", 500)]})
+    json!({"name": "A/B", "repeats": 10, "until_decided": {}, "steps": [step("a", 1000), step("b", 500)]})
 }
 
 #[test]
@@ -285,7 +285,10 @@ fn a_study_ends_when_it_is_decided() {
     let done = json_of(&output);
     assert_eq!(done["looks"].as_array().unwrap().len(), 1, "{done}");
     let look = &done["looks"][0];
-    assert_eq!((&look["pairs"], &look["outcome"]), (&json!(7), &json!("decided")));
+    assert_eq!(
+        (&look["pairs"], &look["outcome"]),
+        (&json!(7), &json!("decided"))
+    );
     assert_eq!(look["changes"][0]["verdict"], "worse");
     let steps = done["steps"].as_array().unwrap();
     let ran = |step: &&Value| step["report"].is_object();
@@ -306,7 +309,16 @@ fn a_study_ends_when_it_is_decided() {
 #[test]
 fn the_plan_lists_the_looks() {
     let directory = tempfile::tempdir().unwrap();
-    let plan = |study: &Value| run(study, directory.path(), &["--dry-run"]);
+    let plan = |study: &Value| {
+        let path = directory.path().join("study.json");
+        std::fs::write(&path, study.to_string()).unwrap();
+        std::process::Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+            .arg("plan")
+            .arg(path)
+            .current_dir(directory.path())
+            .output()
+            .unwrap()
+    };
     let text = String::from_utf8(plan(&until_decided()).stdout).unwrap();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let part = "Ends as soon as read_iops is decided. Looks after 7 and 10 pairs";
@@ -314,6 +326,7 @@ fn the_plan_lists_the_looks() {
     let mut too_few = until_decided();
     too_few["repeats"] = json!(5);
     let output = plan(&too_few);
-    let text = String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
+    let text =
+        String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("at least 6 repeats"), "{text}");
 }

@@ -175,6 +175,7 @@ fn comparisons_use_the_level_and_the_blocks_of_the_last_look() {
         looks[0].changes[0].interval_percent
     );
     let reasons = assessment.comparability.reasons.concat();
+    assert!(reasons.contains("use 97.55 % instead of 95 %"), "{reasons}");
     assert!(
         reasons.contains("6 runs are newer than the last look"),
         "{reasons}"

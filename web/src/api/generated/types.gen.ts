@@ -56,6 +56,11 @@ export type Assessment = {
      * Smallest change that matters, in percent.
      */
     threshold_percent: number;
+    /**
+     * Confidence level of all intervals of changes, in percent: 95, or higher for the steps of a
+     * study that ends when it is decided.
+     */
+    confidence_percent: number;
     comparability: Comparability;
     /**
      * One sentence per group except the baseline, with the result of the comparison.
@@ -1703,6 +1708,47 @@ export type LoginLink = {
 };
 
 /**
+ * The result of a look.
+ */
+export type Look = PlannedLook & {
+    outcome: LookOutcome;
+    /**
+     * Change of each of the study's metrics.
+     */
+    changes: Array<LookChange>;
+    /**
+     * The result, in one sentence.
+     */
+    sentence: string;
+    /**
+     * Why runs are excluded.
+     */
+    reasons: Array<string>;
+};
+
+/**
+ * The change of a metric at a look, as in a comparison.
+ */
+export type LookChange = {
+    metric: ComparedMetricName;
+    /**
+     * Null if a step has no value.
+     */
+    percent?: number | null;
+    interval_percent?: Interval | null;
+    verdict: ChangeVerdict;
+    /**
+     * Pairs of complete runs.
+     */
+    pairs: number;
+};
+
+/**
+ * What follows from a look.
+ */
+export type LookOutcome = 'decided' | 'undecided' | 'not_comparable';
+
+/**
  * Host memory in bytes (`/proc/meminfo`).
  */
 export type Memory = {
@@ -2091,6 +2137,20 @@ export type Plan = {
      * Empty if the run can start.
      */
     problems: Array<Problem>;
+};
+
+/**
+ * A look at the results of a running study.
+ */
+export type PlannedLook = {
+    /**
+     * Number of blocks that have ended.
+     */
+    pairs: number;
+    /**
+     * Confidence level of the intervals and the verdict at this look, in percent.
+     */
+    confidence_percent: number;
 };
 
 export type PlannedPhase = {
@@ -3162,6 +3222,11 @@ export type Study = StudySummary & {
      * repeated.
      */
     order_seed?: number | null;
+    until_decided?: UntilDecided | null;
+    /**
+     * Looks at the results so far, in order; a decided look is the last one.
+     */
+    looks: Array<Look>;
     /**
      * Temporary files that could not be removed. The server retries when it starts.
      */
@@ -3200,9 +3265,11 @@ export type StudyDefinition = {
      */
     continue_on_failure?: boolean | null;
     /**
-     * Number of times each step runs; steps × repeats is at most 256. Default: 1.
+     * Number of times each step runs; steps × repeats is at most 256. The maximum number with
+     * `until_decided`. Default: 1.
      */
     repeats?: number | null;
+    until_decided?: UntilDecidedDefinition | null;
     order?: RepeatOrder | null;
     /**
      * Seed for the order of the steps and for the random seeds of the jobs. Default: random.
@@ -3280,6 +3347,7 @@ export type StudyPlan = StudyDescription & {
      * Seed for the order of repeated steps.
      */
     order_seed?: number;
+    until_decided?: UntilDecided | null;
     /**
      * The runs, in order. Empty if the study could not be parsed.
      */
@@ -3646,6 +3714,39 @@ export type Unfinished = {
 };
 
 export type Unit = '1' | '1/s' | 'bytes' | 'bytes/s' | 'ns' | 'ms' | '%';
+
+/**
+ * When a study may end before its last repeat.
+ */
+export type UntilDecided = {
+    /**
+     * Names of the metrics that must all be decided.
+     */
+    metrics: Array<ComparedMetricName>;
+    /**
+     * Smallest change that matters, in percent.
+     */
+    threshold_percent: number;
+    /**
+     * In order. They do not depend on results, which keeps the error rate at 5 %.
+     */
+    looks: Array<PlannedLook>;
+};
+
+/**
+ * When a study of two interleaved steps, A and B, may end before its last repeat.
+ */
+export type UntilDecidedDefinition = {
+    /**
+     * 1 to 6 metrics that must all be better, worse or equivalent, such as `read_lat_p99_ns`.
+     * Default: the IOPS of the first direction of step 1 (reads, writes, trims).
+     */
+    metrics?: Array<ComparedMetricName> | null;
+    /**
+     * Smallest change that matters, in percent. Default: 2.
+     */
+    threshold_percent?: number | null;
+};
 
 /**
  * Verdict for one direction.

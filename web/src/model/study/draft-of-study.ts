@@ -39,6 +39,7 @@ export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
     tags: runs[0]?.tags.filter((tag) => runs.every((run) => run.tags.includes(tag))) ?? [],
     continueOnFailure: study.continue_on_failure,
     repeats,
+    ...(study.until_decided && { untilDecided: study.until_decided.metrics }),
     ...(study.order === 'sequential' && { order: study.order }),
     sweep: axes.map(({ option, values }) => ({ option, values: values.join(' ') })),
     steps,

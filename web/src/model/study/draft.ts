@@ -1,6 +1,12 @@
 // The draft of a study: steps with their job text, step edits, and the document to post. Job text is
 // in `job/job-text`, problems are in `draft-problems`.
-import type { Job, RepeatOrder, StepDefinition, StudyDefinition } from '../../api';
+import type {
+  ComparedMetricName,
+  Job,
+  RepeatOrder,
+  StepDefinition,
+  StudyDefinition,
+} from '../../api';
 import { jobsOf, parseJobText } from '../job/job-text';
 
 export interface Step {
@@ -30,6 +36,8 @@ export interface StudyDraft {
   continueOnFailure: boolean;
   /** How often each step runs; once if unset. */
   repeats?: number;
+  /** Metrics that end the study as soon as they are decided; empty for the default. */
+  untilDecided?: string[];
   /** Interleaved if unset. */
   order?: RepeatOrder;
   sweep?: SweepField[];
@@ -101,6 +109,7 @@ export function toDocument({
   tags,
   continueOnFailure,
   repeats,
+  untilDecided,
   order,
   sweep,
   steps,
@@ -113,10 +122,14 @@ export function toDocument({
     ...(continueOnFailure && { continue_on_failure: true }),
     ...(repeats && repeats > 1 && { repeats }),
     ...(order === 'sequential' && { order }),
+    ...(untilDecided && { until_decided: untilDecidedDocument(untilDecided) }),
     ...(axes.length > 0 && { sweep: axes }),
     steps: steps.map(stepDocument),
   };
 }
+
+const untilDecidedDocument = (metrics: string[]) =>
+  metrics.length > 0 ? { metrics: metrics as ComparedMetricName[] } : {};
 
 /** Rows without an option or values are omitted. */
 const sweepAxes = (sweep: readonly SweepField[]) =>
