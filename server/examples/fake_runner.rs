@@ -8,7 +8,7 @@
 //! but does not exit after its report, and its output stays open when it is killed), `hours-N`
 //! (writes N hours of varying samples immediately, ten per second of run time; uses the samples in
 //! the file `LEADLINE_FAKE_SAMPLES`, if set), `active-hours-N` (the same, but then keeps running),
-//! `alternating` (reports 1,000 or 1,500 IOPS, so that two repeated steps differ in both directions).
+//! `flaky-N-M` (fails when it is started for the Nth and Mth time), `alternating` (reports 1,000 or 1,500 IOPS, so that two repeated steps differ in both directions).
 //! The device of target `/fake/vdb/x` is `vdb`. The names of started runs are appended to the file
 //! `LEADLINE_FAKE_STARTS`, and the names of other commands to `LEADLINE_FAKE_COMMANDS`.
 
@@ -194,7 +194,7 @@ async fn run(input: &Value) -> ExitCode {
     };
     let jobs: Vec<Value> = run.jobs.iter().map(resolved).collect();
     events.write(json!({"type": "accepted", "at_ms": 1, "jobs": jobs, "host": host(), "sample_ms": run.sample_ms, "devices": ["vda"], "absent": {}}));
-    if name.starts_with("fail") {
+    if name.starts_with("fail") || is_flaky_start(&name) {
         let problem = Problem::environment(
             "no_space",
             "jobs[0].size",
@@ -269,11 +269,24 @@ async fn run(input: &Value) -> ExitCode {
     }
 }
 
+fn is_flaky_start(name: &str) -> bool {
+    let Some(numbers) = name.strip_prefix("flaky-") else {
+        return false;
+    };
+    let starts = starts();
+    let count = starts.lines().filter(|other| *other == name).count();
+    numbers.split('-').any(|number| number.parse() == Ok(count))
+}
+
+/// Names of all runs so far.
+fn starts() -> String {
+    let path = std::env::var_os("LEADLINE_FAKE_STARTS").expect("set by tests");
+    std::fs::read_to_string(path).expect("readable")
+}
+
 /// Runs 1, 4, 5, 8, ... have lower IOPS than runs 2, 3, 6, 7, ...
 fn alternating_iops() -> f64 {
-    let path = std::env::var_os("LEADLINE_FAKE_STARTS").expect("set by tests");
-    let starts = std::fs::read_to_string(path).expect("readable");
-    if starts.lines().count() / 2 % 2 == 0 {
+    if (starts().lines().count() / 2).is_multiple_of(2) {
         1_000.0
     } else {
         1_500.0

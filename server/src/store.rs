@@ -24,6 +24,7 @@ mod migrations;
 pub(crate) mod new_run;
 pub(crate) mod open;
 mod purge;
+pub(crate) mod retries;
 pub(crate) mod rollups;
 mod rows;
 pub(crate) mod runs;

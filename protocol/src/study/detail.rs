@@ -75,6 +75,8 @@ pub struct StudyStep {
     pub note: Option<String>,
     /// Null if the run was deleted.
     pub run: Option<RunSummary>,
+    /// The first run, which failed or was interrupted, if `run` is its repetition.
+    pub broken_run: Option<RunSummary>,
     /// Verdict; null until it is available.
     pub sentence: Option<String>,
     /// Percentage change in IOPS from the median of the first completed step.

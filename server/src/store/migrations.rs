@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 16] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -63,6 +63,10 @@ const FILES: [(&str, &str); 15] = [
     (
         "until decided",
         include_str!("../../../migrations/0015_until_decided.sql"),
+    ),
+    (
+        "retries",
+        include_str!("../../../migrations/0016_retries.sql"),
     ),
 ];
 

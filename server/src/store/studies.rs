@@ -27,6 +27,8 @@ pub(crate) struct NewStudy {
     pub description: StudyDescription,
     pub scaled: Scaled,
     pub continue_on_failure: bool,
+    /// Whether a broken run is repeated once.
+    pub retries: bool,
     pub file_id: String,
     /// Canonical paths of the files that the study removes when it ends.
     pub owned_files: Vec<String>,
@@ -187,7 +189,7 @@ impl Store {
         }
         let numbers: Vec<u64> = studies.iter().map(|study| study.number).collect();
         let runs = sqlx::query(
-            "SELECT * FROM runs WHERE study IN (SELECT value FROM json_each(?)) ORDER BY number",
+            "SELECT * FROM runs WHERE study IN (SELECT value FROM json_each(?)) ORDER BY coalesce(retry_of, number), number",
         )
         .bind(Json(numbers))
         .try_map(rows::summary)
@@ -216,8 +218,8 @@ async fn insert(
     });
     let row = sqlx::query(
         "INSERT INTO studies (name, created_at_ms, continue_on_failure, file_id, description, scaled, steps, owned_files, order_seed,
-             until_decided)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             until_decided, retries)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(&new.description.name)
     .bind(now_ms.cast_signed())
@@ -229,6 +231,7 @@ async fn insert(
     .bind(Json(Vec::from_iter(owned_files)))
     .bind(new.order_seed.cast_signed())
     .bind(new.until_decided.as_ref().map(Json))
+    .bind(new.retries)
     .execute(connection)
     .await?;
     Ok(row.last_insert_rowid().cast_unsigned())

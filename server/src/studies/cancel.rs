@@ -42,7 +42,7 @@ impl Runs {
             return Ok(None);
         };
         match self.study_end(study).await? {
-            Some(end) if end.run < run.number => Ok(Some(end.reason)),
+            Some(end) if end.place < run.place() => Ok(Some(end.reason)),
             _ => Ok(None),
         }
     }
@@ -52,7 +52,7 @@ impl Runs {
         let Some(end) = self.study_end(study).await? else {
             return Ok(());
         };
-        for run in self.store.queued_runs_after(study, end.run).await? {
+        for run in self.store.queued_runs_after(study, end.place).await? {
             self.cancel_queued(run, &end.reason).await?;
         }
         Ok(())
@@ -63,11 +63,11 @@ impl Runs {
         self.take_due_looks(study).await?;
         if let Some(pairs) = self.store.decided_after(study).await? {
             let reason = format!("Not started: decided after {pairs} pairs.");
-            return Ok(Some(StudyEnd { run: 0, reason }));
+            return Ok(Some(StudyEnd { place: 0, reason }));
         }
         let last = self.store.last_step(study).await?;
         Ok(last.map(|last| StudyEnd {
-            run: last.run,
+            place: last.place,
             reason: reason(&last),
         }))
     }
@@ -82,8 +82,8 @@ impl Runs {
 
 /// Why the later runs of a study do not start.
 struct StudyEnd {
-    /// Later runs have higher numbers.
-    run: u64,
+    /// Later runs have higher places.
+    place: u64,
     reason: String,
 }
 

@@ -17,8 +17,12 @@ use std::collections::BTreeMap;
 
 pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     let runs = &study.runs;
-    let statuses: Vec<RunStatus> = runs.iter().map(|run| run.status).collect();
-    let required: Vec<&RunSummary> = runs.iter().filter(|run| !is_skipped(study, run)).collect();
+    let last: Vec<&RunSummary> = runs.iter().filter(|run| !is_repeated(study, run)).collect();
+    let required: Vec<&RunSummary> = last
+        .iter()
+        .copied()
+        .filter(|run| !is_skipped(study, run))
+        .collect();
     let status = match due_look(study) {
         // The look may continue or end the study.
         Some(_) => StudyStatus::Running,
@@ -40,11 +44,17 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
             None
         },
         steps_total: study.steps.len() as u32,
-        steps_ended: statuses.iter().filter(|status| status.is_final()).count() as u32,
+        steps_ended: last.iter().filter(|run| run.status.is_final()).count() as u32,
         runs: runs.iter().map(|run| run.number).collect(),
         reason: unsuccessful
             .and_then(|run| Some(format!("Step {}: {}", run.step?, run.reason.as_ref()?))),
     }
+}
+
+/// Whether the run is broken and has been repeated.
+fn is_repeated(study: &StoredStudy, run: &RunSummary) -> bool {
+    let mut runs = study.runs.iter();
+    runs.any(|other| other.retry_of == Some(run.number))
 }
 
 /// Whether the run did not start because the study was decided.
@@ -72,8 +82,16 @@ fn status(runs: &[RunStatus]) -> StudyStatus {
 /// `verdicts` are keyed by run number.
 pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
     let summary = summary(&stored);
-    let runs = stored.runs.into_iter();
-    let mut runs: BTreeMap<_, _> = runs.map(|run| ((run.step, run.repeat), run)).collect();
+    let (broken, runs): (Vec<RunSummary>, Vec<RunSummary>) = stored
+        .runs
+        .iter()
+        .cloned()
+        .partition(|run| is_repeated(&stored, run));
+    let by_place = |runs: Vec<RunSummary>| -> BTreeMap<_, _> {
+        let runs = runs.into_iter();
+        runs.map(|run| ((run.step, run.repeat), run)).collect()
+    };
+    let (mut broken, mut runs) = (by_place(broken), by_place(runs));
     let repeats = stored.steps.iter().filter_map(|step| step.repeat).max();
     let order = RepeatOrder::of_repeats(stored.steps.iter().filter_map(|step| step.repeat));
     let steps = (1..).zip(stored.steps).map(|(position, step)| {
@@ -90,6 +108,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
                 .as_ref()
                 .and_then(|run| sentence(verdicts.get(&run.number)?)),
             iops_change_percent: None,
+            broken_run: broken.remove(&(Some(number), Some(repeat))),
             run,
         }
     });

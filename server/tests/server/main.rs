@@ -20,6 +20,7 @@ mod power_cuts;
 mod program;
 mod real_runner;
 mod repeats;
+mod retries;
 mod rollups;
 mod runs;
 mod sessions;
