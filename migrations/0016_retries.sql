@@ -8,3 +8,5 @@ ALTER TABLE runs ADD COLUMN retry_of INTEGER; -- number of the broken run whose 
 CREATE UNIQUE INDEX runs_by_retry ON runs (retry_of) WHERE retry_of IS NOT NULL;
 DROP INDEX runs_by_study;
 CREATE UNIQUE INDEX runs_by_study ON runs (study, step, repeat, coalesce(retry_of, 0)) WHERE study IS NOT NULL;
+-- Broken runs are looked up whenever a run of a study ends.
+CREATE INDEX broken_runs ON runs (number) WHERE study IS NOT NULL AND status IN ('failed', 'interrupted');

@@ -17,12 +17,12 @@ pub(crate) struct Retry {
 }
 
 impl Store {
-    /// Broken runs that have not been repeated, of one or of all studies. A study has gone on, or
-    /// was ended by a person, if a later run has started or none is queued.
-    pub(crate) async fn broken_runs(&self, study: Option<u64>) -> Result<Vec<u64>> {
-        Ok(sqlx::query_scalar(
+    /// Broken runs that have not been repeated. A study has gone on, or was ended by a person, if a
+    /// later run has started or none is queued.
+    pub(crate) async fn broken_runs(&self) -> sqlx::Result<Vec<u64>> {
+        sqlx::query_scalar(
             "SELECT broken.number FROM runs AS broken JOIN studies ON studies.number = broken.study JOIN run_details ON run = broken.number
-             WHERE retries AND (?1 IS NULL OR broken.study = ?1) AND broken.status IN ('failed', 'interrupted')
+             WHERE retries AND broken.study IS NOT NULL AND broken.status IN ('failed', 'interrupted')
              AND broken.retry_of IS NULL AND run_details.confirm IS NULL
              AND NOT EXISTS (SELECT 1 FROM runs WHERE retry_of = broken.number)
              AND NOT EXISTS (SELECT 1 FROM runs WHERE study = broken.study AND started_at_ms IS NOT NULL AND coalesce(retry_of, number) > broken.number)
@@ -30,9 +30,8 @@ impl Store {
                  OR EXISTS (SELECT 1 FROM runs WHERE study = broken.study AND coalesce(retry_of, number) > broken.number AND status = 'queued'))
              ORDER BY broken.number",
         )
-        .bind(study.map(u64::cast_signed))
         .fetch_all(&self.readers)
-        .await?)
+        .await
     }
 
     /// Inserts a further run with the jobs of a broken run. `None` if there is one already.

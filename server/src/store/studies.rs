@@ -76,6 +76,8 @@ pub(crate) struct StoredStudy {
     pub owned_files: Vec<LeftoverFile>,
     /// Runs of the study in order, except deleted runs.
     pub runs: Vec<RunSummary>,
+    /// Whether its last run is broken and has not been repeated yet.
+    pub awaits_retry: bool,
 }
 
 impl FromRow<'_, SqliteRow> for StoredStudy {
@@ -95,6 +97,7 @@ impl FromRow<'_, SqliteRow> for StoredStudy {
             looks: Vec::new(),
             owned_files: row.try_get::<Json<_>, _>("owned_files")?.0,
             runs: Vec::new(),
+            awaits_retry: false,
         })
     }
 }
@@ -194,11 +197,13 @@ impl Store {
         .bind(Json(numbers))
         .try_map(rows::summary)
         .fetch_all(&self.readers);
+        let broken: Vec<u64> = self.broken_runs().await?;
         for run in runs.await? {
             let study = studies
                 .iter_mut()
                 .find(|study| Some(study.number) == run.study);
             if let Some(study) = study {
+                study.awaits_retry |= broken.contains(&run.number);
                 study.runs.push(run);
             }
         }

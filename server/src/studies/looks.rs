@@ -73,7 +73,8 @@ pub(super) fn due_look(study: &StoredStudy) -> Option<PlannedLook> {
 fn is_due(study: &StoredStudy, pairs: u32) -> bool {
     let blocks = || study.runs.iter().filter(|run| run.repeat <= Some(pairs));
     let mut last = blocks().filter(|run| run.repeat == Some(pairs)).peekable();
-    last.peek().is_some()
+    !study.awaits_retry
+        && last.peek().is_some()
         && last.all(|run| run.status != RunStatus::Cancelled)
         && blocks().all(|run| run.status.is_final())
 }

@@ -1,26 +1,19 @@
 //! A broken run of a repeated study gets one further run, which takes its place.
 
-use crate::{
-    runs::{Runs, detached},
-    scheduler::outcome::StopRequest,
-};
+use crate::runs::{Runs, detached};
 
 impl Runs {
     /// Queues a further run if the last run of a study is broken. Must be called before the study's
     /// lock is released, so that the further run is the next one.
-    pub(crate) async fn repeat_broken_run(&self, study: u64, stop: Option<StopRequest>) {
-        // A person who cancels a run that fails at the same time does not want it repeated.
-        if stop == Some(StopRequest::Cancel) {
-            return;
-        }
-        if let Err(error) = self.repeat_broken_runs(Some(study)).await {
+    pub(crate) async fn repeat_broken_run(&self, study: u64) {
+        if let Err(error) = self.repeat_broken_runs().await {
             tracing::error!(study, "cannot repeat a broken run: {error:#}");
         }
     }
 
-    /// Queues a further run for each broken run of one or of all studies.
-    pub(crate) async fn repeat_broken_runs(&self, study: Option<u64>) -> anyhow::Result<()> {
-        for broken in self.store.broken_runs(study).await? {
+    /// Queues a further run for each broken run.
+    pub(crate) async fn repeat_broken_runs(&self) -> anyhow::Result<()> {
+        for broken in self.store.broken_runs().await? {
             let runs = self.clone();
             // Detached, because a run that has been stored must be queued.
             let queued = detached(async move { Ok(runs.queue_retry(broken).await?) });

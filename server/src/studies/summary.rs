@@ -23,10 +23,11 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
         .copied()
         .filter(|run| !is_skipped(study, run))
         .collect();
-    let status = match due_look(study) {
-        // The look may continue or end the study.
-        Some(_) => StudyStatus::Running,
-        None => status(&Vec::from_iter(required.iter().map(|run| run.status))),
+    // A look may continue or end the study.
+    let status = if study.awaits_retry || due_look(study).is_some() {
+        StudyStatus::Running
+    } else {
+        status(&Vec::from_iter(required.iter().map(|run| run.status)))
     };
     let unsuccessful = required
         .iter()

@@ -42,7 +42,6 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     // Read first, because the run may be deleted as soon as it has ended.
     let study = runs.study_of(number).await;
     let mut unkillable = None;
-    let stop = buffer.stop_requests();
     if let Err(error) = execute(&runs, number, buffer, &mut unkillable).await {
         tracing::error!(run = number, "cannot store events: {error:#}");
         runs.close_subscribers(number);
@@ -52,8 +51,7 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     runs.close_subscribers(number);
     runs.publish_run(number).await;
     if let Some(study) = study {
-        let requested = *stop.borrow();
-        runs.repeat_broken_run(study, requested).await;
+        runs.repeat_broken_run(study).await;
         runs.cancel_remaining_steps(study).await;
     }
     if let Some(mut process) = unkillable {
