@@ -8,6 +8,8 @@ use scratch::{
 };
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader},
     path::Path,
     time::{Duration, Instant},
 };
@@ -329,4 +331,40 @@ fn the_plan_lists_the_looks() {
     let text =
         String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("at least 6 repeats"), "{text}");
+}
+
+/// A directory replaces the file of step B after the first block, so that its later runs fail.
+#[test]
+fn broken_runs_are_repeated_once_and_the_study_goes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut study = until_decided();
+    study.as_object_mut().unwrap().remove("until_decided");
+    study["repeats"] = json!(4);
+    let file = directory.path().join("b");
+    std::fs::write(&file, vec![1; 1 << 20]).unwrap();
+    study["steps"][1]["jobs"][0]["filename"] = json!("b");
+    let mut child = start(&study, directory.path(), &["--events"]);
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut events: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    let mut names = BTreeMap::new();
+    for line in lines {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let step = event["step"].as_u64().unwrap();
+        match event["type"].as_str().unwrap() {
+            "accepted" => drop(names.insert(step, event["jobs"][0]["name"].clone())),
+            end @ ("report" | "failed") => events.entry(step).or_default().push(end.into()),
+            _ => {}
+        }
+        if step == 2 && event["type"] == "report" {
+            std::fs::remove_file(&file).unwrap();
+            std::fs::create_dir(&file).unwrap();
+        }
+    }
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(events.len(), 8, "{events:?}");
+    for step in 5..=8 {
+        let of_a = names.get(&step) == Some(&json!("a"));
+        let expected: &[&str] = if of_a { &["report"] } else { &["failed"; 2] };
+        assert_eq!(events[&step], expected, "{step}: {events:?}");
+    }
 }

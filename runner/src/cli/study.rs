@@ -6,7 +6,7 @@ use crate::{
     cli::{
         event_printer::EventPrinter,
         output::{OutputFormat, print_error, print_json, write_styled},
-        study::progress::{Progress, Step},
+        study::progress::{Progress, Step, can_repeat},
         text::{self, style::terminal_width},
     },
     run::{self, stop_signal::StopSignal},
@@ -75,17 +75,26 @@ fn run_steps<'a>(
     let mut progress = Progress::default();
     for (number, step) in (1..).zip(&plan.steps) {
         let is_skipped = stop.is_requested() || progress.has_ended(plan);
-        let run = (!is_skipped).then(|| {
+        let run_once = || {
             let mut events = EventPrinter::new(format, Some(number), stop);
             let run = step.run(&plan.file_id);
             let code = run_step(&run, permissions, confirm, stop, &mut events);
             events.clear_progress();
             (code, events)
-        });
-        let step = Step { plan: step, run };
+        };
+        let mut step = Step {
+            plan: step,
+            run: (!is_skipped).then(run_once),
+            broken_run: None,
+        };
+        let is_broken = step.run.as_ref().is_some_and(|(code, _)| *code != 0);
+        if is_broken && can_repeat(plan, step.plan) && !stop.is_requested() {
+            step.broken_run = step.run.replace(run_once());
+        }
         if step.run.is_some() && format == OutputFormat::Text {
             // A closed standard output does not end the study, because its files must be removed.
-            let line = text::study::step_line(plan, number, step.plan, &step.result());
+            let is_second = step.broken_run.is_some();
+            let line = text::study::step_line(plan, number, step.plan, &step.result(), is_second);
             let _ = write_styled(&line);
         }
         progress.steps.push(step);

@@ -18,21 +18,15 @@ pub(super) struct Step<'a> {
     pub plan: &'a StepPlan,
     /// Exit code and events; `None` if the step did not start.
     pub run: Option<(u8, EventPrinter)>,
+    /// Exit code and events of a broken run that `run` repeats.
+    pub broken_run: Option<(u8, EventPrinter)>,
 }
 
 impl Step<'_> {
     pub(super) fn result(&self) -> StepResult<'_> {
-        let Some((_, events)) = &self.run else {
-            return StepResult::Skipped;
-        };
-        if let Some(result) = &events.result {
-            return StepResult::Done(result);
-        }
-        let problem = events
-            .failure
+        self.run
             .as_ref()
-            .and_then(|failure| failure.problems.first());
-        StepResult::Failed(problem.map_or("", |problem| &problem.detail))
+            .map_or(StepResult::Skipped, |(_, events)| result(events))
     }
 }
 
@@ -46,9 +40,20 @@ pub(super) struct Progress<'a> {
 impl Progress<'_> {
     /// Whether the remaining runs do not start.
     pub(super) fn has_ended(&self, plan: &StudyPlan) -> bool {
-        let mut codes = self.steps.iter().filter_map(|step| step.run.as_ref());
-        let has_failed = codes.any(|(code, _)| *code != 0);
-        UntilDecided::decision(&self.looks).is_some() || has_failed && !plan.continue_on_failure
+        let has_failed = || self.steps.iter().any(|step| self.ends_study(plan, step));
+        UntilDecided::decision(&self.looks).is_some() || !plan.continue_on_failure && has_failed()
+    }
+
+    /// In a repeated study, a failed run ends the study only if no run of its step has been
+    /// complete, or if it overwrites data.
+    fn ends_study(&self, plan: &StudyPlan, step: &Step) -> bool {
+        let code = |step: &Step| step.run.as_ref().map(|(code, _)| *code);
+        let mut same = self
+            .steps
+            .iter()
+            .filter(|other| other.plan.step == step.plan.step);
+        let has_failed = code(step).is_some_and(|code| code != 0);
+        has_failed && (!can_repeat(plan, step.plan) || !same.any(|other| code(other) == Some(0)))
     }
 
     /// Compares the steps if the last run completes the block of a look.
@@ -78,7 +83,7 @@ impl Progress<'_> {
     }
 
     pub(super) fn json_report(&self, plan: &StudyPlan) -> Value {
-        let steps: Vec<Value> = self.steps.iter().map(step_json).collect();
+        let steps: Vec<Value> = self.steps.iter().flat_map(attempts_json).collect();
         let mut report = json!({"study": plan.description, "file_id": plan.file_id, "scaled": plan.scaled, "steps": steps});
         if let Some(until) = &plan.until_decided {
             report["until_decided"] = json!(until);
@@ -88,18 +93,53 @@ impl Progress<'_> {
     }
 }
 
-fn step_json(step: &Step) -> Value {
+/// Whether a broken run is repeated once.
+pub(super) fn can_repeat(plan: &StudyPlan, step: &StepPlan) -> bool {
+    let is_repeated = plan.steps.iter().any(|step| step.repeat > 1);
+    is_repeated && step.plan.confirmations.is_empty()
+}
+
+fn result(events: &EventPrinter) -> StepResult<'_> {
+    if let Some(result) = &events.result {
+        return StepResult::Done(result);
+    }
+    let failure = events.failure.as_ref();
+    let problem = failure.and_then(|failure| failure.problems.first());
+    StepResult::Failed(problem.map_or("", |problem| &problem.detail))
+}
+
+/// The run, after a broken run that it repeats.
+fn attempts_json(step: &Step) -> Vec<Value> {
+    let run = step.run.as_ref().map(|(code, events)| (*code, events));
+    let broken = step
+        .broken_run
+        .as_ref()
+        .map(|(code, events)| (*code, events));
+    let broken = broken.map(|(code, events)| {
+        let mut json = run_json(step.plan, Some((code, events)));
+        // A partial or damaged report must not become a value of the step.
+        json["status"] = json!(RunStatus::Failed);
+        json["repeated"] = true.into();
+        json
+    });
+    broken
+        .into_iter()
+        .chain([run_json(step.plan, run)])
+        .collect()
+}
+
+fn run_json(plan: &StepPlan, run: Option<(u8, &EventPrinter)>) -> Value {
     let mut json = json!({
-        "step": step.plan.step,
-        "repeat": step.plan.repeat,
-        "name": step.plan.name,
-        "note": step.plan.note,
+        "step": plan.step,
+        "repeat": plan.repeat,
+        "name": plan.name,
+        "note": plan.note,
         // The comparison excludes runs without a report by their status.
         "status": RunStatus::Cancelled,
         "exit_code": null,
     });
-    if let Some((code, events)) = &step.run {
-        json["exit_code"] = (*code).into();
+    if let Some((code, events)) = run {
+        json["exit_code"] = code.into();
         if let Some(Value::Object(report)) = events.json_report() {
             for (name, value) in report {
                 json[name] = value;

@@ -78,6 +78,7 @@ pub(crate) fn step_line(
     number: u32,
     step: &StepPlan,
     result: &StepResult,
+    is_second_run: bool,
 ) -> String {
     let progress = paint(DIM, format_args!("step {number}/{}", study.steps.len()));
     let name = step_name(study, step);
@@ -89,7 +90,12 @@ pub(crate) fn step_line(
         (None, StepResult::Failed(detail)) => format!("failed: {detail}"),
         (None, _) => "skipped".into(),
     };
-    format!("{progress}  {name}  {text}\n")
+    let note = if is_second_run {
+        " (second run, because the first one failed)"
+    } else {
+        ""
+    };
+    format!("{progress}  {name}  {text}{note}\n")
 }
 
 /// The line that is printed after a look.

@@ -2765,6 +2765,10 @@ export type RunSummary = WorkloadSummary & {
      */
     repeat?: number | null;
     /**
+     * Number of the broken run whose place this run takes in its study; null for other runs.
+     */
+    retry_of?: number | null;
+    /**
      * Runs with the same value performed the same test, on any target and host; null without a
      * result.
      */
@@ -3382,6 +3386,7 @@ export type StudyStep = {
     name: string;
     note?: string | null;
     run?: RunSummary | null;
+    broken_run?: RunSummary | null;
     /**
      * Verdict; null until it is available.
      */

@@ -95,3 +95,13 @@ it('numbers repeats and compares them as groups', () => {
   expect(hasGroups(repeated(5, 2))).toBe(true);
   expect(hasGroups(repeated(5, 9))).toBe(false);
 });
+
+it('names the broken run that a run repeats', () => {
+  const broken = (status: 'failed' | 'interrupted', reason: string | null) =>
+    stepRows({
+      steps: [step(1, { note: 'Cold.', broken_run: run(6, { status, reason }) })],
+      repeats: 2,
+    })[0]?.note;
+  expect(broken('failed', 'no space')).toBe('Cold. Repeats #6, which failed: no space');
+  expect(broken('interrupted', null)).toBe('Cold. Repeats #6, which was interrupted.');
+});
