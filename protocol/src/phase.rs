@@ -13,6 +13,8 @@ named_enum! {
         Guard,
         /// Files are created and written.
         Layout,
+        /// Waits until the devices are idle and little data waits for writeback.
+        Settle,
         /// All caches on the host are dropped.
         DropCaches,
         /// Pages of the targets are evicted.

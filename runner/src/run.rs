@@ -14,6 +14,7 @@ mod open_targets;
 mod phases;
 mod report;
 mod sampler;
+mod settle;
 pub mod stop_signal;
 mod target_observers;
 mod verify;
@@ -81,6 +82,7 @@ pub fn run(
         sink: &mut sink,
         stop,
         cgroup,
+        settle_ms: u64::from(spec.settle_seconds) * 1000,
     });
     let is_hung = matches!(&measured, Ok((report, _)) if report.is_hung());
     let clean_up = clean_up(&plan, targets, &mut sink, is_hung);

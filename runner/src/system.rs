@@ -8,4 +8,5 @@ pub mod host;
 pub(crate) mod layers;
 pub mod probes;
 pub(crate) mod run_cgroup;
+pub(crate) mod settle;
 pub mod target;

@@ -9,8 +9,13 @@ use scratch::{
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Seek, Write},
     path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -276,7 +281,7 @@ fn until_decided() -> Value {
         json!({"name": name, "jobs": [{"name": name, "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
             "direct": 0, "invalidate": 0, "rate_iops": rate, "runtime": "200ms", "time_based": 1}]})
     };
-    json!({"name": "A/B", "repeats": 10, "until_decided": {}, "steps": [step("a", 1000), step("b", 500)]})
+    json!({"name": "A/B", "repeats": 10, "settle_seconds": 0, "until_decided": {}, "steps": [step("a", 1000), step("b", 500)]})
 }
 
 #[test]
@@ -367,4 +372,98 @@ fn broken_runs_are_repeated_once_and_the_study_goes_on() {
         let expected: &[&str] = if of_a { &["report"] } else { &["failed"; 2] };
         assert_eq!(events[&step], expected, "{step}: {events:?}");
     }
+}
+
+/// Writes to a file until it is dropped.
+struct Writer {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    fn start(path: &Path) -> Self {
+        let mut file = std::fs::File::create(path).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = stop.clone();
+        let thread = std::thread::spawn(move || {
+            while !flag.load(Ordering::Relaxed) {
+                file.rewind().unwrap();
+                file.write_all(&[7; 4096]).unwrap();
+                file.sync_data().unwrap();
+            }
+        });
+        Self {
+            stop,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn settling(seconds: u32) -> Value {
+    let job = json!({"name": "read", "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
+        "direct": 1, "runtime": "100ms", "time_based": 1});
+    json!({"name": "settle", "settle_seconds": seconds, "steps": [{"jobs": [job]}]})
+}
+
+fn phases(done: &Value) -> Vec<&str> {
+    let phases = done["steps"][0]["report"]["phases"].as_array().unwrap();
+    phases
+        .iter()
+        .map(|phase| phase["phase"].as_str().unwrap())
+        .collect()
+}
+
+fn has_finding(done: &Value) -> bool {
+    let findings = done["steps"][0]["findings"].as_array().unwrap();
+    findings
+        .iter()
+        .any(|finding| finding["code"] == "unsettled")
+}
+
+#[test]
+fn a_run_on_a_busy_device_begins_unsettled_after_the_maximum_wait() {
+    let Some(disk) = Disk::ext4() else { return };
+    let busy = disk.at.join("busy");
+    let writer = Writer::start(&busy);
+    let began = Instant::now();
+    let done = json_of(&run(&settling(1), &disk.at, &["--json"]));
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    assert_eq!(phases(&done)[..3], ["layout", "guard", "settle"]);
+    assert!(has_finding(&done), "{done}");
+    // Nothing waits without the option.
+    let done = json_of(&run(&settling(0), &disk.at, &["--json"]));
+    assert!(!phases(&done).contains(&"settle") && !has_finding(&done));
+    drop(writer);
+}
+
+#[test]
+fn waiting_can_be_stopped() {
+    let Some(disk) = Disk::ext4() else { return };
+    let busy = disk.at.join("busy");
+    let writer = Writer::start(&busy);
+    let mut child = start(&settling(600), &disk.at, &["--events"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let event =
+        |line: std::io::Result<String>| -> Value { serde_json::from_str(&line.unwrap()).unwrap() };
+    // The reason is shown while the run waits.
+    let noted = lines
+        .by_ref()
+        .map(event)
+        .find(|event| event["phase"] == "settle" && event["state"] == "progress");
+    let note = noted.unwrap()["note"].as_str().unwrap().to_owned();
+    assert!(note.contains(" left"), "{note}");
+    let stopped = Instant::now();
+    scratch::run("kill", &["-TERM", &child.id().to_string()]).unwrap();
+    let rest: Vec<Value> = lines.map(event).collect();
+    assert!(stopped.elapsed() < Duration::from_secs(2), "{rest:?}");
+    assert!(rest.iter().all(|event| event["type"] != "report"));
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    drop(writer);
 }

@@ -32,6 +32,9 @@ pub struct StudyDefinition {
     pub order: Option<RepeatOrder>,
     /// Seed for the order of the steps and for the random seeds of the jobs. Default: random.
     pub order_seed: Option<u64>,
+    /// Maximum time that each run waits until its devices are idle and little data waits for
+    /// writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
+    pub settle_seconds: Option<u32>,
     /// Options to vary. Each step runs with every combination of their values. Limited to 256 runs
     /// in total.
     pub sweep: Option<Vec<SweepAxis>>,

@@ -34,6 +34,8 @@ pub struct Study {
     /// Seed for the order of repeated steps; null in studies that were stored before steps could be
     /// repeated.
     pub order_seed: Option<u64>,
+    /// Maximum time that each run waits until the host is settled, in seconds.
+    pub settle_seconds: u32,
     /// Null if the study runs all repeats.
     pub until_decided: Option<UntilDecided>,
     /// Looks at the results so far, in order; a decided look is the last one.

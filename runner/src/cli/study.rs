@@ -77,7 +77,7 @@ fn run_steps<'a>(
         let is_skipped = stop.is_requested() || progress.has_ended(plan);
         let run_once = || {
             let mut events = EventPrinter::new(format, Some(number), stop);
-            let run = step.run(&plan.file_id);
+            let run = step.run(&plan.file_id, plan.settle_seconds);
             let code = run_step(&run, permissions, confirm, stop, &mut events);
             events.clear_progress();
             (code, events)

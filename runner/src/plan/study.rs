@@ -74,6 +74,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         confirmations,
         order_seed,
         until_decided,
+        settle_seconds: study.settle_seconds,
         steps,
         problems,
     }
@@ -93,6 +94,7 @@ fn plan_run(
         Ok(run) => {
             let run = RunSpec {
                 confirm: study.confirm.clone(),
+                settle_seconds: study.settle_seconds,
                 ..run
             };
             resolve_after(files, &run, host)

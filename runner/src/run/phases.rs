@@ -1,4 +1,4 @@
-//! The phases of a run up to its report: layout, guard, page cache preparation, ramp, measurement
+//! The phases of a run up to its report: layout, guard, settle, page cache preparation, ramp, measurement
 //! and flush.
 
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
         open_targets::OpenTargets,
         report::{ReportContext, report},
         sampler::{Sampler, State},
+        settle::settle,
         stop_signal::StopSignal,
         target_observers::{Observation, TargetObservers},
         verify::{take_written, verify, workers_to_verify},
@@ -52,6 +53,7 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
         Ok(OpenTargets::open(run.targets, &run.plan.jobs)?)
     })?;
     observers.targets.examine(open.iter());
+    settle(run)?;
     cache_preparation::prepare(run, &open)?;
     let files = files_to_flush(&run.plan.jobs, &open)?;
     let verified = workers_to_verify(&run.plan.jobs, &open)?;
@@ -82,7 +84,7 @@ fn accept(run: &mut RunContext, host: &mut HostFacts) -> Observers {
 }
 
 /// Kernel names of the devices under the targets.
-fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
+pub(super) fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
     let targets = jobs.iter().flat_map(|job| &job.targets);
     let devices: BTreeSet<String> = targets.filter_map(|target| target.device.clone()).collect();
     devices.into_iter().collect()

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 17] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -67,6 +67,10 @@ const FILES: [(&str, &str); 16] = [
     (
         "retries",
         include_str!("../../../migrations/0016_retries.sql"),
+    ),
+    (
+        "settle",
+        include_str!("../../../migrations/0017_settle.sql"),
     ),
 ];
 

@@ -29,6 +29,7 @@ pub(crate) struct NewStudy {
     pub continue_on_failure: bool,
     /// Whether a broken run is repeated once.
     pub retries: bool,
+    pub settle_seconds: u32,
     pub file_id: String,
     /// Canonical paths of the files that the study removes when it ends.
     pub owned_files: Vec<String>,
@@ -70,6 +71,8 @@ pub(crate) struct StoredStudy {
     pub order_seed: Option<u64>,
     /// `None` if all repeats run.
     pub until_decided: Option<UntilDecided>,
+    /// Maximum wait before each run.
+    pub settle_seconds: u32,
     /// The looks so far, in order.
     pub looks: Vec<Look>,
     /// Files that have not been removed yet.
@@ -94,6 +97,7 @@ impl FromRow<'_, SqliteRow> for StoredStudy {
             until_decided: row
                 .try_get::<Option<Json<_>>, _>("until_decided")?
                 .map(|json| json.0),
+            settle_seconds: row.try_get("settle_seconds")?,
             looks: Vec::new(),
             owned_files: row.try_get::<Json<_>, _>("owned_files")?.0,
             runs: Vec::new(),
@@ -223,8 +227,8 @@ async fn insert(
     });
     let row = sqlx::query(
         "INSERT INTO studies (name, created_at_ms, continue_on_failure, file_id, description, scaled, steps, owned_files, order_seed,
-             until_decided, retries)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             until_decided, retries, settle_seconds)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(&new.description.name)
     .bind(now_ms.cast_signed())
@@ -237,6 +241,7 @@ async fn insert(
     .bind(new.order_seed.cast_signed())
     .bind(new.until_decided.as_ref().map(Json))
     .bind(new.retries)
+    .bind(new.settle_seconds)
     .execute(connection)
     .await?;
     Ok(row.last_insert_rowid().cast_unsigned())

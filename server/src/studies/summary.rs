@@ -134,6 +134,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         repeats: repeats.unwrap_or(1),
         order,
         order_seed: stored.order_seed,
+        settle_seconds: stored.settle_seconds,
         until_decided: stored.until_decided,
         looks: stored.looks,
         leftover_files,

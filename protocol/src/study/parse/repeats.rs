@@ -1,6 +1,7 @@
 //! Parses how often, in which order and how long a study repeats its steps.
 
 use crate::{
+    job::run_spec::{self, SETTLE_REMEDY},
     metrics::METRICS,
     problem::object_reader::ObjectReader,
     study::{
@@ -11,6 +12,7 @@ use crate::{
 
 /// Comparisons have at most this number of pairs.
 const MAX_PAIRS: u32 = 50;
+const DEFAULT_SETTLE_SECONDS: u32 = 10;
 /// Each metric that must be decided requires more pairs.
 const MAX_METRICS: usize = 6;
 const UNTIL_DECIDED_EXAMPLE: &str =
@@ -66,6 +68,24 @@ pub(super) fn order_seed(reader: &mut ObjectReader) -> Option<u64> {
         reader.reject("bad_value", "order_seed", detail, remedy);
     }
     seed
+}
+
+/// Interleaved repeats wait by default, because they are compared with each other.
+pub(super) fn settle_seconds(reader: &mut ObjectReader, repeats: u32, order: RepeatOrder) -> u32 {
+    let is_interleaved = repeats > 1 && order == RepeatOrder::Interleaved;
+    let default = if is_interleaved {
+        DEFAULT_SETTLE_SECONDS
+    } else {
+        0
+    };
+    let Some(value) = reader.take("settle_seconds") else {
+        return default;
+    };
+    run_spec::settle_seconds(&value).unwrap_or_else(|| {
+        let detail = format!("{value} is not a valid number of seconds.");
+        reader.reject("bad_value", "settle_seconds", detail, SETTLE_REMEDY);
+        default
+    })
 }
 
 /// When the study may end before its last repeat.
@@ -153,6 +173,29 @@ mod tests {
         let step =
             json!({"jobs": [{"filename": "f", "size": "1m", "rw": "randread", "direct": 1}]});
         json!({"repeats": 20, "until_decided": until_decided, "steps": [step, step]})
+    }
+
+    #[test]
+    fn interleaved_repeats_settle_by_default() {
+        let settle = |changes: Value| {
+            let mut study = study(json!(null));
+            for (name, value) in changes.as_object().unwrap() {
+                study[name] = value.clone();
+            }
+            parse_study(study).map(|spec| spec.settle_seconds)
+        };
+        assert_eq!(settle(json!({})), Ok(10));
+        assert_eq!(settle(json!({"order": "sequential"})), Ok(0));
+        assert_eq!(settle(json!({"repeats": 1})), Ok(0));
+        assert_eq!(settle(json!({"settle_seconds": 0})), Ok(0));
+        assert_eq!(
+            settle(json!({"repeats": 1, "settle_seconds": 600})),
+            Ok(600)
+        );
+        for invalid in [json!(601), json!(-1), json!(1.5), json!("10"), json!(true)] {
+            let problems = settle(json!({"settle_seconds": invalid})).unwrap_err();
+            assert_eq!(problems[0].field.as_deref(), Some("settle_seconds"));
+        }
     }
 
     #[test]
