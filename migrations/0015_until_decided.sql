@@ -6,7 +6,7 @@ ALTER TABLE studies ADD COLUMN until_decided TEXT; -- JSON: metrics, threshold a
 
 -- Results of looks at running studies. They are stored, because deleting runs must not change a decision.
 CREATE TABLE study_looks (
-    study   INTEGER NOT NULL REFERENCES studies (number) ON DELETE CASCADE,
+    study   INTEGER NOT NULL REFERENCES studies (number) ON DELETE CASCADE, -- number of the study
     pairs   INTEGER NOT NULL,                             -- number of blocks that had ended, as planned
     at_ms   INTEGER NOT NULL,                             -- time of the look
     decided INTEGER NOT NULL CHECK (decided IN (0, 1)),   -- 1: ends the study

@@ -14,7 +14,7 @@ named_enum! {
         /// Files are created and written.
         Layout,
         /// Waits until the devices are idle and little data waits for writeback.
-        Settle,
+        IdleWait,
         /// All caches on the host are dropped.
         DropCaches,
         /// Pages of the targets are evicted.
@@ -40,6 +40,7 @@ impl fmt::Display for Phase {
             Self::DropCaches => "drop caches",
             Self::PreRead => "pre-read",
             Self::CleanUp => "clean up",
+            Self::IdleWait => "wait for idle devices",
             _ => self.as_str(),
         })
     }

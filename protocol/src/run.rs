@@ -108,7 +108,7 @@ pub struct RunSummary {
     /// One-based repeat of the step; null if the run is not part of a study.
     #[serde(default)]
     pub repeat: Option<u32>,
-    /// Number of the broken run whose place this run takes in its study; null for other runs.
+    /// Number of the failed run whose place this run takes in its study; null for other runs.
     #[serde(default)]
     pub retry_of: Option<u64>,
     /// Runs with the same value performed the same test, on any target and host; null without a

@@ -6,6 +6,7 @@ pub mod detail;
 pub mod files;
 pub mod parse;
 pub mod plan;
+mod repeats;
 pub mod scaling;
 pub mod spec;
 pub mod summary;

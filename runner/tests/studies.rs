@@ -281,7 +281,7 @@ fn until_decided() -> Value {
         json!({"name": name, "jobs": [{"name": name, "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
             "direct": 0, "invalidate": 0, "rate_iops": rate, "runtime": "200ms", "time_based": 1}]})
     };
-    json!({"name": "A/B", "repeats": 10, "settle_seconds": 0, "until_decided": {}, "steps": [step("a", 1000), step("b", 500)]})
+    json!({"name": "A/B", "repeats": 10, "idle_wait_seconds": 0, "until_decided": {}, "steps": [step("a", 1000), step("b", 500)]})
 }
 
 #[test]
@@ -406,10 +406,10 @@ impl Drop for Writer {
     }
 }
 
-fn settling(seconds: u32) -> Value {
+fn waiting(seconds: u32) -> Value {
     let job = json!({"name": "read", "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
         "direct": 1, "runtime": "100ms", "time_based": 1});
-    json!({"name": "settle", "settle_seconds": seconds, "steps": [{"jobs": [job]}]})
+    json!({"name": "idle", "idle_wait_seconds": seconds, "steps": [{"jobs": [job]}]})
 }
 
 fn phases(done: &Value) -> Vec<&str> {
@@ -424,22 +424,22 @@ fn has_finding(done: &Value) -> bool {
     let findings = done["steps"][0]["findings"].as_array().unwrap();
     findings
         .iter()
-        .any(|finding| finding["code"] == "unsettled")
+        .any(|finding| finding["code"] == "busy_at_start")
 }
 
 #[test]
-fn a_run_on_a_busy_device_begins_unsettled_after_the_maximum_wait() {
+fn a_run_on_a_busy_device_begins_after_the_maximum_wait() {
     let Some(disk) = Disk::ext4() else { return };
     let busy = disk.at.join("busy");
     let writer = Writer::start(&busy);
     let began = Instant::now();
-    let done = json_of(&run(&settling(1), &disk.at, &["--json"]));
+    let done = json_of(&run(&waiting(1), &disk.at, &["--json"]));
     assert!(began.elapsed() >= Duration::from_secs(1));
-    assert_eq!(phases(&done)[..3], ["layout", "guard", "settle"]);
+    assert_eq!(phases(&done)[..3], ["layout", "guard", "idle_wait"]);
     assert!(has_finding(&done), "{done}");
     // Nothing waits without the option.
-    let done = json_of(&run(&settling(0), &disk.at, &["--json"]));
-    assert!(!phases(&done).contains(&"settle") && !has_finding(&done));
+    let done = json_of(&run(&waiting(0), &disk.at, &["--json"]));
+    assert!(!phases(&done).contains(&"idle_wait") && !has_finding(&done));
     drop(writer);
 }
 
@@ -448,7 +448,7 @@ fn waiting_can_be_stopped() {
     let Some(disk) = Disk::ext4() else { return };
     let busy = disk.at.join("busy");
     let writer = Writer::start(&busy);
-    let mut child = start(&settling(600), &disk.at, &["--events"]);
+    let mut child = start(&waiting(600), &disk.at, &["--events"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let event =
         |line: std::io::Result<String>| -> Value { serde_json::from_str(&line.unwrap()).unwrap() };
@@ -456,7 +456,7 @@ fn waiting_can_be_stopped() {
     let noted = lines
         .by_ref()
         .map(event)
-        .find(|event| event["phase"] == "settle" && event["state"] == "progress");
+        .find(|event| event["phase"] == "idle_wait" && event["state"] == "progress");
     let note = noted.unwrap()["note"].as_str().unwrap().to_owned();
     assert!(note.contains(" left"), "{note}");
     let stopped = Instant::now();

@@ -108,7 +108,7 @@ fn plan_study(input: Value) -> Value {
         file_id: "0123456789abcdef".into(),
         order_seed: study.order_seed.unwrap_or_default(),
         until_decided: until_decided(&study),
-        settle_seconds: study.settle_seconds,
+        idle_wait_seconds: study.idle_wait_seconds,
         ..StudyPlan::rejected(problems)
     };
     let mut plan = serde_json::to_value(plan).expect("serializable");

@@ -128,7 +128,7 @@ fn steps_that_are_not_comparable_are_not_decided() {
 }
 
 #[test]
-fn blocks_with_a_broken_run_are_left_out() {
+fn blocks_with_a_failed_run_are_left_out() {
     let until = until(&["read_iops"], 20);
     let (mut a, b) = (runs(&STEADY[..8], 1), runs(&scaled(0.9)[..8], 101));
     a[2].summary.status = RunStatus::Failed;

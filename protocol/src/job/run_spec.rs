@@ -14,7 +14,7 @@ const DEFAULT_SAMPLE_MS: u32 = 100;
 /// significant load. Above 10 s, the live view would rarely be updated.
 const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
 /// A device that is never idle must not delay a study for hours.
-const MAX_SETTLE_SECONDS: u32 = 600;
+const MAX_IDLE_WAIT_SECONDS: u32 = 600;
 /// Number of hexadecimal digits in a study's file ID: 64 bits, so that no other file name contains
 /// it by chance.
 const FILE_ID_LENGTH: usize = 16;
@@ -25,7 +25,7 @@ const FIELDS: [&str; 7] = [
     "jobs",
     "sample_ms",
     "study",
-    "settle_seconds",
+    "idle_wait_seconds",
     "devices",
     "confirm",
     "accepted_minute",
@@ -48,8 +48,8 @@ pub struct RunSpec {
     /// When the confirmations were given, in minutes since boot. `None` means now; a confirmed run
     /// may have waited in a queue.
     pub accepted_minute: Option<u64>,
-    /// Maximum time to wait until the host is settled; 0 to begin immediately.
-    pub settle_seconds: u32,
+    /// Maximum time to wait until its devices are idle; 0 to begin immediately.
+    pub idle_wait_seconds: u32,
 }
 
 /// # Errors
@@ -68,7 +68,7 @@ pub fn parse_run(value: &Value) -> Result<RunSpec, Vec<Problem>> {
             devices: Vec::new(),
             confirm: Vec::new(),
             accepted_minute: None,
-            settle_seconds: 0,
+            idle_wait_seconds: 0,
         },
         Some(jobs) => {
             check_names(object, &mut problems);
@@ -79,7 +79,10 @@ pub fn parse_run(value: &Value) -> Result<RunSpec, Vec<Problem>> {
                 devices: parse_devices(object.get("devices"), &mut problems),
                 confirm: parse_confirm(object.get("confirm"), &mut problems),
                 accepted_minute: object.get("accepted_minute").and_then(Value::as_u64),
-                settle_seconds: parse_settle_seconds(object.get("settle_seconds"), &mut problems),
+                idle_wait_seconds: parse_idle_wait_seconds(
+                    object.get("idle_wait_seconds"),
+                    &mut problems,
+                ),
             }
         }
     };
@@ -146,24 +149,24 @@ fn parse_sample_ms(value: Option<&Value>, problems: &mut Vec<Problem>) -> u32 {
 }
 
 /// Returns `None` for an invalid number.
-pub(crate) fn settle_seconds(value: &Value) -> Option<u32> {
+pub(crate) fn idle_wait_seconds(value: &Value) -> Option<u32> {
     let seconds = u32::try_from(value.as_u64()?).ok()?;
-    (seconds <= MAX_SETTLE_SECONDS).then_some(seconds)
+    (seconds <= MAX_IDLE_WAIT_SECONDS).then_some(seconds)
 }
 
-pub(crate) const SETTLE_REMEDY: &str = "Use an integer from 0 to 600; 0 begins immediately.";
+pub(crate) const IDLE_WAIT_REMEDY: &str = "Use an integer from 0 to 600; 0 begins immediately.";
 
-fn parse_settle_seconds(value: Option<&Value>, problems: &mut Vec<Problem>) -> u32 {
+fn parse_idle_wait_seconds(value: Option<&Value>, problems: &mut Vec<Problem>) -> u32 {
     let Some(value) = value else {
         return 0;
     };
-    settle_seconds(value).unwrap_or_else(|| {
+    idle_wait_seconds(value).unwrap_or_else(|| {
         let detail = format!("{value} is not a valid number of seconds.");
         problems.push(Problem::invalid(
             "bad_value",
-            "settle_seconds",
+            "idle_wait_seconds",
             detail,
-            SETTLE_REMEDY,
+            IDLE_WAIT_REMEDY,
         ));
         0
     })

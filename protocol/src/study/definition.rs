@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+/// JSON numbers are exact up to this value.
+pub const MAX_SEED: u64 = (1 << 53) - 1;
 /// Each step is a run in the server's queue.
 pub(super) const MAX_STEPS: usize = 256;
 
@@ -34,7 +36,7 @@ pub struct StudyDefinition {
     pub order_seed: Option<u64>,
     /// Maximum time that each run waits until its devices are idle and little data waits for
     /// writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
-    pub settle_seconds: Option<u32>,
+    pub idle_wait_seconds: Option<u32>,
     /// Options to vary. Each step runs with every combination of their values. Limited to 256 runs
     /// in total.
     pub sweep: Option<Vec<SweepAxis>>,

@@ -34,8 +34,8 @@ pub struct Study {
     /// Seed for the order of repeated steps; null in studies that were stored before steps could be
     /// repeated.
     pub order_seed: Option<u64>,
-    /// Maximum time that each run waits until the host is settled, in seconds.
-    pub settle_seconds: u32,
+    /// Maximum time that each run waits until its devices are idle, in seconds.
+    pub idle_wait_seconds: u32,
     /// Null if the study runs all repeats.
     pub until_decided: Option<UntilDecided>,
     /// Looks at the results so far, in order; a decided look is the last one.
@@ -78,7 +78,7 @@ pub struct StudyStep {
     /// Null if the run was deleted.
     pub run: Option<RunSummary>,
     /// The first run, which failed or was interrupted, if `run` is its repetition.
-    pub broken_run: Option<RunSummary>,
+    pub failed_run: Option<RunSummary>,
     /// Verdict; null until it is available.
     pub sentence: Option<String>,
     /// Percentage change in IOPS from the median of the first completed step.

@@ -1,8 +1,6 @@
 //! Parses studies. All problems of all steps are reported together, with paths such as
 //! `steps[2].jobs[0].bs`.
 
-mod repeats;
-
 use crate::{
     job::{
         OptionDoc,
@@ -12,7 +10,7 @@ use crate::{
     study::{
         definition::{MAX_STEPS, SweepAxis},
         description::{Published, StudyDescription},
-        parse::repeats::{order, order_seed, repeats, settle_seconds, until_decided},
+        repeats::{idle_wait_seconds, order, order_seed, repeats, until_decided},
         scaling::Scale,
         spec::{StepSpec, StudySpec},
         sweep,
@@ -23,8 +21,6 @@ use serde_json::{Map, Value, json};
 
 /// Maximum number of problems in all steps, plus those of one step.
 const MAX_PROBLEMS: usize = 1000;
-/// JSON numbers are exact up to this value.
-pub const MAX_SEED: u64 = (1 << 53) - 1;
 /// In bytes. Names are shown on one line and are included in run names.
 const MAX_NAME: usize = 100;
 /// Maximum length of a paragraph, in bytes.
@@ -53,7 +49,7 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         "order",
         "order_seed",
         "until_decided",
-        "settle_seconds",
+        "idle_wait_seconds",
         "sweep",
         "confirm",
         "steps",
@@ -84,7 +80,7 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         repeats,
         order,
         until_decided,
-        settle_seconds: settle_seconds(&mut reader, repeats, order),
+        idle_wait_seconds: idle_wait_seconds(&mut reader, repeats, order),
         order_seed: order_seed(&mut reader),
         confirm: reader.texts("confirm", CONFIRM_EXAMPLE).unwrap_or_default(),
         steps,

@@ -28,9 +28,9 @@ pub struct StudyPlan {
     /// Seed for the order of repeated steps.
     #[serde(default)]
     pub order_seed: u64,
-    /// Maximum time that each run waits until the host is settled, in seconds.
+    /// Maximum time that each run waits until its devices are idle, in seconds.
     #[serde(default)]
-    pub settle_seconds: u32,
+    pub idle_wait_seconds: u32,
     /// Null if the study runs all repeats.
     #[serde(default)]
     pub until_decided: Option<UntilDecided>,
@@ -62,8 +62,8 @@ pub struct StepPlan {
 
 impl StepPlan {
     /// The run as input for [`crate::job::run_spec::parse_run`].
-    pub fn run(&self, file_id: &str, settle_seconds: u32) -> Value {
-        json!({"jobs": self.jobs, "sample_ms": self.plan.sample_ms, "study": file_id, "settle_seconds": settle_seconds})
+    pub fn run(&self, file_id: &str, idle_wait_seconds: u32) -> Value {
+        json!({"jobs": self.jobs, "sample_ms": self.plan.sample_ms, "study": file_id, "idle_wait_seconds": idle_wait_seconds})
     }
 }
 
@@ -78,7 +78,7 @@ impl StudyPlan {
             confirmations: Vec::new(),
             order_seed: 0,
             until_decided: None,
-            settle_seconds: 0,
+            idle_wait_seconds: 0,
             steps: Vec::new(),
             problems,
         }

@@ -21,8 +21,8 @@ pub struct StudySpec {
     pub until_decided: Option<UntilDecidedDefinition>,
     /// `None` for a random seed.
     pub order_seed: Option<u64>,
-    /// See [`RunSpec::settle_seconds`].
-    pub settle_seconds: u32,
+    /// See [`RunSpec::idle_wait_seconds`].
+    pub idle_wait_seconds: u32,
     /// As in [`RunSpec::confirm`], for all steps.
     pub confirm: Vec<String>,
     /// Not empty.

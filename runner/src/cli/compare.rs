@@ -5,7 +5,7 @@ pub(crate) mod documents;
 mod http;
 mod input;
 mod junit;
-pub(crate) mod sequential;
+mod sequential;
 
 use crate::cli::{
     compare::{
@@ -22,9 +22,14 @@ use leadline_compare::{
     export::{html, markdown},
     group::{Group, all_in_one_study, distinct_labels},
     level::Level,
+    looks,
     rule::{Outcome, Rule, RuleResult},
 };
-use leadline_protocol::{compare::Assessment, problem::Problem};
+use leadline_protocol::{
+    compare::Assessment,
+    problem::Problem,
+    study::until_decided::{Look, PlannedLook, UntilDecided},
+};
 use serde_json::{Value, json};
 
 const EXIT_WORSE: u8 = 4;
@@ -99,6 +104,13 @@ pub(crate) fn compare_study_steps(document: Value) -> Vec<String> {
     let mut inputs: Vec<Group> = groups.iter().map(StoredGroup::input).collect();
     let level = level(&groups, &mut inputs);
     compare_at(&inputs, 0, DEFAULT_THRESHOLD_PERCENT, &level).answers
+}
+
+/// Compares both steps of a study, whose document contains the runs so far.
+pub(crate) fn look(document: &Value, until: &UntilDecided, planned: PlannedLook) -> Option<Look> {
+    let a = StoredGroup::of_step(document, 1)?;
+    let b = StoredGroup::of_step(document, 2)?;
+    Some(looks::look(&[a.input(), b.input()], until, planned))
 }
 
 /// The level of the groups' study, if it ends when it is decided.

@@ -77,7 +77,7 @@ fn run_steps<'a>(
         let is_skipped = stop.is_requested() || progress.has_ended(plan);
         let run_once = || {
             let mut events = EventPrinter::new(format, Some(number), stop);
-            let run = step.run(&plan.file_id, plan.settle_seconds);
+            let run = step.run(&plan.file_id, plan.idle_wait_seconds);
             let code = run_step(&run, permissions, confirm, stop, &mut events);
             events.clear_progress();
             (code, events)
@@ -85,15 +85,15 @@ fn run_steps<'a>(
         let mut step = Step {
             plan: step,
             run: (!is_skipped).then(run_once),
-            broken_run: None,
+            failed_run: None,
         };
-        let is_broken = step.run.as_ref().is_some_and(|(code, _)| *code != 0);
-        if is_broken && can_repeat(plan, step.plan) && !stop.is_requested() {
-            step.broken_run = step.run.replace(run_once());
+        let is_failed = step.run.as_ref().is_some_and(|(code, _)| *code != 0);
+        if is_failed && can_repeat(plan, step.plan) && !stop.is_requested() {
+            step.failed_run = step.run.replace(run_once());
         }
         if step.run.is_some() && format == OutputFormat::Text {
             // A closed standard output does not end the study, because its files must be removed.
-            let is_second = step.broken_run.is_some();
+            let is_second = step.failed_run.is_some();
             let line = text::study::step_line(plan, number, step.plan, &step.result(), is_second);
             let _ = write_styled(&line);
         }

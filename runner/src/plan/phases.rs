@@ -12,7 +12,7 @@ use leadline_protocol::{
 };
 
 /// The phases in execution order.
-pub(crate) fn plan_phases(jobs: &[ResolvedJob], settle_seconds: u32) -> Vec<PlannedPhase> {
+pub(crate) fn plan_phases(jobs: &[ResolvedJob], idle_wait_seconds: u32) -> Vec<PlannedPhase> {
     let ramp_ms = window_begin_ms(jobs);
     let mut phases = Vec::new();
     let mut add = |is_planned: bool, phase, ms: Option<u64>, write_bytes| {
@@ -33,8 +33,8 @@ pub(crate) fn plan_phases(jobs: &[ResolvedJob], settle_seconds: u32) -> Vec<Plan
     );
     add(true, Phase::Guard, None, None);
     add(
-        can_settle(jobs) && settle_seconds > 0,
-        Phase::Settle,
+        has_storage(jobs) && idle_wait_seconds > 0,
+        Phase::IdleWait,
         None,
         None,
     );
@@ -65,7 +65,7 @@ pub(crate) fn plan_phases(jobs: &[ResolvedJob], settle_seconds: u32) -> Vec<Plan
 }
 
 /// Returns true if there is storage to wait for.
-pub(crate) fn can_settle(jobs: &[ResolvedJob]) -> bool {
+pub(crate) fn has_storage(jobs: &[ResolvedJob]) -> bool {
     let mut targets = jobs.iter().flat_map(|job| &job.targets);
     targets.any(|target| target.kind != TargetKind::Null)
 }

@@ -20,7 +20,7 @@ use leadline_protocol::{
     job::run_spec::{RunSpec, parse_run},
     plan::Plan,
     study::{
-        parse::MAX_SEED,
+        definition::MAX_SEED,
         plan::{StepPlan, StudyPlan},
         spec::{StepSpec, StudySpec},
     },
@@ -74,7 +74,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         confirmations,
         order_seed,
         until_decided,
-        settle_seconds: study.settle_seconds,
+        idle_wait_seconds: study.idle_wait_seconds,
         steps,
         problems,
     }
@@ -94,7 +94,7 @@ fn plan_run(
         Ok(run) => {
             let run = RunSpec {
                 confirm: study.confirm.clone(),
-                settle_seconds: study.settle_seconds,
+                idle_wait_seconds: study.idle_wait_seconds,
                 ..run
             };
             resolve_after(files, &run, host)

@@ -1,4 +1,4 @@
-//! The phases of a run up to its report: layout, guard, settle, page cache preparation, ramp, measurement
+//! The phases of a run up to its report: layout, guard, wait for idle devices, page cache preparation, ramp, measurement
 //! and flush.
 
 use crate::{
@@ -9,11 +9,11 @@ use crate::{
         context::{RunContext, unless_stopped},
         error::RunError,
         flush::{files_to_flush, flush},
+        idle_wait::wait_for_idle,
         observers::Observers,
         open_targets::OpenTargets,
         report::{ReportContext, report},
         sampler::{Sampler, State},
-        settle::settle,
         stop_signal::StopSignal,
         target_observers::{Observation, TargetObservers},
         verify::{take_written, verify, workers_to_verify},
@@ -53,7 +53,8 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
         Ok(OpenTargets::open(run.targets, &run.plan.jobs)?)
     })?;
     observers.targets.examine(open.iter());
-    settle(run)?;
+    let target_devices = devices(&run.plan.jobs);
+    wait_for_idle(run, &target_devices)?;
     cache_preparation::prepare(run, &open)?;
     let files = files_to_flush(&run.plan.jobs, &open)?;
     let verified = workers_to_verify(&run.plan.jobs, &open)?;
@@ -84,7 +85,7 @@ fn accept(run: &mut RunContext, host: &mut HostFacts) -> Observers {
 }
 
 /// Kernel names of the devices under the targets.
-pub(super) fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
+fn devices(jobs: &[ResolvedJob]) -> Vec<String> {
     let targets = jobs.iter().flat_map(|job| &job.targets);
     let devices: BTreeSet<String> = targets.filter_map(|target| target.device.clone()).collect();
     devices.into_iter().collect()

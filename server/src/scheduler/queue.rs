@@ -2,7 +2,7 @@
 //!
 //! A run holds locks on the devices under its targets, or on their filesystem if there is no
 //! device. Runs that share a lock execute one at a time, in order of their places; other runs may
-//! overtake them. The place of a run is its number, or that of the broken run that it repeats. A run with the lock [`HOST`] executes alone.
+//! overtake them. The place of a run is its number, or that of the failed run that it repeats. A run with the lock [`HOST`] executes alone.
 
 use leadline_protocol::run::QueuePosition;
 use std::collections::{BTreeMap, BTreeSet};
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_further_run_takes_the_place_of_the_broken_run() {
+    fn a_further_run_takes_the_place_of_the_failed_run() {
         let mut queue = queue(4, &[(1, "vda"), (2, "vda"), (3, "vda")]);
         assert_eq!(start_all(&mut queue), [1]);
         queue.push_at(4, 1, locks("vda"));

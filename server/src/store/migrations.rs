@@ -69,8 +69,8 @@ const FILES: [(&str, &str); 17] = [
         include_str!("../../../migrations/0016_retries.sql"),
     ),
     (
-        "settle",
-        include_str!("../../../migrations/0017_settle.sql"),
+        "idle wait",
+        include_str!("../../../migrations/0017_idle_wait.sql"),
     ),
 ];
 

@@ -1,41 +1,39 @@
-//! Further runs that take the place of broken runs in repeated studies.
+//! Further runs that take the place of failed runs in repeated studies.
 
-use crate::{
-    scheduler::queue::Locks,
-    store::{Store, new_run, rows},
-};
+use crate::store::{Store, new_run, rows};
 use anyhow::Result;
 use sqlx::sqlite::SqliteRow;
+use std::collections::BTreeSet;
 
 /// A further run that has been stored, but not queued.
 #[derive(Debug)]
 pub(crate) struct Retry {
     pub number: u64,
-    /// The broken run.
+    /// The failed run.
     pub retry_of: u64,
-    pub locks: Locks,
+    pub locks: BTreeSet<String>,
 }
 
 impl Store {
-    /// Broken runs that have not been repeated. A study has gone on, or was ended by a person, if a
+    /// Failed runs that have not been repeated. A study has gone on, or was ended by a person, if a
     /// later run has started or none is queued.
-    pub(crate) async fn broken_runs(&self) -> sqlx::Result<Vec<u64>> {
+    pub(crate) async fn failed_runs(&self) -> sqlx::Result<Vec<u64>> {
         sqlx::query_scalar(
-            "SELECT broken.number FROM runs AS broken JOIN studies ON studies.number = broken.study JOIN run_details ON run = broken.number
-             WHERE retries AND broken.study IS NOT NULL AND broken.status IN ('failed', 'interrupted')
-             AND broken.retry_of IS NULL AND run_details.confirm IS NULL
-             AND NOT EXISTS (SELECT 1 FROM runs WHERE retry_of = broken.number)
-             AND NOT EXISTS (SELECT 1 FROM runs WHERE study = broken.study AND started_at_ms IS NOT NULL AND coalesce(retry_of, number) > broken.number)
-             AND (NOT EXISTS (SELECT 1 FROM runs WHERE study = broken.study AND coalesce(retry_of, number) > broken.number)
-                 OR EXISTS (SELECT 1 FROM runs WHERE study = broken.study AND coalesce(retry_of, number) > broken.number AND status = 'queued'))
-             ORDER BY broken.number",
+            "SELECT failed.number FROM runs AS failed JOIN studies ON studies.number = failed.study JOIN run_details ON run = failed.number
+             WHERE retries AND failed.study IS NOT NULL AND failed.status IN ('failed', 'interrupted')
+             AND failed.retry_of IS NULL AND run_details.confirm IS NULL
+             AND NOT EXISTS (SELECT 1 FROM runs WHERE retry_of = failed.number)
+             AND NOT EXISTS (SELECT 1 FROM runs WHERE study = failed.study AND started_at_ms IS NOT NULL AND coalesce(retry_of, number) > failed.number)
+             AND (NOT EXISTS (SELECT 1 FROM runs WHERE study = failed.study AND coalesce(retry_of, number) > failed.number)
+                 OR EXISTS (SELECT 1 FROM runs WHERE study = failed.study AND coalesce(retry_of, number) > failed.number AND status = 'queued'))
+             ORDER BY failed.number",
         )
         .fetch_all(&self.readers)
         .await
     }
 
-    /// Inserts a further run with the jobs of a broken run. `None` if there is one already.
-    pub(crate) async fn insert_retry(&self, broken: u64, now_ms: u64) -> Result<Option<Retry>> {
+    /// Inserts a further run with the jobs of a failed run. `None` if there is one already.
+    pub(crate) async fn insert_retry(&self, failed: u64, now_ms: u64) -> Result<Option<Retry>> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
         let inserted = sqlx::query(
@@ -46,7 +44,7 @@ impl Store {
              ON CONFLICT DO NOTHING",
         )
         .bind(now_ms.cast_signed())
-        .bind(broken.cast_signed())
+        .bind(failed.cast_signed())
         .execute(&mut *connection)
         .await?;
         if inserted.rows_affected() == 0 {
@@ -57,7 +55,7 @@ impl Store {
             "INSERT INTO run_details (run, requested, sample_ms, locks, resolved) SELECT ?, requested, sample_ms, locks, resolved FROM run_details WHERE run = ?",
         )
         .bind(number.cast_signed())
-        .bind(broken.cast_signed())
+        .bind(failed.cast_signed())
         .execute(&mut *connection)
         .await?;
         new_run::insert_first_event(connection, number, now_ms).await?;
@@ -69,7 +67,7 @@ impl Store {
         transaction.commit().await?;
         Ok(Some(Retry {
             number,
-            retry_of: broken,
+            retry_of: failed,
             locks: locks.unwrap_or_default(),
         }))
     }

@@ -27,9 +27,9 @@ pub(crate) struct NewStudy {
     pub description: StudyDescription,
     pub scaled: Scaled,
     pub continue_on_failure: bool,
-    /// Whether a broken run is repeated once.
+    /// Whether a failed run is repeated once.
     pub retries: bool,
-    pub settle_seconds: u32,
+    pub idle_wait_seconds: u32,
     pub file_id: String,
     /// Canonical paths of the files that the study removes when it ends.
     pub owned_files: Vec<String>,
@@ -72,14 +72,14 @@ pub(crate) struct StoredStudy {
     /// `None` if all repeats run.
     pub until_decided: Option<UntilDecided>,
     /// Maximum wait before each run.
-    pub settle_seconds: u32,
+    pub idle_wait_seconds: u32,
     /// The looks so far, in order.
     pub looks: Vec<Look>,
     /// Files that have not been removed yet.
     pub owned_files: Vec<LeftoverFile>,
     /// Runs of the study in order, except deleted runs.
     pub runs: Vec<RunSummary>,
-    /// Whether its last run is broken and has not been repeated yet.
+    /// Whether its last run is failed and has not been repeated yet.
     pub awaits_retry: bool,
 }
 
@@ -97,7 +97,7 @@ impl FromRow<'_, SqliteRow> for StoredStudy {
             until_decided: row
                 .try_get::<Option<Json<_>>, _>("until_decided")?
                 .map(|json| json.0),
-            settle_seconds: row.try_get("settle_seconds")?,
+            idle_wait_seconds: row.try_get("idle_wait_seconds")?,
             looks: Vec::new(),
             owned_files: row.try_get::<Json<_>, _>("owned_files")?.0,
             runs: Vec::new(),
@@ -201,13 +201,13 @@ impl Store {
         .bind(Json(numbers))
         .try_map(rows::summary)
         .fetch_all(&self.readers);
-        let broken: Vec<u64> = self.broken_runs().await?;
+        let failed: Vec<u64> = self.failed_runs().await?;
         for run in runs.await? {
             let study = studies
                 .iter_mut()
                 .find(|study| Some(study.number) == run.study);
             if let Some(study) = study {
-                study.awaits_retry |= broken.contains(&run.number);
+                study.awaits_retry |= failed.contains(&run.number);
                 study.runs.push(run);
             }
         }
@@ -227,7 +227,7 @@ async fn insert(
     });
     let row = sqlx::query(
         "INSERT INTO studies (name, created_at_ms, continue_on_failure, file_id, description, scaled, steps, owned_files, order_seed,
-             until_decided, retries, settle_seconds)
+             until_decided, retries, idle_wait_seconds)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(&new.description.name)
@@ -241,7 +241,7 @@ async fn insert(
     .bind(new.order_seed.cast_signed())
     .bind(new.until_decided.as_ref().map(Json))
     .bind(new.retries)
-    .bind(new.settle_seconds)
+    .bind(new.idle_wait_seconds)
     .execute(connection)
     .await?;
     Ok(row.last_insert_rowid().cast_unsigned())

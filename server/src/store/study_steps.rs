@@ -31,7 +31,7 @@ impl Store {
     }
 
     /// The first step whose failure or cancellation ended the study, if any. In a study that repeats
-    /// broken runs, these are steps without any complete run, and runs that must not be repeated.
+    /// failed runs, these are steps without any complete run, and runs that must not be repeated.
     pub(crate) async fn last_step(&self, study: u64) -> Result<Option<LastStep>> {
         let last = |row: SqliteRow| {
             Ok(LastStep {

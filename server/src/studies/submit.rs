@@ -141,7 +141,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
         confirm: used_confirmations(&plan.confirmations, given),
         steps: steps.map(|step| (description(step), run(step))).collect(),
         order_seed: plan.order_seed,
-        settle_seconds: plan.settle_seconds,
+        idle_wait_seconds: plan.idle_wait_seconds,
         retries: plan.steps.iter().any(|step| step.repeat > 1),
         until_decided: plan.until_decided,
         description: plan.description,

@@ -52,7 +52,7 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     }
 }
 
-/// Whether the run is broken and has been repeated.
+/// Whether the run is failed and has been repeated.
 fn is_repeated(study: &StoredStudy, run: &RunSummary) -> bool {
     let mut runs = study.runs.iter();
     runs.any(|other| other.retry_of == Some(run.number))
@@ -83,7 +83,7 @@ fn status(runs: &[RunStatus]) -> StudyStatus {
 /// `verdicts` are keyed by run number.
 pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
     let summary = summary(&stored);
-    let (broken, runs): (Vec<RunSummary>, Vec<RunSummary>) = stored
+    let (failed, runs): (Vec<RunSummary>, Vec<RunSummary>) = stored
         .runs
         .iter()
         .cloned()
@@ -92,7 +92,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         let runs = runs.into_iter();
         runs.map(|run| ((run.step, run.repeat), run)).collect()
     };
-    let (mut broken, mut runs) = (by_place(broken), by_place(runs));
+    let (mut failed, mut runs) = (by_place(failed), by_place(runs));
     let repeats = stored.steps.iter().filter_map(|step| step.repeat).max();
     let order = RepeatOrder::of_repeats(stored.steps.iter().filter_map(|step| step.repeat));
     let steps = (1..).zip(stored.steps).map(|(position, step)| {
@@ -109,7 +109,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
                 .as_ref()
                 .and_then(|run| sentence(verdicts.get(&run.number)?)),
             iops_change_percent: None,
-            broken_run: broken.remove(&(Some(number), Some(repeat))),
+            failed_run: failed.remove(&(Some(number), Some(repeat))),
             run,
         }
     });
@@ -134,7 +134,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         repeats: repeats.unwrap_or(1),
         order,
         order_seed: stored.order_seed,
-        settle_seconds: stored.settle_seconds,
+        idle_wait_seconds: stored.idle_wait_seconds,
         until_decided: stored.until_decided,
         looks: stored.looks,
         leftover_files,

@@ -42,7 +42,7 @@ impl Runs {
                 interrupted += 1;
             }
         }
-        self.repeat_broken_runs().await?;
+        self.repeat_failed_runs().await?;
         self.take_overdue_looks().await?;
         for study in self.store.studies_with_queued_runs().await? {
             self.try_cancel_remaining_steps(study).await?;

@@ -51,7 +51,7 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     runs.close_subscribers(number);
     runs.publish_run(number).await;
     if let Some(study) = study {
-        runs.repeat_broken_run(study).await;
+        runs.repeat_failed_run(study).await;
         runs.cancel_remaining_steps(study).await;
     }
     if let Some(mut process) = unkillable {
@@ -154,7 +154,7 @@ async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
         json!({"jobs": requested.jobs, "sample_ms": requested.sample_ms, "devices": devices});
     if let Some(study) = runs.study_of_run(&run.summary).await? {
         input["study"] = study.file_id.into();
-        input["settle_seconds"] = study.settle_seconds.into();
+        input["idle_wait_seconds"] = study.idle_wait_seconds.into();
     }
     let confirm = runs.store.confirmations(run.summary.number).await?;
     if let Some(first) = confirm.first() {

@@ -9,7 +9,7 @@ const REPEATS: usize = 6;
 
 /// A study with two repeated steps.
 fn study() -> Value {
-    let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, "20ms")]});
+    let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, "50ms")]});
     json!({"name": "A/B", "repeats": REPEATS, "order_seed": 7, "steps": [step("before"), step("after")]})
 }
 

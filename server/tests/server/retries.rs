@@ -1,4 +1,4 @@
-//! A broken run of a repeated study is repeated once.
+//! A failed run of a repeated study is repeated once.
 
 use crate::{
     deletion::connect,
@@ -45,7 +45,7 @@ async fn attempts(server: &Program) -> BTreeMap<(u64, u64), Vec<String>> {
 }
 
 #[tokio::test]
-async fn a_broken_run_is_repeated_in_its_place() {
+async fn a_failed_run_is_repeated_in_its_place() {
     let server = Program::start().await;
     create(&server, &study(4, ["a", "flaky-3"], "30ms")).await;
     let ended = end_of_study(&server, 1).await;
@@ -61,14 +61,14 @@ async fn a_broken_run_is_repeated_in_its_place() {
         ["a", again, "a", again, "a", again, again, "a", again]
     );
     let step = &ended["steps"][5];
-    let (run, broken) = (&step["run"], &step["broken_run"]);
+    let (run, failed) = (&step["run"], &step["failed_run"]);
     assert_eq!(
-        (&broken["number"], &broken["status"]),
+        (&failed["number"], &failed["status"]),
         (&json!(6), &json!("failed"))
     );
-    assert_eq!(broken["reason"], "The disk is full.");
+    assert_eq!(failed["reason"], "The disk is full.");
     assert_eq!((&run["number"], &run["retry_of"]), (&json!(9), &json!(6)));
-    assert_eq!(ended["steps"][4]["broken_run"], json!(null));
+    assert_eq!(ended["steps"][4]["failed_run"], json!(null));
     let requested =
         async |number: u64| server.get(&format!("/runs/{number}")).await["requested"].clone();
     assert_eq!(requested(9).await, requested(6).await);
@@ -84,7 +84,7 @@ async fn a_broken_run_is_repeated_in_its_place() {
 }
 
 #[tokio::test]
-async fn a_study_goes_on_after_two_broken_runs() {
+async fn a_study_goes_on_after_two_failed_runs() {
     let server = Program::start().await;
     create(&server, &study(4, ["a", "flaky-3-4"], "30ms")).await;
     let ended = end_of_study(&server, 1).await;

@@ -1,8 +1,7 @@
 //! Comparisons of the steps of a study that ends as soon as it is decided.
 
-use crate::cli::compare::input::StoredGroup;
 use leadline_compare::{group::Group, level::Level, looks};
-use leadline_protocol::study::until_decided::{Look, PlannedLook, UntilDecided};
+use leadline_protocol::study::until_decided::{Look, UntilDecided};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -23,11 +22,4 @@ impl Sequential {
     pub(crate) fn apply(&self, groups: &mut [Group]) -> Level {
         looks::apply(groups, &self.until_decided, &self.looks)
     }
-}
-
-/// Compares both steps of a study, whose document contains the runs so far.
-pub(crate) fn look(document: &Value, until: &UntilDecided, planned: PlannedLook) -> Option<Look> {
-    let a = StoredGroup::of_step(document, 1)?;
-    let b = StoredGroup::of_step(document, 2)?;
-    Some(looks::look(&[a.input(), b.input()], until, planned))
 }

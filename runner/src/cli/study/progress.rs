@@ -1,10 +1,6 @@
 //! The runs of a study so far, and the looks at them.
 
-use crate::cli::{
-    compare::{self, sequential::look},
-    event_printer::EventPrinter,
-    text::study::StepResult,
-};
+use crate::cli::{compare, event_printer::EventPrinter, text::study::StepResult};
 use leadline_protocol::{
     status::RunStatus,
     study::{
@@ -18,8 +14,8 @@ pub(super) struct Step<'a> {
     pub plan: &'a StepPlan,
     /// Exit code and events; `None` if the step did not start.
     pub run: Option<(u8, EventPrinter)>,
-    /// Exit code and events of a broken run that `run` repeats.
-    pub broken_run: Option<(u8, EventPrinter)>,
+    /// Exit code and events of a failed run that `run` repeats.
+    pub failed_run: Option<(u8, EventPrinter)>,
 }
 
 impl Step<'_> {
@@ -67,7 +63,7 @@ impl Progress<'_> {
         if has_more || !has_run {
             return None;
         }
-        let look = look(&self.json_report(plan), until, planned)?;
+        let look = compare::look(&self.json_report(plan), until, planned)?;
         self.looks.push(look);
         self.looks.last()
     }
@@ -93,7 +89,7 @@ impl Progress<'_> {
     }
 }
 
-/// Whether a broken run is repeated once.
+/// Whether a failed run is repeated once.
 pub(super) fn can_repeat(plan: &StudyPlan, step: &StepPlan) -> bool {
     let is_repeated = plan.steps.iter().any(|step| step.repeat > 1);
     is_repeated && step.plan.confirmations.is_empty()
@@ -108,21 +104,21 @@ fn result(events: &EventPrinter) -> StepResult<'_> {
     StepResult::Failed(problem.map_or("", |problem| &problem.detail))
 }
 
-/// The run, after a broken run that it repeats.
+/// The run, after a failed run that it repeats.
 fn attempts_json(step: &Step) -> Vec<Value> {
     let run = step.run.as_ref().map(|(code, events)| (*code, events));
-    let broken = step
-        .broken_run
+    let failed = step
+        .failed_run
         .as_ref()
         .map(|(code, events)| (*code, events));
-    let broken = broken.map(|(code, events)| {
+    let failed = failed.map(|(code, events)| {
         let mut json = run_json(step.plan, Some((code, events)));
         // A partial or damaged report must not become a value of the step.
         json["status"] = json!(RunStatus::Failed);
         json["repeated"] = true.into();
         json
     });
-    broken
+    failed
         .into_iter()
         .chain([run_json(step.plan, run)])
         .collect()

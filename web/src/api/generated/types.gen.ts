@@ -2061,7 +2061,7 @@ export type PerDirectionU8 = {
     trim: number;
 };
 
-export type Phase = 'guard' | 'layout' | 'drop_caches' | 'invalidate' | 'pre_read' | 'ramp' | 'measure' | 'flush' | 'verify' | 'clean_up';
+export type Phase = 'guard' | 'layout' | 'settle' | 'drop_caches' | 'invalidate' | 'pre_read' | 'ramp' | 'measure' | 'flush' | 'verify' | 'clean_up';
 
 /**
  * Start, progress or end of a phase.
@@ -3226,6 +3226,10 @@ export type Study = StudySummary & {
      * repeated.
      */
     order_seed?: number | null;
+    /**
+     * Maximum time that each run waits until the host is settled, in seconds.
+     */
+    settle_seconds: number;
     until_decided?: UntilDecided | null;
     /**
      * Looks at the results so far, in order; a decided look is the last one.
@@ -3279,6 +3283,11 @@ export type StudyDefinition = {
      * Seed for the order of the steps and for the random seeds of the jobs. Default: random.
      */
     order_seed?: number | null;
+    /**
+     * Maximum time that each run waits until its devices are idle and little data waits for
+     * writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
+     */
+    settle_seconds?: number | null;
     /**
      * Options to vary. Each step runs with every combination of their values. Limited to 256 runs
      * in total.
@@ -3351,6 +3360,10 @@ export type StudyPlan = StudyDescription & {
      * Seed for the order of repeated steps.
      */
     order_seed?: number;
+    /**
+     * Maximum time that each run waits until the host is settled, in seconds.
+     */
+    settle_seconds?: number;
     until_decided?: UntilDecided | null;
     /**
      * The runs, in order. Empty if the study could not be parsed.

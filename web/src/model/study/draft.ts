@@ -38,6 +38,8 @@ export interface StudyDraft {
   repeats?: number;
   /** Metrics that end the study as soon as they are decided; empty for the default. */
   untilDecided?: string[];
+  /** Maximum wait for an idle host before each run, in seconds; the server's default if unset. */
+  idleWaitSeconds?: number;
   /** Interleaved if unset. */
   order?: RepeatOrder;
   sweep?: SweepField[];
@@ -110,6 +112,7 @@ export function toDocument({
   continueOnFailure,
   repeats,
   untilDecided,
+  idleWaitSeconds,
   order,
   sweep,
   steps,
@@ -122,6 +125,7 @@ export function toDocument({
     ...(continueOnFailure && { continue_on_failure: true }),
     ...(repeats && repeats > 1 && { repeats }),
     ...(order === 'sequential' && { order }),
+    ...(idleWaitSeconds !== undefined && { idle_wait_seconds: idleWaitSeconds }),
     ...(untilDecided && { until_decided: untilDecidedDocument(untilDecided) }),
     ...(axes.length > 0 && { sweep: axes }),
     steps: steps.map(stepDocument),

@@ -96,12 +96,12 @@ it('numbers repeats and compares them as groups', () => {
   expect(hasGroups(repeated(5, 9))).toBe(false);
 });
 
-it('names the broken run that a run repeats', () => {
-  const broken = (status: 'failed' | 'interrupted', reason: string | null) =>
+it('names the failed run that a run repeats', () => {
+  const failed = (status: 'failed' | 'interrupted', reason: string | null) =>
     stepRows({
-      steps: [step(1, { note: 'Cold.', broken_run: run(6, { status, reason }) })],
+      steps: [step(1, { note: 'Cold.', failed_run: run(6, { status, reason }) })],
       repeats: 2,
     })[0]?.note;
-  expect(broken('failed', 'no space')).toBe('Cold. Repeats #6, which failed: no space');
-  expect(broken('interrupted', null)).toBe('Cold. Repeats #6, which was interrupted.');
+  expect(failed('failed', 'no space')).toBe('Cold. Repeats #6, which failed: no space');
+  expect(failed('interrupted', null)).toBe('Cold. Repeats #6, which was interrupted.');
 });

@@ -57,14 +57,14 @@ export function stepRows({
 }
 
 function rowOf(
-  { step, name, note, run, broken_run, sentence, iops_change_percent }: StudyStep,
+  { step, name, note, run, failed_run, sentence, iops_change_percent }: StudyStep,
   published: string[],
 ): StepRow {
   return {
     step,
     repeat: null,
     name,
-    note: [note, repeatedText(broken_run)].filter(Boolean).join(' '),
+    note: [note, repeatedText(failed_run)].filter(Boolean).join(' '),
     run: run?.number ?? null,
     status: statusText(run),
     iops: text(shortCount(run?.iops)),
@@ -78,10 +78,10 @@ function rowOf(
 }
 
 /** Example: `Repeats #6, which failed: The disk is full.` */
-function repeatedText(broken: StudyStep['broken_run']): string {
-  if (!broken) return '';
-  const end = broken.status === 'interrupted' ? 'was interrupted' : 'failed';
-  return `Repeats #${broken.number}, which ${end}${broken.reason ? `: ${broken.reason}` : '.'}`;
+function repeatedText(failed: StudyStep['failed_run']): string {
+  if (!failed) return '';
+  const end = failed.status === 'interrupted' ? 'was interrupted' : 'failed';
+  return `Repeats #${failed.number}, which ${end}${failed.reason ? `: ${failed.reason}` : '.'}`;
 }
 
 function statusText(run: StudyStep['run']): string {

@@ -122,6 +122,21 @@ function StartStudy({ study }: { study: StudyEditor }) {
           error={problems.get(-1)?.find(({ option }) => option === 'repeats')?.detail}
           onChange={(repeats) => set({ repeats: Number(repeats) || 1 })}
         />
+        <NumberInput
+          mt={10}
+          w={220}
+          label="Maximum idle wait (s)"
+          description="Wait for idle devices before each run"
+          min={0}
+          max={600}
+          allowDecimal={false}
+          placeholder={(draft.repeats ?? 1) > 1 ? '10' : '0'}
+          value={draft.idleWaitSeconds ?? ''}
+          error={problems.get(-1)?.find(({ option }) => option === 'idle_wait_seconds')?.detail}
+          onChange={(seconds) =>
+            set({ idleWaitSeconds: seconds === '' ? undefined : Number(seconds) })
+          }
+        />
         <UntilDecided study={study} />
         <SweepFields study={study} />
         <Checkbox

@@ -1,9 +1,9 @@
-//! Waits until the host is settled, so that a run does not measure what the previous one left.
+//! Waits until the host is idle, so that a run does not measure what the previous one left.
 
 use crate::{
-    plan::phases::can_settle,
+    plan::phases::has_storage,
     run::{context::RunContext, error::RunError},
-    system::settle::SettleProbe,
+    system::idle_probe::IdleProbe,
 };
 use leadline_protocol::{
     finding::{Finding, Severity},
@@ -22,23 +22,27 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Interval between progress events with the same reason.
 const NOTE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Waits at most `settle_ms`. A run that begins unsettled gets a finding.
-pub(super) fn settle(run: &mut RunContext) -> Result<(), RunError> {
-    if run.settle_ms == 0 || !can_settle(&run.plan.jobs) {
+/// Waits at most `idle_wait_ms` for the target devices (kernel names). A run that begins on a busy host gets a finding.
+pub(super) fn wait_for_idle(run: &mut RunContext, devices: &[String]) -> Result<(), RunError> {
+    if run.idle_wait_ms == 0 || !has_storage(&run.plan.jobs) {
         return Ok(());
     }
-    let limit = Duration::from_millis(run.settle_ms);
-    let unsettled = run.in_phase(Phase::Settle, |run| wait(run, limit))?;
+    let limit = Duration::from_millis(run.idle_wait_ms);
+    let busy = run.in_phase(Phase::IdleWait, |run| wait(run, devices, limit))?;
     run.plan
         .findings
-        .extend(unsettled.map(|reason| finding(&reason, limit)));
+        .extend(busy.map(|reason| finding(&reason, limit)));
     Ok(())
 }
 
-/// Returns why the host was not settled at the end.
-fn wait(run: &mut RunContext, limit: Duration) -> Result<Option<String>, RunError> {
+/// Returns why the host is still busy.
+fn wait(
+    run: &mut RunContext,
+    devices: &[String],
+    limit: Duration,
+) -> Result<Option<String>, RunError> {
     let began = Instant::now();
-    let mut probe = SettleProbe::new(&super::phases::devices(&run.plan.jobs));
+    let mut probe = IdleProbe::new(devices);
     let mut idle_since = began;
     let mut noted: Option<(String, Instant)> = None;
     loop {
@@ -47,7 +51,7 @@ fn wait(run: &mut RunContext, limit: Duration) -> Result<Option<String>, RunErro
         }
         sleep(POLL_INTERVAL);
         let now = Instant::now();
-        let Some(reason) = probe.unsettled() else {
+        let Some(reason) = probe.busy_reason() else {
             if now - idle_since >= IDLE_TIME {
                 return Ok(None);
             }
@@ -63,7 +67,7 @@ fn wait(run: &mut RunContext, limit: Duration) -> Result<Option<String>, RunErro
             let left = duration((limit - (now - began)).as_secs_f64() * 1e3);
             let note = format!("{reason}; at most {left} left");
             run.sink
-                .phase_note(Phase::Settle, PhaseState::Progress, Some(note));
+                .phase_note(Phase::IdleWait, PhaseState::Progress, Some(note));
             noted = Some((reason, now));
         }
     }
@@ -72,13 +76,13 @@ fn wait(run: &mut RunContext, limit: Duration) -> Result<Option<String>, RunErro
 fn finding(reason: &str, limit: Duration) -> Finding {
     let waited = duration(limit.as_secs_f64() * 1e3);
     Finding {
-        code: "unsettled".into(),
+        code: "busy_at_start".into(),
         severity: Severity::Warning,
         sentence: format!(
-            "The host was not settled when the run began: after {waited}, {reason}. I/O that does not belong to the run may affect the result."
+            "The host was busy when the run began: after {waited}, {reason}. I/O that does not belong to the run may affect the result."
         ),
         evidence: [("waited_ms".to_owned(), json!(limit.as_millis() as u64))].into(),
-        remedy: "Stop other programs that use the device, or increase settle_seconds.".into(),
+        remedy: "Stop other programs that use the device, or increase idle_wait_seconds.".into(),
         patch: None,
         patch_label: None,
     }

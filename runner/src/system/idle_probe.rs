@@ -1,4 +1,4 @@
-//! Whether a host is settled: the devices of a run are idle and little data waits for writeback.
+//! Whether a host is idle: the devices of a run are idle and little data waits for writeback.
 
 use crate::system::{
     host::{inventory::Inventory, kernel::Kernel, meminfo},
@@ -12,13 +12,13 @@ use std::{collections::BTreeMap, fs};
 pub(crate) const MAX_DIRTY_BYTES: u64 = 64 << 20;
 
 /// The counters of a run's devices, down to the physical ones.
-pub(crate) struct SettleProbe {
+pub(crate) struct IdleProbe {
     kernel: Kernel,
     disks: Disks,
     last: Vec<Option<DeviceCounts>>,
 }
 
-impl SettleProbe {
+impl IdleProbe {
     /// `devices`: kernel names of the target devices; may be empty.
     pub(crate) fn new(devices: &[String]) -> Self {
         let kernel = Kernel::live();
@@ -32,9 +32,9 @@ impl SettleProbe {
         }
     }
 
-    /// Returns why the host is not settled: I/Os in flight, I/Os since the last call, or dirty
+    /// Returns why the host is not idle: I/Os in flight, I/Os since the last call, or dirty
     /// memory.
-    pub(crate) fn unsettled(&mut self) -> Option<String> {
+    pub(crate) fn busy_reason(&mut self) -> Option<String> {
         let counts = self.disks.read();
         let last = std::mem::replace(&mut self.last, counts);
         let devices = self.disks.names.all.iter();
@@ -113,17 +113,17 @@ mod tests {
         };
         assert_eq!(text(32 << 10, 32 << 10), None);
         let reason = text(1 << 20, 1 << 20).unwrap();
-        assert_eq!(reason, "2.00 GiB of memory wait for writeback");
+        assert_eq!(reason, "2 GiB of memory wait for writeback");
         assert_eq!(dirty(""), None);
     }
 
     #[test]
     fn hosts_without_devices_have_no_busy_device() {
-        let mut probe = SettleProbe::new(&[]);
-        let reason = probe.unsettled();
+        let mut probe = IdleProbe::new(&[]);
+        let reason = probe.busy_reason();
         assert!(reason.is_none_or(|reason| reason.contains("writeback")));
-        let mut unknown = SettleProbe::new(&["no-such-device".into()]);
-        let reason = unknown.unsettled();
+        let mut unknown = IdleProbe::new(&["no-such-device".into()]);
+        let reason = unknown.busy_reason();
         assert!(reason.is_none_or(|reason| reason.contains("writeback")));
     }
 }

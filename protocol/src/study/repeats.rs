@@ -1,18 +1,15 @@
 //! Parses how often, in which order and how long a study repeats its steps.
 
 use crate::{
-    job::run_spec::{self, SETTLE_REMEDY},
+    job::run_spec::{self, IDLE_WAIT_REMEDY},
     metrics::METRICS,
     problem::object_reader::ObjectReader,
-    study::{
-        definition::{MAX_STEPS, RepeatOrder, UntilDecidedDefinition},
-        parse::MAX_SEED,
-    },
+    study::definition::{MAX_SEED, MAX_STEPS, RepeatOrder, UntilDecidedDefinition},
 };
 
 /// Comparisons have at most this number of pairs.
 const MAX_PAIRS: u32 = 50;
-const DEFAULT_SETTLE_SECONDS: u32 = 10;
+const DEFAULT_IDLE_WAIT_SECONDS: u32 = 10;
 /// Each metric that must be decided requires more pairs.
 const MAX_METRICS: usize = 6;
 const UNTIL_DECIDED_EXAMPLE: &str =
@@ -71,19 +68,23 @@ pub(super) fn order_seed(reader: &mut ObjectReader) -> Option<u64> {
 }
 
 /// Interleaved repeats wait by default, because they are compared with each other.
-pub(super) fn settle_seconds(reader: &mut ObjectReader, repeats: u32, order: RepeatOrder) -> u32 {
+pub(super) fn idle_wait_seconds(
+    reader: &mut ObjectReader,
+    repeats: u32,
+    order: RepeatOrder,
+) -> u32 {
     let is_interleaved = repeats > 1 && order == RepeatOrder::Interleaved;
     let default = if is_interleaved {
-        DEFAULT_SETTLE_SECONDS
+        DEFAULT_IDLE_WAIT_SECONDS
     } else {
         0
     };
-    let Some(value) = reader.take("settle_seconds") else {
+    let Some(value) = reader.take("idle_wait_seconds") else {
         return default;
     };
-    run_spec::settle_seconds(&value).unwrap_or_else(|| {
+    run_spec::idle_wait_seconds(&value).unwrap_or_else(|| {
         let detail = format!("{value} is not a valid number of seconds.");
-        reader.reject("bad_value", "settle_seconds", detail, SETTLE_REMEDY);
+        reader.reject("bad_value", "idle_wait_seconds", detail, IDLE_WAIT_REMEDY);
         default
     })
 }
@@ -176,25 +177,25 @@ mod tests {
     }
 
     #[test]
-    fn interleaved_repeats_settle_by_default() {
-        let settle = |changes: Value| {
+    fn interleaved_repeats_wait_for_idle_devices() {
+        let wait = |changes: Value| {
             let mut study = study(json!(null));
             for (name, value) in changes.as_object().unwrap() {
                 study[name] = value.clone();
             }
-            parse_study(study).map(|spec| spec.settle_seconds)
+            parse_study(study).map(|spec| spec.idle_wait_seconds)
         };
-        assert_eq!(settle(json!({})), Ok(10));
-        assert_eq!(settle(json!({"order": "sequential"})), Ok(0));
-        assert_eq!(settle(json!({"repeats": 1})), Ok(0));
-        assert_eq!(settle(json!({"settle_seconds": 0})), Ok(0));
+        assert_eq!(wait(json!({})), Ok(10));
+        assert_eq!(wait(json!({"order": "sequential"})), Ok(0));
+        assert_eq!(wait(json!({"repeats": 1})), Ok(0));
+        assert_eq!(wait(json!({"idle_wait_seconds": 0})), Ok(0));
         assert_eq!(
-            settle(json!({"repeats": 1, "settle_seconds": 600})),
+            wait(json!({"repeats": 1, "idle_wait_seconds": 600})),
             Ok(600)
         );
         for invalid in [json!(601), json!(-1), json!(1.5), json!("10"), json!(true)] {
-            let problems = settle(json!({"settle_seconds": invalid})).unwrap_err();
-            assert_eq!(problems[0].field.as_deref(), Some("settle_seconds"));
+            let problems = wait(json!({"idle_wait_seconds": invalid})).unwrap_err();
+            assert_eq!(problems[0].field.as_deref(), Some("idle_wait_seconds"));
         }
     }
 
