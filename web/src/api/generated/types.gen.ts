@@ -2061,7 +2061,7 @@ export type PerDirectionU8 = {
     trim: number;
 };
 
-export type Phase = 'guard' | 'layout' | 'settle' | 'drop_caches' | 'invalidate' | 'pre_read' | 'ramp' | 'measure' | 'flush' | 'verify' | 'clean_up';
+export type Phase = 'guard' | 'layout' | 'idle_wait' | 'drop_caches' | 'invalidate' | 'pre_read' | 'ramp' | 'measure' | 'flush' | 'verify' | 'clean_up';
 
 /**
  * Start, progress or end of a phase.
@@ -2765,7 +2765,7 @@ export type RunSummary = WorkloadSummary & {
      */
     repeat?: number | null;
     /**
-     * Number of the broken run whose place this run takes in its study; null for other runs.
+     * Number of the failed run whose place this run takes in its study; null for other runs.
      */
     retry_of?: number | null;
     /**
@@ -3227,9 +3227,9 @@ export type Study = StudySummary & {
      */
     order_seed?: number | null;
     /**
-     * Maximum time that each run waits until the host is settled, in seconds.
+     * Maximum time that each run waits until its devices are idle, in seconds.
      */
-    settle_seconds: number;
+    idle_wait_seconds: number;
     until_decided?: UntilDecided | null;
     /**
      * Looks at the results so far, in order; a decided look is the last one.
@@ -3287,7 +3287,7 @@ export type StudyDefinition = {
      * Maximum time that each run waits until its devices are idle and little data waits for
      * writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
      */
-    settle_seconds?: number | null;
+    idle_wait_seconds?: number | null;
     /**
      * Options to vary. Each step runs with every combination of their values. Limited to 256 runs
      * in total.
@@ -3361,9 +3361,9 @@ export type StudyPlan = StudyDescription & {
      */
     order_seed?: number;
     /**
-     * Maximum time that each run waits until the host is settled, in seconds.
+     * Maximum time that each run waits until its devices are idle, in seconds.
      */
-    settle_seconds?: number;
+    idle_wait_seconds?: number;
     until_decided?: UntilDecided | null;
     /**
      * The runs, in order. Empty if the study could not be parsed.
@@ -3399,7 +3399,7 @@ export type StudyStep = {
     name: string;
     note?: string | null;
     run?: RunSummary | null;
-    broken_run?: RunSummary | null;
+    failed_run?: RunSummary | null;
     /**
      * Verdict; null until it is available.
      */

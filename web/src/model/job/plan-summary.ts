@@ -49,9 +49,7 @@ export function studyCostText({
   const count = steps.filter(({ repeat }) => repeat === 1).length;
   const runs = count < steps.length ? `, ${steps.length} runs` : '';
   const waits =
-    wait > 0
-      ? `, plus up to ${formatSeconds(wait * steps.length)} to wait for idle devices`
-      : "";
+    wait > 0 ? `, plus up to ${formatSeconds(wait * steps.length)} to wait for idle devices` : '';
   const cost = `${stepCount(count)}${runs}${time}${rest}${waits}`;
   return `${cost}; writes ${studyWritesText(plans)}.`;
 }
