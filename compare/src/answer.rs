@@ -1,6 +1,6 @@
 //! The result of a comparison, as one sentence per group.
 
-use crate::undecided::pairs;
+use crate::{level::confidence_text, undecided::pairs};
 use leadline_protocol::{
     compare::{Change, ChangeVerdict, ComparedGroup, ComparedMetric},
     metrics::METRICS,
@@ -22,6 +22,7 @@ pub(crate) fn answers(
     groups: &[ComparedGroup],
     baseline: usize,
     metrics: &[ComparedMetric],
+    confidence: f64,
 ) -> Vec<String> {
     let others = groups
         .iter()
@@ -32,12 +33,18 @@ pub(crate) fn answers(
             if let Some(obstacle) = &group.obstacle {
                 return format!("Not comparable: {obstacle}");
             }
-            answer(&groups[baseline].label, group, index, metrics)
+            answer(&groups[baseline].label, group, index, metrics, confidence)
         })
         .collect()
 }
 
-fn answer(base: &str, group: &ComparedGroup, index: usize, metrics: &[ComparedMetric]) -> String {
+fn answer(
+    base: &str,
+    group: &ComparedGroup,
+    index: usize,
+    metrics: &[ComparedMetric],
+    confidence: f64,
+) -> String {
     let changes: Vec<(&ComparedMetric, &Change)> = HEADLINES
         .iter()
         .filter_map(|name| {
@@ -48,33 +55,34 @@ fn answer(base: &str, group: &ComparedGroup, index: usize, metrics: &[ComparedMe
     let Some((metric, change)) = changes.first() else {
         return format!("{} and {base} have no metric in common.", group.label);
     };
-    let mut sentence = main_clause(base, group, metric, change);
+    let mut sentence = main_clause(base, &group.label, metric, change, confidence);
     for (metric, change) in changes.iter().skip(1) {
         let is_decided = matches!(
             change.verdict,
             Some(ChangeVerdict::Better | ChangeVerdict::Worse)
         );
         if is_decided {
-            sentence += &format!(" {}: {}.", label(metric), percent_text(change));
+            sentence += &format!(" {}: {}.", label(metric), percent_text(change, confidence));
         }
     }
     sentence
 }
 
-fn main_clause(
+/// `confidence` is the level of the interval, 0 to 1.
+pub(crate) fn main_clause(
     base: &str,
-    group: &ComparedGroup,
+    name: &str,
     metric: &ComparedMetric,
     change: &Change,
+    confidence: f64,
 ) -> String {
-    let name = &group.label;
     let count = match (change.paired, change.baseline_n, change.n) {
         (true, _, count) => pairs(count),
         (false, 1, 1) => "one run each".into(),
         (false, a, b) if a == b => format!("{a} runs each"),
         (false, a, b) => format!("{b} and {a} runs"),
     };
-    let basis = format!("({}{count})", interval(change));
+    let basis = format!("({}{count})", interval(change, confidence));
     let what = in_sentence(label(metric));
     let difference = difference(base, &what, change.percent);
     match change.verdict {
@@ -103,17 +111,18 @@ fn in_sentence(label: &str) -> String {
 }
 
 /// Example: `+4.1 % (95 % interval +2.8 to +5.5 %, worse)`
-fn percent_text(change: &Change) -> String {
+fn percent_text(change: &Change, confidence: f64) -> String {
     let verdict = change.verdict.map_or("", ChangeVerdict::as_str);
     let percent = signed(change.percent);
-    format!("{percent} % ({}{verdict})", interval(change))
+    format!("{percent} % ({}{verdict})", interval(change, confidence))
 }
 
 /// Formats an interval as `95 % interval −5.5 to −2.8 %, `; empty without an interval.
-fn interval(change: &Change) -> String {
+fn interval(change: &Change, confidence: f64) -> String {
     match change.interval_percent {
         Some(interval) => format!(
-            "95 % interval {} to {} %, ",
+            "{} interval {} to {} %, ",
+            confidence_text(confidence * 100.0),
             signed(interval.low),
             signed(interval.high)
         ),

@@ -2,6 +2,7 @@
 
 use crate::{
     group::{Block, ComparedRun, Group},
+    level::Level,
     undecided::{More, Undecided},
 };
 use leadline_protocol::{
@@ -9,13 +10,14 @@ use leadline_protocol::{
     metrics::{Better, Metric},
 };
 use leadline_stats::{
-    comparison::{self, Design, NoRatio, Ratio, Verdict, compare_groups, compare_pairs},
+    comparison::{self, Design, NoRatio, Ratio, Verdict, compare_groups_at, compare_pairs_at},
     sample_size::Spread,
 };
 
 /// Values of a metric in the baseline and in another group.
 pub(crate) struct Values<'a> {
     metric: &'a Metric,
+    level: &'a Level,
     a: Vec<Value<'a>>,
     b: Vec<Value<'a>>,
 }
@@ -28,6 +30,7 @@ struct Value<'a> {
 
 /// A change whose p-value is not yet corrected for multiple metrics.
 pub(crate) struct UncorrectedChange {
+    confidence: f64,
     percent: f64,
     /// `None` if the metric cannot be tested, or is not tested.
     ratio: Option<Ratio>,
@@ -42,9 +45,15 @@ pub(crate) struct UncorrectedChange {
 }
 
 impl<'a> Values<'a> {
-    pub(crate) fn new(metric: &'a Metric, a: &'a Group<'a>, b: &'a Group<'a>) -> Self {
+    pub(crate) fn new(
+        metric: &'a Metric,
+        a: &'a Group<'a>,
+        b: &'a Group<'a>,
+        level: &'a Level,
+    ) -> Self {
         Self {
             metric,
+            level,
             a: values(metric, a),
             b: values(metric, b),
         }
@@ -58,9 +67,10 @@ impl<'a> Values<'a> {
         }
         let pairs = self.pairs();
         let (numbers_a, numbers_b) = (numbers(&self.a), numbers(&self.b));
+        let confidence = self.level.confidence;
         let ratio = self.metric.is_tested.then(|| match &pairs {
-            Some(pairs) => compare_pairs(pairs),
-            None => compare_groups(&numbers_a, &numbers_b),
+            Some(pairs) => compare_pairs_at(pairs, confidence),
+            None => compare_groups_at(&numbers_a, &numbers_b, confidence),
         });
         let no_ratio = ratio.as_ref().and_then(|ratio| ratio.as_ref().err());
         let reason = self.reason_not_to_test(no_ratio);
@@ -71,6 +81,7 @@ impl<'a> Values<'a> {
             .filter(|_| !is_bound)
             .map_or(b / a, |ratio| ratio.estimate.value);
         Some(UncorrectedChange {
+            confidence,
             percent: factor * 100.0 - 100.0,
             ratio: ratio.filter(|_| reason.is_none()),
             counts: match &pairs {
@@ -108,6 +119,9 @@ impl<'a> Values<'a> {
     }
 
     fn reason_not_to_test(&self, no_ratio: Option<&NoRatio>) -> Option<String> {
+        if let Some(pending) = &self.level.pending {
+            return Some(pending.clone());
+        }
         let values = || self.a.iter().chain(&self.b);
         if let Some(value) = values().find(|value| value.is_lower_bound) {
             return Some(format!(
@@ -220,7 +234,7 @@ impl UncorrectedChange {
             Better::Higher => comparison::Better::Higher,
             Better::Lower => comparison::Better::Lower,
         };
-        let verdict = match ratio.verdict(better, threshold, adjusted_p) {
+        let verdict = match ratio.verdict_at(better, threshold, adjusted_p, self.confidence) {
             Verdict::Better => ChangeVerdict::Better,
             Verdict::Worse => ChangeVerdict::Worse,
             Verdict::Equivalent => ChangeVerdict::Equivalent,
@@ -229,6 +243,7 @@ impl UncorrectedChange {
         let undecided = Undecided {
             ratio,
             adjusted_p,
+            confidence: self.confidence,
             threshold,
             metrics: tested,
             counts: self.counts,
@@ -254,7 +269,7 @@ impl UncorrectedChange {
     fn interval_percent(&self) -> Option<Interval> {
         let estimate = self.ratio?.estimate;
         let percent = |ratio: f64| ratio * 100.0 - 100.0;
-        estimate.is_supported().then(|| Interval {
+        estimate.is_supported_at(self.confidence).then(|| Interval {
             low: percent(estimate.low),
             high: percent(estimate.high),
         })

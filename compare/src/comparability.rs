@@ -2,7 +2,7 @@
 
 use crate::{
     fact_names::{fact_name, finding_name},
-    group::{ComparedRun, Group, all_runs},
+    group::{ComparedRun, Group, all_in_one_study, all_runs},
     layers, rate_limits,
     scope::Scope,
     settings,
@@ -57,6 +57,7 @@ pub(crate) fn assess(
             .map(|obstacle| format!("Not comparable: {obstacle}"))
             .chain(rate_limits::reason(&groups))
             .chain(exclusions(scope.groups))
+            .chain(after_look(scope.groups))
             .chain(not_interleaved(&groups))
             .collect(),
         rerun: layers.and_then(|_| layers::rerun(&groups)),
@@ -77,14 +78,23 @@ fn distinct_obstacles(scope: &Scope) -> Vec<String> {
 /// under drift, 74 % to 100 % of the verdicts are false (`docs/comparison.md`).
 fn not_interleaved(groups: &[Group]) -> Option<String> {
     let repeated = groups.iter().any(|group| group.runs.len() > 1);
-    let study = |run: &ComparedRun| run.block.as_ref().map(|block| block.study.clone());
-    let mut studies = all_runs(groups).map(study);
-    let first = studies.next()?;
-    let is_one_study = first.is_some() && studies.all(|study| study == first);
-    (repeated && !is_one_study).then(|| {
+    let has_runs = groups.iter().any(|group| !group.runs.is_empty());
+    (repeated && has_runs && !all_in_one_study(groups)).then(|| {
         "The runs were not interleaved in one study, so a change of the host in between would look like a difference between the groups."
             .into()
     })
+}
+
+/// A comparison between the looks of a study would be an additional look.
+fn after_look(groups: &[Group]) -> Option<String> {
+    let newer = all_runs(groups).filter(|run| run.is_complete() && run.is_after_look);
+    match newer.count() {
+        0 => None,
+        1 => Some("1 run is newer than the last look at its study, so it is excluded.".into()),
+        count => Some(format!(
+            "{count} runs are newer than the last look at their study, so they are excluded."
+        )),
+    }
 }
 
 /// Why runs are excluded from the statistics.

@@ -36,6 +36,7 @@ pub(crate) fn finding_name(code: &str) -> String {
         "loop_without_direct_io" => "loop device without direct I/O",
         "runner_paused" => "paused runner",
         "short_run" => "short run",
+        "busy_at_start" => "host busy at the start",
         "slow_clock" => "slow clock",
         "stalled" => "stalled I/O",
         "stopped_early" => "stopped early",

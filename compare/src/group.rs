@@ -27,6 +27,8 @@ pub struct ComparedRun<'a> {
     pub verdict: Option<&'a Verdicts>,
     pub findings: &'a [Finding],
     pub block: Option<Block>,
+    /// Whether the run is newer than the last look at its study, which ends when it is decided.
+    pub is_after_look: bool,
 }
 
 /// Runs of different groups in the same block form a pair: they ran one after the other, in random
@@ -44,7 +46,7 @@ impl Group<'_> {
     pub fn included(&self) -> impl Iterator<Item = &ComparedRun<'_>> {
         let first_writes = self.first_writes();
         let runs = self.runs.iter().enumerate();
-        runs.filter(move |(index, run)| run.is_complete() && !first_writes.contains(index))
+        runs.filter(move |(index, run)| run.is_usable() && !first_writes.contains(index))
             .map(|(_, run)| run)
     }
 
@@ -52,7 +54,7 @@ impl Group<'_> {
     pub(crate) fn is_included(&self) -> Vec<bool> {
         let first_writes = self.first_writes();
         let runs = self.runs.iter().enumerate();
-        runs.map(|(index, run)| run.is_complete() && !first_writes.contains(&index))
+        runs.map(|(index, run)| run.is_usable() && !first_writes.contains(&index))
             .collect()
     }
 
@@ -62,7 +64,7 @@ impl Group<'_> {
     pub(crate) fn first_writes(&self) -> Vec<usize> {
         let runs = self.runs.iter().enumerate();
         let held: Vec<(usize, String)> = runs
-            .filter(|(_, run)| run.is_complete())
+            .filter(|(_, run)| run.is_usable())
             .filter_map(|(index, run)| Some((index, held_data(run.resolved, run.report)?)))
             .collect();
         let first_writes = held.iter().filter(|(_, held)| held.contains("no"));
@@ -88,12 +90,17 @@ impl<'a> ComparedRun<'a> {
             verdict: run.verdict.as_ref(),
             findings: &run.findings,
             block,
+            is_after_look: false,
         }
     }
 
     /// Whether the run measured everything that was requested, until its end.
     pub fn is_complete(&self) -> bool {
         self.status == RunStatus::Done && self.report.is_some()
+    }
+
+    fn is_usable(&self) -> bool {
+        self.is_complete() && !self.is_after_look
     }
 
     /// Time from the start to the end of the run.
@@ -117,6 +124,13 @@ pub(crate) fn all_runs<'g, 'a>(
     groups: &'g [Group<'a>],
 ) -> impl Iterator<Item = &'g ComparedRun<'a>> {
     groups.iter().flat_map(|group| &group.runs)
+}
+
+/// Whether all runs are in blocks of one study.
+pub fn all_in_one_study(groups: &[Group]) -> bool {
+    let mut studies = all_runs(groups).map(|run| run.block.as_ref().map(|block| &block.study));
+    let first = studies.next().flatten();
+    first.is_some() && studies.all(|study| study == first)
 }
 
 /// Appends the selection to labels that occur more than once, or a number if the selections are

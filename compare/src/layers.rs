@@ -23,6 +23,30 @@ pub(crate) fn difference(groups: &[Group]) -> Option<String> {
     Some(format!("Served by different layers: {layers}.{speedup}"))
 }
 
+/// Describes which layers served most runs of A and of B, if they differ. Individual runs that were
+/// served by a different layer do not count.
+pub(crate) fn usual_difference([a, b]: &[Group; 2]) -> Option<String> {
+    [Read, Write].into_iter().find_map(|direction| {
+        let (of_a, of_b) = (usual_layer(a, direction)?, usual_layer(b, direction)?);
+        (of_a != of_b).then(|| {
+            format!(
+                "{} was served by {of_a}, and {} by {of_b}.",
+                a.label, b.label
+            )
+        })
+    })
+}
+
+/// The most frequent layer of a group's runs that are included in the statistics.
+fn usual_layer(group: &Group, direction: Direction) -> Option<&'static str> {
+    let verdicts = group
+        .included()
+        .filter_map(|run| known_verdict(run, direction));
+    let layers: Vec<&str> = verdicts.map(layer).collect();
+    let count = |layer: &str| layers.iter().filter(|other| **other == layer).count();
+    layers.iter().copied().max_by_key(|layer| count(layer))
+}
+
 /// Returns `#1 was served by the device, #2, #3 by memory`, in group order. If the runs of a group
 /// were served by different layers, they are listed individually.
 fn different_layers(groups: &[Group], direction: Direction) -> Option<String> {

@@ -14,6 +14,8 @@ pub mod group_statistics;
 mod held_data;
 mod host_settings;
 mod layers;
+pub mod level;
+pub mod looks;
 mod metrics;
 mod obstacles;
 mod rate_limits;
@@ -29,6 +31,7 @@ mod value_text;
 
 use group::Group;
 use leadline_protocol::compare::{Assessment, ComparedGroup};
+use level::Level;
 use scope::Scope;
 
 /// Smallest change that matters, in percent, unless the user sets a different threshold.
@@ -43,6 +46,19 @@ pub const MAX_RUNS: usize = 50;
 /// # Panics
 /// There is no such group.
 pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Assessment {
+    compare_at(groups, baseline, threshold_percent, &Level::default())
+}
+
+/// Like [`compare`], with a different confidence level.
+///
+/// # Panics
+/// There is no such group.
+pub fn compare_at(
+    groups: &[Group],
+    baseline: usize,
+    threshold_percent: f64,
+    level: &Level,
+) -> Assessment {
     let obstacles = obstacles::obstacles(groups, baseline);
     let scope = Scope::new(groups, &obstacles, baseline);
     let settings = settings::compare_settings(&scope);
@@ -51,17 +67,19 @@ pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Ass
     let mut comparability =
         comparability::assess(&scope, &settings.different, &host.different, &results);
     comparability.reasons.extend(host.unknown_facts());
-    let metrics = metrics::compare_metrics(groups, baseline, threshold_percent, &obstacles);
+    comparability.reasons.extend(level.note());
+    let metrics = metrics::compare_metrics(groups, baseline, threshold_percent, level, &obstacles);
     let groups: Vec<ComparedGroup> = groups
         .iter()
         .zip(obstacles)
         .map(|(group, obstacle)| group_description::describe(group, obstacle))
         .collect();
     Assessment {
-        answers: answer::answers(&groups, baseline, &metrics),
+        answers: answer::answers(&groups, baseline, &metrics, level.confidence),
         groups,
         baseline: baseline as u64,
         threshold_percent,
+        confidence_percent: level.confidence * 100.0,
         comparability,
         metrics,
         setting_differences: settings.different,

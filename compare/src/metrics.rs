@@ -4,12 +4,13 @@ use crate::{
     changes::{UncorrectedChange, Values},
     group::{Group, all_runs},
     group_statistics::statistics,
+    level::Level,
 };
 use leadline_protocol::{
     compare::{Change, ComparedMetric, GroupStatistics},
     metrics::{METRICS, Metric},
 };
-use leadline_stats::holm;
+use leadline_stats::{comparison::Ratio, holm};
 
 /// Changes that differ by less than this factor count as one hypothesis, such as IOPS and bandwidth
 /// with a single block size.
@@ -20,6 +21,7 @@ pub(crate) fn compare_metrics(
     groups: &[Group],
     baseline: usize,
     threshold_percent: f64,
+    level: &Level,
     obstacles: &[Option<String>],
 ) -> Vec<ComparedMetric> {
     let metrics = METRICS.iter().filter(|metric| metric.report.is_some());
@@ -37,6 +39,7 @@ pub(crate) fn compare_metrics(
                 &groups[baseline],
                 group,
                 1.0 + threshold_percent / 100.0,
+                level,
                 obstacles[index].as_deref(),
             )
         };
@@ -79,17 +82,35 @@ fn changes(
     a: &Group,
     b: &Group,
     threshold: f64,
+    level: &Level,
     obstacle: Option<&str>,
 ) -> Vec<Option<Change>> {
     let changes: Vec<Option<UncorrectedChange>> = metrics
         .iter()
-        .map(|metric| Values::new(metric, a, b).change())
+        .map(|metric| Values::new(metric, a, b, level).change())
         .collect();
-    let (adjusted, tested) = adjusted_p_values(&changes);
+    let in_family = |primary: bool| -> Vec<Option<&Ratio>> {
+        let changes = metrics.iter().zip(&changes);
+        changes
+            .map(|(metric, change)| {
+                let change = change
+                    .as_ref()
+                    .filter(|_| level.is_primary(metric) == primary);
+                change.and_then(UncorrectedChange::ratio)
+            })
+            .collect()
+    };
+    let (primary, primary_tested) = adjusted_p_values(&in_family(true));
+    let (other, other_tested) = adjusted_p_values(&in_family(false));
+    let adjusted = primary.into_iter().zip(other);
     let metrics = metrics.into_iter().zip(adjusted);
     metrics
         .zip(changes)
-        .map(|((metric, adjusted_p), change)| {
+        .map(|((metric, (primary, other)), change)| {
+            let (adjusted_p, tested) = match level.is_primary(metric) {
+                true => (primary, primary_tested),
+                false => (other, other_tested),
+            };
             let change = change?;
             let Some(better) = metric.better.filter(|_| metric.is_tested) else {
                 return Some(change.untested());
@@ -102,12 +123,12 @@ fn changes(
         .collect()
 }
 
-/// Returns the p-value of each tested metric after Holm's correction, and the number of hypotheses.
-fn adjusted_p_values(changes: &[Option<UncorrectedChange>]) -> (Vec<Option<f64>>, usize) {
-    let mut hypotheses: Vec<&leadline_stats::comparison::Ratio> = Vec::new();
+/// Returns the p-value of each tested metric of a family after Holm's correction, and the number of
+/// hypotheses.
+fn adjusted_p_values(ratios: &[Option<&Ratio>]) -> (Vec<Option<f64>>, usize) {
+    let mut hypotheses: Vec<&Ratio> = Vec::new();
     let mut hypothesis_of = Vec::new();
-    for change in changes {
-        let ratio = change.as_ref().and_then(UncorrectedChange::ratio);
+    for ratio in ratios {
         hypothesis_of.push(ratio.map(|ratio| {
             let same = hypotheses.iter().position(|other| is_same(ratio, other));
             same.unwrap_or_else(|| {
@@ -124,7 +145,7 @@ fn adjusted_p_values(changes: &[Option<UncorrectedChange>]) -> (Vec<Option<f64>>
     (of_metrics.collect(), adjusted.len())
 }
 
-fn is_same(a: &leadline_stats::comparison::Ratio, b: &leadline_stats::comparison::Ratio) -> bool {
+fn is_same(a: &Ratio, b: &Ratio) -> bool {
     let is_close = |a: f64, b: f64| (a / b - 1.0).abs() < SAME_RATIO;
     is_close(a.estimate.value, b.estimate.value)
         && is_close(a.estimate.low, b.estimate.low)

@@ -1,5 +1,6 @@
 //! Gate rules, such as `read.p99 worse than 5%`, and their outcomes.
 
+use crate::level::confidence_text;
 use leadline_protocol::{
     compare::{Assessment, Change, ChangeVerdict, ComparedMetric},
     metrics::{Better, METRICS, Metric},
@@ -82,7 +83,7 @@ impl Rule {
             .find(|metric| metric.name == self.metric);
         let change = metric.and_then(|metric| metric.changes.get(1)?.as_ref());
         let (outcome, sentence) = match change {
-            Some(change) => self.outcome(change),
+            Some(change) => self.outcome(change, assessment.confidence_percent),
             None => (Outcome::Undecided, no_change(metric)),
         };
         RuleResult {
@@ -93,7 +94,7 @@ impl Rule {
         }
     }
 
-    fn outcome(&self, change: &Change) -> (Outcome, String) {
+    fn outcome(&self, change: &Change, confidence: f64) -> (Outcome, String) {
         let reason = change.reason.clone().unwrap_or_default();
         if change.verdict == Some(ChangeVerdict::NotComparable) {
             return (Outcome::Undecided, reason);
@@ -121,8 +122,12 @@ impl Rule {
             Outcome::Undecided
         };
         let sentence = format!(
-            "Changed by {:+.1} % (95 % interval {:+.1} to {:+.1} %); {} % worse is allowed.",
-            change.percent, interval.low, interval.high, self.allowed
+            "Changed by {:+.1} % ({} interval {:+.1} to {:+.1} %); {} % worse is allowed.",
+            change.percent,
+            confidence_text(confidence),
+            interval.low,
+            interval.high,
+            self.allowed
         );
         (outcome, sentence)
     }
@@ -215,7 +220,7 @@ mod tests {
         let mut untested = change(Some((6.0, 9.0)));
         untested.p_value = None;
         untested.reason = Some("#1 has 500 I/Os.".into());
-        let (outcome, sentence) = rule.unwrap().outcome(&untested);
+        let (outcome, sentence) = rule.unwrap().outcome(&untested, 95.0);
         assert_eq!(outcome, Outcome::Undecided);
         assert!(sentence.ends_with("#1 has 500 I/Os."), "{sentence}");
     }
@@ -224,7 +229,11 @@ mod tests {
     fn outcome_follows_from_the_whole_interval() {
         let check = |rule: &str, interval, expected| {
             let rule = Rule::parse(rule).unwrap();
-            assert_eq!(rule.outcome(&change(interval)).0, expected, "{interval:?}");
+            assert_eq!(
+                rule.outcome(&change(interval), 95.0).0,
+                expected,
+                "{interval:?}"
+            );
         };
         let iops = "read.iops worse than 5%";
         check(iops, Some((-9.0, -6.0)), Outcome::Failed);

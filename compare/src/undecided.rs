@@ -3,7 +3,6 @@
 use crate::MAX_RUNS;
 use leadline_protocol::{compare::MoreRepeats, format::duration};
 use leadline_stats::{
-    CONFIDENCE,
     comparison::{Design, Ratio},
     sample_size::{Goal, Spread},
 };
@@ -15,6 +14,8 @@ const MIN_DEGREES_OF_FREEDOM: usize = 2;
 pub(crate) struct Undecided {
     pub ratio: Ratio,
     pub adjusted_p: f64,
+    /// Confidence level, 0 to 1.
+    pub confidence: f64,
     /// Smallest ratio that matters, such as 1.02.
     pub threshold: f64,
     /// Number of tested metrics.
@@ -51,9 +52,9 @@ impl Undecided {
             .spread
             .filter(|spread| spread.degrees_of_freedom >= MIN_DEGREES_OF_FREEDOM)?;
         let goal = Goal {
+            confidence: self.confidence,
             metrics: self.metrics,
             max_runs: MAX_RUNS,
-            ..Goal::default()
         };
         let required = if self.is_beyond_threshold() {
             spread.runs_for_difference(self.ratio.estimate.value, &goal)
@@ -89,14 +90,14 @@ impl Undecided {
     }
 
     fn cause(&self) -> String {
-        let level = (1.0 - CONFIDENCE) / self.metrics.max(1) as f64;
+        let level = (1.0 - self.confidence) / self.metrics.max(1) as f64;
         let required = self.design.fewest_runs(level);
         if self.fewest() < required {
             return self.too_few(required);
         }
         let estimate = self.ratio.estimate;
         let excludes_equality = estimate.low > 1.0 || estimate.high < 1.0;
-        let is_significant = self.adjusted_p <= 1.0 - CONFIDENCE;
+        let is_significant = self.adjusted_p <= 1.0 - self.confidence;
         if excludes_equality && self.is_beyond_threshold() && !is_significant {
             return format!(
                 "The interval excludes zero, but the change is not significant after correction for {} (Holm).",

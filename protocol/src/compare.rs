@@ -54,6 +54,9 @@ pub struct Assessment {
     pub baseline: u64,
     /// Smallest change that matters, in percent.
     pub threshold_percent: f64,
+    /// Confidence level of all intervals of changes, in percent: 95, or higher for the steps of a
+    /// study that ends when it is decided.
+    pub confidence_percent: f64,
     pub comparability: Comparability,
     /// One sentence per group except the baseline, with the result of the comparison.
     pub answers: Vec<String>,
@@ -163,7 +166,7 @@ pub struct Change {
     /// Hodges–Lehmann estimate of the ratio, as a percentage change; the change of the median if
     /// the metric is not tested.
     pub percent: f64,
-    /// 95 % confidence interval of the percentage change; null if there are too few runs, or if the
+    /// Confidence interval of the percentage change; null if there are too few runs, or if the
     /// metric is not tested.
     pub interval_percent: Option<Interval>,
     /// p-value of the null hypothesis that the metric did not change, corrected for all tested

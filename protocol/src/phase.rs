@@ -13,6 +13,8 @@ named_enum! {
         Guard,
         /// Files are created and written.
         Layout,
+        /// Waits until the devices are idle and little data waits for writeback.
+        IdleWait,
         /// All caches on the host are dropped.
         DropCaches,
         /// Pages of the targets are evicted.
@@ -38,6 +40,7 @@ impl fmt::Display for Phase {
             Self::DropCaches => "drop caches",
             Self::PreRead => "pre-read",
             Self::CleanUp => "clean up",
+            Self::IdleWait => "wait for idle devices",
             _ => self.as_str(),
         })
     }

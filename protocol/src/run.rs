@@ -108,6 +108,9 @@ pub struct RunSummary {
     /// One-based repeat of the step; null if the run is not part of a study.
     #[serde(default)]
     pub repeat: Option<u32>,
+    /// Number of the failed run whose place this run takes in its study; null for other runs.
+    #[serde(default)]
+    pub retry_of: Option<u64>,
     /// Runs with the same value performed the same test, on any target and host; null without a
     /// result.
     #[serde(default)]
@@ -168,4 +171,11 @@ pub struct Run {
     pub last_seq: u64,
     /// Number of stored samples.
     pub samples: u64,
+}
+
+impl RunSummary {
+    /// Runs of a study are in the order of their places.
+    pub fn place(&self) -> u64 {
+        self.retry_of.unwrap_or(self.number)
+    }
 }

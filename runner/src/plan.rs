@@ -73,7 +73,7 @@ pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn Ho
     Plan {
         confirmations,
         sample_ms: run.sample_ms,
-        phases: phases::plan_phases(&jobs),
+        phases: phases::plan_phases(&jobs, run.idle_wait_seconds),
         estimate: estimate::estimate(&jobs),
         measures: summary::summarize(&jobs),
         findings: issues.findings,

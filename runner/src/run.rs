@@ -8,6 +8,7 @@ pub(crate) mod direction_stats;
 mod error;
 mod event_sink;
 mod flush;
+mod idle_wait;
 mod observed_target;
 mod observers;
 mod open_targets;
@@ -81,6 +82,7 @@ pub fn run(
         sink: &mut sink,
         stop,
         cgroup,
+        idle_wait_ms: u64::from(spec.idle_wait_seconds) * 1000,
     });
     let is_hung = matches!(&measured, Ok((report, _)) if report.is_hung());
     let clean_up = clean_up(&plan, targets, &mut sink, is_hung);

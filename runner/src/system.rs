@@ -5,6 +5,7 @@ pub(crate) mod buffers;
 pub(crate) mod clock;
 pub mod guard;
 pub mod host;
+pub(crate) mod idle_probe;
 pub(crate) mod layers;
 pub mod probes;
 pub(crate) mod run_cgroup;

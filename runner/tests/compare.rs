@@ -149,7 +149,7 @@ fn output_formats_have_the_same_numbers() {
 fn study_results(directory: &Path, repeats: u32, order: &str) -> (Value, Vec<u8>) {
     let job = json!({"ioengine": "null", "size": "1g", "rw": "randread", "direct": 1,
         "runtime": "20ms", "time_based": 1});
-    let study = json!({"name": "ab", "repeats": repeats, "order_seed": 1, "order": order, "steps": [
+    let study = json!({"name": "ab", "repeats": repeats, "idle_wait_seconds": 0, "order_seed": 1, "order": order, "steps": [
         {"name": "one", "jobs": [job]}, {"name": "two", "jobs": [job]}]});
     let file = directory.join("study.json");
     fs::write(&file, study.to_string()).unwrap();

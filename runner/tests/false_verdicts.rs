@@ -36,7 +36,7 @@ impl Count {
 }
 
 fn study(a: &Value, b: &Value) -> Value {
-    json!({"name": "pairs", "repeats": PAIRS, "steps": [
+    json!({"name": "pairs", "repeats": PAIRS, "idle_wait_seconds": 0, "steps": [
         {"name": "a", "jobs": [a]}, {"name": "b", "jobs": [b]}]})
 }
 

@@ -8,7 +8,14 @@ use scratch::{
 };
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader, Seek, Write},
     path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -266,4 +273,197 @@ fn events_contain_the_step() {
         .collect();
     assert_eq!(reports, [1, 2]);
     assert!(events.iter().all(|event| event["step"].is_u64()));
+}
+
+/// A study of two steps with different rates. Its looks are after 7 and 10 pairs.
+fn until_decided() -> Value {
+    let step = |name: &str, rate: u32| {
+        json!({"name": name, "jobs": [{"name": name, "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
+            "direct": 0, "invalidate": 0, "rate_iops": rate, "runtime": "200ms", "time_based": 1}]})
+    };
+    json!({"name": "A/B", "repeats": 10, "idle_wait_seconds": 0, "until_decided": {}, "steps": [step("a", 1000), step("b", 500)]})
+}
+
+#[test]
+fn a_study_ends_when_it_is_decided() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = run(&until_decided(), directory.path(), &["--json"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let done = json_of(&output);
+    assert_eq!(done["looks"].as_array().unwrap().len(), 1, "{done}");
+    let look = &done["looks"][0];
+    assert_eq!(
+        (&look["pairs"], &look["outcome"]),
+        (&json!(7), &json!("decided"))
+    );
+    assert_eq!(look["changes"][0]["verdict"], "worse");
+    let steps = done["steps"].as_array().unwrap();
+    let ran = |step: &&Value| step["report"].is_object();
+    assert_eq!((steps.len(), steps.iter().filter(ran).count()), (20, 14));
+    // A comparison of the stored document uses the level of the look.
+    let path = directory.path().join("study.json");
+    std::fs::write(&path, &output.stdout).unwrap();
+    let step = |number: u32| format!("{}#{number}", path.display());
+    let compared = std::process::Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+        .args(["compare", &step(1), &step(2), "--format", "json"])
+        .output()
+        .unwrap();
+    let compared = json_of(&compared);
+    let comparison = &compared["comparison"];
+    assert_eq!(comparison["confidence_percent"], look["confidence_percent"]);
+}
+
+#[test]
+fn the_plan_lists_the_looks() {
+    let directory = tempfile::tempdir().unwrap();
+    let plan = |study: &Value| {
+        let path = directory.path().join("study.json");
+        std::fs::write(&path, study.to_string()).unwrap();
+        std::process::Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+            .arg("plan")
+            .arg(path)
+            .current_dir(directory.path())
+            .output()
+            .unwrap()
+    };
+    let text = String::from_utf8(plan(&until_decided()).stdout).unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let part = "Ends as soon as read_iops is decided. Looks after 7 and 10 pairs";
+    assert!(text.contains(part), "{text}");
+    let mut too_few = until_decided();
+    too_few["repeats"] = json!(5);
+    let output = plan(&too_few);
+    let text =
+        String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("at least 6 repeats"), "{text}");
+}
+
+/// A directory replaces the file of step B after the first block, so that its later runs fail.
+#[test]
+fn broken_runs_are_repeated_once_and_the_study_goes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut study = until_decided();
+    study.as_object_mut().unwrap().remove("until_decided");
+    study["repeats"] = json!(4);
+    let file = directory.path().join("b");
+    std::fs::write(&file, vec![1; 1 << 20]).unwrap();
+    study["steps"][1]["jobs"][0]["filename"] = json!("b");
+    let mut child = start(&study, directory.path(), &["--events"]);
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut events: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    let mut names = BTreeMap::new();
+    for line in lines {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let step = event["step"].as_u64().unwrap();
+        match event["type"].as_str().unwrap() {
+            "accepted" => drop(names.insert(step, event["jobs"][0]["name"].clone())),
+            end @ ("report" | "failed") => events.entry(step).or_default().push(end.into()),
+            _ => {}
+        }
+        if step == 2 && event["type"] == "report" {
+            std::fs::remove_file(&file).unwrap();
+            std::fs::create_dir(&file).unwrap();
+        }
+    }
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(events.len(), 8, "{events:?}");
+    for step in 5..=8 {
+        let of_a = names.get(&step) == Some(&json!("a"));
+        let expected: &[&str] = if of_a { &["report"] } else { &["failed"; 2] };
+        assert_eq!(events[&step], expected, "{step}: {events:?}");
+    }
+}
+
+/// Writes to a file until it is dropped.
+struct Writer {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    fn start(path: &Path) -> Self {
+        let mut file = std::fs::File::create(path).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = stop.clone();
+        let thread = std::thread::spawn(move || {
+            while !flag.load(Ordering::Relaxed) {
+                file.rewind().unwrap();
+                file.write_all(&[7; 4096]).unwrap();
+                file.sync_data().unwrap();
+            }
+        });
+        Self {
+            stop,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn waiting(seconds: u32) -> Value {
+    let job = json!({"name": "read", "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
+        "direct": 1, "runtime": "100ms", "time_based": 1});
+    json!({"name": "idle", "idle_wait_seconds": seconds, "steps": [{"jobs": [job]}]})
+}
+
+fn phases(done: &Value) -> Vec<&str> {
+    let phases = done["steps"][0]["report"]["phases"].as_array().unwrap();
+    phases
+        .iter()
+        .map(|phase| phase["phase"].as_str().unwrap())
+        .collect()
+}
+
+fn has_finding(done: &Value) -> bool {
+    let findings = done["steps"][0]["findings"].as_array().unwrap();
+    findings
+        .iter()
+        .any(|finding| finding["code"] == "busy_at_start")
+}
+
+#[test]
+fn a_run_on_a_busy_device_begins_after_the_maximum_wait() {
+    let Some(disk) = Disk::ext4() else { return };
+    let busy = disk.at.join("busy");
+    let writer = Writer::start(&busy);
+    let began = Instant::now();
+    let done = json_of(&run(&waiting(1), &disk.at, &["--json"]));
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    assert_eq!(phases(&done)[..3], ["layout", "guard", "idle_wait"]);
+    assert!(has_finding(&done), "{done}");
+    // Nothing waits without the option.
+    let done = json_of(&run(&waiting(0), &disk.at, &["--json"]));
+    assert!(!phases(&done).contains(&"idle_wait") && !has_finding(&done));
+    drop(writer);
+}
+
+#[test]
+fn waiting_can_be_stopped() {
+    let Some(disk) = Disk::ext4() else { return };
+    let busy = disk.at.join("busy");
+    let writer = Writer::start(&busy);
+    let mut child = start(&waiting(600), &disk.at, &["--events"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let event =
+        |line: std::io::Result<String>| -> Value { serde_json::from_str(&line.unwrap()).unwrap() };
+    // The reason is shown while the run waits.
+    let noted = lines
+        .by_ref()
+        .map(event)
+        .find(|event| event["phase"] == "idle_wait" && event["state"] == "progress");
+    let note = noted.unwrap()["note"].as_str().unwrap().to_owned();
+    assert!(note.contains(" left"), "{note}");
+    let stopped = Instant::now();
+    scratch::run("kill", &["-TERM", &child.id().to_string()]).unwrap();
+    let rest: Vec<Value> = lines.map(event).collect();
+    assert!(stopped.elapsed() < Duration::from_secs(2), "{rest:?}");
+    assert!(rest.iter().all(|event| event["type"] != "report"));
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    drop(writer);
 }

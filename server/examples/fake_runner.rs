@@ -7,12 +7,14 @@
 //! (ends with an I/O error), `stall` (no I/O completes after five samples), `hang` (like `stall`,
 //! but does not exit after its report, and its output stays open when it is killed), `hours-N`
 //! (writes N hours of varying samples immediately, ten per second of run time; uses the samples in
-//! the file `LEADLINE_FAKE_SAMPLES`, if set), `active-hours-N` (the same, but then keeps running).
+//! the file `LEADLINE_FAKE_SAMPLES`, if set), `active-hours-N` (the same, but then keeps running),
+//! `flaky-N-M` (fails when it is started for the Nth and Mth time), `alternating` (reports 1,000 or 1,500 IOPS, so that two repeated steps differ in both directions).
 //! The device of target `/fake/vdb/x` is `vdb`. The names of started runs are appended to the file
 //! `LEADLINE_FAKE_STARTS`, and the names of other commands to `LEADLINE_FAKE_COMMANDS`.
 
 #![recursion_limit = "256"]
 
+use leadline_compare::looks::plan_looks;
 use leadline_protocol::{
     job::{Job, run_spec::parse_run},
     problem::Problem,
@@ -20,7 +22,8 @@ use leadline_protocol::{
         definition::RepeatOrder,
         parse::{is_study, parse_study},
         plan::StudyPlan,
-        spec::StepSpec,
+        spec::{StepSpec, StudySpec},
+        until_decided::UntilDecided,
     },
 };
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
@@ -100,15 +103,28 @@ fn plan_study(input: Value) -> Value {
     }
     let steps: Vec<Value> = turns.into_iter().map(step).collect();
     let plan = StudyPlan {
-        description: study.description,
+        description: study.description.clone(),
         continue_on_failure: study.continue_on_failure,
         file_id: "0123456789abcdef".into(),
         order_seed: study.order_seed.unwrap_or_default(),
+        until_decided: until_decided(&study),
+        idle_wait_seconds: study.idle_wait_seconds,
         ..StudyPlan::rejected(problems)
     };
     let mut plan = serde_json::to_value(plan).expect("serializable");
     plan["steps"] = steps.into();
     plan
+}
+
+fn until_decided(study: &StudySpec) -> Option<UntilDecided> {
+    let definition = study.until_decided.as_ref()?;
+    let metrics = definition.metrics.clone();
+    let metrics = metrics.unwrap_or_else(|| vec!["read_iops".into()]);
+    Some(UntilDecided {
+        looks: plan_looks(study.repeats, metrics.len()).expect("enough repeats"),
+        metrics,
+        threshold_percent: definition.threshold_percent.unwrap_or(2.0),
+    })
 }
 
 fn plan_problems(plan: &Value) -> Vec<Problem> {
@@ -179,7 +195,7 @@ async fn run(input: &Value) -> ExitCode {
     };
     let jobs: Vec<Value> = run.jobs.iter().map(resolved).collect();
     events.write(json!({"type": "accepted", "at_ms": 1, "jobs": jobs, "host": host(), "sample_ms": run.sample_ms, "devices": ["vda"], "absent": {}}));
-    if name.starts_with("fail") {
+    if name.starts_with("fail") || is_flaky_start(&name) {
         let problem = Problem::environment(
             "no_space",
             "jobs[0].size",
@@ -240,6 +256,9 @@ async fn run(input: &Value) -> ExitCode {
     if stalled_ms > 0 {
         add_stall(&mut report, &name, events.began.elapsed(), stalled_ms);
     }
+    if name.starts_with("alternating") {
+        report["report"]["read"]["iops"] = alternating_iops().into();
+    }
     events.write(report);
     if name.starts_with("hang") {
         hold_output().await;
@@ -248,6 +267,30 @@ async fn run(input: &Value) -> ExitCode {
         ExitCode::from(143)
     } else {
         ExitCode::from(u8::from(has_error || stalled_ms > 0))
+    }
+}
+
+fn is_flaky_start(name: &str) -> bool {
+    let Some(numbers) = name.strip_prefix("flaky-") else {
+        return false;
+    };
+    let starts = starts();
+    let count = starts.lines().filter(|other| *other == name).count();
+    numbers.split('-').any(|number| number.parse() == Ok(count))
+}
+
+/// Names of all runs so far.
+fn starts() -> String {
+    let path = std::env::var_os("LEADLINE_FAKE_STARTS").expect("set by tests");
+    std::fs::read_to_string(path).expect("readable")
+}
+
+/// Runs 1, 4, 5, 8, ... have lower IOPS than runs 2, 3, 6, 7, ...
+fn alternating_iops() -> f64 {
+    if (starts().lines().count() / 2).is_multiple_of(2) {
+        1_000.0
+    } else {
+        1_500.0
     }
 }
 

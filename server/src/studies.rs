@@ -5,6 +5,8 @@
 pub(crate) mod cancel;
 pub(crate) mod cleanup;
 pub(crate) mod experiments;
+pub(crate) mod looks;
+pub(crate) mod retries;
 pub(crate) mod submit;
 pub(crate) mod summary;
 
@@ -60,13 +62,15 @@ impl Runs {
         })
     }
 
-    /// Returns the file ID of the run's study, if it has one.
-    pub(crate) async fn study_file_id(&self, run: &RunSummary) -> anyhow::Result<Option<String>> {
-        let Some(study) = run.study else {
-            return Ok(None);
-        };
-        let stored = self.store.study(study).await?;
-        Ok(stored.map(|study| study.file_id))
+    /// Returns the study of a run.
+    pub(crate) async fn study_of_run(
+        &self,
+        run: &RunSummary,
+    ) -> anyhow::Result<Option<StoredStudy>> {
+        match run.study {
+            Some(study) => self.store.study(study).await,
+            None => Ok(None),
+        }
     }
 
     pub(crate) async fn publish_study(&self, number: u64) {

@@ -42,6 +42,16 @@ pub fn schedule(first: usize, last: usize) -> Vec<usize> {
     runs
 }
 
+/// Returns the smallest number of runs at which the first of several looks can find a difference in
+/// `metrics` metrics with Holm's correction. `None` if not even `last` runs are enough.
+pub fn first_look(last: usize, design: Design, metrics: usize) -> Option<usize> {
+    let can_differ = |runs: &usize| {
+        let level = (1.0 - CONFIDENCE) * (*runs as f64 / last as f64).powf(EXPONENT);
+        design.smallest_p(*runs) * metrics as f64 <= level + PROBABILITY_ERROR
+    };
+    (1..=last).find(can_differ)
+}
+
 /// Returns the confidence level of each look in a schedule. A look with too few runs for its level
 /// spends nothing, which leaves its part for later looks. The schedule must not depend on results.
 ///
@@ -77,6 +87,25 @@ mod tests {
         assert_eq!(schedule(8, 40), [8, 12, 18, 27, 40]);
         assert_eq!(schedule(6, 7), [7]);
         assert_eq!(schedule(5, 5), [5]);
+    }
+
+    #[test]
+    fn every_look_can_find_a_difference() {
+        assert_eq!(first_look(5, Design::Paired, 1), None);
+        // 2 / 2^8 = 0.78 % of 5 % · (8 / 20)² = 0.8 %.
+        assert_eq!(first_look(20, Design::Paired, 1), Some(8));
+        for metrics in 1..=6 {
+            for last in 8..=50 {
+                let first = first_look(last, Design::Paired, metrics).expect("enough pairs");
+                for look in looks(&schedule(first, last), Design::Paired) {
+                    let p = Design::Paired.smallest_p(look.runs) * metrics as f64;
+                    assert!(
+                        p <= 1.0 - look.confidence + 1e-12,
+                        "{metrics} {last} {look:?}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::{
     export::table::{MetricRow, metric_rows},
+    level::confidence_text,
     rule::RuleResult,
 };
 use leadline_protocol::compare::Assessment;
@@ -39,8 +40,9 @@ fn push_metrics(lines: &mut Vec<String>, assessment: &Assessment, group: usize) 
     let label = |group: usize| escaped(&assessment.groups[group].label);
     let baseline = label(assessment.baseline as usize);
     lines.push(format!(
-        "\n| metric | {baseline} | {} | change | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---|",
-        label(group)
+        "\n| metric | {baseline} | {} | change | {} interval | verdict |\n|---|---:|---:|---:|---:|---|",
+        label(group),
+        confidence_text(assessment.confidence_percent)
     ));
     for row in metric_rows(assessment, group) {
         let MetricRow {

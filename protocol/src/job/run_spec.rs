@@ -13,16 +13,19 @@ const DEFAULT_SAMPLE_MS: u32 = 100;
 /// Allowed sampling intervals in ms. Below 10 ms, reading the kernel counters would be a
 /// significant load. Above 10 s, the live view would rarely be updated.
 const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
+/// A device that is never idle must not delay a study for hours.
+const MAX_IDLE_WAIT_SECONDS: u32 = 600;
 /// Number of hexadecimal digits in a study's file ID: 64 bits, so that no other file name contains
 /// it by chance.
 const FILE_ID_LENGTH: usize = 16;
 
 /// Value of `confirm`.
 pub const CONFIRM_EXAMPLE: &str = "[\"TEXT@CODE\"]";
-const FIELDS: [&str; 6] = [
+const FIELDS: [&str; 7] = [
     "jobs",
     "sample_ms",
     "study",
+    "idle_wait_seconds",
     "devices",
     "confirm",
     "accepted_minute",
@@ -45,6 +48,8 @@ pub struct RunSpec {
     /// When the confirmations were given, in minutes since boot. `None` means now; a confirmed run
     /// may have waited in a queue.
     pub accepted_minute: Option<u64>,
+    /// Maximum time to wait until its devices are idle; 0 to begin immediately.
+    pub idle_wait_seconds: u32,
 }
 
 /// # Errors
@@ -63,6 +68,7 @@ pub fn parse_run(value: &Value) -> Result<RunSpec, Vec<Problem>> {
             devices: Vec::new(),
             confirm: Vec::new(),
             accepted_minute: None,
+            idle_wait_seconds: 0,
         },
         Some(jobs) => {
             check_names(object, &mut problems);
@@ -73,6 +79,10 @@ pub fn parse_run(value: &Value) -> Result<RunSpec, Vec<Problem>> {
                 devices: parse_devices(object.get("devices"), &mut problems),
                 confirm: parse_confirm(object.get("confirm"), &mut problems),
                 accepted_minute: object.get("accepted_minute").and_then(Value::as_u64),
+                idle_wait_seconds: parse_idle_wait_seconds(
+                    object.get("idle_wait_seconds"),
+                    &mut problems,
+                ),
             }
         }
     };
@@ -136,6 +146,30 @@ fn parse_sample_ms(value: Option<&Value>, problems: &mut Vec<Problem>) -> u32 {
             problems.push(Problem::invalid("bad_value", "sample_ms", detail, remedy));
             DEFAULT_SAMPLE_MS
         })
+}
+
+/// Returns `None` for an invalid number.
+pub(crate) fn idle_wait_seconds(value: &Value) -> Option<u32> {
+    let seconds = u32::try_from(value.as_u64()?).ok()?;
+    (seconds <= MAX_IDLE_WAIT_SECONDS).then_some(seconds)
+}
+
+pub(crate) const IDLE_WAIT_REMEDY: &str = "Use an integer from 0 to 600; 0 begins immediately.";
+
+fn parse_idle_wait_seconds(value: Option<&Value>, problems: &mut Vec<Problem>) -> u32 {
+    let Some(value) = value else {
+        return 0;
+    };
+    idle_wait_seconds(value).unwrap_or_else(|| {
+        let detail = format!("{value} is not a valid number of seconds.");
+        problems.push(Problem::invalid(
+            "bad_value",
+            "idle_wait_seconds",
+            detail,
+            IDLE_WAIT_REMEDY,
+        ));
+        0
+    })
 }
 
 fn parse_study(value: Option<&Value>, problems: &mut Vec<Problem>) -> Option<String> {

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+/// JSON numbers are exact up to this value.
+pub const MAX_SEED: u64 = (1 << 53) - 1;
 /// Each step is a run in the server's queue.
 pub(super) const MAX_STEPS: usize = 256;
 
@@ -23,12 +25,18 @@ pub struct StudyDefinition {
     pub scale: Option<ScaleDefinition>,
     /// Continue after a failed step. Default: false.
     pub continue_on_failure: Option<bool>,
-    /// Number of times each step runs; steps × repeats is at most 256. Default: 1.
+    /// Number of times each step runs; steps × repeats is at most 256. The maximum number with
+    /// `until_decided`. Default: 1.
     pub repeats: Option<u32>,
+    /// End the study as soon as its comparison is decided.
+    pub until_decided: Option<UntilDecidedDefinition>,
     /// Order of repeated steps. Default: `interleaved`.
     pub order: Option<RepeatOrder>,
     /// Seed for the order of the steps and for the random seeds of the jobs. Default: random.
     pub order_seed: Option<u64>,
+    /// Maximum time that each run waits until its devices are idle and little data waits for
+    /// writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
+    pub idle_wait_seconds: Option<u32>,
     /// Options to vary. Each step runs with every combination of their values. Limited to 256 runs
     /// in total.
     pub sweep: Option<Vec<SweepAxis>>,
@@ -66,6 +74,18 @@ impl RepeatOrder {
             Self::Sequential
         }
     }
+}
+
+/// When a study of two interleaved steps, A and B, may end before its last repeat.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UntilDecidedDefinition {
+    /// 1 to 6 metrics that must all be better, worse or equivalent, such as `read_lat_p99_ns`.
+    /// Default: the IOPS of the first direction of step 1 (reads, writes, trims).
+    #[schema(value_type = Option<Vec<crate::metrics::ComparedMetricName>>)]
+    pub metrics: Option<Vec<String>>,
+    /// Smallest change that matters, in percent. Default: 2.
+    pub threshold_percent: Option<f64>,
 }
 
 /// An option that varies in a sweep.

@@ -9,6 +9,7 @@ use crate::{
         files::LeftoverFile,
         scaling::Scaled,
         summary::StudySummary,
+        until_decided::{Look, UntilDecided},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,12 @@ pub struct Study {
     /// Seed for the order of repeated steps; null in studies that were stored before steps could be
     /// repeated.
     pub order_seed: Option<u64>,
+    /// Maximum time that each run waits until its devices are idle, in seconds.
+    pub idle_wait_seconds: u32,
+    /// Null if the study runs all repeats.
+    pub until_decided: Option<UntilDecided>,
+    /// Looks at the results so far, in order; a decided look is the last one.
+    pub looks: Vec<Look>,
     /// Temporary files that could not be removed. The server retries when it starts.
     pub leftover_files: Vec<LeftoverFile>,
     /// The runs, in order.
@@ -70,6 +77,8 @@ pub struct StudyStep {
     pub note: Option<String>,
     /// Null if the run was deleted.
     pub run: Option<RunSummary>,
+    /// The first run, which failed or was interrupted, if `run` is its repetition.
+    pub failed_run: Option<RunSummary>,
     /// Verdict; null until it is available.
     pub sentence: Option<String>,
     /// Percentage change in IOPS from the median of the first completed step.

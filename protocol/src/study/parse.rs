@@ -8,8 +8,9 @@ use crate::{
     },
     problem::{Problem, object_reader::ObjectReader},
     study::{
-        definition::{MAX_STEPS, RepeatOrder, SweepAxis},
+        definition::{MAX_STEPS, SweepAxis},
         description::{Published, StudyDescription},
+        repeats::{idle_wait_seconds, order, order_seed, repeats, until_decided},
         scaling::Scale,
         spec::{StepSpec, StudySpec},
         sweep,
@@ -20,8 +21,6 @@ use serde_json::{Map, Value, json};
 
 /// Maximum number of problems in all steps, plus those of one step.
 const MAX_PROBLEMS: usize = 1000;
-/// JSON numbers are exact up to this value.
-pub const MAX_SEED: u64 = (1 << 53) - 1;
 /// In bytes. Names are shown on one line and are included in run names.
 const MAX_NAME: usize = 100;
 /// Maximum length of a paragraph, in bytes.
@@ -49,6 +48,8 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         "repeats",
         "order",
         "order_seed",
+        "until_decided",
+        "idle_wait_seconds",
         "sweep",
         "confirm",
         "steps",
@@ -63,6 +64,8 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         MAX_STEPS
     };
     let repeats = repeats(&mut reader, steps.len());
+    let order = order(&mut reader);
+    let until_decided = until_decided(&mut reader, steps.len(), repeats, order);
     let study = StudySpec {
         description: StudyDescription {
             name: reader
@@ -75,64 +78,14 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         continue_on_failure: reader.flag("continue_on_failure").unwrap_or(false),
         scale: scale(&mut reader, &mut inner),
         repeats,
-        order: order(&mut reader),
+        order,
+        until_decided,
+        idle_wait_seconds: idle_wait_seconds(&mut reader, repeats, order),
         order_seed: order_seed(&mut reader),
         confirm: reader.texts("confirm", CONFIRM_EXAMPLE).unwrap_or_default(),
         steps,
     };
     with_nested_problems(reader.finish(study), inner)
-}
-
-fn repeats(reader: &mut ObjectReader, steps: usize) -> u32 {
-    let Some(value) = reader.take("repeats") else {
-        return 1;
-    };
-    let most = MAX_STEPS / steps.max(1);
-    let repeats = value.as_u64().filter(|repeats| *repeats > 0);
-    match repeats.and_then(|repeats| u32::try_from(repeats).ok()) {
-        Some(repeats) if repeats as usize <= most => return repeats,
-        Some(repeats) => {
-            let runs = u64::from(repeats) * steps as u64;
-            let detail = format!("{repeats} repeats of {steps} steps would be {runs} runs.");
-            let remedy =
-                format!("A study has at most {MAX_STEPS} runs: use at most {most} repeats.");
-            reader.reject("step_count", "repeats", detail, remedy);
-        }
-        None => {
-            let detail = format!("{value} is not a valid number of repeats.");
-            let remedy = format!("Use an integer from 1 to {most}.");
-            reader.reject("bad_value", "repeats", detail, remedy);
-        }
-    }
-    1
-}
-
-fn order(reader: &mut ObjectReader) -> RepeatOrder {
-    let Some(value) = reader.take("order") else {
-        return RepeatOrder::default();
-    };
-    let order = value.as_str().and_then(|name| name.parse().ok());
-    order.unwrap_or_else(|| {
-        let detail = format!("{value} is not a valid order.");
-        reader.reject(
-            "bad_value",
-            "order",
-            detail,
-            "Use \"interleaved\" or \"sequential\".",
-        );
-        RepeatOrder::default()
-    })
-}
-
-fn order_seed(reader: &mut ObjectReader) -> Option<u64> {
-    let value = reader.take("order_seed")?;
-    let seed = value.as_u64().filter(|seed| *seed <= MAX_SEED);
-    if seed.is_none() {
-        let detail = format!("{value} is not a valid seed.");
-        let remedy = format!("Use an integer from 0 to {MAX_SEED}.");
-        reader.reject("bad_value", "order_seed", detail, remedy);
-    }
-    seed
 }
 
 /// Appends problems from nested objects.

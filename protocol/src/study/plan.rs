@@ -4,7 +4,10 @@ use crate::{
     job::Job,
     plan::{Confirmation, Plan},
     problem::Problem,
-    study::{definition::SweepValue, description::StudyDescription, scaling::Scaled},
+    study::{
+        definition::SweepValue, description::StudyDescription, scaling::Scaled,
+        until_decided::UntilDecided,
+    },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -25,6 +28,12 @@ pub struct StudyPlan {
     /// Seed for the order of repeated steps.
     #[serde(default)]
     pub order_seed: u64,
+    /// Maximum time that each run waits until its devices are idle, in seconds.
+    #[serde(default)]
+    pub idle_wait_seconds: u32,
+    /// Null if the study runs all repeats.
+    #[serde(default)]
+    pub until_decided: Option<UntilDecided>,
     /// The runs, in order. Empty if the study could not be parsed.
     pub steps: Vec<StepPlan>,
     /// Problems in all steps, with paths such as `steps[2].jobs[0].bs`; empty if the study can
@@ -53,8 +62,8 @@ pub struct StepPlan {
 
 impl StepPlan {
     /// The run as input for [`crate::job::run_spec::parse_run`].
-    pub fn run(&self, file_id: &str) -> Value {
-        json!({"jobs": self.jobs, "sample_ms": self.plan.sample_ms, "study": file_id})
+    pub fn run(&self, file_id: &str, idle_wait_seconds: u32) -> Value {
+        json!({"jobs": self.jobs, "sample_ms": self.plan.sample_ms, "study": file_id, "idle_wait_seconds": idle_wait_seconds})
     }
 }
 
@@ -68,6 +77,8 @@ impl StudyPlan {
             scaled: Scaled::unscaled(0),
             confirmations: Vec::new(),
             order_seed: 0,
+            until_decided: None,
+            idle_wait_seconds: 0,
             steps: Vec::new(),
             problems,
         }

@@ -3,7 +3,7 @@
 use crate::{
     job::run_spec::RunSpec,
     study::{
-        definition::{RepeatOrder, SweepValue},
+        definition::{RepeatOrder, SweepValue, UntilDecidedDefinition},
         description::StudyDescription,
         scaling::Scale,
     },
@@ -18,8 +18,11 @@ pub struct StudySpec {
     /// At least 1.
     pub repeats: u32,
     pub order: RepeatOrder,
+    pub until_decided: Option<UntilDecidedDefinition>,
     /// `None` for a random seed.
     pub order_seed: Option<u64>,
+    /// See [`RunSpec::idle_wait_seconds`].
+    pub idle_wait_seconds: u32,
     /// As in [`RunSpec::confirm`], for all steps.
     pub confirm: Vec<String>,
     /// Not empty.

@@ -5,21 +5,31 @@ pub(crate) mod documents;
 mod http;
 mod input;
 mod junit;
+mod sequential;
 
 use crate::cli::{
-    compare::input::{StoredGroup, read_group},
+    compare::{
+        input::{StoredGroup, read_group},
+        sequential::Sequential,
+    },
     output::{print_json, reject, write, write_styled},
     text,
     text::style::terminal_width,
 };
 use clap::{Args, ValueEnum};
 use leadline_compare::{
-    DEFAULT_THRESHOLD_PERCENT, compare,
+    DEFAULT_THRESHOLD_PERCENT, compare_at,
     export::{html, markdown},
-    group::{Group, distinct_labels},
+    group::{Group, all_in_one_study, distinct_labels},
+    level::Level,
+    looks,
     rule::{Outcome, Rule, RuleResult},
 };
-use leadline_protocol::{compare::Assessment, problem::Problem};
+use leadline_protocol::{
+    compare::Assessment,
+    problem::Problem,
+    study::until_decided::{Look, PlannedLook, UntilDecided},
+};
 use serde_json::{Value, json};
 
 const EXIT_WORSE: u8 = 4;
@@ -59,8 +69,9 @@ enum Format {
 pub(crate) fn run(args: &CompareArgs) -> u8 {
     match read(args) {
         Ok((groups, rules)) => {
-            let inputs = [groups[0].input(), groups[1].input()];
-            let assessment = compare(&inputs, 0, args.threshold);
+            let mut inputs = [groups[0].input(), groups[1].input()];
+            let level = level(&groups, &mut inputs);
+            let assessment = compare_at(&inputs, 0, args.threshold, &level);
             let results: Vec<RuleResult> = rules
                 .iter()
                 .map(|rule| rule.evaluate(&assessment))
@@ -90,8 +101,25 @@ pub(crate) fn compare_study_steps(document: Value) -> Vec<String> {
     if groups.len() < 2 {
         return Vec::new();
     }
-    let inputs: Vec<Group> = groups.iter().map(StoredGroup::input).collect();
-    compare(&inputs, 0, DEFAULT_THRESHOLD_PERCENT).answers
+    let mut inputs: Vec<Group> = groups.iter().map(StoredGroup::input).collect();
+    let level = level(&groups, &mut inputs);
+    compare_at(&inputs, 0, DEFAULT_THRESHOLD_PERCENT, &level).answers
+}
+
+/// Compares both steps of a study, whose document contains the runs so far.
+pub(crate) fn look(document: &Value, until: &UntilDecided, planned: PlannedLook) -> Option<Look> {
+    let a = StoredGroup::of_step(document, 1)?;
+    let b = StoredGroup::of_step(document, 2)?;
+    Some(looks::look(&[a.input(), b.input()], until, planned))
+}
+
+/// The level of the groups' study, if it ends when it is decided.
+fn level(groups: &[StoredGroup], inputs: &mut [Group]) -> Level {
+    let study: Option<&Sequential> = groups[0].sequential.as_ref();
+    match study.filter(|_| all_in_one_study(inputs)) {
+        Some(study) => study.apply(inputs),
+        None => Level::default(),
+    }
 }
 
 /// Reads and validates all inputs, so that all problems are reported together.

@@ -12,7 +12,7 @@ use leadline_protocol::{
 };
 
 /// The phases in execution order.
-pub(crate) fn plan_phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
+pub(crate) fn plan_phases(jobs: &[ResolvedJob], idle_wait_seconds: u32) -> Vec<PlannedPhase> {
     let ramp_ms = window_begin_ms(jobs);
     let mut phases = Vec::new();
     let mut add = |is_planned: bool, phase, ms: Option<u64>, write_bytes| {
@@ -32,6 +32,12 @@ pub(crate) fn plan_phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
         Some(layout_bytes(jobs)),
     );
     add(true, Phase::Guard, None, None);
+    add(
+        has_storage(jobs) && idle_wait_seconds > 0,
+        Phase::IdleWait,
+        None,
+        None,
+    );
     add(
         any(|job| job.target.drop_caches),
         Phase::DropCaches,
@@ -56,6 +62,12 @@ pub(crate) fn plan_phases(jobs: &[ResolvedJob]) -> Vec<PlannedPhase> {
     add(any(has_verify), Phase::Verify, None, None);
     add(any(|job| job.target.unlink), Phase::CleanUp, None, None);
     phases
+}
+
+/// Returns true if there is storage to wait for.
+pub(crate) fn has_storage(jobs: &[ResolvedJob]) -> bool {
+    let mut targets = jobs.iter().flat_map(|job| &job.targets);
+    targets.any(|target| target.kind != TargetKind::Null)
 }
 
 /// Returns true if layout creates or writes files.

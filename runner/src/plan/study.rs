@@ -5,18 +5,22 @@ mod order;
 pub(crate) mod scaling;
 #[cfg(test)]
 pub(crate) mod tests;
+mod until_decided;
 
 use crate::plan::{
     host_view::HostView,
     projected_files::ProjectedFiles,
     resolve_after,
-    study::order::{Turn, turns, with_seed},
+    study::{
+        order::{Turn, turns, with_seed},
+        until_decided::until_decided,
+    },
 };
 use leadline_protocol::{
     job::run_spec::{RunSpec, parse_run},
     plan::Plan,
     study::{
-        parse::MAX_SEED,
+        definition::MAX_SEED,
         plan::{StepPlan, StudyPlan},
         spec::{StepSpec, StudySpec},
     },
@@ -36,6 +40,10 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
     let mut steps = Vec::new();
     let mut problems = Vec::new();
     let mut confirmations = Vec::new();
+    let until_decided = until_decided(study).unwrap_or_else(|problem| {
+        problems.push(problem);
+        None
+    });
     for turn in turns(study.steps.len(), study.repeats, study.order, order_seed) {
         let step = &study.steps[turn.step];
         let mut jobs = Vec::new();
@@ -65,6 +73,8 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         scaled,
         confirmations,
         order_seed,
+        until_decided,
+        idle_wait_seconds: study.idle_wait_seconds,
         steps,
         problems,
     }
@@ -84,6 +94,7 @@ fn plan_run(
         Ok(run) => {
             let run = RunSpec {
                 confirm: study.confirm.clone(),
+                idle_wait_seconds: study.idle_wait_seconds,
                 ..run
             };
             resolve_after(files, &run, host)

@@ -1,4 +1,4 @@
-//! The phases of a run up to its report: layout, guard, page cache preparation, ramp, measurement
+//! The phases of a run up to its report: layout, guard, wait for idle devices, page cache preparation, ramp, measurement
 //! and flush.
 
 use crate::{
@@ -9,6 +9,7 @@ use crate::{
         context::{RunContext, unless_stopped},
         error::RunError,
         flush::{files_to_flush, flush},
+        idle_wait::wait_for_idle,
         observers::Observers,
         open_targets::OpenTargets,
         report::{ReportContext, report},
@@ -52,6 +53,8 @@ pub(crate) fn measure(run: &mut RunContext) -> Result<(Report, HostFacts), RunEr
         Ok(OpenTargets::open(run.targets, &run.plan.jobs)?)
     })?;
     observers.targets.examine(open.iter());
+    let target_devices = devices(&run.plan.jobs);
+    wait_for_idle(run, &target_devices)?;
     cache_preparation::prepare(run, &open)?;
     let files = files_to_flush(&run.plan.jobs, &open)?;
     let verified = workers_to_verify(&run.plan.jobs, &open)?;

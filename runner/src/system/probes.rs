@@ -10,7 +10,7 @@ pub(crate) mod block_stat;
 pub(crate) mod cgroup_io;
 pub(crate) mod cpu;
 pub(crate) mod direct_io;
-mod disks;
+pub(crate) mod disks;
 pub mod extents;
 mod kernel_file;
 pub(crate) mod memory;

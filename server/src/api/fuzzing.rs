@@ -59,7 +59,7 @@ pub fn query(text: &str) {
             Ok(request) => {
                 assert!((MIN_GROUPS..=MAX_GROUPS).contains(&request.groups.len()));
                 assert!(request.baseline < request.groups.len());
-                assert!(request.threshold_percent > 0.0);
+                assert!(request.threshold.is_none_or(|percent| percent > 0.0));
             }
             Err(problems) => check_problems(&problems),
         }

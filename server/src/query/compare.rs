@@ -1,12 +1,20 @@
 //! Comparison of stored runs; see the `leadline_compare` crate. Pure.
 
-use crate::store::studies::StepDescription;
-use leadline_compare::group::{self, Block, Group, distinct_labels};
+use crate::store::studies::{StepDescription, StoredStudy};
+use leadline_compare::{
+    DEFAULT_THRESHOLD_PERCENT, compare_at,
+    group::{self, Block, Group, distinct_labels},
+    level::Level,
+    looks,
+};
 use leadline_protocol::{
     compare::{ComparedRun, Comparison},
     report::Report,
     run::Run,
-    study::definition::RepeatOrder,
+    study::{
+        definition::RepeatOrder,
+        until_decided::{Look, UntilDecided},
+    },
 };
 use std::collections::BTreeMap;
 
@@ -17,27 +25,55 @@ pub(crate) struct StoredGroup {
     pub runs: Vec<Run>,
 }
 
-/// The runs of each study, in order.
-pub(crate) type Studies = BTreeMap<u64, Vec<StepDescription>>;
+/// By number.
+pub(crate) type Studies = BTreeMap<u64, ComparedStudy>;
 
-/// `baseline` is the index of the baseline group. `studies` are those of the runs.
+/// What a comparison needs to know about the study of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ComparedStudy {
+    /// In the order of the runs.
+    steps: Vec<StepDescription>,
+    until_decided: Option<UntilDecided>,
+    looks: Vec<Look>,
+}
+
+impl From<StoredStudy> for ComparedStudy {
+    fn from(study: StoredStudy) -> Self {
+        Self {
+            steps: study.steps,
+            until_decided: study.until_decided,
+            looks: study.looks,
+        }
+    }
+}
+
+/// `baseline` is the index of the baseline group. `studies` are those of the runs. The threshold is
+/// in percent; by default, that of the study.
 pub(crate) fn compare(
     groups: &[StoredGroup],
     studies: &Studies,
     baseline: usize,
-    threshold_percent: f64,
+    threshold: Option<f64>,
 ) -> Comparison {
     let labels: Vec<(String, String)> = groups
         .iter()
         .map(|group| (label(group, studies), group.selection.clone()))
         .collect();
     let labels = distinct_labels(&labels).into_iter();
-    let inputs: Vec<Group> = groups
+    let mut inputs: Vec<Group> = groups
         .iter()
         .zip(labels)
         .map(|(group, label)| input(group, label, studies))
         .collect();
-    let assessment = leadline_compare::compare(&inputs, baseline, threshold_percent);
+    let (level, default_threshold) = match sequential_study(groups, studies) {
+        Some((until, looks)) => (
+            looks::apply(&mut inputs, until, looks),
+            until.threshold_percent,
+        ),
+        None => (Level::default(), DEFAULT_THRESHOLD_PERCENT),
+    };
+    let threshold = threshold.unwrap_or(default_threshold);
+    let assessment = compare_at(&inputs, baseline, threshold, &level);
     let runs = (0..).zip(groups).flat_map(|(index, group)| {
         let runs = group.runs.iter();
         runs.map(move |run| compared(run, index))
@@ -46,6 +82,46 @@ pub(crate) fn compare(
         runs: runs.collect(),
         assessment,
     }
+}
+
+/// The study that all runs belong to, if it ends when it is decided.
+fn sequential_study<'a>(
+    groups: &[StoredGroup],
+    studies: &'a Studies,
+) -> Option<(&'a UntilDecided, &'a [Look])> {
+    let mut numbers = groups
+        .iter()
+        .flat_map(|group| &group.runs)
+        .map(|run| run.summary.study);
+    let first = numbers.next()??;
+    let study = studies.get(&first)?;
+    let until = study.until_decided.as_ref()?;
+    numbers
+        .all(|number| number == Some(first))
+        .then_some((until, study.looks.as_slice()))
+}
+
+/// The steps A and B of an interleaved study. `runs` are all of this study.
+pub(crate) fn study_groups<'a>(runs: &'a [Run], steps: &[StepDescription]) -> [Group<'a>; 2] {
+    let name = |number: u32| {
+        let step = steps.iter().find(|step| step.step == Some(number));
+        let name = step.map_or(String::new(), |step| step.name.clone());
+        (name, format!("step {number}"))
+    };
+    let labels = distinct_labels(&[name(1), name(2)]);
+    [1, 2].map(|number| {
+        let runs = runs.iter().filter(|run| run.summary.step == Some(number));
+        let run = |run: &'a Run| {
+            let study = run.summary.study.unwrap_or_default().to_string();
+            let repeat = run.summary.repeat;
+            let block = repeat.map(|repeat| Block { study, repeat });
+            group::ComparedRun::new(run, block)
+        };
+        Group {
+            label: labels[number as usize - 1].clone(),
+            runs: runs.map(run).collect(),
+        }
+    })
 }
 
 fn input<'a>(group: &'a StoredGroup, label: String, studies: &Studies) -> Group<'a> {
@@ -59,7 +135,11 @@ fn input<'a>(group: &'a StoredGroup, label: String, studies: &Studies) -> Group<
 /// Repeats of sequential studies are far apart in time, so they are not pairs.
 fn block(run: &Run, studies: &Studies) -> Option<Block> {
     let study = run.summary.study?;
-    let repeats = studies.get(&study)?.iter().filter_map(|step| step.repeat);
+    let repeats = studies
+        .get(&study)?
+        .steps
+        .iter()
+        .filter_map(|step| step.repeat);
     let is_interleaved = RepeatOrder::of_repeats(repeats) == RepeatOrder::Interleaved;
     let repeat = run.summary.repeat.filter(|_| is_interleaved)?;
     Some(Block {
@@ -75,7 +155,7 @@ fn label(group: &StoredGroup, studies: &Studies) -> String {
     let first = first.and_then(step);
     let is_one_step = group.runs.iter().all(|run| step(run) == first);
     let name = first.filter(|_| is_one_step).and_then(|(study, number)| {
-        let steps = (1..).zip(studies.get(&study)?);
+        let steps = (1..).zip(&studies.get(&study)?.steps);
         let mut named = steps.filter(|(position, step)| step.step.unwrap_or(*position) == number);
         named.next().map(|(_, step)| step.name.clone())
     });

@@ -37,7 +37,8 @@ pub(crate) struct Request {
     pub groups: Vec<Selection>,
     /// Index of the baseline group.
     pub baseline: usize,
-    pub threshold_percent: f64,
+    /// In percent; `None` for the default.
+    pub threshold: Option<f64>,
 }
 
 /// # Errors
@@ -68,7 +69,7 @@ pub(crate) fn parse(query: &CompareQuery) -> Result<Request, Vec<Problem>> {
     Ok(Request {
         groups,
         baseline,
-        threshold_percent: threshold.unwrap_or(leadline_compare::DEFAULT_THRESHOLD_PERCENT),
+        threshold,
     })
 }
 

@@ -114,6 +114,7 @@ fn compared(run: &HostRun) -> (String, ComparedRun<'_>) {
         verdict: None,
         findings: &[],
         block: None,
+        is_after_look: false,
     };
     (run.host_fingerprint.clone(), compared)
 }

@@ -58,10 +58,11 @@ impl Runs {
 
     /// Cancels a queued run. Returns false if the run is not queued.
     pub(crate) async fn cancel_queued(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
-        let Some((buffer, locks)) = ({
+        let Some((buffer, (place, locks))) = ({
             let mut scheduler = self.scheduler();
             let buffer = scheduler.active_runs.get(&number).cloned();
-            buffer.zip(scheduler.queue.remove(number))
+            let place = scheduler.queue.place(number);
+            buffer.zip(place.zip(scheduler.queue.remove(number)))
         }) else {
             return Ok(false);
         };
@@ -74,7 +75,7 @@ impl Runs {
             COMPLETE,
         );
         if let Err(error) = stored.await {
-            self.scheduler().queue.push(number, locks);
+            self.scheduler().queue.push_at(number, place, locks);
             return Err(error);
         }
         self.close_subscribers(number);

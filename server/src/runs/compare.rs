@@ -27,12 +27,7 @@ impl Runs {
         let studies = studies_of(self, &groups).await?;
         // The exact distributions of large groups take up to a second.
         let compared = tokio::task::spawn_blocking(move || {
-            compare(
-                &groups,
-                &studies,
-                request.baseline,
-                request.threshold_percent,
-            )
+            compare(&groups, &studies, request.baseline, request.threshold)
         });
         Ok(compared.await.map_err(anyhow::Error::from)?)
     }
@@ -43,9 +38,9 @@ async fn studies_of(runs: &Runs, groups: &[StoredGroup]) -> Result<Studies, Erro
     for run in groups.iter().flat_map(|group| &group.runs) {
         if let Some(study) = run.summary.study
             && !studies.contains_key(&study)
-            && let Some(steps) = runs.store().study_steps(study).await?
+            && let Some(stored) = runs.store().study(study).await?
         {
-            studies.insert(study, steps);
+            studies.insert(study, stored.into());
         }
     }
     Ok(studies)
@@ -58,17 +53,21 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
             .await
             .map_err(|error| in_field(error, &selection.field))?,
     };
-    if numbers.len() > MAX_RUNS {
-        return Err(Error::invalid(
-            "bad_value",
-            &selection.field,
-            format!("`{}` has more than {MAX_RUNS} runs.", selection.text),
-            "Use a list of run numbers or a narrower filter.",
-        ));
+    // Twice as many, because failed runs are repeated and have no result.
+    if numbers.len() > 2 * MAX_RUNS {
+        return Err(too_many(selection));
     }
     let mut group = Vec::with_capacity(numbers.len());
     for number in numbers {
         group.push(intact_run(runs, number).await?);
+    }
+    let repeated: Vec<u64> = group
+        .iter()
+        .filter_map(|run| run.summary.retry_of)
+        .collect();
+    let is_repeated = |run: &&Run| repeated.contains(&run.summary.number);
+    if group.len() - group.iter().filter(is_repeated).count() > MAX_RUNS {
+        return Err(too_many(selection));
     }
     if group.is_empty() {
         return Err(Error::invalid(
@@ -84,6 +83,15 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
     })
 }
 
+fn too_many(selection: &Selection) -> Error {
+    Error::invalid(
+        "bad_value",
+        &selection.field,
+        format!("`{}` has more than {MAX_RUNS} runs.", selection.text),
+        "Use a list of run numbers or a narrower filter.",
+    )
+}
+
 /// Numbers of finished runs, in order; one more than the limit if there are too many.
 async fn matching_runs(runs: &Runs, text: &str) -> Result<Vec<u64>, Error> {
     let ended = RunStatus::VARIANTS.iter().filter(|name| {
@@ -95,7 +103,7 @@ async fn matching_runs(runs: &Runs, text: &str) -> Result<Vec<u64>, Error> {
         status: Some(ended.copied().collect::<Vec<&str>>().join(",")),
         sort: Some(RunSort::Number),
         order: Some(SortOrder::Asc),
-        limit: Some(MAX_RUNS as u32 + 1),
+        limit: Some(2 * MAX_RUNS as u32 + 1),
         ..RunQuery::default()
     };
     let found = runs.list(&query).await?.runs.into_iter();

@@ -164,11 +164,16 @@ impl Runs {
 
     /// Queues a stored run.
     pub(crate) fn enqueue(&self, number: u64, locks: Locks) {
+        self.enqueue_at(number, number, locks);
+    }
+
+    /// Queues a stored run in the place of another run.
+    pub(crate) fn enqueue_at(&self, number: u64, place: u64, locks: Locks) {
         let mut scheduler = self.scheduler();
         // The first event is stored when the run is inserted.
         let buffer = Arc::new(EventBuffer::new(1));
         scheduler.active_runs.insert(number, buffer);
-        scheduler.queue.push(number, locks);
+        scheduler.queue.push_at(number, place, locks);
     }
 
     /// Fails if the server is stopping, if the database does not accept writes, or if the queue has

@@ -71,7 +71,7 @@ impl Runs {
                 groups::labeled("the newest group", newest.clone()),
             ],
             baseline: 0,
-            threshold_percent: stored.threshold_percent,
+            threshold: Some(stored.threshold_percent),
         };
         let mut state = match self.compare(request).await {
             Ok(comparison) => of_comparison(&comparison.assessment, newest),

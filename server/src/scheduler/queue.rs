@@ -1,8 +1,8 @@
 //! The run queue: decides which runs may start, and what the others are waiting for. Pure.
 //!
 //! A run holds locks on the devices under its targets, or on their filesystem if there is no
-//! device. Runs that share a lock execute one at a time, in order of their numbers; other runs may
-//! overtake them. A run with the lock [`HOST`] executes alone.
+//! device. Runs that share a lock execute one at a time, in order of their places; other runs may
+//! overtake them. The place of a run is its number, or that of the failed run that it repeats. A run with the lock [`HOST`] executes alone.
 
 use leadline_protocol::run::QueuePosition;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,11 +26,17 @@ fn is_study(lock: &str) -> bool {
     lock.starts_with("study ")
 }
 
+/// Place and number of a run.
+type Key = (u64, u64);
+
+fn key_of(runs: &BTreeMap<Key, Locks>, run: u64) -> Option<Key> {
+    runs.keys().find(|(_, number)| *number == run).copied()
+}
+
 #[derive(Debug)]
 pub(crate) struct Queue {
-    /// By run number, which is the order of creation.
-    waiting: BTreeMap<u64, Locks>,
-    running: BTreeMap<u64, Locks>,
+    waiting: BTreeMap<Key, Locks>,
+    running: BTreeMap<Key, Locks>,
     /// Ended runs whose runner is stuck in the kernel. They hold only their device and filesystem
     /// locks.
     hung: BTreeMap<u64, Locks>,
@@ -47,34 +53,42 @@ impl Queue {
         }
     }
 
-    pub(crate) fn push(&mut self, run: u64, locks: Locks) {
-        self.waiting.insert(run, locks);
+    pub(crate) fn push_at(&mut self, run: u64, place: u64, locks: Locks) {
+        self.waiting.insert((place, run), locks);
+    }
+
+    /// Returns the place of a waiting run.
+    pub(crate) fn place(&self, run: u64) -> Option<u64> {
+        key_of(&self.waiting, run).map(|(place, _)| place)
     }
 
     /// Removes a waiting run and returns its locks.
     pub(crate) fn remove(&mut self, run: u64) -> Option<Locks> {
-        self.waiting.remove(&run)
+        self.waiting.remove(&key_of(&self.waiting, run)?)
     }
 
     /// Starts the next run that may start.
     pub(crate) fn start_next(&mut self) -> Option<u64> {
         let mut waiting = self.waiting.keys().copied();
-        let next = waiting.find(|run| self.wait_reason(*run).is_none())?;
+        let next = waiting.find(|(_, run)| self.wait_reason(*run).is_none())?;
         let locks = self.waiting.remove(&next)?;
         self.running.insert(next, locks);
-        Some(next)
+        Some(next.1)
     }
 
     /// Releases the locks of a running or hung run.
     pub(crate) fn finish(&mut self, run: u64) {
-        self.running.remove(&run);
+        if let Some(key) = key_of(&self.running, run) {
+            self.running.remove(&key);
+        }
         self.hung.remove(&run);
     }
 
     /// Releases the host and study locks of a run whose runner is stuck in the kernel. Locks on
     /// devices and filesystems are kept.
     pub(crate) fn hang(&mut self, run: u64) {
-        if let Some(mut locks) = self.running.remove(&run) {
+        let running = key_of(&self.running, run).and_then(|key| self.running.remove(&key));
+        if let Some(mut locks) = running {
             locks.retain(|lock| lock != HOST && !is_study(lock));
             self.hung.insert(run, locks);
         }
@@ -82,7 +96,10 @@ impl Queue {
 
     /// Returns the position of a waiting run.
     pub(crate) fn position(&self, run: u64) -> Option<QueuePosition> {
-        let index = self.waiting.keys().position(|waiting| *waiting == run)?;
+        let index = self
+            .waiting
+            .keys()
+            .position(|(_, waiting)| *waiting == run)?;
         Some(QueuePosition {
             position: index as u64 + 1,
             reason: self.wait_reason(run).unwrap_or_else(|| "starting".into()),
@@ -95,24 +112,25 @@ impl Queue {
     }
 
     pub(crate) fn running(&self) -> impl Iterator<Item = u64> {
-        self.running.keys().copied()
+        self.running.keys().map(|(_, run)| *run)
     }
 
     /// Returns `None` if the run may start.
     fn wait_reason(&self, run: u64) -> Option<String> {
-        let locks = self.waiting.get(&run)?;
+        let key = key_of(&self.waiting, run)?;
+        let locks = self.waiting.get(&key)?;
         let hung = self.hung.iter();
         let mut held =
             hung.filter_map(|(other, held)| Some((other, held.intersection(locks).next()?)));
         if let Some((other, device)) = held.next() {
             return Some(format!("waiting for #{other}, whose I/O hangs on {device}"));
         }
-        let earlier = self.running.iter().chain(self.waiting.range(..run));
+        let earlier = self.running.iter().chain(self.waiting.range(..key));
         // The latest conflicting run is the direct predecessor.
         let predecessor = earlier
             .filter_map(|(other, held)| Some((*other, conflict(held, locks)?)))
             .max_by_key(|(other, _)| *other);
-        if let Some((other, shared)) = predecessor {
+        if let Some(((_, other), shared)) = predecessor {
             let preposition = if is_study(shared) { "in" } else { "on" };
             return Some(format!("waiting for #{other} {preposition} {shared}"));
         }
@@ -126,6 +144,12 @@ impl Queue {
 mod tests {
     use super::*;
     use crate::scheduler::locks::study_lock;
+
+    impl Queue {
+        fn push(&mut self, run: u64, locks: Locks) {
+            self.push_at(run, run, locks);
+        }
+    }
 
     fn locks(text: &str) -> Locks {
         text.split_whitespace().map(str::to_owned).collect()
@@ -241,6 +265,21 @@ mod tests {
         let position = queue.position(2).unwrap();
         assert_eq!(position.reason, "waiting for #1 in study #7");
         queue.finish(1);
+        assert_eq!(start_all(&mut queue), [2]);
+    }
+
+    #[test]
+    fn a_further_run_takes_the_place_of_the_failed_run() {
+        let mut queue = queue(4, &[(1, "vda"), (2, "vda"), (3, "vda")]);
+        assert_eq!(start_all(&mut queue), [1]);
+        queue.push_at(4, 1, locks("vda"));
+        assert_eq!(queue.position(4).unwrap().position, 1);
+        assert_eq!(queue.position(2).unwrap().reason, "waiting for #4 on vda");
+        assert_eq!((queue.place(4), queue.place(2)), (Some(1), Some(2)));
+        queue.finish(1);
+        assert_eq!(start_all(&mut queue), [4]);
+        assert_eq!(queue.running().collect::<Vec<_>>(), [4]);
+        queue.finish(4);
         assert_eq!(start_all(&mut queue), [2]);
     }
 

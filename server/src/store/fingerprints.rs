@@ -108,6 +108,7 @@ fn compute(row: &SqliteRow) -> sqlx::Result<Fingerprints> {
         verdict: None,
         findings: &[],
         block: None,
+        is_after_look: false,
     };
     let findings: Vec<Finding> = json(row, "findings")?.unwrap_or_default();
     let values = serde_json::to_string(&RunValues::new(&report, &findings));

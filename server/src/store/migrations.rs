@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 18] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -63,6 +63,18 @@ const FILES: [(&str, &str); 15] = [
     (
         "trends",
         include_str!("../../../migrations/0015_trends.sql"),
+    ),
+    (
+        "until decided",
+        include_str!("../../../migrations/0016_until_decided.sql"),
+    ),
+    (
+        "retries",
+        include_str!("../../../migrations/0017_retries.sql"),
+    ),
+    (
+        "idle wait",
+        include_str!("../../../migrations/0018_idle_wait.sql"),
     ),
 ];
 

@@ -91,14 +91,22 @@ pub(super) async fn insert(
     .execute(&mut *connection)
     .await?;
     let number = number.cast_unsigned();
+    insert_first_event(connection, number, now_ms).await?;
+    Ok(number)
+}
+
+pub(super) async fn insert_first_event(
+    connection: &mut SqliteConnection,
+    run: u64,
+    now_ms: u64,
+) -> sqlx::Result<()> {
     let queued = EventBody::Status(StatusChange {
         status: RunStatus::Queued,
         at_ms: now_ms,
         reason: None,
     });
     let entry = Entry::new(0, 0.0, &queued).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    entry.insert(connection, number).await?;
-    Ok(number)
+    entry.insert(connection, run).await
 }
 
 async fn insert_summary(

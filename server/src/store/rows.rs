@@ -51,6 +51,7 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
         study: row.try_get("study")?,
         step: row.try_get("step")?,
         repeat: row.try_get("repeat")?,
+        retry_of: row.try_get("retry_of")?,
         job_fingerprint: row.try_get("job_fingerprint")?,
         host_fingerprint: row.try_get("host_fingerprint")?,
         machine_fingerprint: row.try_get("machine_fingerprint")?,

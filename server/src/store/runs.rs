@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct UnfinishedRun {
     pub number: u64,
+    /// See `RunSummary::place`.
+    pub place: u64,
     pub status: RunStatus,
     pub locks: BTreeSet<String>,
     /// Whether a user confirmed that the run overwrites data.
@@ -92,13 +94,14 @@ impl Store {
         let run = |row: SqliteRow| {
             Ok(UnfinishedRun {
                 number: row.try_get("number")?,
+                place: row.try_get("place")?,
                 status: rows::variant(&row, "status")?,
                 locks: rows::json(&row, "locks")?.unwrap_or_default(),
                 is_confirmed: row.try_get("is_confirmed")?,
             })
         };
         Ok(sqlx::query(
-            "SELECT number, status, locks, confirm IS NOT NULL AS is_confirmed FROM runs JOIN run_details ON run = number
+            "SELECT number, coalesce(retry_of, number) AS place, status, locks, confirm IS NOT NULL AS is_confirmed FROM runs JOIN run_details ON run = number
              WHERE status IN ('queued', 'preparing', 'measuring', 'finishing') ORDER BY number",
         )
         .try_map(run)

@@ -11,7 +11,11 @@ use anyhow::Result;
 use leadline_protocol::{
     run::RunSummary,
     study::{
-        definition::SweepValue, description::StudyDescription, files::LeftoverFile, scaling::Scaled,
+        definition::SweepValue,
+        description::StudyDescription,
+        files::LeftoverFile,
+        scaling::Scaled,
+        until_decided::{Look, UntilDecided},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -23,12 +27,17 @@ pub(crate) struct NewStudy {
     pub description: StudyDescription,
     pub scaled: Scaled,
     pub continue_on_failure: bool,
+    /// Whether a failed run is repeated once.
+    pub retries: bool,
+    pub idle_wait_seconds: u32,
     pub file_id: String,
     /// Canonical paths of the files that the study removes when it ends.
     pub owned_files: Vec<String>,
     /// The runs, in order.
     pub steps: Vec<(StepDescription, NewRun)>,
     pub order_seed: u64,
+    /// `None` if all repeats run.
+    pub until_decided: Option<UntilDecided>,
     /// Confirmations that data may be overwritten by this study.
     pub confirm: Vec<String>,
 }
@@ -60,10 +69,18 @@ pub(crate) struct StoredStudy {
     pub steps: Vec<StepDescription>,
     /// `None` in studies from earlier versions.
     pub order_seed: Option<u64>,
+    /// `None` if all repeats run.
+    pub until_decided: Option<UntilDecided>,
+    /// Maximum wait before each run.
+    pub idle_wait_seconds: u32,
+    /// The looks so far, in order.
+    pub looks: Vec<Look>,
     /// Files that have not been removed yet.
     pub owned_files: Vec<LeftoverFile>,
     /// Runs of the study in order, except deleted runs.
     pub runs: Vec<RunSummary>,
+    /// Whether its last run is failed and has not been repeated yet.
+    pub awaits_retry: bool,
 }
 
 impl FromRow<'_, SqliteRow> for StoredStudy {
@@ -77,8 +94,14 @@ impl FromRow<'_, SqliteRow> for StoredStudy {
             scaled: row.try_get::<Json<_>, _>("scaled")?.0,
             steps: row.try_get::<Json<_>, _>("steps")?.0,
             order_seed: row.try_get("order_seed")?,
+            until_decided: row
+                .try_get::<Option<Json<_>>, _>("until_decided")?
+                .map(|json| json.0),
+            idle_wait_seconds: row.try_get("idle_wait_seconds")?,
+            looks: Vec::new(),
             owned_files: row.try_get::<Json<_>, _>("owned_files")?.0,
             runs: Vec::new(),
+            awaits_retry: false,
         })
     }
 }
@@ -166,18 +189,25 @@ impl Store {
     }
 
     async fn read_runs(&self, studies: &mut [StoredStudy]) -> sqlx::Result<()> {
+        for study in studies.iter_mut() {
+            if study.until_decided.is_some() {
+                study.looks = self.looks(study.number).await?;
+            }
+        }
         let numbers: Vec<u64> = studies.iter().map(|study| study.number).collect();
         let runs = sqlx::query(
-            "SELECT * FROM runs WHERE study IN (SELECT value FROM json_each(?)) ORDER BY number",
+            "SELECT * FROM runs WHERE study IN (SELECT value FROM json_each(?)) ORDER BY coalesce(retry_of, number), number",
         )
         .bind(Json(numbers))
         .try_map(rows::summary)
         .fetch_all(&self.readers);
+        let failed: Vec<u64> = self.failed_runs().await?;
         for run in runs.await? {
             let study = studies
                 .iter_mut()
                 .find(|study| Some(study.number) == run.study);
             if let Some(study) = study {
+                study.awaits_retry |= failed.contains(&run.number);
                 study.runs.push(run);
             }
         }
@@ -196,8 +226,9 @@ async fn insert(
         reason: None,
     });
     let row = sqlx::query(
-        "INSERT INTO studies (name, created_at_ms, continue_on_failure, file_id, description, scaled, steps, owned_files, order_seed)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO studies (name, created_at_ms, continue_on_failure, file_id, description, scaled, steps, owned_files, order_seed,
+             until_decided, retries, idle_wait_seconds)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(&new.description.name)
     .bind(now_ms.cast_signed())
@@ -208,6 +239,9 @@ async fn insert(
     .bind(Json(steps))
     .bind(Json(Vec::from_iter(owned_files)))
     .bind(new.order_seed.cast_signed())
+    .bind(new.until_decided.as_ref().map(Json))
+    .bind(new.retries)
+    .bind(new.idle_wait_seconds)
     .execute(connection)
     .await?;
     Ok(row.last_insert_rowid().cast_unsigned())

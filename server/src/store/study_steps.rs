@@ -1,6 +1,6 @@
 //! Study progress: which steps have ended or are queued, and which files remain.
 
-use crate::store::{Store, rows, studies::StepDescription};
+use crate::store::{Store, rows};
 use anyhow::Result;
 use leadline_protocol::{status::RunStatus, study::files::LeftoverFile, verdict::Verdicts};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow, types::Json};
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// The failed or cancelled step that ended a study.
 #[derive(Clone, Debug)]
 pub(crate) struct LastStep {
-    pub run: u64,
+    /// See `RunSummary::place`.
+    pub place: u64,
     /// One-based.
     pub step: u32,
     pub status: RunStatus,
@@ -29,29 +30,25 @@ impl Store {
         Ok(verdicts.collect())
     }
 
-    /// The runs of a study, in order.
-    pub(crate) async fn study_steps(&self, study: u64) -> Result<Option<Vec<StepDescription>>> {
-        let steps: Option<Json<Vec<StepDescription>>> =
-            sqlx::query_scalar("SELECT steps FROM studies WHERE number = ?")
-                .bind(study.cast_signed())
-                .fetch_optional(&self.readers)
-                .await?;
-        Ok(steps.map(|Json(steps)| steps))
-    }
-
-    /// The first step whose failure or cancellation ended the study, if any.
+    /// The first step whose failure or cancellation ended the study, if any. In a study that repeats
+    /// failed runs, these are steps without any complete run, and runs that must not be repeated.
     pub(crate) async fn last_step(&self, study: u64) -> Result<Option<LastStep>> {
         let last = |row: SqliteRow| {
             Ok(LastStep {
-                run: row.try_get("number")?,
+                place: row.try_get("place")?,
                 step: row.try_get("step")?,
                 status: rows::variant(&row, "status")?,
                 reason: row.try_get("reason")?,
             })
         };
         Ok(sqlx::query(
-            "SELECT runs.number, step, status, reason FROM runs JOIN studies ON studies.number = study
-             WHERE study = ? AND NOT continue_on_failure AND status IN ('failed', 'cancelled') ORDER BY runs.number LIMIT 1",
+            "SELECT coalesce(retry_of, last.number) AS place, step, status, reason
+             FROM runs AS last JOIN studies ON studies.number = study JOIN run_details ON run = last.number
+             WHERE study = ? AND NOT continue_on_failure AND (status = 'cancelled' OR status = 'failed' AND (
+                 NOT retries OR run_details.confirm IS NOT NULL
+                 OR NOT EXISTS (SELECT 1 FROM runs WHERE retry_of = last.number)
+                 AND NOT EXISTS (SELECT 1 FROM runs WHERE study = last.study AND step = last.step AND status = 'done')))
+             ORDER BY place, last.number LIMIT 1",
         )
         .bind(study.cast_signed())
         .try_map(last)
@@ -59,13 +56,13 @@ impl Store {
         .await?)
     }
 
-    /// Queued runs of a study with numbers after `run`.
-    pub(crate) async fn queued_runs_after(&self, study: u64, run: u64) -> Result<Vec<u64>> {
+    /// Queued runs of a study after this place.
+    pub(crate) async fn queued_runs_after(&self, study: u64, place: u64) -> Result<Vec<u64>> {
         Ok(sqlx::query_scalar(
-            "SELECT number FROM runs WHERE study = ? AND number > ? AND status = 'queued' ORDER BY number",
+            "SELECT number FROM runs WHERE study = ? AND coalesce(retry_of, number) > ? AND status = 'queued' ORDER BY coalesce(retry_of, number)",
         )
         .bind(study.cast_signed())
-        .bind(run.cast_signed())
+        .bind(place.cast_signed())
         .fetch_all(&self.readers)
         .await?)
     }

@@ -35,27 +35,41 @@ impl Runs {
         Ok(summary(&self.stored_study(number).await?))
     }
 
-    /// Returns why the next run of a study must not start, if an earlier step ended the study.
-    /// Interrupted steps do not end a study.
+    /// Returns why the next run of a study must not start, if an earlier step or a decision ended
+    /// the study. Interrupted steps do not end a study.
     pub(crate) async fn skip_reason(&self, run: &RunSummary) -> anyhow::Result<Option<String>> {
         let Some(study) = run.study else {
             return Ok(None);
         };
-        match self.store.last_step(study).await? {
-            Some(last) if last.run < run.number => Ok(Some(reason(&last))),
+        match self.study_end(study).await? {
+            Some(end) if end.place < run.place() => Ok(Some(end.reason)),
             _ => Ok(None),
         }
     }
 
-    /// Cancels queued steps if an earlier step ended the study.
+    /// Cancels queued steps if an earlier step or a decision ended the study.
     pub(crate) async fn try_cancel_remaining_steps(&self, study: u64) -> anyhow::Result<()> {
-        let Some(last) = self.store.last_step(study).await? else {
+        let Some(end) = self.study_end(study).await? else {
             return Ok(());
         };
-        for run in self.store.queued_runs_after(study, last.run).await? {
-            self.cancel_queued(run, &reason(&last)).await?;
+        for run in self.store.queued_runs_after(study, end.place).await? {
+            self.cancel_queued(run, &end.reason).await?;
         }
         Ok(())
+    }
+
+    /// Returns what ended a study, after taking the looks that are due.
+    async fn study_end(&self, study: u64) -> anyhow::Result<Option<StudyEnd>> {
+        self.take_due_looks(study).await?;
+        if let Some(pairs) = self.store.decided_after(study).await? {
+            let reason = format!("Not started: decided after {pairs} pairs.");
+            return Ok(Some(StudyEnd { place: 0, reason }));
+        }
+        let last = self.store.last_step(study).await?;
+        Ok(last.map(|last| StudyEnd {
+            place: last.place,
+            reason: reason(&last),
+        }))
     }
 
     /// Like `try_cancel_remaining_steps`, but logs errors.
@@ -64,6 +78,13 @@ impl Runs {
             tracing::error!(study, "cannot cancel the remaining steps: {error:#}");
         }
     }
+}
+
+/// Why the later runs of a study do not start.
+struct StudyEnd {
+    /// Later runs have higher places.
+    place: u64,
+    reason: String,
 }
 
 fn reason(last: &LastStep) -> String {

@@ -1,6 +1,6 @@
 //! Study status and summary, derived from the runs. Pure.
 
-use crate::store::studies::StoredStudy;
+use crate::{store::studies::StoredStudy, studies::looks::due_look};
 use leadline_protocol::{
     compare::GroupStatistics,
     run::RunSummary,
@@ -9,6 +9,7 @@ use leadline_protocol::{
         definition::RepeatOrder,
         detail::{StepStatistics, Study, StudyStep},
         summary::{StudyStatus, StudySummary},
+        until_decided::UntilDecided,
     },
     verdict::Verdicts,
 };
@@ -16,9 +17,19 @@ use std::collections::BTreeMap;
 
 pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     let runs = &study.runs;
-    let statuses: Vec<RunStatus> = runs.iter().map(|run| run.status).collect();
-    let status = status(&statuses);
-    let unsuccessful = runs
+    let last: Vec<&RunSummary> = runs.iter().filter(|run| !is_repeated(study, run)).collect();
+    let required: Vec<&RunSummary> = last
+        .iter()
+        .copied()
+        .filter(|run| !is_skipped(study, run))
+        .collect();
+    // A look may continue or end the study.
+    let status = if study.awaits_retry || due_look(study).is_some() {
+        StudyStatus::Running
+    } else {
+        status(&Vec::from_iter(required.iter().map(|run| run.status)))
+    };
+    let unsuccessful = required
         .iter()
         .find(|run| run.status.is_final() && run.status != RunStatus::Done);
     let finished_at_ms = runs.iter().filter_map(|run| run.finished_at_ms).max();
@@ -34,11 +45,23 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
             None
         },
         steps_total: study.steps.len() as u32,
-        steps_ended: statuses.iter().filter(|status| status.is_final()).count() as u32,
+        steps_ended: last.iter().filter(|run| run.status.is_final()).count() as u32,
         runs: runs.iter().map(|run| run.number).collect(),
         reason: unsuccessful
             .and_then(|run| Some(format!("Step {}: {}", run.step?, run.reason.as_ref()?))),
     }
+}
+
+/// Whether the run is failed and has been repeated.
+fn is_repeated(study: &StoredStudy, run: &RunSummary) -> bool {
+    let mut runs = study.runs.iter();
+    runs.any(|other| other.retry_of == Some(run.number))
+}
+
+/// Whether the run did not start because the study was decided.
+fn is_skipped(study: &StoredStudy, run: &RunSummary) -> bool {
+    let is_decided = UntilDecided::decision(&study.looks).is_some();
+    is_decided && run.status == RunStatus::Cancelled && run.started_at_ms.is_none()
 }
 
 /// The first step that is not `done` determines the final status.
@@ -60,8 +83,16 @@ fn status(runs: &[RunStatus]) -> StudyStatus {
 /// `verdicts` are keyed by run number.
 pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
     let summary = summary(&stored);
-    let runs = stored.runs.into_iter();
-    let mut runs: BTreeMap<_, _> = runs.map(|run| ((run.step, run.repeat), run)).collect();
+    let (failed, runs): (Vec<RunSummary>, Vec<RunSummary>) = stored
+        .runs
+        .iter()
+        .cloned()
+        .partition(|run| is_repeated(&stored, run));
+    let by_place = |runs: Vec<RunSummary>| -> BTreeMap<_, _> {
+        let runs = runs.into_iter();
+        runs.map(|run| ((run.step, run.repeat), run)).collect()
+    };
+    let (mut failed, mut runs) = (by_place(failed), by_place(runs));
     let repeats = stored.steps.iter().filter_map(|step| step.repeat).max();
     let order = RepeatOrder::of_repeats(stored.steps.iter().filter_map(|step| step.repeat));
     let steps = (1..).zip(stored.steps).map(|(position, step)| {
@@ -78,6 +109,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
                 .as_ref()
                 .and_then(|run| sentence(verdicts.get(&run.number)?)),
             iops_change_percent: None,
+            failed_run: failed.remove(&(Some(number), Some(repeat))),
             run,
         }
     });
@@ -102,6 +134,9 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         repeats: repeats.unwrap_or(1),
         order,
         order_seed: stored.order_seed,
+        idle_wait_seconds: stored.idle_wait_seconds,
+        until_decided: stored.until_decided,
+        looks: stored.looks,
         leftover_files,
         summary,
     }

@@ -51,6 +51,7 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     runs.close_subscribers(number);
     runs.publish_run(number).await;
     if let Some(study) = study {
+        runs.repeat_failed_run(study).await;
         runs.cancel_remaining_steps(study).await;
     }
     if let Some(mut process) = unkillable {
@@ -151,8 +152,9 @@ async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
     let requested = &run.requested;
     let mut input =
         json!({"jobs": requested.jobs, "sample_ms": requested.sample_ms, "devices": devices});
-    if let Some(file_id) = runs.study_file_id(&run.summary).await? {
-        input["study"] = file_id.into();
+    if let Some(study) = runs.study_of_run(&run.summary).await? {
+        input["study"] = study.file_id.into();
+        input["idle_wait_seconds"] = study.idle_wait_seconds.into();
     }
     let confirm = runs.store.confirmations(run.summary.number).await?;
     if let Some(first) = confirm.first() {

@@ -32,7 +32,7 @@ fn events() -> u64 {
     events.and_then(|text| text.parse().ok()).unwrap_or(EVENTS)
 }
 
-async fn connect(server: &Program) -> SqliteConnection {
+pub(crate) async fn connect(server: &Program) -> SqliteConnection {
     let options = SqliteConnectOptions::new()
         .filename(server.data().join("leadline.db"))
         .busy_timeout(TIMEOUT);

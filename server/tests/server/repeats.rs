@@ -9,8 +9,21 @@ const REPEATS: usize = 6;
 
 /// A study with two repeated steps.
 fn study() -> Value {
-    let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, "20ms")]});
+    let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, "50ms")]});
     json!({"name": "A/B", "repeats": REPEATS, "order_seed": 7, "steps": [step("before"), step("after")]})
+}
+
+/// Waits for the end of a study.
+pub(crate) async fn end_of_study(server: &Program, number: u64) -> Value {
+    let began = Instant::now();
+    loop {
+        let study = server.get(&format!("/studies/{number}")).await;
+        if !["queued", "running"].contains(&study["status"].as_str().unwrap()) {
+            return study;
+        }
+        assert!(began.elapsed() < TIMEOUT, "{study}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
 }
 
 async fn run_study(server: &Program, study: &Value) -> Value {

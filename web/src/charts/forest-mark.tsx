@@ -9,7 +9,7 @@ const MIDDLE = HEIGHT / 2;
 
 interface ForestRowProps {
   scale: ForestScale;
-  change: Change;
+  change: Pick<Change, 'percent' | 'interval_percent' | 'verdict'>;
 }
 
 export function ForestRow({

@@ -43,6 +43,7 @@ impl StoredResult {
             verdict: self.verdict.as_ref(),
             findings: &self.findings,
             block: self.block.clone(),
+            is_after_look: false,
         }
     }
 }

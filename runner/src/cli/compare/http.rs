@@ -1,6 +1,6 @@
 //! Fetches results from a server.
 
-use crate::cli::compare::documents::order;
+use crate::cli::compare::{documents::order, sequential::Sequential};
 use leadline_compare::group::Block;
 use leadline_protocol::{study::definition::RepeatOrder, text::printable};
 use serde_json::Value;
@@ -23,6 +23,8 @@ pub(crate) struct ServerRun {
     pub step: Option<String>,
     /// The run's block, if its study is interleaved.
     pub block: Option<Block>,
+    /// Looks at the study, if it ends when it is decided.
+    pub sequential: Option<Sequential>,
 }
 
 /// The run at `http://HOST/runs/12`, or the runs of a step of `http://HOST/studies/3`.
@@ -34,13 +36,14 @@ pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, S
     })?;
     if kind == "runs" {
         let document = get(server, "runs", number)?;
-        let order = match document["study"].as_u64() {
-            Some(study) => order(&steps(server, study)?),
-            None => RepeatOrder::Sequential,
+        let study = match document["study"].as_u64() {
+            Some(study) => get(server, "studies", study)?,
+            None => Value::Null,
         };
-        return Ok(vec![run(server, number, document, order, None)]);
+        return Ok(vec![run(server, number, document, &study, None)]);
     }
-    let steps = steps(server, number)?;
+    let study = get(server, "studies", number)?;
+    let steps = steps(&study);
     if step.is_none() && steps.iter().any(|entry| entry["step"].as_u64() > Some(1)) {
         return Err(format!(
             "{address} has several steps; append #1 to select the first."
@@ -54,28 +57,22 @@ pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, S
         .map(|(entry, number)| {
             let name = entry["name"].as_str().filter(|_| step.is_some());
             let document = get(server, "runs", number)?;
-            Ok(run(server, number, document, order(&steps), name))
+            Ok(run(server, number, document, &study, name))
         })
         .collect()
 }
 
-fn steps(server: &str, study: u64) -> Result<Vec<Value>, String> {
-    let study = get(server, "studies", study)?;
-    Ok(study["steps"].as_array().cloned().unwrap_or_default())
+fn steps(study: &Value) -> Vec<Value> {
+    study["steps"].as_array().cloned().unwrap_or_default()
 }
 
-fn run(
-    server: &str,
-    number: u64,
-    document: Value,
-    order: RepeatOrder,
-    step: Option<&str>,
-) -> ServerRun {
-    let is_interleaved = order == RepeatOrder::Interleaved;
+fn run(server: &str, number: u64, document: Value, study: &Value, step: Option<&str>) -> ServerRun {
+    let is_interleaved = order(&steps(study)) == RepeatOrder::Interleaved;
     ServerRun {
         address: format!("{server}/runs/{number}"),
         block: block(server, &document).filter(|_| is_interleaved),
         step: step.map(str::to_owned),
+        sequential: Sequential::of_study(study),
         document,
     }
 }

@@ -3,6 +3,7 @@
 use crate::cli::compare::{
     documents::{StoredResult, printable, results},
     http,
+    sequential::Sequential,
 };
 use leadline_compare::{
     MAX_RUNS,
@@ -21,6 +22,8 @@ pub(crate) struct StoredGroup {
     /// What the user entered.
     pub selection: String,
     results: Vec<StoredResult>,
+    /// Looks at the study, if it ends when it is decided.
+    pub sequential: Option<Sequential>,
 }
 
 impl StoredGroup {
@@ -30,6 +33,7 @@ impl StoredGroup {
             label: step_name(study, Some(step))?,
             selection: String::new(),
             results: results("run", study.clone(), Some(step)).ok()?,
+            sequential: Sequential::of_study(study),
         })
     }
 
@@ -65,12 +69,14 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
         label: label(text),
         selection: text.to_owned(),
         results: Vec::new(),
+        sequential: None,
     };
     for source in text.split(',') {
         let (source, step) = split_step(source);
         if http::is_address(source) {
             for run in http::runs(source, step).map_err(problem)? {
                 group.label = run.step.unwrap_or(group.label);
+                group.sequential = run.sequential.or(group.sequential);
                 let mut found = results(&run.address, printable(run.document), None)
                     .map_err(|detail| problem(format!("{}: {detail}", run.address)))?;
                 for result in &mut found {
@@ -82,6 +88,7 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
         }
         for (name, document) in documents(source).map_err(problem)? {
             let document = printable(document);
+            group.sequential = Sequential::of_study(&document).or(group.sequential);
             if let Some(name) = step_name(&document, step) {
                 group.label = name;
             }

@@ -7,6 +7,7 @@ use crate::cli::text::{
 use anstyle::Style;
 use leadline_compare::{
     export::table::{group_values, metric_rows},
+    level::confidence_text,
     rule::{Outcome, RuleResult},
 };
 use leadline_protocol::compare::{Assessment, ComparabilityLevel, Difference};
@@ -76,7 +77,11 @@ fn write_metrics(out: &mut TextWriter, assessment: &Assessment) {
             _ => format!("{} ({})", group.label, group.complete),
         }
     });
-    let mut table = number_table(["metric", &a, &b, "change", "95 % interval", "verdict"]);
+    let interval = format!(
+        "{} interval",
+        confidence_text(assessment.confidence_percent)
+    );
+    let mut table = number_table(["metric", &a, &b, "change", &interval, "verdict"]);
     let rows = metric_rows(assessment, 1);
     for row in &rows {
         let (a, b) = (row.baseline.clone(), row.value.clone());

@@ -27,6 +27,7 @@ pub(crate) fn line(event: &Event) -> Option<String> {
 fn phase(change: &PhaseChange) -> String {
     let name = match change.phase {
         Phase::Guard => "checking safety",
+        Phase::IdleWait => "waiting for an idle host",
         Phase::Layout => "writing files",
         Phase::DropCaches => "dropping the host's caches",
         Phase::Invalidate => "dropping the target's cached pages",

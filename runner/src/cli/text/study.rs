@@ -6,12 +6,16 @@ use crate::cli::text::{
     writer::{TextWriter, number_table},
 };
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
+use leadline_compare::looks::plan_text;
 use leadline_protocol::{
     finding::Finding,
     format::{bandwidth, latency, rate},
     report_summary::ReportSummary,
     result::RunResult,
-    study::plan::{StepPlan, StudyPlan},
+    study::{
+        plan::{StepPlan, StudyPlan},
+        until_decided::{Look, LookOutcome},
+    },
 };
 
 pub(crate) enum StepResult<'a> {
@@ -63,6 +67,9 @@ pub(crate) fn render_plan(study: &StudyPlan, width: usize) -> String {
 fn write_title(out: &mut TextWriter, study: &StudyPlan) {
     out.styled_field(BOLD, "study", &study.description.name);
     out.field("sizes", &study.scaled.sentence);
+    if let Some(until) = &study.until_decided {
+        out.field("ends", &plan_text(until));
+    }
 }
 
 /// The line that is printed when a step ends.
@@ -71,6 +78,7 @@ pub(crate) fn step_line(
     number: u32,
     step: &StepPlan,
     result: &StepResult,
+    is_second_run: bool,
 ) -> String {
     let progress = paint(DIM, format_args!("step {number}/{}", study.steps.len()));
     let name = step_name(study, step);
@@ -82,7 +90,25 @@ pub(crate) fn step_line(
         (None, StepResult::Failed(detail)) => format!("failed: {detail}"),
         (None, _) => "skipped".into(),
     };
-    format!("{progress}  {name}  {text}\n")
+    let note = if is_second_run {
+        " (second run, because the first one failed)"
+    } else {
+        ""
+    };
+    format!("{progress}  {name}  {text}{note}\n")
+}
+
+/// The line that is printed after a look.
+pub(crate) fn look_line(look: &Look, width: usize) -> String {
+    let mut out = TextWriter::new(width);
+    let label = format!("look {}", look.planned.pairs);
+    let style = match look.outcome {
+        LookOutcome::Decided => BOLD,
+        LookOutcome::Undecided => DIM,
+        LookOutcome::NotComparable => RED,
+    };
+    out.styled_field(style, &label, &look.sentence);
+    out.into_text()
 }
 
 /// The step's name, with the repeat number in repeated studies.

@@ -2,7 +2,7 @@
 
 use leadline_protocol::{
     job::Job,
-    study::{definition::RepeatOrder, parse::MAX_SEED},
+    study::definition::{MAX_SEED, RepeatOrder},
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -205,7 +205,7 @@ fn file_names_contain_the_file_id() {
         plan.steps[0].jobs[0]["filename"],
         format!("{}.data", plan.file_id)
     );
-    assert_eq!(plan.steps[0].run(&plan.file_id)["study"], plan.file_id);
+    assert_eq!(plan.steps[0].run(&plan.file_id, 0)["study"], plan.file_id);
 }
 
 /// Checks the divisor for sizes of 1 GiB and 256 MiB.

@@ -103,7 +103,7 @@ fn window_spans_from_the_first_to_the_last_job() {
         };
         let jobs: Vec<ResolvedJob> = times.iter().map(job).collect();
         let seconds = |phase| {
-            plan_phases(&jobs)
+            plan_phases(&jobs, 0)
                 .into_iter()
                 .find(|planned| planned.phase == phase)
                 .map(|planned| planned.seconds)

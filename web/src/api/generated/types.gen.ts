@@ -56,6 +56,11 @@ export type Assessment = {
      * Smallest change that matters, in percent.
      */
     threshold_percent: number;
+    /**
+     * Confidence level of all intervals of changes, in percent: 95, or higher for the steps of a
+     * study that ends when it is decided.
+     */
+    confidence_percent: number;
     comparability: Comparability;
     /**
      * One sentence per group except the baseline, with the result of the comparison.
@@ -1808,6 +1813,47 @@ export type LoginLink = {
 };
 
 /**
+ * The result of a look.
+ */
+export type Look = PlannedLook & {
+    outcome: LookOutcome;
+    /**
+     * Change of each of the study's metrics.
+     */
+    changes: Array<LookChange>;
+    /**
+     * The result, in one sentence.
+     */
+    sentence: string;
+    /**
+     * Why runs are excluded.
+     */
+    reasons: Array<string>;
+};
+
+/**
+ * The change of a metric at a look, as in a comparison.
+ */
+export type LookChange = {
+    metric: ComparedMetricName;
+    /**
+     * Null if a step has no value.
+     */
+    percent?: number | null;
+    interval_percent?: Interval | null;
+    verdict: ChangeVerdict;
+    /**
+     * Pairs of complete runs.
+     */
+    pairs: number;
+};
+
+/**
+ * What follows from a look.
+ */
+export type LookOutcome = 'decided' | 'undecided' | 'not_comparable';
+
+/**
  * Host memory in bytes (`/proc/meminfo`).
  */
 export type Memory = {
@@ -2133,7 +2179,7 @@ export type PerDirectionU8 = {
     trim: number;
 };
 
-export type Phase = 'guard' | 'layout' | 'drop_caches' | 'invalidate' | 'pre_read' | 'ramp' | 'measure' | 'flush' | 'verify' | 'clean_up';
+export type Phase = 'guard' | 'layout' | 'idle_wait' | 'drop_caches' | 'invalidate' | 'pre_read' | 'ramp' | 'measure' | 'flush' | 'verify' | 'clean_up';
 
 /**
  * Start, progress or end of a phase.
@@ -2209,6 +2255,20 @@ export type Plan = {
      * Empty if the run can start.
      */
     problems: Array<Problem>;
+};
+
+/**
+ * A look at the results of a running study.
+ */
+export type PlannedLook = {
+    /**
+     * Number of blocks that have ended.
+     */
+    pairs: number;
+    /**
+     * Confidence level of the intervals and the verdict at this look, in percent.
+     */
+    confidence_percent: number;
 };
 
 export type PlannedPhase = {
@@ -2823,6 +2883,10 @@ export type RunSummary = WorkloadSummary & {
      */
     repeat?: number | null;
     /**
+     * Number of the failed run whose place this run takes in its study; null for other runs.
+     */
+    retry_of?: number | null;
+    /**
      * Runs with the same value performed the same test, on any target and host; null without a
      * result.
      */
@@ -3416,6 +3480,15 @@ export type Study = StudySummary & {
      */
     order_seed?: number | null;
     /**
+     * Maximum time that each run waits until its devices are idle, in seconds.
+     */
+    idle_wait_seconds: number;
+    until_decided?: UntilDecided | null;
+    /**
+     * Looks at the results so far, in order; a decided look is the last one.
+     */
+    looks: Array<Look>;
+    /**
      * Temporary files that could not be removed. The server retries when it starts.
      */
     leftover_files: Array<LeftoverFile>;
@@ -3453,14 +3526,21 @@ export type StudyDefinition = {
      */
     continue_on_failure?: boolean | null;
     /**
-     * Number of times each step runs; steps × repeats is at most 256. Default: 1.
+     * Number of times each step runs; steps × repeats is at most 256. The maximum number with
+     * `until_decided`. Default: 1.
      */
     repeats?: number | null;
+    until_decided?: UntilDecidedDefinition | null;
     order?: RepeatOrder | null;
     /**
      * Seed for the order of the steps and for the random seeds of the jobs. Default: random.
      */
     order_seed?: number | null;
+    /**
+     * Maximum time that each run waits until its devices are idle and little data waits for
+     * writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
+     */
+    idle_wait_seconds?: number | null;
     /**
      * Options to vary. Each step runs with every combination of their values. Limited to 256 runs
      * in total.
@@ -3534,6 +3614,11 @@ export type StudyPlan = StudyDescription & {
      */
     order_seed?: number;
     /**
+     * Maximum time that each run waits until its devices are idle, in seconds.
+     */
+    idle_wait_seconds?: number;
+    until_decided?: UntilDecided | null;
+    /**
      * The runs, in order. Empty if the study could not be parsed.
      */
     steps: Array<StepPlan>;
@@ -3567,6 +3652,7 @@ export type StudyStep = {
     name: string;
     note?: string | null;
     run?: RunSummary | null;
+    failed_run?: RunSummary | null;
     /**
      * Verdict; null until it is available.
      */
@@ -4046,6 +4132,39 @@ export type Unfinished = {
 };
 
 export type Unit = '1' | '1/s' | 'bytes' | 'bytes/s' | 'ns' | 'ms' | '%';
+
+/**
+ * When a study may end before its last repeat.
+ */
+export type UntilDecided = {
+    /**
+     * Names of the metrics that must all be decided.
+     */
+    metrics: Array<ComparedMetricName>;
+    /**
+     * Smallest change that matters, in percent.
+     */
+    threshold_percent: number;
+    /**
+     * In order. They do not depend on results, which keeps the error rate at 5 %.
+     */
+    looks: Array<PlannedLook>;
+};
+
+/**
+ * When a study of two interleaved steps, A and B, may end before its last repeat.
+ */
+export type UntilDecidedDefinition = {
+    /**
+     * 1 to 6 metrics that must all be better, worse or equivalent, such as `read_lat_p99_ns`.
+     * Default: the IOPS of the first direction of step 1 (reads, writes, trims).
+     */
+    metrics?: Array<ComparedMetricName> | null;
+    /**
+     * Smallest change that matters, in percent. Default: 2.
+     */
+    threshold_percent?: number | null;
+};
 
 /**
  * Verdict for one direction.

@@ -88,7 +88,9 @@ export function changeText(metric: ComparedMetric, runs: readonly number[], grou
 }
 
 /** `−5.5 to −2.8 %`, or `−5.5 % to 6.1 ×`; empty without an interval. */
-export function intervalText({ interval_percent: interval }: Change): string {
+export function intervalText({
+  interval_percent: interval,
+}: Pick<Change, 'interval_percent'>): string {
   if (!interval) return '';
   const [low, high] = [formatChange(interval.low), formatChange(interval.high)];
   return `${high.endsWith('%') ? low.replace(/\s%$/, '') : low} to ${high}`;
@@ -151,10 +153,10 @@ const capitalize = (label: string) =>
 const DIRECTED = /^(device_)?(read|write|trim)_(.*)$/;
 
 /** Includes the direction only if there are several. */
-export function metricName(
-  { name }: Partial<ComparedMetric> & Pick<ComparedMetric, 'name'>,
-  directions: number,
-): string {
+export const metricName = ({ name }: ComparedMetric, directions: number): string =>
+  metricLabel(name, directions);
+
+export function metricLabel(name: string, directions: number): string {
   const [, device, direction, metric = ''] = DIRECTED.exec(name) ?? [];
   if (!direction || LABELS[name]) return capitalize(labelOf(name));
   const parts = [device && 'device', (device || directions > 1) && direction, labelOf(metric)];

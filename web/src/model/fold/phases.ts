@@ -7,6 +7,7 @@ import { type PhaseProgress, type RunFold, rampOf } from './run-fold';
 export const PHASE_LABELS: Record<Phase, string> = {
   layout: 'Layout',
   guard: 'Guard',
+  idle_wait: 'Wait for idle devices',
   drop_caches: 'Drop caches',
   invalidate: 'Invalidate',
   pre_read: 'Pre-read',
@@ -27,6 +28,8 @@ export function plannedPhases(jobs: readonly ResolvedJob[]): Phase[] {
   const needed: Record<Phase, boolean> = {
     layout: any((job) => job.targets.some((target) => target.layout_bytes > 0)),
     guard: true,
+    // Only known when it begins.
+    idle_wait: false,
     drop_caches: any((job) => job.drop_caches),
     invalidate: any((job) => job.invalidate && !job.pre_read),
     pre_read: any((job) => job.pre_read),

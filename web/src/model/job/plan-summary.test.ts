@@ -94,6 +94,13 @@ it.each<[string, Partial<Plan['estimate']>[]]>([
   expect(plain(studyCostText({ steps }))).toBe(expected);
 });
 
+it('adds the maximum wait for idle devices', () => {
+  const steps = [1, 2].map((repeat) => ({ step: 1, repeat, name: '', jobs: [], plan: plan({}) }));
+  expect(plain(studyCostText({ steps, idle_wait_seconds: 10 }))).toBe(
+    '1 step, 2 runs, about 1 min, plus up to 20 s to wait for idle devices; writes 0 B.',
+  );
+});
+
 it('ignores writes of rejected steps', () => {
   const rejected = plan({ seconds: null, measure_write_bytes: null });
   expect(

@@ -36,7 +36,10 @@ export function durationText({ estimate, phases }: Plan): string {
 }
 
 /** Duration and written bytes of a study. */
-export function studyCostText({ steps }: Pick<StudyPlan, 'steps'>): string {
+export function studyCostText({
+  steps,
+  idle_wait_seconds: wait = 0,
+}: Pick<StudyPlan, 'steps'> & Partial<Pick<StudyPlan, 'idle_wait_seconds'>>): string {
   const plans = steps.map(({ plan }) => plan);
   const known = plans.flatMap(({ estimate }) => estimate.seconds ?? []);
   const unknown = steps.length - known.length;
@@ -45,7 +48,10 @@ export function studyCostText({ steps }: Pick<StudyPlan, 'steps'>): string {
   const rest = known.length > 0 && unknown > 0 ? ` plus ${stepCount(unknown)} limited by size` : '';
   const count = steps.filter(({ repeat }) => repeat === 1).length;
   const runs = count < steps.length ? `, ${steps.length} runs` : '';
-  return `${stepCount(count)}${runs}${time}${rest}; writes ${studyWritesText(plans)}.`;
+  const waits =
+    wait > 0 ? `, plus up to ${formatSeconds(wait * steps.length)} to wait for idle devices` : '';
+  const cost = `${stepCount(count)}${runs}${time}${rest}${waits}`;
+  return `${cost}; writes ${studyWritesText(plans)}.`;
 }
 
 const UNBOUNDED = 'continuously for the whole runtime';

@@ -39,12 +39,20 @@ export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
     tags: runs[0]?.tags.filter((tag) => runs.every((run) => run.tags.includes(tag))) ?? [],
     continueOnFailure: study.continue_on_failure,
     repeats,
+    // The default depends on the repeats.
+    ...(study.idle_wait_seconds !== defaultIdleWaitSeconds(study) && {
+      idleWaitSeconds: study.idle_wait_seconds,
+    }),
+    ...(study.until_decided && { untilDecided: study.until_decided.metrics }),
     ...(study.order === 'sequential' && { order: study.order }),
     sweep: axes.map(({ option, values }) => ({ option, values: values.join(' ') })),
     steps,
     active: steps[0]?.id ?? 1,
   };
 }
+
+const defaultIdleWaitSeconds = ({ repeats, order }: Study): number =>
+  repeats > 1 && order === 'interleaved' ? 10 : 0;
 
 /** The server appends the values to the step names. */
 const withoutSweep = (name: string, sweep: string): string =>

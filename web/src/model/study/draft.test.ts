@@ -133,3 +133,17 @@ it('is complete if all steps are valid', () => {
   expect(isComplete(changeStep(draft, 1, { text: '' }))).toBe(false);
   expect(isComplete(changeStep(draft, 1, { text: '[a]\n!\n' }))).toBe(false);
 });
+
+it('sends how a study ends and how long it waits only if set', () => {
+  const draft = { ...newDraft('[job]\nrw=read\n'), repeats: 20 };
+  expect(toDocument(draft)).not.toHaveProperty('until_decided');
+  expect(toDocument(draft)).not.toHaveProperty('idle_wait_seconds');
+  expect(toDocument({ ...draft, untilDecided: [], idleWaitSeconds: 0 })).toMatchObject({
+    repeats: 20,
+    until_decided: {},
+    idle_wait_seconds: 0,
+  });
+  expect(toDocument({ ...draft, untilDecided: ['read_iops'] })).toMatchObject({
+    until_decided: { metrics: ['read_iops'] },
+  });
+});

@@ -1,6 +1,12 @@
 // The draft of a study: steps with their job text, step edits, and the document to post. Job text is
 // in `job/job-text`, problems are in `draft-problems`.
-import type { Job, RepeatOrder, StepDefinition, StudyDefinition } from '../../api';
+import type {
+  ComparedMetricName,
+  Job,
+  RepeatOrder,
+  StepDefinition,
+  StudyDefinition,
+} from '../../api';
 import { jobsOf, parseJobText } from '../job/job-text';
 
 export interface Step {
@@ -30,6 +36,10 @@ export interface StudyDraft {
   continueOnFailure: boolean;
   /** How often each step runs; once if unset. */
   repeats?: number;
+  /** Metrics that end the study as soon as they are decided; empty for the default. */
+  untilDecided?: string[];
+  /** Maximum wait for an idle host before each run, in seconds; the server's default if unset. */
+  idleWaitSeconds?: number;
   /** Interleaved if unset. */
   order?: RepeatOrder;
   sweep?: SweepField[];
@@ -101,6 +111,8 @@ export function toDocument({
   tags,
   continueOnFailure,
   repeats,
+  untilDecided,
+  idleWaitSeconds,
   order,
   sweep,
   steps,
@@ -113,10 +125,15 @@ export function toDocument({
     ...(continueOnFailure && { continue_on_failure: true }),
     ...(repeats && repeats > 1 && { repeats }),
     ...(order === 'sequential' && { order }),
+    ...(idleWaitSeconds !== undefined && { idle_wait_seconds: idleWaitSeconds }),
+    ...(untilDecided && { until_decided: untilDecidedDocument(untilDecided) }),
     ...(axes.length > 0 && { sweep: axes }),
     steps: steps.map(stepDocument),
   };
 }
+
+const untilDecidedDocument = (metrics: string[]) =>
+  metrics.length > 0 ? { metrics: metrics as ComparedMetricName[] } : {};
 
 /** Rows without an option or values are omitted. */
 const sweepAxes = (sweep: readonly SweepField[]) =>

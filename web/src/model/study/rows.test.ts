@@ -95,3 +95,13 @@ it('numbers repeats and compares them as groups', () => {
   expect(hasGroups(repeated(5, 2))).toBe(true);
   expect(hasGroups(repeated(5, 9))).toBe(false);
 });
+
+it('names the failed run that a run repeats', () => {
+  const failed = (status: 'failed' | 'interrupted', reason: string | null) =>
+    stepRows({
+      steps: [step(1, { note: 'Cold.', failed_run: run(6, { status, reason }) })],
+      repeats: 2,
+    })[0]?.note;
+  expect(failed('failed', 'no space')).toBe('Cold. Repeats #6, which failed: no space');
+  expect(failed('interrupted', null)).toBe('Cold. Repeats #6, which was interrupted.');
+});

@@ -57,14 +57,14 @@ export function stepRows({
 }
 
 function rowOf(
-  { step, name, note, run, sentence, iops_change_percent }: StudyStep,
+  { step, name, note, run, failed_run, sentence, iops_change_percent }: StudyStep,
   published: string[],
 ): StepRow {
   return {
     step,
     repeat: null,
     name,
-    note: note ?? '',
+    note: [note, repeatedText(failed_run)].filter(Boolean).join(' '),
     run: run?.number ?? null,
     status: statusText(run),
     iops: text(shortCount(run?.iops)),
@@ -75,6 +75,13 @@ function rowOf(
     sentence: sentence ?? '',
     published,
   };
+}
+
+/** Example: `Repeats #6, which failed: The disk is full.` */
+function repeatedText(failed: StudyStep['failed_run']): string {
+  if (!failed) return '';
+  const end = failed.status === 'interrupted' ? 'was interrupted' : 'failed';
+  return `Repeats #${failed.number}, which ${end}${failed.reason ? `: ${failed.reason}` : '.'}`;
 }
 
 function statusText(run: StudyStep['run']): string {

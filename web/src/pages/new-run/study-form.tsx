@@ -5,6 +5,7 @@ import { startStudy } from '../../api/start';
 import type { FormProblem } from '../../model/job/form-problems';
 import { studyCostText } from '../../model/job/plan-summary';
 import { changeStep, MAX_STEPS, type StudyDraft } from '../../model/study/draft';
+import { plannedLooksText } from '../../model/study/looks';
 import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -20,6 +21,7 @@ import { LineNumber, ProblemList } from './problem-list';
 import { NameAndTags, StartButton, useStart } from './start';
 import { StepList } from './step-list';
 import { SweepFields } from './sweep-fields';
+import { UntilDecided } from './until-decided';
 import { type StudyEditor, useStudyEditor } from './use-study';
 
 export function StudyForm() {
@@ -111,7 +113,7 @@ function StartStudy({ study }: { study: StudyEditor }) {
         <NumberInput
           mt={10}
           w={220}
-          label="Repeats per step"
+          label={draft.untilDecided ? 'Maximum repeats per step' : 'Repeats per step'}
           description="Interleaved in random order"
           min={1}
           max={Math.floor(MAX_STEPS / draft.steps.length)}
@@ -120,6 +122,22 @@ function StartStudy({ study }: { study: StudyEditor }) {
           error={problems.get(-1)?.find(({ option }) => option === 'repeats')?.detail}
           onChange={(repeats) => set({ repeats: Number(repeats) || 1 })}
         />
+        <NumberInput
+          mt={10}
+          w={220}
+          label="Maximum idle wait (s)"
+          description="Wait for idle devices before each run"
+          min={0}
+          max={600}
+          allowDecimal={false}
+          placeholder={(draft.repeats ?? 1) > 1 ? '10' : '0'}
+          value={draft.idleWaitSeconds ?? ''}
+          error={problems.get(-1)?.find(({ option }) => option === 'idle_wait_seconds')?.detail}
+          onChange={(seconds) =>
+            set({ idleWaitSeconds: seconds === '' ? undefined : Number(seconds) })
+          }
+        />
+        <UntilDecided study={study} />
         <SweepFields study={study} />
         <Checkbox
           mt={10}
@@ -127,7 +145,12 @@ function StartStudy({ study }: { study: StudyEditor }) {
           checked={draft.continueOnFailure}
           onChange={({ currentTarget }) => set({ continueOnFailure: currentTarget.checked })}
         />
-        {plan && !hasProblems && <p style={{ marginTop: 10 }}>{studyCostText(plan)}</p>}
+        {plan && !hasProblems && (
+          <p style={{ marginTop: 10 }}>
+            {plannedLooksText(plan)} {plan.until_decided && 'At most: '}
+            {studyCostText(plan)}
+          </p>
+        )}
       </Card>
       <Overwrites {...study.confirmations} />
       <ProblemNotice error={error} />

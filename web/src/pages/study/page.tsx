@@ -13,6 +13,7 @@ import { Card, Notice, Page } from '../../ui/parts';
 import { StudyAnswer, useStudyComparison } from './answer';
 import { StepGauges } from './gauges';
 import { StudyHeader } from './header';
+import { Looks } from './looks';
 import { Steps } from './steps';
 import { Sweep } from './sweep';
 import './study.css';
@@ -55,7 +56,10 @@ function StudyView({ study }: { study: Study }) {
         />
       )}
       {!missed_by_author && about && <Card>{about}</Card>}
-      {comparison && hasGroups(study) && !isSweep && <StudyAnswer comparison={comparison} />}
+      <Looks study={study} />
+      {comparison && hasGroups(study) && !isSweep && !study.until_decided && (
+        <StudyAnswer comparison={comparison} />
+      )}
       {isSweep ? (
         <>
           <Sweep study={study} />

@@ -7,7 +7,7 @@ import { useState } from 'react';
 import type { Trend } from '../../api';
 import { trendQuery } from '../../api/queries';
 import { TrendChart } from '../../charts/trend-chart';
-import { countDirections, metricName } from '../../model/compare/metrics';
+import { countDirections, metricLabel } from '../../model/compare/metrics';
 import { plural } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
 import { describeRun, runTitle } from '../../model/run/summary';
@@ -111,7 +111,7 @@ function TrendView({ trend, last, run, onLast, onMetric, onRun }: TrendViewProps
     );
   const names = metrics.map((name) => ({ name }));
   const directions = countDirections(names);
-  const nameOf = (name: Trend['metric']) => metricName({ name }, directions);
+  const nameOf = (name: Trend['metric']) => metricLabel(name, directions);
   const readout = points[hovered ?? selected] ?? point;
   return (
     <>

@@ -1,0 +1,49 @@
+//! Confidence level of a comparison.
+
+use leadline_protocol::metrics::Metric;
+use leadline_stats::CONFIDENCE;
+
+/// By default 95 %, with one correction for all metrics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// Confidence level of intervals and verdicts, 0 to 1.
+    pub confidence: f64,
+    /// Metrics that decide the study of the runs. They are corrected among each other, and the
+    /// other metrics among each other.
+    pub primary: Vec<String>,
+    /// Why there is no verdict yet.
+    pub pending: Option<String>,
+}
+
+impl Default for Level {
+    fn default() -> Self {
+        Self {
+            confidence: CONFIDENCE,
+            primary: Vec::new(),
+            pending: None,
+        }
+    }
+}
+
+impl Level {
+    /// Why the level is not 95 %.
+    pub(crate) fn note(&self) -> Option<String> {
+        (self.confidence != CONFIDENCE).then(|| {
+            let confidence = confidence_text(self.confidence * 100.0);
+            format!(
+                "Intervals and verdicts use {confidence} instead of 95 %, because the study ends as soon as it is decided."
+            )
+        })
+    }
+
+    pub(crate) fn is_primary(&self, metric: &Metric) -> bool {
+        self.primary.iter().any(|name| name == metric.name)
+    }
+}
+
+/// Formats a confidence level of 0.992 as `99.2 %`.
+pub fn confidence_text(percent: f64) -> String {
+    let digits = format!("{percent:.2}");
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    format!("{digits} %")
+}

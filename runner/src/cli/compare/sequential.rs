@@ -1,0 +1,25 @@
+//! Comparisons of the steps of a study that ends as soon as it is decided.
+
+use leadline_compare::{group::Group, level::Level, looks};
+use leadline_protocol::study::until_decided::{Look, UntilDecided};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Part of the document of a study.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub(crate) struct Sequential {
+    until_decided: UntilDecided,
+    looks: Vec<Look>,
+}
+
+impl Sequential {
+    /// `None` if the study runs all repeats.
+    pub(crate) fn of_study(document: &Value) -> Option<Self> {
+        Self::deserialize(document).ok()
+    }
+
+    /// Excludes runs after the last look, and returns the level of the comparison.
+    pub(crate) fn apply(&self, groups: &mut [Group]) -> Level {
+        looks::apply(groups, &self.until_decided, &self.looks)
+    }
+}

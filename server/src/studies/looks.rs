@@ -1,0 +1,80 @@
+//! Looks at studies that end as soon as they are decided.
+
+use crate::{query::compare::study_groups, runs::Runs, store::studies::StoredStudy};
+use leadline_protocol::{
+    run::Run,
+    status::RunStatus,
+    study::until_decided::{Look, PlannedLook, UntilDecided},
+};
+
+/// Undecided studies are checked when the server starts. Older ones ended before earlier starts.
+const MAX_STUDIES_AT_START: u32 = 100;
+
+impl Runs {
+    /// Stores the looks at a study whose runs have ended. Must be called before a further run of the
+    /// study starts.
+    pub(crate) async fn take_due_looks(&self, study: u64) -> anyhow::Result<()> {
+        while let Some(stored) = self.store.study(study).await?
+            && let Some(until) = &stored.until_decided
+            && let Some(planned) = due_look(&stored)
+        {
+            let look = self.look(&stored, until, planned).await?;
+            let outcome = look.outcome.as_str();
+            tracing::info!(study, pairs = planned.pairs, outcome, "looked at a study");
+            let now_ms = crate::clock::now_ms();
+            self.store.insert_look(study, &look, now_ms).await?;
+            self.publish_study(study).await;
+        }
+        Ok(())
+    }
+
+    /// Stores the looks that were due when the server was killed.
+    pub(crate) async fn take_overdue_looks(&self) -> anyhow::Result<()> {
+        for study in self.store.undecided_studies(MAX_STUDIES_AT_START).await? {
+            self.take_due_looks(study).await?;
+        }
+        Ok(())
+    }
+
+    async fn look(
+        &self,
+        stored: &StoredStudy,
+        until: &UntilDecided,
+        planned: PlannedLook,
+    ) -> anyhow::Result<Look> {
+        let mut runs: Vec<Run> = Vec::new();
+        let of_look = stored
+            .runs
+            .iter()
+            .filter(|run| run.repeat <= Some(planned.pairs));
+        for run in of_look {
+            // A run without an intact result leaves its block incomplete.
+            let run = self.store.run(run.number).await?;
+            runs.extend(run.filter(|run| !run.damaged));
+        }
+        let (until, steps) = (until.clone(), stored.steps.clone());
+        let look = tokio::task::spawn_blocking(move || {
+            let groups = study_groups(&runs, &steps);
+            leadline_compare::looks::look(&groups, &until, planned)
+        });
+        Ok(look.await?)
+    }
+}
+
+/// The first look that has not been taken and whose runs have ended.
+pub(super) fn due_look(study: &StoredStudy) -> Option<PlannedLook> {
+    let until = study.until_decided.as_ref()?;
+    let next = until.next_look(&study.looks)?;
+    let ahead = until.looks.iter().filter(|look| look.pairs >= next.pairs);
+    ahead.copied().find(|look| is_due(study, look.pairs))
+}
+
+/// A person who cancels a run ends the study, so its block is not followed by a look.
+fn is_due(study: &StoredStudy, pairs: u32) -> bool {
+    let blocks = || study.runs.iter().filter(|run| run.repeat <= Some(pairs));
+    let mut last = blocks().filter(|run| run.repeat == Some(pairs)).peekable();
+    !study.awaits_retry
+        && last.peek().is_some()
+        && last.all(|run| run.status != RunStatus::Cancelled)
+        && blocks().all(|run| run.status.is_final())
+}

@@ -1,0 +1,227 @@
+//! Studies that end as soon as they are decided.
+
+use crate::{
+    deletion::connect,
+    program::{Program, TIMEOUT, job},
+    repeats::end_of_study,
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Looks after 8, 12 and 20 pairs.
+const REPEATS: u32 = 20;
+
+/// `slow` completes a fifth of the I/Os of `fast`.
+fn study(repeats: u32, [a, b]: [(&str, &str); 2]) -> Value {
+    let step = |(name, runtime): (&str, &str)| json!({"name": name, "sample_ms": 20, "jobs": [job(name, runtime)]});
+    json!({"name": "A/B", "repeats": repeats, "until_decided": {}, "steps": [step(a), step(b)]})
+}
+
+fn different(repeats: u32) -> Value {
+    study(repeats, [("a", "30ms"), ("b", "230ms")])
+}
+
+fn alternating(repeats: u32) -> Value {
+    study(
+        repeats,
+        [("alternating-a", "30ms"), ("alternating-b", "30ms")],
+    )
+}
+
+async fn create(server: &Program, study: &Value) {
+    let (status, created) = server.post("/studies", study).await;
+    assert_eq!(status, StatusCode::CREATED, "{created}");
+}
+
+fn looks(study: &Value) -> Vec<(u64, &str)> {
+    let looks = study["looks"].as_array().unwrap().iter();
+    looks
+        .map(|look| {
+            (
+                look["pairs"].as_u64().unwrap(),
+                look["outcome"].as_str().unwrap(),
+            )
+        })
+        .collect()
+}
+
+fn statuses(study: &Value) -> Vec<&str> {
+    let steps = study["steps"].as_array().unwrap().iter();
+    steps
+        .map(|step| step["run"]["status"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_decided_study_ends_and_skips_the_remaining_runs() {
+    let server = Program::start().await;
+    create(&server, &different(REPEATS)).await;
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(looks(&ended), [(8, "decided")], "{ended}");
+    assert_eq!(ended["status"], "done");
+    assert_eq!(ended["reason"], json!(null));
+    assert_eq!(server.starts().len(), 16);
+    let statuses = statuses(&ended);
+    assert!(statuses[..16].iter().all(|status| *status == "done"));
+    assert!(statuses[16..].iter().all(|status| *status == "cancelled"));
+    assert_eq!(
+        ended["steps"][16]["run"]["reason"],
+        "Not started: decided after 8 pairs."
+    );
+    let look = &ended["looks"][0];
+    assert_eq!(look["changes"][0]["metric"], "read_iops");
+    assert_eq!(look["changes"][0]["verdict"], "better");
+    assert_eq!(look["changes"][0]["pairs"], 8);
+    assert!(look["changes"][0]["interval_percent"].is_object(), "{look}");
+
+    let path = "/compare?a=study:1/step:1&b=study:1/step:2";
+    let comparison = server.get(path).await;
+    assert_eq!(comparison["confidence_percent"], look["confidence_percent"]);
+    let answer = comparison["answers"][0].as_str().unwrap();
+    assert!(answer.contains("99.2 % interval"), "{answer}");
+    let other = server.queue(job("other", "20ms")).await;
+    server.wait_until_ended(other).await;
+    let other = server
+        .get(&format!("/compare?a=study:1/step:1&b={other}"))
+        .await;
+    assert_eq!(other["confidence_percent"], 95.0);
+}
+
+#[tokio::test]
+async fn an_undecided_study_runs_all_repeats() {
+    let server = Program::start().await;
+    create(&server, &alternating(10)).await;
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(looks(&ended), [(7, "undecided"), (10, "undecided")]);
+    assert_eq!(ended["status"], "done");
+    assert_eq!(server.starts().len(), 20);
+    // Deleting a run does not change a look.
+    let delete = server.request(reqwest::Method::DELETE, "/runs/3");
+    assert_eq!(server.send(delete).await.0, StatusCode::NO_CONTENT);
+    assert_eq!(server.get("/studies/1").await["looks"], ended["looks"]);
+}
+
+#[tokio::test]
+async fn comparisons_before_the_first_look_have_no_verdict() {
+    let server = Program::start().await;
+    create(&server, &different(REPEATS)).await;
+    // Seven of eight pairs have ended.
+    server.wait_for_status(15, &["measuring"]).await;
+    server.post("/studies/1/cancel", &json!(null)).await;
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["status"], "cancelled");
+    assert_eq!(looks(&ended), []);
+    let comparison = server
+        .get("/compare?a=study:1/step:1&b=study:1/step:2")
+        .await;
+    let metrics = comparison["metrics"].as_array().unwrap().iter();
+    for change in metrics.map(|metric| &metric["changes"][1]) {
+        assert_eq!(change["interval_percent"], json!(null), "{change}");
+        assert!([json!(null), json!("undecided")].contains(&change["verdict"]));
+    }
+    let answer = comparison["answers"][0].as_str().unwrap();
+    let part = "its first look is after 8 pairs";
+    assert!(answer.contains(part), "{answer}");
+}
+
+#[tokio::test]
+async fn a_cancelled_study_is_not_looked_at() {
+    let server = Program::start().await;
+    let mut request = study(7, [("a", "30ms"), ("b", "230ms")]);
+    request["continue_on_failure"] = json!(true);
+    create(&server, &request).await;
+    // The only look is after the seventh pair, whose second run is number 14.
+    server.wait_for_status(14, &["measuring"]).await;
+    let (status, _) = server.post("/studies/1/cancel", &json!(null)).await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["status"], "cancelled");
+    assert_eq!(looks(&ended), []);
+    let server = server.kill_and_restart().await;
+    assert_eq!(looks(&server.get("/studies/1").await), []);
+}
+
+#[tokio::test]
+async fn not_comparable_is_no_decision() {
+    let server = Program::start().await;
+    let mut request = study(10, [("a", "30ms"), ("fail", "30ms")]);
+    request["continue_on_failure"] = json!(true);
+    create(&server, &request).await;
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(
+        looks(&ended),
+        [(7, "not_comparable"), (10, "not_comparable")]
+    );
+    assert_eq!(ended["status"], "failed");
+}
+
+/// A server that is killed between the end of a run and the look takes the look when it starts.
+#[tokio::test]
+async fn a_missing_look_is_taken_at_the_next_start() {
+    let server = Program::start().await;
+    create(&server, &alternating(10)).await;
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["looks"].as_array().unwrap().len(), 2);
+    sqlx::raw_sql("DELETE FROM study_looks")
+        .execute(&mut connect(&server).await)
+        .await
+        .unwrap();
+    assert_eq!(looks(&server.get("/studies/1").await), []);
+    let server = server.kill_and_restart().await;
+    assert_eq!(server.get("/studies/1").await["looks"], ended["looks"]);
+}
+
+#[tokio::test]
+async fn kills_neither_skip_nor_repeat_a_look() {
+    let mut random = StdRng::seed_from_u64(26);
+    let mut server = Program::start().await;
+    create(&server, &different(REPEATS)).await;
+    let began = Instant::now();
+    let mut kills = 0;
+    loop {
+        let study = server.get("/studies/1").await;
+        if !["queued", "running"].contains(&study["status"].as_str().unwrap()) {
+            break;
+        }
+        assert!(began.elapsed() < TIMEOUT, "{study}");
+        tokio::time::sleep(Duration::from_millis(random.random_range(100..700))).await;
+        server = server.kill_and_restart().await;
+        kills += 1;
+    }
+    let ended = server.get("/studies/1").await;
+    let looks = looks(&ended);
+    assert!(kills > 2 && !looks.is_empty(), "{kills} kills: {looks:?}");
+    let planned = [8, 12, 20];
+    for (look, planned) in looks.iter().zip(planned) {
+        assert_eq!(look.0, planned, "{looks:?}");
+    }
+    let (decided, others) = looks.split_last().unwrap();
+    assert!(others.iter().all(|look| look.1 == "undecided"), "{looks:?}");
+    let blocks = ended["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|step| step["run"]["started_at_ms"].is_u64());
+    let last = blocks.map(|step| step["repeat"].as_u64().unwrap()).max();
+    assert_eq!(last, Some(decided.0), "the study ends at its last look");
+}
+
+#[tokio::test]
+async fn until_decided_is_checked() {
+    let server = Program::start().await;
+    let mut request = different(REPEATS);
+    request["until_decided"] = json!({"metrics": ["nonsense"]});
+    let (status, problem) = server.post("/studies", &request).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(problem["errors"][0]["field"], "until_decided.metrics");
+    let (status, plan) = server.post("/studies/plan", &different(REPEATS)).await;
+    assert_eq!(status, StatusCode::OK);
+    let looks = plan["until_decided"]["looks"].as_array().unwrap();
+    let pairs: Vec<u64> = looks
+        .iter()
+        .map(|look| look["pairs"].as_u64().unwrap())
+        .collect();
+    assert_eq!(pairs, [8, 12, 20]);
+}
