@@ -4,11 +4,14 @@ use crate::group::{ComparedRun, Group, all_runs};
 use leadline_protocol::{
     compare::Rerun,
     evidence::transition::Direction::{self, Read, Write},
+    format::plural,
     verdict::{ModifierKind, Verdict, VerdictClass},
 };
 
 /// Smaller page cache speedups are not mentioned.
 const MIN_SPEEDUP: f64 = 1.5;
+/// Maximum number of labels listed per layer.
+const MAX_LISTED: usize = 4;
 
 /// Describes how the serving layers differ. Returns `None` if they are equal or unknown.
 pub(crate) fn difference(groups: &[Group]) -> Option<String> {
@@ -67,11 +70,19 @@ fn different_layers(groups: &[Group], direction: Direction) -> Option<String> {
         return None;
     }
     let verb = if labels.len() == 1 { "was" } else { "were" };
-    let mut text = format!("{} {verb} served by {layer}", labels.join(", "));
+    let mut text = format!("{} {verb} served by {layer}", listed(labels));
     for (layer, labels) in others {
-        text += &format!(", {} by {layer}", labels.join(", "));
+        text += &format!(", {} by {layer}", listed(labels));
     }
     Some(text)
+}
+
+/// The labels, or their number if there are many.
+fn listed(labels: &[&str]) -> String {
+    if labels.len() > MAX_LISTED {
+        return plural(labels.len() as u64, "run");
+    }
+    labels.join(", ")
 }
 
 /// Returns the label of the group with its layer, or the labels of its runs if their layers differ.

@@ -6,20 +6,25 @@ use crate::{
         markup::escaped,
         table::{MetricRow, group_values, metric_rows},
     },
+    fact_names::fact_name,
     level::confidence_text,
 };
-use leadline_protocol::compare::{
-    Assessment, Change, ComparabilityLevel, ComparedGroup, Difference,
+use leadline_protocol::{
+    compare::{Assessment, Change, ComparabilityLevel, ComparedGroup, Difference},
+    metrics::Better,
 };
 use std::fmt::Write;
 use time::OffsetDateTime;
 
 const STYLE: &str = "
-body { font: 14px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 24px auto; padding: 0 16px; color: #16202b; background: #fff }
+body { font: 14px/1.5 system-ui, sans-serif; max-width: 1080px; margin: 24px auto; padding: 0 16px; color: #16202b; background: #fff }
 h1 { font-size: 20px } h2 { font-size: 15px; margin-top: 28px }
 .answer { font-size: 17px; font-weight: 600 }
 .notice { border-left: 4px solid #c3ccd6; padding: 6px 12px; background: #f6f7f9 }
 .comparable { border-color: #0b8a6a } .with_differences { border-color: #c77700 } .not_comparable { border-color: #c2410c }
+td:first-child { min-width: 90px } .metrics td:first-child { min-width: 190px } .metrics .mute { white-space: nowrap } .time { white-space: nowrap !important }
+.metrics td { border-bottom: 0 } .metrics td, .reason td { border-top: 1px solid #dde2e8 }
+.reason td { border-top: 0; padding-top: 0; font-size: 12px; color: #55636f }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: 4px 8px; border-bottom: 1px solid #dde2e8; white-space: nowrap }
 th:first-child, td:first-child, .text { text-align: left; white-space: normal; overflow-wrap: anywhere }
@@ -34,7 +39,8 @@ pub fn render(assessment: &Assessment) -> String {
         .iter()
         .map(|group| escaped(&group.label))
         .collect();
-    let title = format!("Comparison of {}", labels.join(", "));
+    let quoted: Vec<String> = labels.iter().map(|label| format!("“{label}”")).collect();
+    let title = format!("Comparison of {}", quoted.join(", "));
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title><style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n"
     );
@@ -42,13 +48,13 @@ pub fn render(assessment: &Assessment) -> String {
         let _ = writeln!(html, "<p class=\"answer\">{}</p>", escaped(answer));
     }
     push_comparability(&mut html, assessment);
+    push_tests(&mut html, assessment);
     for group in 0..assessment.groups.len() {
         if group as u64 != assessment.baseline {
             push_metrics(&mut html, assessment, group, &labels);
         }
     }
     push_differences(&mut html, assessment, &labels);
-    push_tests(&mut html, assessment);
     push_definitions(&mut html, assessment);
     html + "</body></html>\n"
 }
@@ -71,29 +77,51 @@ fn push_comparability(html: &mut String, assessment: &Assessment) {
 
 fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels: &[String]) {
     let baseline = &labels[assessment.baseline as usize];
+    let threshold = assessment.threshold_percent;
+    let rows = metric_rows(assessment, group);
+    let limit = limit(&rows, threshold);
+    let is_paired = rows
+        .iter()
+        .any(|row| row.numbers.is_some_and(|change| change.paired));
+    let unit = if is_paired { "pair of runs" } else { "run" };
     let _ = writeln!(
         html,
-        "<h2>{} compared with {baseline}</h2>\n<table><thead><tr><th>Metric</th><th>{baseline}</th><th>{}</th><th>Change</th><th>{} interval</th><th></th><th>Verdict</th></tr></thead><tbody>",
+        "<h2>“{}” compared with “{baseline}”</h2>\n<p class=\"mute\">The change is the typical change of a {unit}. It is not the ratio of the two columns, which are medians of the runs.</p>\n<table class=\"metrics\"><thead><tr><th>Metric</th><th>{baseline}</th><th>{}</th><th>Change</th><th>{} interval</th><th>−{limit:.0} to +{limit:.0} % (gray: ±{threshold} %)</th><th>Verdict</th></tr></thead><tbody>",
         labels[group],
         labels[group],
         confidence_text(assessment.confidence_percent)
     );
-    let rows = metric_rows(assessment, group);
-    let limit = limit(&rows, assessment.threshold_percent);
     for row in &rows {
-        let plot = row.numbers.map_or_else(String::new, |change| {
-            forest_plot(change, limit, assessment.threshold_percent)
-        });
+        let plot = row
+            .numbers
+            .map_or_else(String::new, |change| forest_plot(change, limit, threshold));
         let reason = row.reason.as_deref().map_or_else(String::new, |reason| {
-            format!("<br><span class=\"mute\">{}</span>", escaped(reason))
+            format!(
+                "<tr class=\"reason\"><td colspan=\"7\">{}</td></tr>",
+                escaped(reason)
+            )
         });
         let _ = writeln!(
             html,
-            "<tr><td>{}{reason}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{plot}</td><td class=\"{}\">{}</td></tr>",
-            row.name, row.baseline, row.value, row.change, row.interval, row.verdict, row.verdict
+            "<tr><td>{} <span class=\"mute\">({} is better)</span></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{plot}</td><td class=\"{}\">{}</td></tr>{reason}",
+            row.name,
+            better_word(row.better),
+            row.baseline,
+            row.value,
+            row.change,
+            row.interval,
+            row.verdict,
+            row.verdict
         );
     }
     html.push_str("</tbody></table>\n");
+}
+
+fn better_word(better: Better) -> &'static str {
+    match better {
+        Better::Higher => "higher",
+        Better::Lower => "lower",
+    }
 }
 
 /// Percentage at the ends of the plot. Larger changes are cut off.
@@ -106,6 +134,12 @@ fn limit(rows: &[MetricRow], threshold: f64) -> f64 {
     (largest * 1.1).clamp(threshold * 2.5, 60.0_f64.max(threshold * 2.5))
 }
 
+/// The head of an arrow at an end of the plot, for an interval that continues beyond it.
+fn arrow(is_cut: bool, tip: u32, base: u32) -> String {
+    let head = format!("M{base} 4L{tip} 9L{base} 14");
+    if is_cut { head } else { String::new() }
+}
+
 /// Draws the interval relative to the threshold.
 fn forest_plot(change: &Change, limit: f64, threshold: f64) -> String {
     let x = |percent: f64| (percent.clamp(-limit, limit) / limit + 1.0) * 100.0;
@@ -113,14 +147,16 @@ fn forest_plot(change: &Change, limit: f64, threshold: f64) -> String {
     let interval = change
         .interval_percent
         .map_or_else(String::new, |interval| {
+            let left = arrow(interval.low < -limit, 0, 6);
+            let right = arrow(interval.high > limit, 200, 194);
             format!(
-                "<path d=\"M{:.1} 9H{:.1}\" stroke=\"currentColor\" stroke-width=\"2\"/>",
+                "<path d=\"M{:.1} 9H{:.1}{left}{right}\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"/>",
                 x(interval.low),
                 x(interval.high)
             )
         });
     format!(
-        "<svg width=\"200\" height=\"18\" viewBox=\"0 0 200 18\" aria-hidden=\"true\"><rect x=\"{:.1}\" width=\"{:.1}\" height=\"18\" fill=\"#eef1f4\"/><path d=\"M100 0V18\" stroke=\"#dde2e8\"/>{interval}<circle cx=\"{:.1}\" cy=\"9\" r=\"4\" fill=\"currentColor\"/></svg>",
+        "<svg width=\"150\" height=\"18\" viewBox=\"0 0 200 18\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect x=\"{:.1}\" width=\"{:.1}\" height=\"18\" fill=\"#eef1f4\"/><path d=\"M100 0V18\" stroke=\"#dde2e8\"/>{interval}<circle cx=\"{:.1}\" cy=\"9\" r=\"4\" fill=\"currentColor\"/></svg>",
         100.0 - band,
         2.0 * band,
         x(change.percent)
@@ -157,7 +193,7 @@ fn push_differences(html: &mut String, assessment: &Assessment, labels: &[String
             .into_iter()
             .map(|text| format!("<td>{}</td>", escaped(&text)))
             .collect();
-        let name = escaped(&difference.name);
+        let name = escaped(&fact_name(&difference.name));
         let _ = writeln!(html, "<tr><td>{name}{mark}</td>{cells}</tr>");
     }
     html.push_str("</tbody></table>\n");
@@ -169,7 +205,7 @@ fn push_tests(html: &mut String, assessment: &Assessment) {
     for group in &assessment.groups {
         let _ = writeln!(
             html,
-            "<tr><td>{}</td><td class=\"text\">{}</td><td class=\"text\">{}</td><td class=\"text\">{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td class=\"text\">{}</td><td class=\"text\">{}</td><td class=\"text time\">{}</td><td>{}</td></tr>",
             escaped(&group.label),
             lines(&group.workloads),
             lines(&group.hosts),
@@ -218,7 +254,7 @@ fn push_definitions(html: &mut String, assessment: &Assessment) {
         .collect();
     let _ = writeln!(
         html,
-        "<p class=\"mute\">Runs: {}.<br>Each value is the median of the runs. The change is the Hodges–Lehmann estimate of the ratio; {confidence} of such intervals contain the true ratio. <em>Equivalent</em>: the whole interval is within ±{threshold} % (gray band). <em>Better</em> and <em>worse</em>: the change is at least {threshold} %, and significant at {level} after correction for all metrics in the table (Holm). <em>Undecided</em>: anything else; the reason is below the name of the metric.<br>Generated by Leadline.</p>",
+        "<p class=\"mute\">Runs: {}.<br>Each value is the median of the runs. The change is the Hodges–Lehmann estimate of the ratio; {confidence} of such intervals contain the true ratio. <em>Equivalent</em>: the whole interval is within ±{threshold} % (gray band). <em>Better</em> and <em>worse</em>: the change is at least {threshold} %, and significant at {level} after correction for all metrics in the table (Holm). <em>Undecided</em>: anything else; the reason is below the metric.<br>Generated by Leadline.</p>",
         groups.join("; "),
         threshold = assessment.threshold_percent,
         confidence = confidence_text(assessment.confidence_percent),

@@ -1,14 +1,15 @@
 //! The tested metrics of a group and of the baseline, and differences of the groups, as text.
 
-use crate::answer::signed;
+use crate::{answer::signed, value_text::with_unit};
 use leadline_protocol::{
     compare::{Assessment, Change, ChangeVerdict, ComparedMetric, Difference},
-    format::{bandwidth, bytes, latency, rate},
-    metrics::{METRICS, Unit},
+    format::{bandwidth, bytes, latency, plural, rate},
+    metrics::{Better, METRICS, Unit},
 };
 
 pub struct MetricRow<'a> {
     pub name: &'static str,
+    pub better: Better,
     /// Median of the baseline.
     pub baseline: String,
     /// Median of the group.
@@ -45,6 +46,7 @@ fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<
     let verdict = change.and_then(|change| change.verdict);
     Some(MetricRow {
         name: row.label,
+        better: row.better?,
         baseline: median(baseline),
         value: median(group),
         change: change.map_or_else(String::new, |change| signed(change.percent) + " %"),
@@ -59,19 +61,31 @@ fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<
     })
 }
 
-/// The distinct values in each group, without those of excluded runs.
+/// The distinct values in each group, without those of excluded runs. Several values have their
+/// numbers of runs.
 pub fn group_values(assessment: &Assessment, difference: &Difference) -> Vec<String> {
     let mut values = difference.values.iter();
     let groups = assessment.groups.iter().map(|group| {
-        let mut texts: Vec<&str> = Vec::new();
+        let mut counts: Vec<(String, usize)> = Vec::new();
         let values = (0..).zip(values.by_ref().take(group.runs.len()));
         for (_, value) in values.filter(|(index, _)| !group.excluded.contains(index)) {
-            let text = value.as_deref().unwrap_or("none");
-            if !texts.contains(&text) {
-                texts.push(text);
+            let text = value.as_deref();
+            let text = text.map_or("none".into(), |text| with_unit(&difference.name, text));
+            match counts.iter_mut().find(|(other, _)| *other == text) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((text, 1)),
             }
         }
-        texts.join(" / ")
+        match &counts[..] {
+            [(text, _)] => text.clone(),
+            _ => {
+                let counts = counts.iter();
+                let counts: Vec<String> = counts
+                    .map(|(text, count)| format!("{text} ({})", plural(*count as u64, "run")))
+                    .collect();
+                counts.join(", ")
+            }
+        }
     });
     groups.collect()
 }

@@ -2,7 +2,7 @@
 //! util-linux, which every distribution installs. It opens its argument only for reading.
 
 use crate::system::host::used_space::used_bytes;
-use leadline_protocol::format;
+use leadline_protocol::{format, text::printable};
 use serde::Deserialize;
 use std::{fmt, fs::File, process::Command};
 
@@ -40,7 +40,7 @@ struct Output {
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.kind)?;
+        f.write_str(&printable(&self.kind))?;
         if self.usage.as_deref() == Some(TABLE) {
             f.write_str(" partition table")?;
         }
@@ -97,6 +97,10 @@ mod tests {
                 {"type":"gpt", "label":null, "usage":"partition-table"},
                 {"type":"PMBR", "label":null, "usage":"partition-table"}]}"#,
                 "gpt partition table, PMBR partition table",
+            ),
+            (
+                r#"{"signatures": [{"type":"ext4\u007f", "label":"\u007f", "usage":null}]}"#,
+                "ext4\u{fffd} \"\\u{7f}\"",
             ),
             (r#"{"signatures": []}"#, ""),
             ("", ""),
