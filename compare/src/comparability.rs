@@ -97,24 +97,32 @@ fn after_look(groups: &[Group]) -> Option<String> {
     }
 }
 
-/// Why runs are excluded from the statistics.
+/// Why runs are excluded from the statistics. Runs with the same reason are listed together.
 fn exclusions(groups: &[Group]) -> Vec<String> {
-    let mut exclusions: Vec<String> = Vec::new();
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for group in groups {
         let first_writes = group.first_writes();
         for (index, run) in group.runs.iter().enumerate() {
-            let exclusion = if first_writes.contains(&index) {
-                Some(format!(
-                    "{} is the first write to its file, which also allocates the blocks, so it is excluded.",
-                    run.label
-                ))
+            let reason = if first_writes.contains(&index) {
+                Some("is the first write to its file, which also allocates the blocks".into())
             } else {
                 incomplete_result(run)
             };
-            exclusions.extend(exclusion);
+            let Some(reason) = reason else { continue };
+            match reasons.iter_mut().find(|(other, _)| *other == reason) {
+                Some((_, labels)) => labels.push(&run.label),
+                None => reasons.push((reason, vec![&run.label])),
+            }
         }
     }
-    exclusions
+    let sentences = reasons.iter().map(|(reason, labels)| match &labels[..] {
+        [label] => format!("{label} {reason}, so it is excluded."),
+        _ => format!(
+            "{} are excluded, because each {reason}.",
+            layers::listed(labels)
+        ),
+    });
+    sentences.collect()
 }
 
 fn sentence_of(
@@ -192,7 +200,7 @@ fn values(scope: &Scope, difference: &Difference) -> String {
     different.join(" / ")
 }
 
-/// Why a run is excluded from the statistics.
+/// Why a run is excluded from the statistics, as a verb phrase.
 fn incomplete_result(run: &ComparedRun) -> Option<String> {
     let result = match run.report {
         Some(_) if run.status == RunStatus::Done => return None,
@@ -203,9 +211,5 @@ fn incomplete_result(run: &ComparedRun) -> Option<String> {
         Some(_) => "has a partial report",
         None => "has no report",
     };
-    Some(format!(
-        "{} {result} (status: {}), so it is excluded.",
-        run.label,
-        run.status.as_str()
-    ))
+    Some(format!("{result} (status: {})", run.status.as_str()))
 }

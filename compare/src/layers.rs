@@ -78,7 +78,7 @@ fn different_layers(groups: &[Group], direction: Direction) -> Option<String> {
 }
 
 /// The labels, or their number if there are many.
-fn listed(labels: &[&str]) -> String {
+pub(crate) fn listed(labels: &[&str]) -> String {
     if labels.len() > MAX_LISTED {
         return plural(labels.len() as u64, "run");
     }

@@ -1,6 +1,14 @@
 import { expect, it } from 'vitest';
-import type { Published, RunSummary, StudyStep } from '../../api';
-import { comparableRuns, hasGroups, isStudyActive, runningStep, stepRows } from './rows';
+import type { Published, RunSummary, StudyStep, UntilDecided } from '../../api';
+import {
+  comparableRuns,
+  hasGroups,
+  isStudyActive,
+  notNeededText,
+  runningStep,
+  stepRows,
+  stepsNotNeeded,
+} from './rows';
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 const run = (number: number, change: Partial<RunSummary> = {}) =>
@@ -56,6 +64,25 @@ it.each<[string, Partial<StudyStep>, string]>([
 ])('shows the status of a step that is %s', (_, change, status) =>
   expect(stepRows({ steps: [step(1, change)], repeats: 1 })[0]?.status).toBe(status),
 );
+
+it('counts the runs that a decided study did not need', () => {
+  const reason = 'Not started: decided after 8 pairs.';
+  const steps = [
+    step(1, { run: run(1, { started_at_ms: 5 }) }),
+    step(1, { run: run(2, { status: 'cancelled', started_at_ms: 6 }) }),
+    step(1, { run: run(3, { status: 'cancelled', reason }) }),
+    step(2, { run: run(4, { status: 'cancelled', reason }) }),
+  ];
+  const until_decided: UntilDecided = {
+    metrics: ['read_iops'],
+    threshold_percent: 2,
+    looks: [],
+  };
+  const notNeeded = stepsNotNeeded({ steps, until_decided });
+  expect(notNeeded.map(({ run }) => run?.number)).toEqual([3, 4]);
+  expect(notNeededText(notNeeded)).toBe('2 runs: Not started: decided after 8 pairs.');
+  expect(stepsNotNeeded({ steps, until_decided: null })).toEqual([]);
+});
 
 it('compares the first eight finished runs', () => {
   const failed = step(1, { run: run(99, { status: 'failed' }) });

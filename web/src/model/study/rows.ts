@@ -2,7 +2,7 @@
 // can be compared.
 import type { Published, Study, StudyStatus, StudyStep } from '../../api';
 import { formatChange, MAX_RUNS, MIN_RUNS } from '../compare/metrics';
-import { latency, rate, shortCount, text, UNKNOWN } from '../format/numbers';
+import { latency, plural, rate, shortCount, text, UNKNOWN } from '../format/numbers';
 import { STATUS, type StatusLabel } from '../run/summary';
 import { type Badge, badgeOf } from '../run/verdict';
 
@@ -54,6 +54,21 @@ export function stepRows({
     })),
     ...rows.filter(({ step }) => !numbers.has(step ?? -1)).map(({ cells }) => publishedRow(cells)),
   ];
+}
+
+/** Steps whose runs were not needed, because the study was decided. */
+export const stepsNotNeeded = ({
+  steps,
+  until_decided,
+}: Pick<Study, 'steps' | 'until_decided'>): StudyStep[] =>
+  steps.filter(
+    ({ run }) => until_decided && run?.status === 'cancelled' && run.started_at_ms == null,
+  );
+
+/** Example: `24 runs: Not started: decided after 8 pairs.` */
+export function notNeededText(steps: StudyStep[]): string {
+  const reason = steps[0]?.run?.reason;
+  return reason ? `${plural(steps.length, 'run')}: ${reason}` : '';
 }
 
 function rowOf(

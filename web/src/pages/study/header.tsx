@@ -11,6 +11,7 @@ import {
   hasGroups,
   isStudyActive,
   STUDY_STATUS,
+  stepsNotNeeded,
 } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
 import { notifyError } from '../../ui/notify';
@@ -18,6 +19,7 @@ import { StatusBadge } from '../../ui/status';
 
 export function StudyHeader({ study }: { study: Study }) {
   const { number, name, status, steps_ended, steps_total } = study;
+  const notNeeded = stepsNotNeeded(study).length;
   const runs = comparableRuns(study);
   // Studies with too many steps to compare, such as sweeps, have no common baseline.
   const canCompare = hasGroups(study) || (study.repeats === 1 && runs.length >= MIN_RUNS);
@@ -31,7 +33,7 @@ export function StudyHeader({ study }: { study: Study }) {
       </h1>
       <StatusBadge status={STUDY_STATUS[status]} />
       <span className="mute">
-        {steps_ended} of {steps_total} {study.repeats > 1 ? 'runs' : 'steps'}
+        {steps_ended - notNeeded} of {steps_total} {study.repeats > 1 ? 'runs' : 'steps'}
       </span>
       <span className="push" />
       {canCompare && (

@@ -1,7 +1,13 @@
 // Steps as a table: results on this host next to the published ones.
 import type { Study } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
-import { publishedHeaders, type StepRow, stepRows } from '../../model/study/rows';
+import {
+  notNeededText,
+  publishedHeaders,
+  type StepRow,
+  stepRows,
+  stepsNotNeeded,
+} from '../../model/study/rows';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
 import { RunLink } from '../../ui/run-links';
@@ -9,6 +15,8 @@ import { RunLink } from '../../ui/run-links';
 const HEADERS = ['IOPS', 'vs step 1', 'Bandwidth', 'p99', <span key="verdict">Verdict</span>];
 
 export function Steps({ study }: { study: Study }) {
+  const notNeeded = stepsNotNeeded(study);
+  const steps = study.steps.filter((step) => !notNeeded.includes(step));
   const published = publishedHeaders(study.published);
   const groups = [
     { label: 'This host', span: HEADERS.length },
@@ -25,12 +33,13 @@ export function Steps({ study }: { study: Study }) {
         corner="Step"
         headers={[...HEADERS, ...published]}
         groups={published.length > 0 ? groups : undefined}
-        rows={stepRows(study).map((row) => ({
+        rows={stepRows({ ...study, steps }).map((row) => ({
           key: `${row.step}.${row.repeat}${row.name}`,
           name: <StepName {...row} />,
           cells: cellsOf(row),
         }))}
       />
+      {notNeeded.length > 0 && <p className="mute small">{notNeededText(notNeeded)}</p>}
     </Card>
   );
 }
