@@ -78,7 +78,7 @@ fn cancelled_runs_do_not_change_the_host() {
     assert_eq!(comparability.sentence, "Same test on the same host.");
     assert_eq!(
         comparability.reasons[0],
-        "#11 has no report (status: cancelled), so it is excluded."
+        "#11, #111 are excluded, because each has no report (status: cancelled)."
     );
     assert!(assessment.host_differences.is_empty());
     assert!(assessment.setting_differences.is_empty());
