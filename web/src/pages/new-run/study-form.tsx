@@ -147,7 +147,7 @@ function StartStudy({ study }: { study: StudyEditor }) {
         />
         {plan && !hasProblems && (
           <p style={{ marginTop: 10 }}>
-            {plannedLooksText(plan)} {plan.until_decided && 'At most: '}
+            {plan.until_decided && `${plannedLooksText(plan)} At most: `}
             {studyCostText(plan)}
           </p>
         )}
