@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changeOf, factText, isBaseline, leftOutText, statisticsText } from './text';
+import { changeOf, factText, isBaseline, isPinnedGroup, leftOutText, statisticsText } from './text';
 
 it.each([
   ['kernel', '6.1', '6.8', 'kernel 6.1 → 6.8'],
@@ -44,4 +44,13 @@ it('compares runs with the baseline in any order', () => {
   expect(isBaseline([3], { baseline })).toBe(false);
   expect(isBaseline([], { baseline: { ...baseline, runs: [] } })).toBe(false);
   expect(isBaseline([3], {})).toBe(false);
+});
+
+it('recognizes the pinned group if some of its runs are left out later', () => {
+  const baseline = { runs: [3, 12], deleted_runs: [], threshold_percent: 2, pinned_at_ms: 0 };
+  const leftOut = (run: number) => ({ run, reason: 'busy host', kind: 'disturbed' as const });
+  expect(isPinnedGroup({ runs: [12], left_out: [leftOut(3)] }, { baseline })).toBe(true);
+  expect(isPinnedGroup({ runs: [3, 12, 13], left_out: [] }, { baseline })).toBe(false);
+  expect(isPinnedGroup({ runs: [12], left_out: [] }, { baseline })).toBe(false);
+  expect(isPinnedGroup({ runs: [], left_out: [] }, {})).toBe(false);
 });

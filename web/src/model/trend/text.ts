@@ -75,3 +75,20 @@ export const isBaseline = (
   { baseline }: { baseline?: Baseline | null },
 ): boolean =>
   !!baseline && runs.length > 0 && baseline.runs.join() === runs.toSorted((a, b) => a - b).join();
+
+/**
+ * Whether a group was pinned as the baseline. Some of its runs can be left out since then: a
+ * finding that most runs of the series have does not exclude runs, but later runs may not have it.
+ */
+export function isPinnedGroup(
+  { runs, left_out }: Pick<TrendPoint, 'runs' | 'left_out'>,
+  { baseline }: { baseline?: Baseline | null },
+): boolean {
+  const pinned = baseline?.runs ?? [];
+  const all = [...runs, ...left_out.map(({ run }) => run)];
+  return (
+    pinned.length > 0 &&
+    pinned.every((run) => all.includes(run)) &&
+    runs.every((run) => pinned.includes(run))
+  );
+}

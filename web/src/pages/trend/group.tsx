@@ -5,7 +5,7 @@ import { usePin } from '../../charts/use-baseline';
 import { withGroups } from '../../model/compare/selection';
 import { plural } from '../../model/format/numbers';
 import { dateTime } from '../../model/format/time';
-import { factText, isBaseline, originText, statisticsText } from '../../model/trend/text';
+import { factText, isPinnedGroup, originText, statisticsText } from '../../model/trend/text';
 import { Facts } from '../../ui/facts';
 import { LinkButton } from '../../ui/link-button';
 import { Badge, Card } from '../../ui/parts';
@@ -16,7 +16,7 @@ export function Group({ trend, index }: { trend: Trend; index: number }) {
   const { pin, pending } = usePin(trend);
   if (!point) return null;
   const { runs, left_out, study, statistics } = point;
-  const isPinned = isBaseline(runs, trend);
+  const isPinned = isPinnedGroup(point, trend);
   return (
     <Card
       title="Selected group"
