@@ -6,8 +6,8 @@ use leadline_fuzz::mutate_json;
 use leadline_protocol::{
     job::run_spec::parse_run,
     study::{
-        definition::StudyDefinition,
-        parse::{MAX_SEED, parse_study},
+        definition::{MAX_SEED, StudyDefinition},
+        parse::parse_study,
     },
 };
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
