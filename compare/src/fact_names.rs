@@ -39,6 +39,7 @@ pub(crate) fn finding_name(code: &str) -> String {
         "busy_at_start" => "host busy at the start",
         "slow_clock" => "slow clock",
         "stalled" => "stalled I/O",
+        "steady_state_not_reached" => "steady state not reached",
         "stopped_early" => "stopped early",
         "thermal_throttling" => "thermal throttling",
         "unfinished_ios" => "unfinished I/Os",

@@ -6,6 +6,7 @@ use leadline_protocol::{compare::Difference, verdict::Verdict};
 /// Findings about influences other than the tested settings. Most findings describe settings, such
 /// as a queue depth of 1, and differ only if the settings do.
 pub(crate) const FINDINGS: &[&str] = &[
+    "busy_at_start",
     "busy_host",
     "device_cache",
     "direct_io_fallback",
@@ -18,6 +19,7 @@ pub(crate) const FINDINGS: &[&str] = &[
     "short_run",
     "slow_clock",
     "stalled",
+    "steady_state_not_reached",
     "stopped_early",
     "thermal_throttling",
     "unfinished_ios",

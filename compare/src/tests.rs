@@ -373,3 +373,20 @@ fn lower_bounds_are_marked() {
         .find(|metric| metric.name == "read_lat_max_ns");
     assert_eq!(max.unwrap().at_least, [false, false]);
 }
+
+/// Findings of the runner about influences that only some runs had.
+#[test]
+fn findings_of_some_runs_are_differences() {
+    for (code, name) in [
+        ("busy_at_start", "host busy at the start"),
+        ("steady_state_not_reached", "steady state not reached"),
+    ] {
+        let mut second = run(2, 1000.0, "device", "6.1");
+        let finding = json!({"code": code, "severity": "serious", "sentence": "", "evidence": {}, "remedy": "", "patch": {}, "patch_label": ""});
+        second.findings = vec![serde_json::from_value(finding).unwrap()];
+        let assessment = compare(&[run(1, 1000.0, "device", "6.1"), second], 0);
+        let comparability = assessment.comparability;
+        assert_eq!(comparability.level, ComparabilityLevel::WithDifferences);
+        assert!(comparability.sentence.contains(name), "{comparability:?}");
+    }
+}

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 /// Findings that show that something else than the test and the host's settings changed the result.
 /// Findings about settings, such as the CPU frequency governor, are host facts.
 pub(crate) const DISTURBANCES: &[&str] = &[
+    "busy_at_start",
     "busy_host",
     "foreign_io",
     "initial_write",
