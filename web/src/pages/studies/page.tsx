@@ -1,5 +1,4 @@
 // List of studies, newest first.
-import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { StudySummary } from '../../api';
 import { studiesQuery } from '../../api/queries';
@@ -7,6 +6,7 @@ import { UNKNOWN } from '../../model/format/numbers';
 import { dateTime, duration, shortDateTime } from '../../model/format/time';
 import { STUDY_STATUS } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
+import { LoadMore } from '../../ui/load-more';
 import { NamedRows } from '../../ui/named-rows';
 import { Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -35,15 +35,7 @@ export function StudiesPage() {
       {studies.length > 0 && (
         <Card>
           <NamedRows label="Studies" corner="Study" headers={HEADERS} rows={studies.map(rowOf)} />
-          {query.hasNextPage && (
-            <Button
-              mt={8}
-              loading={query.isFetchingNextPage}
-              onClick={() => void query.fetchNextPage()}
-            >
-              Load more
-            </Button>
-          )}
+          <LoadMore query={query} />
         </Card>
       )}
     </Page>

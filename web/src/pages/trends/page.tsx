@@ -1,5 +1,4 @@
 // List of trends: every test that was run on a machine, those with the newest runs first.
-import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { TrendSeries } from '../../api';
 import { trendsQuery } from '../../api/queries';
@@ -8,6 +7,7 @@ import { dateTime, shortDateTime } from '../../model/format/time';
 import { describeRun, runTitle } from '../../model/run/summary';
 import { STATES } from '../../model/trend/text';
 import { LinkButton } from '../../ui/link-button';
+import { LoadMore } from '../../ui/load-more';
 import { NamedRows } from '../../ui/named-rows';
 import { Badge, Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -37,15 +37,7 @@ export function TrendsPage() {
       {series.length > 0 && (
         <Card>
           <NamedRows label="Trends" corner="Test" headers={HEADERS} rows={series.map(rowOf)} />
-          {query.hasNextPage && (
-            <Button
-              mt={8}
-              loading={query.isFetchingNextPage}
-              onClick={() => void query.fetchNextPage()}
-            >
-              Load more
-            </Button>
-          )}
+          <LoadMore query={query} />
         </Card>
       )}
     </Page>
