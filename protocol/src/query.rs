@@ -67,12 +67,22 @@ pub struct SeriesQuery {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum ExportFormat {
     /// One line per sample.
     Csv,
     /// One event per line.
     Ndjson,
+    /// A job file for fio.
+    FioJob,
+    /// fio's `--output-format=json`.
+    FioJson,
+    /// fio's `--output-format=json+`, with latency histograms. In a URL, `+` may also be sent as
+    /// it is.
+    #[serde(rename = "fio-json+", alias = "fio-json ")]
+    FioJsonPlus,
+    /// fio's `--output-format=terse`, version 3.
+    FioTerse,
 }
 
 #[derive(Clone, Debug, Deserialize, IntoParams)]

@@ -121,6 +121,11 @@ impl Report {
         verified.find(|(_, verify)| verify.bad_blocks > 0)
     }
 
+    /// End of the measured window, as a Unix time in milliseconds.
+    pub fn end_ms(&self) -> u64 {
+        self.started_at_ms.saturating_add(self.duration_ms as u64)
+    }
+
     /// CPU time of the runner per I/O, in ns; `None` without I/O or CPU times.
     pub fn cpu_ns_per_io(&self) -> Option<f64> {
         let reads_and_writes = self.read.ios.saturating_add(self.write.ios);
@@ -184,6 +189,9 @@ pub struct JobReport {
     pub user_ns_per_io: Option<f64>,
     /// Kernel-mode CPU time of the job's threads per I/O; null without I/O.
     pub system_ns_per_io: Option<f64>,
+    /// Null for runs recorded before it was counted for each job.
+    #[serde(default)]
+    pub usage: Option<ThreadUsage>,
     /// Number of failed I/Os.
     pub errors: u64,
     /// Optimizations that were or were not used.
@@ -213,6 +221,17 @@ impl JobReport {
         let oldest_ns = all.map(|unfinished| unfinished.oldest_ns).max();
         stalls.count > 0 && oldest_ns.unwrap_or(0) as f64 / 1e6 >= stalls.threshold_ms
     }
+}
+
+/// Counts of a job's threads in the measured window (getrusage(2)).
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ThreadUsage {
+    /// Voluntary and involuntary.
+    pub context_switches: u64,
+    /// Page faults that needed I/O.
+    pub major_faults: u64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
 }
 
 /// An optimization, and the reason why it was or was not used.

@@ -14,7 +14,7 @@ use crate::{
         args::{JobArgs, PermissionArgs},
         compare::CompareArgs,
         document::read_document,
-        output::{OutputFormat, print, print_error, print_json, reject},
+        output::{FioFormat, OutputFormat, print, print_error, print_json, reject},
     },
     run,
     system::{
@@ -70,6 +70,9 @@ enum Command {
         /// Print one JSON event per line while running
         #[arg(long)]
         events: bool,
+        /// Print the results as fio does
+        #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "events"])]
+        output_format: Option<FioFormat>,
         /// Stop when the parent process exits
         #[arg(long)]
         stop_when_orphaned: bool,
@@ -127,9 +130,10 @@ pub fn execute(cli: Cli) -> u8 {
             job,
             json,
             events,
+            output_format,
             stop_when_orphaned,
         } => {
-            let format = OutputFormat::new(json, events);
+            let format = OutputFormat::new(json, events, output_format);
             run_command::run(&job, format, stop_when_orphaned)
         }
         Command::Plan { job, json } => plan(&job, json),

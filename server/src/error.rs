@@ -84,6 +84,15 @@ impl Error {
         }
     }
 
+    pub(crate) fn no_result(run: u64) -> Self {
+        Self::Conflict {
+            code: "no_result",
+            detail: format!(
+                "Run #{run} has no result. Export its events (format=ndjson) or its jobs (format=fio-job)."
+            ),
+        }
+    }
+
     pub(crate) fn key_reused() -> Self {
         Self::invalid(
             "idempotency_key_reused",

@@ -89,6 +89,7 @@ fn job_report(read: DirectionStats, write: DirectionStats, layers: JobLayers) ->
         trim: DirectionStats::default(),
         sync: SyncStats::default(),
         user_ns_per_io: None,
+        usage: None,
         system_ns_per_io: None,
         errors: 0,
         decisions: Vec::new(),

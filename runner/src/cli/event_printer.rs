@@ -2,11 +2,12 @@
 
 use crate::{
     cli::{
-        output::{OutputFormat, print_error, print_json, write, write_styled},
+        output::{OutputFormat, print_error, print_fio, print_json, write, write_styled},
         text::{self, style::terminal_width},
     },
     run::stop_signal::StopSignal,
 };
+use leadline_export::{FinishedRun, windows::Windows};
 use leadline_protocol::{
     event::{Accepted, Event, EventBody},
     problem::Problem,
@@ -22,6 +23,9 @@ pub(crate) struct EventPrinter {
     /// Whether to show a progress line: standard error is a terminal.
     shows_progress: bool,
     stop: StopSignal,
+    /// One JSON object per job.
+    requested: Vec<Value>,
+    windows: Windows,
     accepted: Option<Box<Accepted>>,
     pub result: Option<Box<RunResult>>,
     pub failure: Option<Failure>,
@@ -34,10 +38,20 @@ impl EventPrinter {
             step,
             shows_progress: format != OutputFormat::Events && stderr().is_terminal(),
             stop: stop.clone(),
+            requested: Vec::new(),
+            windows: Windows::default(),
             accepted: None,
             result: None,
             failure: None,
         }
+    }
+
+    /// `document` is the run as requested.
+    pub(crate) fn set_requested(&mut self, document: &Value) {
+        self.requested = match document["jobs"].as_array() {
+            Some(jobs) => jobs.clone(),
+            None => vec![document.clone()],
+        };
     }
 
     pub(crate) fn handle(&mut self, event: &Event) {
@@ -50,6 +64,7 @@ impl EventPrinter {
         }
         match &event.body {
             EventBody::Accepted(accepted) => self.accepted = Some(accepted.clone()),
+            EventBody::Sample(sample) => self.windows.add(sample),
             EventBody::Report(result) => self.result = Some(result.clone()),
             EventBody::Failed(failure) => {
                 self.clear_progress();
@@ -107,6 +122,16 @@ impl EventPrinter {
         }))
     }
 
+    /// `None` if there is no result.
+    pub(crate) fn finished_run(&self) -> Option<FinishedRun<'_>> {
+        Some(FinishedRun {
+            requested: &self.requested,
+            resolved: &self.accepted.as_ref()?.jobs,
+            report: &self.result.as_ref()?.report,
+            windows: &self.windows,
+        })
+    }
+
     /// Prints the report at the end of a run. Write errors are ignored, so that they do not affect
     /// the exit code.
     pub(crate) fn finish(mut self) {
@@ -117,6 +142,9 @@ impl EventPrinter {
                 if let Some(report) = self.json_report() {
                     print_json(&report);
                 }
+            }
+            OutputFormat::Fio(format) => {
+                print_fio(format, self.finished_run().as_slice());
             }
             OutputFormat::Text => {
                 if let (Some(accepted), Some(result)) = (self.accepted, self.result) {

@@ -1,6 +1,11 @@
 //! Output to standard output and standard error.
 
 use crate::cli::text::style::terminal_width;
+use clap::ValueEnum;
+use leadline_export::{
+    FinishedRun,
+    fio::{json::FioJson, normal::normal, terse::terse},
+};
 use leadline_protocol::problem::Problem;
 use serde::Serialize;
 use std::{
@@ -17,11 +22,29 @@ pub(crate) enum OutputFormat {
     Json,
     /// One JSON event per line while running.
     Events,
+    /// fio's output at the end.
+    Fio(FioFormat),
+}
+
+/// Formats of fio's `--output-format`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum FioFormat {
+    /// JSON
+    Json,
+    /// JSON with latency histograms
+    #[value(name = "json+")]
+    JsonPlus,
+    /// Text
+    Normal,
+    /// One line per job, fields separated by semicolons (version 3)
+    Terse,
 }
 
 impl OutputFormat {
-    pub(crate) fn new(json: bool, events: bool) -> Self {
-        if events {
+    pub(crate) fn new(json: bool, events: bool, fio: Option<FioFormat>) -> Self {
+        if let Some(format) = fio {
+            Self::Fio(format)
+        } else if events {
             Self::Events
         } else if json {
             Self::Json
@@ -54,6 +77,21 @@ pub(crate) fn print<T: Serialize>(
 pub(crate) fn print_json(value: &impl Serialize) -> u8 {
     let text = serde_json::to_string(value).unwrap_or_default();
     u8::from(write(&(text + "\n")).is_err())
+}
+
+/// Prints runs as fio does, and returns the exit code.
+pub(crate) fn print_fio(format: FioFormat, runs: &[FinishedRun]) -> u8 {
+    let text = match format {
+        FioFormat::Normal => normal(runs),
+        FioFormat::Terse => terse(runs),
+        FioFormat::Json => pretty_json(&FioJson::new(runs, false)),
+        FioFormat::JsonPlus => pretty_json(&FioJson::new(runs, true)),
+    };
+    u8::from(write(&text).is_err())
+}
+
+fn pretty_json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
 pub(crate) fn write(text: &str) -> Result<()> {

@@ -33,6 +33,9 @@ pub(crate) fn run(args: &JobArgs, format: OutputFormat, stop_when_orphaned: bool
         },
         document => {
             let mut events = EventPrinter::new(format, None, &stop);
+            if let Ok(document) = &document {
+                events.set_requested(document);
+            }
             let spec =
                 permissions.and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)));
             let code = match spec {

@@ -5,7 +5,7 @@ mod progress;
 use crate::{
     cli::{
         event_printer::EventPrinter,
-        output::{OutputFormat, print_error, print_json, write_styled},
+        output::{OutputFormat, print_error, print_fio, print_json, write_styled},
         study::progress::{Progress, Step, can_repeat},
         text::{self, style::terminal_width},
     },
@@ -46,6 +46,10 @@ pub(crate) fn run(
     let output_code = match format {
         OutputFormat::Events => 0,
         OutputFormat::Json => print_json(&progress.json_report(&plan)),
+        OutputFormat::Fio(format) => {
+            let runs = progress.steps.iter().filter_map(Step::finished_run);
+            print_fio(format, &runs.collect::<Vec<_>>())
+        }
         OutputFormat::Text => {
             let results: Vec<_> = progress.steps.iter().map(Step::result).collect();
             let mut text = text::study::render_results(&plan, &results, terminal_width());
@@ -78,6 +82,7 @@ fn run_steps<'a>(
         let run_once = || {
             let mut events = EventPrinter::new(format, Some(number), stop);
             let run = step.run(&plan.file_id, plan.idle_wait_seconds);
+            events.set_requested(&run);
             let code = run_step(&run, permissions, confirm, stop, &mut events);
             events.clear_progress();
             (code, events)

@@ -64,7 +64,10 @@ pub(crate) fn confirmations(command: &Command, job: &Value) -> Vec<String> {
     if !is_writing.iter().any(|word| text.contains(word)) {
         return Vec::new();
     }
-    let is_output = |arg: &&OsStr| *arg == "--json" || *arg == "--events";
+    let is_output = |arg: &&OsStr| {
+        let arg = arg.to_string_lossy();
+        arg == "--json" || arg == "--events" || arg.starts_with("--output-format")
+    };
     let mut args: Vec<&OsStr> = command.get_args().collect();
     args[run] = OsStr::new("plan");
     args.retain(|arg| !is_output(arg));

@@ -6,7 +6,8 @@ use crate::{
         problem::{ApiError, ProblemResponses},
         streams::ndjson,
     },
-    query::export,
+    error::Error,
+    query::export::{self, FioFormat},
     runs::Runs,
 };
 use axum::{
@@ -20,6 +21,9 @@ use leadline_protocol::{
     query::{ExportFormat, ExportQuery},
 };
 
+const PLAIN: &str = "text/plain; charset=utf-8";
+const JSON: &str = "application/json";
+
 /// Export a run
 #[utoipa::path(get, path = "/runs/{n}/export", tag = "runs",
     params(ExportQuery),
@@ -27,7 +31,12 @@ use leadline_protocol::{
         (
             status = 200,
             description = "The exported file",
-            content((String = "text/csv"), (Event = "application/x-ndjson"))
+            content(
+                (String = "text/csv"),
+                (Event = "application/x-ndjson"),
+                (String = "text/plain"),
+                (Object = "application/json")
+            )
         ),
         ProblemResponses
     ))]
@@ -46,6 +55,13 @@ pub(crate) async fn export_run(
             let events = ndjson(runs.stored_events(n).await?);
             ("ndjson", "application/x-ndjson", Body::from_stream(events))
         }
+        ExportFormat::FioJob => {
+            let text = export::fio_job_file(&runs.get(n).await?);
+            ("fio", PLAIN, Body::from(text))
+        }
+        ExportFormat::FioJson => ("json", JSON, fio(&runs, n, FioFormat::Json).await?),
+        ExportFormat::FioJsonPlus => ("json", JSON, fio(&runs, n, FioFormat::JsonPlus).await?),
+        ExportFormat::FioTerse => ("terse", PLAIN, fio(&runs, n, FioFormat::Terse).await?),
     };
     let disposition = format!("attachment; filename=\"leadline-{n}.{extension}\"");
     let headers = [
@@ -53,4 +69,11 @@ pub(crate) async fn export_run(
         (header::CONTENT_DISPOSITION, &disposition),
     ];
     Ok((headers, body).into_response())
+}
+
+async fn fio(runs: &Runs, n: u64, format: FioFormat) -> Result<Body, ApiError> {
+    let run = runs.get(n).await?;
+    let text = export::fio_results(runs.store().clone(), &run, format).await?;
+    let text = text.ok_or(Error::no_result(n))?;
+    Ok(Body::from(text))
 }

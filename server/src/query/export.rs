@@ -1,9 +1,15 @@
-//! CSV export of a run's samples.
+//! Exports of a run: its samples as CSV, and fio's formats.
 
 use crate::store::{Store, samples::SamplePosition};
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
+use leadline_export::{
+    FinishedRun,
+    fio::{job_file::job_file, json::FioJson, terse::terse},
+    windows::Windows,
+};
 use leadline_protocol::{
     metrics::{METRICS, Metric},
+    run::Run,
     sample::Sample,
 };
 
@@ -11,22 +17,74 @@ use leadline_protocol::{
 pub(crate) fn csv(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<String>> {
     let names = columns().filter_map(|metric| metric.csv);
     let header = line(["t_ms", "phase"].into_iter().chain(names));
+    let pages = pages(store, run).map_ok(|page| {
+        let rows = page.iter().map(|(t_ms, sample)| row(*t_ms, sample));
+        rows.collect()
+    });
+    stream::once(async { Ok(header) }).chain(pages)
+}
+
+/// Yields all samples with the times of their ends, in pages.
+fn pages(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<Vec<(f64, Sample)>>> {
     let start = SamplePosition {
         t_ms: f64::MIN,
         seq: 0,
     };
-    let rows = stream::try_unfold((store, start), move |(store, position)| async move {
+    stream::try_unfold((store, start), move |(store, position)| async move {
         let samples = store.samples_after(run, position, f64::MAX).await?;
         let Some((last, _)) = samples.last() else {
             return Ok(None);
         };
         let last = *last;
-        let rows = samples
-            .iter()
-            .map(|(position, sample)| row(position.t_ms, sample));
-        Ok(Some((rows.collect(), (store, last))))
-    });
-    stream::once(async { Ok(header) }).chain(rows)
+        let timed = samples
+            .into_iter()
+            .map(|(position, sample)| (position.t_ms, sample));
+        Ok(Some((timed.collect(), (store, last))))
+    })
+}
+
+/// Formats of fio's `--output-format`.
+#[derive(Clone, Copy)]
+pub(crate) enum FioFormat {
+    Json,
+    JsonPlus,
+    Terse,
+}
+
+/// The results as fio prints them; `None` without a result.
+pub(crate) async fn fio_results(
+    store: Store,
+    run: &Run,
+    format: FioFormat,
+) -> anyhow::Result<Option<String>> {
+    let (Some(report), Some(resolved)) = (&run.report, &run.resolved) else {
+        return Ok(None);
+    };
+    let windows = pages(store, run.summary.number)
+        .try_fold(Windows::default(), |mut windows, page| async move {
+            page.iter().for_each(|(_, sample)| windows.add(sample));
+            Ok(windows)
+        })
+        .await?;
+    let runs = [FinishedRun {
+        requested: &run.requested.jobs,
+        resolved,
+        report,
+        windows: &windows,
+    }];
+    Ok(Some(match format {
+        FioFormat::Json => serde_json::to_string_pretty(&FioJson::new(&runs, false))? + "\n",
+        FioFormat::JsonPlus => serde_json::to_string_pretty(&FioJson::new(&runs, true))? + "\n",
+        FioFormat::Terse => terse(&runs),
+    }))
+}
+
+/// A job file that runs the same jobs with fio.
+pub(crate) fn fio_job_file(run: &Run) -> String {
+    job_file(
+        &run.requested.jobs,
+        run.resolved.as_deref().unwrap_or_default(),
+    )
 }
 
 fn columns() -> impl Iterator<Item = &'static Metric> {

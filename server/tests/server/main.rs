@@ -6,6 +6,7 @@ mod assets;
 mod backup;
 mod damaged_results;
 mod deletion;
+mod exports;
 mod faults;
 mod fingerprints;
 mod hostile;

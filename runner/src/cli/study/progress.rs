@@ -1,6 +1,7 @@
 //! The runs of a study so far, and the looks at them.
 
 use crate::cli::{compare, event_printer::EventPrinter, text::study::StepResult};
+use leadline_export::FinishedRun;
 use leadline_protocol::{
     status::RunStatus,
     study::{
@@ -23,6 +24,11 @@ impl Step<'_> {
         self.run
             .as_ref()
             .map_or(StepResult::Skipped, |(_, events)| result(events))
+    }
+
+    /// `None` if the step has no result.
+    pub(super) fn finished_run(&self) -> Option<FinishedRun<'_>> {
+        self.run.as_ref()?.1.finished_run()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
 use leadline_protocol::{
     plan::job::ResolvedJob,
     report::{
-        EndedBy, ErrorReport, FirstError, JobReport,
+        EndedBy, ErrorReport, FirstError, JobReport, ThreadUsage,
         stats::{DirectionStats, SyncStats},
     },
 };
@@ -91,6 +91,11 @@ pub(super) fn job_report(
         ended_by: overall_ended_by(ends),
         user_ns_per_io: per_io(|cpu| cpu.user_ns),
         system_ns_per_io: per_io(|cpu| cpu.system_ns),
+        usage: cpu.map(|cpu| ThreadUsage {
+            context_switches: cpu.context_switches,
+            major_faults: cpu.major_faults,
+            minor_faults: cpu.minor_faults,
+        }),
         errors,
         decisions: first.map_or_else(Vec::new, |worker| worker.outcome.decisions.clone()),
         layers: Some(job_layers(job, &workers)),

@@ -3,13 +3,17 @@
 
 use std::mem::MaybeUninit;
 
-/// CPU time and context switches, cumulative or in a window.
+/// CPU time, context switches and page faults, cumulative or in a window.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct CpuTimes {
     pub user_ns: u64,
     pub system_ns: u64,
     /// Voluntary and involuntary context switches.
     pub context_switches: u64,
+    /// Page faults that needed I/O.
+    pub major_faults: u64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
 }
 
 impl CpuTimes {
@@ -18,6 +22,8 @@ impl CpuTimes {
             user_ns: self.user_ns + other.user_ns,
             system_ns: self.system_ns + other.system_ns,
             context_switches: self.context_switches + other.context_switches,
+            major_faults: self.major_faults + other.major_faults,
+            minor_faults: self.minor_faults + other.minor_faults,
         }
     }
 
@@ -26,6 +32,8 @@ impl CpuTimes {
             user_ns: self.user_ns.saturating_sub(from.user_ns),
             system_ns: self.system_ns.saturating_sub(from.system_ns),
             context_switches: self.context_switches.saturating_sub(from.context_switches),
+            major_faults: self.major_faults.saturating_sub(from.major_faults),
+            minor_faults: self.minor_faults.saturating_sub(from.minor_faults),
         }
     }
 }
@@ -52,6 +60,8 @@ fn times(who: libc::c_int) -> CpuTimes {
         user_ns: ns(usage.ru_utime),
         system_ns: ns(usage.ru_stime),
         context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+        major_faults: usage.ru_majflt as u64,
+        minor_faults: usage.ru_minflt as u64,
     }
 }
 

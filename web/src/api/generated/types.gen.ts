@@ -922,7 +922,7 @@ export type Experiment = {
     study: StudyDefinition;
 };
 
-export type ExportFormat = 'csv' | 'ndjson';
+export type ExportFormat = 'csv' | 'ndjson' | 'fio-job' | 'fio-json' | 'fio-json+' | 'fio-terse';
 
 /**
  * Bytes by extent type (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst). All types except
@@ -1670,6 +1670,7 @@ export type JobReport = {
      * Kernel-mode CPU time of the job's threads per I/O; null without I/O.
      */
     system_ns_per_io?: number | null;
+    usage?: ThreadUsage | null;
     /**
      * Number of failed I/Os.
      */
@@ -3916,6 +3917,24 @@ export type TargetState = {
  */
 export type Theme = 'light' | 'dark';
 
+/**
+ * Counts of a job's threads in the measured window (getrusage(2)).
+ */
+export type ThreadUsage = {
+    /**
+     * Voluntary and involuntary.
+     */
+    context_switches: number;
+    /**
+     * Page faults that needed I/O.
+     */
+    major_faults: number;
+    /**
+     * Page faults without I/O.
+     */
+    minor_faults: number;
+};
+
 export type TimeSpan = {
     /**
      * Milliseconds since the start of the run.
@@ -5544,7 +5563,9 @@ export type ExportRunResponses = {
     /**
      * The exported file
      */
-    200: string;
+    200: {
+        [key: string]: unknown;
+    };
 };
 
 export type ExportRunResponse = ExportRunResponses[keyof ExportRunResponses];

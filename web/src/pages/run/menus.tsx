@@ -1,15 +1,15 @@
 // Menus of the run header: copy, export, and delete.
 import { Button, Menu, Modal } from '@mantine/core';
 import { useState } from 'react';
-import type { Run } from '../../api';
-import { toCurl, toFioJobText, toRunRequest } from '../../model/job/export';
+import { type ExportFormat, exportRun, type Run } from '../../api';
+import { toCurl, toRunRequest } from '../../model/job/export';
 import { copyText } from '../../ui/clipboard';
 import { LinkItem } from '../../ui/link-button';
 import { useDelete } from './actions';
 
 export function CopyMenu({ run }: { run: Run }) {
-  const item = (label: string, text: () => string) => (
-    <Menu.Item onClick={() => void copyText(label, text())}>{label}</Menu.Item>
+  const item = (label: string, text: () => string | Promise<string>) => (
+    <Menu.Item onClick={async () => copyText(label, await text())}>{label}</Menu.Item>
   );
   return (
     <Menu>
@@ -17,7 +17,7 @@ export function CopyMenu({ run }: { run: Run }) {
         <Button>Copy ▾</Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {item('fio job file', () => toFioJobText(run))}
+        {item('fio job file', () => fioJobFile(run))}
         {item('curl command', () => toCurl(run, location.origin))}
         {item('Request JSON', () => JSON.stringify(toRunRequest(run), null, 2))}
         {item('Page link', () => location.href)}
@@ -26,9 +26,40 @@ export function CopyMenu({ run }: { run: Run }) {
   );
 }
 
+async function fioJobFile({ number: n }: Run): Promise<string> {
+  const { data } = await exportRun({ path: { n }, query: { format: 'fio-job' }, parseAs: 'text' });
+  return String(data);
+}
+
+interface ExportedFile {
+  label: string;
+  format: ExportFormat;
+  extension: string;
+  /** Whether it contains results, so that it is only complete after the run. */
+  isResult: boolean;
+}
+
+const FILES: ExportedFile[] = [
+  { label: 'CSV (one row per sample)', format: 'csv', extension: 'csv', isResult: true },
+  { label: 'NDJSON (all events)', format: 'ndjson', extension: 'ndjson', isResult: false },
+  { label: 'fio JSON', format: 'fio-json', extension: 'json', isResult: true },
+  { label: 'fio JSON with histograms', format: 'fio-json+', extension: 'json', isResult: true },
+  { label: 'fio job file', format: 'fio-job', extension: 'fio', isResult: false },
+];
+
 export function ExportMenu({ run, isFinished }: { run: Run; isFinished: boolean }) {
   const url = `/api/v1/runs/${run.number}`;
-  const file = `run-${run.number}`;
+  const item = ({ label, format, extension, isResult }: ExportedFile) => (
+    <Menu.Item
+      key={format}
+      component="a"
+      href={`${url}/export?format=${encodeURIComponent(format)}`}
+      download={`run-${run.number}.${extension}`}
+      disabled={isResult && !isFinished}
+    >
+      {label}
+    </Menu.Item>
+  );
   return (
     <Menu>
       <Menu.Target>
@@ -38,17 +69,7 @@ export function ExportMenu({ run, isFinished }: { run: Run; isFinished: boolean 
         <Menu.Item component="a" href={url} target="_blank">
           JSON (complete run)
         </Menu.Item>
-        <Menu.Item
-          component="a"
-          href={`${url}/export?format=csv`}
-          download={`${file}.csv`}
-          disabled={!isFinished}
-        >
-          CSV (one row per sample)
-        </Menu.Item>
-        <Menu.Item component="a" href={`${url}/export?format=ndjson`} download={`${file}.ndjson`}>
-          NDJSON (all events)
-        </Menu.Item>
+        {FILES.map(item)}
         <Menu.Item onClick={() => window.print()}>Print</Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -1,0 +1,172 @@
+//! A job file that runs the same jobs with fio.
+
+use crate::fio::job_options::option_text;
+use leadline_protocol::{
+    job::{OptionDoc, list::Files, value::FioValue},
+    plan::{job::ResolvedJob, target::TargetKind},
+};
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+/// Options that fio does not have, or that have a different meaning in fio.
+const OWN_OPTIONS: &[&str] = &[
+    "cache_state",
+    "drop_caches",
+    "file_state",
+    "ioengine_fallback",
+    "loop_device",
+    "probes",
+    "profile",
+    "request_sizes",
+    "spin",
+];
+
+/// Values that fio does not have, by option.
+const OWN_VALUES: &[(&str, &str)] = &[
+    ("fallocate", "written"),
+    ("iomem", "thp"),
+    ("ioengine", "io_uring_nop"),
+    ("mem", "thp"),
+];
+
+/// These start a comment anywhere in a line, so that values cannot contain them.
+const COMMENT_STARTS: [char; 2] = ['#', ';'];
+
+/// Options of a job in order.
+type Options = Vec<(String, String)>;
+
+/// Engines are explicit, because fio's default differs, and paths are absolute if they are known
+/// (`resolved` is not empty). Options that fio does not have are listed in a comment.
+pub fn job_file(requested: &[Value], resolved: &[ResolvedJob]) -> String {
+    let mut text = String::new();
+    let mut sections = Vec::new();
+    let mut omitted = Vec::new();
+    for (index, job) in requested.iter().enumerate() {
+        let job = canonical(job);
+        let name = find(&job, "name").unwrap_or("job").to_owned();
+        let (own, kept): (Options, Options) = job.into_iter().partition(is_own);
+        omitted.extend(
+            own.iter()
+                .map(|(option, value)| format!("{name}: {option}={value}")),
+        );
+        sections.push((name, fio_options(kept, &own, resolved.get(index))));
+    }
+    if !omitted.is_empty() {
+        let _ = writeln!(text, "; Not supported by fio: {}", omitted.join(", "));
+    }
+    write_sections(&mut text, sections);
+    text
+}
+
+/// Main names of the options; null values are removed.
+fn canonical(job: &Value) -> Options {
+    let empty = Map::new();
+    let job = job.as_object().unwrap_or(&empty);
+    let given = job.iter().filter(|(_, value)| !value.is_null());
+    given
+        .map(|(name, value)| {
+            let name = OptionDoc::find(name).map_or(name.as_str(), |option| option.name);
+            (name.into(), option_text(value))
+        })
+        .collect()
+}
+
+fn is_own((option, value): &(String, String)) -> bool {
+    OWN_OPTIONS.contains(&option.as_str())
+        || OWN_VALUES.contains(&(option.as_str(), value.as_str()))
+        || value.contains(COMMENT_STARTS)
+}
+
+fn find<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
+    let found = options.iter().find(|(option, _)| option == name);
+    found.map(|(_, value)| value.as_str())
+}
+
+fn fio_options(mut options: Options, own: &Options, resolved: Option<&ResolvedJob>) -> Options {
+    options.retain(|(option, _)| option != "name");
+    if find(&options, "ioengine").is_none() {
+        // Jobs without I/O use fio's null engine.
+        let engine = if find(own, "ioengine").is_some() {
+            "null"
+        } else {
+            "io_uring"
+        };
+        options.insert(0, ("ioengine".into(), engine.into()));
+    }
+    let paths = find(&options, "filename").or(find(&options, "directory"));
+    if !paths.is_some_and(is_absolute)
+        && let Some(resolved) = resolved
+    {
+        set_absolute_paths(&mut options, resolved);
+    }
+    options
+}
+
+fn is_absolute(paths: &str) -> bool {
+    let files = Files::parse(paths);
+    files.is_ok_and(|files| files.0.iter().all(|path| path.starts_with('/')))
+}
+
+/// Relative names refer to a target root here, but to the working directory in fio.
+fn set_absolute_paths(options: &mut Options, job: &ResolvedJob) {
+    let mut paths: Vec<&str> = Vec::new();
+    for target in &job.targets {
+        if target.kind != TargetKind::Null && !paths.contains(&target.path.as_str()) {
+            paths.push(&target.path);
+        }
+    }
+    let Some(first) = paths.first() else {
+        return;
+    };
+    if find(options, "filename").is_some() {
+        let escaped: Vec<String> = paths.iter().map(|path| path.replace(':', "\\:")).collect();
+        set(options, "filename", escaped.join(":"));
+        // fio prefixes every name with its directory, even absolute ones.
+        options.retain(|(option, _)| option != "directory");
+    } else if let Some((directory, _)) = first.rsplit_once('/') {
+        set(options, "directory", directory.to_owned());
+    }
+}
+
+fn set(options: &mut Options, name: &str, value: String) {
+    match options.iter_mut().find(|(option, _)| option == name) {
+        Some((_, old)) => *old = value,
+        None => options.push((name.into(), value)),
+    }
+}
+
+/// Options that all jobs share go to `[global]`.
+fn write_sections(text: &mut String, sections: Vec<(String, Options)>) {
+    let is_shared = |option: &(String, String)| {
+        sections.len() > 1 && sections.iter().all(|(_, options)| options.contains(option))
+    };
+    let shared: Options = match sections.first() {
+        Some((_, first)) => first
+            .iter()
+            .filter(|option| is_shared(option))
+            .cloned()
+            .collect(),
+        None => Options::new(),
+    };
+    let mut written = Vec::new();
+    if !shared.is_empty() {
+        written.push(section("global", &shared));
+    }
+    for (name, options) in &sections {
+        let own: Options = options
+            .iter()
+            .filter(|option| !shared.contains(option))
+            .cloned()
+            .collect();
+        written.push(section(name, &own));
+    }
+    text.push_str(&written.join("\n"));
+}
+
+fn section(name: &str, options: &Options) -> String {
+    let mut text = format!("[{name}]\n");
+    for (option, value) in options {
+        let _ = writeln!(text, "{option}={value}");
+    }
+    text
+}

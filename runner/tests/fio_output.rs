@@ -1,0 +1,237 @@
+//! `--output-format`: the same job in fio and in the runner. The outputs must have the same fields,
+//! and fio's own tools must be able to read both.
+
+mod scratch;
+
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
+
+/// Fields of fio's output that cannot be filled (docs/fio-output.md).
+const NOT_COUNTED: [&str; 3] = ["iodepth_level", "iodepth_submit", "iodepth_complete"];
+
+struct Directory(tempfile::TempDir);
+
+impl Directory {
+    /// `None` without fio.
+    fn new() -> Option<Self> {
+        match scratch::run("fio", &["--version"]) {
+            Ok(_) => Some(Self(scratch::directory())),
+            Err(error) => {
+                scratch::skip(&error);
+                None
+            }
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Output of the runner.
+    fn runner(&self, document: &Value, format: &str) -> String {
+        let format = format!("--output-format={format}");
+        let output = scratch::document::run(document, self.path(), &[&format]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Output of fio for a job with the same options.
+    fn fio(&self, job: &Value, format: &str) -> String {
+        let options = job.as_object().unwrap().iter().map(|(name, value)| {
+            let value = value.as_str().map_or(value.to_string(), str::to_owned);
+            format!("--{name}={value}")
+        });
+        let output = Command::new("fio")
+            .current_dir(self.path())
+            .args(options)
+            .args(["--group_reporting", &format!("--output-format={format}")])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+fn mixed_job() -> Value {
+    json!({
+        "name": "mixed",
+        "filename": "mixed.bin",
+        "size": "16m",
+        "rw": "randrw",
+        "bs": "4k",
+        "iodepth": 4,
+        "numjobs": 2,
+        "fsync": 64,
+        "ioengine": "io_uring",
+        "direct": 0,
+        "runtime": "1",
+        "time_based": 1,
+    })
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// JSON types by path. Elements of lists have the same path, and so have histogram bins.
+fn types(value: &Value, path: &str, found: &mut BTreeMap<String, &'static str>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let name = if path.ends_with("bins") { "*" } else { name };
+                types(field, &format!("{path}/{name}"), found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| types(item, path, found)),
+        Value::Number(number) if number.is_f64() => {
+            found.insert(path.into(), "float");
+        }
+        Value::Number(_) => {
+            found.insert(path.into(), "integer");
+        }
+        Value::String(_) => {
+            found.insert(path.into(), "string");
+        }
+        _ => {
+            found.insert(path.into(), "other");
+        }
+    }
+}
+
+fn types_of(document: &Value) -> BTreeMap<String, &'static str> {
+    let mut found = BTreeMap::new();
+    types(document, "", &mut found);
+    found.retain(|path, _| !NOT_COUNTED.iter().any(|field| path.contains(field)));
+    // Flags do not appear among fio's options.
+    found.retain(|path, _| !path.ends_with("/job options/time_based"));
+    found
+}
+
+#[test]
+fn json_has_the_fields_and_types_of_fio() {
+    let Some(directory) = Directory::new() else {
+        return;
+    };
+    for format in ["json", "json+"] {
+        let theirs = parsed(&directory.fio(&mixed_job(), format));
+        fs::remove_file(directory.path().join("mixed.bin")).unwrap();
+        let ours = parsed(&directory.runner(&mixed_job(), format));
+        assert_eq!(types_of(&ours), types_of(&theirs), "{format}");
+        let job = &ours["jobs"][0];
+        assert_eq!(job["job options"]["numjobs"], "2");
+        assert_eq!(job["job options"]["runtime"], "1");
+        let read = &job["read"];
+        assert_eq!(
+            read["io_bytes"],
+            json!(read["total_ios"].as_u64().unwrap() * 4096)
+        );
+        assert_eq!(read["clat_ns"]["N"], read["total_ios"]);
+        assert!(job["sync"]["total_ios"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn terse_output_has_the_fields_of_fio() {
+    let Some(directory) = Directory::new() else {
+        return;
+    };
+    let theirs = directory.fio(&mixed_job(), "terse");
+    fs::remove_file(directory.path().join("mixed.bin")).unwrap();
+    let ours = directory.runner(&mixed_job(), "terse");
+    let names = |line: &str| -> Vec<String> {
+        let fields = line.trim_end().split(';');
+        // Names and units of fields, without their values.
+        let name = |field: &str| match field.split_once('=') {
+            Some((percentile, _)) => percentile.into(),
+            None => field
+                .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.')
+                .to_owned(),
+        };
+        let mut names: Vec<String> = fields.map(name).collect();
+        names[1] = "version".into();
+        names
+    };
+    let theirs = theirs.lines().last().unwrap();
+    assert_eq!(names(&ours), names(theirs), "{ours}\n{theirs}");
+}
+
+#[test]
+fn text_output_has_the_lines_of_fio() {
+    let Some(directory) = Directory::new() else {
+        return;
+    };
+    let theirs = directory.fio(&mixed_job(), "normal");
+    fs::remove_file(directory.path().join("mixed.bin")).unwrap();
+    let ours = directory.runner(&mixed_job(), "normal");
+    // What scripts search for.
+    for label in [
+        "mixed: (groupid=0, jobs=2): err= 0: pid=",
+        "  read: IOPS=",
+        "  write: IOPS=",
+        "    slat (",
+        "    clat percentiles (",
+        "   bw (  KiB/s): min=",
+        "   iops        : min=",
+        "  lat (usec)   : ",
+        "  fsync/fdatasync/sync_file_range:",
+        "  cpu          : usr=",
+        "     issued rwts: total=",
+        "Run status group 0 (all jobs):",
+        "   READ: bw=",
+        "Disk stats (read/write):",
+    ] {
+        let has_line = |text: &str| text.lines().any(|line| line.starts_with(label));
+        assert!(has_line(&theirs), "fio has no line {label:?}: {theirs}");
+        assert!(has_line(&ours), "no line {label:?}: {ours}");
+    }
+}
+
+#[test]
+fn the_steps_of_a_study_are_groups() {
+    let directory = scratch::directory();
+    let step = |name: &str| json!({"name": name, "jobs": [{"name": name, "filename": "s.bin", "size": "1m", "rw": "read", "direct": 0}]});
+    let document = json!({"name": "two", "steps": [step("first"), step("second")]});
+    let output = scratch::document::run(&document, directory.path(), &["--output-format=json"]);
+    let document = parsed(&String::from_utf8(output.stdout).unwrap());
+    let jobs = document["jobs"].as_array().unwrap();
+    let groups: Vec<_> = jobs
+        .iter()
+        .map(|job| {
+            (
+                job["jobname"].as_str().unwrap(),
+                job["groupid"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(groups, [("first", 0), ("second", 1)]);
+}
+
+#[test]
+fn fios_histogram_tool_reads_json_plus() {
+    let Some(directory) = Directory::new() else {
+        return;
+    };
+    let text = directory.runner(&mixed_job(), "json+");
+    let input = directory.path().join("out.json");
+    fs::write(&input, &text).unwrap();
+    let output = Command::new("fio_jsonplus_clat2csv")
+        .current_dir(directory.path())
+        .args(["out.json", "table.csv"])
+        .output();
+    match output {
+        Err(error) => return scratch::skip(&format!("fio_jsonplus_clat2csv: {error}")),
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+    }
+    let table = fs::read_to_string(directory.path().join("table_job0.csv")).unwrap();
+    let mut lines = table
+        .lines()
+        .map(|line| line.split(", ").collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let column = |name| header.iter().position(|cell| *cell == name).unwrap();
+    let counts = column("read_clat_ns_count");
+    let sum: u64 = lines
+        .filter_map(|cells| cells[counts].trim().parse::<u64>().ok())
+        .sum();
+    assert_eq!(parsed(&text)["jobs"][0]["read"]["clat_ns"]["N"], json!(sum));
+}
