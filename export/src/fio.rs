@@ -1,4 +1,4 @@
-//! fio's formats: JSON, terse, text and job files. Source of the shapes: `stat.c` of fio 3.33.
+//! fio's formats: JSON, terse, text and logs, and job files. Source of the shapes: `stat.c` of fio 3.33.
 
 mod direction;
 mod disk;
@@ -8,6 +8,7 @@ mod job_options;
 pub mod json;
 mod latency;
 mod latency_bins;
+pub mod logs;
 pub mod normal;
 mod num2str;
 pub mod terse;

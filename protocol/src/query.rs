@@ -83,6 +83,14 @@ pub enum ExportFormat {
     FioJsonPlus,
     /// fio's `--output-format=terse`, version 3.
     FioTerse,
+    /// fio's bandwidth log, one line per direction and sample.
+    FioBwLog,
+    /// fio's log of IOPS.
+    FioIopsLog,
+    /// fio's latency log.
+    FioLatLog,
+    /// fio's log of latency histograms.
+    FioClatHistLog,
 }
 
 #[derive(Clone, Debug, Deserialize, IntoParams)]

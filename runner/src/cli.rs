@@ -4,6 +4,7 @@ mod args;
 pub(crate) mod compare;
 mod document;
 mod event_printer;
+mod log_files;
 mod output;
 mod run_command;
 mod study;
@@ -73,6 +74,9 @@ enum Command {
         /// Print the results as fio does
         #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "events"])]
         output_format: Option<FioFormat>,
+        /// Write fio's logs: PREFIX_bw.1.log, and for IOPS, latencies and their histograms
+        #[arg(long, value_name = "PREFIX")]
+        write_logs: Option<PathBuf>,
         /// Stop when the parent process exits
         #[arg(long)]
         stop_when_orphaned: bool,
@@ -131,10 +135,11 @@ pub fn execute(cli: Cli) -> u8 {
             json,
             events,
             output_format,
+            write_logs,
             stop_when_orphaned,
         } => {
             let format = OutputFormat::new(json, events, output_format);
-            run_command::run(&job, format, stop_when_orphaned)
+            run_command::run(&job, format, write_logs.as_deref(), stop_when_orphaned)
         }
         Command::Plan { job, json } => plan(&job, json),
         Command::Compare { args } => compare::run(&args),

@@ -235,3 +235,53 @@ fn fios_histogram_tool_reads_json_plus() {
         .sum();
     assert_eq!(parsed(&text)["jobs"][0]["read"]["clat_ns"]["N"], json!(sum));
 }
+
+#[test]
+fn logs_have_the_lines_of_fio() {
+    let Some(directory) = Directory::new() else {
+        return;
+    };
+    let mut job = mixed_job();
+    let prefix = directory.path().join("ours");
+    let argument = format!("--write-logs={}", prefix.display());
+    let document = json!({"jobs": [job], "sample_ms": 200});
+    let output = scratch::document::run(&document, directory.path(), &["--json", &argument]);
+    let report = parsed(&String::from_utf8(output.stdout).unwrap());
+    fs::remove_file(directory.path().join("mixed.bin")).unwrap();
+    let options = job.as_object_mut().unwrap();
+    options.insert("numjobs".into(), json!(1));
+    for log in [
+        "write_bw_log",
+        "write_iops_log",
+        "write_lat_log",
+        "write_hist_log",
+    ] {
+        options.insert(log.into(), json!("theirs"));
+    }
+    options.insert("log_avg_msec".into(), json!(200));
+    options.insert("log_hist_msec".into(), json!(200));
+    directory.fio(&job, "json");
+    for log in ["bw", "iops", "lat", "clat_hist"] {
+        let read = |name: &str| {
+            let path = directory.path().join(format!("{name}_{log}.1.log"));
+            fs::read_to_string(path).unwrap()
+        };
+        let columns = |text: &str| -> Vec<usize> {
+            let counts = text.lines().map(|line| line.split(", ").count());
+            let mut counts: Vec<usize> = counts.collect();
+            counts.dedup();
+            counts
+        };
+        let (ours, theirs) = (read("ours"), read("theirs"));
+        assert_eq!(columns(&ours), columns(&theirs), "{log}");
+        // 5 windows of 200 ms, with reads and writes in each.
+        assert_eq!(ours.lines().count(), 10, "{log}: {ours}");
+    }
+    let histogram = fs::read_to_string(directory.path().join("ours_clat_hist.1.log")).unwrap();
+    let bins = histogram.lines().map(|line| {
+        let cells = line.split(", ").skip(3);
+        cells.map(|cell| cell.parse::<u64>().unwrap()).sum::<u64>()
+    });
+    let count = |direction: &str| report["report"][direction]["ios"].as_u64().unwrap();
+    assert_eq!(bins.sum::<u64>(), count("read") + count("write"));
+}

@@ -2,6 +2,7 @@
 
 use crate::{
     cli::{
+        log_files::LogFiles,
         output::{OutputFormat, print_error, print_fio, print_json, write, write_styled},
         text::{self, style::terminal_width},
     },
@@ -12,9 +13,13 @@ use leadline_protocol::{
     event::{Accepted, Event, EventBody},
     problem::Problem,
     result::{Failure, RunResult},
+    sample::Sample,
 };
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Write, stderr};
+use std::{
+    io::{IsTerminal, Write, stderr},
+    path::Path,
+};
 
 pub(crate) struct EventPrinter {
     format: OutputFormat,
@@ -26,6 +31,7 @@ pub(crate) struct EventPrinter {
     /// One JSON object per job.
     requested: Vec<Value>,
     windows: Windows,
+    logs: Option<LogFiles>,
     accepted: Option<Box<Accepted>>,
     pub result: Option<Box<RunResult>>,
     pub failure: Option<Failure>,
@@ -40,6 +46,7 @@ impl EventPrinter {
             stop: stop.clone(),
             requested: Vec::new(),
             windows: Windows::default(),
+            logs: None,
             accepted: None,
             result: None,
             failure: None,
@@ -64,7 +71,10 @@ impl EventPrinter {
         }
         match &event.body {
             EventBody::Accepted(accepted) => self.accepted = Some(accepted.clone()),
-            EventBody::Sample(sample) => self.windows.add(sample),
+            EventBody::Sample(sample) => {
+                self.windows.add(sample);
+                self.log(event.t_ms, sample);
+            }
             EventBody::Report(result) => self.result = Some(result.clone()),
             EventBody::Failed(failure) => {
                 self.clear_progress();
@@ -72,6 +82,24 @@ impl EventPrinter {
                 self.failure = Some(failure.clone());
             }
             _ => {}
+        }
+    }
+
+    /// # Errors
+    /// A log file cannot be created.
+    pub(crate) fn open_logs(&mut self, prefix: &Path) -> Result<(), Vec<Problem>> {
+        self.logs = Some(LogFiles::create(prefix)?);
+        Ok(())
+    }
+
+    /// After a failed write, the logs are no longer written.
+    fn log(&mut self, t_ms: f64, sample: &Sample) {
+        let Some(logs) = &mut self.logs else {
+            return;
+        };
+        if let Err(error) = logs.add(t_ms, sample) {
+            self.logs = None;
+            print_error(format_args!("cannot write logs: {error}"));
         }
     }
 
@@ -136,6 +164,9 @@ impl EventPrinter {
     /// the exit code.
     pub(crate) fn finish(mut self) {
         self.clear_progress();
+        if let Some(Err(error)) = self.logs.take().map(LogFiles::finish) {
+            print_error(format_args!("cannot write logs: {error}"));
+        }
         match self.format {
             OutputFormat::Events => {}
             OutputFormat::Json => {

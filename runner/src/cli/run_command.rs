@@ -10,14 +10,20 @@ use crate::{
     },
     run::{self, stop_signal::StopSignal},
 };
-use leadline_protocol::study::parse::is_study;
-use std::{os::unix::process::parent_id, thread, time::Duration};
+use leadline_protocol::{problem::Problem, study::parse::is_study};
+use std::{os::unix::process::parent_id, path::Path, thread, time::Duration};
 
 /// An orphaned runner must stop within two seconds (docs/protocol.md).
 const PARENT_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs a job or study and returns the exit code.
-pub(crate) fn run(args: &JobArgs, format: OutputFormat, stop_when_orphaned: bool) -> u8 {
+/// `logs` is the prefix of log files.
+pub(crate) fn run(
+    args: &JobArgs,
+    format: OutputFormat,
+    logs: Option<&Path>,
+    stop_when_orphaned: bool,
+) -> u8 {
     let stop = StopSignal::on_signals().unwrap_or_else(|error| {
         print_error(format_args!("cannot handle signals: {error}"));
         StopSignal::default()
@@ -28,6 +34,9 @@ pub(crate) fn run(args: &JobArgs, format: OutputFormat, stop_when_orphaned: bool
     let permissions = args.permissions.resolve();
     match read_document(&args.job) {
         Ok(document) if is_study(&document) => match permissions {
+            Ok(_) if logs.is_some() => {
+                EventPrinter::new(format, None, &stop).reject(vec![logs_of_study()])
+            }
             Ok(permissions) => study::run(document, &permissions, &args.confirm, format, &stop),
             Err(problems) => EventPrinter::new(format, None, &stop).reject(problems),
         },
@@ -39,15 +48,27 @@ pub(crate) fn run(args: &JobArgs, format: OutputFormat, stop_when_orphaned: bool
             let spec =
                 permissions.and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)));
             let code = match spec {
-                Ok((permissions, spec)) => run::run(&spec, &permissions, &stop, &mut |event| {
-                    events.handle(event)
-                }),
+                Ok((permissions, spec)) => match logs.map(|prefix| events.open_logs(prefix)) {
+                    Some(Err(problems)) => events.reject(problems),
+                    _ => run::run(&spec, &permissions, &stop, &mut |event| {
+                        events.handle(event)
+                    }),
+                },
                 Err(problems) => events.reject(problems),
             };
             events.finish();
             code
         }
     }
+}
+
+fn logs_of_study() -> Problem {
+    Problem::invalid(
+        "logs_of_study",
+        "--write-logs",
+        "Logs are written for single runs, and this is a study.",
+        "Run each step by itself, or use --events.",
+    )
 }
 
 /// Requests a stop when the parent process exits and this process is reparented.

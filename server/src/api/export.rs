@@ -16,6 +16,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
+use leadline_export::fio::logs::LogKind;
 use leadline_protocol::{
     event::Event,
     query::{ExportFormat, ExportQuery},
@@ -62,6 +63,14 @@ pub(crate) async fn export_run(
         ExportFormat::FioJson => ("json", JSON, fio(&runs, n, FioFormat::Json).await?),
         ExportFormat::FioJsonPlus => ("json", JSON, fio(&runs, n, FioFormat::JsonPlus).await?),
         ExportFormat::FioTerse => ("terse", PLAIN, fio(&runs, n, FioFormat::Terse).await?),
+        ExportFormat::FioBwLog => ("bw.log", PLAIN, log(&runs, n, LogKind::Bandwidth).await?),
+        ExportFormat::FioIopsLog => ("iops.log", PLAIN, log(&runs, n, LogKind::Iops).await?),
+        ExportFormat::FioLatLog => ("lat.log", PLAIN, log(&runs, n, LogKind::Latency).await?),
+        ExportFormat::FioClatHistLog => (
+            "clat_hist.log",
+            PLAIN,
+            log(&runs, n, LogKind::LatencyHistogram).await?,
+        ),
     };
     let disposition = format!("attachment; filename=\"leadline-{n}.{extension}\"");
     let headers = [
@@ -76,4 +85,10 @@ async fn fio(runs: &Runs, n: u64, format: FioFormat) -> Result<Body, ApiError> {
     let text = export::fio_results(runs.store().clone(), &run, format).await?;
     let text = text.ok_or(Error::no_result(n))?;
     Ok(Body::from(text))
+}
+
+async fn log(runs: &Runs, n: u64, kind: LogKind) -> Result<Body, ApiError> {
+    runs.summary(n).await?;
+    let lines = export::fio_log(runs.store().clone(), n, kind);
+    Ok(Body::from_stream(lines))
 }

@@ -4,7 +4,12 @@ use crate::store::{Store, samples::SamplePosition};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use leadline_export::{
     FinishedRun,
-    fio::{job_file::job_file, json::FioJson, terse::terse},
+    fio::{
+        job_file::job_file,
+        json::FioJson,
+        logs::{Log, LogKind},
+        terse::terse,
+    },
     windows::Windows,
 };
 use leadline_protocol::{
@@ -77,6 +82,19 @@ pub(crate) async fn fio_results(
         FioFormat::JsonPlus => serde_json::to_string_pretty(&FioJson::new(&runs, true))? + "\n",
         FioFormat::Terse => terse(&runs),
     }))
+}
+
+/// Yields one of fio's logs, in pages.
+pub(crate) fn fio_log(
+    store: Store,
+    run: u64,
+    kind: LogKind,
+) -> impl Stream<Item = anyhow::Result<String>> {
+    let mut log = Log::new(kind);
+    pages(store, run).map_ok(move |page| {
+        let lines = page.iter().map(|(t_ms, sample)| log.lines(*t_ms, sample));
+        lines.collect()
+    })
 }
 
 /// A job file that runs the same jobs with fio.

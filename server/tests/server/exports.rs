@@ -30,11 +30,25 @@ async fn runs_are_exported_in_fios_formats() {
         ("fio-job", "[real]\n"),
     ];
     for (format, start) in starts {
-        let path = format!("/runs/{number}/export?format={format}");
-        let text = server.request(Method::GET, &path).send().await.unwrap();
-        let text = text.text().await.unwrap();
+        let text = export(&server, number, format).await;
         assert!(text.starts_with(start), "{text}");
     }
+    for format in [
+        "fio-bw-log",
+        "fio-iops-log",
+        "fio-lat-log",
+        "fio-clat-hist-log",
+    ] {
+        let text = export(&server, number, format).await;
+        let samples = run["samples"].as_u64().unwrap() as usize;
+        assert_eq!(text.lines().count(), samples, "{format}");
+    }
+}
+
+async fn export(server: &Program, number: u64, format: &str) -> String {
+    let path = format!("/runs/{number}/export?format={format}");
+    let response = server.request(Method::GET, &path).send().await.unwrap();
+    response.text().await.unwrap()
 }
 
 #[tokio::test]

@@ -922,7 +922,7 @@ export type Experiment = {
     study: StudyDefinition;
 };
 
-export type ExportFormat = 'csv' | 'ndjson' | 'fio-job' | 'fio-json' | 'fio-json+' | 'fio-terse';
+export type ExportFormat = 'csv' | 'ndjson' | 'fio-job' | 'fio-json' | 'fio-json+' | 'fio-terse' | 'fio-bw-log' | 'fio-iops-log' | 'fio-lat-log' | 'fio-clat-hist-log';
 
 /**
  * Bytes by extent type (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst). All types except
