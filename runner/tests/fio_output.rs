@@ -285,3 +285,23 @@ fn logs_have_the_lines_of_fio() {
     let count = |direction: &str| report["report"][direction]["ios"].as_u64().unwrap();
     assert_eq!(bins.sum::<u64>(), count("read") + count("write"));
 }
+
+#[test]
+fn a_rejected_run_writes_no_logs() {
+    let directory = scratch::directory();
+    let log = directory.path().join("kept_bw.1.log");
+    fs::write(&log, "kept").unwrap();
+    let run = |job: &Value, prefix: &str| {
+        let argument = format!("--write-logs={}", directory.path().join(prefix).display());
+        scratch::document::run(job, directory.path(), &[&argument])
+    };
+    let missing = json!({"filename": "missing.bin", "rw": "read", "direct": 0});
+    assert_eq!(run(&missing, "kept").status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&log).unwrap(), "kept");
+    assert!(!directory.path().join("kept_iops.1.log").exists());
+    let output = run(&mixed_job(), "no/such/directory");
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("is not a writable directory"), "{errors}");
+    assert!(!directory.path().join("mixed.bin").exists());
+}

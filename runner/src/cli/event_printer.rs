@@ -13,11 +13,10 @@ use leadline_protocol::{
     event::{Accepted, Event, EventBody},
     problem::Problem,
     result::{Failure, RunResult},
-    sample::Sample,
 };
 use serde_json::{Value, json};
 use std::{
-    io::{IsTerminal, Write, stderr},
+    io::{self, IsTerminal, Write, stderr},
     path::Path,
 };
 
@@ -70,10 +69,13 @@ impl EventPrinter {
             self.show_progress(&line);
         }
         match &event.body {
-            EventBody::Accepted(accepted) => self.accepted = Some(accepted.clone()),
+            EventBody::Accepted(accepted) => {
+                self.accepted = Some(accepted.clone());
+                self.log(LogFiles::create);
+            }
             EventBody::Sample(sample) => {
                 self.windows.add(sample);
-                self.log(event.t_ms, sample);
+                self.log(|logs| logs.add(event.t_ms, sample));
             }
             EventBody::Report(result) => self.result = Some(result.clone()),
             EventBody::Failed(failure) => {
@@ -86,18 +88,15 @@ impl EventPrinter {
     }
 
     /// # Errors
-    /// A log file cannot be created.
-    pub(crate) fn open_logs(&mut self, prefix: &Path) -> Result<(), Vec<Problem>> {
-        self.logs = Some(LogFiles::create(prefix)?);
+    /// The directory of the log files is not writable.
+    pub(crate) fn set_logs(&mut self, prefix: &Path) -> Result<(), Vec<Problem>> {
+        self.logs = Some(LogFiles::new(prefix)?);
         Ok(())
     }
 
     /// After a failed write, the logs are no longer written.
-    fn log(&mut self, t_ms: f64, sample: &Sample) {
-        let Some(logs) = &mut self.logs else {
-            return;
-        };
-        if let Err(error) = logs.add(t_ms, sample) {
+    fn log(&mut self, write: impl FnOnce(&mut LogFiles) -> io::Result<()>) {
+        if let Some(Err(error)) = self.logs.as_mut().map(write) {
             self.logs = None;
             print_error(format_args!("cannot write logs: {error}"));
         }

@@ -2,27 +2,46 @@
 
 use leadline_export::fio::logs::{Log, LogKind};
 use leadline_protocol::{problem::Problem, sample::Sample};
+use rustix::fs::{Access, access};
 use std::{
     fs::File,
     io::{BufWriter, Error, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-pub(crate) struct LogFiles(Vec<(Log, BufWriter<File>)>);
+/// The files are created when the run is accepted, so that a rejected run changes nothing.
+pub(crate) struct LogFiles {
+    prefix: PathBuf,
+    files: Vec<(Log, BufWriter<File>)>,
+}
 
 impl LogFiles {
+    /// # Errors
+    /// The directory of the files does not exist or is not writable.
+    pub(crate) fn new(prefix: &Path) -> Result<Self, Vec<Problem>> {
+        let directory = match prefix.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        access(directory, Access::EXISTS | Access::WRITE_OK)
+            .map_err(|error| unwritable(directory, &error.into()))?;
+        Ok(Self {
+            prefix: prefix.to_owned(),
+            files: Vec::new(),
+        })
+    }
+
     /// Creates `PREFIX_bw.1.log` and the other files.
     ///
     /// # Errors
     /// A file cannot be created.
-    pub(crate) fn create(prefix: &Path) -> Result<Self, Vec<Problem>> {
-        let create = |kind: LogKind| {
-            let path = format!("{}_{}.1.log", prefix.display(), kind.name());
-            let file = File::create(&path).map_err(|error| unwritable(&path, &error))?;
-            Ok((Log::new(kind), BufWriter::new(file)))
-        };
-        let files: Result<_, Vec<Problem>> = LogKind::ALL.into_iter().map(create).collect();
-        Ok(Self(files?))
+    pub(crate) fn create(&mut self) -> Result<(), Error> {
+        for kind in LogKind::ALL {
+            let path = format!("{}_{}.1.log", self.prefix.display(), kind.name());
+            let file = BufWriter::new(File::create(path)?);
+            self.files.push((Log::new(kind), file));
+        }
+        Ok(())
     }
 
     /// Adds a sample that ends at `t_ms`.
@@ -30,7 +49,7 @@ impl LogFiles {
     /// # Errors
     /// A file cannot be written.
     pub(crate) fn add(&mut self, t_ms: f64, sample: &Sample) -> Result<(), Error> {
-        for (log, file) in &mut self.0 {
+        for (log, file) in &mut self.files {
             file.write_all(log.lines(t_ms, sample).as_bytes())?;
         }
         Ok(())
@@ -39,16 +58,19 @@ impl LogFiles {
     /// # Errors
     /// A file cannot be written.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
-        let mut files = self.0.iter_mut();
+        let mut files = self.files.iter_mut();
         files.try_for_each(|(_, file)| file.flush())
     }
 }
 
-fn unwritable(path: &str, error: &Error) -> Vec<Problem> {
+fn unwritable(directory: &Path, error: &Error) -> Vec<Problem> {
     vec![Problem::invalid(
         "unwritable",
         "--write-logs",
-        format!("{path} cannot be created: {error}."),
+        format!(
+            "{} is not a writable directory: {error}.",
+            directory.display()
+        ),
         "Pass a prefix in a directory that exists and is writable.",
     )]
 }

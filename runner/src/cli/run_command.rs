@@ -48,7 +48,7 @@ pub(crate) fn run(
             let spec =
                 permissions.and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)));
             let code = match spec {
-                Ok((permissions, spec)) => match logs.map(|prefix| events.open_logs(prefix)) {
+                Ok((permissions, spec)) => match logs.map(|prefix| events.set_logs(prefix)) {
                     Some(Err(problems)) => events.reject(problems),
                     _ => run::run(&spec, &permissions, &stop, &mut |event| {
                         events.handle(event)
