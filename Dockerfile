@@ -6,7 +6,7 @@ WORKDIR /src/web
 COPY web/package.json web/package-lock.json web/.npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY web ./
-RUN npx --no-install vite build
+RUN npm run bundle
 
 FROM rust:1.95-bookworm AS programs
 WORKDIR /src

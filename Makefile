@@ -89,5 +89,5 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 
 $(pages): web/node_modules/.package-lock.json $(web_sources)
 	@echo '[build] web: vite build'
-	@cd web && npx --no-install vite build --logLevel warn
+	@cd web && npm run --silent bundle
 	@touch $@

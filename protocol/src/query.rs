@@ -73,6 +73,8 @@ pub enum ExportFormat {
     Csv,
     /// One event per line.
     Ndjson,
+    /// A web page with its data in one file, which opens without a server.
+    Html,
     /// A job file for fio.
     FioJob,
     /// fio's `--output-format=json`.

@@ -7,6 +7,7 @@ use crate::{
     plan::job::ResolvedJob,
     report::Report,
     result::Failure,
+    series::Series,
     status::RunStatus,
     verdict::{VerdictClass, Verdicts},
     workload_summary::WorkloadSummary,
@@ -171,6 +172,17 @@ pub struct Run {
     pub last_seq: u64,
     /// Number of stored samples.
     pub samples: u64,
+}
+
+/// Data of a saved page: a run that opens without a server.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct SavedRun {
+    pub run: Run,
+    pub series: Series,
+    /// Unix time in milliseconds.
+    pub saved_at_ms: u64,
+    /// Version of the server.
+    pub version: String,
 }
 
 impl RunSummary {

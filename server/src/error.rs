@@ -93,6 +93,13 @@ impl Error {
         }
     }
 
+    pub(crate) fn pages_not_built() -> Self {
+        Self::Conflict {
+            code: "not_built",
+            detail: "This build does not include the web application. Run `make build`.".into(),
+        }
+    }
+
     pub(crate) fn key_reused() -> Self {
         Self::invalid(
             "idempotency_key_reused",

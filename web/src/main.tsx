@@ -1,10 +1,5 @@
 // Entry point: styles, providers, routes.
-import '@mantine/core/styles/baseline.css';
-import '@mantine/core/styles/default-css-variables.css';
-import '@mantine/core/styles/global.css';
-import './ui/library.css';
-import './ui/base.css';
-import './ui/parts.css';
+import './styles';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app';

@@ -18,6 +18,9 @@ use std::{borrow::Cow, fmt::Write, io::Read};
 struct Dist;
 
 const INDEX: &str = "index.html";
+/// Built by `vite.saved.config.ts`.
+const SAVED_PAGE: &str = "saved-run.html";
+const PLACEHOLDER: &str = r#"<script id="saved" type="application/json">{}"#;
 /// File names in this directory contain a content hash.
 const HASHED: &str = "assets/";
 
@@ -42,6 +45,17 @@ pub(crate) fn index<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
         return get(|| async { Html(NOT_BUILT) });
     }
     get(serve)
+}
+
+/// A page that opens without a server: the built page with `data` in its placeholder. `None` if this
+/// build does not include the web application.
+pub(crate) fn saved_page(data: &str) -> Option<String> {
+    let page = String::from_utf8(find(SAVED_PAGE)?.data.into_owned()).ok()?;
+    let (before, after) = page.split_once(PLACEHOLDER)?;
+    let tag = PLACEHOLDER.trim_end_matches("{}");
+    // In a script element, `<` could end the element or start a comment.
+    let data = data.replace('<', "\\u003c");
+    Some([before, tag, &data, after].concat())
 }
 
 async fn serve(uri: Uri, headers: HeaderMap) -> Response {

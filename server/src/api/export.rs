@@ -2,12 +2,17 @@
 
 use crate::{
     api::{
+        assets,
         extract::{Path, Query},
         problem::{ApiError, ProblemResponses},
         streams::ndjson,
     },
+    clock::now_ms,
     error::Error,
-    query::export::{self, FioFormat},
+    query::{
+        export::{self, FioFormat},
+        series,
+    },
     runs::Runs,
 };
 use axum::{
@@ -19,7 +24,8 @@ use axum::{
 use leadline_export::fio::logs::LogKind;
 use leadline_protocol::{
     event::Event,
-    query::{ExportFormat, ExportQuery},
+    query::{ExportFormat, ExportQuery, SeriesQuery},
+    run::SavedRun,
 };
 
 const PLAIN: &str = "text/plain; charset=utf-8";
@@ -36,6 +42,7 @@ const JSON: &str = "application/json";
                 (String = "text/csv"),
                 (Event = "application/x-ndjson"),
                 (String = "text/plain"),
+                (SavedRun = "text/html"),
                 (Object = "application/json")
             )
         ),
@@ -56,6 +63,11 @@ pub(crate) async fn export_run(
             let events = ndjson(runs.stored_events(n).await?);
             ("ndjson", "application/x-ndjson", Body::from_stream(events))
         }
+        ExportFormat::Html => (
+            "html",
+            "text/html; charset=utf-8",
+            saved_page(&runs, n).await?,
+        ),
         ExportFormat::FioJob => {
             let text = export::fio_job_file(&runs.get(n).await?);
             ("fio", PLAIN, Body::from(text))
@@ -91,4 +103,25 @@ async fn log(runs: &Runs, n: u64, kind: LogKind) -> Result<Body, ApiError> {
     runs.summary(n).await?;
     let lines = export::fio_log(runs.store().clone(), n, kind);
     Ok(Body::from_stream(lines))
+}
+
+/// Number of points of the charts, about one per pixel.
+const SAVED_POINTS: u32 = 1000;
+
+async fn saved_page(runs: &Runs, n: u64) -> Result<Body, ApiError> {
+    let run = runs.get(n).await?;
+    if run.report.is_none() {
+        return Err(Error::no_result(n).into());
+    }
+    let range = SeriesQuery::default();
+    let series = series::load(runs.store(), n, run.sample_ms, &range, SAVED_POINTS).await?;
+    let saved = SavedRun {
+        run,
+        series,
+        saved_at_ms: now_ms(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    };
+    let data = serde_json::to_string(&saved).map_err(anyhow::Error::from)?;
+    let page = assets::saved_page(&data).ok_or(Error::pages_not_built())?;
+    Ok(Body::from(page))
 }

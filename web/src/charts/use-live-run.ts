@@ -7,6 +7,7 @@ import { runQuery } from '../api/queries';
 import { openRunStream } from '../api/run-stream';
 import type { ConnectionStatus } from '../api/socket';
 import { foldFinishedRun, isBucketed, isFinal, RunFold } from '../model/fold/run-fold';
+import { useIsSaved } from '../ui/saved';
 import { ChartGroup } from './chart-group';
 
 export interface LiveRun {
@@ -24,11 +25,12 @@ const TICK_MS = 250;
 /** Maximum extrapolation of the clock. */
 const MAX_AHEAD_MS = 2000;
 
-/** Streams a run, or uses the stored report of a long finished run. */
+/** Streams a run, or uses the stored report of a long finished run or a saved page. */
 export function useLiveRun(run: Run): LiveRun {
   const queryClient = useQueryClient();
   const chartGroup = useMemo(() => new ChartGroup(), []);
-  const [bucketed] = useState(() => isBucketed(run));
+  const isSaved = useIsSaved();
+  const [bucketed] = useState(() => isSaved || isBucketed(run));
   const [wasFinal] = useState(() => isFinal(run.status));
   const [fold, setFold] = useState(() =>
     bucketed ? foldFinishedRun(run) : new RunFold(run.status),

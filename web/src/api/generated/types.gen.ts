@@ -922,7 +922,7 @@ export type Experiment = {
     study: StudyDefinition;
 };
 
-export type ExportFormat = 'csv' | 'ndjson' | 'fio-job' | 'fio-json' | 'fio-json+' | 'fio-terse' | 'fio-bw-log' | 'fio-iops-log' | 'fio-lat-log' | 'fio-clat-hist-log';
+export type ExportFormat = 'csv' | 'ndjson' | 'html' | 'fio-job' | 'fio-json' | 'fio-json+' | 'fio-terse' | 'fio-bw-log' | 'fio-iops-log' | 'fio-lat-log' | 'fio-clat-hist-log';
 
 /**
  * Bytes by extent type (FS_IOC_FIEMAP, Documentation/filesystems/fiemap.rst). All types except
@@ -2980,6 +2980,22 @@ export type Sample = {
      * Jobs with `steadystate_duration` for which a second ended in this window; absent if empty.
      */
     steady_states?: Array<SteadyStateProgress>;
+};
+
+/**
+ * Data of a saved page: a run that opens without a server.
+ */
+export type SavedRun = {
+    run: Run;
+    series: Series;
+    /**
+     * Unix time in milliseconds.
+     */
+    saved_at_ms: number;
+    /**
+     * Version of the server.
+     */
+    version: string;
 };
 
 /**

@@ -7,6 +7,7 @@ import { count, share } from '../../model/format/numbers';
 import { hotFunctions } from '../../model/run/hot-functions';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
+import { useIsSaved } from '../../ui/saved';
 
 /** Maximum number of rows in the table. */
 const MAX_FUNCTIONS = 8;
@@ -15,6 +16,7 @@ export function CpuProfile({ run, live: { fold, chartGroup } }: { run: Run; live
   const profile = useLiveValue(chartGroup, () =>
     isFinal(fold.status) ? fold.result?.report.profile : null,
   );
+  const isSaved = useIsSaved();
   if (!profile) return null;
   const { samples, frequency_hz, omitted_stacks } = profile;
   const omitted = omitted_stacks > 0 ? `, ${count(omitted_stacks)} rare stacks omitted` : '';
@@ -25,10 +27,12 @@ export function CpuProfile({ run, live: { fold, chartGroup } }: { run: Run; live
         <span className="small">{`${count(samples)} samples at ${frequency_hz} Hz${omitted}`}</span>
       }
     >
-      <FlameGraph
-        path={`/runs/${run.number}/flame.svg`}
-        alt="Flame graph of the runner; the table below lists its hottest functions"
-      />
+      {!isSaved && (
+        <FlameGraph
+          path={`/runs/${run.number}/flame.svg`}
+          alt="Flame graph of the runner; the table below lists its hottest functions"
+        />
+      )}
       <NamedRows
         mono
         label="Hottest functions"

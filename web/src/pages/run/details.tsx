@@ -18,9 +18,11 @@ import { Facts } from '../../ui/facts';
 import { MaybeLowerBound } from '../../ui/lower-bound';
 import { NamedRows } from '../../ui/named-rows';
 import { Card } from '../../ui/parts';
+import { useIsSaved } from '../../ui/saved';
 import { useRunField } from './actions';
 
 export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
+  const isSaved = useIsSaved();
   const result = useLiveValue(chartGroup, () => fold.result);
   const accepted = useLiveValue(chartGroup, () => fold.accepted);
   const jobs = result?.report.jobs ?? [];
@@ -38,7 +40,7 @@ export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: L
   return (
     <>
       {jobs.length > 1 && <JobTable jobs={jobs} />}
-      <TagsAndNotes run={run} />
+      {isSaved ? <SavedTagsAndNotes run={run} /> : <TagsAndNotes run={run} />}
       <div className="two">
         <Card title="Times">
           <Facts facts={timesOf(run)} />
@@ -111,6 +113,16 @@ function TagsAndNotes({ run }: { run: Run }) {
           error={notes.unsaved && 'Not saved. Edit the notes to retry.'}
         />
       </div>
+    </Card>
+  );
+}
+
+function SavedTagsAndNotes({ run: { tags, notes } }: { run: Run }) {
+  if (tags.length === 0 && !notes) return null;
+  return (
+    <Card title="Tags and notes">
+      {tags.length > 0 && <p>{tags.join(', ')}</p>}
+      {notes && <p className="breaks">{notes}</p>}
     </Card>
   );
 }

@@ -7,22 +7,23 @@ import { describeRun, runTitle, STATUS } from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
 import { Badge } from '../../ui/parts';
 import { StudyLink } from '../../ui/run-links';
+import { useIsSaved } from '../../ui/saved';
 import { StatusBadge } from '../../ui/status';
 import { useCancel, useRerun, useRunField } from './actions';
 import { CopyMenu, ExportMenu, MoreMenu } from './menus';
 
 export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
   const status = useLiveValue(chartGroup, () => fold.status);
-  const isFinished = isFinal(status);
+  const isSaved = useIsSaved();
   return (
     <div className="row top">
       <div style={{ flex: '1 1 420px', minWidth: 0 }}>
         <div className="run-title">
           <h1>
-            #{run.number} <NameField run={run} />
+            #{run.number} {isSaved ? runTitle(run) : <NameField run={run} />}
           </h1>
           <StatusBadge status={STATUS[status]} />
-          {run.study && (
+          {run.study && !isSaved && (
             <StudyLink n={run.study} className="chip">
               Step {run.step} of study #{run.study}
             </StudyLink>
@@ -32,13 +33,19 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
           {describeRun(run)}
         </p>
       </div>
-      <div className="row tight no-print">
-        <RerunButtons run={run} />
-        <TrendButton run={run} />
-        <CopyMenu run={run} />
-        <ExportMenu run={run} isFinished={isFinished} />
-        {isFinished ? <MoreMenu run={run} /> : <CancelButton run={run} />}
-      </div>
+      {!isSaved && <Actions run={run} isFinished={isFinal(status)} />}
+    </div>
+  );
+}
+
+function Actions({ run, isFinished }: { run: Run; isFinished: boolean }) {
+  return (
+    <div className="row tight no-print">
+      <RerunButtons run={run} />
+      <TrendButton run={run} />
+      <CopyMenu run={run} />
+      <ExportMenu run={run} isFinished={isFinished} />
+      {isFinished ? <MoreMenu run={run} /> : <CancelButton run={run} />}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // Rerun with the options that a finding suggests.
 import { Button } from '@mantine/core';
 import type { Finding, Run } from '../../api';
+import { useIsSaved } from '../../ui/saved';
 import { useRerun } from './actions';
 
 interface RemedyButtonProps {
@@ -10,10 +11,11 @@ interface RemedyButtonProps {
   filled?: boolean;
 }
 
-/** Renders nothing if no option fixes the finding. */
+/** Renders nothing if no option fixes the finding, and on a saved page. */
 export function RemedyButton({ finding, run, filled }: RemedyButtonProps) {
+  const isSaved = useIsSaved();
   const { rerun, pending } = useRerun(run);
-  if (!finding?.patch || !finding.patch_label) return null;
+  if (isSaved || !finding?.patch || !finding.patch_label) return null;
   const { patch, patch_label } = finding;
   return (
     <Button

@@ -17,6 +17,7 @@ import { timeRange } from '../../model/fold/time-range';
 import { directionsOf } from '../../model/run/summary';
 import { MAX_POINTS } from '../../model/series/time-series';
 import { ProblemNotice } from '../../ui/problem';
+import { useIsSaved } from '../../ui/saved';
 import { SeriesTable } from './series-table';
 
 // Starts loading with the page, not when the first chart renders.
@@ -68,7 +69,8 @@ const ChartsPlaceholder = () => <div className="charts" style={{ minHeight: 640 
 
 function useSeries(run: Run, { fold, bucketed, chartGroup }: LiveRun) {
   const version = useTick(bucketed ? chartGroup : NO_CHART_GROUP);
-  const zoom = bucketed && version >= 0 ? chartGroup.zoom : null;
+  const isSaved = useIsSaved();
+  const zoom = bucketed && !isSaved && version >= 0 ? chartGroup.zoom : null;
   const range = zoom
     ? { from_ms: Math.round(zoom.from * 1000), to_ms: Math.round(zoom.to * 1000) }
     : {};
@@ -92,24 +94,24 @@ const NO_CHART_GROUP = { onFlush: () => () => undefined, version: 0 } as unknown
 function useZoomInUrl(chartGroup: ChartGroup) {
   const { from, to } = route.useSearch();
   const navigate = route.useNavigate();
+  const isSaved = useIsSaved();
   useEffect(() => {
     if (!from || !to) return;
     const zoom = { from: Number(from), to: Number(to) };
     if (zoom.to > zoom.from && chartGroup.zoom?.from !== zoom.from) chartGroup.zoomTo(zoom);
   }, [from, to, chartGroup]);
-  useEffect(
-    () =>
-      chartGroup.onFlush(() => {
-        const { zoom } = chartGroup;
-        const next = { from: zoom?.from.toFixed(2), to: zoom?.to.toFixed(2) };
-        const current = new URLSearchParams(window.location.search);
-        const isSame = (['from', 'to'] as const).every(
-          (key) => (current.get(key) ?? undefined) === next[key],
-        );
-        if (!isSame) void navigate({ search: next, replace: true });
-      }),
-    [chartGroup, navigate],
-  );
+  useEffect(() => {
+    if (isSaved) return;
+    return chartGroup.onFlush(() => {
+      const { zoom } = chartGroup;
+      const next = { from: zoom?.from.toFixed(2), to: zoom?.to.toFixed(2) };
+      const current = new URLSearchParams(window.location.search);
+      const isSame = (['from', 'to'] as const).every(
+        (key) => (current.get(key) ?? undefined) === next[key],
+      );
+      if (!isSame) void navigate({ search: next, replace: true });
+    });
+  }, [chartGroup, navigate, isSaved]);
 }
 
 interface ToolbarProps {

@@ -5,13 +5,15 @@ import type { ComparedRun, Run, Verdicts } from '../../api';
 import { compareRunsQuery, runsQuery } from '../../api/queries';
 import { directRun, directRunCandidates, directRunFilter } from '../../model/compare/direct-run';
 import { isServedFromMemory } from '../../model/run/verdict';
+import { useIsSaved } from '../../ui/saved';
 
 /** Null if there is none or memory did not serve `run`, undefined while loading. */
 export function useDirectRun(
   run: Run,
   verdicts: Verdicts | null | undefined,
 ): ComparedRun | null | undefined {
-  const q = isServedFromMemory(verdicts) ? directRunFilter(run) : null;
+  const isSaved = useIsSaved();
+  const q = !isSaved && isServedFromMemory(verdicts) ? directRunFilter(run) : null;
   const list = useInfiniteQuery({ ...runsQuery({ q: q ?? '' }), enabled: q !== null });
   const listed = list.data?.pages.flatMap(({ runs }) => runs) ?? [];
   const candidates = q === null ? [] : directRunCandidates(run, listed);

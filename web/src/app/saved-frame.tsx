@@ -1,0 +1,22 @@
+// Header of a saved page: where and when it was saved.
+import { Outlet } from '@tanstack/react-router';
+import type { SavedRun } from '../api';
+import { dateTime } from '../model/format/time';
+import './frame.css';
+import { ThemeToggle } from './theme-toggle';
+
+export function SavedFrame({ saved: { saved_at_ms, version } }: { saved: SavedRun }) {
+  return (
+    <>
+      <header className="frame">
+        <b>Leadline</b>
+        <span className="mute">
+          Saved {dateTime(saved_at_ms)}, version {version}
+        </span>
+        <span className="push" />
+        <ThemeToggle />
+      </header>
+      <Outlet />
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+// Entry point of a saved run: one HTML file that contains the run and its time series.
+import './styles';
+import { MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type RegisteredRouter,
+  RouterProvider,
+} from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { SavedRun } from './api';
+import { queryClient, runQuery, seriesQuery } from './api/queries';
+import { SavedFrame } from './app/saved-frame';
+import { MAX_POINTS } from './model/series/time-series';
+import { RunPage } from './pages/run/page';
+import { SavedContext } from './ui/saved';
+import { theme, variables } from './ui/theme';
+
+const saved: SavedRun = JSON.parse(document.getElementById('saved')?.textContent ?? '');
+const { number } = saved.run;
+queryClient.setQueryData(runQuery(number).queryKey, saved.run);
+queryClient.setQueryData(seriesQuery(number, {}, MAX_POINTS).queryKey, saved.series);
+
+const root = createRootRoute({ component: () => <SavedFrame saved={saved} /> });
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$n',
+  component: RunPage,
+});
+const router = createRouter({
+  routeTree: root.addChildren([run]),
+  history: createMemoryHistory({ initialEntries: [`/runs/${number}`] }),
+});
+
+const container = document.getElementById('root');
+if (container) {
+  createRoot(container).render(
+    <StrictMode>
+      <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
+        <QueryClientProvider client={queryClient}>
+          <SavedContext value={true}>
+            {/* A saved page has fewer routes than the registered router. */}
+            <RouterProvider router={router as unknown as RegisteredRouter} />
+          </SavedContext>
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}
