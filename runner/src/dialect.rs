@@ -7,6 +7,10 @@
 //! - `fio_jobs`, `order`, `document`: sections to jobs, steps and JSON
 //! - `traps`, `notes`, `source`: notes with positions in the text
 
+mod canonical;
+mod command;
+mod command_options;
+mod detect;
 mod document;
 mod engines;
 mod expression;
@@ -16,19 +20,29 @@ mod notes;
 mod number;
 mod options;
 mod order;
+mod programs;
+mod prompt;
 mod section;
+mod shell;
 mod source;
 mod substitute;
 mod traps;
 mod value;
 
 use crate::dialect::{
-    document::{document, step},
+    detect::detect,
+    document::{Step, document, step},
     fio_jobs::FioJob,
     notes::{NoteText, Notes},
+    shell::Separator,
     source::Source,
 };
-use leadline_protocol::import::{Dialect, Import, ImportRequest};
+use leadline_protocol::{
+    import::{Dialect, Import, ImportRequest},
+    job::{fio::FioOption, run_spec::parse_run},
+    study::parse::{is_study, parse_study},
+};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// In bytes. Larger texts are not job files.
@@ -58,23 +72,147 @@ pub fn import(request: &ImportRequest, host: &HostFacts<'_>) -> Import {
     if request.text.len() > MAX_TEXT {
         let sentence = format!("The text has {} bytes.", request.text.len());
         let remedy = format!("Paste at most {MAX_TEXT} bytes.");
-        notes.error(
-            &(0..1),
-            None,
-            NoteText::new("text_too_long", sentence, remedy),
-        );
-        return finish(Dialect::Unknown, None, notes);
+        // Most likely one line is too long.
+        let lines = source.lines();
+        let (start, line) = lines.max_by_key(|(_, line)| line.len()).unwrap_or_default();
+        let name = line
+            .split('=')
+            .next()
+            .filter(|name| FioOption::find(name).is_some());
+        let text = NoteText::new("text_too_long", sentence, remedy);
+        notes.error(&(start..start + name.map_or(1, str::len)), name, text);
+        return finish(Dialect::Unknown, Vec::new(), true, notes);
     }
+    let dialect = detect(&request.text);
+    if dialect == Dialect::Json {
+        return json(&request.text, notes);
+    }
+    let commands = read(dialect, &source, request, host, &mut notes);
+    let mut all: Vec<Step> = Vec::new();
+    for command in &commands {
+        let mut steps = steps(&command.jobs, host, &mut notes);
+        if command.is_with_previous
+            && let (Some(last), 1) = (all.last_mut(), steps.len())
+        {
+            last.jobs.append(&mut steps.swap_remove(0).jobs);
+        }
+        all.append(&mut steps);
+    }
+    let continues = commands.iter().all(|command| command.continues);
+    finish(dialect, all, continues, notes)
+}
+
+/// The jobs of a job file or of one command.
+struct Command {
+    jobs: Vec<FioJob>,
+    /// It starts together with the previous command.
+    is_with_previous: bool,
+    /// The next command starts even if this one fails.
+    continues: bool,
+}
+
+fn read(
+    dialect: Dialect,
+    source: &Source<'_>,
+    request: &ImportRequest,
+    host: &HostFacts<'_>,
+    notes: &mut Notes<'_>,
+) -> Vec<Command> {
     let no_variables = BTreeMap::new();
     let variables = request.variables.as_ref().unwrap_or(&no_variables);
-    let sections = job_file::sections(&source, variables, host, &mut notes);
-    let jobs = fio_jobs::jobs(&sections, true, &mut notes);
-    let steps = steps(&jobs, host, &mut notes);
-    finish(Dialect::FioJobFile, Some((steps, true)), notes)
+    if dialect == Dialect::FioJobFile {
+        let sections = job_file::sections(source, variables, host, notes);
+        return vec![Command {
+            jobs: fio_jobs::jobs(&sections, true, notes),
+            is_with_previous: false,
+            continues: true,
+        }];
+    }
+    let commands = shell::commands(source, variables, notes);
+    let mut commands_read = Vec::new();
+    let mut is_with_previous = false;
+    for program in programs::programs(commands, notes) {
+        if is_with_previous {
+            let sentence = "The command starts together with the one before it, because of `&`.";
+            let text = NoteText::new("background", sentence, "");
+            notes.info(&program.program.span, None, text);
+        }
+        let command = command::sections(&program, notes);
+        let jobs = fio_jobs::jobs(&command.sections, false, notes);
+        if command.is_read_only {
+            traps::reject_writes(&jobs, notes);
+        }
+        commands_read.push(Command {
+            jobs,
+            is_with_previous,
+            continues: program.end != Separator::IfSuccessful,
+        });
+        is_with_previous = program.end == Separator::Background;
+    }
+    commands_read
+}
+
+/// The jobs of a text as fio understands them, for comparisons with fio: names, options and the
+/// indexes of the jobs that start together.
+#[doc(hidden)]
+pub fn fio_view(request: &ImportRequest, host: &HostFacts<'_>) -> Value {
+    let source = Source::new(&request.text);
+    let mut notes = Notes::new(&source);
+    let dialect = detect(&request.text);
+    let mut jobs = Vec::new();
+    let mut order: Vec<Vec<usize>> = Vec::new();
+    for command in read(dialect, &source, request, host, &mut notes) {
+        let waves = order::waves(&command.jobs, &mut notes);
+        let first = jobs.len();
+        let waves = waves
+            .into_iter()
+            .map(|wave| wave.into_iter().map(|job| job + first).collect());
+        let waves: Vec<Vec<usize>> = waves.collect();
+        match order.last_mut() {
+            Some(last) if command.is_with_previous => last.extend(waves.concat()),
+            _ => order.extend(waves),
+        }
+        let options = |job: &FioJob| serde_json::json!({"name": job.name, "options": job.options.canonical()});
+        jobs.extend(command.jobs.iter().map(options));
+    }
+    serde_json::json!({"jobs": jobs, "order": order})
+}
+
+/// A job or a study of Leadline.
+fn json(text: &str, mut notes: Notes<'_>) -> Import {
+    let document: Value = match serde_json::from_str(text) {
+        Ok(document) => document,
+        Err(error) => {
+            let sentence = format!("The text is not valid JSON: {error}.");
+            let text = NoteText::new("not_json", sentence, "Correct it, or paste a fio job file.");
+            notes.error(&(0..1), None, text);
+            return finish(Dialect::Json, Vec::new(), true, notes);
+        }
+    };
+    let problems = if is_study(&document) {
+        parse_study(document.clone()).err()
+    } else {
+        parse_run(&document).err()
+    };
+    for problem in problems.unwrap_or_default() {
+        let option = problem.field.as_deref();
+        let sentence = match option {
+            Some(field) => format!("{field}: {}", problem.detail),
+            None => problem.detail.clone(),
+        };
+        // Several problems have no position of their own.
+        notes.json_error(
+            option,
+            NoteText::new("invalid_job", sentence, problem.remedy),
+        );
+    }
+    let mut import = finish(Dialect::Json, Vec::new(), true, notes);
+    import.document = import.problems().is_empty().then_some(document);
+    import
 }
 
 /// The steps of the jobs of one job file or command.
-fn steps(jobs: &[FioJob], host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Vec<document::Step> {
+fn steps(jobs: &[FioJob], host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Vec<Step> {
     for job in jobs {
         traps::report(job, host, notes);
     }
@@ -86,23 +224,13 @@ fn steps(jobs: &[FioJob], host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Vec<do
     steps.collect()
 }
 
-fn finish(
-    dialect: Dialect,
-    steps: Option<(Vec<document::Step>, bool)>,
-    mut notes: Notes<'_>,
-) -> Import {
-    let has_jobs = steps.as_ref().is_some_and(|(steps, _)| !steps.is_empty());
-    if !has_jobs && !notes.has_errors() {
-        let text = NoteText::new(
-            "no_jobs",
-            "The text has no jobs.",
-            "Add a section such as [job1].",
-        );
-        notes.error(&(0..0), None, text);
+fn finish(dialect: Dialect, steps: Vec<Step>, continues: bool, mut notes: Notes<'_>) -> Import {
+    if steps.is_empty() && dialect != Dialect::Json && !notes.has_errors() {
+        let sentence = "The text has no jobs.";
+        let remedy = "Paste a fio job file, or commands of fio or diskspd.";
+        notes.error(&(0..0), None, NoteText::new("no_jobs", sentence, remedy));
     }
-    let document = steps
-        .filter(|_| has_jobs && !notes.has_errors())
-        .map(|(steps, continues)| document(steps, continues));
+    let document = (!steps.is_empty() && !notes.has_errors()).then(|| document(steps, continues));
     let (notes, questions) = notes.finish();
     Import {
         dialect,

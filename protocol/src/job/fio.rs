@@ -17,6 +17,8 @@ pub struct FioOption {
     pub support: Support,
     /// Value that has no effect, or an empty string. Only for rejected options.
     pub default: &'static str,
+    /// Engines with this option, separated by spaces; empty for all engines.
+    pub engines: &'static str,
 }
 
 /// How fio parses a value (parse.c, `__handle_option`).
@@ -34,6 +36,8 @@ pub enum OptionKind {
     Number,
     /// `Number` for reads, writes and trims.
     Numbers,
+    /// Two numbers; fio chooses a random one between them.
+    NumberRange,
     /// STR_VAL_ZONE: `Number`, or a percentage.
     Extent,
     /// RANGE for reads, writes and trims.
@@ -131,6 +135,11 @@ impl FioOption {
         (self.support != Support::Refused(Reason::Profile))
             .then(|| OptionDoc::find(self.name))
             .flatten()
+    }
+
+    /// Whether jobs with this engine have the option.
+    pub fn belongs_to(&self, engine: &str) -> bool {
+        self.engines.is_empty() || self.engines.split(' ').any(|name| name == engine)
     }
 
     /// Whether fio takes a value from the next word of a command line.

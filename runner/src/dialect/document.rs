@@ -3,10 +3,10 @@
 
 use crate::dialect::{
     HostFacts, PathKind,
+    engines::DEFAULT_ENGINE,
     fio_jobs::FioJob,
     notes::{NoteText, Notes},
     options::{Entry, Options, job_text},
-    traps::DEFAULT_ENGINE,
     value::Value as OptionValue,
 };
 use leadline_protocol::job::OptionDoc;

@@ -33,6 +33,9 @@ const OTHERS: &str = "rbd rados http nfs nbd gfapi gfapi_async libiscsi libhdfs 
     libpmem libzbc mtd e4defrag falloc ftruncate filecreate filestat filedelete dircreate dirstat \
     dirdelete ime_psync ime_psyncv ime_aio xnvme libblkio libcufile libhipfile page_fault cuda";
 
+/// fio's engine on Linux if none is given (os/os-linux.h).
+pub(crate) const DEFAULT_ENGINE: &str = "psync";
+
 /// Why an engine cannot be used; `None` if it can.
 pub(crate) fn check(name: &str) -> Option<NoteText> {
     let reason = match Job::check("ioengine", name)? {

@@ -7,6 +7,7 @@ use crate::dialect::{
     source::{Source, Span},
     substitute::substitute,
 };
+use leadline_protocol::job::fio::FioOption;
 use std::collections::BTreeMap;
 
 /// In bytes. fio reads lines into a buffer of 4096 bytes and splits longer ones.
@@ -53,8 +54,8 @@ pub(crate) fn sections(
                 NoteText::new("include", sentence, remedy),
             );
         } else if let Some(section) = sections.last_mut() {
-            let text = substitute(content, &span, variables, host, notes);
-            section.options.push(option(&text, content, start));
+            let (text, is_open) = substitute(content, &span, variables, host, notes);
+            section.options.push(option(&text, content, start, is_open));
         } else {
             let sentence = format!("`{}` is not in a section.", quoted(content));
             let remedy = "Add a section such as [global] or [job1] before it.";
@@ -99,7 +100,19 @@ fn is_readable(content: &str, span: &Span, notes: &mut Notes<'_>) -> bool {
     if content.len() > MAX_LINE {
         let sentence = format!("The line has {} bytes; fio splits it.", content.len());
         let remedy = format!("Use at most {MAX_LINE} bytes per line.");
-        notes.error(span, None, NoteText::new("line_too_long", sentence, remedy));
+        let name = content.split_once('=').map(|(name, _)| name.trim());
+        let name = name.filter(|name| FioOption::find(name).is_some());
+        notes.error(span, name, NoteText::new("line_too_long", sentence, remedy));
+        return false;
+    }
+    if content.trim_end_matches(is_blank).contains('\r') {
+        let sentence =
+            "The line contains a carriage return; fio does not read it as the end of a line.";
+        notes.error(
+            span,
+            None,
+            NoteText::new("carriage_return", sentence, "Use line feeds."),
+        );
         return false;
     }
     if content.contains('\0') {
@@ -157,7 +170,7 @@ fn header(content: &str, span: Span, notes: &mut Notes<'_>) -> Section {
 }
 
 /// `original` is the line before variables were replaced; spans refer to it.
-fn option(text: &str, original: &str, start: usize) -> RawOption {
+fn option(text: &str, original: &str, start: usize, is_open: bool) -> RawOption {
     let name_length = original.find('=').unwrap_or(original.len());
     let name_span = start..start + original[..name_length].trim_end_matches(is_blank).len();
     let (name, value) = match text.split_once('=') {
@@ -170,5 +183,6 @@ fn option(text: &str, original: &str, start: usize) -> RawOption {
         name_span,
         value,
         value_span: value_start..start + original.len(),
+        is_open,
     }
 }

@@ -98,6 +98,14 @@ impl<'a> Notes<'a> {
         });
     }
 
+    /// Adds an error about a JSON document, whose fields have no positions.
+    pub(crate) fn json_error(&mut self, field: Option<&str>, text: NoteText) {
+        if self.notes.len() < MAX_NOTES {
+            self.seen.clear();
+            self.error(&(0..1), field, text);
+        }
+    }
+
     /// Asks for a value, once per name.
     pub(crate) fn ask(&mut self, span: &Span, name: &str, sentence: String) {
         if self.questions.len() < MAX_NOTES

@@ -2,9 +2,9 @@
 //! becomes of it.
 
 use crate::dialect::{
-    engines,
+    engines::{self, DEFAULT_ENGINE},
     notes::{NoteText, Notes, quoted},
-    number::{Flaw, size_text, time_text},
+    number::{self, Flaw, size_text, time_text},
     section::{RawOption, Section},
     source::Span,
     value::{Amount, Invalid, Parsed, Value, parse},
@@ -77,13 +77,50 @@ impl Options {
         let (first, rest): (Vec<_>, Vec<_>) = section.options.iter().partition(is_first);
         for raw in first.into_iter().chain(rest) {
             self.set(raw, notes);
+            // On a command line, the options of an engine follow the engine (init.c,
+            // `fio_options_set_ioengine_opts`).
+            if !is_job_file {
+                self.check_engine(notes);
+            }
+        }
+        self.check_engine(notes);
+    }
+
+    fn check_engine(&self, notes: &mut Notes<'_>) {
+        let engine = self.text("ioengine").unwrap_or(DEFAULT_ENGINE);
+        for entry in self
+            .entries
+            .iter()
+            .filter(|entry| !entry.option.belongs_to(engine))
+        {
+            let name = entry.option.name;
+            let engines = entry.option.engines.replace(' ', ", ");
+            let sentence = format!("fio rejects {name} for ioengine={}.", quoted(engine));
+            let remedy =
+                format!("Set ioengine before {name}; engines with this option are {engines}.");
+            notes.error(
+                &entry.span,
+                Some(name),
+                NoteText::new("wrong_engine", sentence, remedy),
+            );
         }
     }
 
     fn set(&mut self, raw: &RawOption, notes: &mut Notes<'_>) {
         let Some(option) = FioOption::find(&raw.name) else {
-            return notes.error(&raw.name_span, None, unknown_option(&raw.name));
+            return notes.error(&raw.name_span, Some(&raw.name), unknown_option(&raw.name));
         };
+        if raw.is_open {
+            let value = Value::Text(raw.value.clone().unwrap_or_default());
+            self.entries
+                .retain(|entry| entry.option.name != option.name);
+            self.entries.push(Entry {
+                option,
+                value,
+                span: raw.span(),
+            });
+            return;
+        }
         let parsed = match parse(option.kind, raw.value.as_deref(), self.kb_base) {
             Ok(parsed) => parsed,
             Err(invalid) => {
@@ -91,12 +128,19 @@ impl Options {
                 return notes.error(&raw.span(), Some(option.name), text);
             }
         };
-        if !is_accepted(option, raw, &parsed, notes) {
-            return;
-        }
+        let mut parsed = parsed;
+        resolve_sizes(option, &mut parsed, self.kb_base);
+        report_support(option, raw, &parsed, notes);
         report_flaws(option, raw, &parsed, self.kb_base, notes);
         if let ("kb_base", Value::Text(base)) = (option.name, &parsed.value) {
-            self.kb_base = if base == "1000" { 1000 } else { 1024 };
+            match base.as_str() {
+                "1000" => self.kb_base = 1000,
+                "1024" => self.kb_base = 1024,
+                _ => {
+                    let text = NoteText::new("bad_value", "kb_base must be 1000 or 1024.", "");
+                    notes.error(&raw.value_span, Some("kb_base"), text);
+                }
+            }
         }
         self.store(option, parsed.value, raw.span());
         check_value(self, option, raw, notes);
@@ -110,14 +154,12 @@ impl Options {
                 Some(direct) => (direct, Value::Flag(!flag)),
                 None => (option, Value::Flag(flag)),
             },
+            ("rwmixwrite", Value::Number(Amount::Plain(percent))) => {
+                let read = FioOption::find("rwmixread").unwrap_or(option);
+                (read, Value::Number(Amount::Plain(100 - percent)))
+            }
             (_, value) => (option, value),
         };
-        let other = match option.name {
-            "rwmixread" => "rwmixwrite",
-            "rwmixwrite" => "rwmixread",
-            _ => "",
-        };
-        self.entries.retain(|entry| entry.option.name != other);
         let earlier = self
             .entries
             .iter()
@@ -164,11 +206,22 @@ fn invalid_value(option: &FioOption, raw: &RawOption, invalid: &Invalid) -> Note
             format!("{name} has no value."),
             format!("Write {name}=VALUE, or remove it."),
         ),
+        (Invalid::NotAFlag, _) if value.starts_with("--") => NoteText::new(
+            "bool_without_value",
+            format!("{name} needs a value, so fio takes the next word as its value."),
+            format!("Write --{name}=1."),
+        ),
         (Invalid::NotAFlag, _) => NoteText::new(
             "bad_value",
             format!("`{value}` is not a value of {name}."),
             "Use 0 or 1.",
         ),
+        (Invalid::Spaces, _) => NoteText::new(
+            "bad_value",
+            format!("fio rejects the spaces in the value of {name}."),
+            "Remove the spaces.",
+        )
+        .replace_with(format!("{}={}", raw.name, value.trim())),
         (Invalid::NotANumber, OptionKind::Ranges) => NoteText::new(
             "bad_value",
             format!("`{value}` is not a range."),
@@ -182,23 +235,22 @@ fn invalid_value(option: &FioOption, raw: &RawOption, invalid: &Invalid) -> Note
     }
 }
 
-/// Reports an option that has no effect or is rejected. Returns whether it is part of the job.
-fn is_accepted(
+/// Reports an option that has no effect or is rejected.
+fn report_support(
     option: &'static FioOption,
     raw: &RawOption,
     parsed: &Parsed,
     notes: &mut Notes<'_>,
-) -> bool {
+) {
     let name = option.name;
     let span = raw.span();
-    if option.job_option().is_some() || option.support == Support::Import {
-        return true;
+    if option.job_option().is_some() {
+        return;
     }
     match option.support {
         Support::Harmless(reason) => {
             let sentence = format!("{name} has no effect. {reason}");
             notes.info(&span, Some(name), NoteText::new("no_effect", sentence, ""));
-            true
         }
         Support::Refused(reason) if is_default(option, &parsed.value) => {
             debug_assert_ne!(reason, Reason::Removed);
@@ -208,15 +260,13 @@ fn is_accepted(
                 Some(name),
                 NoteText::new("default_value", sentence, ""),
             );
-            true
         }
         Support::Refused(reason) => {
             let sentence = format!("{name} {}", reason.sentence());
             let text = NoteText::new("unsupported_option", sentence, reason.remedy());
             notes.error(&span, Some(name), text);
-            false
         }
-        Support::Job | Support::Import => true,
+        Support::Job | Support::Import => {}
     }
 }
 
@@ -274,7 +324,14 @@ fn report_flaws(
                     "fio reads `{value}` as {meaning}: `{}` is not a unit.",
                     quoted(unit)
                 );
-                let text = NoteText::new("unknown_unit", sentence, "Use k, m, g, t, or s, ms, us.");
+                let code = match option.kind {
+                    OptionKind::Seconds
+                    | OptionKind::TimeRange
+                    | OptionKind::Micros
+                    | OptionKind::Times => "seconds_suffix",
+                    _ => "unknown_unit",
+                };
+                let text = NoteText::new(code, sentence, "Use k, m, g, t, or s, ms, us.");
                 notes.error(span, name, text);
             }
             Flaw::LeadingSpace(better) => {
@@ -387,9 +444,65 @@ fn check_value(options: &Options, option: &FioOption, raw: &RawOption, notes: &m
         );
         return;
     }
+    if AT_LEAST_ONE.contains(&option.name) && is_zero(&entry.value) {
+        let sentence = format!("{} must be at least 1.", option.name);
+        notes.error(
+            &raw.value_span,
+            name,
+            NoteText::new("out_of_range", sentence, "Use a larger number."),
+        );
+        return;
+    }
     if let Some(Err(reason)) = Job::check(doc.name, &job_text(doc, entry)) {
         let text = NoteText::new("unsupported_value", format!("{reason}."), doc.help);
         notes.error(&raw.value_span, name, text);
+    }
+}
+
+/// Writes sizes within a text in units that do not depend on `kb_base`.
+fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
+    let Value::Text(text) = &mut parsed.value else {
+        return;
+    };
+    let flaws = &mut parsed.flaws;
+    let mut resolve = |size: &str| match number::bytes(size, kb_base) {
+        Some(number) => {
+            flaws.extend(number.flaw);
+            size_text(number.value)
+        }
+        None => size.to_owned(),
+    };
+    *text = match (option.name, text.split_once(':')) {
+        ("bssplit", _) => {
+            let mut parts = Vec::new();
+            for part in text.split(',') {
+                let mut entries = Vec::new();
+                for entry in part.split(':') {
+                    entries.push(match entry.split_once('/') {
+                        Some((size, share)) => format!("{}/{share}", resolve(size)),
+                        None => resolve(entry),
+                    });
+                }
+                parts.push(entries.join(":"));
+            }
+            parts.join(",")
+        }
+        ("rw", Some((rw, modifier))) => match modifier.strip_prefix('-') {
+            Some(size) => format!("{rw}:-{}", resolve(size)),
+            None => format!("{rw}:{}", resolve(modifier)),
+        },
+        _ => return,
+    };
+}
+
+/// Options whose value 0 fio rejects, or, for numjobs, takes for the maximum.
+const AT_LEAST_ONE: [&str; 5] = ["iodepth", "numjobs", "bs", "ba", "filesize"];
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Number(amount) => *amount == Amount::Plain(0),
+        Value::Numbers(slots) => slots.contains(&Some(Amount::Plain(0))),
+        _ => false,
     }
 }
 
@@ -411,7 +524,12 @@ pub(crate) fn job_text(doc: &OptionDoc, entry: &Entry) -> String {
         Value::Text(text) => text.clone(),
         Value::Flag(flag) => u8::from(*flag).to_string(),
         Value::Number(number) => amount(number),
-        Value::Numbers([Some(first), second, _]) if entry.option.kind == OptionKind::TimeRange => {
+        Value::Numbers([Some(first), second, _])
+            if matches!(
+                entry.option.kind,
+                OptionKind::TimeRange | OptionKind::NumberRange
+            ) =>
+        {
             match second {
                 Some(second) if second != first => format!("{}-{}", amount(first), amount(second)),
                 _ => amount(first),
@@ -430,7 +548,7 @@ pub(crate) fn job_text(doc: &OptionDoc, entry: &Entry) -> String {
 }
 
 /// Value of a direction that was not given.
-fn unset(name: &str) -> i64 {
+pub(crate) fn unset(name: &str) -> i64 {
     match name {
         "bs" => 4096,
         "percentage_random" => 100,

@@ -20,6 +20,8 @@ pub(crate) struct RawOption {
     pub value: Option<String>,
     /// Empty, after the name, for an option without a value.
     pub value_span: Span,
+    /// Contains a variable without a value, such as `${SIZE}`.
+    pub is_open: bool,
 }
 
 impl Section {

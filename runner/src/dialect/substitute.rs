@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 const MAX_EXPRESSION: usize = 100;
 
 /// Replaces `${NAME}`, `$pagesize`, `$mb_memory` and `$ncpus` in one line, and computes the value
-/// if it contains a keyword.
+/// if it contains a keyword. Also returns whether a variable has no value.
 pub(crate) fn substitute(
     line: &str,
     span: &Span,
     variables: &BTreeMap<String, String>,
     host: &HostFacts<'_>,
     notes: &mut Notes<'_>,
-) -> String {
-    let line = with_variables(line, span, variables, notes);
+) -> (String, bool) {
+    let (line, is_open) = with_variables(line, span, variables, notes);
     let mut replaced = line.clone();
     for (keyword, value) in [
         ("$pagesize", host.page_size),
@@ -34,10 +34,10 @@ pub(crate) fn substitute(
             notes.info(span, None, NoteText::new("keyword", sentence, ""));
         }
     }
-    if replaced == line {
-        return line;
+    if replaced == line || is_open {
+        return (replaced, is_open);
     }
-    computed(&replaced, span, notes)
+    (computed(&replaced, span, notes), false)
 }
 
 fn with_variables(
@@ -45,8 +45,9 @@ fn with_variables(
     span: &Span,
     variables: &BTreeMap<String, String>,
     notes: &mut Notes<'_>,
-) -> String {
+) -> (String, bool) {
     let mut text = String::new();
+    let mut is_open = false;
     let mut rest = line;
     while let Some(start) = rest.find("${") {
         let Some(end) = rest[start..].find('}') else {
@@ -59,11 +60,13 @@ fn with_variables(
             None => {
                 let sentence = format!("The value of ${{{}}} is not in the text.", quoted(name));
                 notes.ask(span, name, sentence);
+                text += &rest[start..=start + end];
+                is_open = true;
             }
         }
         rest = &rest[start + end + 1..];
     }
-    text + rest
+    (text + rest, is_open)
 }
 
 /// fio passes the value to `bc` if it contains an operator.

@@ -2,6 +2,7 @@
 
 use crate::dialect::{
     HostFacts, PathKind,
+    engines::DEFAULT_ENGINE,
     fio_jobs::FioJob,
     notes::{NoteText, Notes, quoted},
     options::{Entry, Options},
@@ -9,7 +10,8 @@ use crate::dialect::{
 
 /// Engines with one I/O in flight.
 const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
-pub(crate) const DEFAULT_ENGINE: &str = "psync";
+/// Engines that access no files or devices.
+const NO_FILES: [&str; 4] = ["null", "io_uring_nop", "cpuio", "net"];
 
 pub(crate) fn report(job: &FioJob, host: &HostFacts<'_>, notes: &mut Notes<'_>) {
     defaults(job, notes);
@@ -57,17 +59,55 @@ fn defaults(job: &FioJob, notes: &mut Notes<'_>) {
             NoteText::new("default_engine", sentence, remedy),
         );
     }
-    if options.get("direct").is_none() && engine(options) != "null" {
-        let sentence = format!(
-            "{}: direct is not given, so I/O goes through the page cache (direct=0).",
-            quoted(&job.name)
-        );
-        let remedy = "Set direct=1 to measure the device.";
-        notes.warning(
-            &job.span,
-            None,
-            NoteText::new("not_direct", sentence, remedy),
-        );
+    if is_on(options, "direct") || NO_FILES.contains(&engine(options)) || !accesses_data(options) {
+        return;
+    }
+    let remedy = "Set direct=1 to measure the device.";
+    match options.get("direct") {
+        None => {
+            let name = quoted(&job.name);
+            let sentence = format!(
+                "{name}: direct is not given, so I/O goes through the page cache (direct=0)."
+            );
+            notes.warning(
+                &job.span,
+                None,
+                NoteText::new("not_direct", sentence, remedy),
+            );
+        }
+        Some(entry) => {
+            let sentence = "I/O goes through the page cache.";
+            notes.info(
+                &entry.span,
+                Some("direct"),
+                NoteText::new("not_direct", sentence, remedy),
+            );
+        }
+    }
+}
+
+/// Trims never go through the page cache.
+fn accesses_data(options: &Options) -> bool {
+    !options.text("rw").is_some_and(|rw| rw.contains("trim"))
+}
+
+fn writes(options: &Options) -> bool {
+    let rw = options.text("rw").unwrap_or_default();
+    let name = rw.split(':').next().unwrap_or_default();
+    name.contains("write") || matches!(name, "rw" | "randrw")
+}
+
+/// Rejects the jobs that write, because of `--readonly`.
+pub(crate) fn reject_writes(jobs: &[FioJob], notes: &mut Notes<'_>) {
+    for job in jobs {
+        let Some(entry) = job.options.get("rw") else {
+            continue;
+        };
+        if writes(&job.options) || !accesses_data(&job.options) {
+            let sentence = "--readonly rejects this job, because it writes.";
+            let text = NoteText::new("readonly", sentence, "Remove --readonly, or use rw=read.");
+            notes.error(&entry.span, Some("rw"), text);
+        }
     }
 }
 
@@ -77,7 +117,7 @@ fn missing_devices(options: &Options, host: &HostFacts<'_>, notes: &mut Notes<'_
     };
     let files = options.text("filename").unwrap_or_default().split(':');
     for path in files.filter(|path| path.starts_with("/dev/")) {
-        if (host.path_kind)(path) == PathKind::Missing {
+        if (host.path_kind)(path) == PathKind::Missing && !path.starts_with("/dev/shm/") {
             let sentence = format!(
                 "{} does not exist. fio would create a file of this name in memory and measure it.",
                 quoted(path)
@@ -124,7 +164,7 @@ fn same_seed(options: &Options) -> Trap<'_> {
 
 fn end_fsync(options: &Options) -> Trap<'_> {
     let entry = options.get("end_fsync")?;
-    is_on(options, "end_fsync").then(|| {
+    (is_on(options, "end_fsync") && writes(options)).then(|| {
         let sentence = "fio counts the final fsync as part of the runtime and bandwidth, but not of the latencies; here it is a phase of its own.";
         (entry, NoteText::new("end_fsync_in_runtime", sentence, ""))
     })
@@ -141,7 +181,11 @@ fn ramp(options: &Options) -> Trap<'_> {
 
 fn wraps(options: &Options) -> Trap<'_> {
     let entry = options.get("time_based")?;
-    let is_cached = !is_on(options, "direct") && options.flag("invalidate") != Some(false);
+    let is_cached = !is_on(options, "direct")
+        && options.flag("invalidate") != Some(false)
+        && !is_on(options, "pre_read")
+        && !NO_FILES.contains(&engine(options))
+        && options.number("runtime").unwrap_or(0) > 0;
     (is_on(options, "time_based") && is_cached).then(|| {
         let sentence = "fio drops the file from the page cache each time the job starts its region again; Leadline does this once.";
         let remedy = "Set invalidate=0 to keep the pages.";

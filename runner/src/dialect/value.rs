@@ -39,6 +39,8 @@ pub(crate) enum Invalid {
     NotANumber,
     /// Not 0 or 1.
     NotAFlag,
+    /// Spaces around a keyword.
+    Spaces,
 }
 
 /// Parses the value of an option.
@@ -53,10 +55,9 @@ pub(crate) fn parse(kind: OptionKind, text: Option<&str>, kb_base: u64) -> Resul
         };
     };
     match kind {
-        OptionKind::Text | OptionKind::Keyword => match text.trim() {
-            "" => Err(Invalid::Missing),
-            text => Ok(Parsed::plain(Value::Text(text.into()))),
-        },
+        OptionKind::Text | OptionKind::Keyword if text.trim().is_empty() => Err(Invalid::Missing),
+        OptionKind::Keyword if text.trim() != text => Err(Invalid::Spaces),
+        OptionKind::Text | OptionKind::Keyword => Ok(Parsed::plain(Value::Text(text.into()))),
         OptionKind::Flag | OptionKind::Set => {
             flag(text).map(|flag| Parsed::plain(Value::Flag(flag)))
         }
@@ -110,7 +111,10 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
         return Err(Invalid::NotANumber);
     }
     let value = match kind {
-        OptionKind::Numbers | OptionKind::Times | OptionKind::TimeRange => Value::Numbers(slots),
+        OptionKind::Numbers
+        | OptionKind::Times
+        | OptionKind::TimeRange
+        | OptionKind::NumberRange => Value::Numbers(slots),
         // A callback is called with each piece, so that the last one applies.
         OptionKind::Extent => Value::Number(
             slots

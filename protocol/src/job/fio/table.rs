@@ -4,8 +4,8 @@
 use super::{
     FioOption,
     OptionKind::{
-        Extent, Flag, Keyword, Micros, Number, Numbers, Ranges, Seconds, Set, Text, TimeRange,
-        Times,
+        Extent, Flag, Keyword, Micros, Number, NumberRange, Numbers, Ranges, Seconds, Set, Text,
+        TimeRange, Times,
     },
     Reason::{
         Alternative, Command, DataPlacement, HostSetting, NotBuilt, OtherEngine, Privilege,
@@ -15,13 +15,15 @@ use super::{
 };
 
 macro_rules! fio_options {
-    ($( $name:literal $([$($alias:literal),+])? : $kind:ident = $support:expr $(, default $default:literal)? );+ $(;)? ) => {
+    ($( $name:literal $([$($alias:literal),+])? : $kind:ident = $support:expr $(, default $default:literal)?
+        $(, engines $engines:literal)? );+ $(;)? ) => {
         pub const FIO_OPTIONS: &[FioOption] = &[ $( FioOption {
             name: $name,
             aliases: &[$($($alias),+)?],
             kind: $kind,
             support: $support,
             default: concat!($($default)?),
+            engines: concat!($($engines)?),
         } ),+ ];
     };
 }
@@ -74,7 +76,7 @@ fio_options! {
     "size": Extent = Job;
     "io_size" ["io_limit"]: Extent = Job;
     "fill_device" ["fill_fs"]: Flag = Refused(NotBuilt), default "0";
-    "filesize": Number = Job;
+    "filesize": NumberRange = Job;
     "file_append": Flag = Job;
     "offset" ["fileoffset"]: Extent = Job;
     "offset_align": Number = Refused(NotBuilt), default "0";
@@ -87,7 +89,8 @@ fio_options! {
     "bssplit": Keyword = Job;
     "bs_unaligned" ["blocksize_unaligned"]: Set = Refused(NotBuilt), default "0";
     "bs_is_seq_rand": Flag = Refused(NotBuilt), default "0";
-    "randrepeat" ["allrandrepeat"]: Flag = Job;
+    "randrepeat": Flag = Job;
+    "allrandrepeat": Flag = Refused(NotBuilt), default "0";
     "randseed": Number = Job;
     "norandommap": Set = Job;
     "softrandommap": Flag = Harmless(MAP);
@@ -303,15 +306,15 @@ fio_options! {
     "steadystate_ramp_time" ["ss_ramp"]: Seconds = Job;
     "steadystate_check_interval" ["ss_interval"]: Seconds = Refused(Alternative(CHECK_INTERVAL)), default "0";
     // io_uring
-    "hipri": Set = Job;
-    "fixedbufs": Set = Job;
-    "registerfiles": Set = Harmless(ENGINE);
-    "sqthread_poll": Set = Job;
-    "sqthread_poll_cpu": Number = Refused(NotBuilt);
-    "nonvectored": Number = Harmless(ENGINE);
-    "uncached": Number = Refused(NotBuilt);
-    "nowait": Flag = Refused(NotBuilt);
-    "force_async": Number = Refused(NotBuilt);
+    "hipri": Set = Job, engines "io_uring io_uring_cmd pvsync2 xnvme libblkio";
+    "fixedbufs": Set = Job, engines "io_uring io_uring_cmd";
+    "registerfiles": Set = Harmless(ENGINE), engines "io_uring io_uring_cmd";
+    "sqthread_poll": Set = Job, engines "io_uring io_uring_cmd xnvme";
+    "sqthread_poll_cpu": Number = Refused(NotBuilt), engines "io_uring io_uring_cmd";
+    "nonvectored": Number = Harmless(ENGINE), engines "io_uring io_uring_cmd";
+    "uncached": Number = Refused(NotBuilt), engines "io_uring io_uring_cmd pvsync2";
+    "nowait": Flag = Refused(NotBuilt), engines "io_uring io_uring_cmd libaio pvsync2";
+    "force_async": Number = Refused(NotBuilt), engines "io_uring io_uring_cmd";
     "cmd_type": Keyword = Refused(NotBuilt);
     "md_per_io_size": Number = Refused(NotBuilt);
     "pi_act": Flag = Refused(NotBuilt);
@@ -327,17 +330,17 @@ fio_options! {
     "cdb_len": Keyword = Refused(NotBuilt);
     "verify_bytchk": Keyword = Refused(NotBuilt);
     // libaio
-    "userspace_reap": Set = Harmless(ENGINE);
-    "libaio_vectored": Flag = Harmless(ENGINE);
-    "cmdprio_percentage": Numbers = Refused(NotBuilt);
-    "cmdprio_class": Numbers = Refused(NotBuilt);
-    "cmdprio_hint": Numbers = Refused(NotBuilt);
-    "cmdprio": Numbers = Refused(NotBuilt);
-    "cmdprio_bssplit": Keyword = Refused(NotBuilt);
+    "userspace_reap": Set = Harmless(ENGINE), engines "libaio";
+    "libaio_vectored": Flag = Harmless(ENGINE), engines "libaio";
+    "cmdprio_percentage": Numbers = Refused(NotBuilt), engines "libaio io_uring";
+    "cmdprio_class": Numbers = Refused(NotBuilt), engines "libaio io_uring";
+    "cmdprio_hint": Numbers = Refused(NotBuilt), engines "libaio io_uring";
+    "cmdprio": Numbers = Refused(NotBuilt), engines "libaio io_uring";
+    "cmdprio_bssplit": Keyword = Refused(NotBuilt), engines "libaio io_uring";
     // pvsync2
-    "hipri_percentage": Number = Refused(NotBuilt);
+    "hipri_percentage": Number = Refused(NotBuilt), engines "pvsync2";
     // mmap
-    "thp": Number = Refused(NotBuilt);
+    "thp": Number = Refused(NotBuilt), engines "mmap";
     // engines for other storage than files and block devices
     "cpuload": Text = Refused(OtherEngine);
     "cpumode": Text = Refused(OtherEngine);
