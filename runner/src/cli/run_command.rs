@@ -3,14 +3,17 @@
 use crate::{
     cli::{
         args::JobArgs,
-        document::read_document,
+        document::{Input, read_document},
         event_printer::EventPrinter,
         output::{OutputFormat, print_error},
         study,
     },
     run::{self, stop_signal::StopSignal},
 };
-use leadline_protocol::study::parse::is_study;
+use leadline_protocol::{
+    import::{Import, ImportSeverity},
+    study::parse::is_study,
+};
 use std::{os::unix::process::parent_id, thread, time::Duration};
 
 /// An orphaned runner must stop within two seconds (docs/protocol.md).
@@ -26,7 +29,11 @@ pub(crate) fn run(args: &JobArgs, format: OutputFormat, stop_when_orphaned: bool
         stop_with_parent(stop.clone());
     }
     let permissions = args.permissions.resolve();
-    match read_document(&args.job) {
+    let Input { document, import } = read_document(&args.job);
+    if let Some(import) = import {
+        print_warnings(&import);
+    }
+    match document {
         Ok(document) if is_study(&document) => match permissions {
             Ok(permissions) => study::run(document, &permissions, &args.confirm, format, &stop),
             Err(problems) => EventPrinter::new(format, None, &stop).reject(problems),
@@ -44,6 +51,20 @@ pub(crate) fn run(args: &JobArgs, format: OutputFormat, stop_when_orphaned: bool
             events.finish();
             code
         }
+    }
+}
+
+/// Prints what an imported text does not mean. Errors are printed as problems.
+fn print_warnings(import: &Import) {
+    let mut notes = import.notes.iter();
+    for note in notes
+        .by_ref()
+        .filter(|note| note.severity == ImportSeverity::Warning)
+    {
+        print_error(format_args!(
+            "line {}, column {}: {} {}",
+            note.span.line, note.span.column, note.sentence, note.remedy
+        ));
     }
 }
 
