@@ -3,6 +3,7 @@
 //!
 //! - `detect`: which dialect a text is written in
 //! - `job_file`, `shell`, `command`: text to `section`s with options; `substitute`, `expression`
+//! - `diskspd`: flags of diskspd to options of fio
 //! - `options`, `value`, `number`, `engines`: options of a job, parsed as in fio
 //! - `fio_jobs`, `order`, `document`: sections to jobs, steps and JSON
 //! - `traps`, `notes`, `source`: notes with positions in the text
@@ -11,6 +12,7 @@ mod canonical;
 mod command;
 mod command_options;
 mod detect;
+mod diskspd;
 mod document;
 mod engines;
 mod expression;
@@ -127,6 +129,15 @@ fn read(
             is_with_previous: false,
             continues: true,
         }];
+    }
+    if dialect == Dialect::DiskspdCommand {
+        let commands = diskspd::commands(source, variables, notes).into_iter();
+        let command = |jobs| Command {
+            jobs,
+            is_with_previous: false,
+            continues: true,
+        };
+        return commands.map(command).collect();
     }
     let commands = shell::commands(source, variables, notes);
     let mut commands_read = Vec::new();

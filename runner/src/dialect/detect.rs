@@ -10,11 +10,13 @@ pub(crate) fn detect(text: &str) -> Dialect {
         return Dialect::Json;
     }
     let mut first = None;
+    let has_section = has_section(text);
     for line in text.lines() {
         let trimmed = line.trim();
         let content = &line[prompt_length(line).min(line.len())..];
         let content = content.trim();
-        let has_prompt = content.len() < trimmed.len();
+        // `# fio job.fio` is a comment of a job file.
+        let has_prompt = content.len() < trimmed.len() && !has_section;
         if !has_prompt && (trimmed.starts_with([';', '#']) || trimmed.is_empty()) {
             continue;
         }
@@ -31,6 +33,15 @@ pub(crate) fn detect(text: &str) -> Dialect {
         Some(line) if is_option_line(line) => Dialect::FioJobFile,
         Some(_) => Dialect::Unknown,
     }
+}
+
+/// Whether a line is a section header, and no here document contains it.
+fn has_section(text: &str) -> bool {
+    let is_header = |line: &str| {
+        let line = line.trim();
+        line.starts_with('[') && line.ends_with(']') && !line.contains('@')
+    };
+    text.lines().any(is_header) && !text.contains("<<")
 }
 
 fn command_dialect(line: &str) -> Option<Dialect> {
@@ -83,6 +94,7 @@ mod tests {
             ("--name=a --rw=read", Dialect::FioCommand),
             ("diskspd.exe -w0 f", Dialect::DiskspdCommand),
             ("C:\\tools\\DiskSpd.exe -w0 f", Dialect::DiskspdCommand),
+            ("# fio a.fio --x\n[j]\nrw=read", Dialect::FioJobFile),
             ("dd if=/dev/zero of=x", Dialect::Unknown),
             ("hello world", Dialect::Unknown),
         ] {

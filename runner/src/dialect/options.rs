@@ -359,7 +359,12 @@ fn report_flaws(
                 } else {
                     "Write kib, mib or gib for powers of 1024."
                 };
-                notes.warning(span, name, NoteText::new("kib_decimal", sentence, remedy));
+                let code = if unit.to_ascii_lowercase().ends_with("ib") {
+                    "kib_decimal"
+                } else {
+                    "ki_decimal"
+                };
+                notes.warning(span, name, NoteText::new(code, sentence, remedy));
             }
         }
     }

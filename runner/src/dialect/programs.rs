@@ -1,22 +1,15 @@
-//! Finds fio and diskspd in the commands of a text, and names the commands that are not run.
+//! Finds fio in the commands of a text, and names the commands that are not run.
 
 use crate::dialect::{
     notes::{NoteText, Notes, quoted},
     shell::{Separator, ShellCommand, Word, assignment},
 };
 
-/// A command of fio or diskspd.
+/// A command of fio.
 pub(crate) struct Program {
-    pub name: ProgramName,
     pub arguments: Vec<Word>,
     pub program: Word,
     pub end: Separator,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum ProgramName {
-    Fio,
-    Diskspd,
 }
 
 /// Commands that run another command without changing its I/O.
@@ -81,7 +74,7 @@ pub(crate) fn programs(commands: Vec<ShellCommand>, notes: &mut Notes<'_>) -> Ve
     for command in commands {
         let is_piped = std::mem::replace(&mut is_after_pipe, command.end == Separator::Pipe);
         match find(&command.words) {
-            Some((at, name)) if !is_piped => {
+            Some(at) if !is_piped => {
                 report_wrappers(&command.words[..at], notes);
                 report_ignored(&command, notes);
                 let mut words = command.words.into_iter().skip(at);
@@ -89,7 +82,6 @@ pub(crate) fn programs(commands: Vec<ShellCommand>, notes: &mut Notes<'_>) -> Ve
                     continue;
                 };
                 programs.push(Program {
-                    name,
                     program,
                     arguments: words.collect(),
                     end: command.end,
@@ -101,43 +93,24 @@ pub(crate) fn programs(commands: Vec<ShellCommand>, notes: &mut Notes<'_>) -> Ve
     programs
 }
 
-/// Position of the program in a command.
-fn find(words: &[Word]) -> Option<(usize, ProgramName)> {
+/// Position of fio in a command.
+fn find(words: &[Word]) -> Option<usize> {
+    let is_fio = |word: &Word| base_name(&word.text) == "fio";
     let first = words
         .iter()
         .position(|word| assignment(&word.text).is_none())?;
-    let command = base_name(&words[first].text);
-    if let Some(name) = program_name(command) {
-        return Some((first, name));
+    if is_fio(&words[first]) {
+        return Some(first);
     }
+    let command = base_name(&words[first].text);
     let is_wrapper =
         TRANSPARENT.contains(&command) || WRAPPERS.iter().any(|(wrapper, _)| *wrapper == command);
     if !is_wrapper {
         return None;
     }
-    let found = words[first + 1..]
-        .iter()
-        .position(|word| program_name(base_name(&word.text)).is_some())?;
-    let mut at = first + 1 + found;
+    let at = first + 1 + words[first + 1..].iter().position(is_fio)?;
     // `docker exec fio fio --name=a`: the first one is a container.
-    if words
-        .get(at + 1)
-        .is_some_and(|next| program_name(base_name(&next.text)).is_some())
-    {
-        at += 1;
-    }
-    let name = program_name(base_name(&words[at].text))?;
-    Some((at, name))
-}
-
-fn program_name(name: &str) -> Option<ProgramName> {
-    match name {
-        "fio" => Some(ProgramName::Fio),
-        _ if name.eq_ignore_ascii_case("diskspd") || name.eq_ignore_ascii_case("diskspd.exe") => {
-            Some(ProgramName::Diskspd)
-        }
-        _ => None,
-    }
+    Some(at + usize::from(words.get(at + 1).is_some_and(is_fio)))
 }
 
 fn base_name(path: &str) -> &str {

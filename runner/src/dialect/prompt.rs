@@ -26,7 +26,7 @@ fn length(line: &str) -> usize {
     if arrows > 0 && line[arrows..].starts_with(' ') {
         return arrows + 1;
     }
-    for end in ["$ ", "# ", "% ", "> "] {
+    for end in ["$ ", "# ", "% ", "> ", ">"] {
         let Some(at) = line.find(end) else { continue };
         let (prompt, command) = (&line[..at], &line[at + end.len()..]);
         if is_prompt(prompt, end) && begins_with_command(command) {
@@ -39,8 +39,8 @@ fn length(line: &str) -> usize {
 
 /// Whether a text before `$ ` or `# ` is a prompt and not a part of a command.
 fn is_prompt(prompt: &str, end: &str) -> bool {
-    if end == "> " {
-        // `C:\Tools> ` and `PS C:\> `
+    if end.starts_with('>') {
+        // `C:\Tools> `, `C:\>` and `PS C:\> `
         return prompt.trim_start_matches("PS ").get(1..3) == Some(":\\");
     }
     let is_bracketed = prompt.starts_with('[') && prompt.ends_with(']');
@@ -71,6 +71,7 @@ mod tests {
             (">>>> ", "fio --name=a"),
             ("PS C:\\> ", "diskspd.exe -d10 a"),
             ("C:\\Tools> ", "diskspd -d10 a"),
+            ("C:\\>", "diskspd -d10 a"),
             ("$ ", "echo 3"),
             ("", "# a comment"),
             ("", "# Random read"),

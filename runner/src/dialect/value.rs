@@ -103,7 +103,8 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
         };
         is_valid = true;
         let amount = amount(kind, &piece[..end], &number);
-        flaws.extend(number.flaw);
+        // `z` counts zones, which is reported for the option.
+        flaws.extend(number.flaw.filter(|_| !matches!(amount, Amount::Zones(_))));
         let is_last = index + 1 == pieces.parts.len() && !pieces.ends_with_comma;
         store(&mut slots, index, is_last, amount);
     }
