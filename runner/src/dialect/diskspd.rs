@@ -157,9 +157,9 @@ fn report_defaults(flags: &Flags, program: &Span, notes: &mut Notes<'_>) {
         "Without -W, 5 s of I/O before the measurement are not counted (ramp_time=5s).",
     );
     note(
-        flags.direct.is_none() && !flags.is_mapped,
+        flags.direct != Some(true) && !flags.is_mapped,
         "buffered_default",
-        "Without -S, I/O goes through the file cache (direct=0).",
+        "Without -Su and -Sh, I/O goes through the file cache (direct=0).",
     );
     note(
         flags.write_percent > 0 && flags.is_default_data(),

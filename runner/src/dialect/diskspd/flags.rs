@@ -258,7 +258,7 @@ impl Flags {
                 "-Sh is direct=1 and sync=dsync: no file cache, and each write waits for the device.",
             ),
             (false, true, _) => explained(
-                "buffered_default",
+                "write_through",
                 "-Sw is sync=dsync: each write waits for the device.",
             ),
             (true, false, _) => explained("unbuffered", "-Su is direct=1: no file cache."),
