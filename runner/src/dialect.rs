@@ -4,7 +4,8 @@
 //! - `detect`: which dialect a text is written in
 //! - `job_file`, `shell`, `command`: text to `section`s with options; `substitute`, `expression`
 //! - `diskspd`: flags of diskspd to options of fio
-//! - `options`, `value`, `number`, `engines`: options of a job, parsed as in fio
+//! - `options`, `entry`, `value`, `number`, `engines`: options of a job, parsed as in fio;
+//!   `option_notes`, `flaws`: what is reported about them
 //! - `fio_jobs`, `order`, `document`: sections to jobs, steps and JSON
 //! - `traps`, `notes`, `source`: notes with positions in the text
 
@@ -15,11 +16,15 @@ mod detect;
 mod diskspd;
 mod document;
 mod engines;
+mod entry;
 mod expression;
 mod fio_jobs;
+mod flaws;
+mod host_facts;
 mod job_file;
 mod notes;
 mod number;
+mod option_notes;
 mod options;
 mod order;
 mod programs;
@@ -31,6 +36,8 @@ mod substitute;
 mod traps;
 mod value;
 
+pub use host_facts::{HostFacts, PathKind};
+
 use crate::dialect::{
     detect::detect,
     document::{Step, document, step},
@@ -41,7 +48,7 @@ use crate::dialect::{
 };
 use leadline_protocol::{
     import::{Dialect, Import, ImportRequest},
-    job::{fio::FioOption, run_spec::parse_run},
+    job::{fio::find_option, run_spec::parse_run},
     study::parse::{is_study, parse_study},
 };
 use serde_json::Value;
@@ -49,23 +56,6 @@ use std::collections::BTreeMap;
 
 /// In bytes. Larger texts are not job files.
 const MAX_TEXT: usize = 1 << 20;
-
-/// Facts about the host that fio uses while it parses a job.
-pub struct HostFacts<'a> {
-    pub cpus: u64,
-    /// In bytes.
-    pub page_size: u64,
-    pub memory_mib: u64,
-    /// Called only with paths below `/dev`.
-    pub path_kind: &'a dyn Fn(&str) -> PathKind,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum PathKind {
-    Missing,
-    RegularFile,
-    Other,
-}
 
 /// Reads jobs from a text.
 pub fn import(request: &ImportRequest, host: &HostFacts<'_>) -> Import {
@@ -80,7 +70,7 @@ pub fn import(request: &ImportRequest, host: &HostFacts<'_>) -> Import {
         let name = line
             .split('=')
             .next()
-            .filter(|name| FioOption::find(name).is_some());
+            .filter(|name| find_option(name).is_some());
         let text = NoteText::new("text_too_long", sentence, remedy);
         notes.error(&(start..start + name.map_or(1, str::len)), name, text);
         return finish(Dialect::Unknown, Vec::new(), true, notes);

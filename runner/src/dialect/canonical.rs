@@ -1,7 +1,8 @@
 //! Options in the form that is compared with fio's own values.
 
 use crate::dialect::{
-    options::{Entry, Options, unset},
+    entry::{Entry, unset},
+    options::Options,
     value::{Amount, Value},
 };
 use leadline_protocol::job::fio::OptionKind;

@@ -9,7 +9,7 @@ use crate::dialect::{
     shell::Word,
     source::Span,
 };
-use leadline_protocol::job::fio::{FIO_OPTIONS, FioOption};
+use leadline_protocol::job::fio::{FIO_OPTIONS, FioOption, find_option};
 
 /// fio's name of a job without a name.
 const UNNAMED: &str = "fio";
@@ -171,7 +171,7 @@ impl Reader<'_, '_> {
 
     /// Finds an option by its name, or by an unambiguous beginning of it.
     fn find(&mut self, name: &str, span: &Span) -> Option<Found> {
-        if let Some(option) = FioOption::find(name) {
+        if let Some(option) = find_option(name) {
             return Some(Found::Job(option));
         }
         if let Some(option) = PROGRAM_OPTIONS.iter().find(|option| option.name == name) {

@@ -1,6 +1,7 @@
 //! Commands of diskspd (CmdLineParser.cpp of microsoft/diskspd): each flag is explained with fio's
 //! options. Targets of Windows are asked for.
 
+mod flag;
 mod flags;
 mod windows;
 
@@ -13,7 +14,7 @@ use crate::dialect::{
     source::{Source, Span},
     value::{Amount, Value},
 };
-use leadline_protocol::job::fio::FioOption;
+use leadline_protocol::job::fio::find_option;
 use std::collections::BTreeMap;
 
 /// The jobs of each command.
@@ -177,7 +178,7 @@ struct JobOptions(Options);
 
 impl JobOptions {
     fn set(&mut self, name: &str, value: Value, span: &Span) {
-        if let Some(option) = FioOption::find(name) {
+        if let Some(option) = find_option(name) {
             self.0.store(option, value, span.clone());
         }
     }

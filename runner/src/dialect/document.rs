@@ -2,11 +2,12 @@
 //! after others.
 
 use crate::dialect::{
-    HostFacts, PathKind,
     engines::DEFAULT_ENGINE,
+    entry::{Entry, job_text},
     fio_jobs::FioJob,
+    host_facts::{HostFacts, PathKind},
     notes::{NoteText, Notes},
-    options::{Entry, Options, job_text},
+    options::Options,
     value::Value as OptionValue,
 };
 use leadline_protocol::job::OptionDoc;

@@ -1,13 +1,13 @@
 //! fio job files: sections, comments and variables (init.c, `__parse_jobs_ini`).
 
 use crate::dialect::{
-    HostFacts,
+    host_facts::HostFacts,
     notes::{NoteText, Notes, quoted},
     section::{RawOption, Section},
     source::{Source, Span},
     substitute::substitute,
 };
-use leadline_protocol::job::fio::FioOption;
+use leadline_protocol::job::fio::find_option;
 use std::collections::BTreeMap;
 
 /// In bytes. fio reads lines into a buffer of 4096 bytes and splits longer ones.
@@ -59,9 +59,10 @@ pub(crate) fn sections(
         } else {
             let sentence = format!("`{}` is not in a section.", quoted(content));
             let remedy = "Add a section such as [global] or [job1] before it.";
+            let name = content.split('=').next().unwrap_or_default().trim();
             notes.error(
                 &span,
-                None,
+                Some(name),
                 NoteText::new("outside_section", sentence, remedy),
             );
         }
@@ -101,7 +102,7 @@ fn is_readable(content: &str, span: &Span, notes: &mut Notes<'_>) -> bool {
         let sentence = format!("The line has {} bytes; fio splits it.", content.len());
         let remedy = format!("Use at most {MAX_LINE} bytes per line.");
         let name = content.split_once('=').map(|(name, _)| name.trim());
-        let name = name.filter(|name| FioOption::find(name).is_some());
+        let name = name.filter(|name| find_option(name).is_some());
         notes.error(span, name, NoteText::new("line_too_long", sentence, remedy));
         return false;
     }

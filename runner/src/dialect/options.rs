@@ -1,20 +1,20 @@
-//! Applies sections to jobs: finds each option in the table, parses its value and reports what
-//! becomes of it.
+//! The options of a job: each is found in the table, its value is parsed, and what becomes of it is
+//! reported.
 
 use crate::dialect::{
     engines::{self, DEFAULT_ENGINE},
+    entry::{Entry, job_text},
+    flaws,
     notes::{NoteText, Notes, quoted},
-    number::{self, Flaw, size_text, time_text},
+    number::{self, size_text},
+    option_notes::{invalid_value, report_support, unknown_option},
     section::{RawOption, Section},
     source::Span,
-    value::{Amount, Invalid, Parsed, Value, parse},
+    value::{Amount, Parsed, Value, parse},
 };
-use leadline_protocol::{
-    job::{
-        Job, OPTIONS, OptionDoc,
-        fio::{FIO_OPTIONS, FioOption, OptionKind, Reason, Support},
-    },
-    problem::object_reader::closest,
+use leadline_protocol::job::{
+    Job,
+    fio::{FioOption, OptionKind, find_option},
 };
 
 /// The options of a job, or of all jobs after a global section. The last value of an option
@@ -23,14 +23,6 @@ use leadline_protocol::{
 pub(crate) struct Options {
     pub entries: Vec<Entry>,
     kb_base: u64,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub option: &'static FioOption,
-    pub value: Value,
-    /// The option and its value.
-    pub span: Span,
 }
 
 impl Default for Options {
@@ -107,7 +99,7 @@ impl Options {
     }
 
     fn set(&mut self, raw: &RawOption, notes: &mut Notes<'_>) {
-        let Some(option) = FioOption::find(&raw.name) else {
+        let Some(option) = find_option(&raw.name) else {
             return notes.error(&raw.name_span, Some(&raw.name), unknown_option(&raw.name));
         };
         if raw.is_open {
@@ -131,7 +123,7 @@ impl Options {
         let mut parsed = parsed;
         resolve_sizes(option, &mut parsed, self.kb_base);
         report_support(option, raw, &parsed, notes);
-        report_flaws(option, raw, &parsed, self.kb_base, notes);
+        flaws::report(option, raw, &parsed, self.kb_base, notes);
         if let ("kb_base", Value::Text(base)) = (option.name, &parsed.value) {
             match base.as_str() {
                 "1000" => self.kb_base = 1000,
@@ -150,12 +142,12 @@ impl Options {
     pub(crate) fn store(&mut self, option: &'static FioOption, value: Value, span: Span) {
         let (option, value) = match (option.name, value) {
             // One variable of fio, negated (options.c).
-            ("buffered", Value::Flag(flag)) => match FioOption::find("direct") {
+            ("buffered", Value::Flag(flag)) => match find_option("direct") {
                 Some(direct) => (direct, Value::Flag(!flag)),
                 None => (option, Value::Flag(flag)),
             },
             ("rwmixwrite", Value::Number(Amount::Plain(percent))) => {
-                let read = FioOption::find("rwmixread").unwrap_or(option);
+                let read = find_option("rwmixread").unwrap_or(option);
                 (read, Value::Number(Amount::Plain(100 - percent)))
             }
             (_, value) => (option, value),
@@ -171,250 +163,6 @@ impl Options {
             value,
             span,
         });
-    }
-}
-
-fn unknown_option(name: &str) -> NoteText {
-    let names = FIO_OPTIONS
-        .iter()
-        .flat_map(|option| std::iter::once(option.name).chain(option.aliases.iter().copied()))
-        .chain(OPTIONS.iter().map(|option| option.name));
-    let sentence = format!("fio has no option `{}`.", quoted(name));
-    match closest(name, names) {
-        Some(known) => NoteText::new(
-            "unknown_option",
-            sentence,
-            format!("Did you mean `{known}`?"),
-        )
-        .replace_with(known),
-        None => NoteText::new("unknown_option", sentence, "Remove it."),
-    }
-}
-
-fn invalid_value(option: &FioOption, raw: &RawOption, invalid: &Invalid) -> NoteText {
-    let name = option.name;
-    let value = quoted(raw.value.as_deref().unwrap_or_default());
-    match (invalid, option.kind) {
-        (Invalid::Missing, OptionKind::Flag) => NoteText::new(
-            "bool_without_value",
-            format!("{name} needs a value; fio rejects it without one."),
-            format!("Write {name}=1."),
-        )
-        .replace_with(format!("{}=1", raw.name)),
-        (Invalid::Missing, _) => NoteText::new(
-            "missing_value",
-            format!("{name} has no value."),
-            format!("Write {name}=VALUE, or remove it."),
-        ),
-        (Invalid::NotAFlag, _) if value.starts_with("--") => NoteText::new(
-            "bool_without_value",
-            format!("{name} needs a value, so fio takes the next word as its value."),
-            format!("Write --{name}=1."),
-        ),
-        (Invalid::NotAFlag, _) => NoteText::new(
-            "bad_value",
-            format!("`{value}` is not a value of {name}."),
-            "Use 0 or 1.",
-        ),
-        (Invalid::Spaces, _) => NoteText::new(
-            "bad_value",
-            format!("fio rejects the spaces in the value of {name}."),
-            "Remove the spaces.",
-        )
-        .replace_with(format!("{}={}", raw.name, value.trim())),
-        (Invalid::NotANumber, OptionKind::Ranges) => NoteText::new(
-            "bad_value",
-            format!("`{value}` is not a range."),
-            "Write a range such as 4k-64k.",
-        ),
-        (Invalid::NotANumber, _) => NoteText::new(
-            "bad_value",
-            format!("`{value}` is not a number."),
-            "Write a number, with a unit if necessary.",
-        ),
-    }
-}
-
-/// Reports an option that has no effect or is rejected.
-fn report_support(
-    option: &'static FioOption,
-    raw: &RawOption,
-    parsed: &Parsed,
-    notes: &mut Notes<'_>,
-) {
-    let name = option.name;
-    let span = raw.span();
-    if option.job_option().is_some() {
-        return;
-    }
-    match option.support {
-        Support::Harmless(reason) => {
-            let sentence = format!("{name} has no effect. {reason}");
-            notes.info(&span, Some(name), NoteText::new("no_effect", sentence, ""));
-        }
-        Support::Refused(reason) if is_default(option, &parsed.value) => {
-            debug_assert_ne!(reason, Reason::Removed);
-            let sentence = format!("{name} has no effect: this is fio's default.");
-            notes.info(
-                &span,
-                Some(name),
-                NoteText::new("default_value", sentence, ""),
-            );
-        }
-        Support::Refused(reason) => {
-            let sentence = format!("{name} {}", reason.sentence());
-            let text = NoteText::new("unsupported_option", sentence, reason.remedy());
-            notes.error(&span, Some(name), text);
-        }
-        Support::Job | Support::Import => {}
-    }
-}
-
-fn is_default(option: &FioOption, value: &Value) -> bool {
-    match value {
-        _ if option.default.is_empty() => false,
-        Value::Text(text) => text == option.default,
-        Value::Flag(flag) => option.default == if *flag { "1" } else { "0" },
-        Value::Number(Amount::Plain(number)) => option.default == number.to_string(),
-        Value::Numbers(slots) => slots.iter().flatten().all(
-            |slot| matches!(slot, Amount::Plain(number) if option.default == number.to_string()),
-        ),
-        Value::Number(_) | Value::Ranges(_) => false,
-    }
-}
-
-fn report_flaws(
-    option: &FioOption,
-    raw: &RawOption,
-    parsed: &Parsed,
-    kb_base: u64,
-    notes: &mut Notes<'_>,
-) {
-    let name = Some(option.name);
-    let span = &raw.value_span;
-    let value = quoted(raw.value.as_deref().unwrap_or_default().trim());
-    let meaning = meaning(option.kind, &parsed.value);
-    for flaw in &parsed.flaws {
-        match flaw {
-            Flaw::Fraction(better) => {
-                let sentence = format!(
-                    "fio reads `{value}` as {meaning}: it ignores the fraction and the unit."
-                );
-                let remedy = match better {
-                    Some(better) => format!("Write {better}."),
-                    None => "Write an integer with a smaller unit.".into(),
-                };
-                let text = NoteText::new("fraction", sentence, remedy);
-                let text = match better {
-                    Some(better) => text.replace_with(better.as_str()),
-                    None => text,
-                };
-                notes.error(span, name, text);
-            }
-            Flaw::TimeUnit(unit) => {
-                let sentence =
-                    format!("fio reads `{value}` as {meaning}: it has no unit of this name.");
-                let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
-                let better = format!("{digits}{unit}");
-                let text = NoteText::new("seconds_suffix", sentence, format!("Write {better}."));
-                notes.error(span, name, text.replace_with(better));
-            }
-            Flaw::UnknownUnit(unit) => {
-                let sentence = format!(
-                    "fio reads `{value}` as {meaning}: `{}` is not a unit.",
-                    quoted(unit)
-                );
-                let code = match option.kind {
-                    OptionKind::Seconds
-                    | OptionKind::TimeRange
-                    | OptionKind::Micros
-                    | OptionKind::Times => "seconds_suffix",
-                    _ => "unknown_unit",
-                };
-                let text = NoteText::new(code, sentence, "Use k, m, g, t, or s, ms, us.");
-                notes.error(span, name, text);
-            }
-            Flaw::LeadingSpace(better) => {
-                let sentence = format!(
-                    "fio reads ` {value}` as {meaning}: the space after `=` hides the unit."
-                );
-                let text = NoteText::new("leading_space", sentence, "Remove the space.");
-                notes.error(span, name, text.replace_with(better.as_str()));
-            }
-            Flaw::TooLarge => {
-                let sentence = format!("`{value}` does not fit into 64 bits.");
-                notes.error(
-                    span,
-                    name,
-                    NoteText::new("too_large", sentence, "Use a smaller number."),
-                );
-            }
-            Flaw::DecimalUnit(unit) => {
-                let sentence = format!(
-                    "`{value}` is {meaning}: fio's `{}` is a power of 1000 with kb_base={kb_base}.",
-                    quoted(unit)
-                );
-                let remedy = if kb_base == 1024 {
-                    "Write k, m or g for powers of 1024."
-                } else {
-                    "Write kib, mib or gib for powers of 1024."
-                };
-                let code = if unit.to_ascii_lowercase().ends_with("ib") {
-                    "kib_decimal"
-                } else {
-                    "ki_decimal"
-                };
-                notes.warning(span, name, NoteText::new(code, sentence, remedy));
-            }
-        }
-    }
-    if parsed.is_pair && option.kind == OptionKind::Numbers {
-        let sentence = format!("`{value}` is not a range: it sets {meaning}.");
-        let remedy = match option.name {
-            "bs" => "Use bsrange for a range, or a comma to make this clear.",
-            _ => "Use a comma to make this clear.",
-        };
-        notes.warning(span, name, NoteText::new("bs_pair", sentence, remedy));
-    }
-}
-
-/// A value in words.
-pub(crate) fn meaning(kind: OptionKind, value: &Value) -> String {
-    let amount = |amount: &Amount| match (amount, kind) {
-        (Amount::Percent(percent), _) => format!("{percent} %"),
-        (Amount::Zones(zones), _) => format!("{zones} zones"),
-        (
-            Amount::Plain(us),
-            OptionKind::Seconds | OptionKind::TimeRange | OptionKind::Micros | OptionKind::Times,
-        ) => match us % 1000 {
-            0 => time_text(*us),
-            _ => format!("{us} µs"),
-        },
-        (Amount::Plain(number), _) => number.to_string(),
-    };
-    match value {
-        Value::Text(text) => text.clone(),
-        Value::Flag(flag) => u8::from(*flag).to_string(),
-        Value::Number(number) => amount(number),
-        Value::Numbers([Some(first), Some(second), Some(third)])
-            if first == second && second == third =>
-        {
-            amount(first)
-        }
-        Value::Numbers(slots) => {
-            let directions = ["reads", "writes", "trims"].iter().zip(slots);
-            let parts: Vec<String> = directions
-                .filter_map(|(direction, slot)| {
-                    Some(format!("{} for {direction}", amount(slot.as_ref()?)))
-                })
-                .collect();
-            parts.join(", ")
-        }
-        Value::Ranges(slots) => {
-            let ranges = slots.iter().flatten();
-            let texts = ranges.map(|(min, max)| format!("{}-{}", size_text(*min), size_text(*max)));
-            texts.collect::<Vec<_>>().join(",")
-        }
     }
 }
 
@@ -508,66 +256,5 @@ fn is_zero(value: &Value) -> bool {
         Value::Number(amount) => *amount == Amount::Plain(0),
         Value::Numbers(slots) => slots.contains(&Some(Amount::Plain(0))),
         _ => false,
-    }
-}
-
-/// A value in the syntax of a job.
-pub(crate) fn job_text(doc: &OptionDoc, entry: &Entry) -> String {
-    let amount = |amount: &Amount| match amount {
-        Amount::Percent(percent) => format!("{percent}%"),
-        Amount::Zones(zones) => format!("{zones}z"),
-        Amount::Plain(number) => match entry.option.kind {
-            OptionKind::Seconds
-            | OptionKind::TimeRange
-            | OptionKind::Micros
-            | OptionKind::Times => time_text(*number),
-            _ if doc.kind.contains("size") => size_text(*number),
-            _ => number.to_string(),
-        },
-    };
-    match &entry.value {
-        Value::Text(text) => text.clone(),
-        Value::Flag(flag) => u8::from(*flag).to_string(),
-        Value::Number(number) => amount(number),
-        Value::Numbers([Some(first), second, _])
-            if matches!(
-                entry.option.kind,
-                OptionKind::TimeRange | OptionKind::NumberRange
-            ) =>
-        {
-            match second {
-                Some(second) if second != first => format!("{}-{}", amount(first), amount(second)),
-                _ => amount(first),
-            }
-        }
-        Value::Numbers(slots) => {
-            let default = Amount::Plain(unset(entry.option.name));
-            directions(slots.map(|slot| amount(&slot.unwrap_or(default))))
-        }
-        Value::Ranges(slots) => {
-            let default = unset("bs");
-            let range = |(min, max)| format!("{}-{}", size_text(min), size_text(max));
-            directions(slots.map(|slot| range(slot.unwrap_or((default, default)))))
-        }
-    }
-}
-
-/// Value of a direction that was not given.
-pub(crate) fn unset(name: &str) -> i64 {
-    match name {
-        "bs" => 4096,
-        "percentage_random" => 100,
-        _ => 0,
-    }
-}
-
-/// `all`, `read,write` or `read,write,trim`.
-fn directions([read, write, trim]: [String; 3]) -> String {
-    if read == write && write == trim {
-        read
-    } else if write == trim {
-        format!("{read},{write}")
-    } else {
-        format!("{read},{write},{trim}")
     }
 }

@@ -2,8 +2,8 @@
 //! `fio_keyword_replace`).
 
 use crate::dialect::{
-    HostFacts,
     expression::evaluate,
+    host_facts::HostFacts,
     notes::{NoteText, Notes, quoted},
     source::Span,
 };

@@ -1,11 +1,12 @@
 //! Notes about jobs whose results are easily misunderstood, and about fio's defaults.
 
 use crate::dialect::{
-    HostFacts, PathKind,
     engines::DEFAULT_ENGINE,
+    entry::Entry,
     fio_jobs::FioJob,
+    host_facts::{HostFacts, PathKind},
     notes::{NoteText, Notes, quoted},
-    options::{Entry, Options},
+    options::Options,
 };
 
 /// Engines with one I/O in flight.

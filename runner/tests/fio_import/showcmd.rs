@@ -22,10 +22,12 @@ fn is_comparable(text: &str) -> bool {
     let has_space = |line: &str| line.starts_with('[') && line.contains(' ');
     let is_quoted = |line: &str| line.contains(['"', '\'', '$', '\\']);
     // Options of a later [global] would belong to the job before it.
-    let globals = text
+    let mut sections = text
         .lines()
-        .filter(|line| line.trim_start().starts_with("[global"));
-    globals.count() <= 1
+        .filter(|line| line.trim_start().starts_with('['));
+    let is_global = |line: &str| line.trim_start().starts_with("[global");
+    sections.next();
+    !sections.any(is_global)
         && !text.lines().any(|line| has_space(line) || is_quoted(line))
         && !text.contains("kb_base")
 }

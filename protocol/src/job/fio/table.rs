@@ -1,7 +1,7 @@
 //! The table of fio's options, in the order of fio's options.c (3.42), followed by those of its
 //! engines.
 
-use super::{
+use super::option::{
     FioOption,
     OptionKind::{
         Extent, Flag, Keyword, Micros, Number, NumberRange, Numbers, Ranges, Seconds, Set, Text,

@@ -1,6 +1,7 @@
 //! Flags of diskspd.
 
 use crate::dialect::{
+    diskspd::flag::{FlagError, Taken, count, explained, plain, positive, some, without_effect},
     notes::{NoteText, Notes, quoted},
     shell::Word,
     source::Span,
@@ -81,27 +82,6 @@ impl Default for Flags {
     }
 }
 
-/// Why a flag is not taken.
-enum Refusal {
-    /// The value is invalid.
-    Value,
-    Unsupported(&'static str),
-}
-
-type Taken = Result<Option<NoteText>, Refusal>;
-
-fn plain() -> Taken {
-    Ok(None)
-}
-
-fn explained(code: &'static str, sentence: &str) -> Taken {
-    Ok(Some(NoteText::new(code, sentence, "")))
-}
-
-fn some<T>(value: Option<T>) -> Result<T, Refusal> {
-    value.ok_or(Refusal::Value)
-}
-
 impl Flags {
     pub(crate) fn block_bytes(&self) -> i64 {
         self.block.unwrap_or(64 << 10)
@@ -123,7 +103,7 @@ impl Flags {
         match self.take(letter, characters.as_str()) {
             Ok(None) => {}
             Ok(Some(text)) => notes.info(&word.span, option, text),
-            Err(Refusal::Value) => {
+            Err(FlagError::Value) => {
                 let sentence = format!("`{}` is not a valid flag of diskspd.", quoted(&name));
                 notes.error(
                     &word.span,
@@ -131,7 +111,7 @@ impl Flags {
                     NoteText::new("bad_flag", sentence, "Correct or remove it."),
                 );
             }
-            Err(Refusal::Unsupported(reason)) => {
+            Err(FlagError::Unsupported(reason)) => {
                 let sentence = format!("{} {reason}", quoted(&name));
                 notes.error(
                     &word.span,
@@ -234,7 +214,7 @@ impl Flags {
     fn cache(&mut self, value: &str) -> Taken {
         let has = |letter| value.contains(letter);
         if has('r') {
-            return Err(Refusal::Unsupported(
+            return Err(FlagError::Unsupported(
                 "disables the cache of remote files only, which Linux cannot.",
             ));
         }
@@ -243,7 +223,7 @@ impl Flags {
         let is_uncached = has('u') || has('h') || value.is_empty();
         let is_repeated = self.direct.is_some();
         if !is_known || (is_cached && is_uncached) || is_repeated {
-            return Err(Refusal::Value);
+            return Err(FlagError::Value);
         }
         self.writes_through |= has('w') || has('h');
         self.is_mapped = has('m');
@@ -304,9 +284,9 @@ impl Flags {
                     "-r with a size is blockalign: offsets are multiples of it.",
                 );
             }
-            (_, _) if self.random.is_some() => return Err(Refusal::Value),
+            (_, _) if self.random.is_some() => return Err(FlagError::Value),
             (_, value) if value.starts_with('i') => {
-                return Err(Refusal::Unsupported(
+                return Err(FlagError::Unsupported(
                     "shares one position between all threads, which fio's jobs cannot.",
                 ));
             }
@@ -344,7 +324,7 @@ impl Flags {
             }
             "r" => self.is_fresh_data = true,
             value if value.contains(',') => {
-                return Err(Refusal::Unsupported(
+                return Err(FlagError::Unsupported(
                     "reads the data from a file, which is not done.",
                 ));
             }
@@ -371,7 +351,7 @@ impl Flags {
         }
         match value {
             "" | "g" => explained("affinity", "Threads are not bound to CPUs."),
-            _ => Err(Refusal::Unsupported("uses processor groups of Windows.")),
+            _ => Err(FlagError::Unsupported("uses processor groups of Windows.")),
         }
     }
 
@@ -411,49 +391,5 @@ impl Flags {
             self.distribution.is_some() && !is_random,
             "needs -r or -rs.",
         );
-    }
-}
-
-fn count(text: &str) -> Result<i64, Refusal> {
-    some(text.parse().ok().filter(|number| *number >= 0))
-}
-
-fn positive(text: &str) -> Result<i64, Refusal> {
-    some(count(text).ok().filter(|number| *number > 0))
-}
-
-/// Flags that change nothing here, and those that cannot be taken.
-fn without_effect(letter: char, value: &str) -> Taken {
-    match letter {
-        'L' => explained("no_effect", "Latencies are always measured."),
-        'D' => explained("no_effect", "A sample is stored every 100 ms."),
-        'R' | 'P' | 'v' => explained("no_effect", "The report does not change."),
-        'e' => explained("no_effect", "Events of Windows do not exist on Linux."),
-        'x' => explained(
-            "no_effect",
-            "Completion routines do not exist on Linux; the engine decides.",
-        ),
-        'I' => explained(
-            "no_effect",
-            "I/O priorities of Windows do not exist on Linux.",
-        ),
-        'l' => explained(
-            "no_effect",
-            "Large pages are not used; set mem=mmaphuge for huge pages.",
-        ),
-        'n' => explained("no_effect", "Threads are not bound to CPUs."),
-        'u' => explained("no_effect", "It applies only to other flags of Windows."),
-        'N' => Err(Refusal::Unsupported(
-            "flushes a mapping, which is not supported.",
-        )),
-        'y' => Err(Refusal::Unsupported(
-            "synchronizes with other programs, which is not supported.",
-        )),
-        'p' => plain(),
-        'X' => Err(Refusal::Unsupported(
-            "reads a profile: paste its command line instead.",
-        )),
-        '?' if value.is_empty() => Err(Refusal::Unsupported("prints the help and runs nothing.")),
-        _ => Err(Refusal::Value),
     }
 }
