@@ -23,7 +23,7 @@ pub(crate) fn report(
     let value = FlawedValue {
         option,
         text: quoted(text),
-        meaning: meaning(option.kind, &parsed.value),
+        meaning: meaning(option, &parsed.value),
         kb_base,
     };
     for flaw in &parsed.flaws {

@@ -124,7 +124,11 @@ fn is_default(option: &FioOption, value: &Value) -> bool {
 }
 
 /// A value in words.
-pub(crate) fn meaning(kind: OptionKind, value: &Value) -> String {
+pub(crate) fn meaning(option: &FioOption, value: &Value) -> String {
+    let kind = option.kind;
+    let is_size = option
+        .job_option()
+        .is_some_and(|doc| doc.kind.contains("size"));
     let amount = |amount: &Amount| match (amount, kind) {
         (Amount::Percent(percent), _) => format!("{percent} %"),
         (Amount::Zones(zones), _) => format!("{zones} zones"),
@@ -135,6 +139,7 @@ pub(crate) fn meaning(kind: OptionKind, value: &Value) -> String {
             0 => time_text(*us),
             _ => format!("{us} µs"),
         },
+        (Amount::Plain(bytes), _) if is_size && *bytes >= 1024 => size_text(*bytes),
         (Amount::Plain(number), _) => number.to_string(),
     };
     match value {

@@ -35,7 +35,7 @@ fn is_comparable(text: &str) -> bool {
 #[test]
 fn command_lines_of_showcmd_have_the_same_jobs() {
     if Command::new("fio").arg("--version").output().is_err() {
-        println!("SKIP: fio is not installed");
+        eprintln!("SKIP: fio is not installed");
         return;
     }
     let directory = tempfile::tempdir().unwrap();

@@ -27,6 +27,8 @@ pub(crate) struct Flags {
     pub random_percent: Option<i64>,
     pub distribution: Option<String>,
     pub stride: Option<i64>,
+    /// All threads share one sequential position.
+    is_interlocked: bool,
     pub thread_stride: Option<i64>,
     pub base: Option<i64>,
     pub base_length: Option<i64>,
@@ -61,6 +63,7 @@ impl Default for Flags {
             random_percent: None,
             distribution: None,
             stride: None,
+            is_interlocked: false,
             thread_stride: None,
             base: None,
             base_length: None,
@@ -285,13 +288,17 @@ impl Flags {
                 );
             }
             (_, _) if self.random.is_some() => return Err(FlagError::Value),
-            (_, value) if value.starts_with('i') => {
-                return Err(FlagError::Unsupported(
-                    "shares one position between all threads, which fio's jobs cannot.",
-                ));
-            }
             (_, "") => {}
+            // Checked with the number of threads.
+            (_, "i") => self.is_interlocked = true,
             (_, value) => {
+                let value = match value.strip_prefix('i') {
+                    Some(value) => {
+                        self.is_interlocked = true;
+                        value
+                    }
+                    None => value,
+                };
                 self.stride = Some(some(self.size(value))?);
                 return explained(
                     "stride",
@@ -374,6 +381,11 @@ impl Flags {
             'F',
             targets > 1,
             "with several targets lets each thread access all of them, which is not supported.",
+        );
+        reject(
+            's',
+            self.is_interlocked && self.threads > 1,
+            "shares one position between all threads, which fio's jobs cannot.",
         );
         reject('F', has('t'), "and -t exclude each other.");
         reject(
