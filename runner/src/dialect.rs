@@ -120,6 +120,11 @@ fn read(
             continues: true,
         }];
     }
+    if let Some(at) = source.text.find('\0') {
+        let sentence = "The text contains a NUL character.";
+        let text = NoteText::new("nul_character", sentence, "Remove the character.");
+        notes.error(&(at..at + 1), None, text);
+    }
     if dialect == Dialect::DiskspdCommand {
         let commands = diskspd::commands(source, variables, notes).into_iter();
         let command = |jobs| Command {

@@ -7,6 +7,7 @@ mod windows;
 
 use crate::dialect::{
     diskspd::flags::{Flags, Seed},
+    entry::job_text,
     fio_jobs::FioJob,
     notes::{NoteText, Notes, quoted},
     options::Options,
@@ -14,7 +15,7 @@ use crate::dialect::{
     source::{Source, Span},
     value::{Amount, Value},
 };
-use leadline_protocol::job::fio::find_option;
+use leadline_protocol::job::{Job, fio::find_option};
 use std::collections::BTreeMap;
 
 /// The jobs of each command.
@@ -67,13 +68,34 @@ fn jobs(
         let sentence = "The command has no target. Which file or device should be measured?";
         notes.ask(program, "target", sentence.into());
         let file = variables.get("target").cloned();
-        return vec![job(&flags, program, file.as_deref())];
+        return vec![checked(job(&flags, program, file.as_deref()), notes)];
     }
     let job_of = |target: &&Word| {
         let file = target_file(target, flags.direct == Some(true), variables, notes);
-        job(&flags, &target.span, file.as_deref())
+        checked(job(&flags, &target.span, file.as_deref()), notes)
     };
     targets.iter().map(job_of).collect()
+}
+
+/// Reports the options that jobs do not have.
+fn checked(job: FioJob, notes: &mut Notes<'_>) -> FioJob {
+    for entry in &job.options.entries {
+        let name = entry.option.name;
+        let Some(doc) = entry.option.job_option() else {
+            let sentence = format!("{name} is not supported, and has no effect.");
+            notes.warning(
+                &entry.span,
+                Some(name),
+                NoteText::new("not_applied", sentence, ""),
+            );
+            continue;
+        };
+        if let Some(Err(reason)) = Job::check(doc.name, &job_text(doc, entry)) {
+            let text = NoteText::new("unsupported_value", format!("{name}: {reason}."), doc.help);
+            notes.error(&entry.span, Some(name), text);
+        }
+    }
+    job
 }
 
 /// `-b4k` or `/b4k`; `/mnt/t.dat` is a path of Linux.

@@ -23,8 +23,10 @@ impl<'a> Source<'a> {
     }
 
     /// Line, column and length of a range that begins in the text. Only the part on its first line
-    /// counts.
+    /// counts. The ends of parts of quoted words are estimates, and may be inside a character.
     pub(crate) fn position(&self, span: &Span) -> TextSpan {
+        let boundary = |at: usize| self.text.floor_char_boundary(at);
+        let span = boundary(span.start)..boundary(span.end);
         let line = self.lines.partition_point(|start| *start <= span.start) - 1;
         let line_end = self
             .lines
@@ -68,6 +70,7 @@ mod tests {
         assert_eq!(source.position(&(0..2)), at(1, 1, 1));
         assert_eq!(source.position(&(5..13)), at(2, 1, 8));
         assert_eq!(source.position(&(14..999)), at(2, 10, 6));
+        assert_eq!(source.position(&(1..3)), at(1, 1, 2));
         let lines: Vec<_> = source.lines().collect();
         assert_eq!(lines, [(0, "ä=1"), (5, "filename=/tmp/ö"), (22, "")]);
     }
