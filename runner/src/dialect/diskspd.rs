@@ -1,6 +1,7 @@
 //! Commands of diskspd (CmdLineParser.cpp of microsoft/diskspd): each flag is explained with fio's
 //! options. Targets of Windows are asked for.
 
+mod conflicts;
 mod flag;
 mod flags;
 mod windows;

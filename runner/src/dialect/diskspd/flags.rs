@@ -28,7 +28,7 @@ pub(crate) struct Flags {
     pub distribution: Option<String>,
     pub stride: Option<i64>,
     /// All threads share one sequential position.
-    is_interlocked: bool,
+    pub is_interlocked: bool,
     pub thread_stride: Option<i64>,
     pub base: Option<i64>,
     pub base_length: Option<i64>,
@@ -47,7 +47,7 @@ pub(crate) struct Flags {
     pub cpus: Option<String>,
     has_other_data: bool,
     /// Flags that were given, with their positions.
-    given: Vec<(char, String, Span)>,
+    pub given: Vec<(char, String, Span)>,
 }
 
 impl Default for Flags {
@@ -360,48 +360,5 @@ impl Flags {
             "" | "g" => explained("affinity", "Threads are not bound to CPUs."),
             _ => Err(FlagError::Unsupported("uses processor groups of Windows.")),
         }
-    }
-
-    /// Reports flags that exclude each other (Common.cpp, `Validate`).
-    pub(crate) fn check(&self, targets: usize, notes: &mut Notes<'_>) {
-        let has = |letter: char| self.given.iter().any(|(given, ..)| *given == letter);
-        let mut reject = |letter: char, applies: bool, reason: &str| {
-            let Some((_, name, span)) = self.given.iter().find(|(given, ..)| *given == letter)
-            else {
-                return;
-            };
-            if applies {
-                let sentence = format!("{} {reason}", quoted(name));
-                let text = NoteText::new("bad_flag", sentence, "Correct or remove it.");
-                notes.error(span, Some(name), text);
-            }
-        };
-        let is_random = self.random.is_some();
-        reject(
-            'F',
-            targets > 1,
-            "with several targets lets each thread access all of them, which is not supported.",
-        );
-        reject(
-            's',
-            self.is_interlocked && self.threads > 1,
-            "shares one position between all threads, which fio's jobs cannot.",
-        );
-        reject('F', has('t'), "and -t exclude each other.");
-        reject(
-            'T',
-            is_random || self.threads < 2,
-            "needs several threads and sequential access.",
-        );
-        reject('p', true, "is not supported.");
-        reject('g', has('x'), "and -x exclude each other.");
-        reject('n', has('a'), "and -a exclude each other.");
-        reject('i', !has('j'), "needs -j.");
-        reject('j', !has('i'), "needs -i.");
-        reject(
-            'r',
-            self.distribution.is_some() && !is_random,
-            "needs -r or -rs.",
-        );
     }
 }
