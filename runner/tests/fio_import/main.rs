@@ -8,6 +8,7 @@
 
 mod canonical;
 mod limits;
+mod program;
 mod showcmd;
 
 use leadline_protocol::import::{Import, ImportRequest, ImportSeverity};
