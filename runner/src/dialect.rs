@@ -27,6 +27,7 @@ mod number;
 mod option_notes;
 mod options;
 mod order;
+mod overridden;
 mod programs;
 mod prompt;
 mod section;
@@ -49,6 +50,7 @@ use crate::dialect::{
 use leadline_protocol::{
     import::{Dialect, Import, ImportRequest},
     job::{fio::find_option, run_spec::parse_run},
+    problem::Problem,
     study::parse::{is_study, parse_study},
 };
 use serde_json::Value;
@@ -195,26 +197,32 @@ fn json(text: &str, mut notes: Notes<'_>) -> Import {
             return finish(Dialect::Json, Vec::new(), true, notes);
         }
     };
-    let problems = if is_study(&document) {
-        parse_study(document.clone()).err()
-    } else {
-        parse_run(&document).err()
-    };
-    for problem in problems.unwrap_or_default() {
-        let option = problem.field.as_deref();
-        let sentence = match option {
-            Some(field) => format!("{field}: {}", problem.detail),
-            None => problem.detail.clone(),
-        };
-        // Several problems have no position of their own.
-        notes.json_error(
-            option,
-            NoteText::new("invalid_job", sentence, problem.remedy),
-        );
-    }
+    report_problems(problems(&document), &mut notes);
     let mut import = finish(Dialect::Json, Vec::new(), true, notes);
     import.document = import.problems().is_empty().then_some(document);
     import
+}
+
+fn problems(document: &Value) -> Vec<Problem> {
+    let problems = if is_study(document) {
+        parse_study(document.clone()).err()
+    } else {
+        parse_run(document).err()
+    };
+    problems.unwrap_or_default()
+}
+
+/// Reports problems of a document, whose fields have no positions in the text.
+fn report_problems(problems: Vec<Problem>, notes: &mut Notes<'_>) {
+    for problem in problems {
+        let field = problem.field.as_deref();
+        let sentence = match field {
+            Some(field) => format!("{field}: {}", problem.detail),
+            None => problem.detail.clone(),
+        };
+        let text = NoteText::new("invalid_job", sentence, problem.remedy.as_str());
+        notes.json_error(field, text);
+    }
 }
 
 /// The steps of the jobs of one job file or command.
@@ -236,7 +244,12 @@ fn finish(dialect: Dialect, steps: Vec<Step>, continues: bool, mut notes: Notes<
         let remedy = "Paste a fio job file, or commands of fio or diskspd.";
         notes.error(&(0..0), None, NoteText::new("no_jobs", sentence, remedy));
     }
-    let document = (!steps.is_empty() && !notes.has_errors()).then(|| document(steps, continues));
+    let mut document =
+        (!steps.is_empty() && !notes.has_errors()).then(|| document(steps, continues));
+    if let Some(problems) = document.as_ref().map(problems) {
+        report_problems(problems, &mut notes);
+        document = document.filter(|_| !notes.has_errors());
+    }
     let (notes, questions) = notes.finish();
     Import {
         dialect,
@@ -245,3 +258,6 @@ fn finish(dialect: Dialect, steps: Vec<Step>, continues: bool, mut notes: Notes<
         questions,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use crate::dialect::{
     host_facts::{HostFacts, PathKind},
     notes::{NoteText, Notes},
     options::Options,
+    overridden::overridden,
     value::Value as OptionValue,
 };
 use leadline_protocol::job::OptionDoc;
@@ -59,7 +60,14 @@ fn job_object(job: &FioJob, is_first: bool, host: &HostFacts<'_>, notes: &mut No
         );
         object.insert("filename".into(), job.name.as_str().into());
     }
+    let ignored = overridden(options);
     for entry in &options.entries {
+        let name = entry.option.name;
+        if let Some((_, sentence)) = ignored.iter().find(|(option, _)| *option == name) {
+            let text = NoteText::new("overridden", *sentence, "");
+            notes.info(&entry.span, Some(name), text);
+            continue;
+        }
         let Some(doc) = entry.option.job_option().filter(|doc| doc.name != "name") else {
             continue;
         };

@@ -106,6 +106,12 @@ pub(crate) fn report_support(
             let text = NoteText::new("unsupported_option", sentence, reason.remedy());
             notes.error(&span, Some(name), text);
         }
+        Support::Import if matches!(name, "group_reporting" | "new_group") => {
+            let sentence = format!(
+                "{name} has no effect. Results are reported per job and for the whole run."
+            );
+            notes.info(&span, Some(name), NoteText::new("no_effect", sentence, ""));
+        }
         Support::Job | Support::Import => {}
     }
 }

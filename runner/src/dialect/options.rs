@@ -197,6 +197,13 @@ fn check_value(options: &Options, option: &FioOption, raw: &RawOption, notes: &m
         );
         return;
     }
+    let directory = options.text("directory").unwrap_or_default();
+    if option.name == "directory" && directory.replace("\\:", "").contains(':') {
+        let sentence = "Several directories in one job are not supported.";
+        let text = NoteText::new("unsupported_value", sentence, "Use one job per directory.");
+        notes.error(&raw.value_span, name, text);
+        return;
+    }
     if AT_LEAST_ONE.contains(&option.name) && is_zero(&entry.value) {
         let sentence = format!("{} must be at least 1.", option.name);
         notes.error(
