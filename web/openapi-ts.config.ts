@@ -6,8 +6,10 @@ export default defineConfig({
   input: './openapi.json',
   output: { path: process.env.GENERATE_INTO ?? 'src/api/generated' },
   parser: {
-    // Plans are read-only although they are POST requests: the job is in the body.
-    hooks: { operations: { isQuery: ({ id }) => (id?.startsWith('plan') ? true : undefined) } },
+    // Plans and imports are read-only although they are POST requests: the job is in the body.
+    hooks: {
+      operations: { isQuery: ({ id }) => (/^(plan|import)/.test(id ?? '') ? true : undefined) },
+    },
   },
   plugins: [
     '@hey-api/client-fetch',

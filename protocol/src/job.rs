@@ -4,6 +4,7 @@
 pub mod direction;
 pub mod distribution;
 pub mod engine;
+pub mod fio;
 pub mod keyword;
 pub mod list;
 pub mod parse;
@@ -12,7 +13,6 @@ pub mod rw;
 pub mod schema;
 pub mod size;
 pub mod steady_state;
-pub mod unsupported;
 pub mod value;
 
 use crate::job::{

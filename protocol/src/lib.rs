@@ -12,6 +12,7 @@
 //! - `named_enum`: the macro for enums whose values have names
 //! - `run`, `runs_event`, `workload_summary`, `query`, `series`, `compare`, `trend`: runs in the
 //!   HTTP API
+//! - `import`: jobs in the syntax of other tools
 //! - `study`: studies and their parsing, plan and files
 //! - `host`, `device`, `doctor`: facts about a host
 //! - `format`: numbers in text
@@ -28,6 +29,7 @@ pub mod format;
 pub mod gauge;
 pub mod histogram;
 pub mod host;
+pub mod import;
 pub mod job;
 pub mod metrics;
 mod named_enum;

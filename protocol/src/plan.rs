@@ -8,6 +8,7 @@ pub mod workload;
 
 use crate::{
     finding::Finding,
+    import::Import,
     phase::Phase,
     plan::{job::ResolvedJob, target::TargetKind},
     problem::Problem,
@@ -17,6 +18,9 @@ use utoipa::ToSchema;
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
 pub struct Plan {
+    /// How the imported text was understood; null for jobs in JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import: Option<Import>,
     /// Empty if a job could not be resolved.
     pub jobs: Vec<ResolvedJob>,
     /// Sampling interval, in ms.

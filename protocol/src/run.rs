@@ -14,14 +14,19 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// Body of `POST /plan` and `POST /runs`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 pub struct RunRequest {
-    /// 1 to 64 jobs that start together.
-    #[schema(value_type = Vec<Job>)]
+    /// 1 to 64 jobs that start together. Required without `job_text`.
+    #[schema(value_type = Option<Vec<Job>>)]
     pub jobs: Vec<Value>,
+    /// Instead of `jobs`: a fio job file, or a command of fio or diskspd.
+    pub job_text: Option<String>,
+    /// Values of the variables in `job_text`, such as `${DEVICE}`.
+    pub variables: Option<BTreeMap<String, String>>,
     /// Sampling interval in ms, 10 to 10,000. Default: 100.
     pub sample_ms: Option<u32>,
     /// Default: `local`.

@@ -14,18 +14,23 @@ use crate::{
     cli::{
         args::{JobArgs, PermissionArgs},
         compare::CompareArgs,
-        document::read_document,
-        output::{FioFormat, OutputFormat, print, print_error, print_json, reject},
+        document::{Input, read_document},
+        output::{FioFormat, OutputFormat, print, print_error, print_json, reject, write_styled},
+        text::style::terminal_width,
     },
-    run,
+    dialect, run,
     system::{
         guard::permissions::Permissions,
-        host::{device_list::device_list, doctor::doctor, facts::host_facts},
+        host::{
+            device_list::device_list, doctor::doctor, facts::host_facts,
+            import_facts::import_with_host,
+        },
         target::leftovers::remove_leftovers,
     },
 };
 use clap::{Parser, Subcommand};
 use leadline_protocol::{
+    import::ImportRequest,
     plan::Plan,
     problem::Problem,
     study::{files::OwnedFiles, parse::is_study, plan::StudyPlan},
@@ -55,6 +60,8 @@ const AFTER_HELP: &str = r#"Exit status:
 Examples:
   leadline-runner run job.json
   leadline-runner run study.json
+  leadline-runner run job.fio
+  echo 'fio --name=a --rw=randread --size=256m --direct=1' | leadline-runner plan -
   leadline-runner plan job.json
   leadline-runner compare before/ after/ --fail-if 'read.p99 worse than 5%'
   echo '{"filename":"t1","size":"256m","rw":"randread","direct":1}' | leadline-runner run - --json"#;
@@ -89,6 +96,9 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Read jobs from a text; reads `{"text": ..., "variables": {...}}` from standard input
+    #[command(hide = true)]
+    Import,
     /// Compare two groups of stored results
     Compare {
         #[command(flatten)]
@@ -142,6 +152,7 @@ pub fn execute(cli: Cli) -> u8 {
             run_command::run(&job, format, write_logs.as_deref(), stop_when_orphaned)
         }
         Command::Plan { job, json } => plan(&job, json),
+        Command::Import => import(),
         Command::Compare { args } => compare::run(&args),
         Command::RemoveLeftovers { permissions } => match permissions.resolve() {
             Ok(permissions) => remove_owned_files(&permissions),
@@ -165,21 +176,29 @@ pub fn execute(cli: Cli) -> u8 {
 
 fn plan(args: &JobArgs, json: bool) -> u8 {
     let permissions = args.permissions.resolve();
-    let (code, problems) = match read_document(&args.job) {
+    let Input { document, import } = read_document(&args.job);
+    if let Some(import) = import.as_ref().filter(|_| !json)
+        && write_styled(&text::import::render(import, terminal_width())).is_err()
+    {
+        return 1;
+    }
+    let (code, problems) = match document {
         Ok(document) if is_study(&document) => {
-            let plan = permissions
+            let mut plan = permissions
                 .and_then(|permissions| Ok((permissions, args.study_spec(document)?)))
                 .map_or_else(StudyPlan::rejected, |(permissions, spec)| {
                     run::plan_study(&spec, &permissions)
                 });
+            plan.import = import;
             (print(json, &plan, text::study::render_plan), plan.problems)
         }
         document => {
-            let plan = permissions
+            let mut plan = permissions
                 .and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)))
                 .map_or_else(Plan::rejected, |(permissions, spec)| {
                     run::plan(&spec, &permissions)
                 });
+            plan.import = import;
             (print(json, &plan, text::plan::render), plan.problems)
         }
     };
@@ -187,6 +206,17 @@ fn plan(args: &JobArgs, json: bool) -> u8 {
         code
     } else {
         Problem::exit_code(&problems)
+    }
+}
+
+/// Prints how a text was understood. The environment is not read.
+fn import() -> u8 {
+    match serde_json::from_reader::<_, ImportRequest>(std::io::stdin().lock()) {
+        Ok(request) => print_json(&import_with_host(|host| dialect::import(&request, host))),
+        Err(error) => {
+            print_error(format_args!("invalid import request: {error}"));
+            USAGE_ERROR
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod analysis;
 pub mod cli;
+pub mod dialect;
 #[cfg(any(fuzzing, test))]
 #[doc(hidden)]
 pub mod fuzzing;

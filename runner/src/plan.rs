@@ -71,6 +71,7 @@ pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn Ho
     }
     findings::report_late_ramp(&jobs, &mut issues);
     Plan {
+        import: None,
         confirmations,
         sample_ms: run.sample_ms,
         phases: phases::plan_phases(&jobs, run.idle_wait_seconds),

@@ -14,6 +14,7 @@ mod headers;
 mod health;
 mod hosts;
 mod idempotency;
+mod import;
 pub(crate) mod metrics;
 mod openapi;
 mod problem;

@@ -7,6 +7,7 @@
 
 pub(crate) mod cancel;
 pub(crate) mod compare;
+mod import;
 pub(crate) mod maintenance;
 pub(crate) mod publish;
 pub(crate) mod read;

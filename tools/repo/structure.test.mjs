@@ -11,10 +11,11 @@ const CRATES = ['protocol/src', 'runner/src', 'server/src', 'bench/src', 'lab/sr
 const RUNNER = {
   plan: [],
   analysis: [],
-  system: ['plan'],
+  dialect: [],
+  system: ['plan', 'dialect'],
   load: ['plan', 'system'],
   run: ['plan', 'analysis', 'system', 'load'],
-  cli: ['plan', 'system', 'run'],
+  cli: ['plan', 'dialect', 'system', 'run'],
 };
 const SERVER = {
   clock: [],
@@ -27,7 +28,7 @@ const SERVER = {
 };
 
 /** Runner modules that only compute and make no system calls. */
-const PURE = ['plan', 'analysis', 'load/pattern', 'load/rate', 'load/data', 'load/verify'];
+const PURE = ['plan', 'analysis', 'dialect', 'load/pattern', 'load/rate', 'load/data', 'load/verify'];
 const SYSTEM = [
   'rustix',
   'libc::',

@@ -1,7 +1,7 @@
 //! Parses one job object.
 
 use crate::{
-    job::{Job, OPTIONS, OptionDoc, unsupported},
+    job::{Job, OPTIONS, OptionDoc, fio},
     problem::{
         Problem,
         object_reader::{MAX_LISTED, closest},
@@ -37,6 +37,12 @@ impl Job {
         job
     }
 
+    /// Checks the value of one option, independently of other options. Returns `None` if there is
+    /// no such option.
+    pub fn check(name: &str, text: &str) -> Option<Result<(), String>> {
+        Self::default().set(name, text)
+    }
+
     /// `rwmixread` and `rwmixwrite` set the same ratio. The last one applies, as in fio.
     fn apply_last_mix(&mut self, name: &str) {
         match name {
@@ -64,7 +70,7 @@ fn bad_value(field: String, name: &str, reason: &str) -> Problem {
 }
 
 fn unknown_option(field: String, name: &str) -> Problem {
-    if let Some(remedy) = unsupported::remedy(name) {
+    if let Some(remedy) = fio::remedy(name) {
         let detail = format!("fio's option `{name}` is not supported.");
         return Problem::invalid("unsupported_option", field, detail, remedy);
     }

@@ -217,13 +217,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::job::OPTIONS;
     use crate::job::direction::PerDirection;
     use crate::job::distribution::Distribution;
     use crate::job::engine::EngineName;
     use crate::job::rw::RwKind;
     use crate::job::size::{Bytes, Extent};
-    use crate::job::unsupported;
     use crate::job::value::Seconds;
 
     fn problems(value: Value) -> Vec<Problem> {
@@ -299,13 +297,6 @@ mod tests {
     fn bs_rejects_ranges() {
         let found = problems(json!({"bs":"4k-16k"}));
         assert!(found[0].to_string().contains("bsrange"), "{}", found[0]);
-    }
-
-    #[test]
-    fn supported_options_are_not_listed_as_unsupported() {
-        for option in OPTIONS {
-            assert_eq!(unsupported::remedy(option.name), None, "{}", option.name);
-        }
     }
 
     #[test]

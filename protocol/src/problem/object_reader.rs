@@ -175,7 +175,7 @@ fn type_name(value: &Value) -> &'static str {
 }
 
 /// Returns the most similar known name, or `None` if none is similar enough.
-pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > MAX_MISSPELLED {
         return None;
     }

@@ -1,6 +1,7 @@
 //! The plan of a study.
 
 use crate::{
+    import::Import,
     job::Job,
     plan::{Confirmation, Plan},
     problem::Problem,
@@ -16,6 +17,9 @@ use utoipa::ToSchema;
 /// The plan of a study, with sizes scaled to the host.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct StudyPlan {
+    /// How the imported text was understood; null for studies in JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import: Option<Import>,
     #[serde(flatten)]
     pub description: StudyDescription,
     pub continue_on_failure: bool,
@@ -71,6 +75,7 @@ impl StudyPlan {
     /// The plan of a study that could not be parsed.
     pub fn rejected(problems: Vec<Problem>) -> Self {
         Self {
+            import: None,
             description: StudyDescription::default(),
             continue_on_failure: false,
             file_id: String::new(),

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct JobArgs {
-    /// JSON job or study, or `-` for standard input
+    /// Job or study: JSON, a fio job file, or commands of fio or diskspd; `-` for standard input
     pub job: String,
     #[command(flatten)]
     pub permissions: PermissionArgs,

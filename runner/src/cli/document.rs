@@ -1,24 +1,76 @@
-//! Reads the JSON document of a job or study.
+//! Reads a job or a study: a JSON document, a fio job file, or commands of fio or diskspd.
 
-use leadline_protocol::problem::Problem;
+use crate::{dialect::import, system::host::import_facts::import_with_host};
+use leadline_protocol::{
+    import::{Import, ImportRequest},
+    problem::Problem,
+};
 use serde_json::Value;
 use std::{
+    collections::BTreeMap,
     fs,
     io::{Error, Read, stdin},
 };
 
+/// A job or a study, and how its text was understood if it is not JSON.
+pub(crate) struct Input {
+    pub document: Result<Value, Vec<Problem>>,
+    pub import: Option<Import>,
+}
+
 /// `path` may be `-` for standard input.
-pub(crate) fn read_document(path: &str) -> Result<Value, Vec<Problem>> {
+pub(crate) fn read_document(path: &str) -> Input {
     let source = if path == "-" { "Standard input" } else { path };
-    let text = read_text(path).map_err(|error| {
-        vec![Problem::invalid(
-            "unreadable",
-            "JOB",
-            format!("{source} cannot be read: {error}."),
-            "Pass the path to a JSON job or study, or - for standard input.",
-        )]
-    })?;
-    serde_json::from_str(&text).map_err(|error| {
+    let text = read_bytes(path).and_then(|bytes| into_text(bytes).map_err(Error::other));
+    let text = match text {
+        Ok(text) => text,
+        Err(error) => {
+            let problem = Problem::invalid(
+                "unreadable",
+                "JOB",
+                format!("{source} cannot be read: {error}."),
+                "Pass the path to a job or study, or - for standard input.",
+            );
+            return Input {
+                document: Err(vec![problem]),
+                import: None,
+            };
+        }
+    };
+    if text.trim_start().starts_with('{') {
+        return Input {
+            document: parse_json(&text, source),
+            import: None,
+        };
+    }
+    // As in fio, which reads variables of job files from the environment.
+    let variables: BTreeMap<String, String> = std::env::vars().collect();
+    imported(&ImportRequest {
+        text,
+        variables: Some(variables),
+    })
+}
+
+fn imported(request: &ImportRequest) -> Input {
+    let import = import_with_host(|host| import(request, host));
+    let document = match (&import.document, import.problems()) {
+        (Some(document), _) => Ok(document.clone()),
+        (None, problems) => Err(problems),
+    };
+    Input {
+        document: document.map_err(|problems| {
+            let in_file = |problem: Problem| Problem {
+                field: Some("JOB".into()),
+                ..problem
+            };
+            problems.into_iter().map(in_file).collect()
+        }),
+        import: Some(import),
+    }
+}
+
+fn parse_json(text: &str, source: &str) -> Result<Value, Vec<Problem>> {
+    serde_json::from_str(text).map_err(|error| {
         vec![Problem::invalid(
             "not_json",
             "JOB",
@@ -28,11 +80,20 @@ pub(crate) fn read_document(path: &str) -> Result<Value, Vec<Problem>> {
     })
 }
 
-fn read_text(path: &str) -> Result<String, Error> {
+fn read_bytes(path: &str) -> Result<Vec<u8>, Error> {
     if path != "-" {
-        return fs::read_to_string(path);
+        return fs::read(path);
     }
-    let mut text = String::new();
-    stdin().read_to_string(&mut text)?;
-    Ok(text)
+    let mut bytes = Vec::new();
+    stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn into_text(bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let before = &error.as_bytes()[..valid];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        format!("line {line} is not valid UTF-8")
+    })
 }

@@ -3,14 +3,18 @@
 use crate::{
     cli::{
         args::JobArgs,
-        document::read_document,
+        document::{Input, read_document},
         event_printer::EventPrinter,
         output::{OutputFormat, print_error},
         study,
     },
     run::{self, stop_signal::StopSignal},
 };
-use leadline_protocol::{problem::Problem, study::parse::is_study};
+use leadline_protocol::{
+    import::{Import, ImportSeverity},
+    problem::Problem,
+    study::parse::is_study,
+};
 use std::{os::unix::process::parent_id, path::Path, thread, time::Duration};
 
 /// An orphaned runner must stop within two seconds (docs/protocol.md).
@@ -32,7 +36,11 @@ pub(crate) fn run(
         stop_with_parent(stop.clone());
     }
     let permissions = args.permissions.resolve();
-    match read_document(&args.job) {
+    let Input { document, import } = read_document(&args.job);
+    if let Some(import) = import {
+        print_warnings(&import);
+    }
+    match document {
         Ok(document) if is_study(&document) => match permissions {
             Ok(_) if logs.is_some() => {
                 EventPrinter::new(format, None, &stop).reject(vec![logs_of_study()])
@@ -69,6 +77,20 @@ fn logs_of_study() -> Problem {
         "Logs are written for single runs, and this is a study.",
         "Run each step by itself, or use --events.",
     )
+}
+
+/// Prints what an imported text does not mean. Errors are printed as problems.
+fn print_warnings(import: &Import) {
+    let mut notes = import.notes.iter();
+    for note in notes
+        .by_ref()
+        .filter(|note| note.severity == ImportSeverity::Warning)
+    {
+        print_error(format_args!(
+            "line {}, column {}: {} {}",
+            note.span.line, note.span.column, note.sentence, note.remedy
+        ));
+    }
 }
 
 /// Requests a stop when the parent process exits and this process is reparented.

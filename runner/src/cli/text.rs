@@ -5,6 +5,7 @@ pub(crate) mod comparison;
 pub mod devices;
 pub mod doctor;
 mod findings;
+pub(crate) mod import;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod report;

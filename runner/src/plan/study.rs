@@ -67,6 +67,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         steps.push(step_plan(step, turn, jobs, plan));
     }
     StudyPlan {
+        import: None,
         description: study.description.clone(),
         continue_on_failure: study.continue_on_failure,
         file_id,

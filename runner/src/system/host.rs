@@ -14,6 +14,7 @@ pub(crate) mod file;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub(crate) mod identity;
+pub(crate) mod import_facts;
 pub(crate) mod interference;
 pub(crate) mod inventory;
 pub(crate) mod io_uring_support;

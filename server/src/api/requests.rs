@@ -4,6 +4,7 @@
 use crate::studies::submit::StudyRequest;
 use leadline_protocol::{
     host::LOCAL_HOST,
+    import::ImportRequest,
     job::run_spec::CONFIRM_EXAMPLE,
     problem::{Problem, object_reader::ObjectReader},
     run::{RerunRequest, RunPatch, RunRequest},
@@ -12,18 +13,22 @@ use leadline_protocol::{
     trend::BaselineRequest,
 };
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// In bytes. Names are shown on one line.
 const MAX_NAME: usize = 200;
 /// In bytes. Notes are included in lists.
 const MAX_NOTES: usize = 8 * 1024;
+/// In bytes. The importer reports texts that are longer than 1 MiB.
+const MAX_JOB_TEXT: usize = 2 << 20;
 const MAX_TAGS: usize = 32;
 /// In bytes.
 const MAX_TAG: usize = 64;
 
 const RUN_FIELDS: &[&str] = &[
     "jobs",
+    "job_text",
+    "variables",
     "sample_ms",
     "host",
     "name",
@@ -35,14 +40,35 @@ const RUN_FIELDS: &[&str] = &[
 /// Body of `POST /plan` and `POST /runs`.
 pub(crate) fn run_request(body: Value) -> Result<RunRequest, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", RUN_FIELDS);
+    let job_text = fields.text("job_text", MAX_JOB_TEXT);
     let request = RunRequest {
-        jobs: jobs(&mut fields),
+        jobs: match &job_text {
+            Some(_) => no_jobs(&mut fields),
+            None => jobs(&mut fields),
+        },
+        variables: variables(&mut fields),
+        job_text,
         sample_ms: sample_ms(&mut fields),
         host: host(&mut fields),
         name: fields.name("name", MAX_NAME),
         tags: tags(&mut fields),
         notes: fields.text("notes", MAX_NOTES),
         confirm: fields.texts("confirm", CONFIRM_EXAMPLE),
+    };
+    fields.finish(request)
+}
+
+/// Body of `POST /import`.
+pub(crate) fn import_request(body: Value) -> Result<ImportRequest, Vec<Problem>> {
+    let mut fields = ObjectReader::new(body, "", &["text", "variables"]);
+    let text = fields.text("text", MAX_JOB_TEXT);
+    if text.is_none() && !fields.has_problems() {
+        let remedy = "Add \"text\":\"[job]\\nrw=read\\n...\".";
+        fields.reject("missing", "text", "text is required.", remedy);
+    }
+    let request = ImportRequest {
+        text: text.unwrap_or_default(),
+        variables: variables(&mut fields),
     };
     fields.finish(request)
 }
@@ -127,6 +153,37 @@ fn jobs(fields: &mut ObjectReader) -> Vec<Value> {
         fields.reject("missing", "jobs", "jobs is required.", remedy);
     }
     jobs.unwrap_or_default()
+}
+
+/// Rejects `jobs` in a request with `job_text`.
+fn no_jobs(fields: &mut ObjectReader) -> Vec<Value> {
+    if fields.remove("jobs") {
+        let detail = "jobs and job_text are mutually exclusive.";
+        fields.reject("conflicting_fields", "jobs", detail, "Remove one of them.");
+    }
+    Vec::new()
+}
+
+fn variables(fields: &mut ObjectReader) -> Option<BTreeMap<String, String>> {
+    let object = fields.object("variables", "{\"DEVICE\": \"/dev/nvme0n1\"}")?;
+    let mut variables = BTreeMap::new();
+    for (name, value) in object {
+        match value {
+            Value::String(value) => {
+                variables.insert(name, value);
+            }
+            value => {
+                let detail = format!("{value} is not the value of a variable.");
+                fields.reject(
+                    "wrong_type",
+                    &format!("variables.{name}"),
+                    detail,
+                    "Use a string.",
+                );
+            }
+        }
+    }
+    Some(variables)
 }
 
 fn sample_ms(fields: &mut ObjectReader) -> Option<u32> {
@@ -219,7 +276,18 @@ mod tests {
             json!({"jobs": [], "tags": ["", "ok", 3, "a,b"]}),
             &["tags[0]", "tags[2]", "tags[3]"],
         );
-        check(json!({"job_text": "fio --rw=read"}), &["jobs", "job_text"]);
+        check(
+            json!({"job_text": "fio --rw=read", "variables": {"A": "b"}}),
+            &[],
+        );
+        check(
+            json!({"job_text": "fio --rw=read", "jobs": [{}]}),
+            &["jobs"],
+        );
+        check(
+            json!({"job_text": 1, "variables": {"A": 1}}),
+            &["job_text", "variables.A"],
+        );
         check(json!({"jobs": [], "name": "x".repeat(201)}), &["name"]);
     }
 

@@ -3,8 +3,8 @@
 use crate::{
     api::{
         API, assets, auth, compare, docs, export, extract::MAX_BODY, flame, headers, health, hosts,
-        metrics, openapi::ApiDoc, problem::ApiError, runs, state::AppState, streams, studies,
-        trends,
+        import, metrics, openapi::ApiDoc, problem::ApiError, runs, state::AppState, streams,
+        studies, trends,
     },
     error::Error,
 };
@@ -41,6 +41,7 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(hosts::list_devices))
         .routes(routes!(hosts::list_options))
         .routes(routes!(runs::plan_run))
+        .routes(routes!(import::import_jobs))
         .routes(routes!(runs::list_runs, runs::create_run))
         .routes(routes!(runs::get_run, runs::patch_run, runs::delete_run))
         .routes(routes!(runs::cancel_run))

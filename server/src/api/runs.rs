@@ -36,7 +36,7 @@ pub(crate) async fn plan_run(
     body: JsonBody,
 ) -> Result<Json<Plan>, ApiError> {
     let request = requests::run_request(body.parse()?)?;
-    Ok(Json(runs.plan(&request).await?))
+    Ok(Json(runs.plan(request).await?))
 }
 
 /// List runs, newest first by default

@@ -55,7 +55,19 @@ impl<T> Submitted<T> {
 }
 
 impl Runs {
-    pub(crate) async fn plan(&self, request: &RunRequest) -> Result<Plan, Error> {
+    /// Plans a run. If its jobs are a text, the plan has what was understood.
+    pub(crate) async fn plan(&self, request: RunRequest) -> Result<Plan, Error> {
+        let imported = self.with_imported_jobs(request).await?;
+        let mut plan = if imported.problems.is_empty() {
+            self.plan_jobs(&imported.request).await?
+        } else {
+            Plan::rejected(imported.problems)
+        };
+        plan.import = imported.import;
+        Ok(plan)
+    }
+
+    async fn plan_jobs(&self, request: &RunRequest) -> Result<Plan, Error> {
         let mut run = json!({"jobs": request.jobs});
         if let Some(sample_ms) = request.sample_ms {
             run["sample_ms"] = sample_ms.into();
@@ -78,7 +90,12 @@ impl Runs {
             return self.replay(earlier).await;
         }
         self.check_capacity(1)?;
-        let plan = self.plan(&request).await?;
+        let imported = self.with_imported_jobs(request).await?;
+        if !imported.problems.is_empty() {
+            return Err(Error::Rejected(imported.problems));
+        }
+        let request = imported.request;
+        let plan = self.plan_jobs(&request).await?;
         if !plan.problems.is_empty() {
             return Err(Error::Rejected(plan.problems));
         }
@@ -102,6 +119,8 @@ impl Runs {
         };
         let request = RunRequest {
             jobs,
+            job_text: None,
+            variables: None,
             sample_ms: Some(old.requested.sample_ms),
             host: Some(old.summary.host),
             name: Some(change.name.unwrap_or(old.summary.name)),

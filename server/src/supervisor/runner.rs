@@ -12,6 +12,7 @@ use leadline_protocol::{
     device::DeviceList,
     doctor::Doctor,
     host::HostFacts,
+    import::{Import, ImportRequest},
     study::files::{CleanupResult, OwnedFiles},
 };
 use rustix::fs::{Access, access};
@@ -78,6 +79,14 @@ impl Runner {
     pub(crate) async fn plan<T: DeserializeOwned>(&self, input: &Value) -> Result<T, RunnerError> {
         let mut command = self.command("plan");
         self.read_json(command.args(["-", "--json"]), Some(input))
+            .await
+    }
+
+    /// Reads the jobs of a text. Errors in the text are part of the result.
+    pub(crate) async fn import(&self, request: &ImportRequest) -> Result<Import, RunnerError> {
+        let input =
+            serde_json::to_value(request).map_err(|error| RunnerError(error.to_string()))?;
+        self.read_json(&mut self.base_command("import"), Some(&input))
             .await
     }
 

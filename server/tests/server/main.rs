@@ -11,6 +11,7 @@ mod faults;
 mod fingerprints;
 mod hostile;
 mod idle;
+mod imports;
 mod inputs;
 mod kills;
 mod leftovers;

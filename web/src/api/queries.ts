@@ -5,6 +5,7 @@ import * as generated from './generated/@tanstack/react-query.gen';
 import type {
   CompareRunsData,
   GetTrendData,
+  ImportRequest,
   ListRunsData,
   Run,
   RunList,
@@ -81,6 +82,14 @@ export const compareQuery = (query: NonNullable<CompareRunsData['query']>) =>
 export const compareRunsQuery = (runs: readonly number[]) => compareQuery({ runs: runs.join(',') });
 
 export const planQuery = (body: RunRequest) => ({ ...generated.planRunOptions({ body }), ...PLAN });
+
+/** How a text is understood; changes only with the text. */
+export const importQuery = (body: ImportRequest) => ({
+  ...generated.importJobsOptions({ body }),
+  placeholderData: keepPreviousData,
+  retry: false,
+  staleTime: 60_000,
+});
 
 export const hostsQuery = { ...generated.listHostsOptions(), ...HOST };
 export const hostQuery = (host: string) => ({

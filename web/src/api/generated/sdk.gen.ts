@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, ImportJobsData, ImportJobsErrors, ImportJobsResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean> = Options2<TData, ThrowOnError> & {
     /**
@@ -118,6 +118,22 @@ export const listDevices = <ThrowOnError extends boolean = false>(options: Optio
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/hosts/{host}/devices',
     ...options
+});
+
+/**
+ * Read jobs from a fio job file, or from commands of fio or diskspd
+ *
+ * Nothing is run, and no file or environment variable is read. `document` is the body of
+ * `POST /runs` if it has `jobs`, or of `POST /studies` if it has `steps`.
+ */
+export const importJobs = <ThrowOnError extends boolean = false>(options: Options<ImportJobsData, ThrowOnError>) => (options.client ?? client).post<ImportJobsResponses, ImportJobsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/import',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**

@@ -748,6 +748,11 @@ export type DeviceRequests = {
 };
 
 /**
+ * Syntax of the text.
+ */
+export type Dialect = 'json' | 'fio_job_file' | 'fio_command' | 'diskspd_command' | 'other' | 'unknown';
+
+/**
  * A setting, host fact or result property that is not equal in all runs.
  */
 export type Difference = {
@@ -1286,6 +1291,78 @@ export type HostSummary = {
      */
     reason?: string | null;
 };
+
+/**
+ * Jobs in a text, and how they were understood. Nothing is run.
+ */
+export type Import = {
+    dialect: Dialect;
+    /**
+     * A run (`jobs`) or a study (`steps`); null if there are errors or unanswered questions.
+     */
+    document?: unknown;
+    /**
+     * In the order of the text.
+     */
+    notes: Array<ImportNote>;
+    /**
+     * Values that the text does not contain.
+     */
+    questions: Array<ImportQuestion>;
+};
+
+/**
+ * A note about a part of the text.
+ */
+export type ImportNote = TextSpan & {
+    severity: ImportSeverity;
+    /**
+     * Stable identifier, such as `kib_decimal`.
+     */
+    code: string;
+    /**
+     * fio's name of the option; null if the note is not about an option.
+     */
+    option?: string | null;
+    sentence: string;
+    /**
+     * Empty if nothing has to be done.
+     */
+    remedy: string;
+    /**
+     * Text to put in the place of the span.
+     */
+    replacement?: string | null;
+};
+
+/**
+ * A value that must be given before the jobs can be run.
+ */
+export type ImportQuestion = TextSpan & {
+    /**
+     * Key in `variables`: the name of a variable, or `#5` for a disk of Windows.
+     */
+    name: string;
+    sentence: string;
+};
+
+/**
+ * Body of `POST /import`.
+ */
+export type ImportRequest = {
+    /**
+     * A fio job file, fio commands, diskspd commands, or a JSON job or study.
+     */
+    text: string;
+    /**
+     * Values of the variables in the text, such as `${DEVICE}`. The environment is not read.
+     */
+    variables?: {
+        [key: string]: string;
+    } | null;
+};
+
+export type ImportSeverity = 'info' | 'warning' | 'error';
 
 export type Interval = {
     low: number;
@@ -2233,6 +2310,7 @@ export type PhysicalDeviceReport = DeviceCounts & {
 };
 
 export type Plan = {
+    import?: Import | null;
     /**
      * Empty if a job could not be resolved.
      */
@@ -2780,9 +2858,19 @@ export type RunPatch = {
  */
 export type RunRequest = {
     /**
-     * 1 to 64 jobs that start together.
+     * 1 to 64 jobs that start together. Required without `job_text`.
      */
-    jobs: Array<Job>;
+    jobs?: Array<Job> | null;
+    /**
+     * Instead of `jobs`: a fio job file, or a command of fio or diskspd.
+     */
+    job_text?: string | null;
+    /**
+     * Values of the variables in `job_text`, such as `${DEVICE}`.
+     */
+    variables?: {
+        [key: string]: string;
+    } | null;
     /**
      * Sampling interval in ms, 10 to 10,000. Default: 100.
      */
@@ -3616,6 +3704,7 @@ export type StudyList = {
  * The plan of a study, with sizes scaled to the host.
  */
 export type StudyPlan = StudyDescription & {
+    import?: Import | null;
     continue_on_failure: boolean;
     /**
      * Replaces `$study` in file names.
@@ -3926,6 +4015,24 @@ export type TargetState = {
      * if unknown.
      */
     cached_share?: number | null;
+};
+
+/**
+ * Part of one line of the text.
+ */
+export type TextSpan = {
+    /**
+     * From 1.
+     */
+    line: number;
+    /**
+     * From 1, in characters.
+     */
+    column: number;
+    /**
+     * In characters.
+     */
+    length: number;
 };
 
 /**
@@ -4979,6 +5086,52 @@ export type ListDevicesResponses = {
 };
 
 export type ListDevicesResponse = ListDevicesResponses[keyof ListDevicesResponses];
+
+export type ImportJobsData = {
+    body: ImportRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/import';
+};
+
+export type ImportJobsErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ImportJobsError = ImportJobsErrors[keyof ImportJobsErrors];
+
+export type ImportJobsResponses = {
+    200: Import;
+};
+
+export type ImportJobsResponse = ImportJobsResponses[keyof ImportJobsResponses];
 
 export type LivezData = {
     body?: never;

@@ -1,5 +1,6 @@
 // The fio job file as text, in sync with the form.
 import { type ReactNode, useRef } from 'react';
+import { needsImport } from '../../model/job/import';
 import { copyText } from '../../ui/clipboard';
 import { Card } from '../../ui/parts';
 import { ProblemList } from './problem-list';
@@ -7,11 +8,14 @@ import type { JobDraft } from './use-job-text';
 
 interface JobEditorProps {
   draft: JobDraft;
+  /** Receives pasted commands instead of the text. */
+  onPasteCommand?: (text: string) => void;
   /** Additional help below the editor. */
   children?: ReactNode;
 }
 
-export function JobEditor({ draft: { text, setText, problems }, children }: JobEditorProps) {
+export function JobEditor({ draft, onPasteCommand, children }: JobEditorProps) {
+  const { text, setText, problems } = draft;
   const area = useRef<HTMLTextAreaElement>(null);
   const located = problems.filter(({ line }) => line !== null);
   const badLines = new Set(located.map(({ line }) => line));
@@ -49,6 +53,12 @@ export function JobEditor({ draft: { text, setText, problems }, children }: JobE
           rows={Math.max(16, lines.length + 1)}
           value={text}
           onChange={({ currentTarget }) => setText(currentTarget.value)}
+          onPaste={(event) => {
+            const pasted = event.clipboardData.getData('text/plain');
+            if (!onPasteCommand || !needsImport(pasted)) return;
+            event.preventDefault();
+            onPasteCommand(pasted);
+          }}
         />
       </div>
       {located.length > 0 && (

@@ -49,8 +49,8 @@ const OVERWRITE: Confirmation = {
 };
 
 function plan({ jobs, sample_ms }: RunRequest): Plan {
-  const isOverwriting = jobs[0]?.filename === '/dev/sdx';
-  const problems = jobs[0]?.bs === '3000' ? [UNALIGNED] : isOverwriting ? [UNCONFIRMED] : [];
+  const isOverwriting = jobs?.[0]?.filename === '/dev/sdx';
+  const problems = jobs?.[0]?.bs === '3000' ? [UNALIGNED] : isOverwriting ? [UNCONFIRMED] : [];
   const estimate = {
     seconds: 41,
     seconds_note: null,

@@ -6,6 +6,7 @@ import { Page } from '../../ui/parts';
 import { AllOptions } from './all-options';
 import { BasicFields } from './basic-fields';
 import { Experiments } from './experiments';
+import { ImportButton, useImportState } from './import-button';
 import { IoModeCard } from './io-mode';
 import { JobEditor } from './job-editor';
 import { LoadRunDraft, LoadStudyDraft } from './load-draft';
@@ -28,6 +29,7 @@ export function NewRunPage() {
 
 function RunForm() {
   const draft = useRunDraft();
+  const importing = useImportState();
   return (
     <Page title="New run">
       <div className="row">
@@ -35,6 +37,7 @@ function RunForm() {
         {draft.from && <span className="chip">Based on #{draft.from}</span>}
         <span className="push" />
         <AddToStudyButton draft={draft} />
+        <ImportButton state={importing} onUse={draft.loadText} />
         <PresetMenu onChoose={draft.loadText} />
       </div>
       <div className="new-run">
@@ -46,7 +49,7 @@ function RunForm() {
           <Overwrites {...draft.confirmations} />
           <StartRun draft={draft} />
         </div>
-        <JobEditor draft={draft} />
+        <JobEditor draft={draft} onPasteCommand={importing.open} />
       </div>
       <Experiments />
     </Page>

@@ -3,8 +3,8 @@
 import { type DefaultError, type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { compareCsv, compareHtml, compareMarkdown, compareRuns, differenceFlame, exportRun, getHost, getMetrics, getRun, getSeries, getSession, getStudy, getTrend, listDevices, listExperiments, listHosts, listOptions, listRuns, listStudies, listTrends, livez, type Options, planRun, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
-import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetRunData, GetRunError, GetRunResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetStudyData, GetStudyError, GetStudyResponse, GetTrendData, GetTrendError, GetTrendResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, ListTrendsData, ListTrendsError, ListTrendsResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
+import { compareCsv, compareHtml, compareMarkdown, compareRuns, differenceFlame, exportRun, getHost, getMetrics, getRun, getSeries, getSession, getStudy, getTrend, importJobs, listDevices, listExperiments, listHosts, listOptions, listRuns, listStudies, listTrends, livez, type Options, planRun, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
+import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetRunData, GetRunError, GetRunResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetStudyData, GetStudyError, GetStudyResponse, GetTrendData, GetTrendError, GetTrendResponse, ImportJobsData, ImportJobsError, ImportJobsResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, ListTrendsData, ListTrendsError, ListTrendsResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -229,6 +229,27 @@ export const listDevicesOptions = (options: Options<ListDevicesData>) => queryOp
         return data;
     },
     queryKey: listDevicesQueryKey(options)
+});
+
+export const importJobsQueryKey = (options: Options<ImportJobsData>) => createQueryKey('importJobs', options);
+
+/**
+ * Read jobs from a fio job file, or from commands of fio or diskspd
+ *
+ * Nothing is run, and no file or environment variable is read. `document` is the body of
+ * `POST /runs` if it has `jobs`, or of `POST /studies` if it has `steps`.
+ */
+export const importJobsOptions = (options: Options<ImportJobsData>) => queryOptions<ImportJobsResponse, ImportJobsError, ImportJobsResponse, ReturnType<typeof importJobsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await importJobs({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: importJobsQueryKey(options)
 });
 
 export const livezQueryKey = (options?: Options<LivezData>) => createQueryKey('livez', options);

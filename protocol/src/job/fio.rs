@@ -1,0 +1,94 @@
+//! All options of fio, and what becomes of each of them: the options of a job are in
+//! [`OPTIONS`](crate::job::OPTIONS), all others are taken without effect or rejected.
+
+mod option;
+mod table;
+
+pub use option::{FioOption, OptionKind, Reason, Support};
+pub use table::FIO_OPTIONS;
+
+use std::fmt::Display;
+
+/// Finds an option by its name or an alias.
+pub fn find_option(name: &str) -> Option<&'static FioOption> {
+    FIO_OPTIONS.iter().find(|option| option.is_named(name))
+}
+
+/// How to replace an option that is not an option of a job; `None` if fio has no such option.
+pub(crate) fn remedy(name: &str) -> Option<String> {
+    let option = find_option(name)?;
+    if option.job_option().is_some() {
+        return None;
+    }
+    let remove = |reason: &dyn Display| format!("Remove it: {reason}");
+    Some(match (option.name, option.support) {
+        ("buffered", _) => "Use direct=0 for buffered=1 and direct=1 for buffered=0.".into(),
+        ("stonewall" | "wait_for", _) => {
+            "Put the jobs into the steps of a study, or submit them as job_text.".into()
+        }
+        ("group_reporting" | "new_group", _) => {
+            remove(&"results are reported per job and for the whole run.")
+        }
+        ("kb_base", _) => "Write sizes in bytes.".into(),
+        (_, Support::Harmless(reason)) => {
+            let mut characters = reason.chars();
+            let first = characters.next().map(|first| first.to_ascii_lowercase());
+            remove(&first.into_iter().chain(characters).collect::<String>())
+        }
+        (_, Support::Refused(reason)) => reason.remedy().into(),
+        (_, Support::Job | Support::Import) => "Remove it.".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FIO_OPTIONS, Support, find_option, remedy};
+    use crate::job::OPTIONS;
+    use std::collections::HashSet;
+
+    /// Options of Leadline that fio does not have.
+    const OWN: [&str; 9] = [
+        "loop_device",
+        "spin",
+        "ioengine_fallback",
+        "drop_caches",
+        "cache_state",
+        "file_state",
+        "probes",
+        "request_sizes",
+        "profile",
+    ];
+
+    #[test]
+    fn names_are_unique() {
+        let mut names = HashSet::new();
+        for option in FIO_OPTIONS {
+            for name in std::iter::once(&option.name).chain(option.aliases) {
+                assert!(names.insert(*name), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_job_option_is_in_both_tables() {
+        for option in FIO_OPTIONS {
+            let is_job = option.support == Support::Job;
+            assert!(!is_job || option.job_option().is_some(), "{}", option.name);
+        }
+        for option in OPTIONS.iter().filter(|option| !OWN.contains(&option.name)) {
+            assert!(find_option(option.name).is_some(), "{}", option.name);
+        }
+    }
+
+    #[test]
+    fn options_of_a_job_are_not_rejected() {
+        for option in OPTIONS.iter().filter(|option| option.name != "profile") {
+            assert_eq!(remedy(option.name), None, "{}", option.name);
+        }
+        assert_eq!(
+            remedy("thread").as_deref(),
+            Some("Remove it: workers are always threads.")
+        );
+        assert_eq!(remedy("no_such_option"), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! What is known about an option of fio.
+
+use crate::job::OptionDoc;
+
+/// An option of fio.
+#[derive(Debug)]
+pub struct FioOption {
+    pub name: &'static str,
+    pub aliases: &'static [&'static str],
+    pub kind: OptionKind,
+    pub support: Support,
+    /// Value that has no effect, or an empty string. Only for rejected options.
+    pub default: &'static str,
+    /// Engines with this option, separated by spaces; empty for all engines.
+    pub engines: &'static str,
+}
+
+/// How fio parses a value (parse.c, `__handle_option`).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OptionKind {
+    /// STR_STORE.
+    Text,
+    /// STR and lists: one of several values, possibly with parameters.
+    Keyword,
+    /// BOOL: a value is required.
+    Flag,
+    /// STR_SET: on without a value.
+    Set,
+    /// INT, ULL and STR_VAL, with size suffixes.
+    Number,
+    /// `Number` for reads, writes and trims.
+    Numbers,
+    /// Two numbers; fio chooses a random one between them.
+    NumberRange,
+    /// STR_VAL_ZONE: `Number`, or a percentage.
+    Extent,
+    /// RANGE for reads, writes and trims.
+    Ranges,
+    /// Time; a bare number is in seconds.
+    Seconds,
+    /// Two times in seconds; fio chooses a random time between them.
+    TimeRange,
+    /// Time; a bare number is in microseconds.
+    Micros,
+    /// `Micros` for reads, writes and trims.
+    Times,
+}
+
+impl OptionKind {
+    pub fn is_time(self) -> bool {
+        matches!(
+            self,
+            Self::Seconds | Self::TimeRange | Self::Micros | Self::Times
+        )
+    }
+}
+
+/// What happens to an option.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Support {
+    /// An option of a job.
+    Job,
+    /// Only in imported text: it determines the order of the jobs, or other options.
+    Import,
+    /// Accepted in imported text; changes nothing, for this reason.
+    Harmless(&'static str),
+    Refused(Reason),
+}
+
+/// Why an option is rejected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reason {
+    NotBuilt,
+    /// What to do instead.
+    Alternative(&'static str),
+    /// Runs a command.
+    Command,
+    /// Changes the user or the control group.
+    Privilege,
+    /// Changes settings of the host.
+    HostSetting,
+    /// Replays or writes a trace.
+    Replay,
+    /// Zoned block devices.
+    Zoned,
+    /// Data placement hints of NVMe.
+    DataPlacement,
+    /// An engine for other storage than files and block devices.
+    OtherEngine,
+    /// One of fio's built-in workloads.
+    Profile,
+    /// No longer supported by fio.
+    Removed,
+}
+
+impl Reason {
+    /// A sentence without its subject.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::NotBuilt | Self::Alternative(_) => "is not supported.",
+            Self::Command => "would run a command on this host.",
+            Self::Privilege => "would change the user or the control group.",
+            Self::HostSetting => "would change settings of this host.",
+            Self::Replay => "is not supported: Leadline does not record or replay traces.",
+            Self::Zoned => "is not supported: Leadline does not support zoned block devices.",
+            Self::DataPlacement => "is not supported: Leadline does not place data.",
+            Self::OtherEngine => "belongs to an engine that does not access files or devices.",
+            Self::Profile => "is not supported: it selects one of fio's built-in workloads.",
+            Self::Removed => "was removed from fio.",
+        }
+    }
+
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Alternative(remedy) => remedy,
+            Self::Command => "Remove it, and run the command yourself.",
+            Self::Privilege => "Remove it, and start Leadline as this user or in this group.",
+            Self::HostSetting => "Remove it, and change the setting before the run.",
+            Self::Profile => "Paste the jobs of the profile.",
+            _ => "Remove it.",
+        }
+    }
+}
+
+impl FioOption {
+    /// Whether this is its name or an alias.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+
+    /// The option of a job with the same meaning.
+    pub fn job_option(&self) -> Option<&'static OptionDoc> {
+        // Leadline's `profile` is another option: a flag that records stacks.
+        (self.support != Support::Refused(Reason::Profile))
+            .then(|| OptionDoc::find(self.name))
+            .flatten()
+    }
+
+    /// Whether jobs with this engine have the option.
+    pub fn belongs_to(&self, engine: &str) -> bool {
+        self.engines.is_empty() || self.engines.split(' ').any(|name| name == engine)
+    }
+
+    /// Whether fio takes a value from the next word of a command line.
+    pub fn requires_value(&self) -> bool {
+        self.kind != OptionKind::Set
+    }
+}

@@ -1,0 +1,42 @@
+//! How an imported text was understood.
+
+use crate::cli::text::{
+    style::{BOLD, DIM, RED, YELLOW},
+    writer::TextWriter,
+};
+use leadline_protocol::import::{Dialect, Import, ImportSeverity};
+
+pub(crate) fn render(import: &Import, width: usize) -> String {
+    let mut out = TextWriter::new(width);
+    out.styled_field(BOLD, "understood", dialect(import.dialect));
+    for note in &import.notes {
+        let (style, severity) = match note.severity {
+            ImportSeverity::Info => (DIM, ""),
+            ImportSeverity::Warning => (YELLOW, "warning: "),
+            ImportSeverity::Error => (RED, "error: "),
+        };
+        let position = format!("{}:{}", note.span.line, note.span.column);
+        out.styled_field(style, &position, &format!("{severity}{}", note.sentence));
+        if !note.remedy.is_empty() {
+            out.remedy(&note.remedy);
+        }
+    }
+    for question in &import.questions {
+        let position = format!("{}:{}", question.span.line, question.span.column);
+        out.styled_field(RED, &position, &question.sentence);
+        out.remedy(&format!("Set the environment variable {}.", question.name));
+    }
+    out.blank_line();
+    out.into_text()
+}
+
+fn dialect(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Json => "JSON",
+        Dialect::FioJobFile => "fio job file",
+        Dialect::FioCommand => "fio command",
+        Dialect::DiskspdCommand => "diskspd command",
+        Dialect::Other => "a command of another tool",
+        Dialect::Unknown => "not a job file or command that Leadline knows",
+    }
+}

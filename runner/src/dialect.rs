@@ -1,0 +1,263 @@
+//! Imports jobs that are written for other tools: fio job files, and commands of fio and diskspd.
+//! Pure: nothing is executed, no file is read, and facts about the host are arguments.
+//!
+//! - `detect`: which dialect a text is written in
+//! - `job_file`, `shell`, `command`: text to `section`s with options; `substitute`, `expression`
+//! - `diskspd`: flags of diskspd to options of fio
+//! - `options`, `entry`, `value`, `number`, `engines`: options of a job, parsed as in fio;
+//!   `option_notes`, `flaws`: what is reported about them
+//! - `fio_jobs`, `order`, `document`: sections to jobs, steps and JSON
+//! - `traps`, `notes`, `source`: notes with positions in the text
+
+mod canonical;
+mod command;
+mod command_options;
+mod detect;
+mod diskspd;
+mod document;
+mod engines;
+mod entry;
+mod expression;
+mod fio_jobs;
+mod flaws;
+mod host_facts;
+mod job_file;
+mod notes;
+mod number;
+mod option_notes;
+mod options;
+mod order;
+mod overridden;
+mod programs;
+mod prompt;
+mod section;
+mod shell;
+mod source;
+mod substitute;
+mod traps;
+mod value;
+
+pub use host_facts::{HostFacts, PathKind};
+
+use crate::dialect::{
+    detect::detect,
+    document::{Step, document, step},
+    fio_jobs::FioJob,
+    notes::{NoteText, Notes},
+    shell::Separator,
+    source::Source,
+};
+use leadline_protocol::{
+    import::{Dialect, Import, ImportRequest},
+    job::{fio::find_option, run_spec::parse_run},
+    problem::Problem,
+    study::parse::{is_study, parse_study},
+};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// In bytes. Larger texts are not job files.
+const MAX_TEXT: usize = 1 << 20;
+
+/// Reads jobs from a text.
+pub fn import(request: &ImportRequest, host: &HostFacts<'_>) -> Import {
+    let source = Source::new(&request.text);
+    let mut notes = Notes::new(&source);
+    if request.text.len() > MAX_TEXT {
+        let sentence = format!("The text has {} bytes.", request.text.len());
+        let remedy = format!("Paste at most {MAX_TEXT} bytes.");
+        // Most likely one line is too long.
+        let lines = source.lines();
+        let (start, line) = lines.max_by_key(|(_, line)| line.len()).unwrap_or_default();
+        let name = line
+            .split('=')
+            .next()
+            .filter(|name| find_option(name).is_some());
+        let text = NoteText::new("text_too_long", sentence, remedy);
+        notes.error(&(start..start + name.map_or(1, str::len)), name, text);
+        return finish(Dialect::Unknown, Vec::new(), true, notes);
+    }
+    let dialect = detect(&request.text);
+    if dialect == Dialect::Json {
+        return json(&request.text, notes);
+    }
+    let commands = read(dialect, &source, request, host, &mut notes);
+    let mut all: Vec<Step> = Vec::new();
+    for command in &commands {
+        let mut steps = steps(&command.jobs, host, &mut notes);
+        if command.is_with_previous
+            && let (Some(last), 1) = (all.last_mut(), steps.len())
+        {
+            last.jobs.append(&mut steps.swap_remove(0).jobs);
+        }
+        all.append(&mut steps);
+    }
+    let continues = commands.iter().all(|command| command.continues);
+    finish(dialect, all, continues, notes)
+}
+
+/// The jobs of a job file or of one command.
+struct Command {
+    jobs: Vec<FioJob>,
+    /// It starts together with the previous command.
+    is_with_previous: bool,
+    /// The next command starts even if this one fails.
+    continues: bool,
+}
+
+fn read(
+    dialect: Dialect,
+    source: &Source<'_>,
+    request: &ImportRequest,
+    host: &HostFacts<'_>,
+    notes: &mut Notes<'_>,
+) -> Vec<Command> {
+    let no_variables = BTreeMap::new();
+    let variables = request.variables.as_ref().unwrap_or(&no_variables);
+    if dialect == Dialect::FioJobFile {
+        let sections = job_file::sections(source, variables, host, notes);
+        return vec![Command {
+            jobs: fio_jobs::jobs(&sections, true, notes),
+            is_with_previous: false,
+            continues: true,
+        }];
+    }
+    if let Some(at) = source.text.find('\0') {
+        let sentence = "The text contains a NUL character.";
+        let text = NoteText::new("nul_character", sentence, "Remove the character.");
+        notes.error(&(at..at + 1), None, text);
+    }
+    if dialect == Dialect::DiskspdCommand {
+        let commands = diskspd::commands(source, variables, notes).into_iter();
+        let command = |jobs| Command {
+            jobs,
+            is_with_previous: false,
+            continues: true,
+        };
+        return commands.map(command).collect();
+    }
+    let commands = shell::commands(source, variables, notes);
+    let mut commands_read = Vec::new();
+    let mut is_with_previous = false;
+    for program in programs::programs(commands, notes) {
+        if is_with_previous {
+            let sentence = "The command starts together with the one before it, because of `&`.";
+            let text = NoteText::new("background", sentence, "");
+            notes.info(&program.program.span, None, text);
+        }
+        let command = command::sections(&program, notes);
+        let jobs = fio_jobs::jobs(&command.sections, false, notes);
+        if command.is_read_only {
+            traps::reject_writes(&jobs, notes);
+        }
+        commands_read.push(Command {
+            jobs,
+            is_with_previous,
+            continues: program.end != Separator::IfSuccessful,
+        });
+        is_with_previous = program.end == Separator::Background;
+    }
+    commands_read
+}
+
+/// The jobs of a text as fio understands them, for comparisons with fio: names, options and the
+/// indexes of the jobs that start together.
+#[doc(hidden)]
+pub fn fio_view(request: &ImportRequest, host: &HostFacts<'_>) -> Value {
+    let source = Source::new(&request.text);
+    let mut notes = Notes::new(&source);
+    let dialect = detect(&request.text);
+    let mut jobs = Vec::new();
+    let mut order: Vec<Vec<usize>> = Vec::new();
+    for command in read(dialect, &source, request, host, &mut notes) {
+        let waves = order::waves(&command.jobs, &mut notes);
+        let first = jobs.len();
+        let waves = waves
+            .into_iter()
+            .map(|wave| wave.into_iter().map(|job| job + first).collect());
+        let waves: Vec<Vec<usize>> = waves.collect();
+        match order.last_mut() {
+            Some(last) if command.is_with_previous => last.extend(waves.concat()),
+            _ => order.extend(waves),
+        }
+        let options = |job: &FioJob| serde_json::json!({"name": job.name, "options": job.options.canonical()});
+        jobs.extend(command.jobs.iter().map(options));
+    }
+    serde_json::json!({"jobs": jobs, "order": order})
+}
+
+/// A job or a study of Leadline.
+fn json(text: &str, mut notes: Notes<'_>) -> Import {
+    let document: Value = match serde_json::from_str(text) {
+        Ok(document) => document,
+        Err(error) => {
+            let sentence = format!("The text is not valid JSON: {error}.");
+            let text = NoteText::new("not_json", sentence, "Correct it, or paste a fio job file.");
+            notes.error(&(0..1), None, text);
+            return finish(Dialect::Json, Vec::new(), true, notes);
+        }
+    };
+    report_problems(problems(&document), &mut notes);
+    let mut import = finish(Dialect::Json, Vec::new(), true, notes);
+    import.document = import.problems().is_empty().then_some(document);
+    import
+}
+
+fn problems(document: &Value) -> Vec<Problem> {
+    let problems = if is_study(document) {
+        parse_study(document.clone()).err()
+    } else {
+        parse_run(document).err()
+    };
+    problems.unwrap_or_default()
+}
+
+/// Reports problems of a document, whose fields have no positions in the text.
+fn report_problems(problems: Vec<Problem>, notes: &mut Notes<'_>) {
+    for problem in problems {
+        let field = problem.field.as_deref();
+        let sentence = match field {
+            Some(field) => format!("{field}: {}", problem.detail),
+            None => problem.detail.clone(),
+        };
+        let text = NoteText::new("invalid_job", sentence, problem.remedy.as_str());
+        notes.json_error(field, text);
+    }
+}
+
+/// The steps of the jobs of one job file or command.
+fn steps(jobs: &[FioJob], host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Vec<Step> {
+    for job in jobs {
+        traps::report(job, host, notes);
+    }
+    let waves = order::waves(jobs, notes);
+    let steps = waves.iter().enumerate().map(|(index, wave)| {
+        let jobs = wave.iter().map(|job| &jobs[*job]);
+        step(jobs, index == 0, host, notes)
+    });
+    steps.collect()
+}
+
+fn finish(dialect: Dialect, steps: Vec<Step>, continues: bool, mut notes: Notes<'_>) -> Import {
+    if steps.is_empty() && dialect != Dialect::Json && !notes.has_errors() {
+        let sentence = "The text has no jobs.";
+        let remedy = "Paste a fio job file, or commands of fio or diskspd.";
+        notes.error(&(0..0), None, NoteText::new("no_jobs", sentence, remedy));
+    }
+    let mut document =
+        (!steps.is_empty() && !notes.has_errors()).then(|| document(steps, continues));
+    if let Some(problems) = document.as_ref().map(problems) {
+        report_problems(problems, &mut notes);
+        document = document.filter(|_| !notes.has_errors());
+    }
+    let (notes, questions) = notes.finish();
+    Import {
+        dialect,
+        document: document.filter(|_| questions.is_empty()),
+        notes,
+        questions,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,305 @@
+//! Command lines of fio: `--name` begins a job, and options before the first one apply to all jobs
+//! (init.c, `parse_cmd_line`). Option names may be abbreviated, as in getopt_long_only(3).
+
+use crate::dialect::{
+    command_options::{Effect, PROGRAM_OPTIONS, ProgramOption},
+    notes::{NoteText, Notes, quoted},
+    programs::Program,
+    section::{RawOption, Section},
+    shell::Word,
+    source::Span,
+};
+use leadline_protocol::job::fio::{FIO_OPTIONS, FioOption, find_option};
+
+/// fio's name of a job without a name.
+const UNNAMED: &str = "fio";
+/// Dashes that word processors put in the place of `-` or `--`.
+const TYPOGRAPHIC_DASHES: [char; 3] = ['–', '—', '−'];
+
+/// A command, as sections of a job file.
+pub(crate) struct CommandSections {
+    pub sections: Vec<Section>,
+    /// `--readonly`: jobs that write are rejected.
+    pub is_read_only: bool,
+}
+
+pub(crate) fn sections(program: &Program, notes: &mut Notes<'_>) -> CommandSections {
+    let mut reader = Reader {
+        sections: Vec::new(),
+        notes,
+        has_stopped: false,
+        is_read_only: false,
+    };
+    let mut words = program.arguments.iter();
+    while let Some(word) = words.next() {
+        reader.argument(word, &mut words);
+    }
+    let mut sections = reader.sections;
+    let is_read_only = reader.is_read_only;
+    let has_job = sections.iter().any(|section| !section.is_global);
+    if !has_job && !sections.is_empty() {
+        let sentence = "fio rejects the command, because it has no --name; the options were read as those of one job.";
+        let remedy = "Add --name=NAME before the options of the job.";
+        notes.warning(
+            &program.program.span,
+            Some("name"),
+            NoteText::new("missing_name", sentence, remedy),
+        );
+        let mut job = Section::new(UNNAMED, program.program.span.clone());
+        job.is_global = false;
+        sections.push(job);
+    } else if !has_job && !notes.has_errors() {
+        let text = NoteText::new(
+            "no_jobs",
+            "The command has no options.",
+            "Add a job with --name=NAME.",
+        );
+        notes.error(&program.program.span, None, text);
+    }
+    CommandSections {
+        sections,
+        is_read_only,
+    }
+}
+
+struct Reader<'n, 's> {
+    sections: Vec<Section>,
+    notes: &'n mut Notes<'s>,
+    /// After `--`.
+    has_stopped: bool,
+    is_read_only: bool,
+}
+
+enum Found {
+    Job(&'static FioOption),
+    Program(&'static ProgramOption),
+}
+
+impl Reader<'_, '_> {
+    fn argument<'w>(&mut self, word: &'w Word, words: &mut impl Iterator<Item = &'w Word>) {
+        let text = self.with_plain_dashes(word);
+        if word.text == "--" && !self.has_stopped {
+            self.has_stopped = true;
+            return;
+        }
+        let name_start = text.len() - text.trim_start_matches('-').len();
+        if name_start == 0 || name_start > 2 || text.len() == name_start || self.has_stopped {
+            return self.job_file(word);
+        }
+        let (name, value) = match text[name_start..].split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (&text[name_start..], None),
+        };
+        let name_at =
+            word.span.start + (word.span.len().saturating_sub(text.len()).min(4)) + name_start;
+        let name_span = name_at.min(word.span.end)..(name_at + name.len()).min(word.span.end);
+        match self.find(name, &name_span) {
+            Some(Found::Job(option)) => {
+                let mut raw = RawOption {
+                    name: option.name.into(),
+                    value_span: (name_span.end + usize::from(value.is_some())).min(word.span.end)
+                        ..word.span.end,
+                    name_span,
+                    value,
+                    is_open: word.is_open,
+                };
+                let mut has_command = word.has_command;
+                if raw.value.is_none()
+                    && option.requires_value()
+                    && let Some(next) = words.next()
+                {
+                    raw.value = Some(next.text.clone());
+                    raw.value_span = next.span.clone();
+                    has_command |= next.has_command;
+                    raw.is_open |= next.is_open;
+                }
+                if has_command {
+                    self.command_substitution(&raw);
+                }
+                self.option(raw);
+            }
+            Some(Found::Program(option)) => {
+                let takes_next = option.requires_value && value.is_none();
+                let value = match value {
+                    None if takes_next => words.next().map(|next| next.text.clone()),
+                    value => value,
+                };
+                self.program_option(option, value.as_deref(), &word.span);
+            }
+            None => {}
+        }
+    }
+
+    fn with_plain_dashes(&mut self, word: &Word) -> String {
+        let rest = word
+            .text
+            .trim_start_matches(|c| c == '-' || TYPOGRAPHIC_DASHES.contains(&c));
+        let dashes = &word.text[..word.text.len() - rest.len()];
+        if !dashes.contains(TYPOGRAPHIC_DASHES) {
+            return word.text.clone();
+        }
+        let sentence = "A typographic dash was read as `--`.";
+        self.notes
+            .info(&word.span, None, NoteText::new("typography", sentence, ""));
+        format!("--{rest}")
+    }
+
+    fn job_file(&mut self, word: &Word) {
+        let name = quoted(&word.text);
+        let (sentence, remedy) = if word.text.contains('=') {
+            (
+                format!("`{name}` does not begin with `--`, so fio opens a job file of this name."),
+                "Write -- before the option.",
+            )
+        } else if word.text == "-" {
+            (
+                "fio reads the job file from standard input.".into(),
+                "Paste the contents of the job file.",
+            )
+        } else {
+            (
+                format!("`{name}` is a job file, whose contents are not in the text."),
+                "Paste the contents of the job file.",
+            )
+        };
+        self.notes.error(
+            &word.span,
+            Some(&word.text),
+            NoteText::new("job_file_argument", sentence, remedy),
+        );
+    }
+
+    /// Finds an option by its name, or by an unambiguous beginning of it.
+    fn find(&mut self, name: &str, span: &Span) -> Option<Found> {
+        if let Some(option) = find_option(name) {
+            return Some(Found::Job(option));
+        }
+        if let Some(option) = PROGRAM_OPTIONS.iter().find(|option| option.name == name) {
+            return Some(Found::Program(option));
+        }
+        let job_names = FIO_OPTIONS.iter().flat_map(|option| {
+            let names = std::iter::once(option.name).chain(option.aliases.iter().copied());
+            names.map(move |name| (name, option))
+        });
+        let jobs: Vec<_> = job_names
+            .filter(|(full, _)| full.starts_with(name))
+            .collect();
+        let programs: Vec<_> = PROGRAM_OPTIONS
+            .iter()
+            .filter(|option| option.name.starts_with(name))
+            .collect();
+        match (&jobs[..], &programs[..]) {
+            ([(full, option)], []) => {
+                let sentence = format!("{} is an abbreviation of {full}.", quoted(name));
+                self.notes.info(
+                    span,
+                    Some(option.name),
+                    NoteText::new("abbreviation", sentence, ""),
+                );
+                Some(Found::Job(option))
+            }
+            ([], [option]) => Some(Found::Program(option)),
+            ([], []) => {
+                let raw = RawOption {
+                    name: name.into(),
+                    name_span: span.clone(),
+                    value: None,
+                    value_span: span.end..span.end,
+                    is_open: false,
+                };
+                self.section(span).options.push(raw);
+                None
+            }
+            _ => {
+                let candidates = jobs
+                    .iter()
+                    .map(|(name, _)| *name)
+                    .chain(programs.iter().map(|option| option.name));
+                let list = candidates.take(5).collect::<Vec<_>>().join(", ");
+                let sentence = format!("`{}` is ambiguous.", quoted(name));
+                let remedy = format!("Write the whole name: {list}.");
+                self.notes.error(
+                    span,
+                    Some(name),
+                    NoteText::new("ambiguous_option", sentence, remedy),
+                );
+                None
+            }
+        }
+    }
+
+    fn option(&mut self, raw: RawOption) {
+        if raw.name != "name" {
+            self.section(&raw.name_span).options.push(raw);
+            return;
+        }
+        match raw.value.as_deref() {
+            Some("") | None => {
+                let text = NoteText::new(
+                    "missing_value",
+                    "--name has no value.",
+                    "Write --name=NAME.",
+                );
+                self.notes.error(&raw.span(), Some("name"), text);
+            }
+            Some(name) => self.sections.push(Section::new(name, raw.span())),
+        }
+    }
+
+    /// The current section. Options before the first `--name` are global.
+    fn section(&mut self, span: &Span) -> &mut Section {
+        if self.sections.is_empty() {
+            self.sections.push(Section::new("global", span.clone()));
+        }
+        let last = self.sections.len() - 1;
+        &mut self.sections[last]
+    }
+
+    fn command_substitution(&mut self, raw: &RawOption) {
+        let sentence = "The value contains a command, which is not run.";
+        let text = NoteText::new("command_substitution", sentence, "Write its output.");
+        self.notes.error(&raw.value_span, Some(&raw.name), text);
+    }
+
+    fn program_option(&mut self, option: &ProgramOption, value: Option<&str>, span: &Span) {
+        let name = option.name;
+        match option.effect {
+            Effect::Output => {
+                let sentence = format!("--{name} has no effect: it controls fio's output.");
+                self.notes
+                    .info(span, Some(name), NoteText::new("no_effect", sentence, ""));
+            }
+            Effect::NoRun => {
+                let sentence = format!("--{name} makes fio print information and run nothing.");
+                self.notes.error(
+                    span,
+                    Some(name),
+                    NoteText::new("no_jobs", sentence, "Remove it."),
+                );
+            }
+            Effect::Refused(reason) => {
+                let sentence = format!("--{name} {reason}");
+                let text = NoteText::new("unsupported_option", sentence, "Remove it.");
+                self.notes.error(span, Some(name), text);
+            }
+            Effect::Section => {
+                let sentence = format!(
+                    "--section={} selects a section of a job file.",
+                    quoted(value.unwrap_or_default())
+                );
+                let remedy = "Paste only this section, with the global sections.";
+                self.notes.error(
+                    span,
+                    Some(name),
+                    NoteText::new("unsupported_option", sentence, remedy),
+                );
+            }
+            Effect::ReadOnly => {
+                self.is_read_only = true;
+                let sentence = "--readonly rejects jobs that write.";
+                self.notes
+                    .info(span, Some(name), NoteText::new("readonly", sentence, ""));
+            }
+        }
+    }
+}

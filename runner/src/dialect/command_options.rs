@@ -1,0 +1,83 @@
+//! Options of the program fio, which are not options of a job (init.c, `l_opts`).
+
+pub(crate) struct ProgramOption {
+    pub name: &'static str,
+    /// The value may be the next word.
+    pub requires_value: bool,
+    pub effect: Effect,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Effect {
+    /// Controls only the output of fio.
+    Output,
+    /// Prints information instead of running jobs.
+    NoRun,
+    Refused(&'static str),
+    /// Selects a section of a job file.
+    Section,
+    /// Rejects jobs that write.
+    ReadOnly,
+}
+
+const REMOTE: Effect = Effect::Refused("starts or uses fio on other hosts.");
+const TRIGGER: Effect = Effect::Refused("would run a command on this host.");
+const FILES: Effect = Effect::Refused("is not supported: no files are read or written.");
+
+const fn option(name: &'static str, requires_value: bool, effect: Effect) -> ProgramOption {
+    ProgramOption {
+        name,
+        requires_value,
+        effect,
+    }
+}
+
+pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
+    option("output", true, Effect::Output),
+    option(
+        "latency-log",
+        true,
+        Effect::Refused("was removed from fio."),
+    ),
+    option("bandwidth-log", false, Effect::Output),
+    option("minimal", false, Effect::Output),
+    option("output-format", true, Effect::Output),
+    option("append-terse", false, Effect::Output),
+    option("version", false, Effect::NoRun),
+    option("help", false, Effect::NoRun),
+    option("cmdhelp", false, Effect::NoRun),
+    option("enghelp", false, Effect::NoRun),
+    option("showcmd", false, Effect::NoRun),
+    option("readonly", false, Effect::ReadOnly),
+    option("eta", true, Effect::Output),
+    option("eta-interval", true, Effect::Output),
+    option("eta-newline", true, Effect::Output),
+    option("debug", true, Effect::Output),
+    option("parse-only", false, Effect::NoRun),
+    option("section", true, Effect::Section),
+    option("inflate-log", true, FILES),
+    option("alloc-size", true, Effect::Output),
+    option(
+        "profile",
+        true,
+        Effect::Refused("selects one of fio's built-in workloads, which are not supported."),
+    ),
+    option("warnings-fatal", false, Effect::Output),
+    option("max-jobs", true, Effect::Output),
+    option("terse-version", true, Effect::Output),
+    option("server", false, REMOTE),
+    option("daemonize", true, REMOTE),
+    option("client", true, REMOTE),
+    option("remote-config", true, REMOTE),
+    option("cpuclock-test", false, Effect::NoRun),
+    option("crctest", false, Effect::NoRun),
+    option("memcpytest", false, Effect::NoRun),
+    option("idle-prof", true, Effect::Output),
+    option("status-interval", true, Effect::Output),
+    option("trigger-file", true, TRIGGER),
+    option("trigger-timeout", true, TRIGGER),
+    option("trigger", true, TRIGGER),
+    option("trigger-remote", true, TRIGGER),
+    option("aux-path", true, FILES),
+    option("merge-blktrace-only", false, FILES),
+];

@@ -1,0 +1,68 @@
+//! The result of one flag, and flags without a meaning on Linux.
+
+use crate::dialect::notes::NoteText;
+
+/// Why a flag is not taken.
+pub(crate) enum FlagError {
+    /// The value is invalid.
+    Value,
+    Unsupported(&'static str),
+}
+
+pub(crate) type Taken = Result<Option<NoteText>, FlagError>;
+
+pub(crate) fn plain() -> Taken {
+    Ok(None)
+}
+
+pub(crate) fn explained(code: &'static str, sentence: &str) -> Taken {
+    Ok(Some(NoteText::new(code, sentence, "")))
+}
+
+pub(crate) fn some<T>(value: Option<T>) -> Result<T, FlagError> {
+    value.ok_or(FlagError::Value)
+}
+
+pub(crate) fn count(text: &str) -> Result<i64, FlagError> {
+    some(text.parse().ok().filter(|number| *number >= 0))
+}
+
+pub(crate) fn positive(text: &str) -> Result<i64, FlagError> {
+    some(count(text).ok().filter(|number| *number > 0))
+}
+
+/// Flags that change nothing here, and those that cannot be taken.
+pub(crate) fn without_effect(letter: char, value: &str) -> Taken {
+    match letter {
+        'L' => explained("no_effect", "Latencies are always measured."),
+        'D' => explained("no_effect", "A sample is stored every 100 ms."),
+        'R' | 'P' | 'v' => explained("no_effect", "The report does not change."),
+        'e' => explained("no_effect", "Events of Windows do not exist on Linux."),
+        'x' => explained(
+            "no_effect",
+            "Completion routines do not exist on Linux; the engine decides.",
+        ),
+        'I' => explained(
+            "no_effect",
+            "I/O priorities of Windows do not exist on Linux.",
+        ),
+        'l' => explained(
+            "no_effect",
+            "Large pages are not used; set mem=mmaphuge for huge pages.",
+        ),
+        'n' => explained("no_effect", "Threads are not bound to CPUs."),
+        'u' => explained("no_effect", "It applies only to other flags of Windows."),
+        'N' => Err(FlagError::Unsupported(
+            "flushes a mapping, which is not supported.",
+        )),
+        'y' => Err(FlagError::Unsupported(
+            "synchronizes with other programs, which is not supported.",
+        )),
+        'p' => plain(),
+        'X' => Err(FlagError::Unsupported(
+            "reads a profile: paste its command line instead.",
+        )),
+        '?' if value.is_empty() => Err(FlagError::Unsupported("prints the help and runs nothing.")),
+        _ => Err(FlagError::Value),
+    }
+}

@@ -1,0 +1,111 @@
+//! The jobs as a document that Leadline's own parser takes: a run, or a study if some jobs start
+//! after others.
+
+use crate::dialect::{
+    engines::DEFAULT_ENGINE,
+    entry::{Entry, job_text},
+    fio_jobs::FioJob,
+    host_facts::{HostFacts, PathKind},
+    notes::{NoteText, Notes},
+    options::Options,
+    overridden::overridden,
+    value::Value as OptionValue,
+};
+use leadline_protocol::job::OptionDoc;
+use serde_json::{Map, Value, json};
+
+/// A step of a study: jobs that start together.
+pub(crate) struct Step {
+    pub jobs: Vec<Value>,
+}
+
+/// Jobs that start together, as JSON. Jobs after the first step start late anyway.
+pub(crate) fn step<'a>(
+    jobs: impl Iterator<Item = &'a FioJob>,
+    is_first: bool,
+    host: &HostFacts<'_>,
+    notes: &mut Notes<'_>,
+) -> Step {
+    Step {
+        jobs: jobs
+            .map(|job| job_object(job, is_first, host, notes))
+            .collect(),
+    }
+}
+
+/// A run or a study.
+pub(crate) fn document(mut steps: Vec<Step>, continues: bool) -> Value {
+    if steps.len() == 1 {
+        return json!({"jobs": steps.swap_remove(0).jobs});
+    }
+    let steps: Vec<Value> = steps
+        .into_iter()
+        .map(|step| json!({"jobs": step.jobs}))
+        .collect();
+    json!({"name": "Imported jobs", "continue_on_failure": continues, "steps": steps})
+}
+
+fn job_object(job: &FioJob, is_first: bool, host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Value {
+    let mut object = Map::new();
+    let options = &job.options;
+    if !job.name.trim().is_empty() {
+        object.insert("name".into(), job.name.trim().into());
+    }
+    if options.get("filename").is_none() && is_device(job, host) {
+        let sentence = "The name of the job is a device, which fio uses as its file.";
+        notes.info(
+            &job.span,
+            Some("filename"),
+            NoteText::new("job_name_is_file", sentence, ""),
+        );
+        object.insert("filename".into(), job.name.as_str().into());
+    }
+    let ignored = overridden(options);
+    for entry in &options.entries {
+        let name = entry.option.name;
+        if let Some((_, sentence)) = ignored.iter().find(|(option, _)| *option == name) {
+            let text = NoteText::new("overridden", *sentence, "");
+            notes.info(&entry.span, Some(name), text);
+            continue;
+        }
+        let Some(doc) = entry.option.job_option().filter(|doc| doc.name != "name") else {
+            continue;
+        };
+        if doc.name == "startdelay" && !is_first {
+            let sentence = "startdelay is ignored: fio measures it from the start of the first job, which has ended.";
+            notes.warning(
+                &entry.span,
+                Some(doc.name),
+                NoteText::new("late_startdelay", sentence, ""),
+            );
+            continue;
+        }
+        object.insert(doc.name.into(), option_value(doc, entry));
+    }
+    add_defaults(options, &mut object);
+    Value::Object(object)
+}
+
+/// fio uses the name of the job as the file name if it is an existing device (init.c, `add_job`).
+fn is_device(job: &FioJob, host: &HostFacts<'_>) -> bool {
+    job.name.starts_with("/dev/") && (host.path_kind)(&job.name) == PathKind::Other
+}
+
+fn option_value(doc: &OptionDoc, entry: &Entry) -> Value {
+    let text = job_text(doc, entry);
+    match &entry.value {
+        OptionValue::Text(_) => text.into(),
+        _ => text
+            .parse::<i64>()
+            .map_or_else(|_| text.clone().into(), Value::from),
+    }
+}
+
+fn add_defaults(options: &Options, object: &mut Map<String, Value>) {
+    if options.get("ioengine").is_none() {
+        object.insert("ioengine".into(), DEFAULT_ENGINE.into());
+    }
+    if options.get("direct").is_none() {
+        object.insert("direct".into(), 0.into());
+    }
+}

@@ -1,0 +1,33 @@
+//! The jobs of sections: each is a copy of the global options above it, with its own options
+//! (init.c, `get_new_job`).
+
+use crate::dialect::{notes::Notes, options::Options, section::Section, source::Span};
+
+/// A job as fio understands it.
+#[derive(Clone, Debug)]
+pub(crate) struct FioJob {
+    pub name: String,
+    /// Its section header, or its `--name` option.
+    pub span: Span,
+    pub options: Options,
+}
+
+pub(crate) fn jobs(sections: &[Section], is_job_file: bool, notes: &mut Notes<'_>) -> Vec<FioJob> {
+    let mut global = Options::default();
+    let mut jobs = Vec::new();
+    for section in sections {
+        if section.is_global {
+            global.apply(section, is_job_file, notes);
+            continue;
+        }
+        let mut options = global.clone();
+        options.apply(section, is_job_file, notes);
+        let name = options.text("name").unwrap_or(&section.name).to_owned();
+        jobs.push(FioJob {
+            name,
+            span: section.span.clone(),
+            options,
+        });
+    }
+    jobs
+}

@@ -1,0 +1,143 @@
+//! Collects the notes and questions of an import.
+
+use crate::dialect::source::{Source, Span};
+use leadline_protocol::{
+    import::{ImportNote, ImportQuestion, ImportSeverity, TextSpan},
+    text::printable,
+};
+use std::collections::HashSet;
+
+/// A text with more notes has been understood wrongly; nobody reads them all.
+const MAX_NOTES: usize = 300;
+/// Maximum length of a quoted part of the text, in characters.
+const MAX_QUOTED: usize = 60;
+
+pub(crate) struct Notes<'a> {
+    source: &'a Source<'a>,
+    notes: Vec<ImportNote>,
+    questions: Vec<ImportQuestion>,
+    seen: HashSet<(String, TextSpan)>,
+}
+
+/// A note without its position.
+pub(crate) struct NoteText {
+    pub code: &'static str,
+    pub sentence: String,
+    pub remedy: String,
+    pub replacement: Option<String>,
+}
+
+impl NoteText {
+    pub(crate) fn new(
+        code: &'static str,
+        sentence: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            code,
+            sentence: sentence.into(),
+            remedy: remedy.into(),
+            replacement: None,
+        }
+    }
+
+    /// Adds text to put in the place of the part that the note is about.
+    pub(crate) fn replace_with(self, text: impl Into<String>) -> Self {
+        Self {
+            replacement: Some(text.into()),
+            ..self
+        }
+    }
+}
+
+impl<'a> Notes<'a> {
+    pub(crate) fn new(source: &'a Source<'a>) -> Self {
+        Self {
+            source,
+            notes: Vec::new(),
+            questions: Vec::new(),
+            seen: HashSet::new(),
+        }
+    }
+
+    pub(crate) fn info(&mut self, span: &Span, option: Option<&str>, text: NoteText) {
+        self.add(ImportSeverity::Info, span, option, text);
+    }
+
+    pub(crate) fn warning(&mut self, span: &Span, option: Option<&str>, text: NoteText) {
+        self.add(ImportSeverity::Warning, span, option, text);
+    }
+
+    pub(crate) fn error(&mut self, span: &Span, option: Option<&str>, text: NoteText) {
+        self.add(ImportSeverity::Error, span, option, text);
+    }
+
+    /// Adds a note, unless the same part of the text already has one with this code.
+    pub(crate) fn add(
+        &mut self,
+        severity: ImportSeverity,
+        span: &Span,
+        option: Option<&str>,
+        text: NoteText,
+    ) {
+        let span = self.source.position(span);
+        if self.notes.len() >= MAX_NOTES && severity != ImportSeverity::Error
+            || self.notes.len() >= 2 * MAX_NOTES
+            || !self.seen.insert((text.code.into(), span))
+        {
+            return;
+        }
+        self.notes.push(ImportNote {
+            span,
+            severity,
+            code: text.code.into(),
+            option: option.map(str::to_owned),
+            sentence: printable(&text.sentence),
+            remedy: printable(&text.remedy),
+            replacement: text.replacement,
+        });
+    }
+
+    /// Adds an error about a JSON document, whose fields have no positions.
+    pub(crate) fn json_error(&mut self, field: Option<&str>, text: NoteText) {
+        if self.notes.len() < MAX_NOTES {
+            self.seen.clear();
+            self.error(&(0..1), field, text);
+        }
+    }
+
+    /// Asks for a value, once per name.
+    pub(crate) fn ask(&mut self, span: &Span, name: &str, sentence: String) {
+        if self.questions.len() < MAX_NOTES
+            && !self.questions.iter().any(|asked| asked.name == name)
+        {
+            self.questions.push(ImportQuestion {
+                name: name.into(),
+                span: self.source.position(span),
+                sentence: printable(&sentence),
+            });
+        }
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        let mut notes = self.notes.iter();
+        notes.any(|note| note.severity == ImportSeverity::Error)
+    }
+
+    /// Notes and questions in the order of the text.
+    pub(crate) fn finish(mut self) -> (Vec<ImportNote>, Vec<ImportQuestion>) {
+        self.notes
+            .sort_by_key(|note| (note.span, std::cmp::Reverse(note.severity)));
+        self.questions.sort_by_key(|question| question.span);
+        (self.notes, self.questions)
+    }
+}
+
+/// Text for a sentence: shortened, without control characters.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut short: String = text.chars().take(MAX_QUOTED).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    printable(&short)
+}

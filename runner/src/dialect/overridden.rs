@@ -1,0 +1,47 @@
+//! Options that fio ignores because of other options. The job's own parser would reject them.
+
+use crate::dialect::options::Options;
+
+/// The options, each with a sentence.
+pub(crate) fn overridden(options: &Options) -> Vec<(&'static str, &'static str)> {
+    let has = |name: &str| options.get(name).is_some();
+    let is_endless = options.flag("time_based") == Some(true)
+        && options.number("runtime").unwrap_or(0) == 0
+        && !has_text(options, "runtime");
+    [
+        (
+            has("bssplit") && has("bs"),
+            "bs",
+            "bs is ignored because of bssplit, as in fio.",
+        ),
+        (
+            has("bsrange") && has("bs"),
+            "bs",
+            "bs is ignored because of bsrange, as in fio.",
+        ),
+        (
+            has("bssplit") && has("bsrange"),
+            "bsrange",
+            "bsrange is ignored because of bssplit, as in fio.",
+        ),
+        (
+            is_endless,
+            "time_based",
+            "time_based is ignored without a runtime, as in fio.",
+        ),
+        (
+            has("filename") && has("nrfiles"),
+            "nrfiles",
+            "nrfiles is ignored because of filename, as in fio.",
+        ),
+    ]
+    .into_iter()
+    .filter(|(applies, ..)| *applies)
+    .map(|(_, option, sentence)| (option, sentence))
+    .collect()
+}
+
+/// A value with an unset variable.
+fn has_text(options: &Options, name: &str) -> bool {
+    options.text(name).is_some()
+}

@@ -1,0 +1,45 @@
+//! Sections with options, before their values are parsed. Job files and command lines have the same
+//! sections.
+
+use crate::dialect::source::Span;
+
+/// Options of one job, or of all jobs after a global section.
+#[derive(Debug)]
+pub(crate) struct Section {
+    pub name: String,
+    pub span: Span,
+    pub is_global: bool,
+    pub options: Vec<RawOption>,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct RawOption {
+    pub name: String,
+    pub name_span: Span,
+    /// `None` for an option without `=`.
+    pub value: Option<String>,
+    /// Empty, after the name, for an option without a value.
+    pub value_span: Span,
+    /// Contains a variable without a value, such as `${SIZE}`.
+    pub is_open: bool,
+}
+
+impl Section {
+    pub(crate) fn new(name: impl Into<String>, span: Span) -> Self {
+        let name = name.into();
+        Self {
+            // As in fio (init.c, `strncmp(name, "global", 6)`).
+            is_global: name.starts_with("global"),
+            name,
+            span,
+            options: Vec::new(),
+        }
+    }
+}
+
+impl RawOption {
+    /// From the name to the end of the value.
+    pub(crate) fn span(&self) -> Span {
+        self.name_span.start..self.value_span.end.max(self.name_span.end)
+    }
+}

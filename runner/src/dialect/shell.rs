@@ -1,0 +1,271 @@
+//! Splits a text into commands as a shell would. Nothing is executed or expanded, except variables
+//! whose values are given.
+
+mod words;
+
+use crate::dialect::{
+    notes::{NoteText, Notes},
+    prompt::prompt_length,
+    source::{Source, Span},
+};
+use std::collections::BTreeMap;
+
+/// A command with its arguments.
+#[derive(Debug, Default)]
+pub(crate) struct ShellCommand {
+    pub words: Vec<Word>,
+    /// How it is separated from the next command.
+    pub end: Separator,
+    /// Redirections, here documents and the other commands of a pipe, which are ignored.
+    pub ignored: Vec<(Span, &'static str)>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Separator {
+    /// The end of a line, or `;`.
+    #[default]
+    Then,
+    /// `&&`.
+    IfSuccessful,
+    /// `&`.
+    Background,
+    /// `|`.
+    Pipe,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Word {
+    pub text: String,
+    pub span: Span,
+    /// Contains a command, such as `$(date)`.
+    pub has_command: bool,
+    /// Contains a variable without a value.
+    pub is_open: bool,
+}
+
+/// Splits the text into commands.
+pub(crate) fn commands(
+    source: &Source<'_>,
+    variables: &BTreeMap<String, String>,
+    notes: &mut Notes<'_>,
+) -> Vec<ShellCommand> {
+    let mut lexer = Lexer {
+        text: source.text,
+        at: 0,
+        assigned: variables.clone(),
+        commands: Vec::new(),
+        current: ShellCommand::default(),
+        here_documents: Vec::new(),
+        notes,
+    };
+    lexer.run();
+    lexer.commands
+}
+
+struct Lexer<'a, 'n, 's> {
+    text: &'a str,
+    at: usize,
+    /// Given variables, and those assigned in the text.
+    assigned: BTreeMap<String, String>,
+    commands: Vec<ShellCommand>,
+    current: ShellCommand,
+    /// Ends of the here documents that follow this line.
+    here_documents: Vec<String>,
+    notes: &'n mut Notes<'s>,
+}
+
+impl Lexer<'_, '_, '_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    fn run(&mut self) {
+        self.at += prompt_length(self.rest());
+        while let Some(c) = self.peek() {
+            match c {
+                '\n' => {
+                    self.at += 1;
+                    self.end_command(Separator::Then);
+                    self.skip_here_documents();
+                    self.at += prompt_length(self.rest());
+                }
+                c if is_blank(c) => self.skip_blank(c),
+                '#' => self.skip_line(),
+                '\\' if self.is_continuation() => self.continue_line(),
+                ';' | '&' | '|' => self.operator(c),
+                '>' | '<' => self.redirection(self.at),
+                '(' | ')' => {
+                    let text = NoteText::new(
+                        "shell_syntax",
+                        "Subshells are not supported.",
+                        "Paste the commands only.",
+                    );
+                    self.notes.error(&(self.at..self.at + 1), None, text);
+                    self.at += 1;
+                }
+                _ => self.word(),
+            }
+        }
+        self.end_command(Separator::Then);
+    }
+
+    fn skip_blank(&mut self, c: char) {
+        if c == '\u{a0}' {
+            let span = self.at..self.at + c.len_utf8();
+            let sentence = "A no-break space was read as a space.";
+            self.notes
+                .info(&span, None, NoteText::new("typography", sentence, ""));
+        }
+        self.at += c.len_utf8();
+    }
+
+    fn skip_line(&mut self) {
+        self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+    }
+
+    fn is_continuation(&self) -> bool {
+        self.rest().starts_with("\\\n") || self.rest().starts_with("\\\r\n")
+    }
+
+    /// Skips the end of a line after `\`, and the prompt `> ` of the next line.
+    fn continue_line(&mut self) {
+        self.at += self.rest().find('\n').map_or(1, |end| end + 1);
+        let line = self.rest();
+        let trimmed = line.trim_start_matches([' ', '\t']);
+        if trimmed.starts_with("> ") {
+            self.at += line.len() - trimmed.len() + 2;
+        }
+    }
+
+    fn operator(&mut self, c: char) {
+        if self.rest().starts_with("&>") {
+            self.at += 1;
+            return self.redirection(self.at - 1);
+        }
+        let is_double = self.rest()[1..].starts_with(c);
+        self.at += if is_double { 2 } else { 1 };
+        let end = match (c, is_double) {
+            ('&', true) => Separator::IfSuccessful,
+            ('&', false) => Separator::Background,
+            ('|', false) => Separator::Pipe,
+            _ => Separator::Then,
+        };
+        self.end_command(end);
+    }
+
+    /// Skips `> file`, `2>&1`, `<<EOF` and the like.
+    fn redirection(&mut self, start: usize) {
+        let is_here_document = self.rest().starts_with("<<") && !self.rest().starts_with("<<<");
+        while self
+            .peek()
+            .is_some_and(|c| matches!(c, '<' | '>' | '&' | '-' | '|'))
+        {
+            self.at += 1;
+        }
+        while self.peek().is_some_and(|c| c != '\n' && is_blank(c)) {
+            self.next();
+        }
+        let target = self.read_word();
+        let what = if is_here_document {
+            self.here_documents.push(target.text);
+            "The here document"
+        } else {
+            "The redirection"
+        };
+        self.current.ignored.push((start..self.at, what));
+    }
+
+    fn skip_here_documents(&mut self) {
+        for end in std::mem::take(&mut self.here_documents) {
+            while !self.rest().is_empty() {
+                let line = self.rest().lines().next().unwrap_or_default();
+                let is_end = line.trim() == end;
+                self.at += self
+                    .rest()
+                    .find('\n')
+                    .map_or(self.rest().len(), |at| at + 1);
+                if is_end {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn word(&mut self) {
+        let start = self.at;
+        let word = self.read_word();
+        let is_number =
+            !word.text.is_empty() && word.text.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number
+            && self.peek().is_some_and(|c| c == '>' || c == '<')
+            && self.at - start == word.text.len()
+        {
+            return self.redirection(start);
+        }
+        if self.at == start {
+            // A character that begins no word.
+            self.next();
+            return;
+        }
+        self.current.words.push(word);
+    }
+
+    fn end_command(&mut self, end: Separator) {
+        let mut command = std::mem::take(&mut self.current);
+        command.end = end;
+        if command.words.is_empty() {
+            if end == Separator::Background
+                && let Some(last) = self.commands.last_mut()
+            {
+                last.end = end;
+            }
+            return;
+        }
+        if let [keyword, name, of, value, ..] = &command.words[..]
+            && keyword.text == "for"
+            && of.text == "in"
+        {
+            // The loop is rejected; its variable is not asked for.
+            self.assigned.insert(name.text.clone(), value.text.clone());
+        }
+        let is_export = command.words[0].text == "export";
+        let assignments = &command.words[usize::from(is_export)..];
+        if assignments
+            .iter()
+            .all(|word| assignment(&word.text).is_some())
+        {
+            let pairs = assignments.iter().filter_map(|word| assignment(&word.text));
+            self.assigned
+                .extend(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            return;
+        }
+        self.commands.push(command);
+    }
+}
+
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\r' | '\u{a0}')
+}
+
+/// `NAME=value`.
+pub(crate) fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name.then_some((name, value))
+}
+
+#[cfg(test)]
+mod tests;

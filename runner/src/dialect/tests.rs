@@ -1,0 +1,146 @@
+//! Documents of imports.
+
+use crate::dialect::{HostFacts, PathKind, import};
+use leadline_protocol::import::{Import, ImportRequest};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+fn imported(text: &str, variables: &[(&str, &str)]) -> Import {
+    let pairs = variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let variables: BTreeMap<String, String> = pairs.collect();
+    let request = ImportRequest {
+        text: text.into(),
+        variables: Some(variables),
+    };
+    import(
+        &request,
+        &HostFacts {
+            cpus: 4,
+            page_size: 4096,
+            memory_mib: 1024,
+            path_kind: &|path| match path {
+                "/dev/sdb" => PathKind::Other,
+                _ => PathKind::Missing,
+            },
+        },
+    )
+}
+
+fn check(text: &str, want: Value) {
+    let import = imported(text, &[]);
+    assert_eq!(import.document, Some(want), "{text}\n{:?}", import.notes);
+}
+
+#[test]
+fn defaults_of_fio_are_written_out() {
+    check(
+        "[j]\nrw=read",
+        json!({"jobs": [{"name": "j", "rw": "read", "ioengine": "psync", "direct": 0}]}),
+    );
+    check(
+        "fio --name=j --buffered=0 --ioengine=io_uring --bs=,8k --runtime=2m --size=10% --time_based",
+        json!({"jobs": [{
+            "name": "j", "direct": 1, "ioengine": "io_uring", "bs": "4k,8k", "runtime": "120s",
+            "size": "10%", "time_based": 1
+        }]}),
+    );
+}
+
+#[test]
+fn options_that_fio_ignores_are_left_out() {
+    check(
+        "[j]\nfilename=f\nnrfiles=3\nbs=4k\nbsrange=4k-8k\nbssplit=4k/50:8k/50\ntime_based\nioengine=null\ndirect=0",
+        json!({"jobs": [{
+            "name": "j", "filename": "f", "bssplit": "4k/50:8k/50", "ioengine": "null", "direct": 0
+        }]}),
+    );
+}
+
+#[test]
+fn sizes_do_not_depend_on_kb_base() {
+    check(
+        "[j]\nrw=write:4k\nkb_base=1000\nbs=4k\nbssplit=1ki/:2k/30\nioengine=null\ndirect=0",
+        json!({"jobs": [{
+            "name": "j", "rw": "write:4000", "bssplit": "1000/:2000/30", "ioengine": "null", "direct": 0
+        }]}),
+    );
+}
+
+#[test]
+fn jobs_that_wait_are_steps() {
+    let job = |name: &str| json!({"ioengine": "null", "direct": 0, "name": name});
+    let steps = |waves: &[&[&str]]| {
+        let step = |wave: &&[&str]| {
+            let jobs: Vec<Value> = wave.iter().map(|name| job(name)).collect();
+            json!({"jobs": jobs})
+        };
+        let steps: Vec<Value> = waves.iter().map(step).collect();
+        json!({"name": "Imported jobs", "continue_on_failure": true, "steps": steps})
+    };
+    let global = "[global]\nioengine=null\ndirect=0\n";
+    check(
+        &format!("{global}[a]\n[b]\nstonewall\n[c]\n"),
+        steps(&[&["a"], &["b", "c"]]),
+    );
+    check(
+        &format!("{global}[a]\n[b]\nwait_for=a\n[c]\n"),
+        steps(&[&["a", "c"], &["b"]]),
+    );
+    check(
+        &format!("{global}[a]\n[b]\nstartdelay=5\nstonewall\n"),
+        steps(&[&["a"], &["b"]]),
+    );
+}
+
+#[test]
+fn name_of_a_job_may_be_its_device() {
+    check(
+        "[/dev/sdb]\nrw=read\ndirect=1\nioengine=psync",
+        json!({"jobs": [{
+            "name": "/dev/sdb", "filename": "/dev/sdb", "rw": "read", "direct": 1, "ioengine": "psync"
+        }]}),
+    );
+}
+
+#[test]
+fn answers_are_put_in() {
+    let text = "[j]\nfilename=${DIR}/f\nnumjobs=$ncpus*2\nioengine=null\ndirect=0";
+    let import = imported(text, &[]);
+    assert_eq!(
+        (import.document, import.questions[0].name.as_str()),
+        (None, "DIR")
+    );
+    assert_eq!(
+        imported(text, &[("DIR", "/mnt")]).document,
+        Some(json!({"jobs": [{
+            "name": "j", "filename": "/mnt/f", "numjobs": 8, "ioengine": "null", "direct": 0
+        }]}))
+    );
+    let diskspd = "diskspd -b4K -w100 -W0 -d5 -Su -r #1";
+    let import = imported(diskspd, &[("#1", "/dev/sdb")]);
+    let job = &import.document.unwrap()["jobs"][0];
+    assert_eq!(
+        (&job["filename"], &job["rw"]),
+        (&json!("/dev/sdb"), &json!("randwrite"))
+    );
+}
+
+#[test]
+fn documents_are_valid_or_null() {
+    let sections: String = (0..65)
+        .map(|job| format!("[j{job}]\nioengine=null\n"))
+        .collect();
+    let import = imported(&sections, &[]);
+    assert_eq!(import.document, None);
+    assert!(import.notes.iter().any(|note| note.code == "invalid_job"));
+    let json = r#"{"jobs":[{"rw":"read","block":"4k"}]}"#;
+    let import = imported(json, &[]);
+    assert_eq!(import.notes[0].option.as_deref(), Some("jobs[0].block"));
+    let json = r#"{"rw":"read","direct":1}"#;
+    assert_eq!(
+        imported(json, &[]).document,
+        Some(json!({"rw": "read", "direct": 1}))
+    );
+}

@@ -1,0 +1,28 @@
+//! Import of jobs in the syntax of other tools.
+
+use crate::{
+    api::{
+        extract::JsonBody,
+        problem::{ApiError, ProblemResponses},
+        requests,
+    },
+    error::Error,
+    runs::Runs,
+};
+use axum::{Json, extract::State};
+use leadline_protocol::import::{Import, ImportRequest};
+
+/// Read jobs from a fio job file, or from commands of fio or diskspd
+///
+/// Nothing is run, and no file or environment variable is read. `document` is the body of
+/// `POST /runs` if it has `jobs`, or of `POST /studies` if it has `steps`.
+#[utoipa::path(post, path = "/import", tag = "runs", request_body = ImportRequest,
+    responses((status = 200, body = Import), ProblemResponses))]
+pub(crate) async fn import_jobs(
+    State(runs): State<Runs>,
+    body: JsonBody,
+) -> Result<Json<Import>, ApiError> {
+    let request = requests::import_request(body.parse()?)?;
+    let import = runs.runner.import(&request).await.map_err(Error::from)?;
+    Ok(Json(import))
+}

@@ -1,0 +1,59 @@
+//! Runs whose jobs are given as a text.
+
+use crate::{error::Error, runs::Runs};
+use leadline_protocol::{
+    import::{Import, ImportRequest},
+    problem::Problem,
+    run::RunRequest,
+    study::parse::is_study,
+};
+use serde_json::Value;
+
+/// A request with the jobs of its text.
+pub(crate) struct ImportedRequest {
+    pub request: RunRequest,
+    /// `None` for jobs in JSON.
+    pub import: Option<Import>,
+    /// Why the text has no jobs for one run.
+    pub problems: Vec<Problem>,
+}
+
+impl Runs {
+    /// Replaces `job_text` with its jobs.
+    pub(crate) async fn with_imported_jobs(
+        &self,
+        mut request: RunRequest,
+    ) -> Result<ImportedRequest, Error> {
+        let Some(text) = request.job_text.take() else {
+            return Ok(ImportedRequest {
+                request,
+                import: None,
+                problems: Vec::new(),
+            });
+        };
+        let variables = request.variables.take();
+        let import = self
+            .runner
+            .import(&ImportRequest { text, variables })
+            .await?;
+        let mut problems = import.problems();
+        match &import.document {
+            Some(document) if is_study(document) => problems.push(Problem::invalid(
+                "text_is_study",
+                "job_text",
+                "The jobs in the text run one after another.",
+                "Pass the document that POST /import returns to POST /studies.",
+            )),
+            Some(document) => {
+                let jobs = document.get("jobs").and_then(Value::as_array);
+                request.jobs = jobs.cloned().unwrap_or_else(|| vec![document.clone()]);
+            }
+            None => {}
+        }
+        Ok(ImportedRequest {
+            request,
+            import: Some(import),
+            problems,
+        })
+    }
+}

@@ -1,0 +1,70 @@
+// Jobs imported from a text: their job file, and edits of the text.
+import type { Dialect, Import, ImportNote } from '../../api';
+import type { StudyDraft } from '../study/draft';
+import { writeJobText } from './job-text';
+
+type Jobs = Record<string, unknown>[];
+
+interface ImportedStep {
+  name: string;
+  text: string;
+}
+
+const NAMES: Record<Dialect, string> = {
+  json: 'Jobs in JSON',
+  fio_job_file: 'fio job file',
+  fio_command: 'fio command',
+  diskspd_command: 'diskspd command',
+  other: 'Another tool',
+  unknown: 'Unknown',
+};
+
+export const dialectName = (dialect: Dialect): string => NAMES[dialect];
+
+/** Whether a text has to be imported, because the job editor cannot show it as it is. */
+export function needsImport(text: string): boolean {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const isCommand = /(^|[\s/\\])(fio|diskspd(\.exe)?)\s+\S/i;
+  const hasSection = lines.some((line) => /^\s*\[[^\]]+\]\s*$/.test(line));
+  return !hasSection && lines.some((line) => isCommand.test(line));
+}
+
+/** The steps of an import, each with its jobs as a job file. A run has one step. */
+export function stepsOf({ document }: Pick<Import, 'document'>): ImportedStep[] {
+  if (!document || typeof document !== 'object') return [];
+  const { jobs, steps } = document as { jobs?: Jobs; steps?: { name?: string; jobs: Jobs }[] };
+  const all = steps ?? [{ jobs: jobs ?? [document as Jobs[number]] }];
+  return all.map((step) => ({
+    name: 'name' in step && step.name ? step.name : step.jobs.map(({ name }) => name).join(', '),
+    text: writeJobText(step.jobs),
+  }));
+}
+
+/** A study with the steps of an import. */
+export function studyOf(imported: Pick<Import, 'document'>): StudyDraft {
+  const steps = stepsOf(imported).map(({ text }, index) => ({ id: index + 1, name: '', text }));
+  const { continue_on_failure } = imported.document as { continue_on_failure?: boolean };
+  return {
+    name: '',
+    tags: [],
+    continueOnFailure: continue_on_failure ?? false,
+    steps,
+    active: 1,
+  };
+}
+
+/** Offsets of a note in the text. Columns count characters, not UTF-16 units. */
+export function rangeOf(text: string, note: Pick<ImportNote, 'line' | 'column' | 'length'>) {
+  const lines = text.split('\n');
+  const before = lines.slice(0, note.line - 1).join('\n').length + (note.line > 1 ? 1 : 0);
+  const units = (count: number) =>
+    [...(lines[note.line - 1] ?? '')].slice(0, count).join('').length;
+  const start = before + units(note.column - 1);
+  return { start, end: before + units(note.column - 1 + note.length) };
+}
+
+/** The text with the replacement that a note proposes. */
+export function withReplacement(text: string, note: ImportNote): string {
+  const { start, end } = rangeOf(text, note);
+  return text.slice(0, start) + (note.replacement ?? '') + text.slice(end);
+}
