@@ -255,9 +255,17 @@ function optionsOf(
           mode: 'x',
           drag: { enabled: true, backgroundColor: withAlpha('app', 0.2) },
           wheel: { enabled: true, modifierKey: 'ctrl' },
+          pinch: { enabled: true },
           onZoomComplete: zoomToAxis,
         },
-        pan: { enabled: true, mode: 'x', modifierKey: 'shift', onPanComplete: zoomToAxis },
+        pan: {
+          enabled: true,
+          mode: 'x',
+          modifierKey: 'shift',
+          // A swipe across an unzoomed chart does nothing.
+          onPanStart: ({ event }) => event.pointerType !== 'touch' || chartGroup.zoom !== null,
+          onPanComplete: zoomToAxis,
+        },
       },
     },
   };

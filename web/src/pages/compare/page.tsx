@@ -38,7 +38,7 @@ export function ComparePage() {
   const navigate = route.useNavigate();
   const parameters = useMemo(() => parametersOf(search), [search]);
   const texts = groupTexts(search);
-  const open = (next: CompareSearch) => void navigate({ search: next });
+  const open = (next: CompareSearch) => void navigate({ search: next, resetScroll: false });
   const { data, error, refetch } = useQuery({
     ...compareQuery(parameters ?? {}),
     enabled: parameters !== null,

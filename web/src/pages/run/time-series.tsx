@@ -106,7 +106,7 @@ function useZoomInUrl(chartGroup: ChartGroup) {
         const isSame = (['from', 'to'] as const).every(
           (key) => (current.get(key) ?? undefined) === next[key],
         );
-        if (!isSame) void navigate({ search: next, replace: true });
+        if (!isSame) void navigate({ search: next, replace: true, resetScroll: false });
       }),
     [chartGroup, navigate],
   );
