@@ -45,6 +45,9 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
   await expect(page).toHaveURL(new RegExp(`/runs/${number + 1}$`));
   await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 40_000 });
   await expect(gauge).toContainText('bypassed');
+  await expect(page.getByRole('textbox', { name: 'Run name' })).toHaveValue(
+    'too good to be true, direct',
+  );
 
   await page.goto(`${server.url}/compare?runs=${number + 1},${number}`);
   await expect(

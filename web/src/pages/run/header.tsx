@@ -77,10 +77,7 @@ function RerunButtons({ run }: { run: Run }) {
         Rerun
       </Button>
       {run.mode !== 'null' && (
-        <Button
-          disabled={pending}
-          onClick={() => rerun({ patch: { direct }, name: `${runTitle(run)}, ${mode}` })}
-        >
+        <Button disabled={pending} onClick={() => rerun({ patch: { direct } })}>
           Rerun {mode}
         </Button>
       )}
