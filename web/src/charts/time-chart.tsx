@@ -31,6 +31,8 @@ import type { Panel, PanelLine } from './panels';
 /** A line and its data. */
 export interface DrawnLine extends PanelLine {
   view: SeriesView;
+  /** The value in the legend without a crosshair; by default, the last one. */
+  whole?: () => number | null | undefined;
 }
 
 type ChartPanel = Omit<Panel, 'lines'>;
@@ -221,11 +223,13 @@ function writeLegend(
   { format }: ChartPanel,
   { crosshair }: ChartGroup,
 ) {
-  lines.forEach(({ view, columns }, i) => {
+  lines.forEach(({ view, columns, whole }, i) => {
     const slot = legend?.children[i]?.querySelector('b');
     if (!slot) return;
     const index = crosshair === null ? undefined : nearestIndex(view, crosshair);
-    slot.textContent = view.length > 0 ? format(lastKnownValue(view, columns, index)) : '';
+    const ofRun = index === undefined ? whole?.() : undefined;
+    const value = ofRun === undefined ? lastKnownValue(view, columns, index) : ofRun;
+    slot.textContent = view.length > 0 ? format(value) : '';
   });
 }
 
