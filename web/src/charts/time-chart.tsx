@@ -14,6 +14,7 @@ import {
 } from '../model/fold/series-view';
 import { dashPattern } from '../model/series/line-style';
 import { bandAnnotations, bandsOfPanel, bandTexts } from './bands';
+import { chartImage, chartTable } from './chart-export';
 import type { ChartGroup, Range } from './chart-group';
 import {
   BINARY_AXIS,
@@ -24,6 +25,7 @@ import {
   valueAxis,
   withAlpha,
 } from './chart-js';
+import { ChartMenu } from './chart-menu';
 import { crosshairPlugin } from './crosshair';
 import { Legend } from './legend';
 import type { Panel, PanelLine } from './panels';
@@ -104,6 +106,11 @@ export const TimeChart = memo(function TimeChart({
       <h2>
         {panel.title}
         <Legend ref={legend} entries={lines} />
+        <ChartMenu
+          title={panel.title}
+          image={() => chart.current && chartImage(chart.current, panel.title, lines)}
+          table={() => chartTable(lines, chartGroup.zoom)}
+        />
       </h2>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: double-click is a shortcut for the reset button */}
       <div className="canvas" onDoubleClick={() => chartGroup.zoomTo(null)}>

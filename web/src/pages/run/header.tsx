@@ -10,6 +10,7 @@ import { StudyLink } from '../../ui/run-links';
 import { StatusBadge } from '../../ui/status';
 import { useCancel, useRerun, useRunField } from './actions';
 import { CopyMenu, ExportMenu, MoreMenu } from './menus';
+import { NotifyButton } from './notify-button';
 
 export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
   const status = useLiveValue(chartGroup, () => fold.status);
@@ -37,6 +38,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
         <TrendButton run={run} />
         <CopyMenu run={run} />
         <ExportMenu run={run} isFinished={isFinished} />
+        {!isFinished && <NotifyButton />}
         {isFinished ? <MoreMenu run={run} /> : <CancelButton run={run} />}
       </div>
     </div>
