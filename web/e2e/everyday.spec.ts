@@ -124,3 +124,13 @@ test('a chart is saved as PNG, and its data is copied', async ({
   expect(lines).toHaveLength(samples + 1);
   expect(Number(lines.at(-2)?.split('\t')[1])).toBeGreaterThan(0);
 });
+
+test('a run prints on few pages', async ({ signedIn: page, server }) => {
+  const number = await server.finish(shortRun('printed'));
+  await page.goto(`${server.url}/runs/${number}`);
+  await expect(page.locator('.chart canvas').first()).toBeVisible();
+  const pdf = (await page.pdf({ format: 'A4', printBackground: true })).toString('latin1');
+  const pages = pdf.match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+  expect(pages).toBeGreaterThan(0);
+  expect(pages).toBeLessThanOrEqual(2);
+});

@@ -12,7 +12,7 @@ export function ChartMenu({ title, image, table }: ChartMenuProps) {
   return (
     <Menu>
       <Menu.Target>
-        <Button className="push chart-menu no-print" aria-label={`Export chart: ${title}`}>
+        <Button className="chart-menu no-print" aria-label={`Export chart: ${title}`}>
           ⋯
         </Button>
       </Menu.Target>
