@@ -78,7 +78,7 @@ pub struct Metric {
     pub window: Option<WindowValue>,
     /// Whether it is a column of `GET /runs/{n}/series`; requires `window`.
     pub in_series: bool,
-    /// Column name in the CSV export; requires a `Count` or `Gauge` window value.
+    /// Column name in the CSV export; requires `window`.
     pub csv: Option<&'static str>,
     /// Value used in comparisons.
     pub report: Option<fn(&Report) -> Option<f64>>,
@@ -141,10 +141,10 @@ const OTHERS: &[Metric] = &[
     metric("sync_lat_mean_ns", Nanoseconds, "Sync latency mean").lower().report(report!(sync.lat_ns.mean?)).tested(),
     metric("sync_lat_p99_ns", Nanoseconds, "Sync latency p99").lower().report(|report| percentile(&report.sync.lat_ns, "99")).lower_bound(|report| report.sync.lat_ns.is_lower_bound("99")).tested().requires(1_000, |report| report.sync.lat_ns.count),
 
-    metric("lat_p50_ns", Nanoseconds, "Latency p50").lower().latency(50.0),
-    metric("lat_p99_ns", Nanoseconds, "Latency p99").lower().latency(99.0),
-    metric("lat_p999_ns", Nanoseconds, "Latency p99.9").lower().latency(99.9),
-    metric("lat_max_ns", Nanoseconds, "Latency max").lower().latency_max(),
+    metric("lat_p50_ns", Nanoseconds, "Latency p50").lower().latency(50.0).csv("lat_p50_ns"),
+    metric("lat_p99_ns", Nanoseconds, "Latency p99").lower().latency(99.0).csv("lat_p99_ns"),
+    metric("lat_p999_ns", Nanoseconds, "Latency p99.9").lower().latency(99.9).csv("lat_p999_ns"),
+    metric("lat_max_ns", Nanoseconds, "Latency max").lower().latency_max().csv("lat_max_ns"),
 
     metric("cpu_ns_per_io", Nanoseconds, "CPU time per I/O").lower().report(Report::cpu_ns_per_io).tested(),
     metric("achieved_depth", One, "Achieved depth").report(report!(achieved_depth?)),
@@ -273,14 +273,6 @@ impl Metric {
         self.prometheus = Some(name);
         self
     }
-
-    /// Returns the value of a CSV cell.
-    pub fn window_value(&self, sample: &Sample) -> Option<f64> {
-        match self.window? {
-            WindowValue::Count(value) | WindowValue::Gauge(value) => value(sample),
-            WindowValue::LatencyPercentile(_) | WindowValue::LatencyMax => None,
-        }
-    }
 }
 
 /// OpenAPI enum of series columns.
@@ -353,11 +345,11 @@ mod tests {
                 "{}",
                 metric.name
             );
-            let has_cell = matches!(
-                metric.window,
-                Some(WindowValue::Count(_) | WindowValue::Gauge(_))
+            assert!(
+                metric.csv.is_none() || metric.window.is_some(),
+                "{}",
+                metric.name
             );
-            assert!(metric.csv.is_none() || has_cell, "{}", metric.name);
         }
     }
 }

@@ -28,8 +28,9 @@ pub enum SortOrder {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct RunQuery {
-    /// Text in name, target, tags or notes, and `key:value` terms: rw, status, tag, host, mode,
-    /// verdict, name, device, study. `-term` excludes matching runs.
+    /// Text in name, target, tags or notes, and `key:value` terms: rw, bs, iodepth, numjobs, status,
+    /// verdict, mode, target, device, host, tag, name, study, step. `#12` is a run number, `-term`
+    /// excludes matching runs, and a term in quotes is text.
     pub q: Option<String>,
     /// Statuses, separated by commas.
     pub status: Option<String>,

@@ -42,7 +42,7 @@ pub struct RunRequest {
 /// Body of `POST /runs/{n}/rerun`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 pub struct RerunRequest {
-    /// Default: the name of the original run.
+    /// Default: the name of the original run. If the patch sets `direct`, it ends with the I/O mode.
     pub name: Option<String>,
     /// Default: the tags of the original run.
     pub tags: Option<Vec<String>>,

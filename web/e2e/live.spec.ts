@@ -77,7 +77,33 @@ test('reports a lost server, and the final status after its restart', async ({
     timeout: 15_000,
   });
   await expect(page.getByText('Connection lost')).toBeHidden();
-  await expect(page.getByText(/^mean \d/)).toBeVisible();
+  // The samples until then are shown, but they are no result.
+  await expect(page.getByText(/^Partial: [\d,]+ I\/Os$/)).toBeVisible();
+  await page.goto(`${server.url}/runs`);
+  await expect(page.getByRole('row', { name: /killed/ })).toContainText('–');
+});
+
+test('a finished run is loaded once, and its legends show the whole run', async ({
+  signedIn: page,
+  server,
+}) => {
+  const number = await server.finish(shortRun('legends'));
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+  await page.goto(`${server.url}/runs/${number}`);
+  const tiles = page.getByLabel('Key metrics').locator('.tile b');
+  const legend = (chart: string, index: number) =>
+    page.locator('.chart', { hasText: chart }).locator('.legend b').nth(index);
+  await expect(legend('IOPS', 0)).not.toBeEmpty();
+  const texts = (await tiles.allTextContents()).map((text) => text.replace(/\s/g, ''));
+  const value = async (chart: string, index: number) =>
+    (await legend(chart, index).textContent())?.replace(/\s/g, '');
+  expect(await value('IOPS', 0)).toBe(texts[0]);
+  expect(await value('Latency (log)', 0)).toBe(texts[2]);
+  expect(await value('Latency (log)', 1)).toBe(texts[3]);
+  expect(await value('Bandwidth', 0)).toBe(texts[1]);
+  await page.waitForTimeout(500);
+  expect(requests.filter((path) => path === `/api/v1/runs/${number}`)).toHaveLength(1);
 });
 
 test('an idle page shows the sign-in page after a restart with a different token', async ({

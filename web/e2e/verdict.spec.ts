@@ -2,6 +2,8 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, shortRun, test } from './server';
 
+type StoredGauge = Record<'issued' | 'past_cache' | 'reached', { ios: number }>;
+
 const WARM = { direct: 0, pre_read: 1, invalidate: 0, ioengine: 'psync', runtime: '2s' };
 
 test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
@@ -15,6 +17,16 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
   await expect(gauge).toContainText('served from');
   await expect(page.locator('.notice').getByText(/IOPS from memory: .* reached/)).toBeVisible();
   await expect(page.getByText(/^Page cache (100|99\.\d+)\s%$/)).toBeVisible();
+
+  // The gauge shows the counts of the report, and nothing derived from them.
+  const { report: stored } = await server.call<{ report: { gauge: { total: StoredGauge } } }>(
+    'GET',
+    `/runs/${number}`,
+  );
+  const { issued, past_cache, reached } = stored.gauge.total;
+  const shown = await gauge.locator('text.boundary').allTextContents();
+  const counts = [issued, past_cache, reached].map((flow) => flow.ios.toLocaleString('en-US'));
+  expect(shown.slice(0, 3)).toEqual(counts);
 
   await page.keyboard.press('e');
   const counters = page.getByRole('region', { name: /Counters for reads/ });
@@ -45,6 +57,9 @@ test('a warm cache: gauge, verdict, counters, and the direct rerun', async ({
   await expect(page).toHaveURL(new RegExp(`/runs/${number + 1}$`));
   await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 40_000 });
   await expect(gauge).toContainText('bypassed');
+  await expect(page.getByRole('textbox', { name: 'Run name' })).toHaveValue(
+    'too good to be true, direct',
+  );
 
   await page.goto(`${server.url}/compare?runs=${number + 1},${number}`);
   await expect(

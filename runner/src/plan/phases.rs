@@ -11,8 +11,11 @@ use leadline_protocol::{
     },
 };
 
-/// The phases in execution order.
+/// The phases in execution order; none if the jobs are rejected.
 pub(crate) fn plan_phases(jobs: &[ResolvedJob], idle_wait_seconds: u32) -> Vec<PlannedPhase> {
+    if jobs.is_empty() {
+        return Vec::new();
+    }
     let ramp_ms = window_begin_ms(jobs);
     let mut phases = Vec::new();
     let mut add = |is_planned: bool, phase, ms: Option<u64>, write_bytes| {

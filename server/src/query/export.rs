@@ -1,6 +1,9 @@
 //! Exports of a run: its samples as CSV, and fio's formats.
 
-use crate::store::{Store, samples::SamplePosition};
+use crate::{
+    rollups::aggregate::{latencies_of, max, percentile},
+    store::{Store, samples::SamplePosition},
+};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use leadline_export::{
     FinishedRun,
@@ -13,7 +16,7 @@ use leadline_export::{
     windows::Windows,
 };
 use leadline_protocol::{
-    metrics::{METRICS, Metric},
+    metrics::{METRICS, Metric, WindowValue},
     run::Run,
     sample::Sample,
 };
@@ -112,10 +115,16 @@ fn columns() -> impl Iterator<Item = &'static Metric> {
 /// Unavailable values are empty.
 fn row(t_ms: f64, sample: &Sample) -> String {
     let phase = format!("{:?}", sample.phase).to_lowercase();
-    let values = columns().map(|metric| match metric.window_value(sample) {
-        Some(value) => value.to_string(),
-        None => String::new(),
+    let latencies = latencies_of(sample);
+    let values = columns().map(|metric| {
+        let value = match metric.window? {
+            WindowValue::Count(value) | WindowValue::Gauge(value) => value(sample),
+            WindowValue::LatencyPercentile(percent) => percentile(&latencies, percent),
+            WindowValue::LatencyMax => max(&latencies),
+        };
+        Some(value?.to_string())
     });
+    let values = values.map(Option::unwrap_or_default);
     line([t_ms.to_string(), phase].into_iter().chain(values))
 }
 

@@ -2,7 +2,8 @@
 //!
 //! `rw:rand tag:nightly -status:failed "my disk"` matches runs with a random access pattern that
 //! are tagged `nightly`, did not fail and have the text in their name, target, tags or notes.
-//! Commas separate alternative values.
+//! Commas separate alternative values, and `#12` is the run with that number. A term in quotes is
+//! always text.
 
 use crate::store::filter::{Condition, Cursor, Filter, Key, Term};
 use leadline_protocol::{
@@ -50,7 +51,17 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
     let terms = split(query.q.as_deref().unwrap_or_default());
     let mut conditions: Vec<Condition> = Vec::new();
     if terms.len() <= MAX_TERMS {
-        conditions.extend(terms.iter().map(|term| condition(term)));
+        for term in &terms {
+            match condition(term) {
+                Ok(condition) => conditions.push(condition),
+                Err(UnknownKey(key)) => {
+                    let detail = format!("Unknown filter key `{key}`.");
+                    let keys = KEYS.join(", ");
+                    let remedy = format!("Use {keys}, or quote the term to search for text.");
+                    invalid("bad_value", "q", detail, remedy);
+                }
+            }
+        }
     } else {
         let detail = format!("Too many filter terms ({}).", terms.len());
         invalid("too_long", "q", detail, format!("Use at most {MAX_TERMS}."));
@@ -107,49 +118,88 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
     })
 }
 
-/// Splits at whitespace outside double quotes and removes the quotes.
-fn split(text: &str) -> Vec<String> {
-    let mut terms = vec![String::new()];
-    let mut quoted = false;
-    for letter in text.chars() {
-        if letter == '"' {
-            quoted = !quoted;
-        } else if letter.is_whitespace() && !quoted {
-            terms.push(String::new());
-        } else if let Some(term) = terms.last_mut() {
-            term.push(letter);
-        }
-    }
-    terms.retain(|term| !term.is_empty());
-    terms
+/// A term as entered, without its quotes.
+#[derive(Default)]
+struct Word {
+    text: String,
+    /// Whether it starts with a quote, and thus has no key.
+    literal: bool,
 }
 
-fn condition(text: &str) -> Condition {
+/// Splits at whitespace outside double quotes and removes the quotes.
+fn split(text: &str) -> Vec<Word> {
+    let mut words = vec![Word::default()];
+    let mut quoted = false;
+    for letter in text.chars() {
+        if letter.is_whitespace() && !quoted {
+            words.push(Word::default());
+        } else if let Some(word) = words.last_mut() {
+            if letter == '"' {
+                quoted = !quoted;
+                word.literal |= matches!(word.text.as_str(), "" | "-");
+            } else {
+                word.text.push(letter);
+            }
+        }
+    }
+    words.retain(|word| !word.text.is_empty());
+    words
+}
+
+struct UnknownKey(String);
+
+fn condition(Word { text, literal }: &Word) -> Result<Condition, UnknownKey> {
     let negated = text.len() > 1 && text.starts_with('-');
     let text = if negated { &text[1..] } else { text };
-    let keyed = match text.split_once(':') {
-        Some((key, value)) if !value.is_empty() => keyed_term(key, value),
-        _ => None,
-    };
-    Condition {
-        term: keyed.unwrap_or_else(|| Term::Text(text.to_lowercase())),
+    let term = if *literal { None } else { special_term(text)? };
+    Ok(Condition {
+        term: term.unwrap_or_else(|| Term::Text(text.to_lowercase())),
         negated,
+    })
+}
+
+/// Parses `key:value` and `#number`. Returns `None` for text, such as `/dev/disk:1` or a URL.
+fn special_term(text: &str) -> Result<Option<Term>, UnknownKey> {
+    if let Some(numbers) = text.strip_prefix('#') {
+        let is_list = numbers
+            .split(',')
+            .all(|number| number.parse::<u64>().is_ok());
+        return Ok(is_list.then(|| Term::OneOf(Key::Number, list(numbers))));
     }
+    let Some((key, value)) = text.split_once(':') else {
+        return Ok(None);
+    };
+    let is_word = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if !is_word || value.is_empty() || value.starts_with('/') {
+        return Ok(None);
+    }
+    let unknown = || UnknownKey(key.to_owned());
+    keyed_term(key, value).ok_or_else(unknown).map(Some)
+}
+
+fn list(text: &str) -> Vec<String> {
+    let values = text.split(',').filter(|value| !value.is_empty());
+    values.map(str::to_owned).collect()
 }
 
 fn value_count(condition: &Condition) -> usize {
     match &condition.term {
-        Term::Text(_) | Term::Name(_) => 1,
+        Term::Text(_) | Term::Name(_) | Term::Target(_) => 1,
         Term::Tag(values) | Term::OneOf(_, values) => values.len(),
     }
 }
 
+/// Keys that are useful in the search field, for errors.
+const KEYS: [&str; 14] = [
+    "rw", "bs", "iodepth", "numjobs", "status", "verdict", "mode", "target", "device", "host",
+    "tag", "name", "study", "step",
+];
+
 /// Returns `None` for an unknown key.
 fn keyed_term(key: &str, value: &str) -> Option<Term> {
-    let values = || value.split(',').filter(|value| !value.is_empty());
-    let verbatim = || values().map(str::to_owned).collect();
+    let verbatim = || list(value);
     let matching = |names: &[&str], matches: fn(&str, &str) -> bool| {
-        let values: Vec<String> = values().map(str::to_lowercase).collect();
+        let values = list(&value.to_lowercase());
         names
             .iter()
             .filter(|name| values.iter().any(|value| matches(name, value)))
@@ -167,6 +217,10 @@ fn keyed_term(key: &str, value: &str) -> Option<Term> {
             };
             Term::OneOf(Key::Verdict, matching(VerdictClass::VARIANTS, by_part))
         }
+        "bs" => Term::OneOf(Key::Bs, list(&value.to_lowercase())),
+        "iodepth" => Term::OneOf(Key::Iodepth, verbatim()),
+        "numjobs" => Term::OneOf(Key::Numjobs, verbatim()),
+        "target" => Term::Target(value.to_lowercase()),
         "device" => Term::OneOf(Key::Device, verbatim()),
         "host" => Term::OneOf(Key::Host, verbatim()),
         "study" => Term::OneOf(Key::Study, verbatim()),
@@ -231,12 +285,45 @@ mod tests {
             ],
         );
         check(
+            "#12,13 bs:4K iodepth:32",
+            &[
+                (false, one_of(Key::Number, &["12", "13"])),
+                (false, one_of(Key::Bs, &["4k"])),
+                (false, one_of(Key::Iodepth, &["32"])),
+            ],
+        );
+        check("#12a", &[(false, text("#12a"))]);
+        check("target:H1", &[(false, Term::Target("h1".into()))]);
+        check("http://h/", &[(false, text("http://h/"))]);
+        check("\"colour:red\"", &[(false, text("colour:red"))]);
+        check("-\"colour:red\"", &[(true, text("colour:red"))]);
+        check(
             "tag:Nightly name:\"My Run\"",
             &[
                 (false, Term::Tag(vec!["Nightly".into()])),
                 (false, Term::Name("my run".into())),
             ],
         );
+    }
+
+    #[test]
+    fn unknown_keys_are_reported() {
+        let query = RunQuery {
+            q: Some("rw:read blocksize:4k -colour:red".into()),
+            ..RunQuery::default()
+        };
+        let problems = parse(&query).unwrap_err();
+        let details: Vec<&str> = problems.iter().map(|problem| &*problem.detail).collect();
+        assert_eq!(
+            details,
+            [
+                "Unknown filter key `blocksize`.",
+                "Unknown filter key `colour`."
+            ]
+        );
+        for key in KEYS {
+            assert!(keyed_term(key, "1").is_some(), "{key}");
+        }
     }
 
     #[test]

@@ -70,11 +70,7 @@ impl Aggregate {
 
     /// Adds a sampling window, which must not be empty.
     pub(crate) fn add(&mut self, sample: &Sample) {
-        let directions = [&sample.read, &sample.write, &sample.trim];
-        let mut latencies = Buckets::new();
-        for counts in directions {
-            latencies = merge(&latencies, &counts.lat_ns);
-        }
+        let latencies = latencies_of(sample);
         for (metric, value) in &*COLUMNS {
             if let Some(stats) = window_stats(*value, sample, &latencies) {
                 self.merge_column(metric.name, &stats);
@@ -104,6 +100,14 @@ impl Aggregate {
             None => drop(self.columns.insert(name.into(), *stats)),
         }
     }
+}
+
+/// Latencies of a window, in all directions.
+pub(crate) fn latencies_of(sample: &Sample) -> Buckets {
+    let directions = [&sample.read, &sample.write, &sample.trim];
+    directions
+        .iter()
+        .fold(Buckets::new(), |sum, counts| merge(&sum, &counts.lat_ns))
 }
 
 /// Sums the counts of two histograms in linear time, because a series merges thousands.

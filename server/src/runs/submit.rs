@@ -113,17 +113,19 @@ impl Runs {
         key: Option<IdempotencyKey>,
     ) -> Result<Submitted<Run>, Error> {
         let old = self.get(number).await?;
-        let jobs = match &change.patch {
-            Some(patch) => apply_patch(&old.requested.jobs, patch),
-            None => old.requested.jobs,
-        };
+        let patch = change.patch.unwrap_or_default();
+        let jobs = apply_patch(&old.requested.jobs, &patch);
         let request = RunRequest {
             jobs,
             job_text: None,
             variables: None,
             sample_ms: Some(old.requested.sample_ms),
             host: Some(old.summary.host),
-            name: Some(change.name.unwrap_or(old.summary.name)),
+            name: Some(
+                change
+                    .name
+                    .unwrap_or_else(|| renamed(old.summary.name, &patch)),
+            ),
             tags: Some(change.tags.unwrap_or(old.summary.tags)),
             notes: None,
             confirm: change.confirm,
@@ -237,7 +239,42 @@ fn apply_patch(jobs: &[Value], patch: &Map<String, Value>) -> Vec<Value> {
         }
         Value::Object(options)
     };
-    jobs.iter().map(patched).collect()
+    let mut jobs: Vec<Value> = jobs.iter().map(patched).collect();
+    if direct_of(patch) == Some(true) && !patch.contains_key("cache_state") {
+        for job in jobs.iter_mut().filter_map(Value::as_object_mut) {
+            // Direct I/O bypasses the cache that this fills.
+            if job.get("cache_state").is_some_and(|state| state == "warm") {
+                job.shift_remove("cache_state");
+            }
+        }
+    }
+    jobs
+}
+
+/// Returns the value of `direct`, if the patch sets it.
+fn direct_of(patch: &Map<String, Value>) -> Option<bool> {
+    match patch.get("direct")? {
+        Value::Bool(value) => Some(*value),
+        Value::Number(value) => Some(value.as_u64() != Some(0)),
+        _ => None,
+    }
+}
+
+/// The name of a rerun. If the patch sets `direct`, the name ends with the I/O mode, which replaces
+/// the modes of earlier reruns.
+fn renamed(name: String, patch: &Map<String, Value>) -> String {
+    const MODES: [&str; 2] = [", buffered", ", direct"];
+    let Some(direct) = direct_of(patch) else {
+        return name;
+    };
+    let mut base = name.as_str();
+    while let Some(rest) = MODES.iter().find_map(|mode| base.strip_suffix(mode)) {
+        base = rest;
+    }
+    match base {
+        "" => name,
+        _ => format!("{base}{}", MODES[usize::from(direct)]),
+    }
 }
 
 #[cfg(test)]
@@ -252,5 +289,49 @@ mod tests {
             apply_patch(&jobs, patch.as_object().unwrap()),
             [json!({"rw": "read", "direct": 1}), json!({"direct": 1})]
         );
+    }
+
+    #[test]
+    fn direct_reruns_have_no_warm_cache() {
+        let jobs = [
+            json!({"direct": 0, "cache_state": "warm"}),
+            json!({"cache_state": "cold"}),
+        ];
+        let check = |patch: Value, expected: [Value; 2]| {
+            assert_eq!(apply_patch(&jobs, patch.as_object().unwrap()), expected);
+        };
+        check(
+            json!({"direct": 1}),
+            [
+                json!({"direct": 1}),
+                json!({"cache_state": "cold", "direct": 1}),
+            ],
+        );
+        check(
+            json!({"direct": 0}),
+            [
+                json!({"cache_state": "warm", "direct": 0}),
+                json!({"cache_state": "cold", "direct": 0}),
+            ],
+        );
+    }
+
+    #[test]
+    fn names_of_reruns_end_with_one_mode() {
+        let check = |name: &str, patch: Value, expected: &str| {
+            assert_eq!(renamed(name.into(), patch.as_object().unwrap()), expected);
+        };
+        check("disk", json!({}), "disk");
+        check("disk", json!({"bs": "8k"}), "disk");
+        check("disk", json!({"direct": 1}), "disk, direct");
+        check("disk, buffered", json!({"direct": 1}), "disk, direct");
+        check(
+            "disk, direct, buffered",
+            json!({"direct": true}),
+            "disk, direct",
+        );
+        check("disk, direct", json!({"direct": 0}), "disk, buffered");
+        check("", json!({"direct": 1}), "");
+        check("disk, buffered", json!({"direct": null}), "disk, buffered");
     }
 }

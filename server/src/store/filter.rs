@@ -4,8 +4,13 @@ use leadline_protocol::query::{RunSort, SortOrder};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Key {
+    Number,
     Status,
     Rw,
+    /// Formatted block size, such as `4k`.
+    Bs,
+    Iodepth,
+    Numjobs,
     Mode,
     Verdict,
     /// Kernel name of the device.
@@ -24,6 +29,8 @@ pub(crate) enum Term {
     Text(String),
     /// Lower-case text in the name.
     Name(String),
+    /// Lower-case text in the target.
+    Target(String),
     /// At least one of the tags.
     Tag(Vec<String>),
     /// One of the values.

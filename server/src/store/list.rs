@@ -48,6 +48,10 @@ fn push_conditions(query: &mut QueryBuilder<Sqlite>, conditions: &[Condition]) {
                 query.push("instr(lower(name), ").push_bind(text.clone());
                 query.push(")");
             }
+            Term::Target(text) => {
+                query.push("instr(lower(target), ").push_bind(text.clone());
+                query.push(")");
+            }
             Term::Tag(tags) => {
                 query.push("FALSE");
                 for tag in tags {
@@ -93,8 +97,12 @@ fn push_contains(query: &mut QueryBuilder<Sqlite>, column: &str, text: &str) {
 
 fn column(key: Key) -> &'static str {
     match key {
+        Key::Number => "CAST(number AS TEXT)",
         Key::Status => "status",
         Key::Rw => "rw",
+        Key::Bs => "lower(bs)",
+        Key::Iodepth => "CAST(iodepth AS TEXT)",
+        Key::Numjobs => "CAST(numjobs AS TEXT)",
         Key::Mode => "mode",
         Key::Verdict => "verdict",
         Key::Device => "device",

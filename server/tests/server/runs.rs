@@ -500,8 +500,18 @@ async fn series_and_exports_contain_all_samples() {
         csv.lines().count() as u64,
         run["samples"].as_u64().unwrap() + 1
     );
-    let columns = csv.lines().next().unwrap().split(',').count();
-    assert!(csv.lines().all(|line| line.split(',').count() == columns));
+    let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    assert!(rows.clone().all(|row| row.len() == columns.len()));
+    let row = rows.nth(2).unwrap();
+    let latency = |name: &str| -> f64 {
+        let column = columns.iter().position(|column| *column == name);
+        row[column.unwrap()].parse().unwrap()
+    };
+    assert!(latency("lat_p50_ns") > 0.0);
+    assert!(latency("lat_p50_ns") <= latency("lat_p99_ns"));
+    assert!(latency("lat_p99_ns") <= latency("lat_p999_ns"));
+    assert!(latency("lat_p999_ns") <= latency("lat_max_ns"));
     let lines = server
         .request(Method::GET, &format!("/runs/{number}/export?format=ndjson"))
         .send()

@@ -15,8 +15,8 @@ export function HeaderChips() {
           <Dot tone="bad" hollow /> Disconnected. Reconnecting…
         </span>
       )}
-      <HostChip />
-      {queue && (
+      <HostChip isCurrent={status !== 'lost'} />
+      {queue && status !== 'lost' && (
         <Link to="/runs" className="chip">
           {queue.running > 0 && <Dot tone="app" pulse />}
           {queue.running} running · {queue.queued} queued
@@ -26,10 +26,16 @@ export function HeaderChips() {
   );
 }
 
-function HostChip() {
+function HostChip({ isCurrent }: { isCurrent: boolean }) {
   const { data: hosts } = useQuery(hostsQuery);
   const host = hosts?.[0];
   if (!host) return null;
+  if (!isCurrent)
+    return (
+      <Link to="/devices" className="chip">
+        <Dot hollow /> {host.id} · status unknown
+      </Link>
+    );
   const problem = host.online ? host.facts?.io_uring_unavailable : (host.reason ?? 'offline');
   const status = !problem ? 'io_uring ready' : host.online ? 'io_uring unavailable' : problem;
   return (

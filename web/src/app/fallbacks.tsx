@@ -1,8 +1,11 @@
-// Pages for unknown addresses and for errors while rendering.
+// Pages for unknown addresses, for pages that cannot be loaded, and for errors while rendering.
 import { Button } from '@mantine/core';
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { onFeedConnected } from '../api/feed';
 import { copyText } from '../ui/clipboard';
-import { Empty, Page } from '../ui/parts';
+import { Empty, Notice, Page } from '../ui/parts';
+import { PageNotLoaded } from './lazy-page';
 
 export function NotFound() {
   return (
@@ -17,6 +20,7 @@ export function NotFound() {
 
 export function Crash({ error: thrown, reset }: ErrorComponentProps) {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (error instanceof PageNotLoaded) return <NotLoadedPage />;
   const details = `${error.name}: ${error.message}\n${error.stack ?? ''}\n${location.href}`;
   return (
     <Page title="Error">
@@ -35,4 +39,38 @@ export function Crash({ error: thrown, reset }: ErrorComponentProps) {
       </Empty>
     </Page>
   );
+}
+
+/** Opens the page when the server responds again. */
+function NotLoadedPage() {
+  useEffect(() => {
+    void reloadIfReachable();
+    return onFeedConnected(() => void reloadIfReachable());
+  }, []);
+  return (
+    <Page title="Not loaded">
+      <Notice
+        alert
+        tone="bad"
+        badge="Error"
+        title="The server is not responding"
+        detail="This page opens as soon as the server responds."
+        actions={<Button onClick={() => void reloadIfReachable(0)}>Retry</Button>}
+      />
+    </Page>
+  );
+}
+
+const RELOADED_KEY = 'leadline-reloaded-at';
+/** A page that still cannot be loaded is not reloaded again within this time. */
+const RELOAD_INTERVAL_MS = 10_000;
+
+/** Without a server, a reload would replace the application with the browser's error page. */
+async function reloadIfReachable(interval_ms = RELOAD_INTERVAL_MS) {
+  const last_ms = Number(sessionStorage.getItem(RELOADED_KEY) ?? 0);
+  if (Date.now() - last_ms < interval_ms) return;
+  const response = await fetch('/', { method: 'HEAD' }).catch(() => null);
+  if (!response?.ok) return;
+  sessionStorage.setItem(RELOADED_KEY, String(Date.now()));
+  location.reload();
 }

@@ -7,6 +7,8 @@ import { useEffect } from 'react';
 export const KEYS = [
   ['n', 'Create a run'],
   ['/', 'Filter runs'],
+  ['↓ ↑', 'Move between runs'],
+  ['x', 'Select the focused run'],
   ['c', 'Compare selected runs'],
   ['g h', 'Go to runs'],
   ['g s', 'Go to studies'],
@@ -46,7 +48,11 @@ export function useKeys(openHelp: () => void) {
     let prefixUntil = 0;
     const onKeyDown = (event: KeyboardEvent) => {
       const typing = isTyping(event.target);
-      if (event.key === 'Escape' && typing) return (event.target as HTMLElement).blur();
+      if (event.key === 'Escape' && typing) {
+        // Browsers clear a search field.
+        if (event.target instanceof HTMLInputElement) event.preventDefault();
+        return (event.target as HTMLElement).blur();
+      }
       if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
       const keys = event.timeStamp < prefixUntil ? `g ${event.key}` : event.key;
       prefixUntil = keys === 'g' ? event.timeStamp + SEQUENCE_MS : 0;

@@ -1,14 +1,9 @@
 // Routes. Pages are loaded on first visit; state worth sharing is in the URL.
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { GROUP_KEYS } from '../model/compare/selection';
 import { Crash, NotFound } from './fallbacks';
 import { Frame } from './frame';
+import { lazyPage } from './lazy-page';
 import { readSearch, writeSearch } from './search';
 
 const root = createRootRoute({
@@ -33,43 +28,43 @@ const home = createRoute({
 const newRun = createRoute({
   ...at('/new'),
   validateSearch: (search: Raw) => only(search, 'from', 'study'),
-  component: lazyRouteComponent(() => import('../pages/new-run/page'), 'NewRunPage'),
+  component: lazyPage(() => import('../pages/new-run/page'), 'NewRunPage'),
 });
 const runs = createRoute({
   ...at('/runs'),
   validateSearch: (search: Raw) => only(search, 'q', 'sort', 'order'),
-  component: lazyRouteComponent(() => import('../pages/history/page'), 'HistoryPage'),
+  component: lazyPage(() => import('../pages/history/page'), 'HistoryPage'),
 });
 const run = createRoute({
   ...at('/runs/$n'),
   validateSearch: (search: Raw) => only(search, 'from', 'to'),
-  component: lazyRouteComponent(() => import('../pages/run/page'), 'RunPage'),
+  component: lazyPage(() => import('../pages/run/page'), 'RunPage'),
 });
 const compare = createRoute({
   ...at('/compare'),
   validateSearch: (search: Raw) => only(search, 'runs', 'baseline', 'threshold', ...GROUP_KEYS),
-  component: lazyRouteComponent(() => import('../pages/compare/page'), 'ComparePage'),
+  component: lazyPage(() => import('../pages/compare/page'), 'ComparePage'),
 });
 const studies = createRoute({
   ...at('/studies'),
-  component: lazyRouteComponent(() => import('../pages/studies/page'), 'StudiesPage'),
+  component: lazyPage(() => import('../pages/studies/page'), 'StudiesPage'),
 });
 const study = createRoute({
   ...at('/studies/$n'),
-  component: lazyRouteComponent(() => import('../pages/study/page'), 'StudyPage'),
+  component: lazyPage(() => import('../pages/study/page'), 'StudyPage'),
 });
 const trends = createRoute({
   ...at('/trends'),
-  component: lazyRouteComponent(() => import('../pages/trends/page'), 'TrendsPage'),
+  component: lazyPage(() => import('../pages/trends/page'), 'TrendsPage'),
 });
 const trend = createRoute({
   ...at('/trends/$job/$machine'),
   validateSearch: (search: Raw) => only(search, 'metric', 'run', 'last'),
-  component: lazyRouteComponent(() => import('../pages/trend/page'), 'TrendPage'),
+  component: lazyPage(() => import('../pages/trend/page'), 'TrendPage'),
 });
 const devices = createRoute({
   ...at('/devices'),
-  component: lazyRouteComponent(() => import('../pages/devices/page'), 'DevicesPage'),
+  component: lazyPage(() => import('../pages/devices/page'), 'DevicesPage'),
 });
 
 export const router = createRouter({
@@ -87,6 +82,8 @@ export const router = createRouter({
   ]),
   parseSearch: readSearch,
   stringifySearch: writeSearch,
+  // Inside the frame, which stays usable.
+  defaultErrorComponent: Crash,
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -3,6 +3,7 @@
 import { useComputedColorScheme } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
 import type { SeriesView } from '../model/fold/series-view';
+import { meanOf } from '../model/fold/whole-run';
 import type { Column } from '../model/series/columns';
 import type { LineStyle } from '../model/series/line-style';
 import { ChartGroup } from './chart-group';
@@ -14,6 +15,8 @@ import { ZoomRow } from './zoom-row';
 interface OverlaidRun extends LineStyle {
   label: string;
   view: SeriesView;
+  /** Latency p99 of the whole run, in ns. */
+  lat_p99_ns?: number | null;
 }
 
 /** Metrics for all directions combined. */
@@ -77,7 +80,15 @@ interface OverlayChartProps {
 
 function Overlay({ panel, title, columns, runs, chartGroup, fullRange }: OverlayChartProps) {
   const titled = useMemo(() => ({ ...panel, title }), [panel, title]);
-  const lines = useMemo(() => runs.map((run) => ({ ...run, columns })), [runs, columns]);
+  const lines = useMemo(
+    () =>
+      runs.map((run) => ({
+        ...run,
+        columns,
+        whole: () => (columns[0] === 'lat_p99_ns' ? run.lat_p99_ns : meanOf(run.view, columns)),
+      })),
+    [runs, columns],
+  );
   // Chart.js matches datasets by index, so a different set of runs needs a new chart.
   return (
     <TimeChart

@@ -8,7 +8,7 @@ import { seriesQuery } from '../api/queries';
 import { curveBand } from '../model/compare/curve-band';
 import { includedRuns, representative } from '../model/compare/metrics';
 import { bucketSeries } from '../model/fold/series-view';
-import { latencyOf } from '../model/run/reported-latency';
+import { keyLatenciesOf, latencyOf } from '../model/run/reported-latency';
 import { lineStyle } from '../model/series/line-style';
 import { MAX_POINTS } from '../model/series/time-series';
 
@@ -38,9 +38,12 @@ export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) 
   });
   const lines = useMemo(
     () =>
-      shown.flatMap(({ label }, index) => {
+      shown.flatMap((compared, index) => {
         const data = series[index];
-        return data ? [{ label, ...lineStyle(index), view: bucketSeries(data, false) }] : [];
+        if (!data) return [];
+        const lat_p99_ns = keyLatenciesOf(latencyOf(compared)).p99.ns;
+        const view = bucketSeries(data, false);
+        return [{ label: compared.label, ...lineStyle(index), view, lat_p99_ns }];
       }),
     [shown, series],
   );

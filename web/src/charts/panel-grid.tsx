@@ -3,6 +3,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
 import type { Band } from '../model/fold/missing-time';
 import type { SeriesView } from '../model/fold/series-view';
+import type { WholeValue } from '../model/fold/whole-run';
 import type { ChartGroup, Range } from './chart-group';
 import type { Panel } from './panels';
 import { TimeChart } from './time-chart';
@@ -14,6 +15,8 @@ interface PanelGridProps {
   fullRange: () => Range;
   /** Ranges to mark, evaluated at every flush. */
   bands: () => readonly Band[];
+  /** Values for the whole run once it is finished; must be stable between renders. */
+  whole?: () => WholeValue | null;
   /** Refers screen readers to the table with the same numbers. */
   tableHint?: string;
 }
@@ -36,9 +39,13 @@ function PanelChart({
   chartGroup,
   fullRange,
   bands,
+  whole,
   tableHint,
 }: Omit<PanelGridProps, 'panels'> & { panel: Panel }) {
-  const lines = useMemo(() => panel.lines.map((line) => ({ ...line, view })), [panel, view]);
+  const lines = useMemo(
+    () => panel.lines.map((line) => ({ ...line, view, whole: () => whole?.()?.(line.columns) })),
+    [panel, view, whole],
+  );
   return (
     <TimeChart
       panel={panel}

@@ -14,6 +14,7 @@ import {
 } from '../model/fold/series-view';
 import { dashPattern } from '../model/series/line-style';
 import { bandAnnotations, bandsOfPanel, bandTexts } from './bands';
+import { chartImage, chartTable } from './chart-export';
 import type { ChartGroup, Range } from './chart-group';
 import {
   BINARY_AXIS,
@@ -24,6 +25,7 @@ import {
   valueAxis,
   withAlpha,
 } from './chart-js';
+import { ChartMenu } from './chart-menu';
 import { crosshairPlugin } from './crosshair';
 import { Legend } from './legend';
 import type { Panel, PanelLine } from './panels';
@@ -31,6 +33,8 @@ import type { Panel, PanelLine } from './panels';
 /** A line and its data. */
 export interface DrawnLine extends PanelLine {
   view: SeriesView;
+  /** The value in the legend without a crosshair; by default, the last one. */
+  whole?: () => number | null | undefined;
 }
 
 type ChartPanel = Omit<Panel, 'lines'>;
@@ -102,6 +106,11 @@ export const TimeChart = memo(function TimeChart({
       <h2>
         {panel.title}
         <Legend ref={legend} entries={lines} />
+        <ChartMenu
+          title={panel.title}
+          image={() => chart.current && chartImage(chart.current, panel.title, lines)}
+          table={() => chartTable(lines, chartGroup.zoom)}
+        />
       </h2>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: double-click is a shortcut for the reset button */}
       <div className="canvas" onDoubleClick={() => chartGroup.zoomTo(null)}>
@@ -221,11 +230,13 @@ function writeLegend(
   { format }: ChartPanel,
   { crosshair }: ChartGroup,
 ) {
-  lines.forEach(({ view, columns }, i) => {
+  lines.forEach(({ view, columns, whole }, i) => {
     const slot = legend?.children[i]?.querySelector('b');
     if (!slot) return;
     const index = crosshair === null ? undefined : nearestIndex(view, crosshair);
-    slot.textContent = view.length > 0 ? format(lastKnownValue(view, columns, index)) : '';
+    const ofRun = index === undefined ? whole?.() : undefined;
+    const value = ofRun === undefined ? lastKnownValue(view, columns, index) : ofRun;
+    slot.textContent = view.length > 0 ? format(value) : '';
   });
 }
 
@@ -255,9 +266,17 @@ function optionsOf(
           mode: 'x',
           drag: { enabled: true, backgroundColor: withAlpha('app', 0.2) },
           wheel: { enabled: true, modifierKey: 'ctrl' },
+          pinch: { enabled: true },
           onZoomComplete: zoomToAxis,
         },
-        pan: { enabled: true, mode: 'x', modifierKey: 'shift', onPanComplete: zoomToAxis },
+        pan: {
+          enabled: true,
+          mode: 'x',
+          modifierKey: 'shift',
+          // A swipe across an unzoomed chart does nothing.
+          onPanStart: ({ event }) => event.pointerType !== 'touch' || chartGroup.zoom !== null,
+          onPanComplete: zoomToAxis,
+        },
       },
     },
   };

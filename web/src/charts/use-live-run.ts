@@ -59,7 +59,7 @@ export function useLiveRun(run: Run): LiveRun {
         const applied = tracked.fold.apply(event);
         tracked.applied_at = performance.now();
         show();
-        if (event.type === 'status' && isFinal(event.status))
+        if (!wasFinal && event.type === 'status' && isFinal(event.status))
           void queryClient.invalidateQueries({ queryKey: runQuery(run.number).queryKey });
         return applied;
       },

@@ -14,7 +14,10 @@ export function ZoomRow({
   useTick(chartGroup);
   return (
     <div className="row tight no-print">
-      <span className="mute small">Drag to zoom, Shift-drag to pan, double-click to reset.</span>
+      <span className="mute small for-mouse">
+        Drag to zoom, Shift-drag to pan, double-click to reset.
+      </span>
+      <span className="mute small for-touch">Pinch to zoom, then swipe to pan.</span>
       <span className="push" />
       {chartGroup.zoom && (
         <Button

@@ -1,6 +1,6 @@
 // Parts shared by all pages: page, card, badge, dot, notice, empty state, scroll region. They do
 // not depend on application data.
-import { type CSSProperties, type ReactNode, type Ref, useEffect } from 'react';
+import { type CSSProperties, createContext, type ReactNode, type Ref, use, useEffect } from 'react';
 
 /** Color of an I/O layer or of an error; null is neutral. */
 export type Tone = 'app' | 'cache' | 'block' | 'device' | 'bad' | null;
@@ -37,6 +37,9 @@ interface CardProps {
   style?: CSSProperties;
 }
 
+/** Title of the enclosing card, if it is text. */
+const CardTitle = createContext('');
+
 export function Card({ title, aside, children, className = '', style }: CardProps) {
   return (
     <section className={`card ${className}`} style={style}>
@@ -46,7 +49,7 @@ export function Card({ title, aside, children, className = '', style }: CardProp
           {aside !== undefined && <span className="push row tight">{aside}</span>}
         </h2>
       )}
-      {children}
+      <CardTitle value={typeof title === 'string' ? title : ''}>{children}</CardTitle>
     </section>
   );
 }
@@ -129,9 +132,17 @@ interface ScrollRegionProps {
 
 /** A scroll container. It is focusable, so that it can be scrolled by keyboard. */
 export function ScrollRegion({ label, className = 'scroll-x', children, ref }: ScrollRegionProps) {
+  const card = use(CardTitle);
+  // Cards of the same kind have regions with the same label, but landmarks need unique names.
+  const context = card && card !== label ? `, ${card}` : '';
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be focusable
-    <section ref={ref} className={className} tabIndex={0} aria-label={`${label}, scrollable`}>
+    <section
+      ref={ref}
+      className={className}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be focusable
+      tabIndex={0}
+      aria-label={`${label}${context}, scrollable`}
+    >
       {children}
     </section>
   );

@@ -33,7 +33,16 @@ export const theme = createTheme({
     Autocomplete: { defaultProps: { size: 'xs' } },
     TagsInput: { defaultProps: { size: 'xs' } },
     Checkbox: { defaultProps: { size: 'xs' } },
-    Menu: { defaultProps: { shadow: 'none', position: 'bottom-end', withinPortal: true } },
+    Menu: {
+      defaultProps: {
+        shadow: 'none',
+        position: 'bottom-end',
+        // Inside the main landmark, with menu items as the only children.
+        withinPortal: false,
+        withInitialFocusPlaceholder: false,
+      },
+    },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Modal: {
       defaultProps: {
         shadow: 'none',

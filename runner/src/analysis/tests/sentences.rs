@@ -34,7 +34,7 @@ fn sentences() {
         false,
         (2560, 4),
         (1121, 4484),
-        "43.8 % of the reads from vda, 56.2 % from memory: 1,121 of 2,560 reads reached vda.",
+        "56.2 % of the reads from memory, 43.8 % from vda: 1,121 of 2,560 reads reached vda.",
     );
     check(
         "read",

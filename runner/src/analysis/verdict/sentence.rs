@@ -182,21 +182,21 @@ impl Numbers<'_> {
         format!("about {reached} of {issued} {noun} (±{error} %) reached {name}")
     }
 
-    /// `43.8 % of the reads from vda, 56.2 % from memory`.
+    /// `56.2 % of the reads from memory, 43.8 % from vda`, the largest share first.
     fn parts(&self) -> String {
         let shares = self.shares();
         let name = self.storage_name();
         let noun = self.analysis.evidence.direction.noun();
         let texts = match self.analysis.evidence.direction {
             Direction::Read => [
-                format!("of the {noun} from {name}"),
+                format!("from {name}"),
                 "from memory".into(),
                 format!("from memory below {}", self.device_name()),
                 "never written".into(),
                 "unknown".into(),
             ],
             Direction::Write => [
-                format!("of the {noun} reached {name}"),
+                format!("reached {name}"),
                 "stayed in memory".into(),
                 format!("stayed in memory below {}", self.device_name()),
                 "never written".into(),
@@ -210,13 +210,24 @@ impl Numbers<'_> {
             shares.unwritten,
             shares.unknown,
         ];
-        let mut parts = Vec::new();
-        for (index, (share, text)) in shares.into_iter().zip(texts).enumerate() {
-            if index == 0 || share >= NEGLIGIBLE.value {
-                parts.push(format!("{} {text}", percent(share)));
-            }
-        }
-        parts.join(", ")
+        // The device is always listed, even if nothing reached it.
+        let mut listed: Vec<(f64, String)> = shares
+            .into_iter()
+            .zip(texts)
+            .enumerate()
+            .filter(|(index, (share, _))| *index == 0 || *share >= NEGLIGIBLE.value)
+            .map(|(_, part)| part)
+            .collect();
+        listed.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let parts = listed.iter().enumerate().map(|(index, (share, text))| {
+            let of = if index == 0 {
+                format!("of the {noun} ")
+            } else {
+                String::new()
+            };
+            format!("{} {of}{text}", percent(*share))
+        });
+        parts.collect::<Vec<String>>().join(", ")
     }
 }
 

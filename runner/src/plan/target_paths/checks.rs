@@ -44,6 +44,11 @@ pub(super) fn target_kind(
                 format!("Create it: mkdir -p {}", directory.display()),
             )
         }
+        PathKind::Directory if under_dev || path.starts_with("/dev/") => (
+            "no_device",
+            format!("{path} is not a device."),
+            "Choose a device listed by `leadline-runner devices`.".into(),
+        ),
         PathKind::Directory => (
             "is_a_directory",
             format!("{path} is a directory."),

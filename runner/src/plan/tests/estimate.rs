@@ -4,7 +4,7 @@ use crate::plan::{
     estimate::estimate,
     fixture::resolved,
     phases::plan_phases,
-    tests::{accepted, host::GIB},
+    tests::{accepted, host::GIB, plan},
 };
 use leadline_protocol::{phase::Phase, plan::job::ResolvedJob};
 use serde_json::{Value, json};
@@ -119,4 +119,11 @@ fn window_spans_from_the_first_to_the_last_job() {
             "{times:?}"
         );
     }
+}
+
+#[test]
+fn rejected_jobs_have_no_phases() {
+    let rejected = plan(json!({"filename": "/data/dir", "rw": "write", "size": "1m", "direct": 0}));
+    assert!(!rejected.problems.is_empty());
+    assert!(rejected.phases.is_empty());
 }

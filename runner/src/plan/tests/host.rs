@@ -60,7 +60,7 @@ impl HostView for TableHost {
             "/data/ours" => file(GIB, Some(true)),
             "/data/odd" => file(1000, Some(true)),
             "/data/empty" => file(0, Some(true)),
-            "/data" | "/data/dir" => other(PathKind::Directory),
+            "/data" | "/data/dir" | "/dev/" => other(PathKind::Directory),
             "/data/fifo" => other(PathKind::Other),
             "/etc/passwd" | "/etc/new" => {
                 let kind = if path.ends_with("new") {

@@ -2677,7 +2677,7 @@ export type Rerun = {
  */
 export type RerunRequest = {
     /**
-     * Default: the name of the original run.
+     * Default: the name of the original run. If the patch sets `direct`, it ends with the I/O mode.
      */
     name?: string | null;
     /**
@@ -5354,8 +5354,9 @@ export type ListRunsData = {
     path?: never;
     query?: {
         /**
-         * Text in name, target, tags or notes, and `key:value` terms: rw, status, tag, host, mode,
-         * verdict, name, device, study. `-term` excludes matching runs.
+         * Text in name, target, tags or notes, and `key:value` terms: rw, bs, iodepth, numjobs, status,
+         * verdict, mode, target, device, host, tag, name, study, step. `#12` is a run number, `-term`
+         * excludes matching runs, and a term in quotes is text.
          */
         q?: string;
         /**

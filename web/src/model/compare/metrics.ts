@@ -19,11 +19,18 @@ import { badgeOf } from '../run/verdict';
 export const MIN_RUNS = 2;
 export const MAX_RUNS = 8;
 
-/** Parses `runs=1,2,3`; invalid and repeated numbers and those above the limit are ignored. */
-export function parseRunNumbers(runs: string | undefined): number[] {
+function allRunNumbers(runs: string | undefined): number[] {
   const numbers = (runs ?? '').split(/[\s,#]+/).map(Number);
-  return [...new Set(numbers.filter((n) => Number.isInteger(n) && n > 0))].slice(0, MAX_RUNS);
+  return [...new Set(numbers.filter((n) => Number.isInteger(n) && n > 0))];
 }
+
+/** Parses `runs=1,2,3`; invalid and repeated numbers and those above the limit are ignored. */
+export const parseRunNumbers = (runs: string | undefined): number[] =>
+  allRunNumbers(runs).slice(0, MAX_RUNS);
+
+/** The numbers above the limit. */
+export const omittedRunNumbers = (runs: string | undefined): number[] =>
+  allRunNumbers(runs).slice(MAX_RUNS);
 
 const FORMATS: Record<string, (n: number) => Figure> = {
   '1/s': shortCount,

@@ -1,6 +1,7 @@
 // Sums over the measurement so far, for the tiles of a live run. The final report has the same
 // sums.
 import type { IoCounts } from '../../api';
+import { type Buckets, mergeBuckets } from '../series/histogram';
 import { addIoCounts, type Window } from '../series/window';
 
 const EMPTY: IoCounts = { ios: 0, bytes: 0, lat_ns: [] };
@@ -18,3 +19,7 @@ export class Totals {
     this.length_ms += window.length_ms;
   }
 }
+
+/** Latencies in all directions. */
+export const totalLatencies = ({ read, write, trim }: Totals): Buckets =>
+  [read, write, trim].reduce<Buckets>((sum, { lat_ns }) => mergeBuckets(sum, lat_ns), []);

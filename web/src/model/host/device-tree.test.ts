@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Device } from '../../api';
-import { deviceTree } from './device-tree';
+import { deviceTree, usableRows } from './device-tree';
 
 const device = (name: string, ...parents: string[]) => ({ name, parents }) as unknown as Device;
 const check = (devices: Device[]) =>
@@ -28,4 +28,33 @@ it('lists an array once, below its first member', () => {
 
 it('keeps devices with an unknown parent and in cycles', () => {
   expect(check([device('dm-0', 'missing'), device('loop0', 'loop0')])).toEqual(['dm-0', 'loop0']);
+});
+
+it('sorts numbers in names by value', () => {
+  expect(check([device('loop10'), device('loop9'), device('loop1')])).toEqual([
+    'loop1',
+    'loop9',
+    'loop10',
+  ]);
+});
+
+it('keeps usable devices and what they are on', () => {
+  const access = (name: string, allowed: boolean, ...parents: string[]) =>
+    ({
+      ...device(name, ...parents),
+      read_access: { allowed },
+      write_access: { allowed: false },
+    }) as Device;
+  const rows = usableRows(
+    deviceTree([
+      access('loop0', false),
+      access('sda', false),
+      access('sda1', false, 'sda'),
+      access('sda2', true, 'sda'),
+      access('dm-0', false, 'sda2'),
+      access('sdb', true),
+      access('sdb1', false, 'sdb'),
+    ]),
+  );
+  expect(rows.map(({ device }) => device.name)).toEqual(['sda', 'sda2', 'sdb']);
 });

@@ -8,8 +8,12 @@ export interface TreeRow {
   depth: number;
 }
 
-/** Every device once, from top to bottom; devices in cycles become roots. */
-export function deviceTree(devices: readonly Device[]): TreeRow[] {
+/** `sda2` before `sda10`. */
+const byName = new Intl.Collator('en', { numeric: true });
+
+/** Every device once, from top to bottom, in natural order; devices in cycles become roots. */
+export function deviceTree(listed: readonly Device[]): TreeRow[] {
+  const devices = listed.toSorted((a, b) => byName.compare(a.name, b.name));
   const names = new Set(devices.map(({ name }) => name));
   const parentOf = ({ parents }: Device) => parents.find((parent) => names.has(parent));
   const visited = new Set<string>();
@@ -21,4 +25,20 @@ export function deviceTree(devices: readonly Device[]): TreeRow[] {
   };
   const roots = devices.filter((device) => parentOf(device) === undefined);
   return [...roots, ...devices].flatMap((device) => rowsOf(device, 0));
+}
+
+export const isUsable = ({ read_access, write_access }: Device): boolean =>
+  read_access.allowed || write_access.allowed;
+
+/** The rows of usable devices and of the devices that they are on. */
+export function usableRows(rows: readonly TreeRow[]): TreeRow[] {
+  let depth = 0;
+  const kept: TreeRow[] = [];
+  for (const row of rows.toReversed()) {
+    // `depth` is that of the last kept row while its parents are missing.
+    if (!isUsable(row.device) && row.depth >= depth) continue;
+    kept.push(row);
+    depth = row.depth;
+  }
+  return kept.reverse();
 }

@@ -11,3 +11,6 @@ export function withTerm(filter: string, key: string, value: string | null): str
   if (value !== null) words.push(`${key}:${value}`);
   return words.join(' ');
 }
+
+/** The filter for runs with a tag. */
+export const tagTerm = (tag: string): string => (/\s/.test(tag) ? `tag:"${tag}"` : `tag:${tag}`);

@@ -1,7 +1,9 @@
-// The key figures of a run: for the last second while live, for the whole measurement when finished.
+// The key figures of a run: for the last second while live, for the whole measurement when finished,
+// and for the measurement so far if it ended without a report.
 // All directions are combined; percentiles come from merged histograms.
 import type { Report } from '../../api';
-import type { RunFold } from '../fold/run-fold';
+import { isFinal, type RunFold } from '../fold/run-fold';
+import { totalLatencies } from '../fold/totals';
 import {
   count,
   decimalRate,
@@ -59,7 +61,9 @@ export function tilesOf(fold: RunFold): Tile[] {
   const report = fold.result?.report;
   const { iops, bytes_per_second, latencies, cpu, cpu_ns_per_io, iops_note } = report
     ? reportFigures(report)
-    : liveFigures(fold);
+    : isFinal(fold.status)
+      ? partialFigures(fold)
+      : liveFigures(fold);
   const { p50, p99, p999, max } = latencies;
   const servedBy = servedByNote(fold.result?.verdict);
   return [
@@ -108,6 +112,21 @@ const UNKNOWN: Figures = {
   cpu_ns_per_io: null,
   iops_note: '',
 };
+
+function partialFigures({ totals }: RunFold): Figures {
+  if (totals.length_ms === 0) return UNKNOWN;
+  const counts = DIRECTIONS.map((name) => totals[name]);
+  const sum = (key: 'ios' | 'bytes') =>
+    counts.reduce((total, direction) => total + direction[key], 0);
+  const perSecond = (n: number) => (n * 1000) / totals.length_ms;
+  return {
+    ...UNKNOWN,
+    iops: perSecond(sum('ios')),
+    bytes_per_second: perSecond(sum('bytes')),
+    latencies: keyLatenciesOf(totalLatencies(totals)),
+    iops_note: `Partial: ${count(sum('ios'))} I/Os`,
+  };
+}
 
 function liveFigures({ series, totals }: RunFold): Figures {
   const window = lastWindow(series.points.map((point) => point.window));

@@ -7,8 +7,14 @@ import { useMemo, useState } from 'react';
 import type { Comparison } from '../../api';
 import { compareQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
-import { areSingleRuns, MAX_RUNS, parseRunNumbers } from '../../model/compare/metrics';
 import {
+  areSingleRuns,
+  MAX_RUNS,
+  omittedRunNumbers,
+  parseRunNumbers,
+} from '../../model/compare/metrics';
+import {
+  type CompareParameters,
   type CompareSearch,
   GROUP_KEYS,
   groupTexts,
@@ -16,7 +22,7 @@ import {
   withGroups,
 } from '../../model/compare/selection';
 import { copyText } from '../../ui/clipboard';
-import { Card, Page } from '../../ui/parts';
+import { Card, Notice, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { Answer } from './answer';
 import { BaselineButtons } from './baseline-buttons';
@@ -29,6 +35,7 @@ import { MetricsTable } from './metrics-table';
 import { RunChips } from './run-chips';
 import { RunPicker } from './run-picker';
 import { Strips } from './strips';
+import { useExistingRuns } from './use-existing-runs';
 import './compare.css';
 
 const route = getRouteApi('/compare');
@@ -38,15 +45,15 @@ export function ComparePage() {
   const navigate = route.useNavigate();
   const parameters = useMemo(() => parametersOf(search), [search]);
   const texts = groupTexts(search);
-  const open = (next: CompareSearch) => void navigate({ search: next });
-  const { data, error, refetch } = useQuery({
-    ...compareQuery(parameters ?? {}),
-    enabled: parameters !== null,
-  });
+  const open = (next: CompareSearch) => void navigate({ search: next, resetScroll: false });
   const runs = useMemo(() => parseRunNumbers(search.runs), [search.runs]);
+  const { data, error, refetch, missing } = useComparison(search, parameters, runs);
+  const omitted = omittedRunNumbers(search.runs);
   const showRuns = (numbers: readonly number[], baseline = search.baseline) =>
     open(runsSearch(numbers, baseline));
   const labels = data?.groups.map(({ label }) => label) ?? runs.map((number) => `#${number}`);
+  /** A group of the comparison as an index of `runs`. */
+  const runOf = (group: number) => runs.filter((number) => !missing.includes(number))[group];
   const title = parameters ? `Compare ${labels.join(', ')}` : 'Compare';
   const isOfRuns = texts.length === 0;
 
@@ -64,6 +71,29 @@ export function ComparePage() {
           <Button onClick={() => void copyText('Link', location.href)}>Copy link</Button>
         )}
       </div>
+      {missing.length > 0 && (
+        <Notice
+          alert
+          tone="bad"
+          badge="Incomplete"
+          title={`${numberList(missing)} no longer ${missing.length > 1 ? 'exist' : 'exists'}.`}
+          detail="The other runs are compared."
+          actions={
+            <Button onClick={() => showRuns(runs.filter((number) => !missing.includes(number)))}>
+              Remove from the link
+            </Button>
+          }
+        />
+      )}
+      {parameters && omitted.length > 0 && (
+        <Notice
+          alert
+          tone="cache"
+          badge="Incomplete"
+          title={`${numberList(omitted)} ${omitted.length > 1 ? 'are' : 'is'} not compared.`}
+          detail={`A comparison shows at most ${MAX_RUNS} runs. Remove a run to add another one, or compare groups.`}
+        />
+      )}
       {!parameters && <RunPicker initial={runs} onCompare={showRuns} />}
       {!parameters && <GroupForm search={search} onCompare={open} />}
       {error && parameters && (
@@ -84,12 +114,12 @@ export function ComparePage() {
           comparison={data}
           onRemove={(group) =>
             isOfRuns
-              ? showRuns(runs.toSpliced(group, 1))
+              ? showRuns(runs.filter((number) => number !== runOf(group)))
               : open(withGroups(search, texts.toSpliced(group, 1)))
           }
           onBaseline={(group) =>
             isOfRuns
-              ? showRuns(runs, String(runs[group]))
+              ? showRuns(runs, String(runOf(group)))
               : open({ ...withGroups(search, texts), baseline: GROUP_KEYS[group] })
           }
         />
@@ -97,6 +127,22 @@ export function ComparePage() {
       {data && !isOfRuns && <GroupForm key={texts.join()} search={search} onCompare={open} />}
     </Page>
   );
+}
+
+const numberList = (numbers: readonly number[]) =>
+  `${numbers.length > 1 ? 'Runs' : 'Run'} ${numbers.map((number) => `#${number}`).join(', ')}`;
+
+/** The comparison, without runs that no longer exist. */
+function useComparison(
+  search: CompareSearch,
+  parameters: CompareParameters | null,
+  runs: readonly number[],
+) {
+  const query = useQuery({ ...compareQuery(parameters ?? {}), enabled: parameters !== null });
+  const found = useExistingRuns(groupTexts(search).length === 0 ? runs : [], query.error);
+  const remaining = found && parametersOf({ ...search, runs: found.existing.join(',') });
+  const rest = useQuery({ ...compareQuery(remaining ?? {}), enabled: Boolean(remaining) });
+  return found && remaining ? { ...rest, missing: found.missing } : { ...query, missing: [] };
 }
 
 /** Keeps the baseline if it is one of the runs. */

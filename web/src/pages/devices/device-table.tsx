@@ -1,9 +1,13 @@
 // Block devices of a host as a tree. A row expands to all facts about its device.
-import { Fragment, useState } from 'react';
+import { Button } from '@mantine/core';
+import { useSessionStorage } from '@mantine/hooks';
+import { useNavigate } from '@tanstack/react-router';
+import { Fragment, useMemo, useState } from 'react';
 import type { Access, Device } from '../../api';
 import { fieldRows } from '../../model/format/fields';
-import { bytes, text, UNKNOWN } from '../../model/format/numbers';
-import { deviceTree } from '../../model/host/device-tree';
+import { bytes, plural, text, UNKNOWN } from '../../model/format/numbers';
+import { deviceTree, usableRows } from '../../model/host/device-tree';
+import { deviceDraft, RUN_DRAFT_KEY } from '../../model/job/device-job';
 import { Facts } from '../../ui/facts';
 import { Card, Dot, ScrollRegion } from '../../ui/parts';
 
@@ -19,12 +23,29 @@ const COLUMNS = [
   ['Scheduler', 106],
   ['Read access', 200],
   ['Write access', 200],
+  ['Test', 72],
 ] as const;
 
 export function DeviceTable({ devices }: { devices: readonly Device[] }) {
   const [open, setOpen] = useState<string | null>(null);
+  const [isComplete, setIsComplete] = useState(false);
+  const all = useMemo(() => deviceTree(devices), [devices]);
+  const usable = useMemo(() => usableRows(all), [all]);
+  const folded = all.length - usable.length;
   return (
-    <Card title="Block devices">
+    <Card
+      title="Block devices"
+      aside={
+        folded > 0 && (
+          <Button aria-expanded={isComplete} onClick={() => setIsComplete((old) => !old)}>
+            {isComplete ? 'Hide' : 'Show'} {plural(folded, 'unusable device')}
+          </Button>
+        )
+      }
+    >
+      {usable.length === 0 && !isComplete && (
+        <p className="mute">No device can be tested. The unusable devices list the reasons.</p>
+      )}
       <ScrollRegion label="Block devices">
         <table className="host-table device-table">
           <thead>
@@ -37,7 +58,7 @@ export function DeviceTable({ devices }: { devices: readonly Device[] }) {
             </tr>
           </thead>
           <tbody>
-            {deviceTree(devices).map(({ device, depth }) => {
+            {(isComplete ? all : usable).map(({ device, depth }) => {
               const isOpen = open === device.name;
               return (
                 <Fragment key={device.name}>
@@ -97,7 +118,25 @@ function DeviceRow({ device, depth, open, onToggle }: DeviceRowProps) {
       <td className="mono">{device.scheduler ?? UNKNOWN}</td>
       <AccessCell access={device.read_access} />
       <AccessCell access={device.write_access} />
+      <td>{device.read_access.allowed && <TestButton device={device} />}</td>
     </tr>
+  );
+}
+
+/** Opens the form with a job that reads from the device. */
+function TestButton({ device }: { device: Device }) {
+  const [, setDraft] = useSessionStorage<object>({ key: RUN_DRAFT_KEY });
+  const navigate = useNavigate();
+  return (
+    <Button
+      aria-label={`Test ${device.name}`}
+      onClick={() => {
+        setDraft(deviceDraft(device));
+        void navigate({ to: '/new' });
+      }}
+    >
+      Test
+    </Button>
   );
 }
 

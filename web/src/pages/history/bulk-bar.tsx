@@ -109,33 +109,45 @@ interface DialogProps {
   onClose: () => void;
 }
 
+type ChangeTags = (tags: readonly string[]) => string[];
+
 /** Keeps tags that were added elsewhere since the list was loaded. */
-async function addTagTo({ number: n, tags, etag }: RunSummary, tag: string): Promise<unknown> {
+async function changeTagsOf(run: RunSummary, change: ChangeTags): Promise<unknown> {
+  const { number: n, tags, etag } = run;
   try {
-    const body = { tags: [...new Set([...tags, tag])] };
-    return await patchRun({ path: { n }, headers: ifMatch(etag), body });
+    return await patchRun({ path: { n }, headers: ifMatch(etag), body: { tags: change(tags) } });
   } catch (error) {
     if (!(error instanceof ApiProblem && error.code === 'changed_meanwhile')) throw error;
     const { data } = await getRun({ path: { n }, throwOnError: true });
-    return addTagTo(data, tag);
+    return changeTagsOf(data, change);
   }
 }
 
 function TagDialog({ runs, opened, onClose }: DialogProps) {
   const applyToAll = useBulkAction();
-  const addTag = async (form: FormData) => {
-    const tag = String(form.get('tag') ?? '').trim();
-    onClose();
-    if (!tag) return;
-    await applyToAll(runs, 'Tagged', (run) => addTagTo(run, tag));
-  };
+  const apply =
+    (verb: string, change: (tags: readonly string[], tag: string) => string[]) =>
+    async (form: FormData) => {
+      const tag = String(form.get('tag') ?? '').trim();
+      onClose();
+      if (!tag) return;
+      await applyToAll(runs, verb, (run) => changeTagsOf(run, (tags) => change(tags, tag)));
+    };
+  const add = apply('Tagged', (tags, tag) => [...new Set([...tags, tag])]);
+  const remove = apply('Untagged', (tags, tag) => tags.filter((other) => other !== tag));
+  const isTagged = runs.some(({ tags }) => tags.length > 0);
   return (
     <Modal opened={opened} onClose={onClose} title={`Tag ${plural(runs.length, 'run')}`}>
-      <form action={addTag} className="row" style={{ alignItems: 'flex-end' }}>
+      <form action={add} className="row" style={{ alignItems: 'flex-end' }}>
         <TextInput name="tag" label="Tag" data-autofocus required style={{ flex: 1 }} />
         <Button type="submit" variant="filled">
           Add tag
         </Button>
+        {isTagged && (
+          <Button type="submit" formAction={remove}>
+            Remove tag
+          </Button>
+        )}
       </form>
     </Modal>
   );

@@ -1,9 +1,11 @@
 // Columns of the run table: title, width, cell, and the server's sort key.
-import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
+import { Fragment, type ReactNode } from 'react';
 import type { RunSort, RunSummary } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
 import { fioRate, latency, rate, shortCount, text, UNKNOWN } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
+import { tagTerm } from '../../model/run/filter';
 import { isActive, runTitle, STATUS } from '../../model/run/summary';
 import { badgeOf } from '../../model/run/verdict';
 import { RunLink } from '../../ui/run-links';
@@ -39,6 +41,18 @@ function Name({ run }: { run: RunSummary }) {
       {cut > 0 ? <span className="clip step">{title.slice(cut)}</span> : title}
     </RunLink>
   );
+}
+
+/** Each tag opens the list of its runs. */
+function Tags({ tags }: { tags: readonly string[] }) {
+  return tags.map((tag, index) => (
+    <Fragment key={tag}>
+      {index > 0 && ', '}
+      <Link to="/runs" search={{ q: tagTerm(tag) }}>
+        {tag}
+      </Link>
+    </Fragment>
+  ));
 }
 
 const statusHint = ({ reason, queue }: RunSummary) =>
@@ -132,7 +146,7 @@ export const COLUMNS: readonly RunColumn[] = [
     key: 'tags',
     title: 'Tags',
     width: 90,
-    cell: (run) => run.tags.join(', '),
+    cell: (run) => <Tags tags={run.tags} />,
     hint: (run) => run.tags.join(', '),
   },
   {

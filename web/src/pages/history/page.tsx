@@ -74,12 +74,13 @@ export function HistoryPage() {
       {isFirstVisit && <FirstVisit />}
       {query.isSuccess && search.q && total === 0 && (
         <Empty title="No matching runs">
-          Search covers names, targets, tags and notes. Use rw:, status:, tag:, host:, mode:,
-          verdict:, name: or device: to search one field, and a leading minus to exclude a term.
+          Search covers names, targets, tags and notes. Use #12 for a run number, rw:, bs:,
+          iodepth:, numjobs:, status:, verdict:, mode:, target:, device:, host:, tag: or name: to
+          search one field, and a leading minus to exclude a term.
         </Empty>
       )}
       {chosen.length > 0 && <BulkBar runs={chosen} clear={() => select(new Set())} />}
-      {total > 0 && (
+      {total > 0 && !query.isError && (
         <RunTable
           runs={runs}
           total={total}

@@ -7,6 +7,7 @@ import type { RunSort, RunSummary, SortOrder } from '../../api';
 import { ScrollRegion } from '../../ui/parts';
 import { useOpenRun } from '../../ui/run-links';
 import type { RunColumn } from './columns';
+import { useRowKeys } from './use-row-keys';
 
 const ROW_HEIGHT = 29;
 /** Rows rendered beyond the visible ones, so that fast scrolling shows no gap. */
@@ -55,6 +56,13 @@ export function RunTable(props: RunTableProps) {
     onSelect(next);
   });
 
+  useRowKeys({
+    table: scroller,
+    count: runs.length,
+    scrollTo: (index) => virtual.scrollToIndex(index),
+    onSelect: (index) => select(index, false),
+  });
+
   return (
     <ScrollRegion ref={scroller} className="card run-table" label="Runs">
       <table aria-rowcount={total + 1}>
@@ -67,7 +75,7 @@ export function RunTable(props: RunTableProps) {
         <thead>
           <tr>
             <th>
-              <span className="hidden">Select</span>
+              <SelectAll runs={runs} selected={selected} onSelect={onSelect} />
             </th>
             {columns.map((column) => (
               <HeadCell
@@ -100,6 +108,29 @@ export function RunTable(props: RunTableProps) {
         </tbody>
       </table>
     </ScrollRegion>
+  );
+}
+
+/** Selects or deselects all loaded runs. */
+function SelectAll({
+  runs,
+  selected,
+  onSelect,
+}: Pick<RunTableProps, 'runs' | 'selected' | 'onSelect'>) {
+  const count = runs.filter(({ number }) => selected.has(number)).length;
+  const isAll = runs.length > 0 && count === runs.length;
+  const toggle = () => {
+    const next = new Set(selected);
+    for (const { number } of runs) isAll ? next.delete(number) : next.add(number);
+    onSelect(next);
+  };
+  return (
+    <Checkbox
+      aria-label={`Select all ${runs.length} loaded runs`}
+      checked={isAll}
+      indeterminate={count > 0 && !isAll}
+      onChange={toggle}
+    />
   );
 }
 
@@ -149,7 +180,7 @@ const RunRow = memo(function RunRow({ run, index, columns, selected, onSelect }:
     void openRun(run);
   };
   return (
-    <tr aria-rowindex={index + 2} aria-selected={selected} onClick={open}>
+    <tr data-index={index} aria-rowindex={index + 2} aria-selected={selected} onClick={open}>
       <td>
         <Checkbox
           aria-label={`Select run ${run.number}`}

@@ -11,6 +11,7 @@ import { useIsSaved } from '../../ui/saved';
 import { StatusBadge } from '../../ui/status';
 import { useCancel, useRerun, useRunField } from './actions';
 import { CopyMenu, ExportMenu, MoreMenu } from './menus';
+import { NotifyButton } from './notify-button';
 
 export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
   const status = useLiveValue(chartGroup, () => fold.status);
@@ -45,6 +46,7 @@ function Actions({ run, isFinished }: { run: Run; isFinished: boolean }) {
       <TrendButton run={run} />
       <CopyMenu run={run} />
       <ExportMenu run={run} isFinished={isFinished} />
+      {!isFinished && <NotifyButton />}
       {isFinished ? <MoreMenu run={run} /> : <CancelButton run={run} />}
     </div>
   );
@@ -84,10 +86,7 @@ function RerunButtons({ run }: { run: Run }) {
         Rerun
       </Button>
       {run.mode !== 'null' && (
-        <Button
-          disabled={pending}
-          onClick={() => rerun({ patch: { direct }, name: `${runTitle(run)}, ${mode}` })}
-        >
+        <Button disabled={pending} onClick={() => rerun({ patch: { direct } })}>
           Rerun {mode}
         </Button>
       )}

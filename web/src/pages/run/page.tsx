@@ -21,6 +21,7 @@ import { SteadyStates } from './steady-state';
 import { Targets } from './targets';
 import { Tiles } from './tiles';
 import { TimeSeries } from './time-series';
+import { useTabTitle } from './use-tab-title';
 import { Verified } from './verified';
 import './run.css';
 
@@ -36,6 +37,7 @@ export function RunPage() {
 
 function RunView({ run }: { run: Run }) {
   const live = useLiveRun(run);
+  useTabTitle(run, live);
   return (
     <Page title={`#${run.number} ${runTitle(run)}`}>
       <RunHeader run={run} live={live} />

@@ -35,7 +35,7 @@ export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunN
           tone="bad"
           badge="Connection lost"
           title="Reconnecting…"
-          detail="Missed data will be loaded after reconnecting."
+          detail="The run continues unless the server stopped. Its current state is shown after reconnecting."
         />
       )}
       {status === 'queued' && <QueuedNotice run={run} />}

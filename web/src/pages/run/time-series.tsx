@@ -14,6 +14,7 @@ import { bandsOf } from '../../model/fold/missing-time';
 import { bucketSeries, foldSeries } from '../../model/fold/series-view';
 import { steadyBands } from '../../model/fold/steady-state';
 import { timeRange } from '../../model/fold/time-range';
+import { wholeRun } from '../../model/fold/whole-run';
 import { directionsOf } from '../../model/run/summary';
 import { MAX_POINTS } from '../../model/series/time-series';
 import { ProblemNotice } from '../../ui/problem';
@@ -33,6 +34,7 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   useZoomInUrl(chartGroup);
   const { view, fullRange, error } = useSeries(run, live);
   const bands = useCallback(() => [...bandsOf(fold), ...steadyBands(fold)], [fold]);
+  const whole = useCallback(() => wholeRun(view, fold), [view, fold]);
   const { resolved, rw } = run;
   const host = useLiveValue(chartGroup, () => fold.accepted?.host) ?? run.host_facts ?? undefined;
   const panels = useMemo(
@@ -53,6 +55,7 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
               chartGroup={chartGroup}
               fullRange={fullRange}
               bands={bands}
+              whole={whole}
               tableHint="same data under “Show as table”"
             />
           ) : (
@@ -109,7 +112,7 @@ function useZoomInUrl(chartGroup: ChartGroup) {
       const isSame = (['from', 'to'] as const).every(
         (key) => (current.get(key) ?? undefined) === next[key],
       );
-      if (!isSame) void navigate({ search: next, replace: true });
+      if (!isSame) void navigate({ search: next, replace: true, resetScroll: false });
     });
   }, [chartGroup, navigate, isSaved]);
 }

@@ -34,7 +34,11 @@ export function TrendPage() {
   const metric = search.metric as Trend['metric'] | undefined;
   const { data, error, refetch } = useQuery(trendQuery(job, machine, { metric }));
   const change = (values: Partial<typeof search>) =>
-    void navigate({ search: (old) => ({ ...old, ...values }), replace: true });
+    void navigate({
+      search: (old) => ({ ...old, ...values }),
+      replace: true,
+      resetScroll: false,
+    });
   if (!data)
     return (
       <Page title="Trend">

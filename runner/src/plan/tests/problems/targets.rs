@@ -80,6 +80,12 @@ fn paths_that_cannot_be_targets() {
         "mkdir -p /nowhere/deep",
     );
     check(
+        at("/dev/", "read"),
+        "no_device",
+        "filename",
+        "Choose a device",
+    );
+    check(
         at("/data/dir", "read"),
         "is_a_directory",
         "filename",

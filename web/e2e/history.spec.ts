@@ -1,0 +1,70 @@
+// Filter and keyboard in the run list.
+import { expect, shortRun, test } from './server';
+
+let alpha = 0;
+let beta = 0;
+test.beforeAll(async ({ server }) => {
+  alpha = await server.finish(shortRun('alpha', { runtime: '200ms' }));
+  beta = await server.finish(shortRun('beta', { runtime: '200ms', bs: '64k', iodepth: 32 }));
+});
+
+test('filters by number, block size, queue depth and target', async ({
+  signedIn: page,
+  server,
+}) => {
+  await page.goto(`${server.url}/runs`);
+  const filter = page.getByRole('searchbox', { name: 'Filter runs' });
+  for (const q of [
+    `#${beta}`,
+    'bs:64k name:beta',
+    'iodepth:32',
+    '-bs:4k target:short iodepth:32',
+  ]) {
+    await filter.fill(q);
+    await expect(page.getByText('1 match'), q).toBeVisible();
+    await expect(page.getByRole('link', { name: 'beta' })).toBeVisible();
+    await filter.fill('');
+    await expect(page.getByRole('link', { name: 'alpha' })).toBeVisible();
+  }
+  await filter.fill('blocksize:64k');
+  await expect(page.getByRole('alert')).toContainText(
+    'Unknown filter key `blocksize`. Use rw, bs,',
+  );
+  await filter.fill('"blocksize:64k"');
+  await expect(page.getByText('No matching runs')).toBeVisible();
+});
+
+test('Escape keeps the filter, and arrow keys and x choose runs', async ({
+  signedIn: page,
+  server,
+}) => {
+  await page.goto(`${server.url}/runs`);
+  await expect(page.getByRole('link', { name: 'alpha' })).toBeVisible();
+  await page.keyboard.press('/');
+  await page.keyboard.type(`#${alpha},${beta}`);
+  await expect(page).toHaveURL(/q=/);
+  await page.keyboard.press('Escape');
+  const filter = page.getByRole('searchbox', { name: 'Filter runs' });
+  await expect(filter).not.toBeFocused();
+  await page.waitForTimeout(400);
+  await expect(filter).toHaveValue(`#${alpha},${beta}`);
+
+  await page.keyboard.press('ArrowDown');
+  await expect(page.getByRole('link', { name: 'beta' })).toBeFocused();
+  await page.keyboard.press('ArrowDown');
+  await expect(page.getByRole('link', { name: 'alpha' })).toBeFocused();
+  await page.keyboard.press('x');
+  await expect(page.getByRole('checkbox', { name: `Select run ${alpha}` })).toBeChecked();
+  await page.keyboard.press('ArrowUp');
+  await expect(page.getByRole('link', { name: 'beta' })).toBeFocused();
+
+  const all = page.getByRole('checkbox', { name: 'Select all 2 loaded runs' });
+  await all.check();
+  await expect(page.getByText('2 selected')).toBeVisible();
+  await all.uncheck();
+  await expect(page.getByText('2 selected')).toBeHidden();
+  await page.keyboard.press('/');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(new RegExp(`runs/${beta}$`));
+});

@@ -1,0 +1,31 @@
+// What the pages show while the server is away, and after it is back.
+import { expect, Server, shortRun, test } from './server';
+
+test('an unvisited page waits for the server inside the frame', async ({ page }) => {
+  const server = new Server();
+  await server.start();
+  try {
+    await server.finish(shortRun('before'));
+    await server.signIn(page);
+    const header = page.locator('header.frame');
+    await expect(header).toContainText('io_uring');
+    await server.kill();
+    await expect(header).toContainText('Disconnected');
+    await expect(header).toContainText('status unknown');
+    await expect(header).not.toContainText('ready');
+    await expect(header).not.toContainText('running');
+
+    for (const name of ['Studies', 'Trends']) {
+      await header.getByRole('link', { name }).click();
+      await expect(page.getByRole('alert')).toContainText('The server is not responding');
+      await expect(header).toBeVisible();
+    }
+    await server.start();
+    await expect(page.getByRole('heading', { name: 'Trends', exact: true })).toBeVisible();
+    await header.getByRole('link', { name: 'Studies' }).click();
+    await expect(page.getByRole('heading', { name: 'Studies', exact: true })).toBeVisible();
+    await expect(header).toContainText('io_uring');
+  } finally {
+    await server.remove();
+  }
+});

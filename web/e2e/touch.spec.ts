@@ -1,0 +1,81 @@
+// Zooming a chart does not move the page, and on a touch screen swipes scroll and pinches zoom.
+import type { Page } from '@playwright/test';
+import { expect, type Server, shortRun, test } from './server';
+
+const scrollTop = (page: Page) => page.evaluate(() => scrollY);
+
+/** Opens a finished run, with its fourth chart in view. */
+async function openChart(page: Page, server: Server, number: number) {
+  await page.goto(`${server.url}/runs/${number}`);
+  const chart = page.locator('.chart canvas').nth(3);
+  await expect(chart).toBeVisible();
+  await chart.evaluate((canvas) => canvas.scrollIntoView({ block: 'center' }));
+  const box = await chart.boundingBox();
+  if (!box) throw new Error('the chart has no bounding box');
+  return box;
+}
+
+test('zooming and resetting keep the scroll position', async ({ signedIn: page, server }) => {
+  await page.setViewportSize({ width: 1440, height: 600 });
+  const box = await openChart(page, server, await server.finish(shortRun('scrolled')));
+  const before = await scrollTop(page);
+  expect(before).toBeGreaterThan(0);
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.7, box.y + 90, { steps: 8 });
+  await page.mouse.up();
+  await expect(page).toHaveURL(/from=[\d.]+&to=[\d.]+/);
+  await page.waitForTimeout(300);
+  expect(await scrollTop(page)).toBe(before);
+  await page.keyboard.press('0');
+  await expect(page).not.toHaveURL(/from=/);
+  await page.waitForTimeout(300);
+  expect(await scrollTop(page)).toBe(before);
+});
+
+test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({
+  browser,
+  server,
+}) => {
+  const number = await server.finish(shortRun('touched'));
+  const viewport = { width: 390, height: 800 };
+  const context = await browser.newContext({ viewport, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  await server.signIn(page);
+  const box = await openChart(page, server, number);
+  const client = await context.newCDPSession(page);
+  const before = await scrollTop(page);
+  const x = box.x + box.width / 2;
+  const y = box.y + box.height / 2;
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: object[]) =>
+    client.send('Input.dispatchTouchEvent', { type, touchPoints } as never);
+  const drag = async (...paths: [dx: number, dy: number][][]) => {
+    const at = (step: number) =>
+      paths.map((path, id) => ({
+        x: x + (path[step]?.[0] ?? 0),
+        y: y + (path[step]?.[1] ?? 0),
+        id,
+      }));
+    await touch('touchStart', at(0));
+    for (let step = 1; step < (paths[0]?.length ?? 0); step += 1)
+      await touch('touchMove', at(step));
+    await touch('touchEnd', []);
+    await page.waitForTimeout(300);
+  };
+  const steps = [0, 1, 2, 3, 4, 5, 6];
+
+  await drag(steps.map((i) => [i * 18, 0]));
+  expect(page.url(), 'after a horizontal swipe').not.toContain('from=');
+  await drag(steps.map((i) => [0, -i * 30]));
+  expect(page.url(), 'after a vertical swipe').not.toContain('from=');
+  expect(await scrollTop(page)).toBeGreaterThan(before + 50);
+
+  await page.evaluate((top) => scrollTo({ top, behavior: 'instant' }), before);
+  await drag(
+    steps.map((i) => [-20 - i * 10, 0]),
+    steps.map((i) => [20 + i * 10, 0]),
+  );
+  await expect(page).toHaveURL(/from=[\d.-]+&to=[\d.]+/);
+  expect(await scrollTop(page)).toBe(before);
+  await context.close();
+});

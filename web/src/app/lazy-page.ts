@@ -1,0 +1,27 @@
+// Pages whose code is loaded on first visit. A failed load is not retried in the open document,
+// because Vite would not load the style sheet again: `fallbacks` reloads the document instead.
+import { lazyRouteComponent } from '@tanstack/react-router';
+
+/** The code of a page could not be loaded. */
+export class PageNotLoaded extends Error {
+  override name = 'PageNotLoaded';
+}
+
+/** `name` is the exported component. */
+export function lazyPage<Module extends Record<string, unknown>, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+) {
+  let failure: PageNotLoaded | undefined;
+  const loadOnce = async () => {
+    if (failure) throw failure;
+    try {
+      return await load();
+    } catch (error) {
+      failure = new PageNotLoaded(String(error));
+      throw failure;
+    }
+  };
+  return lazyRouteComponent(loadOnce as () => Promise<never>, name as never) as Module[Name] &
+    ReturnType<typeof lazyRouteComponent>;
+}

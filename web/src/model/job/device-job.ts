@@ -1,0 +1,24 @@
+// The job of *Test this device*: random reads, which change nothing.
+import type { Device } from '../../api';
+import { writeJobText } from './job-text';
+
+/** Session storage key of the draft in `pages/new-run`. */
+export const RUN_DRAFT_KEY = 'leadline-run';
+
+/** The stable path of a device, if it has one. */
+const pathOf = ({ links, path }: Device) => links.find((link) => link.includes('/by-id/')) ?? path;
+
+/** A draft for the form of a new run. */
+export function deviceDraft(device: Device) {
+  const job = {
+    name: device.name,
+    filename: pathOf(device),
+    rw: 'randread',
+    bs: '4k',
+    direct: 1,
+    iodepth: 32,
+    runtime: '30s',
+    time_based: 1,
+  };
+  return { text: writeJobText([job]), name: '', tags: [] as string[] };
+}
