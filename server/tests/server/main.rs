@@ -28,6 +28,7 @@ mod start;
 mod store_faults;
 mod streams;
 mod studies;
+mod study_kills;
 mod trends;
 mod until_decided;
 mod upgrade;
