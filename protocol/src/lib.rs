@@ -41,6 +41,7 @@ pub mod result;
 pub mod run;
 pub mod runs_event;
 pub mod sample;
+pub mod schedule;
 pub mod series;
 pub mod status;
 pub mod study;

@@ -12,6 +12,7 @@ mod query;
 mod rollups;
 mod runs;
 mod scheduler;
+mod schedules;
 pub mod serve;
 mod store;
 mod studies;

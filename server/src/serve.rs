@@ -82,6 +82,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     };
     banner.print()?;
     tokio::spawn(banner::print_host_problems(runner));
+    tokio::spawn(runs.clone().run_schedules());
     // Fails without systemd.
     let _ = sd_notify::notify(&[NotifyState::Ready]);
 

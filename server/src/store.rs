@@ -30,6 +30,8 @@ pub(crate) mod rollups;
 mod rows;
 pub(crate) mod runs;
 pub(crate) mod samples;
+pub(crate) mod schedule_starts;
+pub(crate) mod schedules;
 pub(crate) mod sessions;
 pub(crate) mod studies;
 pub(crate) mod study_steps;

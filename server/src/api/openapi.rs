@@ -26,6 +26,7 @@ use utoipa::{
         (name = "runs", description = "Plan, start, watch and manage runs"),
         (name = "studies", description = "Sequences of runs submitted together, and built-in experiments"),
         (name = "compare", description = "Compare runs"),
+        (name = "schedules", description = "Runs and studies that start at regular times"),
         (name = "trends", description = "Results of a test on one machine over time"),
         (name = "hosts", description = "Hosts and their devices"),
         (name = "server", description = "Health and metrics")

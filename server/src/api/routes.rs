@@ -3,8 +3,8 @@
 use crate::{
     api::{
         API, assets, auth, compare, docs, export, extract::MAX_BODY, flame, headers, health, hosts,
-        metrics, openapi::ApiDoc, problem::ApiError, runs, state::AppState, streams, studies,
-        trends,
+        metrics, openapi::ApiDoc, problem::ApiError, runs, schedules, state::AppState, streams,
+        studies, trends,
     },
     error::Error,
 };
@@ -60,6 +60,16 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(compare::compare_markdown))
         .routes(routes!(compare::compare_html))
         .routes(routes!(flame::difference_flame))
+        .routes(routes!(
+            schedules::list_schedules,
+            schedules::create_schedule
+        ))
+        .routes(routes!(schedules::plan_schedule))
+        .routes(routes!(
+            schedules::get_schedule,
+            schedules::replace_schedule,
+            schedules::delete_schedule
+        ))
         .routes(routes!(trends::list_trends))
         .routes(routes!(trends::get_trend))
         .routes(routes!(trends::pin_baseline, trends::unpin_baseline));

@@ -23,6 +23,7 @@ mod repeats;
 mod retries;
 mod rollups;
 mod runs;
+mod schedules;
 mod sessions;
 mod start;
 mod store_faults;

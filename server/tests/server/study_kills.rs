@@ -27,7 +27,7 @@ use tempfile::TempDir;
 use tokio::time::sleep;
 
 /// Default of `LEADLINE_STUDY_KILLS`.
-const POINTS: usize = 10;
+const POINTS: usize = 5;
 const REPEATS: usize = 7;
 const RUNTIME_MS: u64 = 150;
 /// Longer than the time after which events are spooled.

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateScheduleData, CreateScheduleErrors, CreateScheduleResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DeleteScheduleData, DeleteScheduleErrors, DeleteScheduleResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetScheduleData, GetScheduleErrors, GetScheduleResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSchedulesData, ListSchedulesErrors, ListSchedulesResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanScheduleData, PlanScheduleErrors, PlanScheduleResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, ReplaceScheduleData, ReplaceScheduleErrors, ReplaceScheduleResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean> = Options2<TData, ThrowOnError> & {
     /**
@@ -293,6 +293,78 @@ export const streamRun = <ThrowOnError extends boolean = false>(options: Options
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/runs/{n}/stream',
     ...options
+});
+
+/**
+ * List all schedules
+ */
+export const listSchedules = <ThrowOnError extends boolean = false>(options?: Options<ListSchedulesData, ThrowOnError>) => (options?.client ?? client).get<ListSchedulesResponses, ListSchedulesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/schedules',
+    ...options
+});
+
+/**
+ * Create a schedule
+ *
+ * The document is planned on this host. Documents that need a confirmation are rejected.
+ */
+export const createSchedule = <ThrowOnError extends boolean = false>(options: Options<CreateScheduleData, ThrowOnError>) => (options.client ?? client).post<CreateScheduleResponses, CreateScheduleErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/schedules',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Check a schedule and list its next five due times
+ */
+export const planSchedule = <ThrowOnError extends boolean = false>(options: Options<PlanScheduleData, ThrowOnError>) => (options.client ?? client).post<PlanScheduleResponses, PlanScheduleErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/schedules/plan',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete a schedule
+ *
+ * Its runs are kept.
+ */
+export const deleteSchedule = <ThrowOnError extends boolean = false>(options: Options<DeleteScheduleData, ThrowOnError>) => (options.client ?? client).delete<DeleteScheduleResponses, DeleteScheduleErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/schedules/{n}',
+    ...options
+});
+
+/**
+ * Get a schedule with its latest due times
+ */
+export const getSchedule = <ThrowOnError extends boolean = false>(options: Options<GetScheduleData, ThrowOnError>) => (options.client ?? client).get<GetScheduleResponses, GetScheduleErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/schedules/{n}',
+    ...options
+});
+
+/**
+ * Replace a schedule
+ *
+ * Due times before the change do not start.
+ */
+export const replaceSchedule = <ThrowOnError extends boolean = false>(options: Options<ReplaceScheduleData, ThrowOnError>) => (options.client ?? client).put<ReplaceScheduleResponses, ReplaceScheduleErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/schedules/{n}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**

@@ -838,6 +838,18 @@ export type Doctor = {
     checks: Array<Check>;
 };
 
+export type DueTime = {
+    at_ms: number;
+    /**
+     * In the time zone of the schedule, such as `Thu 2026-11-26 02:30 +01:00`.
+     */
+    local: string;
+    /**
+     * Whether it is in quiet hours and will be skipped.
+     */
+    is_quiet: boolean;
+};
+
 /**
  * Why the measured window ended.
  */
@@ -2438,6 +2450,20 @@ export type QueuePosition = {
 };
 
 /**
+ * Every day from one local time to another. Ends on the next day if `to` is not after `from`.
+ */
+export type QuietHours = {
+    /**
+     * `HH:MM`, inclusive.
+     */
+    from: string;
+    /**
+     * `HH:MM`, exclusive.
+     */
+    to: string;
+};
+
+/**
  * Arrival process for a rate.
  */
 export type RateProcess = 'linear' | 'poisson';
@@ -3029,6 +3055,116 @@ export type Scaled = {
     note?: string | null;
 };
 
+export type Schedule = {
+    number: number;
+    name: string;
+    cron: string;
+    time_zone: string;
+    /**
+     * The cron expression in English.
+     */
+    description: string;
+    document: {
+        [key: string]: unknown;
+    };
+    tags: Array<string>;
+    quiet_hours: Array<QuietHours>;
+    enabled: boolean;
+    created_at_ms: number;
+    /**
+     * The next due time outside of quiet hours; null if the schedule is disabled or has none.
+     */
+    next_start_ms?: number | null;
+    /**
+     * Number of due times of the last 30 days that were missed.
+     */
+    missed: number;
+    /**
+     * The latest due times, newest first. Due times that were missed in a row are one entry.
+     */
+    starts: Array<ScheduleStart>;
+};
+
+export type ScheduleList = {
+    /**
+     * In the order of their creation.
+     */
+    schedules: Array<Schedule>;
+};
+
+/**
+ * What a schedule would do.
+ */
+export type SchedulePlan = {
+    /**
+     * The cron expression in English.
+     */
+    description: string;
+    /**
+     * The next five due times. Fewer if there are no more.
+     */
+    next: Array<DueTime>;
+};
+
+/**
+ * Body of `POST /schedules`, `PUT /schedules/{n}` and `POST /schedules/plan`.
+ */
+export type ScheduleRequest = {
+    name: string;
+    /**
+     * Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`.
+     */
+    cron: string;
+    /**
+     * Name in the IANA time zone database. Default: `UTC`.
+     */
+    time_zone?: string;
+    /**
+     * Body of `POST /runs` or `POST /studies`. It must not need a confirmation.
+     */
+    document: {
+        [key: string]: unknown;
+    };
+    /**
+     * Tags of all runs, in addition to those of the document.
+     */
+    tags?: Array<string>;
+    /**
+     * Local times at which nothing starts.
+     */
+    quiet_hours?: Array<QuietHours>;
+    /**
+     * Default: true.
+     */
+    enabled?: boolean;
+};
+
+/**
+ * One or more due times, and their result.
+ */
+export type ScheduleStart = {
+    /**
+     * The due time, or the last of several.
+     */
+    due_at_ms: number;
+    /**
+     * Number of due times.
+     */
+    count: number;
+    result: StartResult;
+    /**
+     * Why it did not start, or started late.
+     */
+    reason?: string | null;
+    /**
+     * Whether the due time was missed and caught up.
+     */
+    is_catch_up: boolean;
+    run?: number | null;
+    study?: number | null;
+    status?: StudyStatus | null;
+};
+
 /**
  * Samples aggregated into buckets. Times are in milliseconds since the start of the measured
  * window.
@@ -3200,6 +3336,11 @@ export type Stalls = {
      */
     spans: Array<TimeSpan>;
 };
+
+/**
+ * What happened at a due time.
+ */
+export type StartResult = 'pending' | 'started' | 'missed' | 'skipped' | 'rejected';
 
 export type StatusChange = {
     status: RunStatus;
@@ -5788,6 +5929,291 @@ export type StreamRunResponses = {
 };
 
 export type StreamRunResponse = StreamRunResponses[keyof StreamRunResponses];
+
+export type ListSchedulesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/schedules';
+};
+
+export type ListSchedulesErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ListSchedulesError = ListSchedulesErrors[keyof ListSchedulesErrors];
+
+export type ListSchedulesResponses = {
+    200: ScheduleList;
+};
+
+export type ListSchedulesResponse = ListSchedulesResponses[keyof ListSchedulesResponses];
+
+export type CreateScheduleData = {
+    body: ScheduleRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/schedules';
+};
+
+export type CreateScheduleErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type CreateScheduleError = CreateScheduleErrors[keyof CreateScheduleErrors];
+
+export type CreateScheduleResponses = {
+    201: Schedule;
+};
+
+export type CreateScheduleResponse = CreateScheduleResponses[keyof CreateScheduleResponses];
+
+export type PlanScheduleData = {
+    body: ScheduleRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/schedules/plan';
+};
+
+export type PlanScheduleErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type PlanScheduleError = PlanScheduleErrors[keyof PlanScheduleErrors];
+
+export type PlanScheduleResponses = {
+    200: SchedulePlan;
+};
+
+export type PlanScheduleResponse = PlanScheduleResponses[keyof PlanScheduleResponses];
+
+export type DeleteScheduleData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{n}';
+};
+
+export type DeleteScheduleErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type DeleteScheduleError = DeleteScheduleErrors[keyof DeleteScheduleErrors];
+
+export type DeleteScheduleResponses = {
+    /**
+     * Deleted
+     */
+    204: void;
+};
+
+export type DeleteScheduleResponse = DeleteScheduleResponses[keyof DeleteScheduleResponses];
+
+export type GetScheduleData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{n}';
+};
+
+export type GetScheduleErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type GetScheduleError = GetScheduleErrors[keyof GetScheduleErrors];
+
+export type GetScheduleResponses = {
+    200: Schedule;
+};
+
+export type GetScheduleResponse = GetScheduleResponses[keyof GetScheduleResponses];
+
+export type ReplaceScheduleData = {
+    body: ScheduleRequest;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{n}';
+};
+
+export type ReplaceScheduleErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ReplaceScheduleError = ReplaceScheduleErrors[keyof ReplaceScheduleErrors];
+
+export type ReplaceScheduleResponses = {
+    200: Schedule;
+};
+
+export type ReplaceScheduleResponse = ReplaceScheduleResponses[keyof ReplaceScheduleResponses];
 
 export type GetSessionData = {
     body?: never;
