@@ -49,4 +49,5 @@ pub mod text;
 pub mod trend;
 pub mod units;
 pub mod verdict;
+pub mod webhook;
 pub mod workload_summary;

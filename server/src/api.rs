@@ -26,6 +26,8 @@ pub(crate) mod state;
 pub(crate) mod streams;
 mod studies;
 mod trends;
+mod webhook_requests;
+mod webhooks;
 
 /// Path prefix of all API endpoints.
 const API: &str = "/api/v1";

@@ -17,3 +17,4 @@ pub mod serve;
 mod store;
 mod studies;
 mod supervisor;
+mod webhooks;

@@ -4,7 +4,7 @@ use crate::{
     api::{
         API, assets, auth, compare, docs, export, extract::MAX_BODY, flame, headers, health, hosts,
         metrics, openapi::ApiDoc, problem::ApiError, runs, schedules, state::AppState, streams,
-        studies, trends,
+        studies, trends, webhooks,
     },
     error::Error,
 };
@@ -70,6 +70,13 @@ fn endpoints() -> OpenApiRouter<AppState> {
             schedules::replace_schedule,
             schedules::delete_schedule
         ))
+        .routes(routes!(webhooks::list_webhooks, webhooks::create_webhook))
+        .routes(routes!(
+            webhooks::get_webhook,
+            webhooks::replace_webhook,
+            webhooks::delete_webhook
+        ))
+        .routes(routes!(webhooks::test_webhook))
         .routes(routes!(trends::list_trends))
         .routes(routes!(trends::get_trend))
         .routes(routes!(trends::pin_baseline, trends::unpin_baseline));

@@ -133,7 +133,9 @@ impl Runs {
             });
         }
         let series = self.series(key, extent).await?;
-        series.ok_or_else(series_not_found)
+        let series = series.ok_or_else(series_not_found)?;
+        self.store_trend_state(&series).await?;
+        Ok(series)
     }
 
     /// Returns the runs in order, each once.

@@ -1,6 +1,9 @@
 //! Stores the final status of the runs and studies of schedules.
 
-use crate::{error::Error, runs::Runs, store::schedule_starts::ActiveStart};
+use crate::{
+    clock::now_ms, error::Error, runs::Runs, store::schedule_starts::ActiveStart,
+    webhooks::messages::run_failed,
+};
 use leadline_protocol::{status::RunStatus, study::summary::StudyStatus};
 
 const DELETED: &str = "Its runs were deleted.";
@@ -9,11 +12,26 @@ impl Runs {
     pub(super) async fn end_starts(&self) -> Result<(), Error> {
         for start in self.store.active_starts().await? {
             if let Some((status, reason)) = self.ended(&start).await? {
-                let reason = reason.as_deref();
-                self.store.end_start(&start, status, reason).await?;
+                self.end_start(&start, status, reason.as_deref()).await?;
             }
         }
         Ok(())
+    }
+
+    async fn end_start(
+        &self,
+        start: &ActiveStart,
+        status: StudyStatus,
+        reason: Option<&str>,
+    ) -> Result<(), Error> {
+        let is_failed = matches!(status, StudyStatus::Failed | StudyStatus::Interrupted);
+        let schedule = self.store.schedule(start.schedule).await?;
+        let message = schedule.filter(|_| is_failed).map(|schedule| {
+            let name = &schedule.definition.name;
+            run_failed(name, start, Some(status), reason, now_ms())
+        });
+        let stored = self.store.end_start(start, status, reason, message);
+        Ok(stored.await?)
     }
 
     /// `None` until the run or study has ended.

@@ -11,9 +11,10 @@ use crate::{
     },
     store::{
         keys::{IdempotencyKey, KeyUse},
-        schedule_starts::ActiveStart,
+        schedule_starts::{ActiveStart, Start},
         schedules::StoredSchedule,
     },
+    webhooks::messages::{missed_start, run_failed},
 };
 use leadline_protocol::schedule::StartResult;
 use std::time::Duration;
@@ -78,7 +79,10 @@ impl Runs {
         };
         if let Some(decision) = decide(&state, now_ms) {
             let store = &self.store;
-            store.store_decision(schedule, &decision, now_ms).await?;
+            let name = (schedule.number, schedule.definition.name.as_str());
+            let message = |start: &Start| missed_start(name, start, now_ms);
+            let stored = store.store_decision(schedule, &decision, now_ms, message);
+            stored.await?;
         }
         Ok(())
     }
@@ -107,9 +111,7 @@ impl Runs {
             Some(KeyUse::Reused) | None => {}
         }
         if let Some((result, reason)) = self.obstacle(start, now_ms).await? {
-            self.store
-                .finish_start(start, result, Some(&reason))
-                .await?;
+            self.finish_start(start, result, &reason).await?;
             return Ok(());
         }
         let Some(schedule) = self.store.schedule(start.schedule).await? else {
@@ -126,10 +128,30 @@ impl Runs {
             }
             Err(error) => (StartResult::Rejected, error.to_string()),
         };
-        self.store
-            .finish_start(start, result, Some(&reason))
-            .await?;
+        self.finish_start(start, result, &reason).await?;
         Ok(())
+    }
+
+    /// Stores why a run did not start.
+    async fn finish_start(
+        &self,
+        start: &ActiveStart,
+        result: StartResult,
+        reason: &str,
+    ) -> anyhow::Result<()> {
+        let Some(schedule) = self.store.schedule(start.schedule).await? else {
+            return Ok(());
+        };
+        let (name, now_ms) = (schedule.definition.name, now_ms());
+        let message = if result == StartResult::Rejected {
+            Some(run_failed(&name, start, None, Some(reason), now_ms))
+        } else {
+            let missed = Start::new(start.due_at_ms, result, Some(reason.into()));
+            missed_start((start.schedule, &name), &missed, now_ms)
+        };
+        self.store
+            .finish_start(start, result, reason, message)
+            .await
     }
 
     /// Why a pending start is not made.
@@ -205,9 +227,7 @@ impl Runs {
             return Ok(None);
         };
         let result = StartResult::Skipped;
-        self.store
-            .finish_start(&start, result, Some(&reason))
-            .await?;
+        self.finish_start(&start, result, &reason).await?;
         Ok(Some(format!("Not started: {reason}")))
     }
 }

@@ -79,11 +79,18 @@ const FILES: [(&str, &str); 18] = [
 ];
 
 /// Later files, with their versions.
-const LATER_FILES: [(i64, &str, &str); 1] = [(
-    21,
-    "schedules",
-    include_str!("../../../migrations/0021_schedules.sql"),
-)];
+const LATER_FILES: [(i64, &str, &str); 2] = [
+    (
+        21,
+        "schedules",
+        include_str!("../../../migrations/0021_schedules.sql"),
+    ),
+    (
+        22,
+        "webhooks",
+        include_str!("../../../migrations/0022_webhooks.sql"),
+    ),
+];
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let numbered = (1..).zip(FILES);

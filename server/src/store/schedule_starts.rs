@@ -1,7 +1,7 @@
 //! Due times of schedules and their results.
 
 use crate::store::{
-    Store,
+    Store, deliveries,
     rows::{optional_variant, variant},
     schedules::StoredSchedule,
 };
@@ -9,6 +9,7 @@ use anyhow::Result;
 use leadline_protocol::{
     schedule::{ScheduleStart, StartResult},
     study::summary::StudyStatus,
+    webhook::WebhookMessage,
 };
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, query_scalar, sqlite::SqliteRow};
 
@@ -144,6 +145,7 @@ impl Store {
         schedule: &StoredSchedule,
         decision: &Decision,
         now_ms: u64,
+        message: impl Fn(&Start) -> Option<WebhookMessage>,
     ) -> Result<()> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
@@ -159,7 +161,10 @@ impl Store {
             return Ok(());
         }
         for start in &decision.starts {
-            insert(connection, schedule.number, start, now_ms).await?;
+            let is_new = insert(connection, schedule.number, start, now_ms).await?;
+            if let Some(message) = message(start).filter(|_| is_new) {
+                deliveries::publish(connection, &message).await?;
+            }
         }
         query(
             "DELETE FROM schedule_starts WHERE schedule = ?1 AND id <= (SELECT max(id) FROM schedule_starts WHERE schedule = ?1) - ?2
@@ -177,7 +182,8 @@ impl Store {
         &self,
         start: &ActiveStart,
         result: StartResult,
-        reason: Option<&str>,
+        reason: &str,
+        message: Option<WebhookMessage>,
     ) -> Result<()> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
@@ -187,6 +193,9 @@ impl Store {
             .bind(start.id.cast_signed())
             .execute(&mut *connection)
             .await?;
+        if let Some(message) = message {
+            deliveries::publish(connection, &message).await?;
+        }
         transaction.commit().await
     }
 
@@ -213,6 +222,7 @@ impl Store {
         start: &ActiveStart,
         status: StudyStatus,
         reason: Option<&str>,
+        message: Option<WebhookMessage>,
     ) -> Result<()> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
@@ -222,18 +232,21 @@ impl Store {
             .bind(start.id.cast_signed())
             .execute(&mut *connection)
             .await?;
+        if let Some(message) = message {
+            deliveries::publish(connection, &message).await?;
+        }
         transaction.commit().await
     }
 }
 
-/// A due time that has a row was handled before the clock was set back.
+/// Returns false if the due time was handled before the clock was set back.
 async fn insert(
     connection: &mut SqliteConnection,
     schedule: u64,
     start: &Start,
     now_ms: u64,
-) -> Result<()> {
-    query(
+) -> Result<bool> {
+    let inserted = query(
         "INSERT INTO schedule_starts (schedule, due_at_ms, decided_ms, count, result, reason, is_catch_up)
          VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
     )
@@ -246,5 +259,5 @@ async fn insert(
     .bind(start.is_catch_up)
     .execute(connection)
     .await?;
-    Ok(())
+    Ok(inserted.rows_affected() > 0)
 }

@@ -33,3 +33,4 @@ mod study_kills;
 mod trends;
 mod until_decided;
 mod upgrade;
+mod webhooks;
