@@ -344,6 +344,8 @@ async fn changes_of_a_trend_are_sent_once() {
     let text = body["text"].as_str().unwrap();
     assert!(text.contains("regressed (before: "), "{text}");
     assert!(text.contains("20 % lower read IOPS"), "{text}");
+    // Until its delivery is stored, a message is sent again after a restart.
+    assert_eq!(attempted(&server, 1, 1).await["status"], "delivered");
     let server = server.kill_and_restart().await;
     assert_eq!(server.get(&path).await["state"]["state"], "regressed");
     receiver.expect_nothing().await;
