@@ -43,6 +43,7 @@ pub mod runs_event;
 pub mod sample;
 pub mod schedule;
 pub mod series;
+pub mod settings;
 pub mod status;
 pub mod study;
 pub mod text;

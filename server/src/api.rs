@@ -22,6 +22,7 @@ pub mod routes;
 mod runs;
 mod schedule_requests;
 mod schedules;
+mod settings;
 pub(crate) mod state;
 pub(crate) mod streams;
 mod studies;

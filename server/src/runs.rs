@@ -10,6 +10,7 @@ pub(crate) mod compare;
 pub(crate) mod maintenance;
 pub(crate) mod publish;
 pub(crate) mod read;
+pub(crate) mod settings;
 pub(crate) mod shutdown;
 pub(crate) mod state;
 mod state_cache;

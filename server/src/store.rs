@@ -34,6 +34,7 @@ pub(crate) mod samples;
 pub(crate) mod schedule_starts;
 pub(crate) mod schedules;
 pub(crate) mod sessions;
+mod settings;
 pub(crate) mod studies;
 pub(crate) mod study_steps;
 pub(crate) mod trend_states;

@@ -3,8 +3,8 @@
 use crate::{
     api::{
         API, assets, auth, compare, docs, export, extract::MAX_BODY, flame, headers, health, hosts,
-        metrics, openapi::ApiDoc, problem::ApiError, runs, schedules, state::AppState, streams,
-        studies, trends, webhooks,
+        metrics, openapi::ApiDoc, problem::ApiError, runs, schedules, settings, state::AppState,
+        streams, studies, trends, webhooks,
     },
     error::Error,
 };
@@ -77,6 +77,7 @@ fn endpoints() -> OpenApiRouter<AppState> {
             webhooks::delete_webhook
         ))
         .routes(routes!(webhooks::test_webhook))
+        .routes(routes!(settings::get_settings, settings::replace_settings))
         .routes(routes!(trends::list_trends))
         .routes(routes!(trends::get_trend))
         .routes(routes!(trends::pin_baseline, trends::unpin_baseline));

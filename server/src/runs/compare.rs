@@ -25,9 +25,15 @@ impl Runs {
             groups.push(read_group(self, selection).await?);
         }
         let studies = studies_of(self, &groups).await?;
+        let thresholds = self.store.settings().await?.thresholds;
         // The exact distributions of large groups take up to a second.
         let compared = tokio::task::spawn_blocking(move || {
-            compare(&groups, &studies, request.baseline, request.threshold)
+            let Request {
+                baseline,
+                threshold,
+                ..
+            } = request;
+            compare(&groups, &studies, baseline, threshold, &thresholds)
         });
         Ok(compared.await.map_err(anyhow::Error::from)?)
     }

@@ -79,7 +79,7 @@ const FILES: [(&str, &str); 18] = [
 ];
 
 /// Later files, with their versions.
-const LATER_FILES: [(i64, &str, &str); 2] = [
+const LATER_FILES: [(i64, &str, &str); 3] = [
     (
         21,
         "schedules",
@@ -89,6 +89,11 @@ const LATER_FILES: [(i64, &str, &str); 2] = [
         22,
         "webhooks",
         include_str!("../../../migrations/0022_webhooks.sql"),
+    ),
+    (
+        23,
+        "thresholds",
+        include_str!("../../../migrations/0023_thresholds.sql"),
     ),
 ];
 

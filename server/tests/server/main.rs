@@ -25,6 +25,7 @@ mod rollups;
 mod runs;
 mod schedules;
 mod sessions;
+mod settings;
 mod start;
 mod store_faults;
 mod streams;
