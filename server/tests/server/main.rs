@@ -4,6 +4,7 @@
 mod access;
 mod assets;
 mod backup;
+mod comparison_speed;
 mod damaged_results;
 mod deletion;
 mod faults;

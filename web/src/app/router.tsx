@@ -67,6 +67,14 @@ const trend = createRoute({
   validateSearch: (search: Raw) => only(search, 'metric', 'run', 'last'),
   component: lazyRouteComponent(() => import('../pages/trend/page'), 'TrendPage'),
 });
+const schedules = createRoute({
+  ...at('/schedules'),
+  component: lazyRouteComponent(() => import('../pages/schedules/page'), 'SchedulesPage'),
+});
+const settings = createRoute({
+  ...at('/settings'),
+  component: lazyRouteComponent(() => import('../pages/settings/page'), 'SettingsPage'),
+});
 const devices = createRoute({
   ...at('/devices'),
   component: lazyRouteComponent(() => import('../pages/devices/page'), 'DevicesPage'),
@@ -83,7 +91,9 @@ export const router = createRouter({
     compare,
     trends,
     trend,
+    schedules,
     devices,
+    settings,
   ]),
   parseSearch: readSearch,
   stringifySearch: writeSearch,
