@@ -4,7 +4,7 @@ PRAGMA user_version = 21;
 
 -- Runs and studies that start at regular times.
 CREATE TABLE schedules (
-    number           INTEGER PRIMARY KEY AUTOINCREMENT,
+    number           INTEGER PRIMARY KEY AUTOINCREMENT,           -- never reused
     name             TEXT NOT NULL,                               -- chosen by the user
     cron             TEXT NOT NULL,                               -- cron expression with five fields
     time_zone        TEXT NOT NULL,                               -- name in the IANA database
@@ -18,7 +18,7 @@ CREATE TABLE schedules (
 
 -- Due times and their results. A due time is stored before its run is queued, so that it never starts twice.
 CREATE TABLE schedule_starts (
-    id          INTEGER PRIMARY KEY,
+    id          INTEGER PRIMARY KEY,                                -- order of the decisions
     schedule    INTEGER NOT NULL REFERENCES schedules (number) ON DELETE CASCADE, -- number of the schedule
     due_at_ms   INTEGER NOT NULL,                                   -- the due time, or the last of several
     decided_ms  INTEGER NOT NULL,                                   -- when it was handled

@@ -4,7 +4,7 @@ PRAGMA user_version = 22;
 
 -- Receivers of messages.
 CREATE TABLE webhooks (
-    number        INTEGER PRIMARY KEY AUTOINCREMENT,
+    number        INTEGER PRIMARY KEY AUTOINCREMENT,          -- never reused
     name          TEXT NOT NULL,                              -- chosen by the user
     url           TEXT NOT NULL,                              -- http URL; its path is often a secret
     key           BLOB NOT NULL,                              -- of the signature

@@ -1,8 +1,8 @@
 //! URLs of webhooks, and the addresses that they may have. Pure.
 
-use axum::http::{
+use hyper::{
     Uri,
-    uri::{PathAndQuery, Scheme},
+    http::uri::{PathAndQuery, Scheme},
 };
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -88,7 +88,7 @@ async fn start(directory: Arc<TempDir>) -> Option<Program> {
     fs::create_dir_all(&starts).unwrap();
     let script = directory.path().join("runner");
     let text = format!(
-        "#!/bin/sh\n[ \"$1\" = run ] || exec '{runner}' \"$@\"\ninput=$(mktemp '{starts}/XXXXXXXX') && cat >\"$input\" && exec '{runner}' \"$@\" <\"$input\"\n",
+        "#!/bin/sh\n[ \"$1\" = run ] || exec '{runner}' \"$@\"\ninput='{starts}'/$$-$(date +%N) && cat >\"$input\" && exec '{runner}' \"$@\" <\"$input\"\n",
         runner = runner.display(),
         starts = starts.display(),
     );

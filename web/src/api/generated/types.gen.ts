@@ -53,7 +53,7 @@ export type Assessment = {
      */
     baseline: number;
     /**
-     * Smallest change that matters, in percent.
+     * Smallest change that matters, in percent, of metrics without their own.
      */
     threshold_percent: number;
     /**
@@ -147,7 +147,10 @@ export type Baseline = {
      * Runs that have been deleted since.
      */
     deleted_runs: Array<number>;
-    threshold_percent: number;
+    /**
+     * Smallest change that matters, in percent; null: that of the settings, or 2.
+     */
+    threshold_percent?: number | null;
     /**
      * Unix time in milliseconds.
      */
@@ -163,7 +166,7 @@ export type BaselineRequest = {
      */
     runs: Array<number>;
     /**
-     * Smallest change that matters, in percent, 0.01 to 1,000. Default: 2.
+     * Smallest change that matters, in percent, 0.01 to 1,000. Default: those of the settings, or 2.
      */
     threshold_percent?: number | null;
 };
@@ -366,6 +369,10 @@ export type ComparedMetric = {
     name: ComparedMetricName;
     unit: Unit;
     better?: Better | null;
+    /**
+     * Smallest change that matters, in percent.
+     */
+    threshold_percent: number;
     values: Array<number | null>;
     /**
      * Whether each value is a lower bound, because I/Os were in flight at the end of the run.
@@ -584,6 +591,27 @@ export type Decision = {
     used: boolean;
     reason: string;
 };
+
+export type Delivery = {
+    /**
+     * The header `webhook-id`, the same in all attempts.
+     */
+    id: string;
+    event: WebhookEvent;
+    created_at_ms: number;
+    status: DeliveryStatus;
+    attempts: number;
+    /**
+     * Null unless pending.
+     */
+    next_attempt_ms?: number | null;
+    /**
+     * HTTP status or error of the last attempt.
+     */
+    last_result?: string | null;
+};
+
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
 export type Device = {
     /**
@@ -1907,6 +1935,24 @@ export type MetricState = {
     change: Change;
 };
 
+export type MissedStart = {
+    schedule: number;
+    name: string;
+    /**
+     * The last of the due times.
+     */
+    due_at_ms: number;
+    /**
+     * Number of due times.
+     */
+    count: number;
+    /**
+     * `missed` or `skipped`.
+     */
+    result: StartResult;
+    path: string;
+};
+
 /**
  * I/O path of a job.
  */
@@ -3165,6 +3211,16 @@ export type ScheduleStart = {
     status?: StudyStatus | null;
 };
 
+export type ScheduledRunFailure = {
+    schedule: number;
+    name: string;
+    due_at_ms: number;
+    run?: number | null;
+    study?: number | null;
+    status?: StudyStatus | null;
+    path: string;
+};
+
 /**
  * Samples aggregated into buckets. Times are in milliseconds since the start of the measured
  * window.
@@ -3279,6 +3335,19 @@ export type SessionState = {
      * Whether there is a session to sign out of: false with `--no-auth` and for bearer tokens.
      */
     can_sign_out: boolean;
+};
+
+/**
+ * Body of `PUT /settings`, and its response.
+ */
+export type Settings = {
+    /**
+     * Smallest change that matters, in percent, by name of the metric; 2 for other metrics. Used
+     * by comparisons and trends that have no threshold of their own.
+     */
+    thresholds: {
+        [key: string]: number;
+    };
 };
 
 export type Severity = 'note' | 'warning' | 'serious';
@@ -4261,6 +4330,20 @@ export type TrendSeries = {
  */
 export type TrendState = 'ok' | 'regressed' | 'improved' | 'undecided' | 'not_comparable';
 
+export type TrendStateChange = {
+    job_fingerprint: string;
+    machine_fingerprint: string;
+    hostname?: string | null;
+    /**
+     * Name of the newest run.
+     */
+    name: string;
+    newest_run: number;
+    before: TrendState;
+    after: TrendState;
+    path: string;
+};
+
 /**
  * I/Os that had not completed at the end of the measured window.
  */
@@ -4425,6 +4508,81 @@ export type VerifyReport = {
 };
 
 /**
+ * A receiver. Its secret and the path of its URL are never returned.
+ */
+export type Webhook = {
+    number: number;
+    name: string;
+    /**
+     * Scheme, host and port of the URL.
+     */
+    origin: string;
+    events: Array<WebhookEvent>;
+    enabled: boolean;
+    created_at_ms: number;
+    /**
+     * The latest messages, newest first.
+     */
+    deliveries: Array<Delivery>;
+};
+
+/**
+ * Details of a message. Paths are those of the web pages, without the server's address.
+ */
+export type WebhookData = TrendStateChange | ScheduledRunFailure | MissedStart | {
+    [key: string]: unknown;
+};
+
+export type WebhookEvent = 'trend_state_changed' | 'schedule_run_failed' | 'schedule_start_missed' | 'test';
+
+export type WebhookList = {
+    /**
+     * In the order of their creation.
+     */
+    webhooks: Array<Webhook>;
+};
+
+/**
+ * Body of a message.
+ */
+export type WebhookMessage = {
+    type: WebhookEvent;
+    /**
+     * Time of the event, in milliseconds since the Unix epoch.
+     */
+    at_ms: number;
+    /**
+     * What has happened, in one or more sentences.
+     */
+    text: string;
+    data: WebhookData;
+};
+
+/**
+ * Body of `POST /webhooks` and `PUT /webhooks/{n}`.
+ */
+export type WebhookRequest = {
+    name: string;
+    /**
+     * Starts with `http://`. Required for a new webhook; without it, the URL stays the same.
+     */
+    url?: string;
+    /**
+     * Key of the signature: `whsec_` and 24 to 64 random bytes in Base64. Required for a new
+     * webhook; without it, the key stays the same.
+     */
+    secret?: string;
+    /**
+     * Default: all.
+     */
+    events?: Array<WebhookEvent>;
+    /**
+     * Default: true.
+     */
+    enabled?: boolean;
+};
+
+/**
  * Workload of the first job of a run.
  */
 export type WorkloadSummary = {
@@ -4525,7 +4683,7 @@ export type CompareRunsData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: 2.
+         * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
         threshold?: number;
     };
@@ -4592,7 +4750,7 @@ export type CompareCsvData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: 2.
+         * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
         threshold?: number;
     };
@@ -4662,7 +4820,7 @@ export type CompareHtmlData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: 2.
+         * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
         threshold?: number;
     };
@@ -4732,7 +4890,7 @@ export type CompareMarkdownData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: 2.
+         * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
         threshold?: number;
     };
@@ -6261,6 +6419,98 @@ export type GetSessionResponses = {
 
 export type GetSessionResponse = GetSessionResponses[keyof GetSessionResponses];
 
+export type GetSettingsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/settings';
+};
+
+export type GetSettingsErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type GetSettingsError = GetSettingsErrors[keyof GetSettingsErrors];
+
+export type GetSettingsResponses = {
+    200: Settings;
+};
+
+export type GetSettingsResponse = GetSettingsResponses[keyof GetSettingsResponses];
+
+export type ReplaceSettingsData = {
+    body: Settings;
+    path?: never;
+    query?: never;
+    url: '/api/v1/settings';
+};
+
+export type ReplaceSettingsErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ReplaceSettingsError = ReplaceSettingsErrors[keyof ReplaceSettingsErrors];
+
+export type ReplaceSettingsResponses = {
+    200: Settings;
+};
+
+export type ReplaceSettingsResponse = ReplaceSettingsResponses[keyof ReplaceSettingsResponses];
+
 export type ListStudiesData = {
     body?: never;
     path?: never;
@@ -6585,7 +6835,7 @@ export type GetTrendData = {
          */
         metric?: ComparedMetricName;
         /**
-         * Smallest change that matters, in percent. Default: that of the baseline, or 2.
+         * Smallest change that matters, in percent. Default: that of the baseline or of the settings, or 2.
          */
         threshold?: number;
     };
@@ -6731,3 +6981,290 @@ export type PinBaselineResponses = {
 };
 
 export type PinBaselineResponse = PinBaselineResponses[keyof PinBaselineResponses];
+
+export type ListWebhooksData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/webhooks';
+};
+
+export type ListWebhooksErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ListWebhooksError = ListWebhooksErrors[keyof ListWebhooksErrors];
+
+export type ListWebhooksResponses = {
+    200: WebhookList;
+};
+
+export type ListWebhooksResponse = ListWebhooksResponses[keyof ListWebhooksResponses];
+
+export type CreateWebhookData = {
+    body: WebhookRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/webhooks';
+};
+
+export type CreateWebhookErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type CreateWebhookError = CreateWebhookErrors[keyof CreateWebhookErrors];
+
+export type CreateWebhookResponses = {
+    201: Webhook;
+};
+
+export type CreateWebhookResponse = CreateWebhookResponses[keyof CreateWebhookResponses];
+
+export type DeleteWebhookData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{n}';
+};
+
+export type DeleteWebhookErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type DeleteWebhookError = DeleteWebhookErrors[keyof DeleteWebhookErrors];
+
+export type DeleteWebhookResponses = {
+    /**
+     * Deleted
+     */
+    204: void;
+};
+
+export type DeleteWebhookResponse = DeleteWebhookResponses[keyof DeleteWebhookResponses];
+
+export type GetWebhookData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{n}';
+};
+
+export type GetWebhookErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type GetWebhookError = GetWebhookErrors[keyof GetWebhookErrors];
+
+export type GetWebhookResponses = {
+    200: Webhook;
+};
+
+export type GetWebhookResponse = GetWebhookResponses[keyof GetWebhookResponses];
+
+export type ReplaceWebhookData = {
+    body: WebhookRequest;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{n}';
+};
+
+export type ReplaceWebhookErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ReplaceWebhookError = ReplaceWebhookErrors[keyof ReplaceWebhookErrors];
+
+export type ReplaceWebhookResponses = {
+    200: Webhook;
+};
+
+export type ReplaceWebhookResponse = ReplaceWebhookResponses[keyof ReplaceWebhookResponses];
+
+export type TestWebhookData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{n}/test';
+};
+
+export type TestWebhookErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type TestWebhookError = TestWebhookErrors[keyof TestWebhookErrors];
+
+export type TestWebhookResponses = {
+    202: Webhook;
+};
+
+export type TestWebhookResponse = TestWebhookResponses[keyof TestWebhookResponses];

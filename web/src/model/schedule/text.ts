@@ -33,7 +33,10 @@ export function resultTone({ result, status }: ScheduleStart): Tone {
 }
 
 /** The document as an object, or why it is none. */
-export function parseDocument(text: string): { document?: Record<string, unknown>; error?: string } {
+export function parseDocument(text: string): {
+  document?: Record<string, unknown>;
+  error?: string;
+} {
   try {
     const document: unknown = JSON.parse(text);
     const isObject = typeof document === 'object' && document !== null && !Array.isArray(document);

@@ -47,7 +47,9 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
           withChange={isSingle}
         />
       )),
-      ...(isSingle ? [] : changeCells(metric.changes[shown] ?? null, {
+      ...(isSingle
+        ? []
+        : changeCells(metric.changes[shown] ?? null, {
             ...scale,
             threshold: metric.threshold_percent,
           })),

@@ -53,11 +53,7 @@ export function SchedulesPage() {
         </Empty>
       )}
       {schedules.map((schedule) => (
-        <ScheduleCard
-          key={schedule.number}
-          schedule={schedule}
-          edit={() => setEdited(schedule)}
-        />
+        <ScheduleCard key={schedule.number} schedule={schedule} edit={() => setEdited(schedule)} />
       ))}
     </Page>
   );
@@ -92,7 +88,9 @@ function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void
           </Button>
           <Button
             loading={remove.isPending}
-            onClick={() => confirm(`Delete schedule ${name}? Its runs are kept.`) && remove.mutate()}
+            onClick={() =>
+              confirm(`Delete schedule ${name}? Its runs are kept.`) && remove.mutate()
+            }
           >
             Delete
           </Button>

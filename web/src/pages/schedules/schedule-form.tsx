@@ -70,9 +70,7 @@ export function ScheduleForm({ schedule, close }: { schedule?: Schedule; close: 
   const queryClient = useQueryClient();
   const save = useMutation({
     mutationFn: (body: ScheduleRequest) =>
-      schedule
-        ? replaceSchedule({ path: { n: schedule.number }, body })
-        : createSchedule({ body }),
+      schedule ? replaceSchedule({ path: { n: schedule.number }, body }) : createSchedule({ body }),
     onSuccess: async () => {
       await invalidateSchedules(queryClient);
       close();

@@ -42,11 +42,7 @@ export function WebhooksCard() {
         </p>
       )}
       {webhooks.map((webhook) => (
-        <WebhookSection
-          key={webhook.number}
-          webhook={webhook}
-          edit={() => setEdited(webhook)}
-        />
+        <WebhookSection key={webhook.number} webhook={webhook} edit={() => setEdited(webhook)} />
       ))}
     </Card>
   );
