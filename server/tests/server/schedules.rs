@@ -10,12 +10,19 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, raw_sql};
 use std::{
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// Every minute. `rewind` makes it due.
+/// Start of the current minute.
+fn minute_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    now.as_secs() / 60 * 60_000
+}
+
+/// Due in the current minute and then an hour later. `rewind` makes it due again.
 fn schedule(job: &Value) -> Value {
-    json!({"name": "Nightly", "cron": "* * * * *", "document": {"jobs": [job], "sample_ms": 20}, "tags": ["nightly"]})
+    let cron = format!("{} * * * *", minute_ms() / 60_000 % 60);
+    json!({"name": "Nightly", "cron": cron, "document": {"jobs": [job], "sample_ms": 20}, "tags": ["nightly"]})
 }
 
 async fn create(server: &Program, schedule: &Value) -> u64 {
@@ -30,10 +37,13 @@ async fn execute(server: &Program, sql: &str) {
     raw_sql(sql).execute(&mut database).await.unwrap();
 }
 
-/// The same as if the server had not run for some time.
-async fn rewind(server: &Program, seconds: u64) {
-    let sql = format!("UPDATE schedules SET handled_until_ms = handled_until_ms - {seconds}000");
-    execute(server, &sql).await;
+/// Lets the minute of the cron expression be due, as if the server had started since.
+async fn rewind(server: &Program) {
+    execute(
+        server,
+        "UPDATE schedules SET handled_until_ms = created_at_ms / 3600000 * 3600000 + cron * 60000 - 1",
+    )
+    .await;
 }
 
 /// Waits for a due time with this result and returns the first one.
@@ -170,10 +180,10 @@ async fn documents_that_need_a_confirmation_are_refused() {
     // A new file needs none, but its start is rejected if it has become foreign.
     let mut new = write.clone();
     new["filename"] = json!("new");
-    let request = json!({"name": "a", "cron": "* * * * *", "document": {"jobs": [new]}});
+    let request = schedule(&new);
     let number = create(&server, &request).await;
     std::fs::write(server.data().join("targets/new"), vec![7; 1 << 20]).unwrap();
-    rewind(&server, 90).await;
+    rewind(&server).await;
     let start = wait_for(&server, number, "rejected").await;
     assert!(start["reason"].as_str().unwrap().contains("new"), "{start}");
     assert_eq!(server.get("/runs").await["total"], 0);
@@ -184,13 +194,12 @@ async fn documents_that_need_a_confirmation_are_refused() {
 async fn due_times_start_once_even_if_the_server_is_killed() {
     let server = Program::start().await;
     let number = create(&server, &schedule(&job("a", "20ms"))).await;
-    rewind(&server, 90).await;
+    rewind(&server).await;
     let start = wait_for_status(&server, number).await;
     assert_eq!(
         (&start["status"], &start["run"]),
         (&json!("done"), &json!(1))
     );
-    assert_eq!(start["is_catch_up"], false);
     assert_eq!(server.get("/runs/1").await["tags"], json!(["nightly"]));
 
     // Killed after the run was queued and before that was stored.
@@ -214,7 +223,7 @@ async fn studies_start_and_a_failure_is_reported() {
     request["document"] =
         json!({"name": "Study", "tags": ["own"], "steps": [step("a"), step("fail")]});
     let number = create(&server, &request).await;
-    rewind(&server, 90).await;
+    rewind(&server).await;
     let start = wait_for_status(&server, number).await;
     assert_eq!(
         (&start["status"], &start["study"]),
@@ -232,15 +241,15 @@ async fn studies_start_and_a_failure_is_reported() {
 async fn no_second_start_while_one_is_active() {
     let server = Program::start().await;
     let number = create(&server, &schedule(&job("a", "20s"))).await;
-    rewind(&server, 90).await;
+    rewind(&server).await;
     wait_for(&server, number, "started").await;
     // As if another due time had passed.
     execute(
         &server,
-        "UPDATE schedule_starts SET due_at_ms = due_at_ms - 3600000; UPDATE schedules SET handled_until_ms = handled_until_ms - 50000",
+        "UPDATE schedule_starts SET due_at_ms = due_at_ms - 3600000",
     )
     .await;
-    rewind(&server, 60).await;
+    rewind(&server).await;
     let missed = wait_for(&server, number, "missed").await;
     let reason = missed["reason"].as_str().unwrap();
     assert_eq!(reason, "The previous start has not ended (run #1).");
@@ -256,7 +265,11 @@ async fn downtime_is_reported_and_caught_up_once() {
     let number = create(&server, &request).await;
     server.stop().await;
     let server = Program::start_in(server.directory.clone(), &[]).await;
-    rewind(&server, 5 * 3600).await;
+    execute(
+        &server,
+        "UPDATE schedules SET handled_until_ms = handled_until_ms - 5 * 3600000",
+    )
+    .await;
     let start = wait_for_status(&server, number).await;
     let began_ms = start["due_at_ms"].as_u64().unwrap();
     assert_eq!(began_ms % 3_600_000, 0);
@@ -277,8 +290,7 @@ async fn nothing_starts_in_quiet_hours() {
     let mut request = schedule(&job("a", "20ms"));
     request["quiet_hours"] = json!([{"from": "00:00", "to": "00:00"}]);
     let number = create(&server, &request).await;
-    rewind(&server, 50).await;
-    rewind(&server, 50).await;
+    rewind(&server).await;
     let skipped = wait_for(&server, number, "skipped").await;
     let reason = "Quiet hours from 00:00 to 00:00.";
     assert_eq!(skipped["reason"], reason);
@@ -292,7 +304,8 @@ async fn nothing_starts_in_quiet_hours() {
     request["quiet_hours"] = json!([]);
     let put = || server.request(Method::PUT, "/schedules/1");
     server.send(put().json(&request)).await;
-    rewind(&server, 90).await;
+    execute(&server, "DELETE FROM schedule_starts").await;
+    rewind(&server).await;
     wait_for(&server, number, "started").await;
     request["quiet_hours"] = json!([{"from": "00:00", "to": "00:00"}]);
     server.send(put().json(&request)).await;

@@ -356,7 +356,7 @@ async fn failed_and_skipped_starts_are_sent() {
     let server = Program::start().await;
     let mut receiver = Receiver::start(&[]).await;
     create(&server, &format!("http://{}/", receiver.address)).await;
-    let rewind = "UPDATE schedules SET handled_until_ms = handled_until_ms - 61000";
+    let rewind = "UPDATE schedules SET handled_until_ms = handled_until_ms / 60000 * 60000 - 1";
     let mut schedule = json!({"name": "Nightly", "cron": "* * * * *", "document": {"jobs": [job("fail", "20ms")], "sample_ms": 20}});
     server.post("/schedules", &schedule).await;
     execute(&server, rewind).await;

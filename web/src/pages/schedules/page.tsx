@@ -61,6 +61,7 @@ export function SchedulesPage() {
 
 function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void }) {
   const { number, name, description, time_zone, enabled, next_start_ms, missed, starts } = schedule;
+  const quiet = schedule.quiet_hours.map(({ from, to }) => `${from} to ${to}`);
   const queryClient = useQueryClient();
   const onSuccess = () => invalidateSchedules(queryClient);
   const toggle = useMutation({
@@ -102,6 +103,7 @@ function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void
       </p>
       <p className="mute">
         {nextText(enabled, next_start_ms)}
+        {quiet.length > 0 && ` · Quiet hours: ${quiet.join(', ')}`}
         {missed > 0 && ` · ${plural(missed, 'start')} missed in the last 30 days`}
       </p>
       {starts.length > 0 && <Starts starts={starts} />}

@@ -113,7 +113,8 @@ export function ScheduleForm({ schedule, close }: { schedule?: Schedule; close: 
         />
         <CopyRun copy={(text) => set({ document: text })} />
         <Textarea
-          className="wide mono"
+          className="wide"
+          classNames={{ input: 'mono' }}
           label="Run or study (JSON)"
           description="Body of POST /runs or POST /studies. Runs that overwrite data cannot be scheduled."
           autosize
@@ -127,7 +128,7 @@ export function ScheduleForm({ schedule, close }: { schedule?: Schedule; close: 
       </div>
       {document && <ProblemNotice error={plan.error} />}
       {document && plan.data && !plan.error && <Preview plan={plan.data} />}
-      <div className="row">
+      <div className="row form-buttons">
         <Button
           variant="filled"
           disabled={!request || plan.isError}
@@ -190,8 +191,8 @@ function CopyRun({ copy }: { copy: (document: string) => void }) {
 }
 
 const Preview = ({ plan: { description, next } }: { plan: SchedulePlan }) => (
-  <div>
-    <p>{description}. The next due times:</p>
+  <div className="preview">
+    <p>{description} The next due times:</p>
     <ol className="next-starts mono">
       {next.map(({ at_ms, local, is_quiet }) => (
         <li key={at_ms} className={is_quiet ? 'mute' : ''}>

@@ -76,7 +76,7 @@ function ThresholdFields({ stored }: { stored: Thresholds }) {
           />
         ))}
       </div>
-      <div className="row">
+      <div className="row form-buttons">
         <Button variant="filled" loading={save.isPending} onClick={() => save.mutate()}>
           Save thresholds
         </Button>

@@ -64,7 +64,8 @@ export function WebhookForm({ webhook, close }: { webhook?: Webhook; close: () =
         onChange={({ currentTarget }) => setUrl(currentTarget.value)}
       />
       <TextInput
-        className="wide mono"
+        className="wide"
+        classNames={{ input: 'mono' }}
         label="Secret"
         description="Copy it to the receiver now. It is not shown again."
         inputWrapperOrder={['label', 'input', 'description']}
