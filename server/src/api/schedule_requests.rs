@@ -5,7 +5,7 @@ use leadline_protocol::{
     problem::{Problem, object_reader::ObjectReader},
     schedule::{QuietHours, ScheduleRequest},
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 const FIELDS: &[&str] = &[
     "name",
@@ -41,7 +41,7 @@ pub(super) fn schedule_request(body: Value) -> Result<ScheduleRequest, Vec<Probl
         name: name.unwrap_or_default(),
         cron: cron.unwrap_or_default(),
         time_zone: fields.name("time_zone", MAX_NAME),
-        document: Value::Object(document.unwrap_or_else(Map::new)),
+        document: Value::Object(document.unwrap_or_default()),
         tags: tags(&mut fields).unwrap_or_default(),
         quiet_hours: quiet_hours(&mut fields),
         enabled: fields.flag("enabled"),

@@ -3,7 +3,7 @@
 
 use crate::{
     deletion::connect,
-    program::{Program, TIMEOUT, job},
+    program::{Program, job},
     real_runner,
 };
 use reqwest::{Method, StatusCode};
@@ -20,6 +20,8 @@ const RUNS: u64 = 20;
 const FIRST: u64 = 100;
 /// In seconds; at ten samples per second.
 const HOUR: &str = "hours-1";
+/// A debug build on a busy host is slow.
+const SLOW: Duration = Duration::from_secs(300);
 
 /// Copies of run 1 with the report of run 2 and other IOPS.
 fn copies() -> String {
@@ -60,7 +62,7 @@ async fn wait_for_compression(server: &Program) {
         if done == 1 {
             return database.close().await.unwrap();
         }
-        assert!(began.elapsed() < 6 * TIMEOUT, "run 1 is not compressed");
+        assert!(began.elapsed() < SLOW, "run 1 is not compressed");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
@@ -87,8 +89,11 @@ async fn measure(server: &Program, name: &str, path: &str) {
 async fn eight_groups_of_twenty_hours_are_fast() {
     let server = Program::start().await;
     let hour = server.queue(job(HOUR, "1s")).await;
-    let (status, hour) = (server.wait_until_ended(hour).await["status"].clone(), hour);
-    assert_eq!((status, hour), (json!("done"), 1));
+    let began = Instant::now();
+    while server.get(&format!("/runs/{hour}")).await["status"] != "done" {
+        assert!(began.elapsed() < SLOW, "run #{hour} has not ended");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
     wait_for_compression(&server).await;
     let Some(server) = Program::start_real(server.kill().await).await else {
         return;
@@ -107,7 +112,7 @@ async fn eight_groups_of_twenty_hours_are_fast() {
     let server = server.kill_and_restart().await;
     let began = Instant::now();
     while server.get("/trends").await["pending_runs"] != 0 {
-        assert!(began.elapsed() < 6 * TIMEOUT, "runs have no fingerprints");
+        assert!(began.elapsed() < SLOW, "runs have no fingerprints");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let letters = ["a", "b", "c", "d", "e", "f", "g", "h"];
