@@ -25,6 +25,7 @@ mod scope;
 mod settings;
 #[cfg(test)]
 mod tests;
+pub mod thresholds;
 pub mod trend;
 mod undecided;
 mod value_text;
@@ -33,6 +34,7 @@ use group::Group;
 use leadline_protocol::compare::{Assessment, ComparedGroup};
 use level::Level;
 use scope::Scope;
+use thresholds::Thresholds;
 
 /// Smallest change that matters, in percent, unless the user sets a different threshold.
 pub const DEFAULT_THRESHOLD_PERCENT: f64 = 2.0;
@@ -49,16 +51,17 @@ pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Ass
     compare_at(groups, baseline, threshold_percent, &Level::default())
 }
 
-/// Like [`compare`], with a different confidence level.
+/// Like [`compare`], with a different confidence level, and thresholds by metric.
 ///
 /// # Panics
 /// There is no such group.
 pub fn compare_at(
     groups: &[Group],
     baseline: usize,
-    threshold_percent: f64,
+    thresholds: impl Into<Thresholds>,
     level: &Level,
 ) -> Assessment {
+    let thresholds = thresholds.into();
     let obstacles = obstacles::obstacles(groups, baseline);
     let scope = Scope::new(groups, &obstacles, baseline);
     let settings = settings::compare_settings(&scope);
@@ -68,7 +71,7 @@ pub fn compare_at(
         comparability::assess(&scope, &settings.different, &host.different, &results);
     comparability.reasons.extend(host.unknown_facts());
     comparability.reasons.extend(level.note());
-    let metrics = metrics::compare_metrics(groups, baseline, threshold_percent, level, &obstacles);
+    let metrics = metrics::compare_metrics(groups, baseline, &thresholds, level, &obstacles);
     let groups: Vec<ComparedGroup> = groups
         .iter()
         .zip(obstacles)
@@ -78,7 +81,7 @@ pub fn compare_at(
         answers: answer::answers(&groups, baseline, &metrics, level.confidence),
         groups,
         baseline: baseline as u64,
-        threshold_percent,
+        threshold_percent: thresholds.default_percent,
         confidence_percent: level.confidence * 100.0,
         comparability,
         metrics,

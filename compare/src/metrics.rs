@@ -5,6 +5,7 @@ use crate::{
     group::{Group, all_runs},
     group_statistics::statistics,
     level::Level,
+    thresholds::Thresholds,
 };
 use leadline_protocol::{
     compare::{Change, ComparedMetric, GroupStatistics},
@@ -20,13 +21,13 @@ const SAME_RATIO: f64 = 1e-9;
 pub(crate) fn compare_metrics(
     groups: &[Group],
     baseline: usize,
-    threshold_percent: f64,
+    thresholds: &Thresholds,
     level: &Level,
     obstacles: &[Option<String>],
 ) -> Vec<ComparedMetric> {
     let metrics = METRICS.iter().filter(|metric| metric.report.is_some());
     let mut compared: Vec<(&Metric, ComparedMetric)> = metrics
-        .map(|metric| (metric, values(metric, groups)))
+        .map(|metric| (metric, values(metric, groups, thresholds)))
         .filter(|(_, compared)| compared.values.iter().any(Option::is_some))
         .collect();
     for (index, group) in groups.iter().enumerate() {
@@ -38,7 +39,7 @@ pub(crate) fn compare_metrics(
                 metrics.collect(),
                 &groups[baseline],
                 group,
-                1.0 + threshold_percent / 100.0,
+                thresholds,
                 level,
                 obstacles[index].as_deref(),
             )
@@ -50,7 +51,7 @@ pub(crate) fn compare_metrics(
     compared.into_iter().map(|(_, metric)| metric).collect()
 }
 
-fn values(metric: &Metric, groups: &[Group]) -> ComparedMetric {
+fn values(metric: &Metric, groups: &[Group], thresholds: &Thresholds) -> ComparedMetric {
     let of_report = |report| metric.report.and_then(|value| value(report));
     let values = all_runs(groups).map(|run| run.report.and_then(of_report));
     let at_least = all_runs(groups).map(|run| run.report.is_some_and(metric.lower_bound));
@@ -58,6 +59,7 @@ fn values(metric: &Metric, groups: &[Group]) -> ComparedMetric {
         name: metric.name.into(),
         unit: metric.unit,
         better: metric.better,
+        threshold_percent: thresholds.of(metric.name),
         values: values.collect(),
         at_least: at_least.collect(),
         groups: groups
@@ -81,7 +83,7 @@ fn changes(
     metrics: Vec<&Metric>,
     a: &Group,
     b: &Group,
-    threshold: f64,
+    thresholds: &Thresholds,
     level: &Level,
     obstacle: Option<&str>,
 ) -> Vec<Option<Change>> {
@@ -117,7 +119,10 @@ fn changes(
             };
             Some(match obstacle {
                 Some(obstacle) => change.not_comparable(obstacle),
-                None => change.tested(better, threshold, adjusted_p, tested),
+                None => {
+                    let threshold = 1.0 + thresholds.of(metric.name) / 100.0;
+                    change.tested(better, threshold, adjusted_p, tested)
+                }
             })
         })
         .collect()

@@ -32,7 +32,7 @@ pub struct CompareQuery {
     pub f: Option<String>,
     pub g: Option<String>,
     pub h: Option<String>,
-    /// Smallest change that matters, in percent. Default: 2.
+    /// Smallest change that matters, in percent. Default: that of the settings, or 2.
     pub threshold: Option<f64>,
 }
 
@@ -52,7 +52,7 @@ pub struct Assessment {
     pub groups: Vec<ComparedGroup>,
     /// Index of the baseline group.
     pub baseline: u64,
-    /// Smallest change that matters, in percent.
+    /// Smallest change that matters, in percent, of metrics without their own.
     pub threshold_percent: f64,
     /// Confidence level of all intervals of changes, in percent: 95, or higher for the steps of a
     /// study that ends when it is decided.
@@ -130,6 +130,8 @@ pub struct ComparedMetric {
     pub unit: Unit,
     /// Null if neither direction is better.
     pub better: Option<Better>,
+    /// Smallest change that matters, in percent.
+    pub threshold_percent: f64,
     pub values: Vec<Option<f64>>,
     /// Whether each value is a lower bound, because I/Os were in flight at the end of the run.
     pub at_least: Vec<bool>,

@@ -28,7 +28,7 @@ pub struct TrendQuery {
     /// Default: the IOPS of the first direction that the runs have.
     #[param(value_type = Option<ComparedMetricName>)]
     pub metric: Option<String>,
-    /// Smallest change that matters, in percent. Default: that of the baseline, or 2.
+    /// Smallest change that matters, in percent. Default: that of the baseline or of the settings, or 2.
     pub threshold: Option<f64>,
 }
 
@@ -179,7 +179,7 @@ pub struct TrendChange {
 pub struct BaselineRequest {
     /// 1 to 50 complete runs of the series, on the same host.
     pub runs: Vec<u64>,
-    /// Smallest change that matters, in percent, 0.01 to 1,000. Default: 2.
+    /// Smallest change that matters, in percent, 0.01 to 1,000. Default: those of the settings, or 2.
     pub threshold_percent: Option<f64>,
 }
 
@@ -190,7 +190,8 @@ pub struct Baseline {
     pub runs: Vec<u64>,
     /// Runs that have been deleted since.
     pub deleted_runs: Vec<u64>,
-    pub threshold_percent: f64,
+    /// Smallest change that matters, in percent; null: that of the settings, or 2.
+    pub threshold_percent: Option<f64>,
     /// Unix time in milliseconds.
     pub pinned_at_ms: u64,
 }

@@ -18,13 +18,18 @@ mod import;
 pub(crate) mod metrics;
 mod openapi;
 mod problem;
-mod requests;
+pub(crate) mod requests;
 pub mod routes;
 mod runs;
+mod schedule_requests;
+mod schedules;
+mod settings;
 pub(crate) mod state;
 pub(crate) mod streams;
 mod studies;
 mod trends;
+mod webhook_requests;
+mod webhooks;
 
 /// Path prefix of all API endpoints.
 const API: &str = "/api/v1";

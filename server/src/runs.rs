@@ -11,6 +11,7 @@ mod import;
 pub(crate) mod maintenance;
 pub(crate) mod publish;
 pub(crate) mod read;
+pub(crate) mod settings;
 pub(crate) mod shutdown;
 pub(crate) mod state;
 mod state_cache;

@@ -82,6 +82,9 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     };
     banner.print()?;
     tokio::spawn(banner::print_host_problems(runner));
+    tokio::spawn(runs.clone().run_schedules());
+    tokio::spawn(runs.clone().watch_trends());
+    tokio::spawn(runs.clone().deliver_webhooks());
     // Fails without systemd.
     let _ = sd_notify::notify(&[NotifyState::Ready]);
 

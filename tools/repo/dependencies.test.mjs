@@ -54,7 +54,7 @@ const EXCEPTIONS = { inferno: 'CDDL-1.0' };
 const DUPLICATES = new Set(
   [
     ['base64', 'block-buffer', 'cpufeatures', 'crypto-common', 'digest', 'sha1', 'sha2'],
-    ['getrandom', 'hashbrown', 'r-efi', 'rand', 'rand_core', 'syn'],
+    ['getrandom', 'hashbrown', 'r-efi', 'rand', 'rand_core', 'strum', 'strum_macros', 'syn'],
     ['tokio-tungstenite', 'tower-http', 'tungstenite'],
   ].flat(),
 );

@@ -14,6 +14,8 @@ const PAGES = [
   },
   { name: 'compare, selection', path: '/compare', ready: /Select 2 to 8 runs/, title: /^Compare/ },
   { name: 'devices', path: '/devices', ready: /Block devices/, title: /^Devices/ },
+  { name: 'schedules', path: '/schedules', ready: /No schedules yet/, title: /^Schedules/ },
+  { name: 'settings', path: '/settings', ready: /signed messages/, title: /^Settings/ },
   { name: 'unknown page', path: '/nowhere', ready: /Page not found/, title: /^Not found/ },
   { name: 'unknown run', path: '/runs/9999', ready: /^Error$/, title: /^Run #9999/ },
 ];

@@ -77,24 +77,28 @@ fn push_comparability(html: &mut String, assessment: &Assessment) {
 
 fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels: &[String]) {
     let baseline = &labels[assessment.baseline as usize];
-    let threshold = assessment.threshold_percent;
     let rows = metric_rows(assessment, group);
-    let limit = limit(&rows, threshold);
+    let limit = limit(&rows);
+    let common = common_threshold(assessment);
+    let gray = match common {
+        Some(percent) => format!("±{percent} %"),
+        None => "smallest change that matters".into(),
+    };
     let is_paired = rows
         .iter()
         .any(|row| row.numbers.is_some_and(|change| change.paired));
     let unit = if is_paired { "pair of runs" } else { "run" };
     let _ = writeln!(
         html,
-        "<h2>“{}” compared with “{baseline}”</h2>\n<p class=\"mute\">The change is the typical change of a {unit}. It is not the ratio of the two columns, which are medians of the runs.</p>\n<table class=\"metrics\"><thead><tr><th>Metric</th><th>{baseline}</th><th>{}</th><th>Change</th><th>{} interval</th><th>−{limit:.0} to +{limit:.0} % (gray: ±{threshold} %)</th><th>Verdict</th></tr></thead><tbody>",
+        "<h2>“{}” compared with “{baseline}”</h2>\n<p class=\"mute\">The change is the typical change of a {unit}. It is not the ratio of the two columns, which are medians of the runs.</p>\n<table class=\"metrics\"><thead><tr><th>Metric</th><th>{baseline}</th><th>{}</th><th>Change</th><th>{} interval</th><th>−{limit:.0} to +{limit:.0} % (gray: {gray})</th><th>Verdict</th></tr></thead><tbody>",
         labels[group],
         labels[group],
         confidence_text(assessment.confidence_percent)
     );
     for row in &rows {
-        let plot = row
-            .numbers
-            .map_or_else(String::new, |change| forest_plot(change, limit, threshold));
+        let plot = row.numbers.map_or_else(String::new, |change| {
+            forest_plot(change, limit, row.threshold_percent)
+        });
         let reason = row.reason.as_deref().map_or_else(String::new, |reason| {
             format!(
                 "<tr class=\"reason\"><td colspan=\"7\">{}</td></tr>",
@@ -103,9 +107,13 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
         });
         let _ = writeln!(
             html,
-            "<tr><td>{} <span class=\"mute\">({} is better)</span></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{plot}</td><td class=\"{}\">{}</td></tr>{reason}",
+            "<tr><td>{} <span class=\"mute\">({} is better{})</span></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{plot}</td><td class=\"{}\">{}</td></tr>{reason}",
             row.name,
             better_word(row.better),
+            match common {
+                Some(_) => String::new(),
+                None => format!(", {} % matters", row.threshold_percent),
+            },
             row.baseline,
             row.value,
             row.change,
@@ -117,6 +125,17 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
     html.push_str("</tbody></table>\n");
 }
 
+/// The threshold of all tested metrics, in percent, if it is the same.
+fn common_threshold(assessment: &Assessment) -> Option<f64> {
+    let tested = assessment.metrics.iter().filter(|metric| {
+        let changes = metric.changes.iter().flatten();
+        changes.clone().any(|change| change.verdict.is_some())
+    });
+    let mut thresholds = tested.map(|metric| metric.threshold_percent);
+    let first = thresholds.next().unwrap_or(assessment.threshold_percent);
+    thresholds.all(|percent| percent == first).then_some(first)
+}
+
 fn better_word(better: Better) -> &'static str {
     match better {
         Better::Higher => "higher",
@@ -125,7 +144,9 @@ fn better_word(better: Better) -> &'static str {
 }
 
 /// Percentage at the ends of the plot. Larger changes are cut off.
-fn limit(rows: &[MetricRow], threshold: f64) -> f64 {
+fn limit(rows: &[MetricRow]) -> f64 {
+    let thresholds = rows.iter().map(|row| row.threshold_percent);
+    let threshold = thresholds.fold(0.0, f64::max);
     let changes = rows.iter().filter_map(|row| row.numbers);
     let bounds = changes.filter_map(|change| change.interval_percent);
     let largest = bounds
@@ -252,11 +273,17 @@ fn push_definitions(html: &mut String, assessment: &Assessment) {
             )
         })
         .collect();
+    let (within, least) = match common_threshold(assessment) {
+        Some(percent) => (format!("±{percent} %"), format!("{percent} %")),
+        None => {
+            let of_metric = "the smallest change of the metric that matters";
+            (of_metric.to_owned(), of_metric.to_owned())
+        }
+    };
     let _ = writeln!(
         html,
-        "<p class=\"mute\">Runs: {}.<br>Each value is the median of the runs. The change is the Hodges–Lehmann estimate of the ratio; {confidence} of such intervals contain the true ratio. <em>Equivalent</em>: the whole interval is within ±{threshold} % (gray band). <em>Better</em> and <em>worse</em>: the change is at least {threshold} %, and significant at {level} after correction for all metrics in the table (Holm). <em>Undecided</em>: anything else; the reason is below the metric.<br>Generated by Leadline.</p>",
+        "<p class=\"mute\">Runs: {}.<br>Each value is the median of the runs. The change is the Hodges–Lehmann estimate of the ratio; {confidence} of such intervals contain the true ratio. <em>Equivalent</em>: the whole interval is within {within} (gray band). <em>Better</em> and <em>worse</em>: the change is at least {least}, and significant at {level} after correction for all metrics in the table (Holm). <em>Undecided</em>: anything else; the reason is below the metric.<br>Generated by Leadline.</p>",
         groups.join("; "),
-        threshold = assessment.threshold_percent,
         confidence = confidence_text(assessment.confidence_percent),
         level = confidence_text(100.0 - assessment.confidence_percent),
     );

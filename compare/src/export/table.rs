@@ -10,6 +10,8 @@ use leadline_protocol::{
 pub struct MetricRow<'a> {
     pub name: &'static str,
     pub better: Better,
+    /// Smallest change that matters, in percent.
+    pub threshold_percent: f64,
     /// Median of the baseline.
     pub baseline: String,
     /// Median of the group.
@@ -47,6 +49,7 @@ fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<
     Some(MetricRow {
         name: row.label,
         better: row.better?,
+        threshold_percent: metric.threshold_percent,
         baseline: median(baseline),
         value: median(group),
         change: change.map_or_else(String::new, |change| signed(change.percent) + " %"),

@@ -1,5 +1,6 @@
 //! SHA-256 hashes of files and directory trees, and copies of them in memory.
 
+use leadline_protocol::format::hex;
 use rustix::{
     fs::{SeekFrom, seek},
     io::Errno,
@@ -19,7 +20,7 @@ const CHUNK: usize = 64 << 10;
 pub(crate) fn of(paths: &[PathBuf]) -> String {
     let mut hash = Sha256::new();
     paths.iter().for_each(|path| add(&mut hash, path));
-    format!("{:x}", hash.finalize())
+    hex(&hash.finalize())
 }
 
 fn add(hash: &mut Sha256, path: &Path) {

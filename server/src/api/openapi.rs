@@ -5,6 +5,7 @@ use leadline_protocol::{
     event::Event,
     query::{ExportFormat, RunSort, SortOrder},
     runs_event::RunsEvent,
+    webhook::WebhookMessage,
 };
 use utoipa::{
     Modify, OpenApi,
@@ -21,11 +22,13 @@ use utoipa::{
     ),
     // Schemas of query strings, WebSocket messages and shared responses, which utoipa does not
     // collect.
-    components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme, ProblemDetails)),
+    components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme, ProblemDetails, WebhookMessage)),
     tags(
         (name = "runs", description = "Plan, start, watch and manage runs"),
         (name = "studies", description = "Sequences of runs submitted together, and built-in experiments"),
         (name = "compare", description = "Compare runs"),
+        (name = "schedules", description = "Runs and studies that start at regular times"),
+        (name = "webhooks", description = "Messages about trends and schedules"),
         (name = "trends", description = "Results of a test on one machine over time"),
         (name = "hosts", description = "Hosts and their devices"),
         (name = "server", description = "Health and metrics")

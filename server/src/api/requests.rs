@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// In bytes. Names are shown on one line.
-const MAX_NAME: usize = 200;
+pub(super) const MAX_NAME: usize = 200;
 /// In bytes. Notes are included in lists.
 const MAX_NOTES: usize = 8 * 1024;
 /// In bytes. The importer reports texts that are longer than 1 MiB.
@@ -214,7 +214,7 @@ fn host(fields: &mut ObjectReader) -> Option<String> {
 }
 
 /// Trims tags and removes duplicates.
-fn tags(fields: &mut ObjectReader) -> Option<Vec<String>> {
+pub(super) fn tags(fields: &mut ObjectReader) -> Option<Vec<String>> {
     let items = fields.list("tags", "[\"one\", \"two\"]")?;
     let mut tags: Vec<String> = Vec::new();
     for (index, item) in items.iter().enumerate() {

@@ -3,8 +3,8 @@
 use crate::{
     api::{
         API, assets, auth, compare, docs, export, extract::MAX_BODY, flame, headers, health, hosts,
-        import, metrics, openapi::ApiDoc, problem::ApiError, runs, state::AppState, streams,
-        studies, trends,
+        import, metrics, openapi::ApiDoc, problem::ApiError, runs, schedules, settings,
+        state::AppState, streams, studies, trends, webhooks,
     },
     error::Error,
 };
@@ -61,6 +61,24 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(compare::compare_markdown))
         .routes(routes!(compare::compare_html))
         .routes(routes!(flame::difference_flame))
+        .routes(routes!(
+            schedules::list_schedules,
+            schedules::create_schedule
+        ))
+        .routes(routes!(schedules::plan_schedule))
+        .routes(routes!(
+            schedules::get_schedule,
+            schedules::replace_schedule,
+            schedules::delete_schedule
+        ))
+        .routes(routes!(webhooks::list_webhooks, webhooks::create_webhook))
+        .routes(routes!(
+            webhooks::get_webhook,
+            webhooks::replace_webhook,
+            webhooks::delete_webhook
+        ))
+        .routes(routes!(webhooks::test_webhook))
+        .routes(routes!(settings::get_settings, settings::replace_settings))
         .routes(routes!(trends::list_trends))
         .routes(routes!(trends::get_trend))
         .routes(routes!(trends::pin_baseline, trends::unpin_baseline));

@@ -6,6 +6,7 @@ use leadline_compare::{
     group::{self, Block, Group, distinct_labels},
     level::Level,
     looks,
+    thresholds::Thresholds,
 };
 use leadline_protocol::{
     compare::{ComparedRun, Comparison},
@@ -48,12 +49,13 @@ impl From<StoredStudy> for ComparedStudy {
 }
 
 /// `baseline` is the index of the baseline group. `studies` are those of the runs. The threshold is
-/// in percent; by default, that of the study.
+/// in percent; by default, that of the study, or those of the metrics (`settings`).
 pub(crate) fn compare(
     groups: &[StoredGroup],
     studies: &Studies,
     baseline: usize,
     threshold: Option<f64>,
+    settings: &BTreeMap<String, f64>,
 ) -> Comparison {
     let labels: Vec<(String, String)> = groups
         .iter()
@@ -65,15 +67,23 @@ pub(crate) fn compare(
         .zip(labels)
         .map(|(group, label)| input(group, label, studies))
         .collect();
-    let (level, default_threshold) = match sequential_study(groups, studies) {
-        Some((until, looks)) => (
-            looks::apply(&mut inputs, until, looks),
-            until.threshold_percent,
-        ),
-        None => (Level::default(), DEFAULT_THRESHOLD_PERCENT),
+    let mut thresholds = Thresholds {
+        default_percent: DEFAULT_THRESHOLD_PERCENT,
+        by_metric: settings.clone(),
     };
-    let threshold = threshold.unwrap_or(default_threshold);
-    let assessment = compare_at(&inputs, baseline, threshold, &level);
+    let level = match sequential_study(groups, studies) {
+        Some((until, looks)) => {
+            for metric in &until.metrics {
+                let own = (metric.to_string(), until.threshold_percent);
+                thresholds.by_metric.extend([own]);
+            }
+            thresholds.default_percent = until.threshold_percent;
+            looks::apply(&mut inputs, until, looks)
+        }
+        None => Level::default(),
+    };
+    let thresholds = threshold.map_or(thresholds, Thresholds::from);
+    let assessment = compare_at(&inputs, baseline, thresholds, &level);
     let runs = (0..).zip(groups).flat_map(|(index, group)| {
         let runs = group.runs.iter();
         runs.map(move |run| compared(run, index))

@@ -16,6 +16,7 @@ use leadline_protocol::{
     status::RunStatus,
     trend::{Trend, TrendPoint, TrendQuery, TrendSeries},
 };
+use std::collections::BTreeMap;
 
 /// Everything that a trend is computed from.
 pub(crate) struct Input {
@@ -26,9 +27,15 @@ pub(crate) struct Input {
     pub hosts: Vec<HostRun>,
 }
 
+/// `thresholds` are those of the settings, in percent.
+///
 /// # Errors
 /// The metric is unknown or is not a metric of comparisons.
-pub(crate) fn trend(input: Input, query: &TrendQuery) -> Result<Trend, Problem> {
+pub(crate) fn trend(
+    input: Input,
+    query: &TrendQuery,
+    thresholds: &BTreeMap<String, f64>,
+) -> Result<Trend, Problem> {
     let Input {
         series,
         runs,
@@ -37,8 +44,9 @@ pub(crate) fn trend(input: Input, query: &TrendQuery) -> Result<Trend, Problem> 
     let metrics = metrics_of(&runs);
     let metric = choose(query.metric.as_deref(), &metrics)?;
     let pinned = series.baseline.as_ref();
-    let pinned = pinned.map(|baseline| baseline.threshold_percent);
-    let threshold_percent = query.threshold.or(pinned);
+    let pinned = pinned.and_then(|baseline| baseline.threshold_percent);
+    let of_metric = thresholds.get(metric.name).copied();
+    let threshold_percent = query.threshold.or(pinned).or(of_metric);
     let threshold_percent = threshold_percent.unwrap_or(DEFAULT_THRESHOLD_PERCENT);
     let points = points::points(&runs);
     let mut described: Vec<TrendPoint> = points

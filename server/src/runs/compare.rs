@@ -6,8 +6,9 @@ use crate::{
         compare::{StoredGroup, Studies, compare},
         groups::{Request, Selection, Selector},
     },
-    runs::Runs,
+    runs::{Runs, detached},
 };
+use futures_util::future::try_join_all;
 use leadline_compare::MAX_RUNS;
 use leadline_protocol::{
     compare::Comparison,
@@ -20,14 +21,22 @@ use strum::VariantNames;
 
 impl Runs {
     pub(crate) async fn compare(&self, request: Request) -> Result<Comparison, Error> {
-        let mut groups = Vec::with_capacity(request.groups.len());
-        for selection in &request.groups {
-            groups.push(read_group(self, selection).await?);
-        }
+        // Parsing the reports of 160 runs takes longer than reading them, so groups use all CPUs.
+        let groups = request.groups.iter().cloned().map(|selection| {
+            let runs = self.clone();
+            detached(async move { read_group(&runs, &selection).await })
+        });
+        let groups = try_join_all(groups).await?;
         let studies = studies_of(self, &groups).await?;
+        let thresholds = self.store.settings().await?.thresholds;
         // The exact distributions of large groups take up to a second.
         let compared = tokio::task::spawn_blocking(move || {
-            compare(&groups, &studies, request.baseline, request.threshold)
+            let Request {
+                baseline,
+                threshold,
+                ..
+            } = request;
+            compare(&groups, &studies, baseline, threshold, &thresholds)
         });
         Ok(compared.await.map_err(anyhow::Error::from)?)
     }

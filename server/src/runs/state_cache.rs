@@ -1,4 +1,4 @@
-//! States of series, cached until their runs or their baselines change.
+//! States of series, cached until their runs, baselines or thresholds change.
 
 use crate::store::{
     baselines::{SeriesKey, StoredBaseline},
@@ -6,7 +6,7 @@ use crate::store::{
 };
 use leadline_protocol::trend::SeriesState;
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Mutex, PoisonError},
 };
 
@@ -16,6 +16,8 @@ pub(super) struct StateCache(Mutex<HashMap<SeriesKey, CachedState>>);
 pub(super) struct CachedState {
     pub extent: SeriesExtent,
     pub baseline: StoredBaseline,
+    /// Of the settings.
+    pub thresholds: BTreeMap<String, f64>,
     pub state: SeriesState,
 }
 
@@ -23,12 +25,13 @@ impl StateCache {
     pub(super) fn get(
         &self,
         series: &SeriesKey,
-        extent: SeriesExtent,
-        baseline: &StoredBaseline,
+        (extent, baseline, thresholds): (SeriesExtent, &StoredBaseline, &BTreeMap<String, f64>),
     ) -> Option<SeriesState> {
         let states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let cached = states.get(series)?;
-        let is_current = cached.extent == extent && cached.baseline == *baseline;
+        let is_current = cached.extent == extent
+            && cached.baseline == *baseline
+            && cached.thresholds == *thresholds;
         is_current.then(|| cached.state.clone())
     }
 

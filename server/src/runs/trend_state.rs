@@ -37,13 +37,16 @@ impl Runs {
             threshold_percent: stored.threshold_percent,
             pinned_at_ms: stored.pinned_at_ms,
         };
-        if let Some(state) = self.trend_states.get(series, extent, &stored) {
+        let thresholds = self.store.settings().await?.thresholds;
+        let key = (extent, &stored, &thresholds);
+        if let Some(state) = self.trend_states.get(series, key) {
             return Ok(Some((baseline, state)));
         }
         let state = self.compute_state(series, &stored, &baseline).await?;
         let cached = CachedState {
             extent,
             baseline: stored,
+            thresholds,
             state: state.clone(),
         };
         self.trend_states.insert(series, cached);
@@ -71,7 +74,7 @@ impl Runs {
                 groups::labeled("the newest group", newest.clone()),
             ],
             baseline: 0,
-            threshold: Some(stored.threshold_percent),
+            threshold: stored.threshold_percent,
         };
         let mut state = match self.compare(request).await {
             Ok(comparison) => of_comparison(&comparison.assessment, newest),

@@ -10,7 +10,7 @@ use crate::{
         trends::SeriesExtent,
     },
 };
-use leadline_compare::{DEFAULT_THRESHOLD_PERCENT, MAX_RUNS};
+use leadline_compare::MAX_RUNS;
 use leadline_protocol::{
     status::RunStatus,
     trend::{BaselineRequest, Trend, TrendList, TrendListQuery, TrendQuery, TrendSeries},
@@ -78,7 +78,8 @@ impl Runs {
             runs,
             hosts,
         };
-        let trend = tokio::task::spawn_blocking(move || trend::trend(input, &query));
+        let thresholds = self.store.settings().await?.thresholds;
+        let trend = tokio::task::spawn_blocking(move || trend::trend(input, &query, &thresholds));
         let trend = trend.await.map_err(anyhow::Error::from)?;
         trend.map_err(|problem| Error::Rejected(vec![problem]))
     }
@@ -115,10 +116,9 @@ impl Runs {
         if extent.runs == 0 {
             return Err(series_not_found());
         }
-        let threshold = request.threshold_percent;
         let baseline = StoredBaseline {
             runs: self.check_baseline(&key, request.runs).await?,
-            threshold_percent: threshold.unwrap_or(DEFAULT_THRESHOLD_PERCENT),
+            threshold_percent: request.threshold_percent,
             pinned_at_ms: now_ms(),
         };
         let (store, stored_key) = (self.store.clone(), key.clone());
@@ -133,7 +133,9 @@ impl Runs {
             });
         }
         let series = self.series(key, extent).await?;
-        series.ok_or_else(series_not_found)
+        let series = series.ok_or_else(series_not_found)?;
+        self.store_trend_state(&series).await?;
+        Ok(series)
     }
 
     /// Returns the runs in order, each once.

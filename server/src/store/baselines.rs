@@ -17,7 +17,8 @@ pub(crate) struct SeriesKey {
 pub(crate) struct StoredBaseline {
     /// Including deleted runs.
     pub runs: Vec<u64>,
-    pub threshold_percent: f64,
+    /// `None`: those of the metrics.
+    pub threshold_percent: Option<f64>,
     pub pinned_at_ms: u64,
 }
 

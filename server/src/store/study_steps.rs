@@ -1,6 +1,6 @@
 //! Study progress: which steps have ended or are queued, and which files remain.
 
-use crate::store::{Store, rows};
+use crate::store::{Store, compaction::ENDED, rows};
 use anyhow::Result;
 use leadline_protocol::{status::RunStatus, study::files::LeftoverFile, verdict::Verdicts};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow, types::Json};
@@ -65,6 +65,25 @@ impl Store {
         .bind(place.cast_signed())
         .fetch_all(&self.readers)
         .await?)
+    }
+
+    /// Whether a run of the study has left the queue and started.
+    pub(crate) async fn has_started(&self, study: u64) -> Result<bool> {
+        let sql =
+            "SELECT EXISTS (SELECT 1 FROM runs WHERE study = ? AND started_at_ms IS NOT NULL)";
+        Ok(sqlx::query_scalar(sql)
+            .bind(study.cast_signed())
+            .fetch_one(&self.readers)
+            .await?)
+    }
+
+    pub(crate) async fn has_unfinished_runs(&self, study: u64) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE study = ? AND status NOT IN (SELECT value FROM json_each(?)))";
+        Ok(sqlx::query_scalar(sql)
+            .bind(study.cast_signed())
+            .bind(ENDED)
+            .fetch_one(&self.readers)
+            .await?)
     }
 
     pub(crate) async fn studies_with_queued_runs(&self) -> Result<Vec<u64>> {

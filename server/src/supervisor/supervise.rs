@@ -122,7 +122,14 @@ async fn execute_with(
     unkillable: &mut Option<RunnerProcess>,
 ) -> anyhow::Result<()> {
     let run = runs.get(number).await?;
-    if let Some(reason) = runs.skip_reason(&run.summary).await? {
+    let skip_reason = match runs.skip_reason(&run.summary).await? {
+        Some(reason) => Some(reason),
+        None => {
+            let study = run.summary.study;
+            runs.skip_in_quiet_hours(number, study).await?
+        }
+    };
+    if let Some(reason) = skip_reason {
         journal
             .change_status(RunStatus::Cancelled, Some(reason))
             .await?;

@@ -17,7 +17,7 @@ async fn execute(data: &Path, sql: &str) {
 }
 
 /// A copy of run 1 with other values.
-struct Copy {
+pub(crate) struct Copy {
     number: u64,
     day: u64,
     iops: f64,
@@ -61,7 +61,7 @@ impl Copy {
 }
 
 /// A server with copies of run 1, whose fingerprints it has computed.
-async fn server_with(copies: &[Copy]) -> Program {
+pub(crate) async fn server_with(copies: &[Copy]) -> Program {
     let mut server = Program::start().await;
     let run = server.queue(job("a", "20ms")).await;
     server.wait_until_ended(run).await;
@@ -77,7 +77,7 @@ async fn server_with(copies: &[Copy]) -> Program {
     server
 }
 
-async fn path(server: &Program) -> String {
+pub(crate) async fn path(server: &Program) -> String {
     let list = server.get("/trends").await;
     let series = &list["series"][0];
     let part = |name: &str| series[name].as_str().unwrap().to_owned();
@@ -88,13 +88,13 @@ async fn path(server: &Program) -> String {
     )
 }
 
-async fn pin(server: &Program, path: &str, body: Value) -> (StatusCode, Value) {
+pub(crate) async fn pin(server: &Program, path: &str, body: Value) -> (StatusCode, Value) {
     let request = server.request(Method::PUT, &format!("{path}/baseline"));
     server.send(request.json(&body)).await
 }
 
 /// Ten runs per day with this level of IOPS.
-fn day(first: u64, day: u64, iops: f64) -> Vec<Copy> {
+pub(crate) fn day(first: u64, day: u64, iops: f64) -> Vec<Copy> {
     let runs = first..first + 10;
     runs.map(|number| copy(number, day, iops + (number % 5) as f64))
         .collect()
@@ -221,7 +221,8 @@ async fn state_follows_the_runs_and_survives_a_restart() {
     let (status, pinned) = pin(&server, &path, json!({"runs": runs})).await;
     assert_eq!(status, 200, "{pinned}");
     assert_eq!(pinned["state"]["state"], "regressed", "{pinned}");
-    assert_eq!(pinned["baseline"]["threshold_percent"], 2.0);
+    assert_eq!(pinned["baseline"]["threshold_percent"], Value::Null);
+    assert_eq!(server.get(&path).await["threshold_percent"], 2.0);
     let text = pinned["state"]["reason"].as_str().unwrap();
     let expected = "The newest group has 20 % lower read IOPS than the baseline (95 % interval";
     assert!(text.starts_with(expected), "{text}");

@@ -10,6 +10,7 @@ import type {
   Run,
   RunList,
   RunRequest,
+  ScheduleRequest,
   Study,
   StudyDefinition,
   StudyList,
@@ -118,9 +119,7 @@ export const trendQuery = (job: string, machine: string, query: GetTrendData['qu
 
 /** Invalidates all trends, for example after a baseline was pinned. */
 export const invalidateTrends = (client: QueryClient) =>
-  Promise.all(
-    ['getTrend', 'listTrends'].map((_id) => client.invalidateQueries({ queryKey: [{ _id }] })),
-  );
+  invalidate(client, ['getTrend', 'listTrends']);
 
 export const studiesQuery = {
   ...generated.listStudiesInfiniteOptions(),
@@ -168,3 +167,26 @@ export function cacheStudy(study: Study): Study {
   queryClient.setQueryData(studyQuery(study.number).queryKey, study);
   return study;
 }
+
+/** There are no events for schedules, webhooks and their results. */
+const POLLED = { refetchInterval: 5000, staleTime: 0 };
+
+export const schedulesQuery = { ...generated.listSchedulesOptions(), ...POLLED };
+/** A plan depends on files and on the time. */
+export const schedulePlanQuery = (body: ScheduleRequest) => ({
+  ...generated.planScheduleOptions({ body }),
+  placeholderData: keepPreviousData,
+  retry: false,
+  staleTime: 5000,
+});
+export const webhooksQuery = { ...generated.listWebhooksOptions(), ...POLLED };
+export const settingsQuery = generated.getSettingsOptions();
+
+const invalidate = (client: QueryClient, ids: readonly string[]) =>
+  Promise.all(ids.map((_id) => client.invalidateQueries({ queryKey: [{ _id }] })));
+
+export const invalidateSchedules = (client: QueryClient) => invalidate(client, ['listSchedules']);
+export const invalidateWebhooks = (client: QueryClient) => invalidate(client, ['listWebhooks']);
+/** Comparisons and trends depend on the thresholds. */
+export const invalidateSettings = (client: QueryClient) =>
+  invalidate(client, ['getSettings', 'compareRuns', 'getTrend', 'listTrends']);

@@ -15,7 +15,9 @@ const NAV = [
   { to: '/studies', label: 'Studies' },
   { to: '/compare', label: 'Compare' },
   { to: '/trends', label: 'Trends' },
+  { to: '/schedules', label: 'Schedules' },
   { to: '/devices', label: 'Devices' },
+  { to: '/settings', label: 'Settings' },
 ] as const;
 
 export function Frame() {

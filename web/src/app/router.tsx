@@ -62,6 +62,14 @@ const trend = createRoute({
   validateSearch: (search: Raw) => only(search, 'metric', 'run', 'last'),
   component: lazyPage(() => import('../pages/trend/page'), 'TrendPage'),
 });
+const schedules = createRoute({
+  ...at('/schedules'),
+  component: lazyPage(() => import('../pages/schedules/page'), 'SchedulesPage'),
+});
+const settings = createRoute({
+  ...at('/settings'),
+  component: lazyPage(() => import('../pages/settings/page'), 'SettingsPage'),
+});
 const devices = createRoute({
   ...at('/devices'),
   component: lazyPage(() => import('../pages/devices/page'), 'DevicesPage'),
@@ -78,7 +86,9 @@ export const router = createRouter({
     compare,
     trends,
     trend,
+    schedules,
     devices,
+    settings,
   ]),
   parseSearch: readSearch,
   stringifySearch: writeSearch,

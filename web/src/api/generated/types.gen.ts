@@ -53,7 +53,7 @@ export type Assessment = {
      */
     baseline: number;
     /**
-     * Smallest change that matters, in percent.
+     * Smallest change that matters, in percent, of metrics without their own.
      */
     threshold_percent: number;
     /**
@@ -147,7 +147,10 @@ export type Baseline = {
      * Runs that have been deleted since.
      */
     deleted_runs: Array<number>;
-    threshold_percent: number;
+    /**
+     * Smallest change that matters, in percent; null: that of the settings, or 2.
+     */
+    threshold_percent?: number | null;
     /**
      * Unix time in milliseconds.
      */
@@ -163,7 +166,7 @@ export type BaselineRequest = {
      */
     runs: Array<number>;
     /**
-     * Smallest change that matters, in percent, 0.01 to 1,000. Default: 2.
+     * Smallest change that matters, in percent, 0.01 to 1,000. Default: those of the settings, or 2.
      */
     threshold_percent?: number | null;
 };
@@ -366,6 +369,10 @@ export type ComparedMetric = {
     name: ComparedMetricName;
     unit: Unit;
     better?: Better | null;
+    /**
+     * Smallest change that matters, in percent.
+     */
+    threshold_percent: number;
     values: Array<number | null>;
     /**
      * Whether each value is a lower bound, because I/Os were in flight at the end of the run.
@@ -584,6 +591,27 @@ export type Decision = {
     used: boolean;
     reason: string;
 };
+
+export type Delivery = {
+    /**
+     * The header `webhook-id`, the same in all attempts.
+     */
+    id: string;
+    event: WebhookEvent;
+    created_at_ms: number;
+    status: DeliveryStatus;
+    attempts: number;
+    /**
+     * Null unless pending.
+     */
+    next_attempt_ms?: number | null;
+    /**
+     * HTTP status or error of the last attempt.
+     */
+    last_result?: string | null;
+};
+
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
 export type Device = {
     /**
@@ -841,6 +869,18 @@ export type DirectionStats = {
 
 export type Doctor = {
     checks: Array<Check>;
+};
+
+export type DueTime = {
+    at_ms: number;
+    /**
+     * In the time zone of the schedule, such as `Thu 2026-11-26 02:30 +01:00`.
+     */
+    local: string;
+    /**
+     * Whether it is in quiet hours and will be skipped.
+     */
+    is_quiet: boolean;
 };
 
 /**
@@ -1973,6 +2013,24 @@ export type MetricState = {
     change: Change;
 };
 
+export type MissedStart = {
+    schedule: number;
+    name: string;
+    /**
+     * The last of the due times.
+     */
+    due_at_ms: number;
+    /**
+     * Number of due times.
+     */
+    count: number;
+    /**
+     * `missed` or `skipped`.
+     */
+    result: StartResult;
+    path: string;
+};
+
 /**
  * I/O path of a job.
  */
@@ -2514,6 +2572,20 @@ export type QueuePosition = {
      * Why the run is waiting, such as `waiting for #142 on vda`.
      */
     reason: string;
+};
+
+/**
+ * Every day from one local time to another. Ends on the next day if `to` is not after `from`.
+ */
+export type QuietHours = {
+    /**
+     * `HH:MM`, inclusive.
+     */
+    from: string;
+    /**
+     * `HH:MM`, exclusive.
+     */
+    to: string;
 };
 
 /**
@@ -3134,6 +3206,126 @@ export type Scaled = {
     note?: string | null;
 };
 
+export type Schedule = {
+    number: number;
+    name: string;
+    cron: string;
+    time_zone: string;
+    /**
+     * The cron expression in English.
+     */
+    description: string;
+    document: {
+        [key: string]: unknown;
+    };
+    tags: Array<string>;
+    quiet_hours: Array<QuietHours>;
+    enabled: boolean;
+    created_at_ms: number;
+    /**
+     * The next due time outside of quiet hours; null if the schedule is disabled or has none.
+     */
+    next_start_ms?: number | null;
+    /**
+     * Number of due times of the last 30 days that were missed.
+     */
+    missed: number;
+    /**
+     * The latest due times, newest first. Due times that were missed in a row are one entry.
+     */
+    starts: Array<ScheduleStart>;
+};
+
+export type ScheduleList = {
+    /**
+     * In the order of their creation.
+     */
+    schedules: Array<Schedule>;
+};
+
+/**
+ * What a schedule would do.
+ */
+export type SchedulePlan = {
+    /**
+     * The cron expression in English.
+     */
+    description: string;
+    /**
+     * The next five due times. Fewer if there are no more.
+     */
+    next: Array<DueTime>;
+};
+
+/**
+ * Body of `POST /schedules`, `PUT /schedules/{n}` and `POST /schedules/plan`.
+ */
+export type ScheduleRequest = {
+    name: string;
+    /**
+     * Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`.
+     */
+    cron: string;
+    /**
+     * Name in the IANA time zone database. Default: `UTC`.
+     */
+    time_zone?: string;
+    /**
+     * Body of `POST /runs` or `POST /studies`. It must not need a confirmation.
+     */
+    document: {
+        [key: string]: unknown;
+    };
+    /**
+     * Tags of all runs, in addition to those of the document.
+     */
+    tags?: Array<string>;
+    /**
+     * Local times at which nothing starts.
+     */
+    quiet_hours?: Array<QuietHours>;
+    /**
+     * Default: true.
+     */
+    enabled?: boolean;
+};
+
+/**
+ * One or more due times, and their result.
+ */
+export type ScheduleStart = {
+    /**
+     * The due time, or the last of several.
+     */
+    due_at_ms: number;
+    /**
+     * Number of due times.
+     */
+    count: number;
+    result: StartResult;
+    /**
+     * Why it did not start, or started late.
+     */
+    reason?: string | null;
+    /**
+     * Whether the due time was missed and caught up.
+     */
+    is_catch_up: boolean;
+    run?: number | null;
+    study?: number | null;
+    status?: StudyStatus | null;
+};
+
+export type ScheduledRunFailure = {
+    schedule: number;
+    name: string;
+    due_at_ms: number;
+    run?: number | null;
+    study?: number | null;
+    status?: StudyStatus | null;
+    path: string;
+};
+
 /**
  * Samples aggregated into buckets. Times are in milliseconds since the start of the measured
  * window.
@@ -3250,6 +3442,19 @@ export type SessionState = {
     can_sign_out: boolean;
 };
 
+/**
+ * Body of `PUT /settings`, and its response.
+ */
+export type Settings = {
+    /**
+     * Smallest change that matters, in percent, by name of the metric; 2 for other metrics. Used
+     * by comparisons and trends that have no threshold of their own.
+     */
+    thresholds: {
+        [key: string]: number;
+    };
+};
+
 export type Severity = 'note' | 'warning' | 'serious';
 
 /**
@@ -3305,6 +3510,11 @@ export type Stalls = {
      */
     spans: Array<TimeSpan>;
 };
+
+/**
+ * What happened at a due time.
+ */
+export type StartResult = 'pending' | 'started' | 'missed' | 'skipped' | 'rejected';
 
 export type StatusChange = {
     status: RunStatus;
@@ -4262,6 +4472,20 @@ export type TrendSeries = {
  */
 export type TrendState = 'ok' | 'regressed' | 'improved' | 'undecided' | 'not_comparable';
 
+export type TrendStateChange = {
+    job_fingerprint: string;
+    machine_fingerprint: string;
+    hostname?: string | null;
+    /**
+     * Name of the newest run.
+     */
+    name: string;
+    newest_run: number;
+    before: TrendState;
+    after: TrendState;
+    path: string;
+};
+
 /**
  * I/Os that had not completed at the end of the measured window.
  */
@@ -4426,6 +4650,81 @@ export type VerifyReport = {
 };
 
 /**
+ * A receiver. Its secret and the path of its URL are never returned.
+ */
+export type Webhook = {
+    number: number;
+    name: string;
+    /**
+     * Scheme, host and port of the URL.
+     */
+    origin: string;
+    events: Array<WebhookEvent>;
+    enabled: boolean;
+    created_at_ms: number;
+    /**
+     * The latest messages, newest first.
+     */
+    deliveries: Array<Delivery>;
+};
+
+/**
+ * Details of a message. Paths are those of the web pages, without the server's address.
+ */
+export type WebhookData = TrendStateChange | ScheduledRunFailure | MissedStart | {
+    [key: string]: unknown;
+};
+
+export type WebhookEvent = 'trend_state_changed' | 'schedule_run_failed' | 'schedule_start_missed' | 'test';
+
+export type WebhookList = {
+    /**
+     * In the order of their creation.
+     */
+    webhooks: Array<Webhook>;
+};
+
+/**
+ * Body of a message.
+ */
+export type WebhookMessage = {
+    type: WebhookEvent;
+    /**
+     * Time of the event, in milliseconds since the Unix epoch.
+     */
+    at_ms: number;
+    /**
+     * What has happened, in one or more sentences.
+     */
+    text: string;
+    data: WebhookData;
+};
+
+/**
+ * Body of `POST /webhooks` and `PUT /webhooks/{n}`.
+ */
+export type WebhookRequest = {
+    name: string;
+    /**
+     * Starts with `http://`. Required for a new webhook; without it, the URL stays the same.
+     */
+    url?: string;
+    /**
+     * Key of the signature: `whsec_` and 24 to 64 random bytes in Base64. Required for a new
+     * webhook; without it, the key stays the same.
+     */
+    secret?: string;
+    /**
+     * Default: all.
+     */
+    events?: Array<WebhookEvent>;
+    /**
+     * Default: true.
+     */
+    enabled?: boolean;
+};
+
+/**
  * Workload of the first job of a run.
  */
 export type WorkloadSummary = {
@@ -4526,7 +4825,7 @@ export type CompareRunsData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: 2.
+         * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
         threshold?: number;
     };
@@ -4593,7 +4892,7 @@ export type CompareCsvData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: 2.
+         * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
         threshold?: number;
     };
@@ -4663,7 +4962,7 @@ export type CompareHtmlData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: 2.
+         * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
         threshold?: number;
     };
@@ -4733,7 +5032,7 @@ export type CompareMarkdownData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: 2.
+         * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
         threshold?: number;
     };
@@ -5980,6 +6279,291 @@ export type StreamRunResponses = {
 
 export type StreamRunResponse = StreamRunResponses[keyof StreamRunResponses];
 
+export type ListSchedulesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/schedules';
+};
+
+export type ListSchedulesErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ListSchedulesError = ListSchedulesErrors[keyof ListSchedulesErrors];
+
+export type ListSchedulesResponses = {
+    200: ScheduleList;
+};
+
+export type ListSchedulesResponse = ListSchedulesResponses[keyof ListSchedulesResponses];
+
+export type CreateScheduleData = {
+    body: ScheduleRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/schedules';
+};
+
+export type CreateScheduleErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type CreateScheduleError = CreateScheduleErrors[keyof CreateScheduleErrors];
+
+export type CreateScheduleResponses = {
+    201: Schedule;
+};
+
+export type CreateScheduleResponse = CreateScheduleResponses[keyof CreateScheduleResponses];
+
+export type PlanScheduleData = {
+    body: ScheduleRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/schedules/plan';
+};
+
+export type PlanScheduleErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type PlanScheduleError = PlanScheduleErrors[keyof PlanScheduleErrors];
+
+export type PlanScheduleResponses = {
+    200: SchedulePlan;
+};
+
+export type PlanScheduleResponse = PlanScheduleResponses[keyof PlanScheduleResponses];
+
+export type DeleteScheduleData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{n}';
+};
+
+export type DeleteScheduleErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type DeleteScheduleError = DeleteScheduleErrors[keyof DeleteScheduleErrors];
+
+export type DeleteScheduleResponses = {
+    /**
+     * Deleted
+     */
+    204: void;
+};
+
+export type DeleteScheduleResponse = DeleteScheduleResponses[keyof DeleteScheduleResponses];
+
+export type GetScheduleData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{n}';
+};
+
+export type GetScheduleErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type GetScheduleError = GetScheduleErrors[keyof GetScheduleErrors];
+
+export type GetScheduleResponses = {
+    200: Schedule;
+};
+
+export type GetScheduleResponse = GetScheduleResponses[keyof GetScheduleResponses];
+
+export type ReplaceScheduleData = {
+    body: ScheduleRequest;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{n}';
+};
+
+export type ReplaceScheduleErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ReplaceScheduleError = ReplaceScheduleErrors[keyof ReplaceScheduleErrors];
+
+export type ReplaceScheduleResponses = {
+    200: Schedule;
+};
+
+export type ReplaceScheduleResponse = ReplaceScheduleResponses[keyof ReplaceScheduleResponses];
+
 export type GetSessionData = {
     body?: never;
     path?: never;
@@ -6025,6 +6609,98 @@ export type GetSessionResponses = {
 };
 
 export type GetSessionResponse = GetSessionResponses[keyof GetSessionResponses];
+
+export type GetSettingsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/settings';
+};
+
+export type GetSettingsErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type GetSettingsError = GetSettingsErrors[keyof GetSettingsErrors];
+
+export type GetSettingsResponses = {
+    200: Settings;
+};
+
+export type GetSettingsResponse = GetSettingsResponses[keyof GetSettingsResponses];
+
+export type ReplaceSettingsData = {
+    body: Settings;
+    path?: never;
+    query?: never;
+    url: '/api/v1/settings';
+};
+
+export type ReplaceSettingsErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ReplaceSettingsError = ReplaceSettingsErrors[keyof ReplaceSettingsErrors];
+
+export type ReplaceSettingsResponses = {
+    200: Settings;
+};
+
+export type ReplaceSettingsResponse = ReplaceSettingsResponses[keyof ReplaceSettingsResponses];
 
 export type ListStudiesData = {
     body?: never;
@@ -6350,7 +7026,7 @@ export type GetTrendData = {
          */
         metric?: ComparedMetricName;
         /**
-         * Smallest change that matters, in percent. Default: that of the baseline, or 2.
+         * Smallest change that matters, in percent. Default: that of the baseline or of the settings, or 2.
          */
         threshold?: number;
     };
@@ -6496,3 +7172,290 @@ export type PinBaselineResponses = {
 };
 
 export type PinBaselineResponse = PinBaselineResponses[keyof PinBaselineResponses];
+
+export type ListWebhooksData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/webhooks';
+};
+
+export type ListWebhooksErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ListWebhooksError = ListWebhooksErrors[keyof ListWebhooksErrors];
+
+export type ListWebhooksResponses = {
+    200: WebhookList;
+};
+
+export type ListWebhooksResponse = ListWebhooksResponses[keyof ListWebhooksResponses];
+
+export type CreateWebhookData = {
+    body: WebhookRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/webhooks';
+};
+
+export type CreateWebhookErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type CreateWebhookError = CreateWebhookErrors[keyof CreateWebhookErrors];
+
+export type CreateWebhookResponses = {
+    201: Webhook;
+};
+
+export type CreateWebhookResponse = CreateWebhookResponses[keyof CreateWebhookResponses];
+
+export type DeleteWebhookData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{n}';
+};
+
+export type DeleteWebhookErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type DeleteWebhookError = DeleteWebhookErrors[keyof DeleteWebhookErrors];
+
+export type DeleteWebhookResponses = {
+    /**
+     * Deleted
+     */
+    204: void;
+};
+
+export type DeleteWebhookResponse = DeleteWebhookResponses[keyof DeleteWebhookResponses];
+
+export type GetWebhookData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{n}';
+};
+
+export type GetWebhookErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type GetWebhookError = GetWebhookErrors[keyof GetWebhookErrors];
+
+export type GetWebhookResponses = {
+    200: Webhook;
+};
+
+export type GetWebhookResponse = GetWebhookResponses[keyof GetWebhookResponses];
+
+export type ReplaceWebhookData = {
+    body: WebhookRequest;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{n}';
+};
+
+export type ReplaceWebhookErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ReplaceWebhookError = ReplaceWebhookErrors[keyof ReplaceWebhookErrors];
+
+export type ReplaceWebhookResponses = {
+    200: Webhook;
+};
+
+export type ReplaceWebhookResponse = ReplaceWebhookResponses[keyof ReplaceWebhookResponses];
+
+export type TestWebhookData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{n}/test';
+};
+
+export type TestWebhookErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type TestWebhookError = TestWebhookErrors[keyof TestWebhookErrors];
+
+export type TestWebhookResponses = {
+    202: Webhook;
+};
+
+export type TestWebhookResponse = TestWebhookResponses[keyof TestWebhookResponses];

@@ -5,7 +5,7 @@ import { forestMark, forestScale } from './forest';
 const comparison = (...changes: (Partial<Change> | null)[]) =>
   ({
     threshold_percent: 2,
-    metrics: changes.map((change) => ({ changes: [null, change] })),
+    metrics: changes.map((change) => ({ threshold_percent: 2, changes: [null, change] })),
   }) as unknown as Comparison;
 
 it.each<[(Partial<Change> | null)[], number]>([
@@ -17,6 +17,12 @@ it.each<[(Partial<Change> | null)[], number]>([
 ])('fits %j', (changes, limit) =>
   expect(forestScale(comparison(...changes), 1).limit).toBeCloseTo(limit),
 );
+
+it('shows the largest threshold of a metric', () => {
+  const { metrics } = comparison({ percent: 1, verdict: 'equivalent' });
+  const wide = metrics.map((metric) => ({ ...metric, threshold_percent: 20 }));
+  expect(forestScale({ ...comparison(), metrics: wide }, 1).limit).toBeCloseTo(50);
+});
 
 it('positions marks and clips them', () => {
   const scale = { limit: 10, threshold: 2 };

@@ -22,7 +22,11 @@ const MIN_THRESHOLDS = 2.5;
 /** Larger changes are clipped, so that small ones stay visible. */
 const MAX_PERCENT = 60;
 
+/** The threshold is that of most metrics; rows use their own. */
 export function forestScale({ metrics, threshold_percent }: Comparison, group: number) {
+  const tested = metrics.filter(({ changes }) => changes[group]?.verdict);
+  const thresholds = tested.map((metric) => metric.threshold_percent);
+  const widest = Math.max(threshold_percent, ...thresholds);
   const bounds = metrics.flatMap(({ changes }) => {
     const change = changes[group];
     if (!change?.verdict) return [];
@@ -30,7 +34,7 @@ export function forestScale({ metrics, threshold_percent }: Comparison, group: n
     return interval ? [interval.low, interval.high] : [percent];
   });
   const largest = Math.max(0, ...bounds.map(Math.abs)) * 1.1;
-  const limit = Math.max(threshold_percent * MIN_THRESHOLDS, Math.min(largest, MAX_PERCENT));
+  const limit = Math.max(widest * MIN_THRESHOLDS, Math.min(largest, MAX_PERCENT));
   return { limit, threshold: threshold_percent };
 }
 

@@ -67,7 +67,15 @@ describe('metricName', () => {
   ])('%s of %i directions is %s', (name, directions, expected) => {
     expect(
       metricName(
-        { name, unit: '1', values: [], at_least: [], groups: [], changes: [] },
+        {
+          name,
+          unit: '1',
+          threshold_percent: 2,
+          values: [],
+          at_least: [],
+          groups: [],
+          changes: [],
+        },
         directions,
       ),
     ).toBe(expected);
@@ -86,6 +94,7 @@ it('marks lower bounds', () => {
   const metric: ComparedMetric = {
     name: 'read_lat_p99_ns',
     unit: 'ns',
+    threshold_percent: 2,
     values: [2e6, 9.5e9, 1e6],
     at_least: [false, true, false],
     groups: [],

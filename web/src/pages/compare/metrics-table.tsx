@@ -47,7 +47,12 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
           withChange={isSingle}
         />
       )),
-      ...(isSingle ? [] : changeCells(metric.changes[shown] ?? null, scale)),
+      ...(isSingle
+        ? []
+        : changeCells(metric.changes[shown] ?? null, {
+            ...scale,
+            threshold: metric.threshold_percent,
+          })),
     ],
   }));
   const changeHeaders = isSingle

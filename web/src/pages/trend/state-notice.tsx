@@ -35,7 +35,9 @@ export function StateNotice({ trend }: { trend: Trend }) {
               variant="filled"
               search={{
                 ...withGroups({}, [baseline.runs.join(','), state.runs.join(',')]),
-                threshold: String(baseline.threshold_percent),
+                ...(baseline.threshold_percent && {
+                  threshold: String(baseline.threshold_percent),
+                }),
               }}
             >
               Compare with baseline

@@ -1,0 +1,121 @@
+//! Schedules: runs and studies that start at regular times.
+
+use crate::{named_enum::named_enum, study::summary::StudyStatus};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// Body of `POST /schedules`, `PUT /schedules/{n}` and `POST /schedules/plan`.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct ScheduleRequest {
+    pub name: String,
+    /// Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`.
+    pub cron: String,
+    /// Name in the IANA time zone database. Default: `UTC`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub time_zone: Option<String>,
+    /// Body of `POST /runs` or `POST /studies`. It must not need a confirmation.
+    #[schema(value_type = Object)]
+    pub document: Value,
+    /// Tags of all runs, in addition to those of the document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Local times at which nothing starts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quiet_hours: Vec<QuietHours>,
+    /// Default: true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub enabled: Option<bool>,
+}
+
+/// Every day from one local time to another. Ends on the next day if `to` is not after `from`.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct QuietHours {
+    /// `HH:MM`, inclusive.
+    pub from: String,
+    /// `HH:MM`, exclusive.
+    pub to: String,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct ScheduleList {
+    /// In the order of their creation.
+    pub schedules: Vec<Schedule>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct Schedule {
+    pub number: u64,
+    pub name: String,
+    pub cron: String,
+    pub time_zone: String,
+    /// The cron expression in English.
+    pub description: String,
+    #[schema(value_type = Object)]
+    pub document: Value,
+    pub tags: Vec<String>,
+    pub quiet_hours: Vec<QuietHours>,
+    pub enabled: bool,
+    pub created_at_ms: u64,
+    /// The next due time outside of quiet hours; null if the schedule is disabled or has none.
+    pub next_start_ms: Option<u64>,
+    /// Number of due times of the last 30 days that were missed.
+    pub missed: u64,
+    /// The latest due times, newest first. Due times that were missed in a row are one entry.
+    pub starts: Vec<ScheduleStart>,
+}
+
+named_enum! {
+    names: "snake_case";
+    /// What happened at a due time.
+    pub enum StartResult {
+        /// The run is about to be queued.
+        Pending,
+        /// The run or study was queued.
+        Started,
+        /// The server was not running, the queue was full, or the previous start had not ended.
+        Missed,
+        /// In quiet hours.
+        Skipped,
+        /// The document was rejected, for example because a file no longer exists.
+        Rejected,
+    }
+}
+
+/// One or more due times, and their result.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct ScheduleStart {
+    /// The due time, or the last of several.
+    pub due_at_ms: u64,
+    /// Number of due times.
+    pub count: u64,
+    pub result: StartResult,
+    /// Why it did not start, or started late.
+    pub reason: Option<String>,
+    /// Whether the due time was missed and caught up.
+    pub is_catch_up: bool,
+    pub run: Option<u64>,
+    pub study: Option<u64>,
+    /// Final status of the run or study; null until it has ended.
+    pub status: Option<StudyStatus>,
+}
+
+/// What a schedule would do.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct SchedulePlan {
+    /// The cron expression in English.
+    pub description: String,
+    /// The next five due times. Fewer if there are no more.
+    pub next: Vec<DueTime>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct DueTime {
+    pub at_ms: u64,
+    /// In the time zone of the schedule, such as `Thu 2026-11-26 02:30 +01:00`.
+    pub local: String,
+    /// Whether it is in quiet hours and will be skipped.
+    pub is_quiet: bool,
+}

@@ -1,0 +1,13 @@
+//! Settings of the server that users change in the pages.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// Body of `PUT /settings`, and its response.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Settings {
+    /// Smallest change that matters, in percent, by name of the metric; 2 for other metrics. Used
+    /// by comparisons and trends that have no threshold of their own.
+    pub thresholds: BTreeMap<String, f64>,
+}

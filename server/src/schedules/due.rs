@@ -1,0 +1,101 @@
+//! Decides what happens at the due times of a schedule. Pure: the clock is an argument.
+
+use crate::{
+    schedules::{
+        cron::ZonedCron,
+        quiet::{quiet_at, reason},
+    },
+    store::schedule_starts::{Decision, Start},
+};
+use leadline_protocol::schedule::{QuietHours, StartResult};
+
+/// A start that is later than this is a catch-up.
+const LATE_MS: u64 = 60_000;
+/// Clocks that are set back further than this were wrong before.
+const MAX_SET_BACK_MS: u64 = 24 * 60 * 60 * 1000;
+/// More due times are not counted. A schedule of every minute has as many in a week.
+const MAX_COUNTED: u64 = 10_080;
+
+const NOT_RUNNING: &str = "The server was not running, or the host was suspended.";
+
+/// What is known about a schedule.
+pub(crate) struct State<'a> {
+    pub cron: &'a ZonedCron,
+    pub quiet_hours: &'a [QuietHours],
+    pub handled_until_ms: u64,
+    /// The previous start, if it has not ended, such as `study #12`.
+    pub active: Option<&'a str>,
+}
+
+/// `None` if nothing is due.
+pub(crate) fn decide(state: &State, now_ms: u64) -> Option<Decision> {
+    if state.handled_until_ms > now_ms.saturating_add(MAX_SET_BACK_MS) {
+        return Some(Decision {
+            handled_until_ms: now_ms,
+            starts: Vec::new(),
+        });
+    }
+    let first = state.cron.next_after(state.handled_until_ms)?;
+    if first > now_ms {
+        return None;
+    }
+    let last = state.cron.last_until(now_ms)?;
+    let mut starts = earlier(state, first, last);
+    starts.push(latest(state, last, now_ms));
+    Some(Decision {
+        handled_until_ms: last,
+        starts,
+    })
+}
+
+/// Due times before the last one. None of them is caught up.
+fn earlier(state: &State, first: u64, last: u64) -> Vec<Start> {
+    let mut starts: [Option<Start>; 2] = [None, None];
+    let mut due = Some(first);
+    for _ in 0..MAX_COUNTED {
+        let Some(due_at_ms) = due.filter(|due| *due < last) else {
+            break;
+        };
+        let quiet = quiet_reason(state, due_at_ms);
+        let index = usize::from(quiet.is_some());
+        let result = match quiet {
+            Some(_) => StartResult::Skipped,
+            None => StartResult::Missed,
+        };
+        let reason = quiet.or_else(|| Some(NOT_RUNNING.into()));
+        let count = starts[index].as_ref().map_or(1, |start| start.count + 1);
+        let start = Start::new(due_at_ms, result, reason);
+        starts[index] = Some(Start { count, ..start });
+        due = state.cron.next_after(due_at_ms);
+    }
+    let mut starts: Vec<Start> = starts.into_iter().flatten().collect();
+    starts.sort_by_key(|start| start.due_at_ms);
+    starts
+}
+
+fn latest(state: &State, due_at_ms: u64, now_ms: u64) -> Start {
+    // A catch-up starts now, an hour or a month after its due time.
+    let quiet = quiet_reason(state, due_at_ms).or_else(|| quiet_reason(state, now_ms));
+    if let Some(reason) = quiet {
+        return Start::new(due_at_ms, StartResult::Skipped, Some(reason));
+    }
+    if let Some(active) = state.active {
+        let reason = format!("The previous start has not ended ({active}).");
+        return Start::new(due_at_ms, StartResult::Missed, Some(reason));
+    }
+    let is_catch_up = now_ms.saturating_sub(due_at_ms) > LATE_MS;
+    let reason = is_catch_up.then(|| NOT_RUNNING.into());
+    Start {
+        is_catch_up,
+        ..Start::new(due_at_ms, StartResult::Pending, reason)
+    }
+}
+
+/// Why no run of the schedule starts at this time.
+pub(crate) fn quiet_reason(state: &State, at_ms: u64) -> Option<String> {
+    let local = state.cron.local(at_ms)?;
+    quiet_at(state.quiet_hours, &local).map(reason)
+}
+
+#[cfg(test)]
+mod tests;

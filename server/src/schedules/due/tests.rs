@@ -1,0 +1,202 @@
+//! Due times with a fake clock.
+
+use super::*;
+use crate::schedules::cron::{parse_cron, parse_zone};
+use StartResult::{Missed, Pending, Skipped};
+use jiff::Timestamp;
+
+const MINUTE: u64 = 60_000;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+fn ms(text: &str) -> u64 {
+    let time: Timestamp = text.parse().unwrap();
+    time.as_millisecond().try_into().unwrap()
+}
+
+/// A schedule whose clock is set by the test.
+struct Fake {
+    cron: ZonedCron,
+    quiet_hours: Vec<QuietHours>,
+    handled_until_ms: u64,
+    /// Due times that have a row in the database.
+    stored: Vec<u64>,
+    active_until_ms: u64,
+    /// How long each start is active.
+    duration_ms: u64,
+    step_ms: u64,
+    log: Vec<(u64, Start)>,
+}
+
+impl Fake {
+    fn new(cron: &str, zone: &str, at: &str) -> Self {
+        Self {
+            cron: ZonedCron::new(parse_cron(cron).unwrap(), parse_zone(zone).unwrap()),
+            quiet_hours: Vec::new(),
+            handled_until_ms: ms(at),
+            stored: Vec::new(),
+            active_until_ms: 0,
+            duration_ms: MINUTE / 2,
+            step_ms: MINUTE,
+            log: Vec::new(),
+        }
+    }
+
+    fn tick(&mut self, now_ms: u64) {
+        let state = State {
+            cron: &self.cron,
+            quiet_hours: &self.quiet_hours,
+            handled_until_ms: self.handled_until_ms,
+            active: (now_ms < self.active_until_ms).then_some("run #1"),
+        };
+        let Some(decision) = decide(&state, now_ms) else {
+            return;
+        };
+        self.handled_until_ms = decision.handled_until_ms;
+        for start in decision.starts {
+            // The due time is unique in the database.
+            if self.stored.contains(&start.due_at_ms) {
+                continue;
+            }
+            self.stored.push(start.due_at_ms);
+            if start.result == Pending {
+                assert!(now_ms >= self.active_until_ms, "two starts at once");
+                self.active_until_ms = now_ms + self.duration_ms;
+            }
+            self.log.push((now_ms, start));
+        }
+    }
+
+    /// Ticks twice per step, a second apart.
+    fn run(&mut self, from_ms: u64, to_ms: u64) {
+        for now_ms in (from_ms..=to_ms).step_by(self.step_ms as usize) {
+            self.tick(now_ms);
+            self.tick(now_ms + 1000);
+        }
+    }
+
+    fn due(&self, result: StartResult) -> Vec<u64> {
+        let with = self.log.iter().filter(|(_, start)| start.result == result);
+        with.map(|(_, start)| start.due_at_ms).collect()
+    }
+}
+
+#[test]
+fn each_due_time_starts_once() {
+    let from = ms("2026-11-24T12:00:30Z");
+    let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
+    fake.run(from, from + DAY);
+    assert_eq!(fake.due(Pending).len(), 24);
+    assert_eq!(fake.log.len(), 24);
+    assert!(fake.log.iter().all(|(_, start)| !start.is_catch_up));
+    assert_eq!(fake.due(Pending)[0], ms("2026-11-24T13:00:00Z"));
+}
+
+#[test]
+fn a_downtime_is_caught_up_once() {
+    let from = ms("2026-11-24T12:00:30Z");
+    let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
+    fake.run(from + 5 * HOUR, from + 7 * HOUR);
+    let (_, missed) = &fake.log[0];
+    assert_eq!((missed.result, missed.count), (Missed, 4));
+    assert_eq!(missed.due_at_ms, ms("2026-11-24T16:00:00Z"));
+    let (_, caught_up) = &fake.log[1];
+    assert_eq!(caught_up.due_at_ms, ms("2026-11-24T17:00:00Z"));
+    // The server was down for 30 s of this due time.
+    assert!(!caught_up.is_catch_up);
+    let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
+    fake.run(from + 5 * HOUR + 10 * MINUTE, from + 7 * HOUR);
+    assert!(fake.log[1].1.is_catch_up, "{:?}", fake.log);
+    assert_eq!(fake.due(Pending).len(), 3, "17:00, 18:00 and 19:00");
+}
+
+#[test]
+fn no_start_while_the_previous_one_is_active() {
+    let from = ms("2026-11-24T12:00:30Z");
+    let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
+    fake.duration_ms = 2 * HOUR + 30 * MINUTE;
+    fake.run(from, from + 6 * HOUR);
+    // 13, 16: started; 14, 15, 17, 18: the start at 13 or 16 is active.
+    assert_eq!(fake.due(Pending).len(), 2);
+    assert_eq!(fake.due(Missed).len(), 4);
+    let reason = fake.log[1].1.reason.as_deref();
+    assert_eq!(reason, Some("The previous start has not ended (run #1)."));
+}
+
+#[test]
+fn quiet_hours_are_skipped() {
+    let from = ms("2026-11-24T12:00:30Z");
+    let mut fake = Fake::new("0 * * * *", "Europe/Berlin", "2026-11-24T12:00:30Z");
+    let quiet = |from: &str, to: &str| QuietHours {
+        from: from.into(),
+        to: to.into(),
+    };
+    fake.quiet_hours = vec![quiet("22:00", "06:00"), quiet("12:00", "12:30")];
+    fake.run(from, from + DAY);
+    assert_eq!(fake.due(Skipped).len(), 9);
+    assert_eq!(fake.due(Pending).len(), 15);
+    assert_eq!(
+        fake.due(Skipped)[0],
+        ms("2026-11-24T21:00:00Z"),
+        "22:00 in Berlin"
+    );
+    // A catch-up must not start in quiet hours either.
+    let mut fake = Fake::new("0 21 * * *", "Europe/Berlin", "2026-11-24T12:00:30Z");
+    fake.quiet_hours = vec![quiet("22:00", "06:00")];
+    fake.tick(ms("2026-11-24T23:00:00Z"));
+    assert_eq!(fake.due(Skipped), [ms("2026-11-24T20:00:00Z")]);
+    // Missed and skipped due times are counted apart.
+    let mut fake = Fake::new("0 * * * *", "Europe/Berlin", "2026-11-24T12:00:30Z");
+    fake.quiet_hours = vec![quiet("22:00", "06:00")];
+    fake.tick(ms("2026-11-25T12:30:00Z"));
+    let counts: Vec<_> = fake.log.iter().map(|(_, s)| (s.result, s.count)).collect();
+    assert_eq!(counts, [(Skipped, 8), (Missed, 15), (Pending, 1)]);
+}
+
+#[test]
+fn a_clock_that_is_set_back_repeats_no_start() {
+    let from = ms("2026-11-24T12:00:30Z");
+    let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
+    fake.run(from, from + 5 * HOUR);
+    assert_eq!(fake.due(Pending).len(), 5);
+    fake.run(from + 2 * HOUR, from + 7 * HOUR);
+    assert_eq!(fake.due(Pending).len(), 7, "17:00 was handled");
+    // The date was wrong by ten years: it starts once there, and goes on afterwards.
+    fake.tick(from + 3650 * DAY);
+    assert_eq!(fake.due(Pending).len(), 8);
+    assert_eq!(fake.due(Missed).len(), 1);
+    fake.active_until_ms = 0;
+    fake.run(from + 6 * HOUR, from + 10 * HOUR);
+    // 19:00 was handled before.
+    assert_eq!(fake.due(Pending).len(), 11);
+    assert_eq!(fake.due(Missed).len(), 1);
+}
+
+#[test]
+fn many_missed_due_times_are_counted_quickly() {
+    let mut fake = Fake::new("* * * * *", "Europe/Berlin", "2026-11-24T12:00:30Z");
+    fake.tick(ms("2036-11-24T12:00:30Z"));
+    assert_eq!(fake.log[0].1.count, MAX_COUNTED);
+    assert_eq!(fake.due(Pending).len(), 1);
+}
+
+/// One start per day, whatever the clock does on the days of the change.
+#[test]
+fn daylight_saving_time_neither_loses_nor_repeats_a_day() {
+    for (zone, dates) in [
+        ("Europe/Berlin", ["2026-03-27", "2026-10-23"]),
+        ("America/New_York", ["2026-03-06", "2026-10-30"]),
+        ("Australia/Lord_Howe", ["2026-04-03", "2026-10-02"]),
+    ] {
+        for cron in ["30 2 * * *", "0 3 * * *", "59 1 * * *", "0 2 * * *"] {
+            for date in dates {
+                let from = format!("{date}T12:00:30Z");
+                let mut fake = Fake::new(cron, zone, &from);
+                fake.step_ms = 10 * MINUTE;
+                fake.run(ms(&from), ms(&from) + 4 * DAY);
+                assert_eq!(fake.due(Pending).len(), 4, "{cron} {zone} {date}");
+                assert_eq!(fake.log.len(), 4);
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Checks schedules before they are stored, and parses their documents.
+
+use crate::{
+    api::requests::{run_request, study_request},
+    error::Error,
+    runs::Runs,
+    schedules::{
+        cron::{ZonedCron, parse_cron, parse_zone},
+        quiet::parse_time,
+    },
+    store::schedules::Definition,
+    studies::submit::StudyRequest,
+};
+use leadline_protocol::{
+    plan::Confirmation, problem::Problem, run::RunRequest, schedule::ScheduleRequest,
+    study::parse::is_study,
+};
+use serde_json::Value;
+
+const DEFAULT_ZONE: &str = "UTC";
+const MAX_QUIET_HOURS: usize = 10;
+const FIELD: &str = "document";
+
+/// The document of a schedule.
+pub(crate) enum Document {
+    Run(Box<RunRequest>),
+    Study(Box<StudyRequest>),
+}
+
+/// Adds the tags of the schedule to those of the document.
+///
+/// # Errors
+/// All invalid fields.
+pub(crate) fn parse_document(document: &Value, tags: &[String]) -> Result<Document, Vec<Problem>> {
+    let add = |own: &mut Option<Vec<String>>| {
+        let own = own.get_or_insert_default();
+        let new: Vec<String> = tags
+            .iter()
+            .filter(|tag| !own.contains(tag))
+            .cloned()
+            .collect();
+        own.extend(new);
+    };
+    if is_study(document) {
+        let mut request = study_request(document.clone())?;
+        add(&mut request.tags);
+        Ok(Document::Study(Box::new(request)))
+    } else {
+        let mut request = run_request(document.clone())?;
+        add(&mut request.tags);
+        Ok(Document::Run(Box::new(request)))
+    }
+}
+
+impl Runs {
+    /// Plans the document on this host, as it is now.
+    pub(super) async fn check_schedule(
+        &self,
+        request: ScheduleRequest,
+    ) -> Result<Definition, Error> {
+        let definition = definition(request).map_err(Error::Rejected)?;
+        let document = parse_document(&definition.document, &definition.tags);
+        let document = document.map_err(|problems| in_document(problems, FIELD))?;
+        let (problems, confirmations, has_confirm) = match &document {
+            Document::Run(run) => {
+                let plan = self.plan(run.as_ref().clone()).await?;
+                (plan.problems, plan.confirmations, run.confirm.is_some())
+            }
+            Document::Study(study) => {
+                let plan = self.plan_study(study).await?;
+                let has_confirm = study
+                    .confirm
+                    .as_ref()
+                    .is_some_and(|given| !given.is_empty());
+                (plan.problems, plan.confirmations, has_confirm)
+            }
+        };
+        if has_confirm || !confirmations.is_empty() {
+            return Err(destructive(&confirmations));
+        }
+        if !problems.is_empty() {
+            return Err(in_document(problems, FIELD));
+        }
+        Ok(definition)
+    }
+}
+
+fn destructive(confirmations: &[Confirmation]) -> Error {
+    let targets: Vec<&str> = confirmations
+        .iter()
+        .map(|entry| entry.text.as_str())
+        .collect();
+    let detail = match targets[..] {
+        [] => "The document contains a confirmation that data may be overwritten.".into(),
+        _ => format!("The document overwrites data: {}.", targets.join(", ")),
+    };
+    Error::invalid(
+        "needs_confirmation",
+        FIELD,
+        format!("{detail} Such runs cannot be scheduled, because a person has to confirm each."),
+        "Use new files below a target root, or reads.",
+    )
+}
+
+fn in_document(problems: Vec<Problem>, path: &str) -> Error {
+    let problems = problems.into_iter();
+    let path = format!("{path}.");
+    Error::Rejected(
+        problems
+            .map(|problem| problem.with_path_prefix(&path))
+            .collect(),
+    )
+}
+
+fn definition(request: ScheduleRequest) -> Result<Definition, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut reject = |field: &str, detail: String, remedy: &str| {
+        problems.push(Problem::invalid("bad_value", field, detail, remedy));
+    };
+    if request.name.trim().is_empty() {
+        reject(
+            "name",
+            "The schedule has no name.".into(),
+            "For example: Nightly.",
+        );
+    }
+    let time_zone = request.time_zone.unwrap_or_else(|| DEFAULT_ZONE.into());
+    let zone = parse_zone(&time_zone);
+    if zone.is_none() {
+        let detail = format!("Unknown time zone `{time_zone}`.");
+        reject(
+            "time_zone",
+            detail,
+            "Use a name of the IANA database, such as Europe/Berlin.",
+        );
+    }
+    match parse_cron(&request.cron) {
+        Err(error) => {
+            let remedy = "Use minute, hour, day of the month, month and day of the week. For example: 30 2 * * *.";
+            reject("cron", format!("Invalid cron expression: {error}."), remedy);
+        }
+        Ok(cron) => {
+            let cron = zone.map(|zone| ZonedCron::new(cron, zone));
+            if cron.is_some_and(|cron| cron.next_after(crate::clock::now_ms()).is_none()) {
+                let detail = "The cron expression matches no time.".into();
+                reject("cron", detail, "Use a date that exists.");
+            }
+        }
+    }
+    if request.quiet_hours.len() > MAX_QUIET_HOURS {
+        let detail = format!("quiet_hours has {} entries.", request.quiet_hours.len());
+        reject("quiet_hours", detail, "Use at most 10.");
+    }
+    for (index, quiet) in request.quiet_hours.iter().enumerate() {
+        for (name, text) in [("from", &quiet.from), ("to", &quiet.to)] {
+            if parse_time(text).is_none() {
+                let field = format!("quiet_hours[{index}].{name}");
+                let detail = format!("`{text}` is not a time.");
+                reject(&field, detail, "Use HH:MM, such as 08:00.");
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(Definition {
+        name: request.name.trim().into(),
+        cron: request.cron.trim().into(),
+        time_zone,
+        document: request.document,
+        tags: request.tags,
+        quiet_hours: request.quiet_hours,
+        enabled: request.enabled.unwrap_or(true),
+    })
+}

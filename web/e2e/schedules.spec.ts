@@ -1,0 +1,46 @@
+// Schedules and webhooks: created with a preview, listed, and kept after a restart.
+import AxeBuilder from '@axe-core/playwright';
+import { expect, shortRun, test } from './server';
+
+test('creates a schedule with a preview, and a webhook that is tested', async ({
+  signedIn: page,
+  server,
+}) => {
+  const run = await server.finish(shortRun('nightly'));
+  await page.goto(`${server.url}/schedules`);
+  await page.getByRole('button', { name: 'New schedule' }).click();
+  await page.getByLabel('Name').fill('Every night');
+  await page.getByLabel('Time zone').fill('Europe/Berlin');
+  await page.getByLabel('Quiet hours from').fill('08:00');
+  await page.getByLabel('Quiet hours to').fill('18:00');
+  await page.getByLabel('Number of a run').fill(String(run));
+  await page.getByRole('button', { name: 'Copy jobs of run' }).click();
+  await expect(page.getByText(/02:30 \+0[12]:00/)).toHaveCount(5);
+  const expression = page.getByLabel('Cron expression');
+  await expression.fill('0 12 * * *');
+  await expect(page.getByText(/quiet hours, skipped/)).toHaveCount(5);
+  await expression.fill('61 * * * *');
+  await expect(page.getByText(/Invalid cron expression/)).toBeVisible();
+  await expression.fill('30 2 * * *');
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await page.getByRole('button', { name: 'Create schedule' }).click();
+  await expect(page.getByText('Next start:')).toBeVisible();
+
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('button', { name: 'Add webhook' }).click();
+  await page.getByLabel('Name').fill('Chat');
+  // No service listens on this port.
+  await page.getByLabel('URL').fill('http://127.0.0.1:1/hook');
+  await page.getByRole('button', { name: 'Add webhook' }).click();
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await expect(page.getByText(/cannot connect/)).toBeVisible({ timeout: 15_000 });
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+
+  await server.kill();
+  await server.start();
+  await page.goto(`${server.url}/schedules`);
+  await expect(page.getByRole('heading', { name: 'Every night' })).toBeVisible();
+  page.on('dialog', (dialog) => dialog.accept());
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByText('No schedules yet')).toBeVisible();
+});

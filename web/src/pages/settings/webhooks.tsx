@@ -1,0 +1,116 @@
+// Webhooks with their latest messages.
+import { Button } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Delivery, deleteWebhook, testWebhook, type Webhook } from '../../api';
+import { invalidateWebhooks, webhooksQuery } from '../../api/queries';
+import { plural } from '../../model/format/numbers';
+import { dateTime, shortDateTime } from '../../model/format/time';
+import { notifyError } from '../../ui/notify';
+import { Badge, Card, type Tone } from '../../ui/parts';
+import { ProblemNotice } from '../../ui/problem';
+import { EVENTS, WebhookForm } from './webhook-form';
+
+const SHOWN = 5;
+const STATUSES: Record<Delivery['status'], { label: string; tone: Tone }> = {
+  pending: { label: 'Pending', tone: null },
+  delivered: { label: 'Delivered', tone: 'device' },
+  failed: { label: 'Failed', tone: 'bad' },
+};
+
+export function WebhooksCard() {
+  const query = useQuery(webhooksQuery);
+  const [edited, setEdited] = useState<Webhook | 'new' | null>(null);
+  const webhooks = query.data?.webhooks ?? [];
+  return (
+    <Card
+      title="Webhooks"
+      aside={!edited && <Button onClick={() => setEdited('new')}>Add webhook</Button>}
+    >
+      <ProblemNotice error={query.error} retry={query.refetch} />
+      {edited && (
+        <WebhookForm
+          key={edited === 'new' ? 0 : edited.number}
+          webhook={edited === 'new' ? undefined : edited}
+          close={() => setEdited(null)}
+        />
+      )}
+      {query.isSuccess && webhooks.length === 0 && !edited && (
+        <p className="mute">
+          A webhook sends signed messages when the state of a trend changes, and when a start of a
+          schedule fails or is missed.
+        </p>
+      )}
+      {webhooks.map((webhook) => (
+        <WebhookSection key={webhook.number} webhook={webhook} edit={() => setEdited(webhook)} />
+      ))}
+    </Card>
+  );
+}
+
+function WebhookSection({ webhook, edit }: { webhook: Webhook; edit: () => void }) {
+  const { number, name, origin, enabled, events, deliveries } = webhook;
+  const queryClient = useQueryClient();
+  const onSuccess = () => invalidateWebhooks(queryClient);
+  const path = { n: number };
+  const test = useMutation({
+    mutationFn: () => testWebhook({ path }),
+    onSuccess,
+    onError: notifyError,
+  });
+  const remove = useMutation({
+    mutationFn: () => deleteWebhook({ path }),
+    onSuccess,
+    onError: notifyError,
+  });
+  const labels = EVENTS.filter(({ value }) => events.includes(value)).map(({ label }) => label);
+  return (
+    <section className="webhook">
+      <div className="row">
+        <b>{name}</b>
+        <span className="mono mute">{origin}</span>
+        {!enabled && <Badge>Disabled</Badge>}
+        <span className="push" />
+        <Button loading={test.isPending} onClick={() => test.mutate()}>
+          Send test
+        </Button>
+        <Button onClick={edit}>Edit</Button>
+        <Button
+          loading={remove.isPending}
+          onClick={() => confirm(`Delete webhook ${name}?`) && remove.mutate()}
+        >
+          Delete
+        </Button>
+      </div>
+      <p className="mute">{labels.join(' · ') || 'No events'}</p>
+      {deliveries.length > 0 && (
+        <ul className="deliveries">
+          {deliveries.slice(0, SHOWN).map((delivery) => (
+            <DeliveryRow key={delivery.id} delivery={delivery} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function DeliveryRow({ delivery }: { delivery: Delivery }) {
+  const { event, created_at_ms, status, attempts, next_attempt_ms, last_result } = delivery;
+  const { label, tone } = STATUSES[status];
+  const kind = EVENTS.find(({ value }) => value === event)?.label ?? 'Test';
+  const details = [
+    last_result,
+    attempts > 1 && plural(attempts, 'attempt'),
+    attempts > 0 && next_attempt_ms && `next attempt ${shortDateTime(next_attempt_ms)}`,
+  ];
+  return (
+    <li>
+      <span className="mono" title={dateTime(created_at_ms)}>
+        {shortDateTime(created_at_ms)}
+      </span>
+      <span>{kind}</span>
+      <Badge tone={tone}>{label}</Badge>
+      <span className="mute">{details.filter(Boolean).join(', ')}</span>
+    </li>
+  );
+}
