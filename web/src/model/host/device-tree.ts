@@ -27,7 +27,7 @@ export function deviceTree(listed: readonly Device[]): TreeRow[] {
   return [...roots, ...devices].flatMap((device) => rowsOf(device, 0));
 }
 
-export const isUsable = ({ read_access, write_access }: Device): boolean =>
+const isUsable = ({ read_access, write_access }: Device): boolean =>
   read_access.allowed || write_access.allowed;
 
 /** The rows of usable devices and of the devices that they are on. */
