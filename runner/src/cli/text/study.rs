@@ -186,7 +186,7 @@ fn write_outcome(out: &mut TextWriter, number: u32, result: &StepResult) {
     }
 }
 
-/// `+23 %`, `-40 %`; `97 ×` for factors of 10 or more.
+/// `+23 %`, `−40 %`; `97 ×` for factors of 10 or more.
 fn change(iops: f64, first: f64) -> String {
     if first <= 0.0 {
         return "–".into();
@@ -195,7 +195,9 @@ fn change(iops: f64, first: f64) -> String {
     if ratio >= 10.0 {
         format!("{ratio:.0} ×")
     } else {
-        format!("{:+.0} %", (ratio - 1.0) * 100.0)
+        let percent = (ratio - 1.0) * 100.0;
+        let sign = if percent < 0.0 { "−" } else { "+" };
+        format!("{sign}{:.0} %", percent.abs())
     }
 }
 
@@ -208,7 +210,7 @@ mod tests {
         for (now, first, expect) in [
             (100.0, 100.0, "+0 %"),
             (123.0, 100.0, "+23 %"),
-            (60.0, 100.0, "-40 %"),
+            (60.0, 100.0, "−40 %"),
             (9700.0, 100.0, "97 ×"),
             (1.0, 0.0, "–"),
         ] {
