@@ -382,33 +382,33 @@ export type ComparedMetric = {
 /**
  * - `read_iops`: Read IOPS
  * - `read_bytes_per_second`: Read bandwidth
- * - `read_lat_mean_ns`: Read latency mean
- * - `read_lat_p50_ns`: Read latency p50
- * - `read_lat_p99_ns`: Read latency p99
- * - `read_lat_p999_ns`: Read latency p99.9
- * - `read_lat_p9999_ns`: Read latency p99.99
- * - `read_intended_lat_p99_ns`: Read latency p99 from the intended start
- * - `read_lat_max_ns`: Read latency max
+ * - `read_lat_mean_ns`: Read mean latency
+ * - `read_lat_p50_ns`: Read p50 latency
+ * - `read_lat_p99_ns`: Read p99 latency
+ * - `read_lat_p999_ns`: Read p99.9 latency
+ * - `read_lat_p9999_ns`: Read p99.99 latency
+ * - `read_intended_lat_p99_ns`: Read p99 latency from the intended start
+ * - `read_lat_max_ns`: Read max latency
  * - `write_iops`: Write IOPS
  * - `write_bytes_per_second`: Write bandwidth
- * - `write_lat_mean_ns`: Write latency mean
- * - `write_lat_p50_ns`: Write latency p50
- * - `write_lat_p99_ns`: Write latency p99
- * - `write_lat_p999_ns`: Write latency p99.9
- * - `write_lat_p9999_ns`: Write latency p99.99
- * - `write_intended_lat_p99_ns`: Write latency p99 from the intended start
- * - `write_lat_max_ns`: Write latency max
+ * - `write_lat_mean_ns`: Write mean latency
+ * - `write_lat_p50_ns`: Write p50 latency
+ * - `write_lat_p99_ns`: Write p99 latency
+ * - `write_lat_p999_ns`: Write p99.9 latency
+ * - `write_lat_p9999_ns`: Write p99.99 latency
+ * - `write_intended_lat_p99_ns`: Write p99 latency from the intended start
+ * - `write_lat_max_ns`: Write max latency
  * - `trim_iops`: Trim IOPS
  * - `trim_bytes_per_second`: Trim bandwidth
- * - `trim_lat_mean_ns`: Trim latency mean
- * - `trim_lat_p50_ns`: Trim latency p50
- * - `trim_lat_p99_ns`: Trim latency p99
- * - `trim_lat_p999_ns`: Trim latency p99.9
- * - `trim_lat_p9999_ns`: Trim latency p99.99
- * - `trim_intended_lat_p99_ns`: Trim latency p99 from the intended start
- * - `trim_lat_max_ns`: Trim latency max
- * - `sync_lat_mean_ns`: Sync latency mean
- * - `sync_lat_p99_ns`: Sync latency p99
+ * - `trim_lat_mean_ns`: Trim mean latency
+ * - `trim_lat_p50_ns`: Trim p50 latency
+ * - `trim_lat_p99_ns`: Trim p99 latency
+ * - `trim_lat_p999_ns`: Trim p99.9 latency
+ * - `trim_lat_p9999_ns`: Trim p99.99 latency
+ * - `trim_intended_lat_p99_ns`: Trim p99 latency from the intended start
+ * - `trim_lat_max_ns`: Trim max latency
+ * - `sync_lat_mean_ns`: Sync mean latency
+ * - `sync_lat_p99_ns`: Sync p99 latency
  * - `cpu_ns_per_io`: CPU time per I/O
  * - `achieved_depth`: Achieved depth
  * - `errors`: Errors
@@ -3083,10 +3083,10 @@ export type SeriesColumn = {
  * - `write_iops`: Write IOPS
  * - `write_bytes_per_second`: Write bandwidth
  * - `trim_iops`: Trim IOPS
- * - `lat_p50_ns`: Latency p50
- * - `lat_p99_ns`: Latency p99
- * - `lat_p999_ns`: Latency p99.9
- * - `lat_max_ns`: Latency max
+ * - `lat_p50_ns`: p50 latency
+ * - `lat_p99_ns`: p99 latency
+ * - `lat_p999_ns`: p99.9 latency
+ * - `lat_max_ns`: Max latency
  * - `in_flight`: I/Os in flight
  * - `device_read_iops`: Device read IOPS
  * - `device_read_bytes_per_second`: Device read bandwidth
