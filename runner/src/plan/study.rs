@@ -1,6 +1,7 @@
 //! Plans a study: its runs are planned in order, with sizes scaled to the host and with the files
 //! that earlier steps leave. Accesses the host only through `HostView`.
 
+mod first_write;
 mod order;
 pub(crate) mod scaling;
 #[cfg(test)]
@@ -56,6 +57,9 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         }
         let mut plan = plan_run(study, step, &jobs, &file_id, &files, host);
         files.apply(&plan);
+        if study.repeats > 1 {
+            first_write::report(&mut plan, turn.repeat);
+        }
         confirmations.extend_from_slice(&plan.confirmations);
         for problem in plan.problems.drain(..) {
             let problem = problem.with_path_prefix(&format!("steps[{}].", step.definition));
