@@ -23,7 +23,7 @@ export interface Step {
 /** A swept option as typed. */
 export interface SweepField {
   option: string;
-  /** Separated by spaces or commas. */
+  /** Separated by spaces or commas. A value with commas is in double quotes. */
   values: string;
 }
 
@@ -42,6 +42,8 @@ export interface StudyDraft {
   idleWaitSeconds?: number;
   /** Interleaved if unset. */
   order?: RepeatOrder;
+  /** Of the copied study: the same order and random seeds. Random if unset. */
+  orderSeed?: number;
   sweep?: SweepField[];
   /** At least one. */
   steps: Step[];
@@ -114,6 +116,7 @@ export function toDocument({
   untilDecided,
   idleWaitSeconds,
   order,
+  orderSeed,
   sweep,
   steps,
 }: StudyDraft): StudyDefinition {
@@ -125,6 +128,7 @@ export function toDocument({
     ...(continueOnFailure && { continue_on_failure: true }),
     ...(repeats && repeats > 1 && { repeats }),
     ...(order === 'sequential' && { order }),
+    ...(orderSeed !== undefined && { order_seed: orderSeed }),
     ...(idleWaitSeconds !== undefined && { idle_wait_seconds: idleWaitSeconds }),
     ...(untilDecided && { until_decided: untilDecidedDocument(untilDecided) }),
     ...(axes.length > 0 && { sweep: axes }),
@@ -140,9 +144,19 @@ const sweepAxes = (sweep: readonly SweepField[]) =>
   sweep
     .map(({ option, values }) => ({
       option: option.trim(),
-      values: values.split(/[\s,]+/).filter(Boolean),
+      values: sweepValues(values),
     }))
     .filter(({ option, values }) => option !== '' && values.length > 0);
+
+/** `1 2, "4k,8k"` has three values. */
+const sweepValues = (text: string): string[] =>
+  [...text.matchAll(/"([^"]*)"|([^\s,"]+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+
+/** Values as in the form. */
+export const sweepField = (option: string, values: readonly string[]): SweepField => ({
+  option,
+  values: values.map((value) => (/[\s,]/.test(value) ? `"${value}"` : value)).join(' '),
+});
 
 function stepDocument({ name, note, text, sampleMs }: Step): StepDefinition {
   return {

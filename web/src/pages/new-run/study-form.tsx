@@ -137,6 +137,14 @@ function StartStudy({ study }: { study: StudyEditor }) {
             set({ idleWaitSeconds: seconds === '' ? undefined : Number(seconds) })
           }
         />
+        {draft.orderSeed !== undefined && (
+          <p style={{ marginTop: 10 }}>
+            Same order and random seeds as in study #{draft.from} (order seed {draft.orderSeed}).{' '}
+            <button type="button" className="plain" onClick={() => set({ orderSeed: undefined })}>
+              Use a random order
+            </button>
+          </p>
+        )}
         <UntilDecided study={study} />
         <SweepFields study={study} />
         <Checkbox
