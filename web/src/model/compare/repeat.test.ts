@@ -36,5 +36,5 @@ it('plans a study that ends when it is decided', () => {
   expect(cost(plan)).toBe('40 s');
   const looks = [9, 14, 30].map((pairs) => ({ pairs, confidence_percent: 99 }));
   const until_decided = { metrics: [], threshold_percent: 2, looks };
-  expect(cost({ ...plan, until_decided })).toBe('9 to 30 pairs, at most 60 s');
+  expect(cost({ ...plan, until_decided })).toBe('9 to 30 pairs, at most 1 min');
 });
