@@ -18,11 +18,14 @@ pub mod level;
 pub mod looks;
 mod metrics;
 mod obstacles;
+pub mod procedure;
+pub mod procedure_run;
 mod rate_limits;
 mod results;
 pub mod rule;
 mod scope;
 mod settings;
+pub mod snia;
 #[cfg(test)]
 mod tests;
 pub mod trend;

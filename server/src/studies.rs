@@ -6,6 +6,7 @@ pub(crate) mod cancel;
 pub(crate) mod cleanup;
 pub(crate) mod experiments;
 pub(crate) mod looks;
+pub(crate) mod procedures;
 pub(crate) mod retries;
 pub(crate) mod submit;
 pub(crate) mod summary;

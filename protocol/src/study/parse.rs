@@ -10,8 +10,10 @@ use crate::{
     study::{
         definition::{MAX_STEPS, SweepAxis},
         description::{Published, StudyDescription},
+        procedure::Procedure,
         repeats::{idle_wait_seconds, order, order_seed, repeats, until_decided},
         scaling::Scale,
+        snia::{self, SniaTest},
         spec::{StepSpec, StudySpec},
         sweep,
     },
@@ -51,13 +53,15 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         "until_decided",
         "idle_wait_seconds",
         "sweep",
+        "snia",
         "confirm",
         "steps",
     ];
     let mut reader = ObjectReader::new(document, "", known);
     let mut inner = Vec::new();
     let axes = sweep::axes(&mut reader);
-    let steps = steps(&mut reader, &axes, &mut inner);
+    let snia = snia::parse::test(&mut reader);
+    let steps = steps(&mut reader, &axes, snia.as_ref(), &mut inner);
     let step_count = if inner.is_empty() {
         steps.len()
     } else {
@@ -66,6 +70,15 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
     let repeats = repeats(&mut reader, steps.len());
     let order = order(&mut reader);
     let until_decided = until_decided(&mut reader, steps.len(), repeats, order);
+    if snia.is_some() && (repeats > 1 || !axes.is_empty()) {
+        let detail = "A test defines its own runs; it has no repeats and no sweep.";
+        reader.reject(
+            "conflicting_options",
+            "snia",
+            detail,
+            "Remove repeats and sweep.",
+        );
+    }
     let study = StudySpec {
         description: StudyDescription {
             name: reader
@@ -82,6 +95,7 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         until_decided,
         idle_wait_seconds: idle_wait_seconds(&mut reader, repeats, order),
         order_seed: order_seed(&mut reader),
+        procedure: snia.map(Procedure::Snia),
         confirm: reader.texts("confirm", CONFIRM_EXAMPLE).unwrap_or_default(),
         steps,
     };
@@ -103,6 +117,7 @@ fn with_nested_problems<T>(
 fn steps(
     reader: &mut ObjectReader,
     axes: &[SweepAxis],
+    snia: Option<&SniaTest>,
     problems: &mut Vec<Problem>,
 ) -> Vec<StepSpec> {
     let Some(steps) = reader.list("steps", STEPS_EXAMPLE) else {
@@ -112,6 +127,9 @@ fn steps(
         }
         return Vec::new();
     };
+    if let Some(test) = snia {
+        return snia_steps(reader, test, &steps, problems);
+    }
     let cells = sweep::cell_count(axes);
     if cells > 1 && steps.len().saturating_mul(cells) > MAX_STEPS {
         let detail = format!(
@@ -150,6 +168,29 @@ fn steps(
                         }
                     }
                 }
+            }
+        }
+    }
+    specs
+}
+
+/// All runs of a test have the problems of its base job.
+fn snia_steps(
+    reader: &mut ObjectReader,
+    test: &SniaTest,
+    steps: &[Value],
+    problems: &mut Vec<Problem>,
+) -> Vec<StepSpec> {
+    let Some(base) = snia::parse::base_job(reader, test, steps) else {
+        return Vec::new();
+    };
+    let mut specs = Vec::new();
+    for document in snia::steps::documents(test, &base) {
+        match parse_step(document, 0) {
+            Ok(spec) => specs.push(spec),
+            Err(found) => {
+                problems.extend(found);
+                break;
             }
         }
     }

@@ -9,6 +9,7 @@ use crate::{
 };
 use leadline_protocol::{
     event::{Accepted, Event, EventBody},
+    host::HostFacts,
     problem::Problem,
     result::{Failure, RunResult},
 };
@@ -92,6 +93,11 @@ impl EventPrinter {
 
     pub(crate) fn clear_progress(&mut self) {
         self.show_progress("");
+    }
+
+    /// Host facts; `None` before the run has been accepted.
+    pub(crate) fn host(&self) -> Option<&HostFacts> {
+        self.accepted.as_ref().map(|accepted| &accepted.host)
     }
 
     /// The JSON report; `None` if there is no result.

@@ -49,6 +49,9 @@ pub(crate) fn run(
         OutputFormat::Text => {
             let results: Vec<_> = progress.steps.iter().map(Step::result).collect();
             let mut text = text::study::render_results(&plan, &results, terminal_width());
+            if let Some(results) = progress.procedure_results(&plan) {
+                text += &text::procedure::render(&results, terminal_width());
+            }
             for answer in progress.answers(&plan) {
                 text += &text::study::answer(&answer, terminal_width());
             }

@@ -3,6 +3,7 @@
 
 mod first_write;
 mod order;
+mod procedure;
 pub(crate) mod scaling;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -79,6 +80,8 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         order_seed,
         until_decided,
         idle_wait_seconds: study.idle_wait_seconds,
+        notes: procedure::notes(study.procedure.as_ref(), &steps),
+        procedure: study.procedure.clone(),
         steps,
         problems,
     }

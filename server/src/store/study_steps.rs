@@ -67,6 +67,17 @@ impl Store {
         .await?)
     }
 
+    /// Stores why the remaining runs of a study are not needed, unless a reason is stored.
+    pub(crate) async fn set_ended(&self, study: u64, reason: &str) -> Result<()> {
+        let mut transaction = self.begin().await?;
+        sqlx::query("UPDATE studies SET ended = ? WHERE number = ? AND ended IS NULL")
+            .bind(reason)
+            .bind(study.cast_signed())
+            .execute(&mut transaction.connection)
+            .await?;
+        transaction.commit().await
+    }
+
     pub(crate) async fn studies_with_queued_runs(&self) -> Result<Vec<u64>> {
         Ok(sqlx::query_scalar(
             "SELECT DISTINCT study FROM runs WHERE status = 'queued' AND study IS NOT NULL ORDER BY study",

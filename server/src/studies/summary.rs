@@ -58,9 +58,9 @@ fn is_repeated(study: &StoredStudy, run: &RunSummary) -> bool {
     runs.any(|other| other.retry_of == Some(run.number))
 }
 
-/// Whether the run did not start because the study was decided.
+/// Whether the run did not start because the study was decided, or its procedure ended.
 fn is_skipped(study: &StoredStudy, run: &RunSummary) -> bool {
-    let is_decided = UntilDecided::decision(&study.looks).is_some();
+    let is_decided = UntilDecided::decision(&study.looks).is_some() || study.ended.is_some();
     is_decided && run.status == RunStatus::Cancelled && run.started_at_ms.is_none()
 }
 
@@ -136,6 +136,8 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         order_seed: stored.order_seed,
         idle_wait_seconds: stored.idle_wait_seconds,
         until_decided: stored.until_decided,
+        procedure: stored.procedure,
+        ended: stored.ended,
         looks: stored.looks,
         leftover_files,
         summary,

@@ -1,10 +1,12 @@
 //! The runs of a study so far, and the looks at them.
 
 use crate::cli::{compare, event_printer::EventPrinter, text::study::StepResult};
+use leadline_compare::{group::ComparedRun, procedure, procedure_run::ProcedureRun};
 use leadline_protocol::{
     status::RunStatus,
     study::{
         plan::{StepPlan, StudyPlan},
+        procedure::ProcedureResults,
         until_decided::{Look, UntilDecided},
     },
 };
@@ -24,6 +26,32 @@ impl Step<'_> {
             .as_ref()
             .map_or(StepResult::Skipped, |(_, events)| result(events))
     }
+
+    fn input(&self) -> ProcedureRun<'_> {
+        let events = self.run.as_ref().map(|(_, events)| events);
+        let result = events.and_then(|events| events.result.as_ref());
+        let status = match &self.run {
+            None => RunStatus::Cancelled,
+            Some((0, _)) => RunStatus::Done,
+            Some(_) => RunStatus::Failed,
+        };
+        ProcedureRun {
+            run: ComparedRun {
+                label: self.plan.name.clone(),
+                number: None,
+                status,
+                sample_ms: self.plan.plan.sample_ms,
+                resolved: &self.plan.plan.jobs,
+                host: events.and_then(EventPrinter::host),
+                report: result.map(|result| &result.report),
+                verdict: result.map(|result| &result.verdict),
+                findings: result.map_or(&[], |result| &result.findings),
+                block: None,
+                is_after_look: false,
+            },
+            repeats: self.failed_run.as_ref().map(|_| RunStatus::Failed),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -37,7 +65,26 @@ impl Progress<'_> {
     /// Whether the remaining runs do not start.
     pub(super) fn has_ended(&self, plan: &StudyPlan) -> bool {
         let has_failed = || self.steps.iter().any(|step| self.ends_study(plan, step));
-        UntilDecided::decision(&self.looks).is_some() || !plan.continue_on_failure && has_failed()
+        UntilDecided::decision(&self.looks).is_some()
+            || !plan.continue_on_failure && has_failed()
+            || self.procedure_end(plan).is_some()
+    }
+
+    /// Why the remaining runs of a procedure are not needed.
+    pub(super) fn procedure_end(&self, plan: &StudyPlan) -> Option<String> {
+        procedure::early_end(plan.procedure.as_ref()?, &self.procedure_runs(plan))
+    }
+
+    /// Results of a procedure so far.
+    pub(super) fn procedure_results(&self, plan: &StudyPlan) -> Option<ProcedureResults> {
+        let procedure = plan.procedure.as_ref()?;
+        Some(procedure::results(procedure, &self.procedure_runs(plan)))
+    }
+
+    fn procedure_runs(&self, plan: &StudyPlan) -> Vec<Option<ProcedureRun<'_>>> {
+        let mut runs: Vec<_> = self.steps.iter().map(|step| Some(step.input())).collect();
+        runs.resize(plan.steps.len(), None);
+        runs
     }
 
     /// In a repeated study, a failed run ends the study only if no run of its step has been
@@ -85,14 +132,17 @@ impl Progress<'_> {
             report["until_decided"] = json!(until);
             report["looks"] = json!(self.looks);
         }
+        if let Some(results) = self.procedure_results(plan) {
+            report["procedure"] = json!(plan.procedure);
+            report["results"] = json!(results);
+        }
         report
     }
 }
 
 /// Whether a failed run is repeated once.
 pub(super) fn can_repeat(plan: &StudyPlan, step: &StepPlan) -> bool {
-    let is_repeated = plan.steps.iter().any(|step| step.repeat > 1);
-    is_repeated && step.plan.confirmations.is_empty()
+    plan.repeats_failed_runs() && step.plan.confirmations.is_empty()
 }
 
 fn result(events: &EventPrinter) -> StepResult<'_> {

@@ -14,6 +14,8 @@ use leadline_protocol::{
     result::RunResult,
     study::{
         plan::{StepPlan, StudyPlan},
+        procedure::Procedure,
+        snia::SniaRun,
         until_decided::{Look, LookOutcome},
     },
 };
@@ -53,7 +55,10 @@ pub(crate) fn render_plan(study: &StudyPlan, width: usize) -> String {
     if !study.steps.is_empty() {
         write_title(&mut out, study);
     }
-    for (number, step) in (1..).zip(&study.steps) {
+    for note in &study.notes {
+        out.field("note", note);
+    }
+    for (number, step) in (1..).zip(&study.steps).take(listed_plans(study)) {
         out.blank_line();
         out.styled_field(BOLD, &format!("step {number}"), &step.name);
         out.push(&plan::render(&step.plan, width));
@@ -62,6 +67,18 @@ pub(crate) fn render_plan(study: &StudyPlan, width: usize) -> String {
         out.styled_field(RED, "error", &problem.to_string());
     }
     out.into_text()
+}
+
+/// All steps; of a procedure, only the steps until the end of its first round.
+fn listed_plans(study: &StudyPlan) -> usize {
+    match &study.procedure {
+        Some(Procedure::Snia(test)) => {
+            let is_listed =
+                |run: &SniaRun| !matches!(run, SniaRun::Round { round, .. } if *round > 1);
+            test.runs().iter().filter(|run| is_listed(run)).count()
+        }
+        None => study.steps.len(),
+    }
 }
 
 fn write_title(out: &mut TextWriter, study: &StudyPlan) {
@@ -137,7 +154,10 @@ pub(crate) fn render_results(study: &StudyPlan, results: &[StepResult], width: u
     out.table(&table(study, results, width));
     out.blank_line();
     for (number, result) in (1..).zip(results) {
-        write_outcome(&mut out, number, result);
+        // The runs of a procedure are described by its results.
+        if study.procedure.is_none() || matches!(result, StepResult::Failed(_)) {
+            write_outcome(&mut out, number, result);
+        }
     }
     out.into_text()
 }
@@ -146,10 +166,15 @@ fn table(study: &StudyPlan, results: &[StepResult], width: usize) -> Table {
     let mut table = number_table(["#", "step", "IOPS", "bandwidth", "p99", "vs. first"]);
     let mut first_iops = None;
     for (number, (step, result)) in (1..).zip(study.steps.iter().zip(results)) {
+        if study.procedure.is_some() && matches!(result, StepResult::Skipped) {
+            continue;
+        }
         let mut row = vec![number.to_string(), step_name(study, step)];
         if let Some(figures) = Figures::new(result) {
             row.extend(figures.texts);
-            row.push(first_iops.map_or("–".into(), |first| change(figures.iops, first)));
+            // The runs of a procedure are different workloads.
+            let first = first_iops.filter(|_| study.procedure.is_none());
+            row.push(first.map_or("–".into(), |first| change(figures.iops, first)));
             first_iops.get_or_insert(figures.iops);
         }
         table.add_row(row);

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetProcedureData, GetProcedureErrors, GetProcedureResponses, GetRunData, GetRunErrors, GetRunResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean> = Options2<TData, ThrowOnError> & {
     /**
@@ -360,6 +360,18 @@ export const getStudy = <ThrowOnError extends boolean = false>(options: Options<
 export const cancelStudy = <ThrowOnError extends boolean = false>(options: Options<CancelStudyData, ThrowOnError>) => (options.client ?? client).post<CancelStudyResponses, CancelStudyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/studies/{n}/cancel',
+    ...options
+});
+
+/**
+ * Get the results of a study whose runs follow a procedure
+ *
+ * The results so far, for example the rounds and the measurement window of a test after the SNIA
+ * performance test specification.
+ */
+export const getProcedure = <ThrowOnError extends boolean = false>(options: Options<GetProcedureData, ThrowOnError>) => (options.client ?? client).get<GetProcedureResponses, GetProcedureErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/studies/{n}/procedure',
     ...options
 });
 

@@ -202,6 +202,24 @@ export type CacheMap = {
  */
 export type CacheState = 'as-is' | 'cold' | 'warm';
 
+/**
+ * Result of a cell in one round.
+ */
+export type CellValue = {
+    /**
+     * Reads and writes.
+     */
+    iops: number;
+    bytes_per_second: number;
+    lat_mean_ns?: number | null;
+    /**
+     * 99.999th percentile ("five nines"); null with fewer than 1,000,000 I/Os.
+     */
+    lat_p99999_ns?: number | null;
+    lat_max_ns?: number | null;
+    ios: number;
+};
+
 export type CgroupDevice = ChargedIo & {
     /**
      * Kernel name.
@@ -583,6 +601,17 @@ export type Decision = {
     name: string;
     used: boolean;
     reason: string;
+};
+
+/**
+ * A difference from the specification.
+ */
+export type Deviation = {
+    /**
+     * Stable identifier, such as `no_purge`.
+     */
+    code: string;
+    sentence: string;
 };
 
 export type Device = {
@@ -2350,6 +2379,20 @@ export type ProblemDetails = {
 export type ProblemKind = 'invalid' | 'guard' | 'environment';
 
 /**
+ * A procedure with all its settings.
+ */
+export type Procedure = SniaTest & {
+    kind: 'snia';
+};
+
+/**
+ * The results of a procedure so far.
+ */
+export type ProcedureResults = SniaResults & {
+    kind: 'snia';
+};
+
+/**
  * CPU profile of the runner in the measured window, in user and kernel mode (`perf record`, event
  * cpu-clock).
  */
@@ -2709,6 +2752,14 @@ export type RingOptions = {
      */
     spin_us?: number;
     mem?: BufferPages;
+};
+
+/**
+ * One-based, inclusive.
+ */
+export type RoundRange = {
+    first: number;
+    last: number;
 };
 
 /**
@@ -3157,6 +3208,139 @@ export type Share = {
 };
 
 /**
+ * A cell: a mix and a block size.
+ */
+export type SniaCell = {
+    /**
+     * Percentage of reads.
+     */
+    mix: number;
+    /**
+     * In bytes.
+     */
+    block: number;
+    value?: CellValue | null;
+};
+
+/**
+ * Class of the device, which determines its active range and its write cache.
+ */
+export type SniaClass = 'enterprise' | 'client';
+
+/**
+ * How the device is purged before the test.
+ */
+export type SniaPurge = 'none' | 'discard' | 'operator';
+
+export type SniaResults = {
+    test: SniaTestName;
+    /**
+     * Never claims compliance: only SNIA can.
+     */
+    label: string;
+    state: SniaState;
+    /**
+     * The state, in one sentence.
+     */
+    sentence: string;
+    /**
+     * Null unless the window is steady, or if memory served its I/Os.
+     */
+    badge?: string | null;
+    window?: RoundRange | null;
+    rounds: Array<SniaRound>;
+    /**
+     * The variables that decide whether the state is steady.
+     */
+    tracking: Array<TrackingVariable>;
+    /**
+     * Means of the rounds in `window`, in the order of the test.
+     */
+    cells: Array<SniaCell>;
+    /**
+     * Differences from the specification.
+     */
+    deviations: Array<Deviation>;
+};
+
+export type SniaRound = {
+    /**
+     * One-based.
+     */
+    round: number;
+    /**
+     * Why the round, and those before it, are not part of a window; null if nothing interrupted it.
+     */
+    interruption?: string | null;
+    /**
+     * One per cell, in the order of the test; null without a result.
+     */
+    values: Array<CellValue | null>;
+};
+
+/**
+ * State of a test.
+ */
+export type SniaState = 'preparing' | 'running' | 'steady' | 'not_reached' | 'incomplete' | 'complete';
+
+/**
+ * A test with all its settings.
+ */
+export type SniaTest = {
+    test: SniaTestName;
+    class: SniaClass;
+    purge: SniaPurge;
+    /**
+     * Method and time of the purge.
+     */
+    purge_note?: string | null;
+    cell_seconds: number;
+    max_rounds: number;
+    /**
+     * Percentages of reads, in order. Each run of a round has one mix.
+     */
+    mixes: Array<number>;
+    /**
+     * Block sizes in bytes, in order. Each job of a run has one block size.
+     */
+    blocks: Array<number>;
+};
+
+/**
+ * A test, as submitted. The study has one step with one job, which defines the target, its size,
+ * `numjobs` and `iodepth`.
+ */
+export type SniaTestDefinition = {
+    test: SniaTestName;
+    class: SniaClass;
+    purge?: SniaPurge | null;
+    /**
+     * Method and time of the purge.
+     */
+    purge_note?: string | null;
+    /**
+     * Duration of each cell (each combination of a mix and a block size) in seconds, 1 to 3600; the
+     * maximum duration of `write_saturation`, 1 to 86400. Default: 60, or 21600.
+     */
+    cell_seconds?: number | null;
+    /**
+     * 5 to 25. Default: 25.
+     */
+    max_rounds?: number | null;
+    /**
+     * Percentages of reads, in order. Default: those of the specification.
+     */
+    mixes?: Array<number> | null;
+    /**
+     * Block sizes, such as `4k`, in order. Default: those of the specification; 1024k for
+     * `throughput`, which tests one block size.
+     */
+    blocks?: Array<string> | null;
+};
+
+export type SniaTestName = 'iops' | 'throughput' | 'latency' | 'write_saturation';
+
+/**
  * Sort order; runs without a value come last.
  */
 export type SortOrder = 'asc' | 'desc';
@@ -3229,6 +3413,38 @@ export type SteadyState = {
      */
     limit: number;
     is_percent: boolean;
+};
+
+/**
+ * Steady state determination data.
+ */
+export type SteadyStateData = {
+    average: number;
+    /**
+     * Largest value − smallest value.
+     */
+    excursion: number;
+    /**
+     * 20 % of the average.
+     */
+    allowed_excursion: number;
+    /**
+     * Of the least-squares line, per round.
+     */
+    slope: number;
+    /**
+     * Of the least-squares line `slope * round + intercept`, with one-based rounds.
+     */
+    intercept: number;
+    /**
+     * Range of that line within the window.
+     */
+    slope_excursion: number;
+    /**
+     * 10 % of the average.
+     */
+    allowed_slope_excursion: number;
+    is_steady: boolean;
 };
 
 /**
@@ -3484,6 +3700,11 @@ export type Study = StudySummary & {
      */
     idle_wait_seconds: number;
     until_decided?: UntilDecided | null;
+    procedure?: Procedure | null;
+    /**
+     * Why the remaining runs of a procedure were not needed.
+     */
+    ended?: string | null;
     /**
      * Looks at the results so far, in order; a decided look is the last one.
      */
@@ -3546,6 +3767,7 @@ export type StudyDefinition = {
      * in total.
      */
     sweep?: Array<SweepAxis> | null;
+    snia?: SniaTestDefinition | null;
     /**
      * 1 to 256 steps, in order.
      */
@@ -3618,6 +3840,11 @@ export type StudyPlan = StudyDescription & {
      */
     idle_wait_seconds?: number;
     until_decided?: UntilDecided | null;
+    procedure?: Procedure | null;
+    /**
+     * What to expect from the study: duration, written data, deviations from a specification.
+     */
+    notes?: Array<string>;
     /**
      * The runs, in order. Empty if the study could not be parsed.
      */
@@ -3959,6 +4186,21 @@ export type TimingOptions = {
     thinktime_us: number;
     thinktime_blocks: number;
     steady_state?: SteadyStateOptions | null;
+};
+
+/**
+ * A variable that decides whether the state is steady.
+ */
+export type TrackingVariable = {
+    /**
+     * For example, `RW0 4k IOPS`.
+     */
+    name: string;
+    /**
+     * By round; null without a value.
+     */
+    values: Array<number | null>;
+    window?: SteadyStateData | null;
 };
 
 /**
@@ -6087,6 +6329,54 @@ export type CancelStudyResponses = {
 };
 
 export type CancelStudyResponse = CancelStudyResponses[keyof CancelStudyResponses];
+
+export type GetProcedureData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/studies/{n}/procedure';
+};
+
+export type GetProcedureErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type GetProcedureError = GetProcedureErrors[keyof GetProcedureErrors];
+
+export type GetProcedureResponses = {
+    200: ProcedureResults;
+};
+
+export type GetProcedureResponse = GetProcedureResponses[keyof GetProcedureResponses];
 
 export type ListTrendsData = {
     body?: never;

@@ -1,7 +1,9 @@
 // Copies a study into a draft. The jobs of its steps are read from their runs.
-import type { Job, Run, Study } from '../../api';
+import type { Job, Procedure, Run, Study } from '../../api';
 import { toJobText } from '../job/export';
+import { writeJobText } from '../job/job-text';
 import { type Step, type StudyDraft, sweepField } from './draft';
+import { definitionOf, withoutTestOptions } from './procedure';
 import { axesOf, baseName, sweepText } from './sweep';
 
 /** The placeholder for the file id in job texts. */
@@ -11,6 +13,7 @@ const FILE_ID = /[0-9a-f]{16}/;
 
 /** `runs` are the steps' runs, without deleted ones; steps without a run have no text. */
 export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
+  if (study.procedure) return draftOfProcedure(study, study.procedure, runs);
   const fileId = findFileId(runs);
   const repeats = study.repeats;
   const axes = axesOf(study.steps);
@@ -49,6 +52,23 @@ export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
     sweep: axes.map(({ option, values }) => sweepField(option, values)),
     steps,
     active: steps[0]?.id ?? 1,
+  };
+}
+
+/** The procedure defines all runs from one job, which the job of any round still contains. */
+function draftOfProcedure(study: Study, procedure: Procedure, runs: readonly Run[]): StudyDraft {
+  const fileId = findFileId(runs);
+  const jobs = runs.at(-1)?.requested.jobs.slice(0, 1) ?? [];
+  const base = jobs.map((job) => withoutTestOptions(replaceFileId(job, fileId)));
+  return {
+    from: study.number,
+    name: study.name,
+    about: study.about ?? '',
+    tags: runs[0]?.tags ?? [],
+    continueOnFailure: study.continue_on_failure,
+    ...definitionOf(procedure),
+    steps: [{ id: 1, name: '', text: writeJobText(base as Record<string, unknown>[]) }],
+    active: 1,
   };
 }
 

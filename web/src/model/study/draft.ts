@@ -4,6 +4,7 @@ import type {
   ComparedMetricName,
   Job,
   RepeatOrder,
+  SniaTestDefinition,
   StepDefinition,
   StudyDefinition,
 } from '../../api';
@@ -45,6 +46,8 @@ export interface StudyDraft {
   /** Of the copied study: the same order and random seeds. Random if unset. */
   orderSeed?: number;
   sweep?: SweepField[];
+  /** A test that defines the runs from the first step's job. */
+  snia?: SniaTestDefinition;
   /** At least one. */
   steps: Step[];
   /** Id of the step in the form. */
@@ -118,19 +121,21 @@ export function toDocument({
   order,
   orderSeed,
   sweep,
+  snia,
   steps,
 }: StudyDraft): StudyDefinition {
-  const axes = sweepAxes(sweep ?? []);
+  const axes = snia ? [] : sweepAxes(sweep ?? []);
   return {
     ...(name && { name }),
     ...(about && { about }),
     ...(tags.length > 0 && { tags }),
     ...(continueOnFailure && { continue_on_failure: true }),
-    ...(repeats && repeats > 1 && { repeats }),
+    ...(snia && { snia }),
+    ...(repeats && repeats > 1 && !snia && { repeats }),
     ...(order === 'sequential' && { order }),
     ...(orderSeed !== undefined && { order_seed: orderSeed }),
     ...(idleWaitSeconds !== undefined && { idle_wait_seconds: idleWaitSeconds }),
-    ...(untilDecided && { until_decided: untilDecidedDocument(untilDecided) }),
+    ...(untilDecided && !snia && { until_decided: untilDecidedDocument(untilDecided) }),
     ...(axes.length > 0 && { sweep: axes }),
     steps: steps.map(stepDocument),
   };

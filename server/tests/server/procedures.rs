@@ -1,0 +1,56 @@
+//! Studies whose runs follow a procedure, with the real runner.
+
+use crate::{program::Program, repeats::end_of_study};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A test with one cell of a second per round, without I/O.
+fn study() -> Value {
+    json!({"name": "PTS",
+        "snia": {"test": "iops", "class": "enterprise", "cell_seconds": 1, "mixes": [0], "blocks": ["4k"], "max_rounds": 8},
+        "steps": [{"jobs": [{"filename": "none", "ioengine": "null", "size": "1m", "direct": 0}]}]})
+}
+
+#[tokio::test]
+async fn steady_rounds_end_a_test_also_after_a_kill() {
+    let directory = Arc::new(tempfile::tempdir().unwrap());
+    let Some(server) = Program::start_real(directory).await else {
+        return;
+    };
+    let (status, plan) = server.post("/studies/plan", &study()).await;
+    assert_eq!(status, StatusCode::OK, "{plan}");
+    let notes = plan["notes"].to_string();
+    assert!(
+        notes.contains("5 to 8 rounds") && notes.contains("not purged"),
+        "{notes}"
+    );
+    let (status, created) = server.post("/studies", &study()).await;
+    assert_eq!(status, StatusCode::CREATED, "{created}");
+    // Preconditioning, then round 1 is measuring.
+    server.wait_for_status(2, &["measuring"]).await;
+    let directory = server.kill().await;
+    let server = Program::start_real(directory).await.unwrap();
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["status"], "done", "{ended}");
+    let results = server.get("/studies/1/procedure").await;
+    assert_eq!(results["kind"], "snia");
+    let rounds = results["rounds"].as_array().unwrap();
+    assert!(rounds[0]["interruption"].is_string(), "{}", rounds[0]);
+    assert!(rounds[1]["interruption"].is_null());
+    // Memory is always steady, so there is no badge.
+    assert!(results["badge"].is_null());
+    if results["state"] == "steady" {
+        let last = results["window"]["last"].as_u64().unwrap();
+        assert!(last >= 6, "{results}");
+        assert_eq!(ended["ended"], format!("steady state in round {last}"));
+        let steps = ended["steps"].as_array().unwrap();
+        let skipped = steps
+            .iter()
+            .filter(|step| step["run"]["status"] == "cancelled");
+        assert_eq!(skipped.count() as u64, 8 - last);
+    }
+    let missing = server.request(Method::GET, "/studies/2/procedure");
+    let (status, problem) = server.send(missing).await;
+    assert_eq!(status, StatusCode::NOT_FOUND, "{problem}");
+}
