@@ -15,6 +15,7 @@ mod held_data;
 mod host_settings;
 mod layers;
 pub mod level;
+pub mod load_curve;
 pub mod looks;
 mod metrics;
 mod obstacles;

@@ -4,6 +4,7 @@ pub mod definition;
 pub mod description;
 pub mod detail;
 pub mod files;
+pub mod load_curve;
 pub mod parse;
 pub mod plan;
 pub mod procedure;

@@ -4,6 +4,7 @@
 
 pub(crate) mod cancel;
 pub(crate) mod cleanup;
+pub(crate) mod continuation;
 pub(crate) mod experiments;
 pub(crate) mod looks;
 pub(crate) mod procedures;

@@ -3,7 +3,7 @@
 use crate::{
     job::Job,
     named_enum::named_enum,
-    study::{description::Published, snia::SniaTestDefinition},
+    study::{description::Published, load_curve::LoadCurveDefinition, snia::SniaTestDefinition},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -47,6 +47,8 @@ pub struct StudyDefinition {
     /// A test after the SNIA performance test specification. It defines the runs from the only job
     /// of the only step.
     pub snia: Option<SniaTestDefinition>,
+    /// A load–latency curve of the only job of the only step.
+    pub load_curve: Option<LoadCurveDefinition>,
     /// 1 to 256 steps, in order.
     pub steps: Vec<StepDefinition>,
     /// Default: `local`.

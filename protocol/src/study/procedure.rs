@@ -1,7 +1,10 @@
 //! Studies whose runs follow a procedure: the procedure defines the jobs from one base job, and
 //! decides from the results which runs follow.
 
-use crate::study::snia::{SniaTest, results::SniaResults};
+use crate::study::{
+    load_curve::{LoadCurve, LoadCurveResults},
+    snia::{SniaTest, results::SniaResults},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -10,6 +13,7 @@ use utoipa::ToSchema;
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Procedure {
     Snia(SniaTest),
+    LoadCurve(LoadCurve),
 }
 
 /// The results of a procedure so far.
@@ -17,4 +21,5 @@ pub enum Procedure {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProcedureResults {
     Snia(SniaResults),
+    LoadCurve(LoadCurveResults),
 }

@@ -15,9 +15,14 @@ use crate::{
 use leadline_protocol::{
     job::run_spec::{RunSpec, parse_run},
     plan::planned_minute,
-    study::{parse::parse_study, plan::StudyPlan},
+    problem::Problem,
+    study::{
+        parse::parse_study,
+        plan::{StepPlan, StudyPlan},
+    },
 };
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Runs a study and returns the exit code of the first failed step. `confirm` adds to the
 /// confirmations in the document.
@@ -75,40 +80,101 @@ fn run_steps<'a>(
     format: OutputFormat,
     stop: &StopSignal,
 ) -> Progress<'a> {
+    let context = Context {
+        plan,
+        permissions,
+        confirm,
+        format,
+        stop,
+    };
     let mut progress = Progress::default();
-    for (number, step) in (1..).zip(&plan.steps) {
+    for step in &plan.steps {
+        context.run_next(&mut progress, Cow::Borrowed(step));
+    }
+    while !stop.is_requested()
+        && let Some(document) = progress.next_step(plan)
+    {
+        match added_step(plan, &document, progress.steps.len(), permissions) {
+            Ok(step) => context.run_next(&mut progress, Cow::Owned(step)),
+            Err(problems) => {
+                problems.iter().for_each(print_error);
+                break;
+            }
+        }
+    }
+    progress
+}
+
+/// Plans a step that a procedure adds. `number`: number of earlier steps.
+fn added_step(
+    plan: &StudyPlan,
+    document: &Value,
+    number: usize,
+    permissions: &Permissions,
+) -> Result<StepPlan, Vec<Problem>> {
+    let run = json!({"jobs": document["jobs"], "study": plan.file_id});
+    let planned = run::plan(&parse_run(&run)?, permissions);
+    if !planned.problems.is_empty() {
+        return Err(planned.problems);
+    }
+    Ok(StepPlan {
+        step: number as u32 + 1,
+        repeat: 1,
+        sweep: Vec::new(),
+        name: document["name"].as_str().unwrap_or_default().to_owned(),
+        note: None,
+        jobs: document["jobs"].as_array().cloned().unwrap_or_default(),
+        plan: planned,
+    })
+}
+
+/// What all steps of a study share.
+struct Context<'a> {
+    plan: &'a StudyPlan,
+    permissions: &'a Permissions,
+    confirm: &'a [String],
+    format: OutputFormat,
+    stop: &'a StopSignal,
+}
+
+impl Context<'_> {
+    /// Runs a step, and once more if it fails.
+    fn run_next<'s>(&self, progress: &mut Progress<'s>, step: Cow<'s, StepPlan>) {
+        let (plan, stop) = (self.plan, self.stop);
+        let number = progress.steps.len() as u32 + 1;
         let is_skipped = stop.is_requested() || progress.has_ended(plan);
         let run_once = || {
-            let mut events = EventPrinter::new(format, Some(number), stop);
+            let mut events = EventPrinter::new(self.format, Some(number), stop);
             let run = step.run(&plan.file_id, plan.idle_wait_seconds);
-            let code = run_step(&run, permissions, confirm, stop, &mut events);
+            let code = run_step(&run, self.permissions, self.confirm, stop, &mut events);
             events.clear_progress();
             (code, events)
         };
-        let mut step = Step {
-            plan: step,
-            run: (!is_skipped).then(run_once),
-            failed_run: None,
-        };
-        let is_failed = step.run.as_ref().is_some_and(|(code, _)| *code != 0);
-        if is_failed && can_repeat(plan, step.plan) && !stop.is_requested() {
-            step.failed_run = step.run.replace(run_once());
+        let mut run = (!is_skipped).then(run_once);
+        let is_failed = run.as_ref().is_some_and(|(code, _)| *code != 0);
+        let mut failed_run = None;
+        if is_failed && can_repeat(plan, &step) && !stop.is_requested() {
+            failed_run = run.replace(run_once());
         }
-        if step.run.is_some() && format == OutputFormat::Text {
+        let step = Step {
+            plan: step,
+            run,
+            failed_run,
+        };
+        if step.run.is_some() && self.format == OutputFormat::Text {
             // A closed standard output does not end the study, because its files must be removed.
             let is_second = step.failed_run.is_some();
-            let line = text::study::step_line(plan, number, step.plan, &step.result(), is_second);
+            let line = text::study::step_line(plan, number, &step.plan, &step.result(), is_second);
             let _ = write_styled(&line);
         }
         progress.steps.push(step);
         if !stop.is_requested()
             && let Some(look) = progress.take_look(plan)
-            && format == OutputFormat::Text
+            && self.format == OutputFormat::Text
         {
             let _ = write_styled(&text::study::look_line(look, terminal_width()));
         }
     }
-    progress
 }
 
 /// Runs a step, reports its events, and returns the exit code.

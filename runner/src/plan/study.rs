@@ -20,10 +20,12 @@ use crate::plan::{
 };
 use leadline_protocol::{
     job::run_spec::{RunSpec, parse_run},
-    plan::Plan,
+    plan::{Confirmation, Plan},
+    problem::Problem,
     study::{
         definition::MAX_SEED,
         plan::{StepPlan, StudyPlan},
+        procedure::Procedure,
         spec::{StepSpec, StudySpec},
     },
 };
@@ -71,6 +73,13 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         }
         steps.push(step_plan(step, turn, jobs, plan));
     }
+    let procedure = study.procedure.clone().map(|mut procedure| {
+        if let Procedure::LoadCurve(curve) = &mut procedure {
+            curve.base = insert_file_id(curve.base.take(), &file_id);
+            problems.extend(unconfirmable(&confirmations));
+        }
+        procedure
+    });
     StudyPlan {
         description: study.description.clone(),
         continue_on_failure: study.continue_on_failure,
@@ -80,8 +89,8 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         order_seed,
         until_decided,
         idle_wait_seconds: study.idle_wait_seconds,
-        notes: procedure::notes(study.procedure.as_ref(), &steps),
-        procedure: study.procedure.clone(),
+        notes: procedure::notes(procedure.as_ref(), &steps),
+        procedure,
         steps,
         problems,
     }
@@ -120,6 +129,22 @@ fn step_plan(step: &StepSpec, turn: Turn, jobs: Vec<Value>, plan: Plan) -> StepP
         jobs,
         plan,
     }
+}
+
+/// Later runs of a load curve are not known at the start, so they cannot be confirmed.
+fn unconfirmable(confirmations: &[Confirmation]) -> Option<Problem> {
+    let confirmation = confirmations.first()?;
+    let detail = format!(
+        "The load curve would overwrite {}, which needs a confirmation for each run.",
+        confirmation.path
+    );
+    let remedy = "Use a file that Leadline creates, or loop_device=1.";
+    Some(Problem::guard(
+        "overwrite_not_confirmed",
+        "load_curve",
+        detail,
+        remedy,
+    ))
 }
 
 fn insert_file_id(mut job: Value, file_id: &str) -> Value {

@@ -10,7 +10,7 @@ use leadline_protocol::{run::Run, status::RunStatus, study::procedure::Procedure
 use std::collections::BTreeMap;
 
 /// A run of a procedure; `repeats` is the status of the first attempt.
-struct StoredRun {
+pub(super) struct StoredRun {
     run: Run,
     repeats: Option<RunStatus>,
 }
@@ -51,7 +51,10 @@ impl Runs {
     }
 
     /// One element per run of the plan. Runs without an intact result have none.
-    async fn procedure_runs(&self, stored: &StoredStudy) -> anyhow::Result<Vec<Option<StoredRun>>> {
+    pub(super) async fn procedure_runs(
+        &self,
+        stored: &StoredStudy,
+    ) -> anyhow::Result<Vec<Option<StoredRun>>> {
         let mut by_step: BTreeMap<u32, StoredRun> = BTreeMap::new();
         // A further run follows the failed one.
         for summary in &stored.runs {
@@ -74,7 +77,7 @@ impl Runs {
 }
 
 /// Computes a result on a thread that may block.
-async fn with_inputs<T: Send + 'static>(
+pub(super) async fn with_inputs<T: Send + 'static>(
     runs: Vec<Option<StoredRun>>,
     compute: impl FnOnce(&[Option<ProcedureRun>]) -> T + Send + 'static,
 ) -> anyhow::Result<T> {

@@ -1,6 +1,9 @@
 //! Study status and summary, derived from the runs. Pure.
 
-use crate::{store::studies::StoredStudy, studies::looks::due_look};
+use crate::{
+    store::studies::StoredStudy,
+    studies::{continuation::awaits_next, looks::due_look},
+};
 use leadline_protocol::{
     compare::GroupStatistics,
     run::RunSummary,
@@ -24,7 +27,8 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
         .filter(|run| !is_skipped(study, run))
         .collect();
     // A look may continue or end the study.
-    let status = if study.awaits_retry || due_look(study).is_some() {
+    let is_open = study.awaits_retry || due_look(study).is_some() || awaits_next(study);
+    let status = if is_open {
         StudyStatus::Running
     } else {
         status(&Vec::from_iter(required.iter().map(|run| run.status)))

@@ -54,3 +54,36 @@ async fn steady_rounds_end_a_test_also_after_a_kill() {
     let (status, problem) = server.send(missing).await;
     assert_eq!(status, StatusCode::NOT_FOUND, "{problem}");
 }
+
+#[tokio::test]
+async fn a_load_curve_adds_its_runs_also_after_a_kill() {
+    let directory = Arc::new(tempfile::tempdir().unwrap());
+    let Some(server) = Program::start_real(directory).await else {
+        return;
+    };
+    let study = json!({"name": "Curve", "load_curve": {"rates": [1000, 2000, 3000], "seconds": 1, "ramp_seconds": 0},
+        "tags": ["curve"],
+        "steps": [{"jobs": [{"filename": "none", "ioengine": "null", "size": "1m", "rw": "randread", "direct": 0}]}]});
+    let (status, created) = server.post("/studies", &study).await;
+    assert_eq!(status, StatusCode::CREATED, "{created}");
+    server.wait_for_status(2, &["measuring"]).await;
+    let directory = server.kill().await;
+    let server = Program::start_real(directory).await.unwrap();
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["status"], "done", "{ended}");
+    assert_eq!(ended["ended"], "the curve is complete");
+    let results = server.get("/studies/1/procedure").await;
+    let points = results["points"].as_array().unwrap();
+    // No rate is lost; an overloaded one is repeated.
+    for rate in [1000.0, 2000.0, 3000.0] {
+        assert!(
+            points.iter().any(|point| point["offered"] == rate),
+            "{results}"
+        );
+    }
+    let steps = ended["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), points.len());
+    assert!(steps.iter().all(|step| step["run"]["status"] == "done"));
+    assert_eq!(steps[1]["failed_run"]["status"], "interrupted");
+    assert_eq!(steps[2]["run"]["tags"], json!(["curve"]));
+}

@@ -11,9 +11,11 @@ use leadline_protocol::{
     },
 };
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 pub(super) struct Step<'a> {
-    pub plan: &'a StepPlan,
+    /// Owned for a step that a procedure added.
+    pub plan: Cow<'a, StepPlan>,
     /// Exit code and events; `None` if the step did not start.
     pub run: Option<(u8, EventPrinter)>,
     /// Exit code and events of a failed run that `run` repeats.
@@ -81,9 +83,19 @@ impl Progress<'_> {
         Some(procedure::results(procedure, &self.procedure_runs(plan)))
     }
 
+    /// The next step of a procedure, as a document; `None` if there is none.
+    pub(super) fn next_step(&self, plan: &StudyPlan) -> Option<Value> {
+        let is_done = |step: &Step| step.run.as_ref().is_some_and(|(code, _)| *code == 0);
+        let procedure = plan.procedure.as_ref()?;
+        let can_continue = procedure::adds_runs(procedure) && self.steps.iter().all(is_done);
+        can_continue
+            .then(|| procedure::next_step(procedure, &self.procedure_runs(plan)))
+            .flatten()
+    }
+
     fn procedure_runs(&self, plan: &StudyPlan) -> Vec<Option<ProcedureRun<'_>>> {
         let mut runs: Vec<_> = self.steps.iter().map(|step| Some(step.input())).collect();
-        runs.resize(plan.steps.len(), None);
+        runs.resize(plan.steps.len().max(runs.len()), None);
         runs
     }
 
@@ -96,7 +108,7 @@ impl Progress<'_> {
             .iter()
             .filter(|other| other.plan.step == step.plan.step);
         let has_failed = code(step).is_some_and(|code| code != 0);
-        has_failed && (!can_repeat(plan, step.plan) || !same.any(|other| code(other) == Some(0)))
+        has_failed && (!can_repeat(plan, &step.plan) || !same.any(|other| code(other) == Some(0)))
     }
 
     /// Compares the steps if the last run completes the block of a look.
@@ -162,7 +174,7 @@ fn attempts_json(step: &Step) -> Vec<Value> {
         .as_ref()
         .map(|(code, events)| (*code, events));
     let failed = failed.map(|(code, events)| {
-        let mut json = run_json(step.plan, Some((code, events)));
+        let mut json = run_json(&step.plan, Some((code, events)));
         // A partial or damaged report must not become a value of the step.
         json["status"] = json!(RunStatus::Failed);
         json["repeated"] = true.into();
@@ -170,7 +182,7 @@ fn attempts_json(step: &Step) -> Vec<Value> {
     });
     failed
         .into_iter()
-        .chain([run_json(step.plan, run)])
+        .chain([run_json(&step.plan, run)])
         .collect()
 }
 

@@ -8,6 +8,7 @@ use comfy_table::Table;
 use leadline_protocol::{
     format::{bandwidth, latency, rate},
     study::{
+        load_curve::LoadCurveResults,
         procedure::ProcedureResults,
         snia::{
             SniaTestName,
@@ -25,8 +26,40 @@ pub(crate) fn render(results: &ProcedureResults, width: usize) -> String {
     out.blank_line();
     match results {
         ProcedureResults::Snia(results) => write_snia(&mut out, results),
+        ProcedureResults::LoadCurve(results) => write_curve(&mut out, results),
     }
     out.into_text()
+}
+
+fn write_curve(out: &mut TextWriter, results: &LoadCurveResults) {
+    out.styled_field(BOLD, "result", &results.sentence);
+    if let Some(iops) = results.probe_iops {
+        out.field("probe", &format!("{} IOPS without a rate", rate(iops)));
+    }
+    out.field(
+        "latency",
+        "from the intended start; ≥: without the I/Os that are not complete",
+    );
+    out.blank_line();
+    let mut table = number_table(["offered", "achieved", "p50", "p99", "p99.9", "class"]);
+    for point in &results.points {
+        let bound = if point.is_lower_bound { "≥ " } else { "" };
+        let time =
+            |ns: Option<f64>| ns.map_or(NO_VALUE.into(), |ns| format!("{bound}{}", latency(ns)));
+        table.add_row([
+            rate(point.offered),
+            point.achieved.map_or(NO_VALUE.into(), rate),
+            time(point.lat_p50_ns),
+            time(point.lat_p99_ns),
+            time(point.lat_p999_ns),
+            point.class.as_str().to_owned(),
+        ]);
+    }
+    out.table(&table);
+    if !results.not_run.is_empty() {
+        let rates: Vec<String> = results.not_run.iter().copied().map(rate).collect();
+        out.field("not run", &format!("{} IOPS", rates.join(", ")));
+    }
 }
 
 fn write_snia(out: &mut TextWriter, results: &SniaResults) {

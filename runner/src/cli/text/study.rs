@@ -77,7 +77,7 @@ fn listed_plans(study: &StudyPlan) -> usize {
                 |run: &SniaRun| !matches!(run, SniaRun::Round { round, .. } if *round > 1);
             test.runs().iter().filter(|run| is_listed(run)).count()
         }
-        None => study.steps.len(),
+        Some(Procedure::LoadCurve(_)) | None => study.steps.len(),
     }
 }
 
