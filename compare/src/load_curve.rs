@@ -70,19 +70,13 @@ fn point(step: u32, run: &ProcedureRun) -> Point {
     let job = run.run.resolved.first();
     let report = run.run.report.and_then(|report| report.jobs.first());
     let arrivals = report.and_then(|job| job.arrivals.as_ref());
-    let has_disturbance = |code: &&str| {
-        run.run
-            .findings
-            .iter()
-            .any(|finding| finding.code == **code)
-    };
     let mean = run.run.report.and_then(|report| report.achieved_depth);
     let depth = job.map_or(1.0, |job| f64::from(job.in_flight()));
     Point {
         step,
         offered: job.map_or(0.0, offered),
         is_missing: !run.run.is_complete(),
-        is_disturbed: DISTURBANCES.iter().any(|code| has_disturbance(&code)),
+        is_disturbed: disturbance(run).is_some(),
         due: arrivals.map_or(0, |arrivals| arrivals.due),
         completed: stats(run).map_or(0, |stats| stats.ios),
         backlog: arrivals.map_or_else(Vec::new, |arrivals| arrivals.backlog.clone()),
@@ -90,6 +84,12 @@ fn point(step: u32, run: &ProcedureRun) -> Point {
         in_flight: mean.map(|mean| (mean, depth)),
         p99_ms: percentile(run, "99", MIN_IOS_P99).map(|ns| ns / NS_PER_MS),
     }
+}
+
+fn disturbance<'a>(run: &ProcedureRun<'a>) -> Option<&'a str> {
+    let mut findings = run.run.findings.iter();
+    let found = findings.find(|finding| DISTURBANCES.contains(&finding.code.as_str()))?;
+    Some(&found.sentence)
 }
 
 /// Arrivals per second of all workers.
@@ -130,7 +130,7 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
     };
     LoadCurveResults {
         state: summary.state,
-        sentence: sentence(curve, &summary, knee.as_ref()),
+        sentence: sentence(curve, &points, &summary, knee.as_ref()),
         probe_iops,
         saturation: summary.saturation,
         upper: summary.upper,
@@ -152,6 +152,7 @@ fn load_point(point: &Point, run: &ProcedureRun) -> LoadPoint {
             .map(|stats| stats.iops)
             .filter(|_| !point.is_missing),
         class,
+        disturbance: disturbance(run).map(str::to_owned),
         due: (point.due > 0).then_some(point.due),
         backlog: point.backlog.clone(),
         lat_mean_ns: latencies(run).and_then(|stats| stats.mean),
@@ -163,13 +164,20 @@ fn load_point(point: &Point, run: &ProcedureRun) -> LoadPoint {
 }
 
 /// Always with the bracket of the saturation point and the queue depth, which limits it.
-fn sentence(curve: &LoadCurve, summary: &Summary, knee: Option<&Knee>) -> String {
+fn sentence(curve: &LoadCurve, points: &[Point], summary: &Summary, knee: Option<&Knee>) -> String {
     let text = |rate: Option<f64>| rate.map_or("–".into(), rate_text);
     let (low, high) = (text(summary.saturation), text(summary.upper));
     let depth = curve.depth();
     let highest = text(summary.highest_sustained);
     let saturation = match summary.state {
-        CurveState::NoResult => "No rate has a result yet.".into(),
+        CurveState::NoResult if points.is_empty() => return "No rate has a result yet.".into(),
+        CurveState::NoResult => {
+            let disturbed = points.iter().filter(|point| point.is_disturbed).count();
+            return format!(
+                "No rate has a usable result: {disturbed} of {} runs were disturbed.",
+                points.len()
+            );
+        }
         CurveState::Found => format!(
             "The saturation point is between {low} and {high} IOPS with {depth} I/Os in flight: {low} IOPS were sustained, {high} IOPS were not."
         ),

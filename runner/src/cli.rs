@@ -64,6 +64,9 @@ enum Command {
     Run {
         #[command(flatten)]
         job: JobArgs,
+        /// Continue a study that was interrupted: its results so far are kept in this file
+        #[arg(long, value_name = "FILE")]
+        state: Option<PathBuf>,
         /// Print one JSON report
         #[arg(long, conflicts_with = "events")]
         json: bool,
@@ -125,12 +128,13 @@ pub fn execute(cli: Cli) -> u8 {
     match cli.command {
         Command::Run {
             job,
+            state,
             json,
             events,
             stop_when_orphaned,
         } => {
             let format = OutputFormat::new(json, events);
-            run_command::run(&job, format, stop_when_orphaned)
+            run_command::run(&job, state.as_deref(), format, stop_when_orphaned)
         }
         Command::Plan { job, json } => plan(&job, json),
         Command::Compare { args } => compare::run(&args),

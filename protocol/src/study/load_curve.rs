@@ -214,6 +214,8 @@ pub struct LoadPoint {
     /// Completed I/Os per second.
     pub achieved: Option<f64>,
     pub class: PointClass,
+    /// Why the run is disturbed.
+    pub disturbance: Option<String>,
     /// Arrivals in the measured window.
     pub due: Option<u64>,
     /// I/Os that were due and not complete, at the quarters of the window.

@@ -13,8 +13,17 @@ use leadline_protocol::{
     problem::Problem,
     result::{Failure, RunResult},
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write, stderr};
+
+/// The outcome of a run, to be stored.
+#[derive(Clone, Deserialize, Serialize)]
+pub(crate) struct SavedEvents {
+    accepted: Option<Box<Accepted>>,
+    result: Option<Box<RunResult>>,
+    failure: Option<Failure>,
+}
 
 pub(crate) struct EventPrinter {
     format: OutputFormat,
@@ -93,6 +102,24 @@ impl EventPrinter {
 
     pub(crate) fn clear_progress(&mut self) {
         self.show_progress("");
+    }
+
+    pub(crate) fn save(&self) -> SavedEvents {
+        SavedEvents {
+            accepted: self.accepted.clone(),
+            result: self.result.clone(),
+            failure: self.failure.clone(),
+        }
+    }
+
+    /// A printer whose run has ended.
+    pub(crate) fn restored(saved: SavedEvents, format: OutputFormat, stop: &StopSignal) -> Self {
+        Self {
+            accepted: saved.accepted,
+            result: saved.result,
+            failure: saved.failure,
+            ..Self::new(format, None, stop)
+        }
     }
 
     /// Host facts; `None` before the run has been accepted.

@@ -1,12 +1,16 @@
 //! Runs the steps of a study one after another.
 
 mod progress;
+mod state_file;
 
 use crate::{
     cli::{
         event_printer::EventPrinter,
         output::{OutputFormat, print_error, print_json, write_styled},
-        study::progress::{Progress, Step, can_repeat},
+        study::{
+            progress::{Progress, Step, can_repeat},
+            state_file::{Saved, StateFile},
+        },
         text::{self, style::terminal_width},
     },
     run::{self, stop_signal::StopSignal},
@@ -22,47 +26,59 @@ use leadline_protocol::{
     },
 };
 use serde_json::{Value, json};
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::RefCell, io, path::Path};
+
+/// How studies run.
+pub(crate) struct Setting<'a> {
+    pub permissions: &'a Permissions,
+    pub format: OutputFormat,
+    pub stop: &'a StopSignal,
+    /// Where to store the results so far.
+    pub state: Option<&'a Path>,
+}
 
 /// Runs a study and returns the exit code of the first failed step. `confirm` adds to the
 /// confirmations in the document.
-pub(crate) fn run(
-    document: Value,
-    permissions: &Permissions,
-    confirm: &[String],
-    format: OutputFormat,
-    stop: &StopSignal,
-) -> u8 {
-    let spec = parse_study(document).map(|mut spec| {
+pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 {
+    let Setting { format, stop, .. } = *setting;
+    let reject = |problems| EventPrinter::new(format, None, stop).reject(problems);
+    let spec = parse_study(document.clone()).map(|mut spec| {
         spec.confirm.extend_from_slice(confirm);
         spec
     });
-    let confirm = spec
-        .as_ref()
-        .map_or(Vec::new(), |spec| spec.confirm.clone());
-    let plan = spec.map_or_else(StudyPlan::rejected, |spec| {
-        run::plan_study(&spec, permissions)
-    });
-    if !plan.problems.is_empty() {
-        return EventPrinter::new(format, None, stop).reject(plan.problems);
-    }
-    let progress = run_steps(&plan, permissions, &confirm, format, stop);
-    let has_leftovers = clean_up(&plan, permissions);
-    let output_code = match format {
-        OutputFormat::Events => 0,
-        OutputFormat::Json => print_json(&progress.json_report(&plan)),
-        OutputFormat::Text => {
-            let results: Vec<_> = progress.steps.iter().map(Step::result).collect();
-            let mut text = text::study::render_results(&plan, &results, terminal_width());
-            if let Some(results) = progress.procedure_results(&plan) {
-                text += &text::procedure::render(&results, terminal_width());
-            }
-            for answer in progress.answers(&plan) {
-                text += &text::study::answer(&answer, terminal_width());
-            }
-            u8::from(write_styled(&text).is_err())
-        }
+    let spec = match spec {
+        Ok(spec) => spec,
+        Err(problems) => return reject(problems),
     };
+    let opened = setting.state.map(|path| StateFile::open(path, &document));
+    let (mut state, saved) = match opened.transpose() {
+        Ok(opened) => opened.map_or((None, None), |(file, saved)| (Some(file), saved)),
+        Err(problem) => return reject(vec![problem]),
+    };
+    let plan = match &saved {
+        Some(saved) => saved.plan.clone(),
+        None => run::plan_study(&spec, setting.permissions),
+    };
+    if !plan.problems.is_empty() {
+        return reject(plan.problems);
+    }
+    if let (Some(state), None) = (&mut state, &saved)
+        && let Err(error) = state.create(&document, &plan)
+    {
+        print_error(format_args!("cannot write the state file: {error}"));
+        return 1;
+    }
+    let context = Context {
+        plan: &plan,
+        confirm: &spec.confirm,
+        setting,
+        state: state.map(RefCell::new),
+    };
+    let progress = run_steps(&context, saved);
+    // A study that will be continued keeps its files.
+    let is_paused = setting.state.is_some() && stop.is_requested();
+    let has_leftovers = !is_paused && clean_up(&plan, setting.permissions);
+    let output_code = print_results(&plan, &progress, format);
     progress
         .steps
         .iter()
@@ -73,28 +89,44 @@ pub(crate) fn run(
         .unwrap_or(output_code.max(has_leftovers.into()))
 }
 
-fn run_steps<'a>(
-    plan: &'a StudyPlan,
-    permissions: &Permissions,
-    confirm: &[String],
-    format: OutputFormat,
-    stop: &StopSignal,
-) -> Progress<'a> {
-    let context = Context {
-        plan,
-        permissions,
-        confirm,
-        format,
-        stop,
-    };
+fn print_results(plan: &StudyPlan, progress: &Progress, format: OutputFormat) -> u8 {
+    match format {
+        OutputFormat::Events => 0,
+        OutputFormat::Json => print_json(&progress.json_report(plan)),
+        OutputFormat::Text => {
+            let results: Vec<_> = progress.steps.iter().map(Step::result).collect();
+            let mut text = text::study::render_results(plan, &results, terminal_width());
+            if let Some(results) = progress.procedure_results(plan) {
+                text += &text::procedure::render(&results, terminal_width());
+            }
+            for answer in progress.answers(plan) {
+                text += &text::study::answer(&answer, terminal_width());
+            }
+            u8::from(write_styled(&text).is_err())
+        }
+    }
+}
+
+/// `saved`: results of an earlier attempt, after which the study continues.
+fn run_steps<'a>(context: &Context<'a>, saved: Option<Saved>) -> Progress<'a> {
+    let (plan, setting) = (context.plan, context.setting);
     let mut progress = Progress::default();
-    for step in &plan.steps {
+    if let Some(saved) = saved {
+        progress.was_interrupted = saved.was_interrupted;
+        for step in saved.steps {
+            step.restore(&mut progress, |events| {
+                EventPrinter::restored(events, setting.format, setting.stop)
+            });
+            progress.take_look(plan);
+        }
+    }
+    for step in plan.steps.iter().skip(progress.steps.len()) {
         context.run_next(&mut progress, Cow::Borrowed(step));
     }
-    while !stop.is_requested()
+    while !setting.stop.is_requested()
         && let Some(document) = progress.next_step(plan)
     {
-        match added_step(plan, &document, progress.steps.len(), permissions) {
+        match added_step(plan, &document, progress.steps.len(), setting.permissions) {
             Ok(step) => context.run_next(&mut progress, Cow::Owned(step)),
             Err(problems) => {
                 problems.iter().for_each(print_error);
@@ -131,25 +163,28 @@ fn added_step(
 /// What all steps of a study share.
 struct Context<'a> {
     plan: &'a StudyPlan,
-    permissions: &'a Permissions,
     confirm: &'a [String],
-    format: OutputFormat,
-    stop: &'a StopSignal,
+    setting: &'a Setting<'a>,
+    state: Option<RefCell<StateFile>>,
 }
 
 impl Context<'_> {
     /// Runs a step, and once more if it fails.
     fn run_next<'s>(&self, progress: &mut Progress<'s>, step: Cow<'s, StepPlan>) {
-        let (plan, stop) = (self.plan, self.stop);
+        let (plan, setting) = (self.plan, self.setting);
+        let (format, stop) = (setting.format, setting.stop);
         let number = progress.steps.len() as u32 + 1;
         let is_skipped = stop.is_requested() || progress.has_ended(plan);
         let run_once = || {
-            let mut events = EventPrinter::new(self.format, Some(number), stop);
+            let mut events = EventPrinter::new(format, Some(number), stop);
             let run = step.run(&plan.file_id, plan.idle_wait_seconds);
-            let code = run_step(&run, self.permissions, self.confirm, stop, &mut events);
+            let code = run_step(&run, setting.permissions, self.confirm, stop, &mut events);
             events.clear_progress();
             (code, events)
         };
+        if !is_skipped {
+            self.record(StateFile::started);
+        }
         let mut run = (!is_skipped).then(run_once);
         let is_failed = run.as_ref().is_some_and(|(code, _)| *code != 0);
         let mut failed_run = None;
@@ -160,8 +195,13 @@ impl Context<'_> {
             plan: step,
             run,
             failed_run,
+            was_interrupted: std::mem::take(&mut progress.was_interrupted),
         };
-        if step.run.is_some() && self.format == OutputFormat::Text {
+        // A run that was stopped is repeated when the study continues.
+        if step.run.is_some() && !stop.is_requested() {
+            self.record(|state| state.ended(&step));
+        }
+        if step.run.is_some() && format == OutputFormat::Text {
             // A closed standard output does not end the study, because its files must be removed.
             let is_second = step.failed_run.is_some();
             let line = text::study::step_line(plan, number, &step.plan, &step.result(), is_second);
@@ -170,9 +210,18 @@ impl Context<'_> {
         progress.steps.push(step);
         if !stop.is_requested()
             && let Some(look) = progress.take_look(plan)
-            && self.format == OutputFormat::Text
+            && format == OutputFormat::Text
         {
             let _ = write_styled(&text::study::look_line(look, terminal_width()));
+        }
+    }
+
+    /// A study whose results cannot be stored goes on.
+    fn record(&self, write: impl FnOnce(&mut StateFile) -> io::Result<()>) {
+        if let Some(state) = &self.state
+            && let Err(error) = write(&mut state.borrow_mut())
+        {
+            print_error(format_args!("cannot write the state file: {error}"));
         }
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Step<'a> {
     pub run: Option<(u8, EventPrinter)>,
     /// Exit code and events of a failed run that `run` repeats.
     pub failed_run: Option<(u8, EventPrinter)>,
+    /// Whether an earlier attempt was interrupted, before the study was continued.
+    pub was_interrupted: bool,
 }
 
 impl Step<'_> {
@@ -51,7 +53,11 @@ impl Step<'_> {
                 block: None,
                 is_after_look: false,
             },
-            repeats: self.failed_run.as_ref().map(|_| RunStatus::Failed),
+            repeats: match &self.failed_run {
+                _ if self.was_interrupted => Some(RunStatus::Interrupted),
+                Some(_) => Some(RunStatus::Failed),
+                None => None,
+            },
         }
     }
 }
@@ -60,6 +66,8 @@ impl Step<'_> {
 pub(super) struct Progress<'a> {
     /// In the order of the plan.
     pub steps: Vec<Step<'a>>,
+    /// Whether a first attempt of the next step was interrupted.
+    pub was_interrupted: bool,
     looks: Vec<Look>,
 }
 

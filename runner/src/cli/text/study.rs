@@ -97,7 +97,12 @@ pub(crate) fn step_line(
     result: &StepResult,
     is_second_run: bool,
 ) -> String {
-    let progress = paint(DIM, format_args!("step {number}/{}", study.steps.len()));
+    // The number of runs of a load curve follows from its results.
+    let total = match is_open(study) {
+        true => String::new(),
+        false => format!("/{}", study.steps.len()),
+    };
+    let progress = paint(DIM, format_args!("step {number}{total}"));
     let name = step_name(study, step);
     let text = match (Figures::new(result), result) {
         (Some(figures), _) => {
@@ -113,6 +118,10 @@ pub(crate) fn step_line(
         ""
     };
     format!("{progress}  {name}  {text}{note}\n")
+}
+
+fn is_open(study: &StudyPlan) -> bool {
+    matches!(study.procedure, Some(Procedure::LoadCurve(_)))
 }
 
 /// The line that is printed after a look.
@@ -150,8 +159,10 @@ pub(crate) fn render_results(study: &StudyPlan, results: &[StepResult], width: u
     let mut out = TextWriter::new(width);
     out.blank_line();
     write_title(&mut out, study);
-    out.blank_line();
-    out.table(&table(study, results, width));
+    if !is_open(study) {
+        out.blank_line();
+        out.table(&table(study, results, width));
+    }
     out.blank_line();
     for (number, result) in (1..).zip(results) {
         // The runs of a procedure are described by its results.

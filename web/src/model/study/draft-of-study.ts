@@ -3,7 +3,7 @@ import type { Job, Procedure, Run, Study } from '../../api';
 import { toJobText } from '../job/export';
 import { writeJobText } from '../job/job-text';
 import { type Step, type StudyDraft, sweepField } from './draft';
-import { definitionOf, withoutTestOptions } from './procedure';
+import { baseJob, definitionOf } from './procedure';
 import { axesOf, baseName, sweepText } from './sweep';
 
 /** The placeholder for the file id in job texts. */
@@ -59,7 +59,7 @@ export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
 function draftOfProcedure(study: Study, procedure: Procedure, runs: readonly Run[]): StudyDraft {
   const fileId = findFileId(runs);
   const jobs = runs.at(-1)?.requested.jobs.slice(0, 1) ?? [];
-  const base = jobs.map((job) => withoutTestOptions(replaceFileId(job, fileId)));
+  const base = jobs.map((job) => baseJob(replaceFileId(job, fileId), procedure));
   return {
     from: study.number,
     name: study.name,

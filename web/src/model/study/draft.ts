@@ -3,6 +3,7 @@
 import type {
   ComparedMetricName,
   Job,
+  LoadCurveDefinition,
   RepeatOrder,
   SniaTestDefinition,
   StepDefinition,
@@ -48,6 +49,8 @@ export interface StudyDraft {
   sweep?: SweepField[];
   /** A test that defines the runs from the first step's job. */
   snia?: SniaTestDefinition;
+  /** A load–latency curve of the first step's job. */
+  loadCurve?: LoadCurveDefinition;
   /** At least one. */
   steps: Step[];
   /** Id of the step in the form. */
@@ -122,24 +125,31 @@ export function toDocument({
   orderSeed,
   sweep,
   snia,
+  loadCurve,
   steps,
 }: StudyDraft): StudyDefinition {
-  const axes = snia ? [] : sweepAxes(sweep ?? []);
+  const procedure = snia ?? loadCurve;
+  const axes = procedure ? [] : sweepAxes(sweep ?? []);
   return {
     ...(name && { name }),
     ...(about && { about }),
     ...(tags.length > 0 && { tags }),
     ...(continueOnFailure && { continue_on_failure: true }),
     ...(snia && { snia }),
-    ...(repeats && repeats > 1 && !snia && { repeats }),
+    ...(loadCurve && { load_curve: loadCurve }),
+    ...(repeats && repeats > 1 && !procedure && { repeats }),
     ...(order === 'sequential' && { order }),
     ...(orderSeed !== undefined && { order_seed: orderSeed }),
     ...(idleWaitSeconds !== undefined && { idle_wait_seconds: idleWaitSeconds }),
-    ...(untilDecided && !snia && { until_decided: untilDecidedDocument(untilDecided) }),
+    ...(untilDecided && !procedure && { until_decided: untilDecidedDocument(untilDecided) }),
     ...(axes.length > 0 && { sweep: axes }),
     steps: steps.map(stepDocument),
   };
 }
+
+/** Whether a test or a curve defines the runs. */
+export const hasProcedure = ({ snia, loadCurve }: StudyDraft): boolean =>
+  snia !== undefined || loadCurve !== undefined;
 
 const untilDecidedDocument = (metrics: string[]) =>
   metrics.length > 0 ? { metrics: metrics as ComparedMetricName[] } : {};

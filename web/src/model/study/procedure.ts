@@ -33,9 +33,37 @@ export function withoutTestOptions(job: Job): Job {
   return Object.fromEntries(Object.entries(job).filter(isKept));
 }
 
-/** The settings of a stored procedure as a definition. */
-export function definitionOf({ kind: _, ...test }: Procedure): Pick<StudyDraft, 'snia'> {
-  const { purge_note, blocks, ...others } = test;
+/** Options that a load curve sets; the server rejects them in its base job. */
+const CURVE_OPTIONS = [
+  'loops',
+  'number_ios',
+  'ramp_time',
+  'randseed',
+  'rate',
+  'rate_iops',
+  'rate_process',
+  'runtime',
+  'startdelay',
+  'thinktime',
+  'time_based',
+  'timeout',
+  'unlink',
+] as const;
+
+const withoutCurveOptions = (job: Job): Job =>
+  Object.fromEntries(
+    Object.entries(job).filter(
+      ([name]) => !(CURVE_OPTIONS as readonly string[]).includes(name),
+    ),
+  );
+
+/** The settings of a stored procedure as a definition, and the base job of a run. */
+export function definitionOf(procedure: Procedure): Pick<StudyDraft, 'snia' | 'loadCurve'> {
+  if (procedure.kind === 'load_curve') {
+    const { kind: _, base: __, ...settings } = procedure;
+    return { loadCurve: settings };
+  }
+  const { kind: _, purge_note, blocks, ...others } = procedure;
   const snia = {
     ...others,
     blocks: blocks.map((bytes) => (bytes % 1024 === 0 ? `${bytes / 1024}k` : String(bytes))),
@@ -44,14 +72,29 @@ export function definitionOf({ kind: _, ...test }: Procedure): Pick<StudyDraft, 
   return { snia };
 }
 
-/** Starts a test with the target of the draft's first job. */
+export const baseJob = (job: Job, { kind }: Procedure): Job =>
+  kind === 'snia' ? withoutTestOptions(job) : withoutCurveOptions(job);
+
+/** Starts a test with the target of the draft's first job; without a test, the steps are kept. */
 export function withTest(draft: StudyDraft, snia: SniaTestDefinition | undefined): StudyDraft {
+  const depth = snia?.test === 'latency' ? { iodepth: 1, numjobs: 1 } : {};
+  return snia
+    ? { ...withFirstJob(draft, (job) => ({ ...withoutTestOptions(job), ...depth })), snia }
+    : { ...draft, snia: undefined, loadCurve: undefined };
+}
+
+/** Starts a load–latency curve of the draft's first job. */
+export const withCurve = (draft: StudyDraft): StudyDraft => ({
+  ...withFirstJob(draft, withoutCurveOptions),
+  loadCurve: draft.loadCurve ?? {},
+});
+
+/** Keeps only the first job of the first step. */
+function withFirstJob(draft: StudyDraft, change: (job: Job) => object): StudyDraft {
   const [first] = draft.steps;
-  if (!snia || !first) return { ...draft, snia: undefined };
+  if (!first) return draft;
   const [job] = jobsOf(parseJobText(first.text));
-  const base = withoutTestOptions((job ?? {}) as Job) as Record<string, unknown>;
-  const isLatency = snia.test === 'latency';
-  const depth = isLatency ? { iodepth: 1, numjobs: 1 } : {};
-  const step = { ...first, name: '', text: writeJobText([{ ...base, ...depth }]) };
-  return { ...draft, snia, steps: [step], active: step.id };
+  const changed = change((job ?? {}) as Job) as Record<string, unknown>;
+  const step = { ...first, name: '', text: writeJobText([changed]) };
+  return { ...draft, snia: undefined, loadCurve: undefined, steps: [step], active: step.id };
 }

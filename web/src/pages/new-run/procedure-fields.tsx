@@ -1,12 +1,19 @@
 // Chooses a test that defines the runs of a study, and its settings.
 import { NativeSelect, NumberInput, TextInput } from '@mantine/core';
-import type { SniaClass, SniaPurge, SniaTestDefinition, SniaTestName } from '../../api';
-import { withTest } from '../../model/study/procedure';
+import type {
+  LoadCurveDefinition,
+  SniaClass,
+  SniaPurge,
+  SniaTestDefinition,
+  SniaTestName,
+} from '../../api';
+import { withCurve, withTest } from '../../model/study/procedure';
 import { SNIA_TESTS } from '../../model/study/snia';
 import { Card } from '../../ui/parts';
 import type { StudyEditor } from './use-study';
 
 const NONE = 'steps';
+const CURVE = 'load_curve';
 const CLASSES: { value: SniaClass; label: string }[] = [
   { value: 'enterprise', label: 'Enterprise: cache off, active range 100 %' },
   { value: 'client', label: 'Client: cache on, active range 75 %' },
@@ -18,26 +25,24 @@ const PURGES: { value: SniaPurge; label: string }[] = [
 ];
 
 export function ProcedureFields({ study: { draft, change, problems } }: { study: StudyEditor }) {
-  const { snia } = draft;
-  const choose = (test: string) =>
-    change((old) =>
-      withTest(
-        old,
-        test === NONE
-          ? undefined
-          : { class: 'enterprise', ...old.snia, test: test as SniaTestName },
-      ),
-    );
-  const found = problems.get(-1)?.filter(({ option }) => option?.startsWith('snia')) ?? [];
+  const { snia, loadCurve } = draft;
+  const choose = (value: string) =>
+    change((old) => {
+      if (value === NONE) return withTest(old, undefined);
+      if (value === CURVE) return withCurve(old);
+      return withTest(old, { class: 'enterprise', ...old.snia, test: value as SniaTestName });
+    });
+  const found = problems.get(-1)?.filter(({ option }) => /^(snia|load_curve)/.test(option ?? '')) ?? [];
   return (
     <Card title="Procedure">
       <NativeSelect
         label="Runs of this study"
         maw={420}
-        value={snia?.test ?? NONE}
+        value={snia?.test ?? (loadCurve ? CURVE : NONE)}
         onChange={({ currentTarget }) => choose(currentTarget.value)}
         data={[
           { value: NONE, label: 'The steps below' },
+          { value: CURVE, label: 'Load–latency curve' },
           {
             group: 'SNIA SSS PTS 2.0.2: preconditioning, rounds until steady state',
             items: Object.entries(SNIA_TESTS).map(([value, label]) => ({ value, label })),
@@ -54,6 +59,21 @@ export function ProcedureFields({ study: { draft, change, problems } }: { study:
             snia={snia}
             set={(part) =>
               change((old) => (old.snia ? { ...old, snia: { ...old.snia, ...part } } : old))
+            }
+          />
+        </>
+      )}
+      {loadCurve && (
+        <>
+          <p className="mute small">
+            Runs the job below at rising rates with Poisson arrivals, until a rate is not sustained.
+          </p>
+          <CurveSettings
+            curve={loadCurve}
+            set={(part) =>
+              change((old) =>
+                old.loadCurve ? { ...old, loadCurve: { ...old.loadCurve, ...part } } : old,
+              )
             }
           />
         </>
@@ -135,6 +155,53 @@ function SniaSettings({ snia, set }: SniaSettingsProps) {
           />
         </>
       )}
+    </div>
+  );
+}
+
+interface CurveSettingsProps {
+  curve: LoadCurveDefinition;
+  set: (part: Partial<LoadCurveDefinition>) => void;
+}
+
+function CurveSettings({ curve, set }: CurveSettingsProps) {
+  const number = (value: number | string) => (value === '' ? undefined : Number(value));
+  return (
+    <div className="row">
+      <ListField
+        label="Rates (IOPS)"
+        placeholder="from a probe"
+        values={curve.rates?.map(String)}
+        onChange={(values) => set({ rates: values?.map(Number) })}
+      />
+      <NumberInput
+        label="Duration of a rate (s)"
+        w={170}
+        min={1}
+        max={3600}
+        allowDecimal={false}
+        placeholder="10 to 120"
+        value={curve.seconds ?? ''}
+        onChange={(value) => set({ seconds: number(value) })}
+      />
+      <NumberInput
+        label="Ramp (s)"
+        w={110}
+        min={0}
+        max={600}
+        allowDecimal={false}
+        placeholder="2"
+        value={curve.ramp_seconds ?? ''}
+        onChange={(value) => set({ ramp_seconds: number(value) })}
+      />
+      <NumberInput
+        label="p99 limit (ms)"
+        w={130}
+        min={0.001}
+        placeholder="none"
+        value={curve.p99_limit_ms ?? ''}
+        onChange={(value) => set({ p99_limit_ms: number(value) })}
+      />
     </div>
   );
 }

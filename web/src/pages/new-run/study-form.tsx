@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { startStudy } from '../../api/start';
 import type { FormProblem } from '../../model/job/form-problems';
 import { studyCostText } from '../../model/job/plan-summary';
-import { changeStep, MAX_STEPS, type StudyDraft } from '../../model/study/draft';
+import { changeStep, hasProcedure, MAX_STEPS, type StudyDraft } from '../../model/study/draft';
 import { plannedLooksText } from '../../model/study/looks';
 import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
@@ -46,7 +46,7 @@ export function StudyForm() {
         <PresetMenu onChoose={job.setText} />
       </div>
       <ProcedureFields study={study} />
-      {!draft.snia && <StepList study={study} />}
+      {!hasProcedure(draft) && <StepList study={study} />}
       <h2 className="section breaks">{name ? `${title}: ${name}` : title}</h2>
       <StepNote study={study} />
       <div className="new-run">
@@ -116,7 +116,7 @@ function StartStudy({ study }: { study: StudyEditor }) {
           value={draft.about ?? ''}
           onChange={({ currentTarget }) => set({ about: currentTarget.value })}
         />
-        {!draft.snia && (
+        {!hasProcedure(draft) && (
           <NumberInput
             mt={10}
             w={220}
@@ -153,7 +153,7 @@ function StartStudy({ study }: { study: StudyEditor }) {
             </button>
           </p>
         )}
-        {!draft.snia && (
+        {!hasProcedure(draft) && (
           <>
             <UntilDecided study={study} />
             <SweepFields study={study} />

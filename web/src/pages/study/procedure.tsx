@@ -4,6 +4,7 @@ import type { Study } from '../../api';
 import { procedureQuery } from '../../api/queries';
 import { isStudyActive } from '../../model/study/rows';
 import { ProblemNotice } from '../../ui/problem';
+import { LoadCurve } from './load-curve';
 import { Snia } from './snia';
 
 /** Renders nothing without a procedure. */
@@ -15,5 +16,10 @@ export function ProcedureView({ study }: { study: Study }) {
   });
   if (!procedure) return null;
   if (error) return <ProblemNotice error={error} />;
-  return data ? <Snia results={data} /> : null;
+  if (!data) return null;
+  return data.kind === 'snia' ? (
+    <Snia results={data} />
+  ) : (
+    <LoadCurve results={data} study={study} />
+  );
 }
