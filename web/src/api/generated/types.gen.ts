@@ -43,6 +43,21 @@ export type Access = {
 };
 
 /**
+ * I/Os that were due according to the arrival schedule.
+ */
+export type ArrivalReport = {
+    /**
+     * Arrivals in the measured window. The completed I/Os are these less the growth of the backlog.
+     */
+    due: number;
+    /**
+     * I/Os that were due and not complete, whether or not they had been submitted: at the start of
+     * the window and at its quarters.
+     */
+    backlog: Array<number>;
+};
+
+/**
  * The assessment of a comparison, without the results of individual runs. The lists `values` and
  * `at_least` have one item per run, ordered by group; lists of group values are in group order.
  */
@@ -563,6 +578,8 @@ export type CpuUse = {
      */
     host_steal: number;
 };
+
+export type CurveState = 'no_result' | 'found' | 'not_reached' | 'saturated_at_first' | 'non_monotone' | 'bistable' | 'generator_limited';
 
 /**
  * How a block is damaged.
@@ -1710,8 +1727,24 @@ export type JobReport = {
     layers?: JobLayers | null;
     stalls?: Stalls | null;
     verify?: VerifyReport | null;
+    arrivals?: ArrivalReport | null;
     steady_state?: SteadyStateReport | null;
 };
+
+/**
+ * The highest rate with a p99 latency within a limit.
+ */
+export type Knee = {
+    state: KneeState;
+    limit_ms: number;
+    rate?: number | null;
+    /**
+     * Lower rates with a p99 above the limit, for example because of idle states.
+     */
+    slow_at: Array<number>;
+};
+
+export type KneeState = 'found' | 'limited_by_saturation' | 'at_least' | 'never' | 'no_p99';
 
 /**
  * Latencies in ns; null without samples. `max` and `percentiles` include I/Os that were in flight
@@ -1829,6 +1862,130 @@ export type LeftoverFile = {
      */
     path: string;
     reason?: Problem | null;
+};
+
+/**
+ * A curve with all its settings.
+ */
+export type LoadCurve = {
+    /**
+     * Null if they follow from the probe.
+     */
+    rates?: Array<number> | null;
+    /**
+     * Null for the time for 10,000 I/Os, 10 to 120 s.
+     */
+    seconds?: number | null;
+    ramp_seconds: number;
+    p99_limit_ms?: number | null;
+    /**
+     * The job of all runs, without a rate and a duration.
+     */
+    base: Job;
+};
+
+/**
+ * A curve, as submitted. The study has one step with one job, which defines everything except its
+ * rate and its duration.
+ */
+export type LoadCurveDefinition = {
+    /**
+     * Arrivals per second of all workers together, rising, at most 25. Default: 10 % to 120 % of
+     * the IOPS of a first run without a rate (probe).
+     */
+    rates?: Array<number> | null;
+    /**
+     * Duration of each rate, 1 to 3600. Default: the time for 10,000 I/Os, 10 to 120 s.
+     */
+    seconds?: number | null;
+    /**
+     * Time before each measurement in which I/Os already arrive, 0 to 600 s. Default: 2.
+     */
+    ramp_seconds?: number | null;
+    /**
+     * Limit for the knee: the highest rate with a p99 latency of at most this limit. Default: no
+     * knee.
+     */
+    p99_limit_ms?: number | null;
+};
+
+/**
+ * Results of a curve so far.
+ */
+export type LoadCurveResults = {
+    state: CurveState;
+    /**
+     * The saturation point and the knee.
+     */
+    sentence: string;
+    /**
+     * IOPS without a rate, from which the rates follow; null without a probe. Not a saturation
+     * point.
+     */
+    probe_iops?: number | null;
+    /**
+     * Highest sustained rate below all overloaded ones; null unless there is an overloaded one.
+     */
+    saturation?: number | null;
+    /**
+     * Lowest rate that is known to overload the storage.
+     */
+    upper?: number | null;
+    knee?: Knee | null;
+    /**
+     * In the order of the runs.
+     */
+    points: Array<LoadPoint>;
+    /**
+     * Planned rates that were not run.
+     */
+    not_run: Array<number>;
+};
+
+/**
+ * A run at one rate.
+ */
+export type LoadPoint = {
+    /**
+     * One-based step of the study.
+     */
+    step: number;
+    /**
+     * Nominal arrivals per second.
+     */
+    offered: number;
+    /**
+     * Completed I/Os per second.
+     */
+    achieved?: number | null;
+    class: PointClass;
+    /**
+     * Arrivals in the measured window.
+     */
+    due?: number | null;
+    /**
+     * I/Os that were due and not complete, at the quarters of the window.
+     */
+    backlog: Array<number>;
+    /**
+     * Latencies count from the intended start. They are lower bounds if the rate was overloaded,
+     * because I/Os that are not complete have none.
+     */
+    lat_mean_ns?: number | null;
+    lat_p50_ns?: number | null;
+    /**
+     * Null with fewer than 1,000 I/Os.
+     */
+    lat_p99_ns?: number | null;
+    /**
+     * Null with fewer than 10,000 I/Os.
+     */
+    lat_p999_ns?: number | null;
+    is_lower_bound: boolean;
+    /**
+     * Why the run is disturbed.
+     */
+    disturbance?: string | null;
 };
 
 /**
@@ -2313,6 +2470,11 @@ export type PlannedPhase = {
 };
 
 /**
+ * What a run at one rate shows.
+ */
+export type PointClass = 'sustained' | 'overloaded' | 'uncertain' | 'disturbed' | 'inconsistent' | 'missing';
+
+/**
  * Percentage of the window during which tasks waited for I/O (`/proc/pressure/io`).
  */
 export type Pressure = {
@@ -2381,16 +2543,20 @@ export type ProblemKind = 'invalid' | 'guard' | 'environment';
 /**
  * A procedure with all its settings.
  */
-export type Procedure = SniaTest & {
+export type Procedure = (SniaTest & {
     kind: 'snia';
-};
+}) | (LoadCurve & {
+    kind: 'load_curve';
+});
 
 /**
  * The results of a procedure so far.
  */
-export type ProcedureResults = SniaResults & {
+export type ProcedureResults = (SniaResults & {
     kind: 'snia';
-};
+}) | (LoadCurveResults & {
+    kind: 'load_curve';
+});
 
 /**
  * CPU profile of the runner in the measured window, in user and kernel mode (`perf record`, event
@@ -3768,6 +3934,7 @@ export type StudyDefinition = {
      */
     sweep?: Array<SweepAxis> | null;
     snia?: SniaTestDefinition | null;
+    load_curve?: LoadCurveDefinition | null;
     /**
      * 1 to 256 steps, in order.
      */

@@ -30,7 +30,9 @@ it('draws the latencies of sustained rates by achieved IOPS', () =>
 
 it('draws the achieved IOPS by class', () => {
   expect(achievedPoints(results, 'overloaded')).toEqual([{ x: 800, y: 720 }]);
-  expect(achievedPoints(results, 'sustained', 'missing').map(({ x }) => x)).toEqual([100, 200, 400]);
+  expect(achievedPoints(results, 'sustained', 'missing').map(({ x }) => x)).toEqual([
+    100, 200, 400,
+  ]);
 });
 
 it('marks lower bounds', () => {

@@ -27,9 +27,7 @@ interface Coordinates {
 
 /** By offered rate. */
 const ofClass = ({ points }: Points, ...classes: PointClass[]): LoadPoint[] =>
-  points
-    .filter((point) => classes.includes(point.class))
-    .toSorted((a, b) => a.offered - b.offered);
+  points.filter((point) => classes.includes(point.class)).toSorted((a, b) => a.offered - b.offered);
 
 /**
  * A latency by achieved IOPS. Only sustained rates: the latencies of the others are lower bounds, or

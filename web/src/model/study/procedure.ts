@@ -27,7 +27,7 @@ const TEST_OPTIONS = [
   'timeout',
 ] as const;
 
-export function withoutTestOptions(job: Job): Job {
+function withoutTestOptions(job: Job): Job {
   const isKept = ([name]: [string, unknown]) =>
     name !== 'name' && !(TEST_OPTIONS as readonly string[]).includes(name);
   return Object.fromEntries(Object.entries(job).filter(isKept));
@@ -52,9 +52,7 @@ const CURVE_OPTIONS = [
 
 const withoutCurveOptions = (job: Job): Job =>
   Object.fromEntries(
-    Object.entries(job).filter(
-      ([name]) => !(CURVE_OPTIONS as readonly string[]).includes(name),
-    ),
+    Object.entries(job).filter(([name]) => !(CURVE_OPTIONS as readonly string[]).includes(name)),
   );
 
 /** The settings of a stored procedure as a definition, and the base job of a run. */

@@ -32,7 +32,8 @@ export function ProcedureFields({ study: { draft, change, problems } }: { study:
       if (value === CURVE) return withCurve(old);
       return withTest(old, { class: 'enterprise', ...old.snia, test: value as SniaTestName });
     });
-  const found = problems.get(-1)?.filter(({ option }) => /^(snia|load_curve)/.test(option ?? '')) ?? [];
+  const found =
+    problems.get(-1)?.filter(({ option }) => /^(snia|load_curve)/.test(option ?? '')) ?? [];
   return (
     <Card title="Procedure">
       <NativeSelect
