@@ -32,6 +32,8 @@ pub use rates::MAX_EXTRA;
 /// I/Os that a p99.9 needs.
 const MIN_IOS_P999: u64 = 10_000;
 const NS_PER_MS: f64 = 1e6;
+/// With fewer runs, a disturbance is not called a property of the host.
+const MIN_RUNS: usize = 3;
 
 /// The step that follows, as a document of a study step; `None` if the curve is complete. All runs
 /// must have ended. `runs` are in order.
@@ -63,7 +65,21 @@ fn read(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> (Option<f64>, Vec<P
         probe_iops = iops.filter(|iops| *iops > 0.0);
     }
     let points = runs.filter_map(|(step, run)| Some(point(step, run.as_ref()?)));
-    (probe_iops, points.collect())
+    let mut points: Vec<Point> = points.collect();
+    if is_always_disturbed(&points) {
+        points
+            .iter_mut()
+            .for_each(|point| point.is_disturbed = false);
+    }
+    (probe_iops, points)
+}
+
+/// Whether most runs are disturbed: then it is a property of the host, as for trends, and the runs
+/// are included.
+fn is_always_disturbed(points: &[Point]) -> bool {
+    let complete = points.iter().filter(|point| !point.is_missing).count();
+    let disturbed = points.iter().filter(|point| point.is_disturbed).count();
+    complete >= MIN_RUNS && disturbed * 2 > complete
 }
 
 fn point(step: u32, run: &ProcedureRun) -> Point {
@@ -131,6 +147,7 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
     LoadCurveResults {
         state: summary.state,
         sentence: sentence(curve, &points, &summary, knee.as_ref()),
+        warning: warning(runs),
         probe_iops,
         saturation: summary.saturation,
         upper: summary.upper,
@@ -141,6 +158,15 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
             .collect(),
         not_run: planned.into_iter().filter(|rate| !is_run(rate)).collect(),
     }
+}
+
+/// The first disturbance, if any run has one.
+fn warning(runs: &[Option<ProcedureRun>]) -> Option<String> {
+    let found: Vec<&str> = runs.iter().flatten().filter_map(disturbance).collect();
+    let first = found.first()?;
+    let disturbed = found.len();
+    let all = runs.iter().flatten().count();
+    Some(format!("{disturbed} of {all} runs were disturbed: {first}"))
 }
 
 fn load_point(point: &Point, run: &ProcedureRun) -> LoadPoint {

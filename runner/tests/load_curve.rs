@@ -64,9 +64,13 @@ fn a_curve_ends_above_the_saturation_point() {
             )
         })
         .collect();
+    // On a busy host, all runs are disturbed, and included.
     assert!(classes.contains(&(5e6, "overloaded")), "{results}");
-    // Higher rates are not run.
-    assert_eq!(results["not_run"], json!([6_000_000.0]));
+    // Higher rates are not run, unless the first two runs are disturbed, so that nothing is known
+    // about them.
+    if results["warning"].is_null() {
+        assert_eq!(results["not_run"], json!([6_000_000.0]));
+    }
     let overloaded = points.iter().find(|point| point["offered"] == 5e6).unwrap();
     assert_eq!(overloaded["is_lower_bound"], true);
     assert!(overloaded["achieved"].as_f64() < Some(5e6));

@@ -179,6 +179,9 @@ pub struct LoadCurveResults {
     pub state: CurveState,
     /// The saturation point and the knee.
     pub sentence: String,
+    /// Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded, unless most runs
+    /// are: then this is a property of the host.
+    pub warning: Option<String>,
     /// IOPS without a rate, from which the rates follow; null without a probe. Not a saturation
     /// point.
     pub probe_iops: Option<f64>,

@@ -3,7 +3,7 @@
 use crate::{program::Program, repeats::end_of_study};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// A test with one cell of a second per round, without I/O.
 fn study() -> Value {
@@ -66,7 +66,10 @@ async fn a_load_curve_adds_its_runs_also_after_a_kill() {
         "steps": [{"jobs": [{"filename": "none", "ioengine": "null", "size": "1m", "rw": "randread", "direct": 0}]}]});
     let (status, created) = server.post("/studies", &study).await;
     assert_eq!(status, StatusCode::CREATED, "{created}");
-    server.wait_for_status(2, &["measuring"]).await;
+    // Run 2 does not exist before run 1 has ended.
+    while server.get("/studies/1").await["steps"][1]["run"]["status"] != "measuring" {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     let directory = server.kill().await;
     let server = Program::start_real(directory).await.unwrap();
     let ended = end_of_study(&server, 1).await;

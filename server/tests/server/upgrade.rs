@@ -226,7 +226,7 @@ async fn version_4_database_is_migrated() {
         .fetch_one(&mut connection)
         .await
         .unwrap();
-    assert_eq!(version, 18);
+    assert_eq!(version, 19);
     connection.close().await.unwrap();
     assert_copied(&server).await;
 }

@@ -16,7 +16,7 @@ export default function LoadCurveCharts({ results }: { results: LoadCurveResults
   const scheme = useComputedColorScheme();
   return (
     <div className="charts two-by-two" key={scheme}>
-      <LatencyChart results={results} />
+      {latencyLine(results, 'lat_p50_ns').length > 0 && <LatencyChart results={results} />}
       <AchievedChart results={results} />
     </div>
   );
@@ -86,12 +86,14 @@ function AchievedChart({ results }: { results: LoadCurveResults }) {
     { x: 0, y: 0 },
     { x: most, y: most },
   ];
-  const labels = ['Achieved', 'Achieved = offered', 'Overloaded'];
+  const labels = ['Achieved', 'Achieved = offered', 'Overloaded', 'Disturbed'];
+  const styles = [0, 2, 1, 2];
   const data: ChartData<'line', XY[]> = {
     datasets: [
       dataset(labels[0] ?? '', all, 0),
       { ...dataset(labels[1] ?? '', equal, 2), pointRadius: 0 },
       dataset(labels[2] ?? '', achievedPoints(results, 'overloaded'), 1, false),
+      dataset(labels[3] ?? '', achievedPoints(results, 'disturbed'), 2, false),
     ],
   };
   const title = 'Achieved by offered IOPS';
@@ -100,7 +102,7 @@ function AchievedChart({ results }: { results: LoadCurveResults }) {
       <h2>
         {title}
         <Legend
-          entries={labels.map((label, index) => ({ label, ...lineStyle([0, 2, 1][index] ?? 0) }))}
+          entries={labels.map((label, index) => ({ label, ...lineStyle(styles[index] ?? 0) }))}
         />
       </h2>
       <div className="canvas">

@@ -33,6 +33,9 @@ pub(crate) fn render(results: &ProcedureResults, width: usize) -> String {
 
 fn write_curve(out: &mut TextWriter, results: &LoadCurveResults) {
     out.styled_field(BOLD, "result", &results.sentence);
+    if let Some(warning) = &results.warning {
+        out.styled_field(YELLOW, "warning", warning);
+    }
     if let Some(iops) = results.probe_iops {
         out.field("probe", &format!("{} IOPS without a rate", rate(iops)));
     }

@@ -46,7 +46,7 @@ fn snia_notes(test: &SniaTest, steps: &[StepPlan]) -> Vec<String> {
     notes
 }
 
-/// Example: `5 h at least, at most 1 d, plus preconditioning, which depends on the device`.
+/// Example: `about 4 h 40 min to 23 h 20 min in total, plus the time to write the active range`.
 fn rounds_time(test: &SniaTest, steps: &[StepPlan]) -> String {
     let seconds = |most: u32| -> f64 {
         let runs = steps.iter().zip(test.runs());
@@ -60,9 +60,18 @@ fn rounds_time(test: &SniaTest, steps: &[StepPlan]) -> String {
     };
     format!(
         "about {} to {} in total, plus the time to write the active range twice",
-        duration(seconds(MIN_ROUNDS) * 1000.0),
-        duration(seconds(test.max_rounds) * 1000.0)
+        hours(seconds(MIN_ROUNDS)),
+        hours(seconds(test.max_rounds))
     )
+}
+
+/// Example: `4 h 40 min`.
+fn hours(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).round() as u64;
+    match minutes {
+        0..120 => duration(seconds * 1000.0),
+        _ => format!("{} h {} min", minutes / 60, minutes % 60),
+    }
 }
 
 fn test_writes(test: &SniaTest, steps: &[StepPlan]) -> String {

@@ -34,6 +34,7 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
           probe != null && `Probe without a rate: ${iops(probe)}.`,
           not_run.length > 0 && `Not run: ${not_run.map(iops).join(', ')}.`,
           'Latencies count from the intended start.',
+          results.warning,
         ]
           .filter(Boolean)
           .join(' ')}
