@@ -1919,6 +1919,11 @@ export type LoadCurveResults = {
      */
     sentence: string;
     /**
+     * Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded, unless most runs
+     * are: then this is a property of the host.
+     */
+    warning?: string | null;
+    /**
      * IOPS without a rate, from which the rates follow; null without a probe. Not a saturation
      * point.
      */
@@ -1960,6 +1965,10 @@ export type LoadPoint = {
     achieved?: number | null;
     class: PointClass;
     /**
+     * Why the run is disturbed.
+     */
+    disturbance?: string | null;
+    /**
      * Arrivals in the measured window.
      */
     due?: number | null;
@@ -1982,10 +1991,6 @@ export type LoadPoint = {
      */
     lat_p999_ns?: number | null;
     is_lower_bound: boolean;
-    /**
-     * Why the run is disturbed.
-     */
-    disturbance?: string | null;
 };
 
 /**
