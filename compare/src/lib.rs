@@ -15,14 +15,18 @@ mod held_data;
 mod host_settings;
 mod layers;
 pub mod level;
+pub mod load_curve;
 pub mod looks;
 mod metrics;
 mod obstacles;
+pub mod procedure;
+pub mod procedure_run;
 mod rate_limits;
 mod results;
 pub mod rule;
 mod scope;
 mod settings;
+pub mod snia;
 #[cfg(test)]
 mod tests;
 pub mod thresholds;

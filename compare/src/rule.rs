@@ -1,6 +1,6 @@
 //! Gate rules, such as `read.p99 worse than 5%`, and their outcomes.
 
-use crate::level::confidence_text;
+use crate::{answer::signed, level::confidence_text};
 use leadline_protocol::{
     compare::{Assessment, Change, ChangeVerdict, ComparedMetric},
     metrics::{Better, METRICS, Metric},
@@ -103,8 +103,8 @@ impl Rule {
         let interval = change.interval_percent.filter(|_| change.p_value.is_some());
         let Some(interval) = interval else {
             let sentence = format!(
-                "Changed by {:+.1} %, which may be noise. {reason}",
-                change.percent
+                "Changed by {} %, which may be noise. {reason}",
+                signed(change.percent)
             );
             return (Outcome::Undecided, sentence.trim_end().to_owned());
         };
@@ -122,11 +122,11 @@ impl Rule {
             Outcome::Undecided
         };
         let sentence = format!(
-            "Changed by {:+.1} % ({} interval {:+.1} to {:+.1} %); {} % worse is allowed.",
-            change.percent,
+            "Changed by {} % ({} interval {} to {} %); {} % worse is allowed.",
+            signed(change.percent),
             confidence_text(confidence),
-            interval.low,
-            interval.high,
+            signed(interval.low),
+            signed(interval.high),
             self.allowed
         );
         (outcome, sentence)
@@ -244,5 +244,15 @@ mod tests {
         check(p99, Some((6.0, 9.0)), Outcome::Failed);
         check(p99, Some((4.0, 6.0)), Outcome::Undecided);
         check(p99, Some((-90.0, 4.0)), Outcome::Passed);
+    }
+
+    #[test]
+    fn sentences_have_minus_signs() {
+        let rule = Rule::parse("read.iops worse than 5%").unwrap();
+        let (_, sentence) = rule.outcome(&change(Some((-9.0, -6.0))), 95.0);
+        assert!(
+            sentence.contains("(95 % interval −9.0 to −6.0 %)"),
+            "{sentence}"
+        );
     }
 }

@@ -20,7 +20,7 @@ fn lat(p99: u64) -> Value {
     json!({"min": 1, "max": p99 * 2, "mean": 10.0, "stddev": 1.0, "count": 1, "percentiles": {"50": 10, "99": p99, "99.9": p99}, "buckets": []})
 }
 
-fn direction(iops: f64, p99: u64) -> Value {
+pub(crate) fn direction(iops: f64, p99: u64) -> Value {
     json!({"ios": iops as u64, "bytes": iops as u64 * 4096, "iops": iops, "bytes_per_second": iops * 4096.0, "slat_ns": lat(p99), "clat_ns": lat(p99), "lat_ns": lat(p99)})
 }
 
@@ -37,7 +37,7 @@ fn verdict(class: &str) -> Value {
 }
 
 /// A run with this read IOPS value and this verdict class.
-fn run(number: u64, iops: f64, class: &str, kernel: &str) -> Run {
+pub(crate) fn run(number: u64, iops: f64, class: &str, kernel: &str) -> Run {
     let run = json!({"number": number, "status": "done", "name": "r", "host": "local", "tags": [], "notes": "", "created_at_ms": 0, "jobs": 1, "target": "/t",
         "rw": "randread", "bs": "4k", "iodepth": 1, "numjobs": 1, "direct": true, "requested": {"jobs": [], "sample_ms": 100}, "sample_ms": 100,
         "host_facts": {"hostname": "h", "kernel": kernel, "machine": "x86_64", "cpus": 2, "runner": "0.1.0", "absent": {}},

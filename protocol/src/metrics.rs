@@ -107,13 +107,13 @@ macro_rules! direction {
     ($name:literal, $label:literal, $field:ident, $($tail:tt)*) => {[
         metric(concat!($name, "_iops"), PerSecond, concat!($label, " IOPS")).higher().count(sample!($field.ios)).series().csv(concat!($name, "_ios")).report(|report| if_used(&report.$field, report.$field.iops)).tested(),
         metric(concat!($name, "_bytes_per_second"), BytesPerSecond, concat!($label, " bandwidth")).higher().count(sample!($field.bytes)).csv(concat!($name, "_bytes")).report(|report| if_used(&report.$field, report.$field.bytes_per_second))$($tail)*.tested(),
-        metric(concat!($name, "_lat_mean_ns"), Nanoseconds, concat!($label, " latency mean")).lower().report(report!($field.lat_ns.mean?)).tested(),
-        metric(concat!($name, "_lat_p50_ns"), Nanoseconds, concat!($label, " latency p50")).lower().report(|report| percentile(&report.$field.lat_ns, "50")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("50")).tested().requires(20, |report| report.$field.lat_ns.count),
-        metric(concat!($name, "_lat_p99_ns"), Nanoseconds, concat!($label, " latency p99")).lower().report(|report| percentile(&report.$field.lat_ns, "99")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99")).tested().requires(1_000, |report| report.$field.lat_ns.count),
-        metric(concat!($name, "_lat_p999_ns"), Nanoseconds, concat!($label, " latency p99.9")).lower().report(|report| percentile(&report.$field.lat_ns, "99.9")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99.9")).tested().requires(10_000, |report| report.$field.lat_ns.count),
-        metric(concat!($name, "_lat_p9999_ns"), Nanoseconds, concat!($label, " latency p99.99")).lower().report(|report| percentile(&report.$field.lat_ns, "99.99")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99.99")).tested().requires(100_000, |report| report.$field.lat_ns.count),
-        metric(concat!($name, "_intended_lat_p99_ns"), Nanoseconds, concat!($label, " latency p99 from the intended start")).lower().report(|report| percentile(report.$field.intended_lat_ns.as_ref()?, "99")).lower_bound(|report| report.$field.intended_lat_ns.as_ref().is_some_and(|stats| stats.is_lower_bound("99"))).tested().requires(1_000, |report| report.$field.intended_lat_ns.as_ref().map_or(0, |stats| stats.count)),
-        metric(concat!($name, "_lat_max_ns"), Nanoseconds, concat!($label, " latency max")).lower().report(report!($field.lat_ns.max?)).lower_bound(|report| report.$field.lat_ns.is_lower_bound("max")),
+        metric(concat!($name, "_lat_mean_ns"), Nanoseconds, concat!($label, " mean latency")).lower().report(report!($field.lat_ns.mean?)).tested(),
+        metric(concat!($name, "_lat_p50_ns"), Nanoseconds, concat!($label, " p50 latency")).lower().report(|report| percentile(&report.$field.lat_ns, "50")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("50")).tested().requires(20, |report| report.$field.lat_ns.count),
+        metric(concat!($name, "_lat_p99_ns"), Nanoseconds, concat!($label, " p99 latency")).lower().report(|report| percentile(&report.$field.lat_ns, "99")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99")).tested().requires(1_000, |report| report.$field.lat_ns.count),
+        metric(concat!($name, "_lat_p999_ns"), Nanoseconds, concat!($label, " p99.9 latency")).lower().report(|report| percentile(&report.$field.lat_ns, "99.9")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99.9")).tested().requires(10_000, |report| report.$field.lat_ns.count),
+        metric(concat!($name, "_lat_p9999_ns"), Nanoseconds, concat!($label, " p99.99 latency")).lower().report(|report| percentile(&report.$field.lat_ns, "99.99")).lower_bound(|report| report.$field.lat_ns.is_lower_bound("99.99")).tested().requires(100_000, |report| report.$field.lat_ns.count),
+        metric(concat!($name, "_intended_lat_p99_ns"), Nanoseconds, concat!($label, " p99 latency from the intended start")).lower().report(|report| percentile(report.$field.intended_lat_ns.as_ref()?, "99")).lower_bound(|report| report.$field.intended_lat_ns.as_ref().is_some_and(|stats| stats.is_lower_bound("99"))).tested().requires(1_000, |report| report.$field.intended_lat_ns.as_ref().map_or(0, |stats| stats.count)),
+        metric(concat!($name, "_lat_max_ns"), Nanoseconds, concat!($label, " max latency")).lower().report(report!($field.lat_ns.max?)).lower_bound(|report| report.$field.lat_ns.is_lower_bound("max")),
     ]};
 }
 
@@ -138,13 +138,13 @@ const TOTALS: &[Metric] = &[
 #[rustfmt::skip]
 const OTHERS: &[Metric] = &[
     metric("sync_iops", PerSecond, "Syncs per second").count(sample!(sync.ios)).csv("sync_ios"),
-    metric("sync_lat_mean_ns", Nanoseconds, "Sync latency mean").lower().report(report!(sync.lat_ns.mean?)).tested(),
-    metric("sync_lat_p99_ns", Nanoseconds, "Sync latency p99").lower().report(|report| percentile(&report.sync.lat_ns, "99")).lower_bound(|report| report.sync.lat_ns.is_lower_bound("99")).tested().requires(1_000, |report| report.sync.lat_ns.count),
+    metric("sync_lat_mean_ns", Nanoseconds, "Sync mean latency").lower().report(report!(sync.lat_ns.mean?)).tested(),
+    metric("sync_lat_p99_ns", Nanoseconds, "Sync p99 latency").lower().report(|report| percentile(&report.sync.lat_ns, "99")).lower_bound(|report| report.sync.lat_ns.is_lower_bound("99")).tested().requires(1_000, |report| report.sync.lat_ns.count),
 
-    metric("lat_p50_ns", Nanoseconds, "Latency p50").lower().latency(50.0).csv("lat_p50_ns"),
-    metric("lat_p99_ns", Nanoseconds, "Latency p99").lower().latency(99.0).csv("lat_p99_ns"),
-    metric("lat_p999_ns", Nanoseconds, "Latency p99.9").lower().latency(99.9).csv("lat_p999_ns"),
-    metric("lat_max_ns", Nanoseconds, "Latency max").lower().latency_max().csv("lat_max_ns"),
+    metric("lat_p50_ns", Nanoseconds, "p50 latency").lower().latency(50.0).csv("lat_p50_ns"),
+    metric("lat_p99_ns", Nanoseconds, "p99 latency").lower().latency(99.0).csv("lat_p99_ns"),
+    metric("lat_p999_ns", Nanoseconds, "p99.9 latency").lower().latency(99.9).csv("lat_p999_ns"),
+    metric("lat_max_ns", Nanoseconds, "Max latency").lower().latency_max().csv("lat_max_ns"),
 
     metric("cpu_ns_per_io", Nanoseconds, "CPU time per I/O").lower().report(Report::cpu_ns_per_io).tested(),
     metric("achieved_depth", One, "Achieved depth").report(report!(achieved_depth?)),

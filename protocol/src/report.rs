@@ -1,5 +1,6 @@
 //! The report of a run. `docs/measurement.md` defines every number.
 
+pub mod arrivals;
 pub mod device;
 pub mod layers;
 pub mod missing_time;
@@ -16,6 +17,7 @@ use crate::{
     job::engine::EngineName,
     phase::Phase,
     report::{
+        arrivals::ArrivalReport,
         device::{CgroupReport, DeviceReport, Reading},
         layers::JobLayers,
         missing_time::{MAX_STALLED_MS, MAX_STALLED_SHARE, Pause, Stalls},
@@ -206,6 +208,10 @@ pub struct JobReport {
     /// Result of reading back written blocks; null without `verify`.
     #[serde(default)]
     pub verify: Option<VerifyReport>,
+    /// Arrivals and backlog; null without `rate_iops`, and for runs recorded before they were
+    /// counted.
+    #[serde(default)]
+    pub arrivals: Option<ArrivalReport>,
     /// Whether the steady state was attained; null without `steadystate_duration`.
     #[serde(default)]
     pub steady_state: Option<SteadyStateReport>,

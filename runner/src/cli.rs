@@ -16,6 +16,7 @@ use crate::{
         compare::CompareArgs,
         document::{Input, read_document},
         output::{FioFormat, OutputFormat, print, print_error, print_json, reject, write_styled},
+        run_command::RunFiles,
         text::style::terminal_width,
     },
     dialect, run,
@@ -72,6 +73,9 @@ enum Command {
     Run {
         #[command(flatten)]
         job: JobArgs,
+        /// Continue a study that was interrupted: its results so far are kept in this file
+        #[arg(long, value_name = "FILE")]
+        state: Option<PathBuf>,
         /// Print one JSON report
         #[arg(long, conflicts_with = "events")]
         json: bool,
@@ -142,6 +146,7 @@ pub fn execute(cli: Cli) -> u8 {
     match cli.command {
         Command::Run {
             job,
+            state,
             json,
             events,
             output_format,
@@ -149,7 +154,11 @@ pub fn execute(cli: Cli) -> u8 {
             stop_when_orphaned,
         } => {
             let format = OutputFormat::new(json, events, output_format);
-            run_command::run(&job, format, write_logs.as_deref(), stop_when_orphaned)
+            let files = RunFiles {
+                logs: write_logs.as_deref(),
+                state: state.as_deref(),
+            };
+            run_command::run(&job, format, &files, stop_when_orphaned)
         }
         Command::Plan { job, json } => plan(&job, json),
         Command::Import => import(),

@@ -140,7 +140,7 @@ fn output_formats_have_the_same_numbers() {
     let junit = formatted("junit");
     assert!(
         junit.contains("tests=\"1\" failures=\"1\" errors=\"0\"")
-            && junit.contains("<failure message=\"Changed by -10.0 %"),
+            && junit.contains("<failure message=\"Changed by −10 %"),
         "{junit}"
     );
 }

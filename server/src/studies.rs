@@ -4,8 +4,10 @@
 
 pub(crate) mod cancel;
 pub(crate) mod cleanup;
+pub(crate) mod continuation;
 pub(crate) mod experiments;
 pub(crate) mod looks;
+pub(crate) mod procedures;
 pub(crate) mod retries;
 pub(crate) mod submit;
 pub(crate) mod summary;

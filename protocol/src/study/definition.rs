@@ -1,6 +1,10 @@
 //! A study, as submitted to `POST /studies` and as stored in study files.
 
-use crate::{job::Job, named_enum::named_enum, study::description::Published};
+use crate::{
+    job::Job,
+    named_enum::named_enum,
+    study::{description::Published, load_curve::LoadCurveDefinition, snia::SniaTestDefinition},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -40,6 +44,11 @@ pub struct StudyDefinition {
     /// Options to vary. Each step runs with every combination of their values. Limited to 256 runs
     /// in total.
     pub sweep: Option<Vec<SweepAxis>>,
+    /// A test after the SNIA performance test specification. It defines the runs from the only job
+    /// of the only step.
+    pub snia: Option<SniaTestDefinition>,
+    /// A load–latency curve of the only job of the only step.
+    pub load_curve: Option<LoadCurveDefinition>,
     /// 1 to 256 steps, in order.
     pub steps: Vec<StepDefinition>,
     /// Default: `local`.

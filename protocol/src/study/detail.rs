@@ -7,6 +7,7 @@ use crate::{
         definition::{RepeatOrder, StudyDefinition, SweepValue},
         description::Published,
         files::LeftoverFile,
+        procedure::Procedure,
         scaling::Scaled,
         summary::StudySummary,
         until_decided::{Look, UntilDecided},
@@ -38,6 +39,10 @@ pub struct Study {
     pub idle_wait_seconds: u32,
     /// Null if the study runs all repeats.
     pub until_decided: Option<UntilDecided>,
+    /// What defines the runs; null if the steps do. `GET /studies/{n}/procedure` has its results.
+    pub procedure: Option<Procedure>,
+    /// Why the remaining runs of a procedure were not needed.
+    pub ended: Option<String>,
     /// Looks at the results so far, in order; a decided look is the last one.
     pub looks: Vec<Look>,
     /// Temporary files that could not be removed. The server retries when it starts.

@@ -10,8 +10,11 @@ use crate::{
     study::{
         definition::{MAX_STEPS, SweepAxis},
         description::{Published, StudyDescription},
+        load_curve,
+        procedure::Procedure,
         repeats::{idle_wait_seconds, order, order_seed, repeats, until_decided},
         scaling::Scale,
+        snia,
         spec::{StepSpec, StudySpec},
         sweep,
     },
@@ -51,13 +54,17 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         "until_decided",
         "idle_wait_seconds",
         "sweep",
+        "snia",
+        "load_curve",
         "confirm",
         "steps",
     ];
+    let document_steps = document.get("steps").cloned();
     let mut reader = ObjectReader::new(document, "", known);
     let mut inner = Vec::new();
     let axes = sweep::axes(&mut reader);
-    let steps = steps(&mut reader, &axes, &mut inner);
+    let procedure = procedure(&mut reader, document_steps.as_ref());
+    let steps = steps(&mut reader, &axes, procedure.as_ref(), &mut inner);
     let step_count = if inner.is_empty() {
         steps.len()
     } else {
@@ -66,6 +73,11 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
     let repeats = repeats(&mut reader, steps.len());
     let order = order(&mut reader);
     let until_decided = until_decided(&mut reader, steps.len(), repeats, order);
+    if procedure.is_some() && (repeats > 1 || !axes.is_empty()) {
+        let detail = "snia and load_curve define the runs; they have no repeats and no sweep.";
+        let remedy = "Remove repeats and sweep.";
+        reader.reject("conflicting_options", "repeats", detail, remedy);
+    }
     let study = StudySpec {
         description: StudyDescription {
             name: reader
@@ -82,6 +94,7 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
         until_decided,
         idle_wait_seconds: idle_wait_seconds(&mut reader, repeats, order),
         order_seed: order_seed(&mut reader),
+        procedure,
         confirm: reader.texts("confirm", CONFIRM_EXAMPLE).unwrap_or_default(),
         steps,
     };
@@ -103,6 +116,7 @@ fn with_nested_problems<T>(
 fn steps(
     reader: &mut ObjectReader,
     axes: &[SweepAxis],
+    procedure: Option<&Procedure>,
     problems: &mut Vec<Problem>,
 ) -> Vec<StepSpec> {
     let Some(steps) = reader.list("steps", STEPS_EXAMPLE) else {
@@ -112,6 +126,17 @@ fn steps(
         }
         return Vec::new();
     };
+    match procedure {
+        Some(Procedure::Snia(test)) => {
+            let base = snia::parse::base_job(reader, test, &steps);
+            let documents = base.map(|base| snia::steps::documents(test, &base));
+            return generated_steps(documents.unwrap_or_default(), problems);
+        }
+        Some(Procedure::LoadCurve(curve)) => {
+            return generated_steps(vec![curve.first_step()], problems);
+        }
+        None => {}
+    }
     let cells = sweep::cell_count(axes);
     if cells > 1 && steps.len().saturating_mul(cells) > MAX_STEPS {
         let detail = format!(
@@ -150,6 +175,36 @@ fn steps(
                         }
                     }
                 }
+            }
+        }
+    }
+    specs
+}
+
+fn procedure(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<Procedure> {
+    let snia = snia::parse::test(reader).map(Procedure::Snia);
+    let curve = load_curve::parse::curve(reader, steps).map(Procedure::LoadCurve);
+    if snia.is_some() && curve.is_some() {
+        let detail = "snia and load_curve are mutually exclusive.";
+        reader.reject(
+            "conflicting_options",
+            "load_curve",
+            detail,
+            "Remove one of them.",
+        );
+    }
+    snia.or(curve)
+}
+
+/// Steps of a procedure, which have the problems of its base job.
+fn generated_steps(documents: Vec<Value>, problems: &mut Vec<Problem>) -> Vec<StepSpec> {
+    let mut specs = Vec::new();
+    for document in documents {
+        match parse_step(document, 0) {
+            Ok(spec) => specs.push(spec),
+            Err(found) => {
+                problems.extend(found);
+                break;
             }
         }
     }

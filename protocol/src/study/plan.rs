@@ -6,8 +6,8 @@ use crate::{
     plan::{Confirmation, Plan},
     problem::Problem,
     study::{
-        definition::SweepValue, description::StudyDescription, scaling::Scaled,
-        until_decided::UntilDecided,
+        definition::SweepValue, description::StudyDescription, procedure::Procedure,
+        scaling::Scaled, until_decided::UntilDecided,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,12 @@ pub struct StudyPlan {
     /// Null if the study runs all repeats.
     #[serde(default)]
     pub until_decided: Option<UntilDecided>,
+    /// What defines the runs; null if the steps do.
+    #[serde(default)]
+    pub procedure: Option<Procedure>,
+    /// What to expect from the study: duration, written data, deviations from a specification.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// The runs, in order. Empty if the study could not be parsed.
     pub steps: Vec<StepPlan>,
     /// Problems in all steps, with paths such as `steps[2].jobs[0].bs`; empty if the study can
@@ -72,6 +78,11 @@ impl StepPlan {
 }
 
 impl StudyPlan {
+    /// Whether a failed run is repeated once.
+    pub fn repeats_failed_runs(&self) -> bool {
+        self.procedure.is_some() || self.steps.iter().any(|step| step.repeat > 1)
+    }
+
     /// The plan of a study that could not be parsed.
     pub fn rejected(problems: Vec<Problem>) -> Self {
         Self {
@@ -84,6 +95,8 @@ impl StudyPlan {
             order_seed: 0,
             until_decided: None,
             idle_wait_seconds: 0,
+            procedure: None,
+            notes: Vec::new(),
             steps: Vec::new(),
             problems,
         }

@@ -5,6 +5,7 @@ use crate::{
     study::{
         definition::{RepeatOrder, SweepValue, UntilDecidedDefinition},
         description::StudyDescription,
+        procedure::Procedure,
         scaling::Scale,
     },
 };
@@ -23,6 +24,8 @@ pub struct StudySpec {
     pub order_seed: Option<u64>,
     /// See [`RunSpec::idle_wait_seconds`].
     pub idle_wait_seconds: u32,
+    /// What defines the steps, unless the document does.
+    pub procedure: Option<Procedure>,
     /// As in [`RunSpec::confirm`], for all steps.
     pub confirm: Vec<String>,
     /// Not empty.

@@ -11,14 +11,24 @@ use crate::{
 use leadline_export::{FinishedRun, windows::Windows};
 use leadline_protocol::{
     event::{Accepted, Event, EventBody},
+    host::HostFacts,
     problem::Problem,
     result::{Failure, RunResult},
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{
     io::{self, IsTerminal, Write, stderr},
     path::Path,
 };
+
+/// The outcome of a run, to be stored.
+#[derive(Clone, Deserialize, Serialize)]
+pub(crate) struct SavedEvents {
+    accepted: Option<Box<Accepted>>,
+    result: Option<Box<RunResult>>,
+    failure: Option<Failure>,
+}
 
 pub(crate) struct EventPrinter {
     format: OutputFormat,
@@ -134,6 +144,29 @@ impl EventPrinter {
 
     pub(crate) fn clear_progress(&mut self) {
         self.show_progress("");
+    }
+
+    pub(crate) fn save(&self) -> SavedEvents {
+        SavedEvents {
+            accepted: self.accepted.clone(),
+            result: self.result.clone(),
+            failure: self.failure.clone(),
+        }
+    }
+
+    /// A printer whose run has ended.
+    pub(crate) fn restored(saved: SavedEvents, format: OutputFormat, stop: &StopSignal) -> Self {
+        Self {
+            accepted: saved.accepted,
+            result: saved.result,
+            failure: saved.failure,
+            ..Self::new(format, None, stop)
+        }
+    }
+
+    /// Host facts; `None` before the run has been accepted.
+    pub(crate) fn host(&self) -> Option<&HostFacts> {
+        self.accepted.as_ref().map(|accepted| &accepted.host)
     }
 
     /// The JSON report; `None` if there is no result.

@@ -20,12 +20,19 @@ use std::{os::unix::process::parent_id, path::Path, thread, time::Duration};
 /// An orphaned runner must stop within two seconds (docs/protocol.md).
 const PARENT_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
+/// Files that a run writes.
+pub(crate) struct RunFiles<'a> {
+    /// Prefix of fio's log files.
+    pub logs: Option<&'a Path>,
+    /// State of a study, from which it is continued.
+    pub state: Option<&'a Path>,
+}
+
 /// Runs a job or study and returns the exit code.
-/// `logs` is the prefix of log files.
 pub(crate) fn run(
     args: &JobArgs,
     format: OutputFormat,
-    logs: Option<&Path>,
+    files: &RunFiles<'_>,
     stop_when_orphaned: bool,
 ) -> u8 {
     let stop = StopSignal::on_signals().unwrap_or_else(|error| {
@@ -42,13 +49,26 @@ pub(crate) fn run(
     }
     match document {
         Ok(document) if is_study(&document) => match permissions {
-            Ok(_) if logs.is_some() => {
+            Ok(_) if files.logs.is_some() => {
                 EventPrinter::new(format, None, &stop).reject(vec![logs_of_study()])
             }
-            Ok(permissions) => study::run(document, &permissions, &args.confirm, format, &stop),
+            Ok(permissions) => {
+                let context = study::Setting {
+                    permissions: &permissions,
+                    format,
+                    stop: &stop,
+                    state: files.state,
+                };
+                study::run(document, &args.confirm, &context)
+            }
             Err(problems) => EventPrinter::new(format, None, &stop).reject(problems),
         },
         document => {
+            if files.state.is_some() {
+                let detail = "--state continues studies, but the document is a job.";
+                let problem = Problem::invalid("state_file", "state", detail, "Remove --state.");
+                return EventPrinter::new(format, None, &stop).reject(vec![problem]);
+            }
             let mut events = EventPrinter::new(format, None, &stop);
             if let Ok(document) = &document {
                 events.set_requested(document);
@@ -56,7 +76,7 @@ pub(crate) fn run(
             let spec =
                 permissions.and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)));
             let code = match spec {
-                Ok((permissions, spec)) => match logs.map(|prefix| events.set_logs(prefix)) {
+                Ok((permissions, spec)) => match files.logs.map(|prefix| events.set_logs(prefix)) {
                     Some(Err(problems)) => events.reject(problems),
                     _ => run::run(&spec, &permissions, &stop, &mut |event| {
                         events.handle(event)

@@ -1,12 +1,16 @@
 //! Runs the steps of a study one after another.
 
 mod progress;
+mod state_file;
 
 use crate::{
     cli::{
         event_printer::EventPrinter,
         output::{OutputFormat, print_error, print_fio, print_json, write_styled},
-        study::progress::{Progress, Step, can_repeat},
+        study::{
+            progress::{Progress, Step, can_repeat},
+            state_file::{Saved, StateFile},
+        },
         text::{self, style::terminal_width},
     },
     run::{self, stop_signal::StopSignal},
@@ -15,50 +19,66 @@ use crate::{
 use leadline_protocol::{
     job::run_spec::{RunSpec, parse_run},
     plan::planned_minute,
-    study::{parse::parse_study, plan::StudyPlan},
+    problem::Problem,
+    study::{
+        parse::parse_study,
+        plan::{StepPlan, StudyPlan},
+    },
 };
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::{borrow::Cow, cell::RefCell, io, path::Path};
+
+/// How studies run.
+pub(crate) struct Setting<'a> {
+    pub permissions: &'a Permissions,
+    pub format: OutputFormat,
+    pub stop: &'a StopSignal,
+    /// Where to store the results so far.
+    pub state: Option<&'a Path>,
+}
 
 /// Runs a study and returns the exit code of the first failed step. `confirm` adds to the
 /// confirmations in the document.
-pub(crate) fn run(
-    document: Value,
-    permissions: &Permissions,
-    confirm: &[String],
-    format: OutputFormat,
-    stop: &StopSignal,
-) -> u8 {
-    let spec = parse_study(document).map(|mut spec| {
+pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 {
+    let Setting { format, stop, .. } = *setting;
+    let reject = |problems| EventPrinter::new(format, None, stop).reject(problems);
+    let spec = parse_study(document.clone()).map(|mut spec| {
         spec.confirm.extend_from_slice(confirm);
         spec
     });
-    let confirm = spec
-        .as_ref()
-        .map_or(Vec::new(), |spec| spec.confirm.clone());
-    let plan = spec.map_or_else(StudyPlan::rejected, |spec| {
-        run::plan_study(&spec, permissions)
-    });
-    if !plan.problems.is_empty() {
-        return EventPrinter::new(format, None, stop).reject(plan.problems);
-    }
-    let progress = run_steps(&plan, permissions, &confirm, format, stop);
-    let has_leftovers = clean_up(&plan, permissions);
-    let output_code = match format {
-        OutputFormat::Events => 0,
-        OutputFormat::Json => print_json(&progress.json_report(&plan)),
-        OutputFormat::Fio(format) => {
-            let runs = progress.steps.iter().filter_map(Step::finished_run);
-            print_fio(format, &runs.collect::<Vec<_>>())
-        }
-        OutputFormat::Text => {
-            let results: Vec<_> = progress.steps.iter().map(Step::result).collect();
-            let mut text = text::study::render_results(&plan, &results, terminal_width());
-            for answer in progress.answers(&plan) {
-                text += &text::study::answer(&answer, terminal_width());
-            }
-            u8::from(write_styled(&text).is_err())
-        }
+    let spec = match spec {
+        Ok(spec) => spec,
+        Err(problems) => return reject(problems),
     };
+    let opened = setting.state.map(|path| StateFile::open(path, &document));
+    let (mut state, saved) = match opened.transpose() {
+        Ok(opened) => opened.map_or((None, None), |(file, saved)| (Some(file), saved)),
+        Err(problem) => return reject(vec![problem]),
+    };
+    let plan = match &saved {
+        Some(saved) => saved.plan.clone(),
+        None => run::plan_study(&spec, setting.permissions),
+    };
+    if !plan.problems.is_empty() {
+        return reject(plan.problems);
+    }
+    if let (Some(state), None) = (&mut state, &saved)
+        && let Err(error) = state.create(&document, &plan)
+    {
+        print_error(format_args!("cannot write the state file: {error}"));
+        return 1;
+    }
+    let context = Context {
+        plan: &plan,
+        confirm: &spec.confirm,
+        setting,
+        state: state.map(RefCell::new),
+    };
+    let progress = run_steps(&context, saved);
+    // A study that will be continued keeps its files.
+    let is_paused = setting.state.is_some() && stop.is_requested();
+    let has_leftovers = !is_paused && clean_up(&plan, setting.permissions);
+    let output_code = print_results(&plan, &progress, format);
     progress
         .steps
         .iter()
@@ -69,37 +89,127 @@ pub(crate) fn run(
         .unwrap_or(output_code.max(has_leftovers.into()))
 }
 
-fn run_steps<'a>(
-    plan: &'a StudyPlan,
-    permissions: &Permissions,
-    confirm: &[String],
-    format: OutputFormat,
-    stop: &StopSignal,
-) -> Progress<'a> {
+fn print_results(plan: &StudyPlan, progress: &Progress, format: OutputFormat) -> u8 {
+    match format {
+        OutputFormat::Events => 0,
+        OutputFormat::Json => print_json(&progress.json_report(plan)),
+        OutputFormat::Fio(format) => {
+            let runs = progress.steps.iter().filter_map(Step::finished_run);
+            print_fio(format, &runs.collect::<Vec<_>>())
+        }
+        OutputFormat::Text => {
+            let results: Vec<_> = progress.steps.iter().map(Step::result).collect();
+            let mut text = text::study::render_results(plan, &results, terminal_width());
+            if let Some(results) = progress.procedure_results(plan) {
+                text += &text::procedure::render(&results, terminal_width());
+            }
+            for answer in progress.answers(plan) {
+                text += &text::study::answer(&answer, terminal_width());
+            }
+            u8::from(write_styled(&text).is_err())
+        }
+    }
+}
+
+/// `saved`: results of an earlier attempt, after which the study continues.
+fn run_steps<'a>(context: &Context<'a>, saved: Option<Saved>) -> Progress<'a> {
+    let (plan, setting) = (context.plan, context.setting);
     let mut progress = Progress::default();
-    for (number, step) in (1..).zip(&plan.steps) {
+    if let Some(saved) = saved {
+        progress.was_interrupted = saved.was_interrupted;
+        for step in saved.steps {
+            step.restore(&mut progress, |events| {
+                EventPrinter::restored(events, setting.format, setting.stop)
+            });
+            progress.take_look(plan);
+        }
+    }
+    for step in plan.steps.iter().skip(progress.steps.len()) {
+        context.run_next(&mut progress, Cow::Borrowed(step));
+    }
+    while !setting.stop.is_requested()
+        && let Some(document) = progress.next_step(plan)
+    {
+        match added_step(plan, &document, progress.steps.len(), setting.permissions) {
+            Ok(step) => context.run_next(&mut progress, Cow::Owned(step)),
+            Err(problems) => {
+                problems.iter().for_each(print_error);
+                break;
+            }
+        }
+    }
+    progress
+}
+
+/// Plans a step that a procedure adds. `number`: number of earlier steps.
+fn added_step(
+    plan: &StudyPlan,
+    document: &Value,
+    number: usize,
+    permissions: &Permissions,
+) -> Result<StepPlan, Vec<Problem>> {
+    let run = json!({"jobs": document["jobs"], "study": plan.file_id});
+    let planned = run::plan(&parse_run(&run)?, permissions);
+    if !planned.problems.is_empty() {
+        return Err(planned.problems);
+    }
+    Ok(StepPlan {
+        step: number as u32 + 1,
+        repeat: 1,
+        sweep: Vec::new(),
+        name: document["name"].as_str().unwrap_or_default().to_owned(),
+        note: None,
+        jobs: document["jobs"].as_array().cloned().unwrap_or_default(),
+        plan: planned,
+    })
+}
+
+/// What all steps of a study share.
+struct Context<'a> {
+    plan: &'a StudyPlan,
+    confirm: &'a [String],
+    setting: &'a Setting<'a>,
+    state: Option<RefCell<StateFile>>,
+}
+
+impl Context<'_> {
+    /// Runs a step, and once more if it fails.
+    fn run_next<'s>(&self, progress: &mut Progress<'s>, step: Cow<'s, StepPlan>) {
+        let (plan, setting) = (self.plan, self.setting);
+        let (format, stop) = (setting.format, setting.stop);
+        let number = progress.steps.len() as u32 + 1;
         let is_skipped = stop.is_requested() || progress.has_ended(plan);
         let run_once = || {
             let mut events = EventPrinter::new(format, Some(number), stop);
             let run = step.run(&plan.file_id, plan.idle_wait_seconds);
             events.set_requested(&run);
-            let code = run_step(&run, permissions, confirm, stop, &mut events);
+            let code = run_step(&run, setting.permissions, self.confirm, stop, &mut events);
             events.clear_progress();
             (code, events)
         };
-        let mut step = Step {
+        if !is_skipped {
+            self.record(StateFile::started);
+        }
+        let mut run = (!is_skipped).then(run_once);
+        let is_failed = run.as_ref().is_some_and(|(code, _)| *code != 0);
+        let mut failed_run = None;
+        if is_failed && can_repeat(plan, &step) && !stop.is_requested() {
+            failed_run = run.replace(run_once());
+        }
+        let step = Step {
             plan: step,
-            run: (!is_skipped).then(run_once),
-            failed_run: None,
+            run,
+            failed_run,
+            was_interrupted: std::mem::take(&mut progress.was_interrupted),
         };
-        let is_failed = step.run.as_ref().is_some_and(|(code, _)| *code != 0);
-        if is_failed && can_repeat(plan, step.plan) && !stop.is_requested() {
-            step.failed_run = step.run.replace(run_once());
+        // A run that was stopped is repeated when the study continues.
+        if step.run.is_some() && !stop.is_requested() {
+            self.record(|state| state.ended(&step));
         }
         if step.run.is_some() && format == OutputFormat::Text {
             // A closed standard output does not end the study, because its files must be removed.
             let is_second = step.failed_run.is_some();
-            let line = text::study::step_line(plan, number, step.plan, &step.result(), is_second);
+            let line = text::study::step_line(plan, number, &step.plan, &step.result(), is_second);
             let _ = write_styled(&line);
         }
         progress.steps.push(step);
@@ -110,7 +220,15 @@ fn run_steps<'a>(
             let _ = write_styled(&text::study::look_line(look, terminal_width()));
         }
     }
-    progress
+
+    /// A study whose results cannot be stored goes on.
+    fn record(&self, write: impl FnOnce(&mut StateFile) -> io::Result<()>) {
+        if let Some(state) = &self.state
+            && let Err(error) = write(&mut state.borrow_mut())
+        {
+            print_error(format_args!("cannot write the state file: {error}"));
+        }
+    }
 }
 
 /// Runs a step, reports its events, and returns the exit code.

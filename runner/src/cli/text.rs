@@ -7,6 +7,7 @@ pub mod doctor;
 mod findings;
 pub(crate) mod import;
 pub(crate) mod plan;
+pub(crate) mod procedure;
 pub(crate) mod progress;
 pub(crate) mod report;
 pub(crate) mod study;

@@ -1,7 +1,9 @@
 //! Plans a study: its runs are planned in order, with sizes scaled to the host and with the files
 //! that earlier steps leave. Accesses the host only through `HostView`.
 
+mod first_write;
 mod order;
+mod procedure;
 pub(crate) mod scaling;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -18,10 +20,12 @@ use crate::plan::{
 };
 use leadline_protocol::{
     job::run_spec::{RunSpec, parse_run},
-    plan::Plan,
+    plan::{Confirmation, Plan},
+    problem::Problem,
     study::{
         definition::MAX_SEED,
         plan::{StepPlan, StudyPlan},
+        procedure::Procedure,
         spec::{StepSpec, StudySpec},
     },
 };
@@ -56,6 +60,9 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         }
         let mut plan = plan_run(study, step, &jobs, &file_id, &files, host);
         files.apply(&plan);
+        if study.repeats > 1 {
+            first_write::report(&mut plan, turn.repeat);
+        }
         confirmations.extend_from_slice(&plan.confirmations);
         for problem in plan.problems.drain(..) {
             let problem = problem.with_path_prefix(&format!("steps[{}].", step.definition));
@@ -66,6 +73,13 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         }
         steps.push(step_plan(step, turn, jobs, plan));
     }
+    let procedure = study.procedure.clone().map(|mut procedure| {
+        if let Procedure::LoadCurve(curve) = &mut procedure {
+            curve.base = insert_file_id(curve.base.take(), &file_id);
+            problems.extend(unconfirmable(&confirmations));
+        }
+        procedure
+    });
     StudyPlan {
         import: None,
         description: study.description.clone(),
@@ -76,6 +90,8 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         order_seed,
         until_decided,
         idle_wait_seconds: study.idle_wait_seconds,
+        notes: procedure::notes(procedure.as_ref(), &steps),
+        procedure,
         steps,
         problems,
     }
@@ -114,6 +130,22 @@ fn step_plan(step: &StepSpec, turn: Turn, jobs: Vec<Value>, plan: Plan) -> StepP
         jobs,
         plan,
     }
+}
+
+/// Later runs of a load curve are not known at the start, so they cannot be confirmed.
+fn unconfirmable(confirmations: &[Confirmation]) -> Option<Problem> {
+    let confirmation = confirmations.first()?;
+    let detail = format!(
+        "The load curve would overwrite {}, which needs a confirmation for each run.",
+        confirmation.path
+    );
+    let remedy = "Use a file that Leadline creates, or loop_device=1.";
+    Some(Problem::guard(
+        "overwrite_not_confirmed",
+        "load_curve",
+        detail,
+        remedy,
+    ))
 }
 
 fn insert_file_id(mut job: Value, file_id: &str) -> Value {

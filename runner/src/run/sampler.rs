@@ -1,6 +1,7 @@
 //! Emits one sample per interval and enforces phase boundaries and stops while the workers run.
 //! Runs on the thread that starts the workers, and only reads their statistics.
 
+mod arrivals;
 pub(crate) mod pauses;
 pub(crate) mod silence;
 pub(crate) mod steady_state;
@@ -12,6 +13,7 @@ use crate::{
         event_sink::EventSink,
         observers::Observers,
         sampler::{
+            arrivals::Arrivals,
             pauses::Pauses,
             silence::{Silence, waits_for_writeback},
             steady_state::SteadyStates,
@@ -68,6 +70,7 @@ pub(crate) struct MeasuredWindow {
     pub silences: Vec<Silence>,
     pub pauses: Pauses,
     pub steady_states: SteadyStates,
+    pub arrivals: Arrivals,
     /// Why the run must be aborted.
     pub problem: Option<Problem>,
 }
@@ -93,6 +96,7 @@ pub(crate) struct State {
     silences: Vec<Silence>,
     pauses: Pauses,
     steady_states: SteadyStates,
+    arrivals: Arrivals,
     /// Whether the runner was paused since the last sample.
     has_paused: bool,
     /// Time of the next device check.
@@ -108,6 +112,7 @@ impl State {
             silences: Vec::new(),
             pauses: Pauses::new(),
             steady_states: SteadyStates::default(),
+            arrivals: Arrivals::default(),
             has_paused: false,
             check_ns: 0,
             problem: None,
@@ -136,6 +141,7 @@ impl Sampler<'_, '_> {
             measure_ns,
         } = self.pool.start();
         self.state.steady_states = SteadyStates::new(self.jobs, self.pool);
+        self.state.arrivals = Arrivals::new(self.jobs, self.pool);
         if measure_ns > begin_ns {
             self.sample_phase(Phase::Ramp, before, begin_ns, measure_ns);
             before = self.observers.probes.read();
@@ -152,6 +158,7 @@ impl Sampler<'_, '_> {
             silences: self.state.silences,
             pauses: self.state.pauses,
             steady_states: self.state.steady_states,
+            arrivals: self.state.arrivals,
             problem: self.state.problem,
         }
     }
@@ -205,6 +212,7 @@ impl Sampler<'_, '_> {
             sample.silent_ms = Some(self.silent_ms());
             sample.steady_states = self.state.steady_states.take_progress();
             if phase == Phase::Measure {
+                self.state.arrivals.read(self.pool, Monotonic.now_ns());
                 self.observers
                     .targets
                     .push_sample(self.sink.now_ms(), &sample);

@@ -54,6 +54,7 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(studies::list_studies, studies::create_study))
         .routes(routes!(studies::plan_study))
         .routes(routes!(studies::get_study))
+        .routes(routes!(studies::get_procedure))
         .routes(routes!(studies::cancel_study))
         .routes(routes!(studies::list_experiments))
         .routes(routes!(compare::compare_runs))

@@ -20,6 +20,7 @@ use leadline_protocol::study::{
     definition::StudyDefinition,
     detail::{Experiment, Study},
     plan::StudyPlan,
+    procedure::ProcedureResults,
     summary::{StudyList, StudyQuery, StudySummary},
 };
 
@@ -82,6 +83,19 @@ pub(crate) async fn get_study(
     Path(n): Path<u64>,
 ) -> Result<Json<Study>, ApiError> {
     Ok(Json(runs.study(n).await?))
+}
+
+/// Get the results of a study whose runs follow a procedure
+///
+/// The results so far, for example the rounds and the measurement window of a test after the SNIA
+/// performance test specification.
+#[utoipa::path(get, path = "/studies/{n}/procedure", tag = "studies",
+    responses((status = 200, body = ProcedureResults), ProblemResponses))]
+pub(crate) async fn get_procedure(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+) -> Result<Json<ProcedureResults>, ApiError> {
+    Ok(Json(runs.procedure_results(n).await?))
 }
 
 /// Cancel the queued and active steps of a study

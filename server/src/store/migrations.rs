@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 19] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -75,6 +75,10 @@ const FILES: [(&str, &str); 18] = [
     (
         "idle wait",
         include_str!("../../../migrations/0018_idle_wait.sql"),
+    ),
+    (
+        "procedures",
+        include_str!("../../../migrations/0019_procedures.sql"),
     ),
 ];
 

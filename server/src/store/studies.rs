@@ -14,6 +14,7 @@ use leadline_protocol::{
         definition::SweepValue,
         description::StudyDescription,
         files::LeftoverFile,
+        procedure::Procedure,
         scaling::Scaled,
         until_decided::{Look, UntilDecided},
     },
@@ -38,6 +39,8 @@ pub(crate) struct NewStudy {
     pub order_seed: u64,
     /// `None` if all repeats run.
     pub until_decided: Option<UntilDecided>,
+    /// What defines the runs; `None` if the steps do.
+    pub procedure: Option<Procedure>,
     /// Confirmations that data may be overwritten by this study.
     pub confirm: Vec<String>,
 }
@@ -73,6 +76,10 @@ pub(crate) struct StoredStudy {
     pub until_decided: Option<UntilDecided>,
     /// Maximum wait before each run.
     pub idle_wait_seconds: u32,
+    /// What defines the runs; `None` if the steps do.
+    pub procedure: Option<Procedure>,
+    /// Why the remaining runs are not needed.
+    pub ended: Option<String>,
     /// The looks so far, in order.
     pub looks: Vec<Look>,
     /// Files that have not been removed yet.
@@ -98,6 +105,10 @@ impl FromRow<'_, SqliteRow> for StoredStudy {
                 .try_get::<Option<Json<_>>, _>("until_decided")?
                 .map(|json| json.0),
             idle_wait_seconds: row.try_get("idle_wait_seconds")?,
+            procedure: row
+                .try_get::<Option<Json<_>>, _>("procedure")?
+                .map(|json| json.0),
+            ended: row.try_get("ended")?,
             looks: Vec::new(),
             owned_files: row.try_get::<Json<_>, _>("owned_files")?.0,
             runs: Vec::new(),
@@ -227,8 +238,8 @@ async fn insert(
     });
     let row = sqlx::query(
         "INSERT INTO studies (name, created_at_ms, continue_on_failure, file_id, description, scaled, steps, owned_files, order_seed,
-             until_decided, retries, idle_wait_seconds)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             until_decided, retries, idle_wait_seconds, procedure)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(&new.description.name)
     .bind(now_ms.cast_signed())
@@ -242,6 +253,7 @@ async fn insert(
     .bind(new.until_decided.as_ref().map(Json))
     .bind(new.retries)
     .bind(new.idle_wait_seconds)
+    .bind(new.procedure.as_ref().map(Json))
     .execute(connection)
     .await?;
     Ok(row.last_insert_rowid().cast_unsigned())

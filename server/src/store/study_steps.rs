@@ -1,6 +1,12 @@
 //! Study progress: which steps have ended or are queued, and which files remain.
 
-use crate::store::{Store, compaction::ENDED, rows};
+use crate::store::{
+    Store,
+    compaction::ENDED,
+    new_run::{self, NewRun, StudyPosition},
+    rows,
+    studies::StepDescription,
+};
 use anyhow::Result;
 use leadline_protocol::{status::RunStatus, study::files::LeftoverFile, verdict::Verdicts};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow, types::Json};
@@ -84,6 +90,61 @@ impl Store {
             .bind(ENDED)
             .fetch_one(&self.readers)
             .await?)
+    }
+
+    /// Stores why the remaining runs of a study are not needed, unless a reason is stored.
+    pub(crate) async fn set_ended(&self, study: u64, reason: &str) -> Result<()> {
+        let mut transaction = self.begin().await?;
+        sqlx::query("UPDATE studies SET ended = ? WHERE number = ? AND ended IS NULL")
+            .bind(reason)
+            .bind(study.cast_signed())
+            .execute(&mut transaction.connection)
+            .await?;
+        transaction.commit().await
+    }
+
+    /// Up to `limit` studies with a procedure that has not ended, newest first.
+    pub(crate) async fn open_procedures(&self, limit: u32) -> Result<Vec<u64>> {
+        Ok(sqlx::query_scalar(
+            "SELECT number FROM studies WHERE procedure IS NOT NULL AND ended IS NULL ORDER BY number DESC LIMIT ?",
+        )
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?)
+    }
+
+    /// Adds a run to a study after its last step. `None` if the study has this step already, or has
+    /// been deleted.
+    pub(crate) async fn append_step(
+        &self,
+        study: u64,
+        description: &StepDescription,
+        run: &NewRun,
+        now_ms: u64,
+    ) -> Result<Option<u64>> {
+        let step = description.step.unwrap_or_default();
+        let mut transaction = self.begin().await?;
+        let connection = &mut transaction.connection;
+        let appended = sqlx::query(
+            "UPDATE studies SET steps = json_insert(steps, '$[#]', json(?))
+             WHERE number = ? AND json_array_length(steps) = ? - 1 AND ended IS NULL",
+        )
+        .bind(Json(description))
+        .bind(study.cast_signed())
+        .bind(step)
+        .execute(&mut *connection)
+        .await?;
+        if appended.rows_affected() == 0 {
+            return Ok(None);
+        }
+        let position = StudyPosition {
+            study,
+            step,
+            repeat: 1,
+        };
+        let number = new_run::insert(connection, run, Some(position), now_ms).await?;
+        transaction.commit().await?;
+        Ok(Some(number))
     }
 
     pub(crate) async fn studies_with_queued_runs(&self) -> Result<Vec<u64>> {

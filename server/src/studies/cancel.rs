@@ -65,6 +65,10 @@ impl Runs {
             let reason = format!("Not started: decided after {pairs} pairs.");
             return Ok(Some(StudyEnd { place: 0, reason }));
         }
+        if let Some(ended) = self.procedure_end(study).await? {
+            let reason = format!("Not started: {ended}.");
+            return Ok(Some(StudyEnd { place: 0, reason }));
+        }
         let last = self.store.last_step(study).await?;
         Ok(last.map(|last| StudyEnd {
             place: last.place,

@@ -1,6 +1,9 @@
 //! Study status and summary, derived from the runs. Pure.
 
-use crate::{store::studies::StoredStudy, studies::looks::due_look};
+use crate::{
+    store::studies::StoredStudy,
+    studies::{continuation::awaits_next, looks::due_look},
+};
 use leadline_protocol::{
     compare::GroupStatistics,
     run::RunSummary,
@@ -24,7 +27,8 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
         .filter(|run| !is_skipped(study, run))
         .collect();
     // A look may continue or end the study.
-    let status = if study.awaits_retry || due_look(study).is_some() {
+    let is_open = study.awaits_retry || due_look(study).is_some() || awaits_next(study);
+    let status = if is_open {
         StudyStatus::Running
     } else {
         status(&Vec::from_iter(required.iter().map(|run| run.status)))
@@ -58,9 +62,9 @@ fn is_repeated(study: &StoredStudy, run: &RunSummary) -> bool {
     runs.any(|other| other.retry_of == Some(run.number))
 }
 
-/// Whether the run did not start because the study was decided.
+/// Whether the run did not start because the study was decided, or its procedure ended.
 fn is_skipped(study: &StoredStudy, run: &RunSummary) -> bool {
-    let is_decided = UntilDecided::decision(&study.looks).is_some();
+    let is_decided = UntilDecided::decision(&study.looks).is_some() || study.ended.is_some();
     is_decided && run.status == RunStatus::Cancelled && run.started_at_ms.is_none()
 }
 
@@ -136,6 +140,8 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         order_seed: stored.order_seed,
         idle_wait_seconds: stored.idle_wait_seconds,
         until_decided: stored.until_decided,
+        procedure: stored.procedure,
+        ended: stored.ended,
         looks: stored.looks,
         leftover_files,
         summary,

@@ -47,6 +47,7 @@ impl Runs {
         for study in self.store.studies_with_queued_runs().await? {
             self.try_cancel_remaining_steps(study).await?;
         }
+        self.continue_studies().await?;
         tokio::spawn(self.clone().resume());
         Ok(interrupted)
     }

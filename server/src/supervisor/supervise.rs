@@ -53,6 +53,7 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     if let Some(study) = study {
         runs.repeat_failed_run(study).await;
         runs.cancel_remaining_steps(study).await;
+        runs.continue_study(study).await;
     }
     if let Some(mut process) = unkillable {
         // The device stays locked while kernel I/O on it is pending.

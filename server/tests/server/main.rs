@@ -20,6 +20,7 @@ mod lists;
 mod lost_database;
 mod openapi;
 mod power_cuts;
+mod procedures;
 mod program;
 mod real_runner;
 mod repeats;

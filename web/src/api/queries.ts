@@ -128,6 +128,16 @@ export const studiesQuery = {
 };
 export const studyQuery = (n: number) => generated.getStudyOptions({ path: { n } });
 export const experimentsQuery = generated.listExperimentsOptions();
+/** Results change when a run ends: `ended` is the number of ended runs. */
+export const procedureQuery = (n: number, ended: number) => {
+  const { queryKey, queryFn, ...options } = generated.getProcedureOptions({ path: { n } });
+  return queryOptions({
+    ...options,
+    queryFn,
+    queryKey: [...queryKey, ended] as unknown as typeof queryKey,
+    placeholderData: keepPreviousData,
+  });
+};
 export const studyPlanQuery = (body: StudyDefinition) => ({
   ...generated.planStudyOptions({ body }),
   ...PLAN,

@@ -1,22 +1,28 @@
 //! The runs of a study so far, and the looks at them.
 
 use crate::cli::{compare, event_printer::EventPrinter, text::study::StepResult};
+use leadline_compare::{group::ComparedRun, procedure, procedure_run::ProcedureRun};
 use leadline_export::FinishedRun;
 use leadline_protocol::{
     status::RunStatus,
     study::{
         plan::{StepPlan, StudyPlan},
+        procedure::ProcedureResults,
         until_decided::{Look, UntilDecided},
     },
 };
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 pub(super) struct Step<'a> {
-    pub plan: &'a StepPlan,
+    /// Owned for a step that a procedure added.
+    pub plan: Cow<'a, StepPlan>,
     /// Exit code and events; `None` if the step did not start.
     pub run: Option<(u8, EventPrinter)>,
     /// Exit code and events of a failed run that `run` repeats.
     pub failed_run: Option<(u8, EventPrinter)>,
+    /// Whether an earlier attempt was interrupted, before the study was continued.
+    pub was_interrupted: bool,
 }
 
 impl Step<'_> {
@@ -30,12 +36,44 @@ impl Step<'_> {
     pub(super) fn finished_run(&self) -> Option<FinishedRun<'_>> {
         self.run.as_ref()?.1.finished_run()
     }
+
+    fn input(&self) -> ProcedureRun<'_> {
+        let events = self.run.as_ref().map(|(_, events)| events);
+        let result = events.and_then(|events| events.result.as_ref());
+        let status = match &self.run {
+            None => RunStatus::Cancelled,
+            Some((0, _)) => RunStatus::Done,
+            Some(_) => RunStatus::Failed,
+        };
+        ProcedureRun {
+            run: ComparedRun {
+                label: self.plan.name.clone(),
+                number: None,
+                status,
+                sample_ms: self.plan.plan.sample_ms,
+                resolved: &self.plan.plan.jobs,
+                host: events.and_then(EventPrinter::host),
+                report: result.map(|result| &result.report),
+                verdict: result.map(|result| &result.verdict),
+                findings: result.map_or(&[], |result| &result.findings),
+                block: None,
+                is_after_look: false,
+            },
+            repeats: match &self.failed_run {
+                _ if self.was_interrupted => Some(RunStatus::Interrupted),
+                Some(_) => Some(RunStatus::Failed),
+                None => None,
+            },
+        }
+    }
 }
 
 #[derive(Default)]
 pub(super) struct Progress<'a> {
     /// In the order of the plan.
     pub steps: Vec<Step<'a>>,
+    /// Whether a first attempt of the next step was interrupted.
+    pub was_interrupted: bool,
     looks: Vec<Look>,
 }
 
@@ -43,7 +81,36 @@ impl Progress<'_> {
     /// Whether the remaining runs do not start.
     pub(super) fn has_ended(&self, plan: &StudyPlan) -> bool {
         let has_failed = || self.steps.iter().any(|step| self.ends_study(plan, step));
-        UntilDecided::decision(&self.looks).is_some() || !plan.continue_on_failure && has_failed()
+        UntilDecided::decision(&self.looks).is_some()
+            || !plan.continue_on_failure && has_failed()
+            || self.procedure_end(plan).is_some()
+    }
+
+    /// Why the remaining runs of a procedure are not needed.
+    pub(super) fn procedure_end(&self, plan: &StudyPlan) -> Option<String> {
+        procedure::early_end(plan.procedure.as_ref()?, &self.procedure_runs(plan))
+    }
+
+    /// Results of a procedure so far.
+    pub(super) fn procedure_results(&self, plan: &StudyPlan) -> Option<ProcedureResults> {
+        let procedure = plan.procedure.as_ref()?;
+        Some(procedure::results(procedure, &self.procedure_runs(plan)))
+    }
+
+    /// The next step of a procedure, as a document; `None` if there is none.
+    pub(super) fn next_step(&self, plan: &StudyPlan) -> Option<Value> {
+        let is_done = |step: &Step| step.run.as_ref().is_some_and(|(code, _)| *code == 0);
+        let procedure = plan.procedure.as_ref()?;
+        let can_continue = procedure::adds_runs(procedure) && self.steps.iter().all(is_done);
+        can_continue
+            .then(|| procedure::next_step(procedure, &self.procedure_runs(plan)))
+            .flatten()
+    }
+
+    fn procedure_runs(&self, plan: &StudyPlan) -> Vec<Option<ProcedureRun<'_>>> {
+        let mut runs: Vec<_> = self.steps.iter().map(|step| Some(step.input())).collect();
+        runs.resize(plan.steps.len().max(runs.len()), None);
+        runs
     }
 
     /// In a repeated study, a failed run ends the study only if no run of its step has been
@@ -55,7 +122,7 @@ impl Progress<'_> {
             .iter()
             .filter(|other| other.plan.step == step.plan.step);
         let has_failed = code(step).is_some_and(|code| code != 0);
-        has_failed && (!can_repeat(plan, step.plan) || !same.any(|other| code(other) == Some(0)))
+        has_failed && (!can_repeat(plan, &step.plan) || !same.any(|other| code(other) == Some(0)))
     }
 
     /// Compares the steps if the last run completes the block of a look.
@@ -91,14 +158,17 @@ impl Progress<'_> {
             report["until_decided"] = json!(until);
             report["looks"] = json!(self.looks);
         }
+        if let Some(results) = self.procedure_results(plan) {
+            report["procedure"] = json!(plan.procedure);
+            report["results"] = json!(results);
+        }
         report
     }
 }
 
 /// Whether a failed run is repeated once.
 pub(super) fn can_repeat(plan: &StudyPlan, step: &StepPlan) -> bool {
-    let is_repeated = plan.steps.iter().any(|step| step.repeat > 1);
-    is_repeated && step.plan.confirmations.is_empty()
+    plan.repeats_failed_runs() && step.plan.confirmations.is_empty()
 }
 
 fn result(events: &EventPrinter) -> StepResult<'_> {
@@ -118,7 +188,7 @@ fn attempts_json(step: &Step) -> Vec<Value> {
         .as_ref()
         .map(|(code, events)| (*code, events));
     let failed = failed.map(|(code, events)| {
-        let mut json = run_json(step.plan, Some((code, events)));
+        let mut json = run_json(&step.plan, Some((code, events)));
         // A partial or damaged report must not become a value of the step.
         json["status"] = json!(RunStatus::Failed);
         json["repeated"] = true.into();
@@ -126,7 +196,7 @@ fn attempts_json(step: &Step) -> Vec<Value> {
     });
     failed
         .into_iter()
-        .chain([run_json(step.plan, run)])
+        .chain([run_json(&step.plan, run)])
         .collect()
 }
 

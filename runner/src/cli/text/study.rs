@@ -14,6 +14,8 @@ use leadline_protocol::{
     result::RunResult,
     study::{
         plan::{StepPlan, StudyPlan},
+        procedure::Procedure,
+        snia::SniaRun,
         until_decided::{Look, LookOutcome},
     },
 };
@@ -53,7 +55,10 @@ pub(crate) fn render_plan(study: &StudyPlan, width: usize) -> String {
     if !study.steps.is_empty() {
         write_title(&mut out, study);
     }
-    for (number, step) in (1..).zip(&study.steps) {
+    for note in &study.notes {
+        out.field("note", note);
+    }
+    for (number, step) in (1..).zip(&study.steps).take(listed_plans(study)) {
         out.blank_line();
         out.styled_field(BOLD, &format!("step {number}"), &step.name);
         out.push(&plan::render(&step.plan, width));
@@ -62,6 +67,18 @@ pub(crate) fn render_plan(study: &StudyPlan, width: usize) -> String {
         out.styled_field(RED, "error", &problem.to_string());
     }
     out.into_text()
+}
+
+/// All steps; of a procedure, only the steps until the end of its first round.
+fn listed_plans(study: &StudyPlan) -> usize {
+    match &study.procedure {
+        Some(Procedure::Snia(test)) => {
+            let is_listed =
+                |run: &SniaRun| !matches!(run, SniaRun::Round { round, .. } if *round > 1);
+            test.runs().iter().filter(|run| is_listed(run)).count()
+        }
+        Some(Procedure::LoadCurve(_)) | None => study.steps.len(),
+    }
 }
 
 fn write_title(out: &mut TextWriter, study: &StudyPlan) {
@@ -80,7 +97,12 @@ pub(crate) fn step_line(
     result: &StepResult,
     is_second_run: bool,
 ) -> String {
-    let progress = paint(DIM, format_args!("step {number}/{}", study.steps.len()));
+    // The number of runs of a load curve follows from its results.
+    let total = match is_open(study) {
+        true => String::new(),
+        false => format!("/{}", study.steps.len()),
+    };
+    let progress = paint(DIM, format_args!("step {number}{total}"));
     let name = step_name(study, step);
     let text = match (Figures::new(result), result) {
         (Some(figures), _) => {
@@ -96,6 +118,10 @@ pub(crate) fn step_line(
         ""
     };
     format!("{progress}  {name}  {text}{note}\n")
+}
+
+fn is_open(study: &StudyPlan) -> bool {
+    matches!(study.procedure, Some(Procedure::LoadCurve(_)))
 }
 
 /// The line that is printed after a look.
@@ -133,11 +159,16 @@ pub(crate) fn render_results(study: &StudyPlan, results: &[StepResult], width: u
     let mut out = TextWriter::new(width);
     out.blank_line();
     write_title(&mut out, study);
-    out.blank_line();
-    out.table(&table(study, results, width));
+    if !is_open(study) {
+        out.blank_line();
+        out.table(&table(study, results, width));
+    }
     out.blank_line();
     for (number, result) in (1..).zip(results) {
-        write_outcome(&mut out, number, result);
+        // The runs of a procedure are described by its results.
+        if study.procedure.is_none() || matches!(result, StepResult::Failed(_)) {
+            write_outcome(&mut out, number, result);
+        }
     }
     out.into_text()
 }
@@ -146,10 +177,15 @@ fn table(study: &StudyPlan, results: &[StepResult], width: usize) -> Table {
     let mut table = number_table(["#", "step", "IOPS", "bandwidth", "p99", "vs. first"]);
     let mut first_iops = None;
     for (number, (step, result)) in (1..).zip(study.steps.iter().zip(results)) {
+        if study.procedure.is_some() && matches!(result, StepResult::Skipped) {
+            continue;
+        }
         let mut row = vec![number.to_string(), step_name(study, step)];
         if let Some(figures) = Figures::new(result) {
             row.extend(figures.texts);
-            row.push(first_iops.map_or("–".into(), |first| change(figures.iops, first)));
+            // The runs of a procedure are different workloads.
+            let first = first_iops.filter(|_| study.procedure.is_none());
+            row.push(first.map_or("–".into(), |first| change(figures.iops, first)));
             first_iops.get_or_insert(figures.iops);
         }
         table.add_row(row);
@@ -186,7 +222,7 @@ fn write_outcome(out: &mut TextWriter, number: u32, result: &StepResult) {
     }
 }
 
-/// `+23 %`, `-40 %`; `97 ×` for factors of 10 or more.
+/// `+23 %`, `−40 %`; `97 ×` for factors of 10 or more.
 fn change(iops: f64, first: f64) -> String {
     if first <= 0.0 {
         return "–".into();
@@ -195,7 +231,9 @@ fn change(iops: f64, first: f64) -> String {
     if ratio >= 10.0 {
         format!("{ratio:.0} ×")
     } else {
-        format!("{:+.0} %", (ratio - 1.0) * 100.0)
+        let percent = (ratio - 1.0) * 100.0;
+        let sign = if percent < 0.0 { "−" } else { "+" };
+        format!("{sign}{:.0} %", percent.abs())
     }
 }
 
@@ -208,7 +246,7 @@ mod tests {
         for (now, first, expect) in [
             (100.0, 100.0, "+0 %"),
             (123.0, 100.0, "+23 %"),
-            (60.0, 100.0, "-40 %"),
+            (60.0, 100.0, "−40 %"),
             (9700.0, 100.0, "97 ×"),
             (1.0, 0.0, "–"),
         ] {

@@ -7,7 +7,10 @@ use crate::plan::{
         merge,
     },
 };
-use leadline_protocol::study::{parse::parse_study, plan::StudyPlan};
+use leadline_protocol::study::{
+    parse::parse_study,
+    plan::{StepPlan, StudyPlan},
+};
 use serde_json::{Value, json};
 
 fn job(changes: Value) -> Value {
@@ -288,4 +291,26 @@ fn scaling_is_explained() {
     );
     assert_eq!(plan.scaled.note.as_deref(), Some("The author had 64 GiB."));
     assert_eq!(plan.steps[0].jobs[0]["size"], "512m");
+}
+
+#[test]
+fn first_write_of_repeated_steps_is_reported() {
+    let codes = |changes: Value, repeats: u32| -> Vec<bool> {
+        let study = with(steps(&[job(changes)]), "repeats", json!(repeats));
+        let plan = planned(study);
+        let is_reported = |step: &StepPlan| {
+            let mut findings = step.plan.findings.iter();
+            findings.any(|finding| finding.code == "first_write_in_repeats")
+        };
+        plan.steps.iter().map(is_reported).collect()
+    };
+    let write = |changes: Value| merge(json!({"rw": "write", "fallocate": "none"}), &changes);
+    assert_eq!(codes(write(json!({})), 3), [true, false, false]);
+    assert_eq!(codes(write(json!({})), 1), [false]);
+    let state = |state: &str| json!({"rw": "write", "file_state": state});
+    assert_eq!(codes(state("overwrite"), 2), [false; 2]);
+    assert_eq!(codes(state("fresh"), 2), [false; 2]);
+    assert_eq!(codes(state("as-is"), 2), [false; 2], "laid out");
+    assert_eq!(codes(write(json!({"unlink": 1})), 2), [false; 2]);
+    assert_eq!(codes(json!({}), 2), [false; 2]);
 }

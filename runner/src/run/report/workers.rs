@@ -101,12 +101,21 @@ pub(super) fn job_report(
         layers: Some(job_layers(job, &workers)),
         verify: None,
         steady_state: window.steady_states.report(index, origin_ns),
+        arrivals: window.arrivals.report(index, ramp_completed(&workers)),
         stalls: Some(stalls(&workers, [&read, &write, &trim], origin_ns)),
         read,
         write,
         trim,
         sync,
     }
+}
+
+/// Completed reads, writes and trims before the measured window.
+fn ramp_completed(workers: &[&MeasuredWorker]) -> u64 {
+    let directions = workers
+        .iter()
+        .flat_map(|worker| &worker.progress.ramp.directions[..3]);
+    directions.map(|stats| stats.ios.get()).sum()
 }
 
 fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, is_steady: bool, stopped: bool) -> EndedBy {

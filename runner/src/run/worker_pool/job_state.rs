@@ -24,6 +24,13 @@ pub(crate) struct Completed {
 }
 
 impl WorkerPool {
+    /// Scheduled time of the job's first I/O (CLOCK_MONOTONIC, in ns).
+    pub(crate) fn begin_ns(&self, job: usize) -> u64 {
+        let workers = self.workers_of(job);
+        let begins = workers.map(|worker| worker.schedule.begin_ns.load(Ordering::Acquire));
+        begins.min().unwrap_or(0)
+    }
+
     /// Scheduled start of the job's measured window (CLOCK_MONOTONIC, in ns).
     pub(crate) fn measure_start_ns(&self, job: usize) -> u64 {
         let workers = self.workers_of(job);

@@ -43,6 +43,21 @@ export type Access = {
 };
 
 /**
+ * I/Os that were due according to the arrival schedule.
+ */
+export type ArrivalReport = {
+    /**
+     * Arrivals in the measured window. The completed I/Os are these less the growth of the backlog.
+     */
+    due: number;
+    /**
+     * I/Os that were due and not complete, whether or not they had been submitted: at the start of
+     * the window and at its quarters.
+     */
+    backlog: Array<number>;
+};
+
+/**
  * The assessment of a comparison, without the results of individual runs. The lists `values` and
  * `at_least` have one item per run, ordered by group; lists of group values are in group order.
  */
@@ -204,6 +219,24 @@ export type CacheMap = {
  * Required page cache state before the measurement.
  */
 export type CacheState = 'as-is' | 'cold' | 'warm';
+
+/**
+ * Result of a cell in one round.
+ */
+export type CellValue = {
+    /**
+     * Reads and writes.
+     */
+    iops: number;
+    bytes_per_second: number;
+    lat_mean_ns?: number | null;
+    /**
+     * 99.999th percentile ("five nines"); null with fewer than 1,000,000 I/Os.
+     */
+    lat_p99999_ns?: number | null;
+    lat_max_ns?: number | null;
+    ios: number;
+};
 
 export type CgroupDevice = ChargedIo & {
     /**
@@ -389,33 +422,33 @@ export type ComparedMetric = {
 /**
  * - `read_iops`: Read IOPS
  * - `read_bytes_per_second`: Read bandwidth
- * - `read_lat_mean_ns`: Read latency mean
- * - `read_lat_p50_ns`: Read latency p50
- * - `read_lat_p99_ns`: Read latency p99
- * - `read_lat_p999_ns`: Read latency p99.9
- * - `read_lat_p9999_ns`: Read latency p99.99
- * - `read_intended_lat_p99_ns`: Read latency p99 from the intended start
- * - `read_lat_max_ns`: Read latency max
+ * - `read_lat_mean_ns`: Read mean latency
+ * - `read_lat_p50_ns`: Read p50 latency
+ * - `read_lat_p99_ns`: Read p99 latency
+ * - `read_lat_p999_ns`: Read p99.9 latency
+ * - `read_lat_p9999_ns`: Read p99.99 latency
+ * - `read_intended_lat_p99_ns`: Read p99 latency from the intended start
+ * - `read_lat_max_ns`: Read max latency
  * - `write_iops`: Write IOPS
  * - `write_bytes_per_second`: Write bandwidth
- * - `write_lat_mean_ns`: Write latency mean
- * - `write_lat_p50_ns`: Write latency p50
- * - `write_lat_p99_ns`: Write latency p99
- * - `write_lat_p999_ns`: Write latency p99.9
- * - `write_lat_p9999_ns`: Write latency p99.99
- * - `write_intended_lat_p99_ns`: Write latency p99 from the intended start
- * - `write_lat_max_ns`: Write latency max
+ * - `write_lat_mean_ns`: Write mean latency
+ * - `write_lat_p50_ns`: Write p50 latency
+ * - `write_lat_p99_ns`: Write p99 latency
+ * - `write_lat_p999_ns`: Write p99.9 latency
+ * - `write_lat_p9999_ns`: Write p99.99 latency
+ * - `write_intended_lat_p99_ns`: Write p99 latency from the intended start
+ * - `write_lat_max_ns`: Write max latency
  * - `trim_iops`: Trim IOPS
  * - `trim_bytes_per_second`: Trim bandwidth
- * - `trim_lat_mean_ns`: Trim latency mean
- * - `trim_lat_p50_ns`: Trim latency p50
- * - `trim_lat_p99_ns`: Trim latency p99
- * - `trim_lat_p999_ns`: Trim latency p99.9
- * - `trim_lat_p9999_ns`: Trim latency p99.99
- * - `trim_intended_lat_p99_ns`: Trim latency p99 from the intended start
- * - `trim_lat_max_ns`: Trim latency max
- * - `sync_lat_mean_ns`: Sync latency mean
- * - `sync_lat_p99_ns`: Sync latency p99
+ * - `trim_lat_mean_ns`: Trim mean latency
+ * - `trim_lat_p50_ns`: Trim p50 latency
+ * - `trim_lat_p99_ns`: Trim p99 latency
+ * - `trim_lat_p999_ns`: Trim p99.9 latency
+ * - `trim_lat_p9999_ns`: Trim p99.99 latency
+ * - `trim_intended_lat_p99_ns`: Trim p99 latency from the intended start
+ * - `trim_lat_max_ns`: Trim max latency
+ * - `sync_lat_mean_ns`: Sync mean latency
+ * - `sync_lat_p99_ns`: Sync p99 latency
  * - `cpu_ns_per_io`: CPU time per I/O
  * - `achieved_depth`: Achieved depth
  * - `errors`: Errors
@@ -553,6 +586,8 @@ export type CpuUse = {
     host_steal: number;
 };
 
+export type CurveState = 'no_result' | 'found' | 'not_reached' | 'saturated_at_first' | 'non_monotone' | 'bistable' | 'generator_limited';
+
 /**
  * How a block is damaged.
  */
@@ -612,6 +647,17 @@ export type Delivery = {
 };
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
+
+/**
+ * A difference from the specification.
+ */
+export type Deviation = {
+    /**
+     * Stable identifier, such as `no_purge`.
+     */
+    code: string;
+    sentence: string;
+};
 
 export type Device = {
     /**
@@ -1799,8 +1845,24 @@ export type JobReport = {
     layers?: JobLayers | null;
     stalls?: Stalls | null;
     verify?: VerifyReport | null;
+    arrivals?: ArrivalReport | null;
     steady_state?: SteadyStateReport | null;
 };
+
+/**
+ * The highest rate with a p99 latency within a limit.
+ */
+export type Knee = {
+    state: KneeState;
+    limit_ms: number;
+    rate?: number | null;
+    /**
+     * Lower rates with a p99 above the limit, for example because of idle states.
+     */
+    slow_at: Array<number>;
+};
+
+export type KneeState = 'found' | 'limited_by_saturation' | 'at_least' | 'never' | 'no_p99';
 
 /**
  * Latencies in ns; null without samples. `max` and `percentiles` include I/Os that were in flight
@@ -1918,6 +1980,135 @@ export type LeftoverFile = {
      */
     path: string;
     reason?: Problem | null;
+};
+
+/**
+ * A curve with all its settings.
+ */
+export type LoadCurve = {
+    /**
+     * Null if they follow from the probe.
+     */
+    rates?: Array<number> | null;
+    /**
+     * Null for the time for 10,000 I/Os, 10 to 120 s.
+     */
+    seconds?: number | null;
+    ramp_seconds: number;
+    p99_limit_ms?: number | null;
+    /**
+     * The job of all runs, without a rate and a duration.
+     */
+    base: Job;
+};
+
+/**
+ * A curve, as submitted. The study has one step with one job, which defines everything except its
+ * rate and its duration.
+ */
+export type LoadCurveDefinition = {
+    /**
+     * Arrivals per second of all workers together, rising, at most 25. Default: 10 % to 120 % of
+     * the IOPS of a first run without a rate (probe).
+     */
+    rates?: Array<number> | null;
+    /**
+     * Duration of each rate, 1 to 3600. Default: the time for 10,000 I/Os, 10 to 120 s.
+     */
+    seconds?: number | null;
+    /**
+     * Time before each measurement in which I/Os already arrive, 0 to 600 s. Default: 2.
+     */
+    ramp_seconds?: number | null;
+    /**
+     * Limit for the knee: the highest rate with a p99 latency of at most this limit. Default: no
+     * knee.
+     */
+    p99_limit_ms?: number | null;
+};
+
+/**
+ * Results of a curve so far.
+ */
+export type LoadCurveResults = {
+    state: CurveState;
+    /**
+     * The saturation point and the knee.
+     */
+    sentence: string;
+    /**
+     * Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded, unless most runs
+     * are: then this is a property of the host.
+     */
+    warning?: string | null;
+    /**
+     * IOPS without a rate, from which the rates follow; null without a probe. Not a saturation
+     * point.
+     */
+    probe_iops?: number | null;
+    /**
+     * Highest sustained rate below all overloaded ones; null unless there is an overloaded one.
+     */
+    saturation?: number | null;
+    /**
+     * Lowest rate that is known to overload the storage.
+     */
+    upper?: number | null;
+    knee?: Knee | null;
+    /**
+     * In the order of the runs.
+     */
+    points: Array<LoadPoint>;
+    /**
+     * Planned rates that were not run.
+     */
+    not_run: Array<number>;
+};
+
+/**
+ * A run at one rate.
+ */
+export type LoadPoint = {
+    /**
+     * One-based step of the study.
+     */
+    step: number;
+    /**
+     * Nominal arrivals per second.
+     */
+    offered: number;
+    /**
+     * Completed I/Os per second.
+     */
+    achieved?: number | null;
+    class: PointClass;
+    /**
+     * Why the run is disturbed.
+     */
+    disturbance?: string | null;
+    /**
+     * Arrivals in the measured window.
+     */
+    due?: number | null;
+    /**
+     * I/Os that were due and not complete, at the quarters of the window.
+     */
+    backlog: Array<number>;
+    /**
+     * Latencies count from the intended start. They are lower bounds if the rate was overloaded,
+     * because I/Os that are not complete have none.
+     */
+    lat_mean_ns?: number | null;
+    lat_p50_ns?: number | null;
+    /**
+     * Null with fewer than 1,000 I/Os.
+     */
+    lat_p99_ns?: number | null;
+    /**
+     * Null with fewer than 10,000 I/Os.
+     */
+    lat_p999_ns?: number | null;
+    is_lower_bound: boolean;
 };
 
 /**
@@ -2421,6 +2612,11 @@ export type PlannedPhase = {
 };
 
 /**
+ * What a run at one rate shows.
+ */
+export type PointClass = 'sustained' | 'overloaded' | 'uncertain' | 'disturbed' | 'inconsistent' | 'missing';
+
+/**
  * Percentage of the window during which tasks waited for I/O (`/proc/pressure/io`).
  */
 export type Pressure = {
@@ -2485,6 +2681,24 @@ export type ProblemDetails = {
  * Determines the exit code and the HTTP status.
  */
 export type ProblemKind = 'invalid' | 'guard' | 'environment';
+
+/**
+ * A procedure with all its settings.
+ */
+export type Procedure = (SniaTest & {
+    kind: 'snia';
+}) | (LoadCurve & {
+    kind: 'load_curve';
+});
+
+/**
+ * The results of a procedure so far.
+ */
+export type ProcedureResults = (SniaResults & {
+    kind: 'snia';
+}) | (LoadCurveResults & {
+    kind: 'load_curve';
+});
 
 /**
  * CPU profile of the runner in the measured window, in user and kernel mode (`perf record`, event
@@ -2860,6 +3074,14 @@ export type RingOptions = {
      */
     spin_us?: number;
     mem?: BufferPages;
+};
+
+/**
+ * One-based, inclusive.
+ */
+export type RoundRange = {
+    first: number;
+    last: number;
 };
 
 /**
@@ -3380,10 +3602,10 @@ export type SeriesColumn = {
  * - `write_iops`: Write IOPS
  * - `write_bytes_per_second`: Write bandwidth
  * - `trim_iops`: Trim IOPS
- * - `lat_p50_ns`: Latency p50
- * - `lat_p99_ns`: Latency p99
- * - `lat_p999_ns`: Latency p99.9
- * - `lat_max_ns`: Latency max
+ * - `lat_p50_ns`: p50 latency
+ * - `lat_p99_ns`: p99 latency
+ * - `lat_p999_ns`: p99.9 latency
+ * - `lat_max_ns`: Max latency
  * - `in_flight`: I/Os in flight
  * - `device_read_iops`: Device read IOPS
  * - `device_read_bytes_per_second`: Device read bandwidth
@@ -3467,6 +3689,139 @@ export type Share = {
 };
 
 /**
+ * A cell: a mix and a block size.
+ */
+export type SniaCell = {
+    /**
+     * Percentage of reads.
+     */
+    mix: number;
+    /**
+     * In bytes.
+     */
+    block: number;
+    value?: CellValue | null;
+};
+
+/**
+ * Class of the device, which determines its active range and its write cache.
+ */
+export type SniaClass = 'enterprise' | 'client';
+
+/**
+ * How the device is purged before the test.
+ */
+export type SniaPurge = 'none' | 'discard' | 'operator';
+
+export type SniaResults = {
+    test: SniaTestName;
+    /**
+     * Never claims compliance: only SNIA can.
+     */
+    label: string;
+    state: SniaState;
+    /**
+     * The state, in one sentence.
+     */
+    sentence: string;
+    /**
+     * Null unless the window is steady, or if memory served its I/Os.
+     */
+    badge?: string | null;
+    window?: RoundRange | null;
+    rounds: Array<SniaRound>;
+    /**
+     * The variables that decide whether the state is steady.
+     */
+    tracking: Array<TrackingVariable>;
+    /**
+     * Means of the rounds in `window`, in the order of the test.
+     */
+    cells: Array<SniaCell>;
+    /**
+     * Differences from the specification.
+     */
+    deviations: Array<Deviation>;
+};
+
+export type SniaRound = {
+    /**
+     * One-based.
+     */
+    round: number;
+    /**
+     * Why the round, and those before it, are not part of a window; null if nothing interrupted it.
+     */
+    interruption?: string | null;
+    /**
+     * One per cell, in the order of the test; null without a result.
+     */
+    values: Array<CellValue | null>;
+};
+
+/**
+ * State of a test.
+ */
+export type SniaState = 'preparing' | 'running' | 'steady' | 'not_reached' | 'incomplete' | 'complete';
+
+/**
+ * A test with all its settings.
+ */
+export type SniaTest = {
+    test: SniaTestName;
+    class: SniaClass;
+    purge: SniaPurge;
+    /**
+     * Method and time of the purge.
+     */
+    purge_note?: string | null;
+    cell_seconds: number;
+    max_rounds: number;
+    /**
+     * Percentages of reads, in order. Each run of a round has one mix.
+     */
+    mixes: Array<number>;
+    /**
+     * Block sizes in bytes, in order. Each job of a run has one block size.
+     */
+    blocks: Array<number>;
+};
+
+/**
+ * A test, as submitted. The study has one step with one job, which defines the target, its size,
+ * `numjobs` and `iodepth`.
+ */
+export type SniaTestDefinition = {
+    test: SniaTestName;
+    class: SniaClass;
+    purge?: SniaPurge | null;
+    /**
+     * Method and time of the purge.
+     */
+    purge_note?: string | null;
+    /**
+     * Duration of each cell (each combination of a mix and a block size) in seconds, 1 to 3600; the
+     * maximum duration of `write_saturation`, 1 to 86400. Default: 60, or 21600.
+     */
+    cell_seconds?: number | null;
+    /**
+     * 5 to 25. Default: 25.
+     */
+    max_rounds?: number | null;
+    /**
+     * Percentages of reads, in order. Default: those of the specification.
+     */
+    mixes?: Array<number> | null;
+    /**
+     * Block sizes, such as `4k`, in order. Default: those of the specification; 1024k for
+     * `throughput`, which tests one block size.
+     */
+    blocks?: Array<string> | null;
+};
+
+export type SniaTestName = 'iops' | 'throughput' | 'latency' | 'write_saturation';
+
+/**
  * Sort order; runs without a value come last.
  */
 export type SortOrder = 'asc' | 'desc';
@@ -3544,6 +3899,38 @@ export type SteadyState = {
      */
     limit: number;
     is_percent: boolean;
+};
+
+/**
+ * Steady state determination data.
+ */
+export type SteadyStateData = {
+    average: number;
+    /**
+     * Largest value − smallest value.
+     */
+    excursion: number;
+    /**
+     * 20 % of the average.
+     */
+    allowed_excursion: number;
+    /**
+     * Of the least-squares line, per round.
+     */
+    slope: number;
+    /**
+     * Of the least-squares line `slope * round + intercept`, with one-based rounds.
+     */
+    intercept: number;
+    /**
+     * Range of that line within the window.
+     */
+    slope_excursion: number;
+    /**
+     * 10 % of the average.
+     */
+    allowed_slope_excursion: number;
+    is_steady: boolean;
 };
 
 /**
@@ -3799,6 +4186,11 @@ export type Study = StudySummary & {
      */
     idle_wait_seconds: number;
     until_decided?: UntilDecided | null;
+    procedure?: Procedure | null;
+    /**
+     * Why the remaining runs of a procedure were not needed.
+     */
+    ended?: string | null;
     /**
      * Looks at the results so far, in order; a decided look is the last one.
      */
@@ -3861,6 +4253,8 @@ export type StudyDefinition = {
      * in total.
      */
     sweep?: Array<SweepAxis> | null;
+    snia?: SniaTestDefinition | null;
+    load_curve?: LoadCurveDefinition | null;
     /**
      * 1 to 256 steps, in order.
      */
@@ -3934,6 +4328,11 @@ export type StudyPlan = StudyDescription & {
      */
     idle_wait_seconds?: number;
     until_decided?: UntilDecided | null;
+    procedure?: Procedure | null;
+    /**
+     * What to expect from the study: duration, written data, deviations from a specification.
+     */
+    notes?: Array<string>;
     /**
      * The runs, in order. Empty if the study could not be parsed.
      */
@@ -4311,6 +4710,21 @@ export type TimingOptions = {
     thinktime_us: number;
     thinktime_blocks: number;
     steady_state?: SteadyStateOptions | null;
+};
+
+/**
+ * A variable that decides whether the state is steady.
+ */
+export type TrackingVariable = {
+    /**
+     * For example, `RW0 4k IOPS`.
+     */
+    name: string;
+    /**
+     * By round; null without a value.
+     */
+    values: Array<number | null>;
+    window?: SteadyStateData | null;
 };
 
 /**
@@ -6954,6 +7368,54 @@ export type CancelStudyResponses = {
 };
 
 export type CancelStudyResponse = CancelStudyResponses[keyof CancelStudyResponses];
+
+export type GetProcedureData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/studies/{n}/procedure';
+};
+
+export type GetProcedureErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type GetProcedureError = GetProcedureErrors[keyof GetProcedureErrors];
+
+export type GetProcedureResponses = {
+    200: ProcedureResults;
+};
+
+export type GetProcedureResponse = GetProcedureResponses[keyof GetProcedureResponses];
 
 export type ListTrendsData = {
     body?: never;

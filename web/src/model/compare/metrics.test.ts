@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Change, ComparedMetric, Comparison } from '../../api';
 import {
@@ -6,6 +7,7 @@ import {
   formatValue,
   includedRuns,
   intervalText,
+  metricLabel,
   metricName,
   moreText,
   parseRunNumbers,
@@ -80,6 +82,15 @@ describe('metricName', () => {
       ),
     ).toBe(expected);
   });
+});
+
+it('labels metrics as the server does', () => {
+  const path = new URL('../../../openapi.json', import.meta.url);
+  const { components } = JSON.parse(readFileSync(path, 'utf8'));
+  const lines = components.schemas.ComparedMetricName.description.split('\n');
+  const labels = lines.map((line: string) => /^- `(\w+)`: (.*)$/.exec(line)?.slice(1) ?? []);
+  expect(labels.length).toBeGreaterThan(30);
+  for (const [name, label] of labels) expect(metricLabel(name, 2)).toBe(label);
 });
 
 const change = (percent: number, interval?: [number, number]): Change => ({

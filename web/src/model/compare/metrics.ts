@@ -134,6 +134,7 @@ export function representative(comparison: Comparison, group: number): ComparedR
   return closest === undefined ? undefined : comparison.runs[closest];
 }
 
+/** As in `protocol/src/metrics.rs`, without directions; a test compares both. */
 const LABELS: Record<string, string> = {
   iops: 'IOPS',
   bytes_per_second: 'bandwidth',
@@ -150,7 +151,7 @@ const LABELS: Record<string, string> = {
   device_ios_per_io: 'Device I/Os per I/O',
   achieved_depth: 'achieved depth',
   device_utilization: 'device utilization',
-  duration_ms: 'duration',
+  duration_ms: 'measured time',
 };
 
 const labelOf = (name: string) => LABELS[name] ?? name.replaceAll('_', ' ');

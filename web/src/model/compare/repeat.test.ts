@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Run, StudyPlan } from '../../api';
-import { plannedDuration, repeatStudy } from './repeat';
+import { costText, plannedDuration, repeatStudy } from './repeat';
 
 const run = (number: number, repeat: number | null) =>
   ({
@@ -25,4 +25,16 @@ it.each([
 ])('adds up planned durations of %j s', (seconds, expected) => {
   const steps = seconds.map((value) => ({ plan: { estimate: { seconds: value } } }));
   expect(plannedDuration({ steps } as unknown as StudyPlan)).toBe(expected);
+});
+
+it('plans a study that ends when it is decided', () => {
+  const study = repeatStudy([run(1, null), run(2, null)], true);
+  expect(study).toMatchObject({ repeats: 30, until_decided: {} });
+  const steps = [{ plan: { estimate: { seconds: 30 } } }, { plan: { estimate: { seconds: 10 } } }];
+  const plan = { steps, idle_wait_seconds: 10 } as unknown as StudyPlan;
+  const cost = (planned: StudyPlan) => costText(planned).replaceAll('\u00a0', ' ');
+  expect(cost(plan)).toBe('40 s');
+  const looks = [9, 14, 30].map((pairs) => ({ pairs, confidence_percent: 99 }));
+  const until_decided = { metrics: [], threshold_percent: 2, looks };
+  expect(cost({ ...plan, until_decided })).toBe('9 to 30 pairs, at most 1 min');
 });

@@ -1,13 +1,18 @@
 // The study that repeats two single runs.
 import type { Job, Run, StudyDefinition, StudyPlan } from '../../api';
+import { duration } from '../format/time';
 import { runTitle } from '../run/summary';
 
 /** Number of pairs: enough for a verdict on all metrics of a run, unless there is too much noise. */
 export const REPEATS = 10;
 
-export const repeatStudy = (runs: readonly Run[]): StudyDefinition => ({
+/** Maximum number of pairs of a study that ends as soon as it is decided. */
+const MAX_REPEATS = 30;
+
+export const repeatStudy = (runs: readonly Run[], untilDecided = false): StudyDefinition => ({
   name: runs.map(({ number }) => `#${number}`).join(' and '),
-  repeats: REPEATS,
+  repeats: untilDecided ? MAX_REPEATS : REPEATS,
+  ...(untilDecided && { until_decided: {} }),
   steps: runs.map((run) => ({
     name: `#${run.number} ${runTitle(run)}`.slice(0, 100),
     jobs: run.requested.jobs.map((job) => withoutStudySeed(job, run)),
@@ -32,4 +37,15 @@ export function plannedDuration({ steps }: Pick<StudyPlan, 'steps'>): number | n
     (sum, step) => (sum === null || step === null ? null : sum + step * 1000),
     0,
   );
+}
+
+/** Duration, and the number of pairs after which a study can end earlier. */
+export function costText({ steps, until_decided: until, idle_wait_seconds }: StudyPlan): string {
+  const total_ms = plannedDuration({ steps });
+  if (!until) return total_ms ? duration(Math.round(total_ms)) : '';
+  const waits_ms = (idle_wait_seconds ?? 0) * steps.length * 1000;
+  const time = total_ms ? duration(Math.round(total_ms + waits_ms)) : '';
+  const first = until.looks[0]?.pairs ?? 0;
+  const last = until.looks.at(-1)?.pairs ?? 0;
+  return `${first} to ${last} pairs${time && `, at most ${time}`}`;
 }

@@ -97,6 +97,22 @@ describe('draftOfStudy', () => {
     expect(toDocument(copy).sweep).toEqual([{ option: 'bs', values: ['4k', '8k'] }]);
   });
 
+  it('copies swept values with commas', () => {
+    const cell = (number: number, value: string) =>
+      step(number, { name: `step bs=${value}`, sweep: [{ option: 'bs', value }] });
+    const copy = draftOfStudy(study(cell(1, '4k,8k'), cell(2, '8k')), [run(1), run(2)]);
+    expect(copy.sweep).toEqual([{ option: 'bs', values: '"4k,8k" 8k' }]);
+    expect(toDocument(copy).sweep).toEqual([{ option: 'bs', values: ['4k,8k', '8k'] }]);
+  });
+
+  it('copies the order seed of repeated steps', () => {
+    const repeated = { ...study(step(1)), repeats: 3, order_seed: 0 } as Study;
+    expect(toDocument(draftOfStudy(repeated, [run(1)])).order_seed).toBe(0);
+    expect(toDocument(draftOfStudy({ ...repeated, repeats: 1 }, [run(1)])).order_seed).toBe(
+      undefined,
+    );
+  });
+
   it('keeps steps with a deleted run, without text', () => {
     const copy = draftOfStudy(study(step(1, { run: null }), step(2)), [run(2)]);
     expect(copy.steps.map(({ name, text }) => [name, text === ''])).toEqual([

@@ -1,8 +1,10 @@
 // Copies a study into a draft. The jobs of its steps are read from their runs.
-import type { Job, Run, Study } from '../../api';
+import type { Job, Procedure, Run, Study } from '../../api';
 import { toJobText } from '../job/export';
-import type { Step, StudyDraft } from './draft';
-import { axesOf, sweepText } from './sweep';
+import { writeJobText } from '../job/job-text';
+import { type Step, type StudyDraft, sweepField } from './draft';
+import { baseJob, definitionOf } from './procedure';
+import { axesOf, baseName, sweepText } from './sweep';
 
 /** The placeholder for the file id in job texts. */
 const PLACEHOLDER = '$study';
@@ -11,6 +13,7 @@ const FILE_ID = /[0-9a-f]{16}/;
 
 /** `runs` are the steps' runs, without deleted ones; steps without a run have no text. */
 export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
+  if (study.procedure) return draftOfProcedure(study, study.procedure, runs);
   const fileId = findFileId(runs);
   const repeats = study.repeats;
   const axes = axesOf(study.steps);
@@ -26,7 +29,7 @@ export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
     const text = requested && jobs ? toJobText({ requested: { ...requested, jobs } }) : '';
     return {
       id: step,
-      name: withoutSweep(name, sweepText({ sweep })),
+      name: baseName({ name, sweep }),
       note: note ?? '',
       text,
       sampleMs: requested?.sample_ms,
@@ -45,18 +48,35 @@ export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
     }),
     ...(study.until_decided && { untilDecided: study.until_decided.metrics }),
     ...(study.order === 'sequential' && { order: study.order }),
-    sweep: axes.map(({ option, values }) => ({ option, values: values.join(' ') })),
+    ...(study.order_seed != null && isOrdered(study) && { orderSeed: study.order_seed }),
+    sweep: axes.map(({ option, values }) => sweepField(option, values)),
     steps,
     active: steps[0]?.id ?? 1,
   };
 }
 
+/** The procedure defines all runs from one job, which the job of any round still contains. */
+function draftOfProcedure(study: Study, procedure: Procedure, runs: readonly Run[]): StudyDraft {
+  const fileId = findFileId(runs);
+  const jobs = runs.at(-1)?.requested.jobs.slice(0, 1) ?? [];
+  const base = jobs.map((job) => baseJob(replaceFileId(job, fileId), procedure));
+  return {
+    from: study.number,
+    name: study.name,
+    about: study.about ?? '',
+    tags: runs[0]?.tags ?? [],
+    continueOnFailure: study.continue_on_failure,
+    ...definitionOf(procedure),
+    steps: [{ id: 1, name: '', text: writeJobText(base as Record<string, unknown>[]) }],
+    active: 1,
+  };
+}
+
+/** The seed of a study without repeats has no effect. */
+const isOrdered = ({ repeats }: Study): boolean => repeats > 1;
+
 const defaultIdleWaitSeconds = ({ repeats, order }: Study): number =>
   repeats > 1 && order === 'interleaved' ? 10 : 0;
-
-/** The server appends the values to the step names. */
-const withoutSweep = (name: string, sweep: string): string =>
-  sweep && name.endsWith(` ${sweep}`) ? name.slice(0, -sweep.length - 1) : name;
 
 /** The id in the first path that the study created; null without one. */
 function findFileId(runs: readonly Run[]): string | null {

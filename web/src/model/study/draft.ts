@@ -3,7 +3,9 @@
 import type {
   ComparedMetricName,
   Job,
+  LoadCurveDefinition,
   RepeatOrder,
+  SniaTestDefinition,
   StepDefinition,
   StudyDefinition,
 } from '../../api';
@@ -23,7 +25,7 @@ export interface Step {
 /** A swept option as typed. */
 export interface SweepField {
   option: string;
-  /** Separated by spaces or commas. */
+  /** Separated by spaces or commas. A value with commas is in double quotes. */
   values: string;
 }
 
@@ -42,7 +44,13 @@ export interface StudyDraft {
   idleWaitSeconds?: number;
   /** Interleaved if unset. */
   order?: RepeatOrder;
+  /** Of the copied study: the same order and random seeds. Random if unset. */
+  orderSeed?: number;
   sweep?: SweepField[];
+  /** A test that defines the runs from the first step's job. */
+  snia?: SniaTestDefinition;
+  /** A load–latency curve of the first step's job. */
+  loadCurve?: LoadCurveDefinition;
   /** At least one. */
   steps: Step[];
   /** Id of the step in the form. */
@@ -114,23 +122,34 @@ export function toDocument({
   untilDecided,
   idleWaitSeconds,
   order,
+  orderSeed,
   sweep,
+  snia,
+  loadCurve,
   steps,
 }: StudyDraft): StudyDefinition {
-  const axes = sweepAxes(sweep ?? []);
+  const procedure = snia ?? loadCurve;
+  const axes = procedure ? [] : sweepAxes(sweep ?? []);
   return {
     ...(name && { name }),
     ...(about && { about }),
     ...(tags.length > 0 && { tags }),
     ...(continueOnFailure && { continue_on_failure: true }),
-    ...(repeats && repeats > 1 && { repeats }),
+    ...(snia && { snia }),
+    ...(loadCurve && { load_curve: loadCurve }),
+    ...(repeats && repeats > 1 && !procedure && { repeats }),
     ...(order === 'sequential' && { order }),
+    ...(orderSeed !== undefined && { order_seed: orderSeed }),
     ...(idleWaitSeconds !== undefined && { idle_wait_seconds: idleWaitSeconds }),
-    ...(untilDecided && { until_decided: untilDecidedDocument(untilDecided) }),
+    ...(untilDecided && !procedure && { until_decided: untilDecidedDocument(untilDecided) }),
     ...(axes.length > 0 && { sweep: axes }),
     steps: steps.map(stepDocument),
   };
 }
+
+/** Whether a test or a curve defines the runs. */
+export const hasProcedure = ({ snia, loadCurve }: StudyDraft): boolean =>
+  snia !== undefined || loadCurve !== undefined;
 
 const untilDecidedDocument = (metrics: string[]) =>
   metrics.length > 0 ? { metrics: metrics as ComparedMetricName[] } : {};
@@ -140,9 +159,19 @@ const sweepAxes = (sweep: readonly SweepField[]) =>
   sweep
     .map(({ option, values }) => ({
       option: option.trim(),
-      values: values.split(/[\s,]+/).filter(Boolean),
+      values: sweepValues(values),
     }))
     .filter(({ option, values }) => option !== '' && values.length > 0);
+
+/** `1 2, "4k,8k"` has three values. */
+const sweepValues = (text: string): string[] =>
+  [...text.matchAll(/"([^"]*)"|([^\s,"]+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+
+/** Values as in the form. */
+export const sweepField = (option: string, values: readonly string[]): SweepField => ({
+  option,
+  values: values.map((value) => (/[\s,]/.test(value) ? `"${value}"` : value)).join(' '),
+});
 
 function stepDocument({ name, note, text, sampleMs }: Step): StepDefinition {
   return {

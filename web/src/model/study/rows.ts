@@ -56,13 +56,15 @@ export function stepRows({
   ];
 }
 
-/** Steps whose runs were not needed, because the study was decided. */
+/** Steps whose runs were not needed, because the study was decided or its procedure ended. */
 export const stepsNotNeeded = ({
   steps,
   until_decided,
-}: Pick<Study, 'steps' | 'until_decided'>): StudyStep[] =>
+  ended,
+}: Pick<Study, 'steps' | 'until_decided' | 'ended'>): StudyStep[] =>
   steps.filter(
-    ({ run }) => until_decided && run?.status === 'cancelled' && run.started_at_ms == null,
+    ({ run }) =>
+      (until_decided || ended) && run?.status === 'cancelled' && run.started_at_ms == null,
   );
 
 /** Example: `24 runs: Not started: decided after 8 pairs.` */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { StepStatistics } from '../../api';
-import { axesOf, knee, longestAxis, sweepCsv, sweepLines } from './sweep';
+import { axesOf, cellText, formIndex, knee, longestAxis, sweepCsv, sweepLines } from './sweep';
 
 const statistics = (median: number) => ({ n: 3, median, outliers: [] });
 const cell = (step: number, bs: string, iodepth: string, iops: number, p99: number) =>
@@ -59,4 +59,35 @@ it('exports all cells', () => {
       'bytes_per_second_high,lat_p99_ns_median,lat_p99_ns_low,lat_p99_ns_high\n' +
       '4k,1,3,10,9,11,40960,,,100,,',
   );
+});
+
+it('keeps the cells of several steps apart', () => {
+  const named = (step: number, name: string, depth: string, iops: number) =>
+    ({
+      ...cell(step, '4k', depth, iops, 100),
+      name: `${name} iodepth=${depth}`,
+      sweep: [{ option: 'iodepth', value: depth }],
+    }) as StepStatistics;
+  const read = [named(1, 'read', '1', 10), named(2, 'read', '2', 20)];
+  const write = (name: string) => [named(3, name, '1', 5), named(4, name, '2', 6)];
+  const axis = { option: 'iodepth', values: ['1', '2'] };
+  const medians = (results: StepStatistics[]) =>
+    sweepLines(results, axis, 'iops').map(({ label, points }) => [
+      label,
+      ...points.map((point) => point?.median),
+    ]);
+  const results = [...read, ...write('write')];
+  expect(medians(results)).toEqual([
+    ['read', 10, 20],
+    ['write', 5, 6],
+  ]);
+  expect(medians([...read, ...write('read')])).toEqual([
+    ['', 10, 20],
+    [' (2)', 5, 6],
+  ]);
+  const csv = sweepCsv(results).split('\n');
+  expect(csv[0]).toContain('step,iodepth,runs');
+  expect(csv[3]).toContain('write,1,3,5');
+  expect(cellText(write('write')[0] as StepStatistics, results)).toBe('write iodepth=1');
+  expect(results.map((result) => formIndex(result, results))).toEqual([0, 0, 1, 1]);
 });

@@ -16,10 +16,13 @@ export interface SweepLine {
   points: (GroupStatistics | null)[];
 }
 
+/** A step of a study or of its plan. */
+type SweptStep = Pick<StudyStep, 'step'> & Partial<Pick<StudyStep, 'sweep'>>;
+
 /** The swept options; empty without a sweep. */
-export function axesOf(steps: readonly Pick<StudyStep, 'step' | 'sweep'>[]): SweepAxis[] {
+export function axesOf(steps: readonly SweptStep[]): SweepAxis[] {
   const axes = new Map<string, Set<string>>();
-  for (const { sweep } of steps.toSorted((a, b) => a.step - b.step))
+  for (const { sweep = [] } of steps.toSorted((a, b) => a.step - b.step))
     for (const { option, value } of sweep) {
       if (!axes.has(option)) axes.set(option, new Set());
       axes.get(option)?.add(value);
@@ -34,6 +37,23 @@ export const longestAxis = (axes: readonly SweepAxis[]): SweepAxis | undefined =
     undefined,
   );
 
+/** The name of the step in the form; the server appends the swept values. */
+export function baseName({ name, sweep }: Pick<StudyStep, 'name' | 'sweep'>): string {
+  const values = sweepText({ sweep });
+  return values && name.endsWith(` ${values}`) ? name.slice(0, -values.length - 1) : name;
+}
+
+const namesOf = (results: readonly StepStatistics[]) => new Set(results.map(baseName));
+
+/** Index of the step in the form. With a sweep, each of its steps runs once per combination. */
+export const formIndex = (
+  { step }: Pick<StudyStep, 'step'>,
+  steps: readonly SweptStep[],
+): number => {
+  const combinations = axesOf(steps).reduce((count, { values }) => count * values.length, 1);
+  return Math.floor((step - 1) / combinations);
+};
+
 const valueIn = ({ sweep }: StepStatistics, option: string) =>
   sweep.find((setting) => setting.option === option)?.value;
 
@@ -44,11 +64,19 @@ export function sweepLines(
   metric: SweepMetric,
 ): SweepLine[] {
   const lines = new Map<string, SweepLine>();
+  const names = namesOf(results);
   for (const result of results) {
     const others = result.sweep.filter(({ option }) => option !== axis.option);
-    const label = others.map(({ option, value }) => `${option}=${value}`).join(' ');
+    const values = others.map(({ option, value }) => `${option}=${value}`);
+    const name = names.size > 1 ? baseName(result) : '';
+    const text = [name, ...values].filter(Boolean).join(' ');
+    const position = axis.values.indexOf(valueIn(result, axis.option) ?? '');
+    // Steps may have equal names.
+    let label = text;
+    for (let number = 2; lines.get(label)?.points[position]; number++)
+      label = `${text} (${number})`;
     const line = lines.get(label) ?? { label, points: axis.values.map(() => null) };
-    line.points[axis.values.indexOf(valueIn(result, axis.option) ?? '')] = result[metric];
+    line.points[position] = result[metric];
     lines.set(label, line);
   }
   return [...lines.values()];
@@ -69,12 +97,17 @@ export function knee(results: readonly StepStatistics[], limit_ns: number): Step
 export const sweepText = ({ sweep }: Pick<StepStatistics, 'sweep'>): string =>
   sweep.map(({ option, value }) => `${option}=${value}`).join(' ');
 
+/** The values of a result, with the step's name if there are several. */
+export const cellText = (result: StepStatistics, results: readonly StepStatistics[]): string =>
+  namesOf(results).size > 1 ? result.name : sweepText(result);
+
 /** `bs=4k,8k` has a comma. */
 const quoted = (value: string) =>
   /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
-/** All cells as CSV. */
+/** All cells as CSV; with the step names if there are several. */
 export function sweepCsv(results: readonly StepStatistics[]): string {
+  const isNamed = namesOf(results).size > 1;
   const options = results[0]?.sweep.map(({ option }) => option) ?? [];
   const metrics = ['iops', 'bytes_per_second', 'lat_p99_ns'] as const;
   const columns = metrics.flatMap((metric) => [
@@ -87,7 +120,11 @@ export function sweepCsv(results: readonly StepStatistics[]): string {
       const { median, interval } = result[metric];
       return [median ?? '', interval?.low ?? '', interval?.high ?? ''];
     });
-    return [...result.sweep.map(({ value }) => quoted(value)), result.iops.n, ...numbers].join(',');
+    const name = isNamed ? [quoted(baseName(result))] : [];
+    const values = result.sweep.map(({ value }) => quoted(value));
+    return [...name, ...values, result.iops.n, ...numbers].join(',');
   });
-  return [[...options, 'runs', ...columns].join(','), ...rows].join('\n');
+  return [[...(isNamed ? ['step'] : []), ...options, 'runs', ...columns].join(','), ...rows].join(
+    '\n',
+  );
 }

@@ -4,7 +4,7 @@ import type { Comparability, ComparabilityLevel, Comparison } from '../../api';
 import { hasDirectRun } from '../../model/compare/direct-run';
 import { areSingleRuns } from '../../model/compare/metrics';
 import { Notice, type Tone } from '../../ui/parts';
-import { RepeatButton } from './repeat';
+import { RepeatButtons } from './repeat';
 import { RerunButton } from './rerun';
 
 const LEVELS: Record<ComparabilityLevel, { badge: string; tone: Tone }> = {
@@ -31,7 +31,7 @@ function Answers({ answers, comparison }: { answers: readonly string[]; comparis
     <Notice
       title={first}
       detail={[...new Set(others)].map((answer) => <p key={answer}>{answer}</p>)}
-      actions={canRepeat && <RepeatButton runs={comparison.runs} />}
+      actions={canRepeat && <RepeatButtons runs={comparison.runs} />}
     />
   );
 }

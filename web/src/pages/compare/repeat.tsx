@@ -1,34 +1,54 @@
 // Repeats two single runs as an interleaved study, to show whether they really differ.
 import { Button } from '@mantine/core';
 import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import type { ComparedRun } from '../../api';
+import { type ReactNode, useState } from 'react';
+import type { ComparedRun, StudyDefinition } from '../../api';
 import { runQuery, studyPlanQuery } from '../../api/queries';
 import { IdempotentRequest, startStudy } from '../../api/start';
-import { plannedDuration, REPEATS, repeatStudy } from '../../model/compare/repeat';
-import { duration } from '../../model/format/time';
+import { costText, REPEATS, repeatStudy } from '../../model/compare/repeat';
 import { notifyError } from '../../ui/notify';
 import { useOpenStudy } from '../../ui/run-links';
 
-export function RepeatButton({ runs }: { runs: readonly ComparedRun[] }) {
+export function RepeatButtons({ runs }: { runs: readonly ComparedRun[] }) {
   const details = useQueries({
     queries: runs.map(({ run }) => runQuery(run.number)),
     combine: (results) => results.flatMap(({ data }) => data ?? []),
   });
-  const [request] = useState(() => new IdempotentRequest());
-  const study = repeatStudy(details);
   const isLoaded = details.length === runs.length;
+  return (
+    <>
+      <StudyButton study={repeatStudy(details)} isLoaded={isLoaded} variant="filled">
+        Repeat both {REPEATS} times, interleaved
+      </StudyButton>
+      <StudyButton study={repeatStudy(details, true)} isLoaded={isLoaded} variant="default">
+        Repeat both until decided
+      </StudyButton>
+    </>
+  );
+}
+
+interface StudyButtonProps {
+  study: StudyDefinition;
+  /** Whether the runs to repeat are known. */
+  isLoaded: boolean;
+  variant: 'filled' | 'default';
+  children: ReactNode;
+}
+
+/** Starts a study; shows its planned duration. */
+function StudyButton({ study, isLoaded, variant, children }: StudyButtonProps) {
+  const [request] = useState(() => new IdempotentRequest());
   const { data: plan } = useQuery({ ...studyPlanQuery(study), enabled: isLoaded });
   const { mutate, isPending } = useMutation({
     mutationFn: () => startStudy(study, request),
     onSuccess: useOpenStudy(),
     onError: notifyError,
   });
-  const total_ms = plan && plannedDuration(plan);
+  const cost = plan && costText(plan);
   return (
-    <Button variant="filled" loading={isPending} disabled={!isLoaded} onClick={() => mutate()}>
-      Repeat both {REPEATS} times, interleaved
-      {total_ms ? ` (${duration(Math.round(total_ms))})` : ''}
+    <Button variant={variant} loading={isPending} disabled={!isLoaded} onClick={() => mutate()}>
+      {children}
+      {cost ? ` (${cost})` : ''}
     </Button>
   );
 }

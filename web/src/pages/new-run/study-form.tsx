@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { startStudy } from '../../api/start';
 import type { FormProblem } from '../../model/job/form-problems';
 import { studyCostText } from '../../model/job/plan-summary';
-import { changeStep, MAX_STEPS, type StudyDraft } from '../../model/study/draft';
+import { changeStep, hasProcedure, MAX_STEPS, type StudyDraft } from '../../model/study/draft';
 import { plannedLooksText } from '../../model/study/looks';
 import { copyText } from '../../ui/clipboard';
 import { Card, Page } from '../../ui/parts';
@@ -18,6 +18,7 @@ import { Overwrites } from './overwrites';
 import { PlanPreview } from './plan-preview';
 import { PresetMenu } from './presets';
 import { LineNumber, ProblemList } from './problem-list';
+import { ProcedureFields } from './procedure-fields';
 import { NameAndTags, StartButton, useStart } from './start';
 import { StepList } from './step-list';
 import { SweepFields } from './sweep-fields';
@@ -44,14 +45,19 @@ export function StudyForm() {
         <Button onClick={clear}>Start over</Button>
         <PresetMenu onChoose={job.setText} />
       </div>
-      <StepList study={study} />
+      <ProcedureFields study={study} />
+      {!hasProcedure(draft) && <StepList study={study} />}
       <h2 className="section breaks">{name ? `${title}: ${name}` : title}</h2>
       <StepNote study={study} />
       <div className="new-run">
         <div className="stack">
           <IoModeCard draft={job} />
-          <BasicFields draft={job} />
-          <AllOptions draft={job} />
+          {!draft.snia && (
+            <>
+              <BasicFields draft={job} />
+              <AllOptions draft={job} />
+            </>
+          )}
           <PlanPreview draft={job} title={`Plan for step ${index + 1}`} />
         </div>
         <JobEditor draft={job}>
@@ -110,18 +116,20 @@ function StartStudy({ study }: { study: StudyEditor }) {
           value={draft.about ?? ''}
           onChange={({ currentTarget }) => set({ about: currentTarget.value })}
         />
-        <NumberInput
-          mt={10}
-          w={220}
-          label={draft.untilDecided ? 'Maximum repeats per step' : 'Repeats per step'}
-          description="Interleaved in random order"
-          min={1}
-          max={Math.floor(MAX_STEPS / draft.steps.length)}
-          allowDecimal={false}
-          value={draft.repeats ?? 1}
-          error={problems.get(-1)?.find(({ option }) => option === 'repeats')?.detail}
-          onChange={(repeats) => set({ repeats: Number(repeats) || 1 })}
-        />
+        {!hasProcedure(draft) && (
+          <NumberInput
+            mt={10}
+            w={220}
+            label={draft.untilDecided ? 'Maximum repeats per step' : 'Repeats per step'}
+            description="Interleaved in random order"
+            min={1}
+            max={Math.floor(MAX_STEPS / draft.steps.length)}
+            allowDecimal={false}
+            value={draft.repeats ?? 1}
+            error={problems.get(-1)?.find(({ option }) => option === 'repeats')?.detail}
+            onChange={(repeats) => set({ repeats: Number(repeats) || 1 })}
+          />
+        )}
         <NumberInput
           mt={10}
           w={220}
@@ -137,8 +145,20 @@ function StartStudy({ study }: { study: StudyEditor }) {
             set({ idleWaitSeconds: seconds === '' ? undefined : Number(seconds) })
           }
         />
-        <UntilDecided study={study} />
-        <SweepFields study={study} />
+        {draft.orderSeed !== undefined && (
+          <p style={{ marginTop: 10 }}>
+            Same order and random seeds as in study #{draft.from} (order seed {draft.orderSeed}).{' '}
+            <button type="button" className="plain" onClick={() => set({ orderSeed: undefined })}>
+              Use a random order
+            </button>
+          </p>
+        )}
+        {!hasProcedure(draft) && (
+          <>
+            <UntilDecided study={study} />
+            <SweepFields study={study} />
+          </>
+        )}
         <Checkbox
           mt={10}
           label="Continue after a failed step"
@@ -150,6 +170,13 @@ function StartStudy({ study }: { study: StudyEditor }) {
             {plan.until_decided && `${plannedLooksText(plan)} At most: `}
             {studyCostText(plan)}
           </p>
+        )}
+        {plan && !hasProblems && plan.notes && plan.notes.length > 0 && (
+          <ul className="plan-notes">
+            {plan.notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
         )}
       </Card>
       <Overwrites {...study.confirmations} />

@@ -1,4 +1,5 @@
-// Fields for the swept options of a study: an option and its values, separated by spaces or commas.
+// Fields for the swept options of a study: an option and its values, separated by spaces or
+// commas; values with commas are quoted.
 import { Button, TextInput } from '@mantine/core';
 import type { SweepField } from '../../model/study/draft';
 import type { StudyEditor } from './use-study';

@@ -17,6 +17,7 @@ import {
   toDocument,
 } from '../../model/study/draft';
 import { problemsByStep } from '../../model/study/draft-problems';
+import { formIndex } from '../../model/study/sweep';
 import { type Confirmations, isNotConfirmed, useConfirmations } from './use-confirmations';
 import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
@@ -77,7 +78,7 @@ export function useStudyEditor(): StudyEditor {
   const problems = problemsByStep(draft, found, confirmations.problems);
   const job = {
     ...jobText,
-    plan: plan?.steps.find(({ step }) => step === index + 1)?.plan,
+    plan: plan?.steps.find((step) => formIndex(step, plan.steps) === index)?.plan,
     isPlanCurrent,
     planError: rejected.length > 0 ? null : planError,
     problems: problems.get(index) ?? [],

@@ -22,7 +22,8 @@ export function StudyHeader({ study }: { study: Study }) {
   const notNeeded = stepsNotNeeded(study).length;
   const runs = comparableRuns(study);
   // Studies with too many steps to compare, such as sweeps, have no common baseline.
-  const canCompare = hasGroups(study) || (study.repeats === 1 && runs.length >= MIN_RUNS);
+  const isComparable = study.repeats === 1 && runs.length >= MIN_RUNS && !study.procedure;
+  const canCompare = hasGroups(study) || isComparable;
   const search = hasGroups(study)
     ? studySearch(number, countSteps(study))
     : { runs: runs.join(','), baseline: String(runs[0]) };

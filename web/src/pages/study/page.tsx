@@ -14,6 +14,7 @@ import { StudyAnswer, useStudyComparison } from './answer';
 import { StepGauges } from './gauges';
 import { StudyHeader } from './header';
 import { Looks } from './looks';
+import { ProcedureView } from './procedure';
 import { Steps } from './steps';
 import { Sweep } from './sweep';
 import './study.css';
@@ -32,6 +33,7 @@ function StudyView({ study }: { study: Study }) {
   const { number, name, about, missed_by_author, reason, scaled, leftover_files, steps, repeats } =
     study;
   const isSweep = steps.some(({ sweep }) => sweep.length > 0);
+  const isFolded = isSweep || study.procedure != null;
   const comparison = useStudyComparison(study);
   const labelOf = useCallback(
     (run: number) => {
@@ -60,8 +62,9 @@ function StudyView({ study }: { study: Study }) {
       {comparison && hasGroups(study) && !isSweep && !study.until_decided && (
         <StudyAnswer comparison={comparison} />
       )}
-      {isSweep ? (
+      {isFolded ? (
         <>
+          <ProcedureView study={study} />
           <Sweep study={study} />
           <details>
             <summary>All {steps.length} runs</summary>

@@ -5,13 +5,13 @@ import type { StepStatistics, Study } from '../../api';
 import { formatValue } from '../../model/compare/metrics';
 import {
   axesOf,
+  cellText,
   knee,
   longestAxis,
   type SweepAxis,
   type SweepMetric,
   sweepCsv,
   sweepLines,
-  sweepText,
 } from '../../model/study/sweep';
 import { copyText } from '../../ui/clipboard';
 import { NamedRows } from '../../ui/named-rows';
@@ -111,7 +111,7 @@ function Knee({ results }: { results: readonly StepStatistics[] }) {
       <p>
         {best ? (
           <>
-            Highest IOPS with p99 of at most {limit_ms} ms: <b>{sweepText(best)}</b> (
+            Highest IOPS with p99 of at most {limit_ms} ms: <b>{cellText(best, results)}</b> (
             {formatValue(best.iops.median ?? null, '1/s')} IOPS, p99{' '}
             {formatValue(best.lat_p99_ns.median ?? null, 'ns')})
           </>

@@ -3,8 +3,8 @@
 import { type DefaultError, type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { compareCsv, compareHtml, compareMarkdown, compareRuns, differenceFlame, exportRun, getHost, getMetrics, getRun, getSchedule, getSeries, getSession, getSettings, getStudy, getTrend, getWebhook, importJobs, listDevices, listExperiments, listHosts, listOptions, listRuns, listSchedules, listStudies, listTrends, listWebhooks, livez, type Options, planRun, planSchedule, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
-import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetRunData, GetRunError, GetRunResponse, GetScheduleData, GetScheduleError, GetScheduleResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetSettingsData, GetSettingsError, GetSettingsResponse, GetStudyData, GetStudyError, GetStudyResponse, GetTrendData, GetTrendError, GetTrendResponse, GetWebhookData, GetWebhookError, GetWebhookResponse, ImportJobsData, ImportJobsError, ImportJobsResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListSchedulesData, ListSchedulesError, ListSchedulesResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, ListTrendsData, ListTrendsError, ListTrendsResponse, ListWebhooksData, ListWebhooksError, ListWebhooksResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanScheduleData, PlanScheduleError, PlanScheduleResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
+import { compareCsv, compareHtml, compareMarkdown, compareRuns, differenceFlame, exportRun, getHost, getMetrics, getProcedure, getRun, getSchedule, getSeries, getSession, getSettings, getStudy, getTrend, getWebhook, importJobs, listDevices, listExperiments, listHosts, listOptions, listRuns, listSchedules, listStudies, listTrends, listWebhooks, livez, type Options, planRun, planSchedule, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
+import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetProcedureData, GetProcedureError, GetProcedureResponse, GetRunData, GetRunError, GetRunResponse, GetScheduleData, GetScheduleError, GetScheduleResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetSettingsData, GetSettingsError, GetSettingsResponse, GetStudyData, GetStudyError, GetStudyResponse, GetTrendData, GetTrendError, GetTrendResponse, GetWebhookData, GetWebhookError, GetWebhookResponse, ImportJobsData, ImportJobsError, ImportJobsResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListSchedulesData, ListSchedulesError, ListSchedulesResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, ListTrendsData, ListTrendsError, ListTrendsResponse, ListWebhooksData, ListWebhooksError, ListWebhooksResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanScheduleData, PlanScheduleError, PlanScheduleResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -684,6 +684,27 @@ export const getStudyOptions = (options: Options<GetStudyData>) => queryOptions<
         return data;
     },
     queryKey: getStudyQueryKey(options)
+});
+
+export const getProcedureQueryKey = (options: Options<GetProcedureData>) => createQueryKey('getProcedure', options);
+
+/**
+ * Get the results of a study whose runs follow a procedure
+ *
+ * The results so far, for example the rounds and the measurement window of a test after the SNIA
+ * performance test specification.
+ */
+export const getProcedureOptions = (options: Options<GetProcedureData>) => queryOptions<GetProcedureResponse, GetProcedureError, GetProcedureResponse, ReturnType<typeof getProcedureQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await getProcedure({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: getProcedureQueryKey(options)
 });
 
 export const listTrendsQueryKey = (options?: Options<ListTrendsData>) => createQueryKey('listTrends', options);

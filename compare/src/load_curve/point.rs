@@ -1,0 +1,74 @@
+//! Classifies a run at one rate.
+
+use leadline_protocol::study::load_curve::PointClass;
+
+/// Share of the arrivals that a sustained rate completes.
+const MIN_RATIO: f64 = 0.98;
+/// The number of Poisson arrivals has a standard deviation of its square root; a larger growth than
+/// this number of them is significant.
+const SIGNIFICANT: f64 = 2.0;
+/// Rises of the backlog between the quarters of the window.
+const MIN_RISES: usize = 3;
+/// A runner that keeps a smaller share of its queue depth in flight is itself the limit.
+const MIN_DEPTH_SHARE: f64 = 0.9;
+
+/// A run at one rate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Point {
+    /// One-based step of the study.
+    pub step: u32,
+    /// Nominal arrivals per second.
+    pub offered: f64,
+    pub is_missing: bool,
+    pub is_disturbed: bool,
+    /// Arrivals in the measured window.
+    pub due: u64,
+    pub completed: u64,
+    /// I/Os that were due and not complete, at the start and the quarters of the window.
+    pub backlog: Vec<u64>,
+    /// Mean number of I/Os in flight, and the queue depth of all workers.
+    pub in_flight: Option<(f64, f64)>,
+    pub p99_ms: Option<f64>,
+}
+
+impl Point {
+    /// Compares with the arrivals, not with the nominal rate: their number varies. As the completed
+    /// I/Os are the arrivals less the growth of the backlog, both conditions are about its growth:
+    /// 2 % is a practical tolerance, and two standard deviations are noise.
+    pub(crate) fn class(&self) -> PointClass {
+        if self.is_missing {
+            return PointClass::Missing;
+        }
+        if self.is_disturbed {
+            return PointClass::Disturbed;
+        }
+        let [first, quarter, .., last] = self.backlog[..] else {
+            return PointClass::Inconsistent;
+        };
+        let signed = u64::cast_signed;
+        let growth = signed(last) - signed(first);
+        if self.due == 0 || signed(self.completed) != signed(self.due) - growth {
+            return PointClass::Inconsistent;
+        }
+        let due = self.due as f64;
+        if growth as f64 > SIGNIFICANT * due.sqrt() {
+            let rises = self.backlog.windows(2).filter(|pair| pair[1] > pair[0]);
+            // Filling a pipe at the start is no overload.
+            let late = signed(last) - signed(quarter);
+            return match rises.count() >= MIN_RISES && 2 * late >= growth {
+                true => PointClass::Overloaded,
+                false => PointClass::Disturbed,
+            };
+        }
+        match 1.0 - growth as f64 / due >= MIN_RATIO {
+            true => PointClass::Sustained,
+            false => PointClass::Uncertain,
+        }
+    }
+
+    /// Whether an overload is one of the runner, which kept its queue depth unused.
+    pub(crate) fn is_limited_by_generator(&self) -> bool {
+        self.in_flight
+            .is_some_and(|(mean, depth)| mean < MIN_DEPTH_SHARE * depth)
+    }
+}

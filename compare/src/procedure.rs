@@ -1,0 +1,37 @@
+//! Results of studies whose runs follow a procedure, and when they end.
+
+use crate::{load_curve, procedure_run::ProcedureRun, snia};
+use leadline_protocol::study::procedure::{Procedure, ProcedureResults};
+use serde_json::Value;
+
+/// `runs` has one element per run of the plan; `None` if the run was deleted.
+pub fn results(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> ProcedureResults {
+    match procedure {
+        Procedure::Snia(test) => ProcedureResults::Snia(snia::results(test, runs)),
+        Procedure::LoadCurve(curve) => {
+            ProcedureResults::LoadCurve(load_curve::results(curve, runs))
+        }
+    }
+}
+
+/// Why the runs that have not started are not needed, such as `steady state in round 7`; `None` if
+/// they are.
+pub fn early_end(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> Option<String> {
+    match procedure {
+        Procedure::Snia(test) => snia::early_end(test, runs),
+        Procedure::LoadCurve(_) => None,
+    }
+}
+
+/// Whether runs follow that are not in the plan.
+pub fn adds_runs(procedure: &Procedure) -> bool {
+    matches!(procedure, Procedure::LoadCurve(_))
+}
+
+/// The next run, as a document of a study step; `None` if there is none. All runs must have ended.
+pub fn next_step(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> Option<Value> {
+    match procedure {
+        Procedure::Snia(_) => None,
+        Procedure::LoadCurve(curve) => load_curve::next_step(curve, runs),
+    }
+}

@@ -1,0 +1,12 @@
+//! Input of a procedure.
+
+use crate::group::ComparedRun;
+use leadline_protocol::status::RunStatus;
+
+/// A run of a procedure, in the order of its runs.
+#[derive(Clone, Debug)]
+pub struct ProcedureRun<'a> {
+    pub run: ComparedRun<'a>,
+    /// Status of a first attempt that `run` repeats.
+    pub repeats: Option<RunStatus>,
+}

@@ -1,0 +1,20 @@
+//! Which layer served the I/Os of a run.
+
+use crate::procedure_run::ProcedureRun;
+use leadline_protocol::verdict::VerdictClass;
+
+/// The class of a verdict about memory.
+pub(crate) fn memory_class(run: &ProcedureRun) -> Option<VerdictClass> {
+    let verdicts = run.run.verdict?;
+    let classes = [&verdicts.read, &verdicts.write].into_iter().flatten();
+    let mut classes = classes.map(|verdict| verdict.class);
+    classes.find(|class| {
+        matches!(
+            class,
+            VerdictClass::PageCache
+                | VerdictClass::LowerCache
+                | VerdictClass::DeferredWrite
+                | VerdictClass::NoDevice
+        )
+    })
+}

@@ -1,0 +1,235 @@
+//! Load–latency curves: I/Os arrive at rising rates, whether or not earlier ones are complete, and
+//! their latency counts from the intended start.
+
+pub(super) mod parse;
+
+use crate::named_enum::named_enum;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// Duration of the probe.
+pub const PROBE_SECONDS: u32 = 10;
+/// I/Os that a rate should have.
+const GOOD_IOS: f64 = 10_000.0;
+const SECONDS: (f64, f64) = (10.0, 120.0);
+
+/// A curve, as submitted. The study has one step with one job, which defines everything except its
+/// rate and its duration.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadCurveDefinition {
+    /// Arrivals per second of all workers together, rising, at most 25. Default: 10 % to 120 % of
+    /// the IOPS of a first run without a rate (probe).
+    pub rates: Option<Vec<u64>>,
+    /// Duration of each rate, 1 to 3600. Default: the time for 10,000 I/Os, 10 to 120 s.
+    pub seconds: Option<u32>,
+    /// Time before each measurement in which I/Os already arrive, 0 to 600 s. Default: 2.
+    pub ramp_seconds: Option<u32>,
+    /// Limit for the knee: the highest rate with a p99 latency of at most this limit. Default: no
+    /// knee.
+    pub p99_limit_ms: Option<f64>,
+}
+
+/// A curve with all its settings.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct LoadCurve {
+    /// Null if they follow from the probe.
+    pub rates: Option<Vec<u64>>,
+    /// Null for the time for 10,000 I/Os, 10 to 120 s.
+    pub seconds: Option<u32>,
+    pub ramp_seconds: u32,
+    pub p99_limit_ms: Option<f64>,
+    /// The job of all runs, without a rate and a duration.
+    #[schema(value_type = crate::job::Job)]
+    pub base: Value,
+}
+
+impl LoadCurve {
+    pub fn workers(&self) -> f64 {
+        self.number("numjobs")
+    }
+
+    /// I/Os in flight of all workers.
+    pub fn depth(&self) -> f64 {
+        let engine = self.base.get("ioengine");
+        let per_worker = match engine.is_some_and(|engine| engine == "psync") {
+            true => 1.0,
+            false => self.number("iodepth"),
+        };
+        per_worker * self.workers()
+    }
+
+    /// Duration of a run at this rate, without its ramp.
+    pub fn seconds_at(&self, rate: f64) -> u32 {
+        match self.seconds {
+            Some(seconds) => seconds,
+            None => (GOOD_IOS / rate).ceil().clamp(SECONDS.0, SECONDS.1) as u32,
+        }
+    }
+
+    /// The closest rate at which each worker has the same whole number of I/Os per second.
+    pub fn realizable(&self, rate: f64) -> f64 {
+        (rate / self.workers()).round() * self.workers()
+    }
+
+    /// The first step, as a document: the probe, or the lowest rate.
+    pub fn first_step(&self) -> Value {
+        match self.rates.as_ref().and_then(|rates| rates.first()) {
+            Some(rate) => self.step(*rate as f64, 0),
+            None => self.probe(),
+        }
+    }
+
+    /// A run without a rate.
+    fn probe(&self) -> Value {
+        let seconds = self.seconds.unwrap_or(PROBE_SECONDS);
+        let job = self.job(json!({"runtime": seconds, "time_based": 1}));
+        json!({"name": "Probe without a rate", "jobs": [job]})
+    }
+
+    /// A run at a rate. `index`: number of earlier runs, so that each run has other arrivals.
+    pub fn step(&self, rate: f64, index: usize) -> Value {
+        let per_worker = (rate / self.workers()).round();
+        let job = self.job(json!({
+            "rate_iops": per_worker as u64,
+            "rate_process": "poisson",
+            "runtime": self.seconds_at(rate),
+            "time_based": 1,
+            "ramp_time": self.ramp_seconds,
+            "randseed": 1000 + index,
+        }));
+        json!({"name": format!("{} IOPS", self.realizable(rate) as u64), "jobs": [job]})
+    }
+
+    fn job(&self, changes: Value) -> Value {
+        let mut job = self.base.clone();
+        if let (Some(job), Value::Object(changes)) = (job.as_object_mut(), changes) {
+            job.extend(changes);
+        }
+        job
+    }
+
+    /// A number of the base job, which may be a text; at least 1.
+    fn number(&self, name: &str) -> f64 {
+        let value = self.base.get(name);
+        let number =
+            value.and_then(|value| value.as_f64().or_else(|| value.as_str()?.parse().ok()));
+        number.unwrap_or(1.0).max(1.0)
+    }
+}
+
+named_enum! {
+    names: "snake_case";
+    /// What a run at one rate shows.
+    pub enum PointClass {
+        /// The completed I/Os keep up with the arrivals.
+        Sustained,
+        /// The backlog grows until the end.
+        Overloaded,
+        /// The run is too short: its backlog grew by more than 2 %, but not significantly.
+        Uncertain,
+        /// Foreign I/O, throttling or a stall.
+        Disturbed,
+        /// The counters do not add up.
+        Inconsistent,
+        /// The run failed, was cancelled or deleted.
+        Missing,
+    }
+}
+
+named_enum! {
+    names: "snake_case";
+    pub enum CurveState {
+        /// No run with a rate has ended.
+        NoResult,
+        /// The highest sustained rate is below the lowest overloaded one.
+        Found,
+        /// No rate was overloaded.
+        NotReached,
+        /// All rates were overloaded.
+        SaturatedAtFirst,
+        /// An overloaded rate is below a sustained one.
+        NonMonotone,
+        /// Repeats of one rate were sustained and overloaded.
+        Bistable,
+        /// The runner could not submit more I/Os.
+        GeneratorLimited,
+    }
+}
+
+named_enum! {
+    names: "snake_case";
+    pub enum KneeState {
+        Found,
+        /// The limit is met up to the saturation point.
+        LimitedBySaturation,
+        /// The limit is met at all rates.
+        AtLeast,
+        /// The limit is not met at any rate.
+        Never,
+        /// No rate has the 1,000 I/Os that a p99 needs.
+        NoP99,
+    }
+}
+
+/// Results of a curve so far.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct LoadCurveResults {
+    pub state: CurveState,
+    /// The saturation point and the knee.
+    pub sentence: String,
+    /// Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded, unless most runs
+    /// are: then this is a property of the host.
+    pub warning: Option<String>,
+    /// IOPS without a rate, from which the rates follow; null without a probe. Not a saturation
+    /// point.
+    pub probe_iops: Option<f64>,
+    /// Highest sustained rate below all overloaded ones; null unless there is an overloaded one.
+    pub saturation: Option<f64>,
+    /// Lowest rate that is known to overload the storage.
+    pub upper: Option<f64>,
+    /// Null without a limit.
+    pub knee: Option<Knee>,
+    /// In the order of the runs.
+    pub points: Vec<LoadPoint>,
+    /// Planned rates that were not run.
+    pub not_run: Vec<f64>,
+}
+
+/// The highest rate with a p99 latency within a limit.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct Knee {
+    pub state: KneeState,
+    pub limit_ms: f64,
+    pub rate: Option<f64>,
+    /// Lower rates with a p99 above the limit, for example because of idle states.
+    pub slow_at: Vec<f64>,
+}
+
+/// A run at one rate.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct LoadPoint {
+    /// One-based step of the study.
+    pub step: u32,
+    /// Nominal arrivals per second.
+    pub offered: f64,
+    /// Completed I/Os per second.
+    pub achieved: Option<f64>,
+    pub class: PointClass,
+    /// Why the run is disturbed.
+    pub disturbance: Option<String>,
+    /// Arrivals in the measured window.
+    pub due: Option<u64>,
+    /// I/Os that were due and not complete, at the quarters of the window.
+    pub backlog: Vec<u64>,
+    /// Latencies count from the intended start. They are lower bounds if the rate was overloaded,
+    /// because I/Os that are not complete have none.
+    pub lat_mean_ns: Option<f64>,
+    pub lat_p50_ns: Option<f64>,
+    /// Null with fewer than 1,000 I/Os.
+    pub lat_p99_ns: Option<f64>,
+    /// Null with fewer than 10,000 I/Os.
+    pub lat_p999_ns: Option<f64>,
+    pub is_lower_bound: bool,
+}

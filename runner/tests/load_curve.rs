@@ -1,0 +1,99 @@
+//! Load–latency curves, and the arrivals that they are based on.
+
+mod scratch;
+
+use scratch::document::{json_of, run};
+use serde_json::{Value, json};
+
+/// A rate without storage.
+fn null(changes: &Value) -> Value {
+    let mut job = json!({"name": "null", "filename": "none", "ioengine": "null", "size": "1m", "rw": "randread", "direct": 0});
+    for (name, value) in changes.as_object().unwrap() {
+        job[name] = value.clone();
+    }
+    job
+}
+
+fn numbers(values: &Value) -> Vec<u64> {
+    let values = values.as_array().unwrap().iter();
+    values.map(|value| value.as_u64().unwrap()).collect()
+}
+
+#[test]
+fn completed_ios_are_the_arrivals_less_the_growth_of_the_backlog() {
+    let directory = tempfile::tempdir().unwrap();
+    for process in ["poisson", "linear"] {
+        let job = null(
+            &json!({"rate_iops": 2000, "rate_process": process, "numjobs": 2, "runtime": 2, "time_based": 1, "ramp_time": 1}),
+        );
+        let done = json_of(&run(&job, directory.path(), &["--json"]));
+        let report = &done["report"]["jobs"][0];
+        let arrivals = &report["arrivals"];
+        let due = arrivals["due"].as_u64().unwrap();
+        // Two workers for two seconds, up to five standard deviations.
+        assert!((7680..=8320).contains(&due), "{process} {due}");
+        let backlog = numbers(&arrivals["backlog"]);
+        assert_eq!(backlog.len(), 5);
+        let completed = report["read"]["ios"].as_u64().unwrap();
+        assert_eq!(
+            completed + backlog[4],
+            due + backlog[0],
+            "{process} {arrivals}"
+        );
+    }
+    let job = null(&json!({"runtime": 1, "time_based": 1}));
+    let done = json_of(&run(&job, directory.path(), &["--json"]));
+    assert!(done["report"]["jobs"][0]["arrivals"].is_null());
+}
+
+#[test]
+fn a_curve_ends_above_the_saturation_point() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = json!({
+        "load_curve": {"rates": [2000, 5_000_000, 6_000_000], "seconds": 1, "ramp_seconds": 0, "p99_limit_ms": 1000},
+        "steps": [{"jobs": [{"filename": "data", "size": "1m", "rw": "randread", "bs": "4k", "direct": 0, "ioengine": "psync"}]}]});
+    let done = json_of(&run(&study, directory.path(), &["--json"]));
+    let results = &done["results"];
+    let points = results["points"].as_array().unwrap();
+    let classes: Vec<(f64, &str)> = points
+        .iter()
+        .map(|point| {
+            (
+                point["offered"].as_f64().unwrap(),
+                point["class"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    // On a busy host, all runs are disturbed, and included.
+    assert!(classes.contains(&(5e6, "overloaded")), "{results}");
+    // Higher rates are not run, unless the first two runs are disturbed, so that nothing is known
+    // about them.
+    if results["warning"].is_null() {
+        assert_eq!(results["not_run"], json!([6_000_000.0]));
+    }
+    let overloaded = points.iter().find(|point| point["offered"] == 5e6).unwrap();
+    assert_eq!(overloaded["is_lower_bound"], true);
+    assert!(overloaded["achieved"].as_f64() < Some(5e6));
+    assert_eq!(done["steps"].as_array().unwrap().len(), points.len());
+}
+
+#[test]
+fn rates_follow_from_a_probe() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = json!({
+        "load_curve": {"seconds": 1, "ramp_seconds": 0},
+        "steps": [{"jobs": [{"filename": "data", "size": "1m", "rw": "randread", "bs": "4k", "direct": 0, "ioengine": "psync"}]}]});
+    let done = json_of(&run(&study, directory.path(), &["--json"]));
+    let results = &done["results"];
+    let probe = results["probe_iops"].as_f64().unwrap();
+    let points = results["points"].as_array().unwrap();
+    assert!(points.len() >= 5, "{results}");
+    let first = points[0]["offered"].as_f64().unwrap();
+    // Three significant digits.
+    assert!(
+        (first / (probe * 0.1) - 1.0).abs() < 0.006,
+        "{probe} {first}"
+    );
+    assert_eq!(points[0]["step"], 2);
+    assert!(results["sentence"].as_str().unwrap().contains("IOPS"));
+}

@@ -1,0 +1,135 @@
+//! Adds the next run of a procedure whose runs depend on earlier results, such as a load–latency
+//! curve.
+
+use crate::{
+    runs::{Runs, detached},
+    scheduler::locks::{locks_for, study_lock},
+    store::{
+        new_run::NewRun,
+        studies::{StepDescription, StoredStudy},
+    },
+    studies::procedures::with_inputs,
+};
+use leadline_compare::procedure::{adds_runs, next_step};
+use leadline_protocol::{plan::Plan, status::RunStatus};
+use serde_json::{Value, json};
+
+/// Open studies are checked when the server starts. Older ones ended before earlier starts.
+const MAX_STUDIES_AT_START: u32 = 100;
+const COMPLETE: &str = "the curve is complete";
+
+impl Runs {
+    /// Queues the next run of a study, or stores that there is none. Must be called before the
+    /// study's lock is released.
+    pub(crate) async fn continue_study(&self, study: u64) {
+        if let Err(error) = self.try_continue_study(study).await {
+            tracing::error!(study, "cannot continue a study: {error:#}");
+        }
+    }
+
+    /// Continues the studies whose next run was not stored when the server was killed.
+    pub(crate) async fn continue_studies(&self) -> anyhow::Result<()> {
+        for study in self.store.open_procedures(MAX_STUDIES_AT_START).await? {
+            self.try_continue_study(study).await?;
+        }
+        Ok(())
+    }
+
+    async fn try_continue_study(&self, study: u64) -> anyhow::Result<()> {
+        let Some(stored) = self.store.study(study).await? else {
+            return Ok(());
+        };
+        let Some(procedure) = stored.procedure.clone().filter(|_| awaits_next(&stored)) else {
+            return Ok(());
+        };
+        let runs = self.procedure_runs(&stored).await?;
+        let next = with_inputs(runs, move |runs| next_step(&procedure, runs)).await?;
+        match next {
+            Some(step) => self.add_step(stored, &step).await,
+            None => self.end_procedure(study, COMPLETE).await,
+        }
+    }
+
+    async fn end_procedure(&self, study: u64, reason: &str) -> anyhow::Result<()> {
+        tracing::info!(study, reason, "the procedure of a study ended");
+        self.store.set_ended(study, reason).await?;
+        self.publish_study(study).await;
+        Ok(())
+    }
+
+    /// `step`: document of a study step.
+    async fn add_step(&self, stored: StoredStudy, step: &Value) -> anyhow::Result<()> {
+        let study = stored.number;
+        let run = json!({"jobs": step["jobs"], "study": stored.file_id});
+        let plan: Plan = self.runner.plan(&run).await?;
+        if let Some(problem) = plan.problems.first() {
+            let reason = format!("the next rate cannot run: {}", problem.detail);
+            return self.end_procedure(study, &reason).await;
+        }
+        let devices = self.devices_for(&plan.jobs).await;
+        let devices = devices.map_err(|error| anyhow::anyhow!("{error}"))?;
+        let name = step["name"].as_str().unwrap_or_default().to_owned();
+        let first = stored.runs.first();
+        let mut locks = locks_for(&plan.jobs, &devices);
+        locks.insert(study_lock(study));
+        let new = NewRun {
+            name: format!("{}: {name}", stored.description.name),
+            host: first.map_or_else(String::new, |run| run.host.clone()),
+            tags: first.map_or_else(Vec::new, |run| run.tags.clone()),
+            notes: String::new(),
+            requested: step["jobs"].as_array().cloned().unwrap_or_default(),
+            sample_ms: plan.sample_ms,
+            resolved: plan.jobs,
+            confirm: Vec::new(),
+            locks,
+        };
+        let number = stored.steps.len() as u32 + 1;
+        let description = StepDescription {
+            name,
+            note: None,
+            step: Some(number),
+            repeat: Some(1),
+            sweep: Vec::new(),
+        };
+        let runs = self.clone();
+        // Detached, because a run that has been stored must be queued.
+        let queued = detached(async move { Ok(runs.queue_step(study, description, new).await?) });
+        queued.await.map_err(|error| anyhow::anyhow!("{error}"))
+    }
+
+    async fn queue_step(
+        &self,
+        study: u64,
+        description: StepDescription,
+        new: NewRun,
+    ) -> anyhow::Result<()> {
+        let admission = self.admission.lock().await;
+        let now_ms = crate::clock::now_ms();
+        let Some(run) = self
+            .store
+            .append_step(study, &description, &new, now_ms)
+            .await?
+        else {
+            return Ok(());
+        };
+        self.enqueue(run, new.locks);
+        drop(admission);
+        self.publish_run(run).await;
+        self.publish_study(study).await;
+        self.publish_queue();
+        Ok(())
+    }
+}
+
+/// Whether the results decide which run follows. A run that failed twice, and a cancelled one, end
+/// the study.
+pub(super) fn awaits_next(study: &StoredStudy) -> bool {
+    let adds_runs = study.procedure.as_ref().is_some_and(adds_runs);
+    let is_done = |step: u32| {
+        let mut runs = study.runs.iter();
+        runs.any(|run| run.step == Some(step) && run.status == RunStatus::Done)
+    };
+    let has_ended = study.runs.iter().all(|run| run.status.is_final());
+    let mut steps = 1..=study.steps.len() as u32;
+    adds_runs && study.ended.is_none() && !study.awaits_retry && has_ended && steps.all(is_done)
+}

@@ -1,0 +1,98 @@
+//! Results of studies whose runs follow a procedure, and their end.
+
+use crate::{error::Error, runs::Runs, store::studies::StoredStudy};
+use leadline_compare::{
+    group::ComparedRun,
+    procedure::{early_end, results},
+    procedure_run::ProcedureRun,
+};
+use leadline_protocol::{run::Run, status::RunStatus, study::procedure::ProcedureResults};
+use std::collections::BTreeMap;
+
+/// A run of a procedure; `repeats` is the status of the first attempt.
+pub(super) struct StoredRun {
+    run: Run,
+    repeats: Option<RunStatus>,
+}
+
+impl Runs {
+    /// Results of a study's procedure so far.
+    pub(crate) async fn procedure_results(&self, number: u64) -> Result<ProcedureResults, Error> {
+        let stored = self.stored_study(number).await?;
+        let Some(procedure) = stored.procedure.clone() else {
+            return Err(Error::invalid(
+                "no_procedure",
+                "n",
+                format!("Study #{number} has no procedure."),
+                "Use GET /studies/{n} for its results.",
+            ));
+        };
+        let runs = self.procedure_runs(&stored).await?;
+        let found = with_inputs(runs, move |runs| results(&procedure, runs));
+        Ok(found.await?)
+    }
+
+    /// Why the remaining runs of a study are not needed. Stores the decision before it has any
+    /// effect, so that the study's status follows from it.
+    pub(super) async fn procedure_end(&self, number: u64) -> anyhow::Result<Option<String>> {
+        let Some(stored) = self.store.study(number).await? else {
+            return Ok(None);
+        };
+        let Some(procedure) = stored.procedure.clone().filter(|_| stored.ended.is_none()) else {
+            return Ok(stored.ended);
+        };
+        let runs = self.procedure_runs(&stored).await?;
+        let end = with_inputs(runs, move |runs| early_end(&procedure, runs)).await?;
+        if let Some(end) = &end {
+            tracing::info!(study = number, end, "the procedure of a study ended");
+            self.store.set_ended(number, end).await?;
+        }
+        Ok(end)
+    }
+
+    /// One element per run of the plan. Runs without an intact result have none.
+    pub(super) async fn procedure_runs(
+        &self,
+        stored: &StoredStudy,
+    ) -> anyhow::Result<Vec<Option<StoredRun>>> {
+        let mut by_step: BTreeMap<u32, StoredRun> = BTreeMap::new();
+        // A further run follows the failed one.
+        for summary in &stored.runs {
+            let Some(mut run) = self.store.run(summary.number).await? else {
+                continue;
+            };
+            if run.damaged {
+                run.report = None;
+            }
+            let step = summary.step.unwrap_or_default();
+            let failed = by_step
+                .remove(&step)
+                .map(|failed| failed.run.summary.status);
+            let repeats = failed.filter(|_| summary.retry_of.is_some());
+            by_step.insert(step, StoredRun { run, repeats });
+        }
+        let steps = 1..=stored.steps.len() as u32;
+        Ok(steps.map(|step| by_step.remove(&step)).collect())
+    }
+}
+
+/// Computes a result on a thread that may block.
+pub(super) async fn with_inputs<T: Send + 'static>(
+    runs: Vec<Option<StoredRun>>,
+    compute: impl FnOnce(&[Option<ProcedureRun>]) -> T + Send + 'static,
+) -> anyhow::Result<T> {
+    let computed = tokio::task::spawn_blocking(move || {
+        let inputs: Vec<Option<ProcedureRun>> = runs
+            .iter()
+            .map(|run| {
+                let StoredRun { run, repeats } = run.as_ref()?;
+                Some(ProcedureRun {
+                    run: ComparedRun::new(run, None),
+                    repeats: *repeats,
+                })
+            })
+            .collect();
+        compute(&inputs)
+    });
+    Ok(computed.await?)
+}

@@ -1,0 +1,92 @@
+//! Studies whose runs follow a procedure, with the real runner.
+
+use crate::{program::Program, repeats::end_of_study};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::{sync::Arc, time::Duration};
+
+/// A test with one cell of a second per round, without I/O.
+fn study() -> Value {
+    json!({"name": "PTS",
+        "snia": {"test": "iops", "class": "enterprise", "cell_seconds": 1, "mixes": [0], "blocks": ["4k"], "max_rounds": 8},
+        "steps": [{"jobs": [{"filename": "none", "ioengine": "null", "size": "1m", "direct": 0}]}]})
+}
+
+#[tokio::test]
+async fn steady_rounds_end_a_test_also_after_a_kill() {
+    let directory = Arc::new(tempfile::tempdir().unwrap());
+    let Some(server) = Program::start_real(directory).await else {
+        return;
+    };
+    let (status, plan) = server.post("/studies/plan", &study()).await;
+    assert_eq!(status, StatusCode::OK, "{plan}");
+    let notes = plan["notes"].to_string();
+    assert!(
+        notes.contains("5 to 8 rounds") && notes.contains("not purged"),
+        "{notes}"
+    );
+    let (status, created) = server.post("/studies", &study()).await;
+    assert_eq!(status, StatusCode::CREATED, "{created}");
+    // Preconditioning, then round 1 is measuring.
+    server.wait_for_status(2, &["measuring"]).await;
+    let directory = server.kill().await;
+    let server = Program::start_real(directory).await.unwrap();
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["status"], "done", "{ended}");
+    let results = server.get("/studies/1/procedure").await;
+    assert_eq!(results["kind"], "snia");
+    let rounds = results["rounds"].as_array().unwrap();
+    assert!(rounds[0]["interruption"].is_string(), "{}", rounds[0]);
+    assert!(rounds[1]["interruption"].is_null());
+    // Memory is always steady, so there is no badge.
+    assert!(results["badge"].is_null());
+    if results["state"] == "steady" {
+        let last = results["window"]["last"].as_u64().unwrap();
+        assert!(last >= 6, "{results}");
+        assert_eq!(ended["ended"], format!("steady state in round {last}"));
+        let steps = ended["steps"].as_array().unwrap();
+        let skipped = steps
+            .iter()
+            .filter(|step| step["run"]["status"] == "cancelled");
+        assert_eq!(skipped.count() as u64, 8 - last);
+    }
+    let missing = server.request(Method::GET, "/studies/2/procedure");
+    let (status, problem) = server.send(missing).await;
+    assert_eq!(status, StatusCode::NOT_FOUND, "{problem}");
+}
+
+#[tokio::test]
+async fn a_load_curve_adds_its_runs_also_after_a_kill() {
+    let directory = Arc::new(tempfile::tempdir().unwrap());
+    let Some(server) = Program::start_real(directory).await else {
+        return;
+    };
+    let study = json!({"name": "Curve", "load_curve": {"rates": [1000, 2000, 3000], "seconds": 1, "ramp_seconds": 0},
+        "tags": ["curve"],
+        "steps": [{"jobs": [{"filename": "none", "ioengine": "null", "size": "1m", "rw": "randread", "direct": 0}]}]});
+    let (status, created) = server.post("/studies", &study).await;
+    assert_eq!(status, StatusCode::CREATED, "{created}");
+    // Run 2 does not exist before run 1 has ended.
+    while server.get("/studies/1").await["steps"][1]["run"]["status"] != "measuring" {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let directory = server.kill().await;
+    let server = Program::start_real(directory).await.unwrap();
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["status"], "done", "{ended}");
+    assert_eq!(ended["ended"], "the curve is complete");
+    let results = server.get("/studies/1/procedure").await;
+    let points = results["points"].as_array().unwrap();
+    // No rate is lost; an overloaded one is repeated.
+    for rate in [1000.0, 2000.0, 3000.0] {
+        assert!(
+            points.iter().any(|point| point["offered"] == rate),
+            "{results}"
+        );
+    }
+    let steps = ended["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), points.len());
+    assert!(steps.iter().all(|step| step["run"]["status"] == "done"));
+    assert_eq!(steps[1]["failed_run"]["status"], "interrupted");
+    assert_eq!(steps[2]["run"]["tags"], json!(["curve"]));
+}

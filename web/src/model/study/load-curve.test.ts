@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import type { LoadPoint, PointClass } from '../../api';
+import { achievedPoints, curveCsv, latencyLine, latencyText } from './load-curve';
+
+const point = (offered: number, kind: PointClass, p99: number | null): LoadPoint => ({
+  step: 1,
+  offered,
+  achieved: kind === 'missing' ? null : offered * 0.9,
+  class: kind,
+  backlog: [],
+  lat_p99_ns: p99,
+  is_lower_bound: kind === 'overloaded',
+});
+const results = {
+  points: [
+    point(400, 'sustained', 3e6),
+    point(100, 'sustained', 1e6),
+    point(800, 'overloaded', 9e6),
+    point(200, 'sustained', null),
+    point(300, 'missing', null),
+  ],
+};
+const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+
+it('draws the latencies of sustained rates by achieved IOPS', () =>
+  expect(latencyLine(results, 'lat_p99_ns')).toEqual([
+    { x: 90, y: 1e6 },
+    { x: 360, y: 3e6 },
+  ]));
+
+it('draws the achieved IOPS by class', () => {
+  expect(achievedPoints(results, 'overloaded')).toEqual([{ x: 800, y: 720 }]);
+  expect(achievedPoints(results, 'sustained', 'missing').map(({ x }) => x)).toEqual([
+    100, 200, 400,
+  ]);
+});
+
+it('marks lower bounds', () => {
+  const texts = results.points.map((other) => plain(latencyText(other, 'lat_p99_ns')));
+  expect(texts).toEqual(['3 ms', '1 ms', '≥ 9 ms', '–', '–']);
+});
+
+it('exports all points', () =>
+  expect(curveCsv(results).split('\n')[3]).toBe('800,720,,,,9000000,,true,overloaded'));

@@ -1,0 +1,67 @@
+// Results of a load–latency curve.
+import type { LoadCurveResults, LoadPoint, PointClass } from '../../api';
+import { formatValue } from '../compare/metrics';
+
+export const POINT_CLASSES: Record<PointClass, string> = {
+  sustained: 'Sustained',
+  overloaded: 'Overloaded',
+  uncertain: 'Too short',
+  disturbed: 'Disturbed',
+  inconsistent: 'Inconsistent',
+  missing: 'No result',
+};
+
+export type CurveLatency = 'lat_p50_ns' | 'lat_p99_ns' | 'lat_p999_ns';
+
+export const CURVE_LATENCIES: readonly { name: CurveLatency; label: string }[] = [
+  { name: 'lat_p50_ns', label: 'p50' },
+  { name: 'lat_p99_ns', label: 'p99' },
+  { name: 'lat_p999_ns', label: 'p99.9' },
+];
+
+type Points = Pick<LoadCurveResults, 'points'>;
+interface Coordinates {
+  x: number;
+  y: number;
+}
+
+/** By offered rate. */
+const ofClass = ({ points }: Points, ...classes: PointClass[]): LoadPoint[] =>
+  points.filter((point) => classes.includes(point.class)).toSorted((a, b) => a.offered - b.offered);
+
+/**
+ * A latency by achieved IOPS. Only sustained rates: the latencies of the others are lower bounds, or
+ * those of a disturbance.
+ */
+export const latencyLine = (results: Points, name: CurveLatency): Coordinates[] =>
+  ofClass(results, 'sustained').flatMap(({ achieved, [name]: ns }) =>
+    achieved == null || ns == null ? [] : [{ x: achieved, y: ns }],
+  );
+
+/** Achieved IOPS by offered ones. */
+export const achievedPoints = (results: Points, ...classes: PointClass[]): Coordinates[] =>
+  ofClass(results, ...classes).flatMap(({ offered, achieved }) =>
+    achieved == null ? [] : [{ x: offered, y: achieved }],
+  );
+
+/** `≥ 4.2 ms` for a lower bound. */
+export const latencyText = (point: LoadPoint, name: CurveLatency): string => {
+  const text = formatValue(point[name] ?? null, 'ns');
+  return point.is_lower_bound && point[name] != null ? `≥ ${text}` : text;
+};
+
+export function curveCsv({ points }: Points): string {
+  const columns = [
+    'offered',
+    'achieved',
+    'due',
+    'lat_mean_ns',
+    'lat_p50_ns',
+    'lat_p99_ns',
+    'lat_p999_ns',
+    'is_lower_bound',
+    'class',
+  ] as const;
+  const rows = points.map((point) => columns.map((name) => point[name] ?? '').join(','));
+  return [columns.join(','), ...rows].join('\n');
+}

@@ -1,0 +1,98 @@
+// Procedures in the form of a study: their base job and their settings.
+import type { Job, Procedure, SniaTestDefinition } from '../../api';
+import { jobsOf, parseJobText, writeJobText } from '../job/job-text';
+import type { StudyDraft } from './draft';
+
+/** Options that a procedure sets; the server rejects them in its base job. */
+const TEST_OPTIONS = [
+  'bs',
+  'blocksize',
+  'bsrange',
+  'bssplit',
+  'io_size',
+  'loops',
+  'norandommap',
+  'number_ios',
+  'percentage_random',
+  'ramp_time',
+  'random_distribution',
+  'randseed',
+  'rw',
+  'readwrite',
+  'rwmixread',
+  'rwmixwrite',
+  'runtime',
+  'startdelay',
+  'time_based',
+  'timeout',
+] as const;
+
+function withoutTestOptions(job: Job): Job {
+  const isKept = ([name]: [string, unknown]) =>
+    name !== 'name' && !(TEST_OPTIONS as readonly string[]).includes(name);
+  return Object.fromEntries(Object.entries(job).filter(isKept));
+}
+
+/** Options that a load curve sets; the server rejects them in its base job. */
+const CURVE_OPTIONS = [
+  'loops',
+  'number_ios',
+  'ramp_time',
+  'randseed',
+  'rate',
+  'rate_iops',
+  'rate_process',
+  'runtime',
+  'startdelay',
+  'thinktime',
+  'time_based',
+  'timeout',
+  'unlink',
+] as const;
+
+const withoutCurveOptions = (job: Job): Job =>
+  Object.fromEntries(
+    Object.entries(job).filter(([name]) => !(CURVE_OPTIONS as readonly string[]).includes(name)),
+  );
+
+/** The settings of a stored procedure as a definition, and the base job of a run. */
+export function definitionOf(procedure: Procedure): Pick<StudyDraft, 'snia' | 'loadCurve'> {
+  if (procedure.kind === 'load_curve') {
+    const { kind: _, base: __, ...settings } = procedure;
+    return { loadCurve: settings };
+  }
+  const { kind: _, purge_note, blocks, ...others } = procedure;
+  const snia = {
+    ...others,
+    blocks: blocks.map((bytes) => (bytes % 1024 === 0 ? `${bytes / 1024}k` : String(bytes))),
+    ...(purge_note && { purge_note }),
+  };
+  return { snia };
+}
+
+export const baseJob = (job: Job, { kind }: Procedure): Job =>
+  kind === 'snia' ? withoutTestOptions(job) : withoutCurveOptions(job);
+
+/** Starts a test with the target of the draft's first job; without a test, the steps are kept. */
+export function withTest(draft: StudyDraft, snia: SniaTestDefinition | undefined): StudyDraft {
+  const depth = snia?.test === 'latency' ? { iodepth: 1, numjobs: 1 } : {};
+  return snia
+    ? { ...withFirstJob(draft, (job) => ({ ...withoutTestOptions(job), ...depth })), snia }
+    : { ...draft, snia: undefined, loadCurve: undefined };
+}
+
+/** Starts a load–latency curve of the draft's first job. */
+export const withCurve = (draft: StudyDraft): StudyDraft => ({
+  ...withFirstJob(draft, withoutCurveOptions),
+  loadCurve: draft.loadCurve ?? {},
+});
+
+/** Keeps only the first job of the first step. */
+function withFirstJob(draft: StudyDraft, change: (job: Job) => object): StudyDraft {
+  const [first] = draft.steps;
+  if (!first) return draft;
+  const [job] = jobsOf(parseJobText(first.text));
+  const changed = change((job ?? {}) as Job) as Record<string, unknown>;
+  const step = { ...first, name: '', text: writeJobText([changed]) };
+  return { ...draft, snia: undefined, loadCurve: undefined, steps: [step], active: step.id };
+}

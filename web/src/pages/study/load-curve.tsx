@@ -1,0 +1,81 @@
+// Results of a load–latency curve: the saturation point and the knee in a sentence, charts, table.
+import { Button } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+import type { LoadCurveResults, LoadPoint, Study } from '../../api';
+import { formatValue } from '../../model/compare/metrics';
+import {
+  CURVE_LATENCIES,
+  curveCsv,
+  latencyText,
+  POINT_CLASSES,
+} from '../../model/study/load-curve';
+import { copyText } from '../../ui/clipboard';
+import { NamedRows } from '../../ui/named-rows';
+import { Card, Notice } from '../../ui/parts';
+import { RunLink } from '../../ui/run-links';
+
+const LoadCurveCharts = lazy(() => import('../../charts/load-curve-charts'));
+const HEADERS = ['Achieved', ...CURVE_LATENCIES.map(({ label }) => label), 'Result'];
+
+interface LoadCurveProps {
+  results: LoadCurveResults;
+  study: Study;
+}
+
+export function LoadCurve({ results, study }: LoadCurveProps) {
+  const { points, sentence, probe_iops: probe, not_run } = results;
+  const iops = (value: number) => `${formatValue(value, '1/s')} IOPS`;
+  return (
+    <>
+      <Notice
+        badge={results.state === 'found' ? 'Saturation point' : undefined}
+        title={sentence}
+        detail={[
+          probe != null && `Probe without a rate: ${iops(probe)}.`,
+          not_run.length > 0 && `Not run: ${not_run.map(iops).join(', ')}.`,
+          'Latencies count from the intended start.',
+          results.warning,
+        ]
+          .filter(Boolean)
+          .join(' ')}
+      />
+      {points.length > 0 && (
+        <Suspense fallback={<div style={{ minHeight: 480 }} />}>
+          <LoadCurveCharts results={results} />
+        </Suspense>
+      )}
+      {points.length > 0 && (
+        <Card
+          title="Rates"
+          aside={
+            <Button onClick={() => void copyText('Rates', curveCsv(results))}>Copy as CSV</Button>
+          }
+        >
+          <NamedRows
+            className="snia"
+            label="Rates"
+            corner="Offered"
+            headers={HEADERS}
+            rows={points.map((point) => ({
+              key: String(point.step),
+              name: <OfferedRate point={point} study={study} />,
+              cells: [
+                formatValue(point.achieved ?? null, '1/s'),
+                ...CURVE_LATENCIES.map(({ name }) => latencyText(point, name)),
+                <span key="class" title={point.disturbance ?? undefined}>
+                  {POINT_CLASSES[point.class]}
+                </span>,
+              ],
+            }))}
+          />
+        </Card>
+      )}
+    </>
+  );
+}
+
+function OfferedRate({ point: { step, offered }, study }: { point: LoadPoint; study: Study }) {
+  const text = formatValue(offered, '1/s');
+  const run = study.steps.find((other) => other.step === step)?.run;
+  return run ? <RunLink n={run.number}>{text}</RunLink> : text;
+}
