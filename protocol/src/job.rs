@@ -20,7 +20,7 @@ use crate::job::{
     distribution::Distribution,
     engine::{BufferPages, EngineName, Fallback},
     keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode, VerifyMethod},
-    list::{CpuList, Files},
+    list::{CpuList, Files, Percentiles},
     rw::Rw,
     size::{Bytes, Extent, SizeRange, Split},
     steady_state::SteadyState,
@@ -33,8 +33,8 @@ use utoipa::ToSchema;
 pub struct OptionDoc {
     pub name: &'static str,
     pub aliases: &'static [&'static str],
-    /// Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu or
-    /// evidence.
+    /// Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu,
+    /// evidence or compatibility (options of fio that change nothing).
     pub group: &'static str,
     /// Value type, such as `size` or `flag`.
     pub kind: &'static str,
@@ -261,6 +261,10 @@ options! {
         cpus_allowed: CpuList,
         /// Nice value from -20 (highest priority) to 19.
         nice: i32 = "0",
+        /// I/O priority from 0 (highest) to 7, used by I/O schedulers. Default: derived from nice.
+        prio ["ioprio"]: u32,
+        /// I/O priority class: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means best effort.
+        prioclass: u32,
     }
     evidence {
         /// Sample kernel counters during the run. Use 0 only to measure the sampling overhead.
@@ -269,5 +273,43 @@ options! {
         request_sizes: bool = "0",
         /// Sample the runner's stacks with perf to draw a flame graph. Uses CPU time.
         profile: bool = "0",
+    }
+    compatibility {
+        /// The opposite of direct: 1 uses the page cache, 0 bypasses it.
+        buffered: bool,
+        /// Description of the job. Not used; give the run a note instead.
+        description: String,
+        /// Report the workers of a job together. Always the case.
+        group_reporting: bool,
+        /// Start a new reporting group. No effect: each job is reported separately.
+        new_group: bool,
+        /// Use threads instead of processes. Always the case.
+        thread: bool,
+        /// Create the files of a job one after the other. Always the case.
+        create_serialize: bool,
+        /// Maximum number of completions to process at once. No effect: all available completions are processed.
+        iodepth_batch_complete_max: u32,
+        /// Repeat the values of all random generators in every run. No effect: randseed applies to all of them.
+        allrandrepeat: bool,
+        /// Reduce clock readings. No effect: the clock is read once per batch.
+        gtod_reduce: bool,
+        /// Do not measure lat. No effect: latencies are always measured.
+        disable_lat: bool,
+        /// Do not measure clat. No effect: latencies are always measured.
+        disable_clat: bool,
+        /// Do not measure slat. No effect: latencies are always measured.
+        disable_slat: bool,
+        /// Do not measure the bandwidth. No effect: it is always measured.
+        disable_bw_measurement: bool,
+        /// Report percentiles of clat. Always the case.
+        clat_percentiles: bool,
+        /// Report percentiles of lat. Always the case.
+        lat_percentiles: bool,
+        /// Report percentiles of slat. Always the case.
+        slat_percentiles: bool,
+        /// Percentiles to report, such as 50:99:99.9. No effect: the report has a fixed list and the whole histogram.
+        percentile_list: Percentiles,
+        /// Report the I/O of the disks. Always the case.
+        disk_util: bool,
     }
 }

@@ -54,6 +54,10 @@ pub struct ResolvedJob {
     /// CPUs that the workers may run on; empty for all.
     pub cpus_allowed: Vec<u32>,
     pub nice: i32,
+    /// Null if the I/O priority is derived from `nice`, and for runs recorded before the option was
+    /// introduced.
+    #[serde(default)]
+    pub io_priority: Option<IoPriority>,
     /// Whether kernel counters are sampled.
     #[serde(default = "probes_default")]
     #[schema(required = true)]
@@ -70,6 +74,15 @@ pub struct ResolvedJob {
     /// serialized.
     #[serde(skip)]
     pub tsc_clock: bool,
+}
+
+/// I/O priority of the workers; see ioprio_set(2).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct IoPriority {
+    /// 1: realtime, 2: best effort, 3: idle.
+    pub class: u8,
+    /// 0 (highest) to 7.
+    pub level: u8,
 }
 
 /// Runs stored before the option was introduced sampled the counters.

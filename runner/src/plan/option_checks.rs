@@ -47,6 +47,8 @@ fn check_counts(job: &Job, issues: &mut Issues) {
     let iodepth = job.iodepth();
     issues.check_range("iodepth", iodepth, 1..=MAX_IODEPTH);
     issues.check_range("nice", job.nice(), NICE);
+    issues.check_range("prio", job.prio.unwrap_or(0), 0..=7);
+    issues.check_range("prioclass", job.prioclass.unwrap_or(0), 0..=3);
 }
 
 fn check_times(job: &Job, issues: &mut Issues) {

@@ -19,8 +19,8 @@ use leadline_protocol::{
     job::{Job, direction::PerDirection, keyword::Fadvise, size::Extent},
     plan::{
         job::{
-            BufferRegistration, DataOptions, Mode, PatternOptions, ResolvedJob, RingOptions,
-            TargetOptions, TimingOptions,
+            BufferRegistration, DataOptions, IoPriority, Mode, PatternOptions, ResolvedJob,
+            RingOptions, TargetOptions, TimingOptions,
         },
         target::{Target, TargetKind},
     },
@@ -62,6 +62,7 @@ pub(crate) fn resolve(
             None => Vec::new(),
         },
         nice: job.nice(),
+        io_priority: io_priority(job),
         probes: job.probes(),
         request_sizes: job.request_sizes(),
         profile: job.profile(),
@@ -72,6 +73,19 @@ pub(crate) fn resolve(
         ring: ring_options(request),
         tsc_clock: host.has_tsc_clock(),
         data,
+    })
+}
+
+/// Without a class, the level is one of best effort, as in fio.
+fn io_priority(job: &Job) -> Option<IoPriority> {
+    const BEST_EFFORT: u8 = 2;
+    let is_given = job.prio.is_some() || job.prioclass.is_some();
+    is_given.then(|| IoPriority {
+        class: match job.prioclass {
+            None | Some(0) => BEST_EFFORT,
+            Some(class) => class as u8,
+        },
+        level: job.prio.unwrap_or(0) as u8,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Findings and their conditions.
 
 use crate::plan::tests::{merge, plan};
-use leadline_protocol::finding::Severity;
+use leadline_protocol::{finding::Severity, job::OPTIONS};
 use serde_json::{Value, json};
 
 fn codes(job: Value) -> Vec<String> {
@@ -228,6 +228,37 @@ fn unused_options_are_reported() {
             found.sentence
         );
     }
+}
+
+#[test]
+fn options_that_change_nothing_are_accepted_with_a_note() {
+    let plain = plan(with(json!({})));
+    let compatible = OPTIONS
+        .iter()
+        .filter(|option| option.group == "compatibility" && option.name != "buffered");
+    let mut checked = 0;
+    for option in compatible {
+        let value = match option.kind {
+            "text" => json!("nightly"),
+            "percentiles" => json!("50:99.9"),
+            _ => json!(1),
+        };
+        let plan = plan(with(json!({option.name: value})));
+        assert!(
+            plan.problems.is_empty(),
+            "{}: {:?}",
+            option.name,
+            plan.problems
+        );
+        assert_eq!(plan.jobs, plain.jobs, "{}", option.name);
+        let notes = plan.findings.iter();
+        let mut notes = notes.filter(|finding| finding.code == "option_accepted");
+        let note = notes.next().unwrap_or_else(|| panic!("{}", option.name));
+        let begin = format!("{} changes nothing: ", option.name);
+        assert!(note.sentence.starts_with(&begin), "{}", note.sentence);
+        checked += 1;
+    }
+    assert_eq!(checked, 17);
 }
 
 #[test]

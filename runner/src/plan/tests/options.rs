@@ -98,6 +98,22 @@ fn setting_an_option_to_its_default_has_no_effect() {
 }
 
 #[test]
+fn io_priority_matches_fio() {
+    let priority = |options: Value| {
+        let mut job = json!({"filename": "full", "direct": 1});
+        for (name, value) in options.as_object().unwrap() {
+            job[name] = value.clone();
+        }
+        let priority = resolved_job(job).io_priority;
+        priority.map(|priority| (priority.class, priority.level))
+    };
+    assert_eq!(priority(json!({})), None);
+    assert_eq!(priority(json!({"prio": 0})), Some((2, 0)));
+    assert_eq!(priority(json!({"prioclass": 0, "prio": 7})), Some((2, 7)));
+    assert_eq!(priority(json!({"prioclass": 3})), Some((3, 0)));
+}
+
+#[test]
 fn mode_depends_on_target_and_direct() {
     for (filename, direct, mode) in [
         ("full", 0, Mode::Buffered),

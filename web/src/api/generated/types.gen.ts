@@ -1308,6 +1308,20 @@ export type IoCounts = {
 };
 
 /**
+ * I/O priority of the workers; see ioprio_set(2).
+ */
+export type IoPriority = {
+    /**
+     * 1: realtime, 2: best effort, 3: idle.
+     */
+    class: number;
+    /**
+     * 0 (highest) to 7.
+     */
+    level: number;
+};
+
+/**
  * One workload with fio's option names. Values are numbers or fio-style strings such as "4k" or "30s".
  */
 export type Job = {
@@ -1612,6 +1626,14 @@ export type Job = {
      */
     nice?: string | number | boolean;
     /**
+     * I/O priority from 0 (highest) to 7, used by I/O schedulers. Default: derived from nice.
+     */
+    prio?: string | number | boolean;
+    /**
+     * I/O priority class: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means best effort.
+     */
+    prioclass?: string | number | boolean;
+    /**
      * Sample kernel counters during the run. Use 0 only to measure the sampling overhead.
      */
     probes?: string | number | boolean;
@@ -1623,6 +1645,78 @@ export type Job = {
      * Sample the runner's stacks with perf to draw a flame graph. Uses CPU time.
      */
     profile?: string | number | boolean;
+    /**
+     * The opposite of direct: 1 uses the page cache, 0 bypasses it.
+     */
+    buffered?: string | number | boolean;
+    /**
+     * Description of the job. Not used; give the run a note instead.
+     */
+    description?: string | number | boolean;
+    /**
+     * Report the workers of a job together. Always the case.
+     */
+    group_reporting?: string | number | boolean;
+    /**
+     * Start a new reporting group. No effect: each job is reported separately.
+     */
+    new_group?: string | number | boolean;
+    /**
+     * Use threads instead of processes. Always the case.
+     */
+    thread?: string | number | boolean;
+    /**
+     * Create the files of a job one after the other. Always the case.
+     */
+    create_serialize?: string | number | boolean;
+    /**
+     * Maximum number of completions to process at once. No effect: all available completions are processed.
+     */
+    iodepth_batch_complete_max?: string | number | boolean;
+    /**
+     * Repeat the values of all random generators in every run. No effect: randseed applies to all of them.
+     */
+    allrandrepeat?: string | number | boolean;
+    /**
+     * Reduce clock readings. No effect: the clock is read once per batch.
+     */
+    gtod_reduce?: string | number | boolean;
+    /**
+     * Do not measure lat. No effect: latencies are always measured.
+     */
+    disable_lat?: string | number | boolean;
+    /**
+     * Do not measure clat. No effect: latencies are always measured.
+     */
+    disable_clat?: string | number | boolean;
+    /**
+     * Do not measure slat. No effect: latencies are always measured.
+     */
+    disable_slat?: string | number | boolean;
+    /**
+     * Do not measure the bandwidth. No effect: it is always measured.
+     */
+    disable_bw_measurement?: string | number | boolean;
+    /**
+     * Report percentiles of clat. Always the case.
+     */
+    clat_percentiles?: string | number | boolean;
+    /**
+     * Report percentiles of lat. Always the case.
+     */
+    lat_percentiles?: string | number | boolean;
+    /**
+     * Report percentiles of slat. Always the case.
+     */
+    slat_percentiles?: string | number | boolean;
+    /**
+     * Percentiles to report, such as 50:99:99.9. No effect: the report has a fixed list and the whole histogram.
+     */
+    percentile_list?: string | number | boolean;
+    /**
+     * Report the I/O of the disks. Always the case.
+     */
+    disk_util?: string | number | boolean;
 };
 
 /**
@@ -1947,8 +2041,8 @@ export type OptionDoc = {
     name: string;
     aliases: Array<string>;
     /**
-     * Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu or
-     * evidence.
+     * Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu,
+     * evidence or compatibility (options of fio that change nothing).
      */
     group: string;
     /**
@@ -2670,6 +2764,7 @@ export type ResolvedJob = TargetOptions & PatternOptions & TimingOptions & RingO
      */
     cpus_allowed: Array<number>;
     nice: number;
+    io_priority?: IoPriority | null;
     /**
      * Whether kernel counters are sampled.
      */

@@ -36,6 +36,12 @@ fn options_unsupported_by_the_host() {
     );
     check(psync("nice", json!(-5)), "root_required", "nice", "root");
     check(
+        psync("prioclass", json!(1)),
+        "root_required",
+        "prioclass",
+        "root",
+    );
+    check(
         psync("cpus_allowed", json!("0-3")),
         "cpu_unavailable",
         "cpus_allowed",
