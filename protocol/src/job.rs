@@ -141,7 +141,7 @@ options! {
         randseed: u64 = "137",
     }
     depth {
-        /// I/Os in flight per worker; psync and trims use 1.
+        /// I/Os in flight per worker; synchronous engines and trims use 1.
         iodepth: u32 = "1",
         /// Maximum I/Os per submission; 0 means iodepth. Default: chosen by the engine.
         iodepth_batch_submit ["iodepth_batch"]: u32,
@@ -149,11 +149,11 @@ options! {
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
         /// Number of workers for this job.
         numjobs: u32 = "1",
-        /// I/O engine: io_uring, psync, null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
+        /// I/O engine: io_uring; libaio (Linux AIO, asynchronous with direct=1); psync, sync, pvsync, pvsync2 (one system call per I/O); mmap (memory mapping, requires direct=0); null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
         ioengine: EngineName = "io_uring",
         /// Register the I/O buffers with io_uring. Default: on if the locked memory limit permits it.
         fixedbufs: bool,
-        /// Poll for completions instead of using interrupts; requires direct I/O and a device with poll queues.
+        /// Poll for completions instead of using interrupts (io_uring, pvsync2); requires direct I/O and a device with poll queues.
         hipri: bool = "0",
         /// Submit from a kernel thread; uses one CPU.
         sqthread_poll: bool = "0",

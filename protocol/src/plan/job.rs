@@ -295,12 +295,12 @@ impl ResolvedJob {
         self.data.verify.is_none_or(|verify| !verify.only)
     }
 
-    /// Effective number of I/Os in flight per worker: 1 for psync, and for trims with a ring, which
-    /// are separate system calls.
+    /// Effective number of I/Os in flight per worker: 1 for synchronous engines, and for trims with
+    /// an asynchronous engine, which are separate system calls.
     pub fn in_flight(&self) -> u32 {
         let engine = self.ring.ioengine;
         let is_serial =
-            engine == EngineName::Psync || (engine.has_ring() && self.pattern.rw.trims());
+            engine.is_synchronous() || (engine.is_asynchronous() && self.pattern.rw.trims());
         if is_serial { 1 } else { self.ring.iodepth }
     }
 

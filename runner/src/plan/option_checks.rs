@@ -1,7 +1,7 @@
 //! Checks option ranges, and rejects mutually exclusive options.
 
 use crate::plan::{issues::Issues, job_request::JobRequest};
-use leadline_protocol::job::{Job, direction::PerDirection};
+use leadline_protocol::job::{Job, direction::PerDirection, engine::EngineName};
 use std::ops::RangeInclusive;
 
 /// Maximum number of I/Os in flight per worker: IORING_MAX_ENTRIES.
@@ -25,6 +25,18 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
     check_polling(request, issues);
 }
 
+    check_mapping(request, issues);
+}
+
+fn check_mapping(request: &JobRequest, issues: &mut Issues) {
+    if request.engine == EngineName::Mmap && request.direct {
+        issues.invalid(
+            "conflicting_options",
+            "direct",
+            "ioengine=mmap requires direct=0: memory mappings use the page cache.",
+            "Set direct=0, or use another engine such as psync.",
+        );
+    }
 fn check_counts(job: &Job, issues: &mut Issues) {
     for (option, value, min) in [
         ("loops", job.loops, 1),

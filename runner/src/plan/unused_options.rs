@@ -6,6 +6,7 @@ use leadline_protocol::{
     finding::Severity,
     job::{
         Job,
+        engine::EngineName,
         keyword::{CacheState, FileState, SyncMode},
     },
     plan::{
@@ -158,8 +159,8 @@ fn check_ring(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     let min_batch = job.iodepth_batch_complete_min;
     report(job.ioengine().has_ring(), NO_RING, &fallback, issues);
     report(
-        ring.ioengine.has_ring(),
-        NO_RING,
+        ring.ioengine.is_asynchronous(),
+        SYNCHRONOUS,
         &[
             ("iodepth_batch_submit", job.iodepth_batch_submit.is_some()),
             ("iodepth_batch_complete_min", min_batch.is_some()),
@@ -171,3 +172,23 @@ fn check_ring(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         issues,
     );
 }
+    const SYNCHRONOUS: &str = "the engine runs one I/O at a time";
+        ],
+        issues,
+    );
+    report(
+        ring.ioengine.has_ring() || ring.ioengine == EngineName::Pvsync2,
+        "only io_uring and pvsync2 support it",
+        &[("hipri", ring.hipri)],
+        issues,
+    );
+    report(
+        ring.ioengine != EngineName::Mmap,
+        "writes to a memory mapping are not synchronous",
+        &[("sync", resolved.target.sync != SyncMode::None)],
+        issues,
+    );
+    report(
+        ring.ioengine.has_ring(),
+        NO_RING,
+        &[

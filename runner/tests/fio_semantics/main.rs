@@ -8,6 +8,7 @@
 mod scratch;
 
 mod cases;
+mod engines;
 mod generated;
 mod steady_state;
 mod trace;

@@ -238,7 +238,15 @@ impl Generator {
     }
 
     fn engine(&mut self, job: &mut Options) {
-        let engine = self.pick(&["psync", "io_uring", "io_uring", "null"]);
+        let engines = [
+            "psync", "io_uring", "io_uring", "null", "libaio", "libaio", "sync", "pvsync",
+            "pvsync2", "mmap",
+        ];
+        let mut engine = self.pick(&engines);
+        // A mapping cannot be direct.
+        if engine == "mmap" && job.0["direct"] == 1 && !self.one_in(4) {
+            engine = "pvsync";
+        }
         job.set("ioengine", engine);
         // The default is 1 GiB.
         if engine == "null" && !job.has("size") {

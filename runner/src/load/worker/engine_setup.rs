@@ -6,8 +6,14 @@ use crate::{
         data::{Data, stamp::Stamps},
         engine::{
             Engine,
+            libaio::Libaio,
+            mmap::Mmap,
             null::Null,
-            psync::Psync,
+            synchronous::{
+                psync::Psync,
+                pvsync::{Pvsync, Pvsync2},
+                sync::Sync,
+            },
             uring::{
                 Uring,
                 entries::{Entries, Nop, Plain, Registered},
@@ -43,6 +49,23 @@ pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     match job.ring.ioengine {
         EngineName::Null => run_engine(task, Null::new(job.in_flight()), pool),
         EngineName::Psync => run_engine(task, Psync::new(&task.files), pool),
+        EngineName::Sync => {
+            let engine =
+                Sync::new(&task.files).map_err(WorkerError::during("setting the file position"))?;
+            run_engine(task, engine, pool)
+        }
+        EngineName::Pvsync => run_engine(task, Pvsync::new(&task.files), pool),
+        EngineName::Pvsync2 => run_engine(task, Pvsync2::new(&task.files, job.ring.hipri), pool),
+        EngineName::Libaio => {
+            let engine = Libaio::new(&task.files, job.in_flight())
+                .map_err(WorkerError::during("setting up libaio"))?;
+            run_engine(task, engine, pool)
+        }
+        EngineName::Mmap => {
+            let engine = Mmap::new(job, task.number, &task.files)
+                .map_err(WorkerError::during("mapping the target"))?;
+            run_engine(task, engine, pool)
+        }
         EngineName::IoUringNop => run_ring::<Nop>(task, pool, &setup(job)),
         EngineName::IoUring => match job.ring.fixedbufs {
             BufferRegistration::Off => run_ring::<Plain>(task, pool, &setup(job)),

@@ -311,3 +311,36 @@ fn identical_findings_of_several_jobs_are_reported_once() {
     assert_eq!(plan.findings.len(), 1);
     assert_eq!(plan.findings[0].evidence["job"], json!("a"));
 }
+
+#[test]
+fn engines_with_one_io_at_a_time_are_reported() {
+    for engine in ["psync", "sync", "pvsync", "pvsync2", "mmap"] {
+        let job = json!({"ioengine": engine, "iodepth": 8, "direct": 0});
+        let plan = plan(with(job));
+        let is_serial = plan
+            .findings
+            .iter()
+            .find(|finding| finding.code == "depth_is_one");
+        let sentence = format!("{engine} runs one I/O at a time: the effective depth is 1, not 8.");
+        assert_eq!(is_serial.unwrap().sentence, sentence);
+        assert_eq!(plan.jobs[0].in_flight(), 1);
+    }
+    let libaio = plan(with(
+        json!({"ioengine": "libaio", "iodepth": 8, "direct": 0}),
+    ));
+    let buffered = libaio
+        .findings
+        .iter()
+        .find(|finding| finding.code == "buffered_depth");
+    assert!(
+        buffered
+            .unwrap()
+            .sentence
+            .contains("io_submit returns after the I/O")
+    );
+    assert_eq!(libaio.jobs[0].in_flight(), 8);
+    let trims = plan(with(
+        json!({"filename": "/dev/loop0", "ioengine": "libaio", "iodepth": 8, "rw": "randtrim"}),
+    ));
+    assert_eq!(trims.jobs[0].in_flight(), 1);
+}

@@ -62,7 +62,7 @@ export const CACHE_STATES = stateOptions(
 /** Accepted values by option kind. */
 export const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   flag: ['1', '0'],
-  engine: ['io_uring', 'psync', 'null'],
+  engine: ['io_uring', 'libaio', 'psync', 'sync', 'pvsync', 'pvsync2', 'mmap', 'null'],
   fallback: ['none', 'psync'],
   'sync mode': ['none', 'sync', 'dsync'],
   allocation: ['written', 'none', 'native', 'posix', 'keep', 'truncate'],

@@ -159,3 +159,24 @@ fn disk_must_have_space_for_all_jobs_and_a_reserve() {
     );
     assert!(problems[0].remedy.contains("8.55 GiB"), "{}", problems[0]);
 }
+
+#[test]
+fn aio_contexts_are_limited() {
+    let job = json!({"name": "a", "filename": "full", "direct": 1, "ioengine": "libaio",
+        "iodepth": 64, "numjobs": 4});
+    let other = merge(job.clone(), &json!({"name": "b", "numjobs": 1}));
+    let jobs = json!({"jobs": [job, other]});
+    let host = |aio| TableHost {
+        aio,
+        ..TableHost::default()
+    };
+    assert!(plan_on(&host(Some(320)), jobs.clone()).problems.is_empty());
+    let few = (
+        "aio_limit",
+        "jobs[0].iodepth",
+        "needs 320 I/Os in flight (iodepth × numjobs); the host has 319",
+    );
+    check_on(&host(Some(319)), jobs.clone(), &[few]);
+    let none = ("aio_unavailable", "jobs[0].ioengine", "CONFIG_AIO");
+    check_on(&host(None), jobs, &[none]);
+}

@@ -164,6 +164,18 @@ fn conflicting_options() {
         "Remove one of them",
     );
     check(
+        json!({"filename": "full", "direct": 1, "ioengine": "mmap"}),
+        "conflicting_options",
+        "direct",
+        "direct=0",
+    );
+    check(
+        json!({"filename": "new", "direct": 0, "size": "1g", "ioengine": "mmap", "rw": "write", "fallocate": "none"}),
+        "read_beyond_end",
+        "fallocate",
+        "maps up to 1 GiB",
+    );
+    check(
         json!({"filename": "short", "direct": 0, "size": "1g", "fallocate": "none"}),
         "read_beyond_end",
         "fallocate",
