@@ -80,6 +80,8 @@ const OMITTED_DIRECTION: &[(&str, &str)] = &[
     ("bs", "4k"),
     ("rate", "0"),
     ("rate_iops", "0"),
+    ("rate_min", "0"),
+    ("rate_iops_min", "0"),
     ("percentage_random", "100"),
 ];
 

@@ -26,24 +26,21 @@ const ALTERNATIVES: &[(&str, &str)] = &[
 ];
 
 const OTHERS: &str = "\
-    lockfile filename_format unique_filename opendir bs_unaligned bs_is_seq_rand ignore_error \
-    rw_sequencer serialize_overlap io_submit_mode fill_device offset_align random_generator \
-    file_service_type openfiles write_barrier sync_file_range atomic clocksource verify_offset \
+    lockfile unique_filename opendir bs_unaligned bs_is_seq_rand ignore_error serialize_overlap \
+    io_submit_mode fill_device write_barrier sync_file_range atomic clocksource verify_offset \
     verify_pattern verify_dump verify_async verify_backlog verify_backlog_batch \
     experimental_verify verify_state_load verify_state_save trim_percentage trim_verify_zero \
     trim_backlog trim_backlog_batch write_iolog read_iolog replay_no_stall replay_redirect \
     replay_scale replay_align replay_time_scale replay_skip ioscheduler zonemode zonesize \
-    zonecapacity zonerange zoneskip lockmem thinktime_spin thinktime_blocks_type \
-    thinktime_iotime rate_min rate_cycle rate_ignore_thinktime rate_iops_min max_latency \
-    latency_target latency_window latency_percentile latency_run write_hint create_fsync \
-    create_only allow_file_create cpumask cpus_allowed_policy numa_cpu_nodes numa_mem_policy \
-    fsync_on_close unlink_each_loop exitall exit_what exitall_on_error per_job_logs write_bw_log \
+    zonecapacity zonerange zoneskip lockmem rate_ignore_thinktime max_latency latency_target \
+    latency_window latency_percentile latency_run write_hint allow_file_create cpumask \
+    numa_cpu_nodes numa_mem_policy unlink_each_loop exit_what per_job_logs write_bw_log \
     bwavgtime write_lat_log write_iops_log iopsavgtime log_entries log_hist_msec write_hist_log \
     log_max_value log_offset log_prio log_compression block_error_percentiles stats \
-    buffer_pattern buffer_compress_chunk dedupe_mode dedupe_working_set_percentage dedupe_global \
+    buffer_compress_chunk dedupe_mode dedupe_working_set_percentage dedupe_global \
     significant_figures gtod_cpu unified_rw_reporting continue_on_error error_dump cgroup \
     cgroup_nodelete cgroup_weight uid gid kb_base unit_base flow flow_id flow_sleep \
-    registerfiles sqthread_poll_cpu nonvectored uncached nowait";
+    sqthread_poll_cpu uncached nowait";
 
 /// How to replace an unsupported fio option; `None` if fio has no such option.
 pub(crate) fn remedy(name: &str) -> Option<&'static str> {

@@ -2,10 +2,15 @@
 
 use crate::{
     job::{
+        buffer_pattern::BufferPattern,
         direction::PerDirection,
         distribution::Distribution,
         engine::{BufferPages, EngineName},
-        keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode, VerifyMethod},
+        file_service::FileService,
+        keyword::{
+            CacheState, CpuPolicy, Fadvise, Fallocate, FileState, RateProcess, RwSequencer,
+            SyncMode, VerifyMethod,
+        },
         rw::RwKind,
         size::SplitEntry,
         steady_state::SteadyState,
@@ -53,6 +58,10 @@ pub struct ResolvedJob {
     pub direct: bool,
     /// CPUs that the workers may run on; empty for all.
     pub cpus_allowed: Vec<u32>,
+    /// How the workers share these CPUs.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub cpus_allowed_policy: CpuPolicy,
     pub nice: i32,
     /// Null if the I/O priority is derived from `nice`, and for runs recorded before the option was
     /// introduced.
@@ -111,6 +120,10 @@ pub struct TargetOptions {
     pub file_append: bool,
     pub create_on_open: bool,
     pub unlink: bool,
+    /// Whether the files are only created, and nothing is measured.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub create_only: bool,
     /// As requested. It has already been applied to the other options.
     #[serde(default)]
     #[schema(required = true)]
@@ -136,6 +149,13 @@ pub struct PatternOptions {
     /// Percentage of random I/Os.
     pub percentage_random: PerDirection<u8>,
     pub norandommap: bool,
+    /// Order in which a worker uses its files.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub file_service: FileService,
+    #[serde(default)]
+    #[schema(required = true)]
+    pub rw_sequencer: RwSequencer,
     /// Random seed of worker 0.
     pub randseed: u64,
     /// fsync after every N writes; 0 disables.
@@ -178,13 +198,40 @@ pub struct TimingOptions {
     /// Maximum I/Os per second for each worker; null if unlimited.
     pub rate_iops: PerDirection<Option<u64>>,
     pub rate_process: RateProcess,
+    /// When a worker is too slow; null without `rate_min` and `rate_iops_min`.
+    #[serde(default)]
+    pub min_rate: Option<MinRate>,
+    /// Whether all jobs end as soon as a worker of this job ends.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub exitall: bool,
     /// Pause after every `thinktime_blocks` I/Os, in µs.
     pub thinktime_us: u64,
-    pub thinktime_blocks: u32,
+    /// Null if only `thinktime_iotime_us` determines when a pause begins.
+    pub thinktime_blocks: Option<u32>,
+    /// Part of a pause in which the worker does not sleep, in µs.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub thinktime_spin_us: u64,
+    /// Time between two pauses, in µs; 0 if only the number of I/Os determines when a pause begins.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub thinktime_iotime_us: u64,
     /// When the job ends early; null without `steadystate_duration`, and for runs recorded before
     /// the option was introduced.
     #[serde(default)]
     pub steady_state: Option<SteadyStateOptions>,
+}
+
+/// Minimum rates of each worker.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct MinRate {
+    /// Bytes per second; null without a minimum.
+    pub bytes: PerDirection<Option<u64>>,
+    /// I/Os per second; null without a minimum.
+    pub ios: PerDirection<Option<u64>>,
+    /// Length of a period that is checked.
+    pub cycle_ms: u32,
 }
 
 /// Steady-state detection.
@@ -263,6 +310,9 @@ pub struct DataOptions {
     pub buffer_compress_percentage: u8,
     /// Percentage of duplicate blocks.
     pub dedupe_percentage: u8,
+    /// Null for random data or zeros.
+    #[serde(default)]
+    pub buffer_pattern: Option<BufferPattern>,
     /// Null without `verify`, and for runs recorded before the option was introduced.
     #[serde(default)]
     pub verify: Option<VerifyOptions>,
@@ -292,7 +342,7 @@ impl ResolvedJob {
 
     /// Whether the job performs I/O in the measured window.
     pub fn is_measured(&self) -> bool {
-        self.data.verify.is_none_or(|verify| !verify.only)
+        !self.target.create_only && self.data.verify.is_none_or(|verify| !verify.only)
     }
 
     /// Effective number of I/Os in flight per worker: 1 for synchronous engines, and for trims with

@@ -25,6 +25,8 @@ const BLOCK_STRIDE: u64 = 0xbf58_476d_1ce4_e5b9;
 pub(crate) struct Data {
     /// Whether all data is zeros.
     zero: bool,
+    /// Bytes that are repeated from the start of each buffer; empty without a pattern.
+    pattern: Vec<u8>,
     /// Percentage of random bytes at the start of every chunk; zeros follow.
     random_percent: usize,
     /// Size of a block that may be a duplicate, in bytes.
@@ -44,6 +46,10 @@ impl Data {
         let dedupe = job.data.dedupe_percentage;
         Self {
             zero: job.data.zero_buffers,
+            pattern: match &job.data.buffer_pattern {
+                Some(pattern) => pattern.0.clone(),
+                None => Vec::new(),
+            },
             random_percent: 100 - usize::from(job.data.buffer_compress_percentage),
             block_bytes: usize::try_from(job.pattern.bs.write.min).unwrap_or(usize::MAX),
             duplicates: (dedupe > 0).then(|| ShuffleBag::new([dedupe, 100 - dedupe])),
@@ -57,6 +63,10 @@ impl Data {
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
         if self.zero {
             return buffer.fill(0);
+        }
+        if !self.pattern.is_empty() {
+            let chunks = buffer.chunks_mut(self.pattern.len());
+            return chunks.for_each(|chunk| chunk.copy_from_slice(&self.pattern[..chunk.len()]));
         }
         for block in buffer.chunks_mut(self.block_bytes) {
             let number = self.next_block();
@@ -170,6 +180,16 @@ mod tests {
         let bytes = written(options, 0, 2);
         assert!((compressible_percent(&bytes, 4096) - 60.0).abs() < 2.0);
         assert_eq!(distinct_blocks(&bytes), BLOCKS * 60 / 100);
+    }
+
+    #[test]
+    fn buffer_pattern_is_repeated_from_the_start_of_a_buffer() {
+        let options = json!({"buffer_pattern": "0xabcdef", "zero_buffers": false});
+        let bytes = written(options, 0, 1);
+        for block in bytes.chunks(4096) {
+            assert_eq!(block[..4], [0xab, 0xcd, 0xef, 0xab]);
+            assert_eq!(block[4095], 0xab);
+        }
     }
 
     #[test]

@@ -2,18 +2,18 @@
 //! generates the same list.
 //!
 //! A worker draws its I/Os in batches. `direction_mix` chooses the direction, `size_distribution`
-//! the size, `round_robin` the target, `offset_generator` the offset, and `sync_interval` inserts
+//! the size, `file_chooser` the target, `offset_generator` the offset, and `sync_interval` inserts
 //! syncs between writes. There are no allocations after `new`. `rate` decides when an I/O is due,
 //! and `data` generates the data to write.
 
 pub(crate) mod direction;
 pub(crate) mod direction_mix;
+pub(crate) mod file_chooser;
 pub(crate) mod io;
 pub(crate) mod offset_distribution;
 pub(crate) mod offset_generator;
 pub(crate) mod permutation;
 pub(crate) mod random_map;
-pub(crate) mod round_robin;
 pub(crate) mod shuffle_bag;
 pub(crate) mod size_distribution;
 pub(crate) mod sync_interval;
@@ -23,9 +23,9 @@ pub(crate) mod tests;
 use crate::load::pattern::{
     direction::DirectionState,
     direction_mix::DirectionMix,
+    file_chooser::FileChooser,
     io::{Io, Kind},
     offset_generator::OffsetGenerator,
-    round_robin::RoundRobin,
     sync_interval::SyncInterval,
 };
 use leadline_protocol::plan::job::ResolvedJob;
@@ -43,7 +43,7 @@ pub(crate) struct Pattern {
     directions: [DirectionState; 3],
     /// Indexed by target.
     offsets: Vec<OffsetGenerator>,
-    targets: RoundRobin,
+    targets: FileChooser,
     syncs: SyncInterval,
     /// Bytes left to transfer; `u64::MAX` if unlimited.
     bytes_left: u64,
@@ -96,7 +96,7 @@ impl Pattern {
         Self {
             bulk,
             mix,
-            targets: RoundRobin::new(bytes_per_pass),
+            targets: FileChooser::new(options.file_service, bytes_per_pass),
             directions,
             offsets,
             syncs,
@@ -189,7 +189,7 @@ impl Pattern {
         let direction = &mut self.directions[kind as usize];
         let max_len = direction.next_size(self.bytes_left, &mut self.rng)?;
         self.ios_left = self.ios_left.checked_sub(1)?;
-        let target = self.targets.next();
+        let target = self.targets.next(&mut self.rng);
         let (offset, len) = self.offsets[target].next(kind, direction, max_len, &mut self.rng);
         self.count(kind, target, len);
         // The plan limits block sizes to 1 GiB, and a worker's targets to 65,535.

@@ -19,7 +19,7 @@ pub(super) fn report(job: &Job, issues: &mut Issues) {
 }
 
 /// Options, whether the job has them, and why they change nothing.
-fn options(job: &Job) -> [(&'static str, bool, &'static str); 17] {
+fn options(job: &Job) -> [(&'static str, bool, &'static str); 24] {
     const ALWAYS_MEASURED: &str = "latencies and bandwidth are always measured";
     const SAME_SEED: &str = "randseed and randrepeat apply to offsets, sizes and data";
     const PERCENTILES: &str =
@@ -89,6 +89,41 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 17] {
             "disk_util",
             job.disk_util.is_some(),
             "reports always contain the I/O of the devices",
+        ),
+        (
+            "openfiles",
+            job.openfiles.is_some(),
+            "all files of a worker are open",
+        ),
+        (
+            "create_fsync",
+            job.create_fsync.is_some(),
+            "layout always flushes the files that it creates",
+        ),
+        (
+            "registerfiles",
+            job.registerfiles.is_some(),
+            "io_uring always uses registered files",
+        ),
+        (
+            "nonvectored",
+            job.nonvectored.is_some(),
+            "io_uring always uses requests without vectors",
+        ),
+        (
+            "random_generator",
+            job.random_generator.is_some(),
+            "random offsets without norandommap cover every block once",
+        ),
+        (
+            "thinktime_blocks_type",
+            job.thinktime_blocks_type.is_some(),
+            "a pause begins when exactly thinktime_blocks I/Os have completed",
+        ),
+        (
+            "exitall_on_error",
+            job.exitall_on_error.is_some(),
+            "the first error always ends the run",
         ),
     ]
 }

@@ -215,6 +215,16 @@ fn unused_options_are_reported() {
         ("end_fsync", json!(1), "read"),
         ("sync", json!("dsync"), "read"),
         ("rate_process", json!("poisson"), "read"),
+        ("rw_sequencer", json!("identical"), "randread"),
+        ("file_service_type", json!("random"), "randread"),
+        ("offset_align", json!("1m"), "randread"),
+        ("filename_format", json!("$jobname"), "randread"),
+        ("cpus_allowed_policy", json!("split"), "randread"),
+        ("thinktime_iotime", json!(1), "randread"),
+        ("thinktime_spin", json!(1), "randread"),
+        ("rate_cycle", json!(500), "randread"),
+        ("buffer_pattern", json!("0xff"), "randread"),
+        ("fsync_on_close", json!(1), "read"),
     ] {
         let plan = plan(with(json!({option: value, "rw": rw})));
         let found = plan
@@ -241,6 +251,8 @@ fn options_that_change_nothing_are_accepted_with_a_note() {
         let value = match option.kind {
             "text" => json!("nightly"),
             "percentiles" => json!("50:99.9"),
+            "generator" => json!("lfsr"),
+            "blocks" => json!("issue"),
             _ => json!(1),
         };
         let plan = plan(with(json!({option.name: value})));
@@ -258,7 +270,7 @@ fn options_that_change_nothing_are_accepted_with_a_note() {
         assert!(note.sentence.starts_with(&begin), "{}", note.sentence);
         checked += 1;
     }
-    assert_eq!(checked, 17);
+    assert_eq!(checked, 24);
 }
 
 #[test]
