@@ -128,7 +128,7 @@ options! {
         offset_align: Bytes,
     }
     pattern {
-        /// I/O pattern: read, write, randread, randwrite, rw, randrw, trim or randtrim, with fio's `:N` modifier.
+        /// I/O pattern: read, write, randread, randwrite, rw, randrw, trim, randtrim, trimwrite or randtrimwrite (each block is trimmed, then written), with fio's `:N` modifier.
         rw ["readwrite"]: Rw = "read",
         /// Offsets within a group of `rw=randread:N`: sequential, or identical (the same offset N times).
         rw_sequencer: RwSequencer = "sequential",

@@ -62,7 +62,7 @@ fn exitall_ends_all_jobs_with_the_first_worker() {
 fn a_worker_below_its_minimum_rate_fails_the_run() {
     let slow = json!({"time_based": 1, "runtime": 30, "rate_iops_min": 40, "thinktime": 100_000});
     let (code, result, seconds) = run(&job("slow", &slow));
-    assert_eq!(code, Some(3), "{result}");
+    assert_eq!(code, Some(5), "{result}");
     assert!((3.0..15.0).contains(&seconds), "{seconds} s");
     let text = result.to_string();
     assert!(text.contains("less than rate_iops_min=40"), "{text}");

@@ -27,6 +27,35 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
     check_polling(request, issues);
     check_mapping(request, issues);
     check_buffer_pattern(request.job, issues);
+    check_trimwrite(request, issues);
+}
+
+fn check_trimwrite(request: &JobRequest, issues: &mut Issues) {
+    let job = request.job;
+    if !request.rw.kind.is_trimwrite() {
+        return;
+    }
+    let bs = job.bs();
+    let range = job.bsrange.as_ref();
+    let split = job.bssplit.as_ref();
+    let align = job.blockalign.as_ref();
+    for (option, differs) in [
+        ("bs", bs.write != bs.trim),
+        ("bsrange", range.is_some_and(|bs| bs.write != bs.trim)),
+        ("bssplit", split.is_some_and(|bs| bs.write != bs.trim)),
+        ("blockalign", align.is_some_and(|ba| ba.write != ba.trim)),
+    ] {
+        if differs {
+            issues.invalid(
+                "conflicting_options",
+                option,
+                format!(
+                    "{option} must be the same for writes and trims: each trimmed block is written."
+                ),
+                "Use the same value for both.",
+            );
+        }
+    }
 }
 
 fn check_buffer_pattern(job: &Job, issues: &mut Issues) {

@@ -9,6 +9,7 @@ mod scratch;
 
 mod cases;
 mod engines;
+mod files;
 mod generated;
 mod steady_state;
 mod trace;

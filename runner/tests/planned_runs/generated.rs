@@ -112,10 +112,48 @@ impl Generator {
         if job.destroys() && self.one_in(5) {
             self.verify(&mut job);
         }
+        self.further_options(&mut job);
         if self.one_in(7) {
             self.mistake(&mut job);
         }
         job
+    }
+
+    /// Options that few jobs have.
+    fn further_options(&mut self, job: &mut Options) {
+        if !self.one_in(3) {
+            return;
+        }
+        let options = [
+            ("file_service_type", json!("sequential")),
+            ("file_service_type", json!("random:3")),
+            ("file_service_type", json!("roundrobin:2")),
+            ("rw_sequencer", json!("identical")),
+            ("random_distribution", json!("zipf:1.2:0.3")),
+            ("random_distribution", json!("normal:20:1")),
+            ("random_distribution", json!("zoned_abs:60/32k:40/32k")),
+            ("offset_align", json!("16k")),
+            ("filename_format", json!("$jobname-$filenum")),
+            ("filename_format", json!("$filenum.$jobname.$jobnum")),
+            ("buffer_pattern", json!("0xdeadbeef")),
+            ("cpus_allowed", json!("0")),
+            ("thinktime_iotime", json!("20ms")),
+            ("thinktime_spin", json!(100)),
+            ("startdelay", json!("10ms-50ms")),
+            ("create_only", json!(1)),
+            ("fsync_on_close", json!(1)),
+            ("exitall", json!(1)),
+            ("rate_iops_min", json!(1)),
+            ("prio", json!(5)),
+            ("prioclass", json!(3)),
+            ("group_reporting", json!(1)),
+            ("bs", json!("8k,")),
+        ];
+        let (name, value) = &options[self.0.random_range(0..options.len())];
+        job.set(name, value.clone());
+        if *name == "cpus_allowed" {
+            job.set("cpus_allowed_policy", "split");
+        }
     }
 
     fn verify(&mut self, job: &mut Options) {
@@ -142,7 +180,7 @@ impl Generator {
             "randread",
         ];
         let rw = if case.content == Content::LoopDevice && self.one_in(2) {
-            self.pick(&["trim", "randtrim"])
+            self.pick(&["trim", "randtrim", "trimwrite", "randtrimwrite"])
         } else {
             self.pick(&kinds)
         };
@@ -378,6 +416,13 @@ impl Generator {
             ("create_on_open", json!(1)),
             ("mem", json!("mmaphuge")),
             ("overwrite", json!(1)),
+            ("file_service_type", json!("zipf")),
+            ("random_distribution", json!("zoned_abs:100/1t")),
+            ("offset_align", json!(0)),
+            ("buffer_pattern", json!("'file'")),
+            ("prio", json!(8)),
+            ("rate_min", json!("1t")),
+            ("ioengine", json!("posixaio")),
         ];
         let (name, value) = &mistakes[self.0.random_range(0..mistakes.len())];
         if self.one_in(20) {

@@ -581,3 +581,27 @@ fn identical_offsets_repeat_each_random_offset() {
     let distinct: HashSet<u64> = groups.iter().copied().collect();
     assert!(distinct.len() > 8, "{groups:?}");
 }
+
+#[test]
+fn each_trimmed_block_is_written() {
+    for (rw, blocks) in [("trimwrite", 64), ("randtrimwrite", 64)] {
+        let ios = list(&region(256, json!({"rw": rw})));
+        assert_eq!(ios.len(), 2 * blocks, "{rw}");
+        let mut offsets = HashSet::new();
+        for pair in ios.chunks(2) {
+            assert_eq!((pair[0].kind, pair[1].kind), (Kind::Trim, Kind::Write));
+            assert_eq!((pair[0].offset, pair[0].len), (pair[1].offset, pair[1].len));
+            offsets.insert(pair[0].offset);
+        }
+        assert_eq!(offsets.len(), blocks, "{rw}");
+    }
+    let counted = list(&region(
+        256,
+        json!({"rw": "trimwrite", "number_ios": 5, "fsync": 2}),
+    ));
+    let kinds: Vec<Kind> = counted.iter().map(|io| io.kind).collect();
+    let pair = [Kind::Trim, Kind::Write];
+    let four = [pair, pair].concat();
+    let expected = [&four[..], &[Kind::Sync], &four, &[Kind::Sync], &pair].concat();
+    assert_eq!(kinds, expected);
+}

@@ -9,6 +9,8 @@ export const PATTERNS = [
   { value: 'rw', label: 'Sequential read and write' },
   { value: 'randtrim', label: 'Random trim' },
   { value: 'trim', label: 'Sequential trim' },
+  { value: 'randtrimwrite', label: 'Random trim and write' },
+  { value: 'trimwrite', label: 'Sequential trim and write' },
 ] as const;
 
 /** Returns true if a pattern overwrites or discards data on the target. */

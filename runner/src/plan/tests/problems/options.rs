@@ -275,6 +275,16 @@ fn minimum_rates_are_below_the_limits() {
 }
 
 #[test]
+fn trimmed_blocks_are_written_with_the_same_size() {
+    check(
+        json!({"filename": "/dev/loop0", "direct": 1, "rw": "trimwrite", "bs": "4k,8k,4k"}),
+        "conflicting_options",
+        "bs",
+        "the same for writes and trims",
+    );
+}
+
+#[test]
 fn all_problems_are_reported_together() {
     let job = json!({"jobs": [
         {"name": "a", "filename": "full", "iodepth": 0, "loops": 0, "nice": 99, "bs": 3000, "direct": 1},
