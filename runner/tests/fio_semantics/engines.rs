@@ -63,18 +63,23 @@ impl Calls {
                 let digits = digits.rsplit_once('=').map_or(digits, |(_, digits)| digits);
                 digits.parse().unwrap_or_else(|_| panic!("{line}"))
             };
+            let moved = || -> u64 {
+                let result = line.rsplit("= ").next().unwrap();
+                result.parse().unwrap_or_else(|_| panic!("{line}"))
+            };
             match name {
                 "lseek" if fields.last() == Some(&"SEEK_SET") => {
                     position = field(1);
                     calls.count("lseek", 0);
                 }
                 "read" | "write" => {
-                    calls.transfer(name, position, field(0));
-                    position += field(0);
+                    calls.transfer(name, position, moved());
+                    position += moved();
                 }
-                "pread64" | "pwrite64" => calls.transfer(name, field(0), field(1)),
-                "preadv" | "pwritev" => calls.transfer(name, field(0), field(2)),
-                "preadv2" | "pwritev2" => calls.transfer(name, field(1), field(3)),
+                "pread64" | "pwrite64" | "preadv" | "pwritev" => {
+                    calls.transfer(name, field(0), moved());
+                }
+                "preadv2" | "pwritev2" => calls.transfer(name, field(1), moved()),
                 "fsync" | "fdatasync" => calls.count(name, 0),
                 _ => {}
             }

@@ -9,10 +9,6 @@ use crate::load::{
     engine::{Engine, mmap::faults::Guarded, synchronous::discard},
     pattern::io::{Io, Kind},
 };
-use leadline_protocol::{
-    job::keyword::Fadvise,
-    plan::{job::ResolvedJob, target::Target},
-};
 use rustix::{
     io::Errno,
     mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, msync, munmap},
@@ -23,6 +19,15 @@ use std::{
     os::fd::{AsRawFd, OwnedFd, RawFd},
     ptr,
 };
+
+/// What is mapped, and how.
+pub(crate) struct Setup {
+    /// Offset and size of the region in each of the worker's targets, in bytes.
+    pub regions: Vec<(u64, u64)>,
+    pub writes: bool,
+    /// Expected access pattern, which controls readahead.
+    pub advice: Option<Advice>,
+}
 
 pub(crate) struct Mmap {
     targets: Vec<Mapping>,
@@ -39,16 +44,15 @@ struct Mapping {
 }
 
 impl Mmap {
-    /// Maps the regions of the worker's targets. `files`: in the order of the worker's targets;
-    /// they must stay open for the lifetime of the engine. Must be called on the thread that uses
-    /// the engine.
+    /// Maps the regions of the worker's targets. `files`: in the order of the regions; they must
+    /// stay open for the lifetime of the engine. Must be called on the thread that uses the engine.
     ///
     /// # Errors
     /// Returns errors of mmap(2), madvise(2) and sigaction(2).
-    pub(crate) fn new(job: &ResolvedJob, worker: u32, files: &[OwnedFd]) -> Result<Self, Errno> {
+    pub(crate) fn new(setup: &Setup, files: &[OwnedFd]) -> Result<Self, Errno> {
         faults::install()?;
-        let targets = job.targets_of(worker).zip(files);
-        let targets = targets.map(|((_, target), file)| Mapping::new(job, target, file));
+        let targets = setup.regions.iter().zip(files);
+        let targets = targets.map(|(region, file)| Mapping::new(setup, *region, file));
         Ok(Self {
             targets: targets.collect::<Result<_, _>>()?,
             completed: None,
@@ -82,12 +86,12 @@ impl Engine for Mmap {
 }
 
 impl Mapping {
-    fn new(job: &ResolvedJob, target: &Target, file: &OwnedFd) -> Result<Self, Errno> {
+    fn new(setup: &Setup, (offset, size): (u64, u64), file: &OwnedFd) -> Result<Self, Errno> {
         let page = page_size() as u64;
-        let begin = target.offset / page * page;
-        let len = (target.offset + target.size - begin) as usize;
+        let begin = offset / page * page;
+        let len = (offset + size - begin) as usize;
         let mut access = ProtFlags::READ;
-        access.set(ProtFlags::WRITE, job.pattern.rw.writes());
+        access.set(ProtFlags::WRITE, setup.writes);
         // SAFETY: a new mapping, at an address that the kernel chooses.
         let base = unsafe { mmap(ptr::null_mut(), len, access, MapFlags::SHARED, file, begin)? };
         let mapping = Self {
@@ -96,13 +100,10 @@ impl Mapping {
             begin,
             len,
         };
-        let advice = match job.target.fadvise_hint {
-            Fadvise::Random => Advice::Random,
-            Fadvise::Sequential => Advice::Sequential,
-            Fadvise::ByPattern | Fadvise::None => return Ok(mapping),
-        };
-        // SAFETY: the range is the mapping, and the advice only controls readahead.
-        unsafe { madvise(base, len, advice)? };
+        if let Some(advice) = setup.advice {
+            // SAFETY: the range is the mapping, and the advice only controls readahead.
+            unsafe { madvise(base, len, advice)? };
+        }
         Ok(mapping)
     }
 

@@ -6,7 +6,7 @@ use crate::{
         engine::{
             Engine,
             libaio::Libaio,
-            mmap::Mmap,
+            mmap::{self, Mmap},
             synchronous::{
                 psync::Psync,
                 pvsync::{Pvsync, Pvsync2},
@@ -15,11 +15,10 @@ use crate::{
         },
         pattern::io::{Io, Kind},
     },
-    plan::fixture::resolved,
     system::buffers::BufferPool,
 };
 use leadline_protocol::job::engine::BufferPages;
-use serde_json::{Value, json};
+use rustix::mm::Advice;
 use std::{
     fs::{File, OpenOptions},
     os::{fd::OwnedFd, unix::fs::OpenOptionsExt},
@@ -45,19 +44,14 @@ fn open(directory: &Path, flags: i32) -> Vec<OwnedFd> {
     ["0", "1"].map(|name| OwnedFd::from(open(name))).into()
 }
 
-/// A mixed job on both files, mapped by `Mmap`.
-fn mapping(changes: Value, files: &[OwnedFd]) -> Mmap {
-    let size = (BLOCKS * BLOCK) as u64;
-    let target = |name| {
-        let mut target = json!(crate::plan::fixture::target(0, size));
-        target["path"] = json!(name);
-        target
+/// Both files, mapped for reads and writes.
+fn mapping(advice: Option<Advice>, files: &[OwnedFd]) -> Mmap {
+    let setup = mmap::Setup {
+        regions: vec![(0, (BLOCKS * BLOCK) as u64); 2],
+        writes: true,
+        advice,
     };
-    let mut job = json!({"rw": "randrw", "targets": [target("0"), target("1")]});
-    for (name, value) in changes.as_object().unwrap() {
-        job[name] = value.clone();
-    }
-    Mmap::new(&resolved(job), 0, files).unwrap()
+    Mmap::new(&setup, files).unwrap()
 }
 
 fn io(kind: Kind, target: u16, block: usize) -> Io {
@@ -160,7 +154,7 @@ fn blocks_are_written_and_read_at_their_offsets() {
         reset();
     }
     let files = open(directory.path(), 0);
-    check(mapping(json!({}), &files), directory.path(), 1);
+    check(mapping(None, &files), directory.path(), 1);
 }
 
 #[test]
@@ -214,7 +208,7 @@ fn a_truncated_mapping_fails_without_ending_the_process() {
     let directory = directory();
     let files = open(directory.path(), 0);
     let pool = BufferPool::new(1, BLOCK, BufferPages::Mmap).unwrap();
-    let mut engine = mapping(json!({"fadvise_hint": "random"}), &files);
+    let mut engine = mapping(Some(Advice::Random), &files);
     let mut result = |kind, block| perform(&mut engine, &[io(kind, 0, block)], &pool)[0];
     assert_eq!(result(Kind::Read, 9), BLOCK as i32);
     let file = OpenOptions::new()

@@ -7,7 +7,7 @@ use crate::{
         engine::{
             Engine,
             libaio::Libaio,
-            mmap::Mmap,
+            mmap::{self, Mmap},
             null::Null,
             synchronous::{
                 psync::Psync,
@@ -38,9 +38,10 @@ use crate::{
     },
 };
 use leadline_protocol::{
-    job::engine::EngineName,
+    job::{engine::EngineName, keyword::Fadvise},
     plan::job::{BufferRegistration, ResolvedJob, VerifyOptions},
 };
+use rustix::mm::Advice;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
@@ -62,7 +63,7 @@ pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
             run_engine(task, engine, pool)
         }
         EngineName::Mmap => {
-            let engine = Mmap::new(job, task.number, &task.files)
+            let engine = Mmap::new(&mapping(task), &task.files)
                 .map_err(WorkerError::during("mapping the target"))?;
             run_engine(task, engine, pool)
         }
@@ -83,6 +84,22 @@ fn setup(job: &ResolvedJob) -> Setup {
         only_reads: job.ring.ioengine == EngineName::IoUring && !job.pattern.rw.destroys(),
         spin_ns: job.ring.spin_us * MICROSECOND_NS,
         ..Setup::default()
+    }
+}
+
+fn mapping(task: &WorkerTask) -> mmap::Setup {
+    let job = &task.job;
+    let regions = job.targets_of(task.number);
+    mmap::Setup {
+        regions: regions
+            .map(|(_, target)| (target.offset, target.size))
+            .collect(),
+        writes: job.pattern.rw.writes(),
+        advice: match job.target.fadvise_hint {
+            Fadvise::Random => Some(Advice::Random),
+            Fadvise::Sequential => Some(Advice::Sequential),
+            Fadvise::ByPattern | Fadvise::None => None,
+        },
     }
 }
 
