@@ -27,8 +27,11 @@ pub(crate) fn case(seed: u64) -> Case {
         confirms: !random.one_in(8),
         jobs: Vec::new(),
     };
+    // A separate generator, so that the other options do not depend on these.
+    let mut further = Generator(Xoshiro256PlusPlus::seed_from_u64(!seed));
     for index in 0..count {
-        let job = random.job(&case, index);
+        let mut job = random.job(&case, index);
+        further.further_options(&mut job);
         case.jobs.push(job.into());
     }
     case
@@ -112,7 +115,6 @@ impl Generator {
         if job.destroys() && self.one_in(5) {
             self.verify(&mut job);
         }
-        self.further_options(&mut job);
         if self.one_in(7) {
             self.mistake(&mut job);
         }
@@ -282,7 +284,7 @@ impl Generator {
         ];
         let mut engine = self.pick(&engines);
         // A mapping cannot be direct.
-        if engine == "mmap" && job.0["direct"] == 1 && !self.one_in(4) {
+        if engine == "mmap" && job.0["direct"] == 1 && job.0["randseed"] != 0 {
             engine = "pvsync";
         }
         job.set("ioengine", engine);
