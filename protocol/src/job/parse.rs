@@ -97,8 +97,9 @@ fn with_omitted_directions(name: &str, text: String) -> String {
     if parts.len() == 1 || parts.iter().all(|part| part.is_empty()) {
         return text;
     }
-    let filled = |part| if part == "" { value } else { part };
-    parts.into_iter().map(filled).collect::<Vec<_>>().join(",")
+    let filled = parts.into_iter();
+    let filled = filled.map(|part| if part.is_empty() { value } else { part });
+    filled.collect::<Vec<_>>().join(",")
 }
 
 fn bad_value(field: String, name: &str, reason: &str) -> Problem {

@@ -25,8 +25,6 @@ const BLOCK_STRIDE: u64 = 0xbf58_476d_1ce4_e5b9;
 pub(crate) struct Data {
     /// Whether all data is zeros.
     zero: bool,
-    /// Bytes that are repeated from the start of each buffer; empty without a pattern.
-    pattern: Vec<u8>,
     /// Percentage of random bytes at the start of every chunk; zeros follow.
     random_percent: usize,
     /// Size of a block that may be a duplicate, in bytes.
@@ -46,10 +44,6 @@ impl Data {
         let dedupe = job.data.dedupe_percentage;
         Self {
             zero: job.data.zero_buffers,
-            pattern: match &job.data.buffer_pattern {
-                Some(pattern) => pattern.0.clone(),
-                None => Vec::new(),
-            },
             random_percent: 100 - usize::from(job.data.buffer_compress_percentage),
             block_bytes: usize::try_from(job.pattern.bs.write.min).unwrap_or(usize::MAX),
             duplicates: (dedupe > 0).then(|| ShuffleBag::new([dedupe, 100 - dedupe])),
@@ -63,10 +57,6 @@ impl Data {
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) {
         if self.zero {
             return buffer.fill(0);
-        }
-        if !self.pattern.is_empty() {
-            let chunks = buffer.chunks_mut(self.pattern.len());
-            return chunks.for_each(|chunk| chunk.copy_from_slice(&self.pattern[..chunk.len()]));
         }
         for block in buffer.chunks_mut(self.block_bytes) {
             let number = self.next_block();
@@ -97,6 +87,12 @@ impl Data {
             zeros.fill(0);
         }
     }
+}
+
+/// Repeats a pattern from the start of a buffer (`buffer_pattern`).
+pub(crate) fn repeat(pattern: &[u8], buffer: &mut [u8]) {
+    let chunks = buffer.chunks_mut(pattern.len());
+    chunks.for_each(|chunk| chunk.copy_from_slice(&pattern[..chunk.len()]));
 }
 
 #[cfg(test)]
@@ -184,12 +180,10 @@ mod tests {
 
     #[test]
     fn buffer_pattern_is_repeated_from_the_start_of_a_buffer() {
-        let options = json!({"buffer_pattern": "0xabcdef", "zero_buffers": false});
-        let bytes = written(options, 0, 1);
-        for block in bytes.chunks(4096) {
-            assert_eq!(block[..4], [0xab, 0xcd, 0xef, 0xab]);
-            assert_eq!(block[4095], 0xab);
-        }
+        let mut buffer = [0; 4096];
+        repeat(&[0xab, 0xcd, 0xef], &mut buffer);
+        assert_eq!(buffer[..4], [0xab, 0xcd, 0xef, 0xab]);
+        assert_eq!(buffer[4094..], [0xef, 0xab]);
     }
 
     #[test]

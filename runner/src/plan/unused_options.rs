@@ -62,7 +62,7 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         issues,
     );
     report(
-        !data.buffer_pattern.is_some(),
+        data.buffer_pattern.is_none(),
         "buffer_pattern is the only data",
         &[
             refill_buffers,

@@ -265,6 +265,11 @@ fn engines_issue_the_same_system_calls_as_in_fio() {
                     our_calls.counts.insert("lseek".into(), (seeks - 1, 0));
                 }
             }
+            if engine == "sync" && job.contains("io_size") {
+                // The position after the file was opened again is unknown.
+                fio_calls.coverage.clear();
+                our_calls.coverage.clear();
+            }
             // The final flush is not part of the engine.
             if engine == "mmap"
                 && job.contains("end_fsync")

@@ -3,7 +3,7 @@
 
 use crate::{
     load::{
-        data::{Data, stamp::Stamps},
+        data::{self, Data, stamp::Stamps},
         engine::{
             Engine,
             libaio::Libaio,
@@ -149,7 +149,11 @@ fn buffers(task: &WorkerTask) -> Result<BufferPool, WorkerError> {
     if job.pattern.rw.writes() {
         let mut data = Data::new(job, task.number);
         for slot in 0..pool.slots() as u32 {
-            data.fill(pool.write_buffer_mut(slot));
+            let buffer = pool.write_buffer_mut(slot);
+            match &job.data.buffer_pattern {
+                Some(pattern) => data::repeat(&pattern.0, buffer),
+                None => data.fill(buffer),
+            }
         }
     }
     Ok(pool)
