@@ -35,6 +35,14 @@ fn check_trimwrite(request: &JobRequest, issues: &mut Issues) {
     if !request.rw.kind.is_trimwrite() {
         return;
     }
+    if !request.direct && !request.is_null() {
+        issues.invalid(
+            "conflicting_options",
+            "direct",
+            "rw=trimwrite requires direct=1: the kernel rejects trims of pages that are being written back (EBUSY).",
+            "Set direct=1.",
+        );
+    }
     let bs = job.bs();
     let range = job.bsrange.as_ref();
     let split = job.bssplit.as_ref();

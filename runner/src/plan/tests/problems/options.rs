@@ -277,6 +277,12 @@ fn minimum_rates_are_below_the_limits() {
 #[test]
 fn trimmed_blocks_are_written_with_the_same_size() {
     check(
+        json!({"filename": "/dev/loop0", "direct": 0, "rw": "randtrimwrite"}),
+        "conflicting_options",
+        "direct",
+        "requires direct=1",
+    );
+    check(
         json!({"filename": "/dev/loop0", "direct": 1, "rw": "trimwrite", "bs": "4k,8k,4k"}),
         "conflicting_options",
         "bs",
