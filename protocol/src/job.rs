@@ -1,9 +1,11 @@
 //! Jobs with fio's options. The `options!` table defines each option once: name, aliases, type,
 //! default and help. The struct, parser, JSON schema, CLI help and web form are derived from it.
 
+pub mod buffer_pattern;
 pub mod direction;
 pub mod distribution;
 pub mod engine;
+pub mod file_service;
 pub mod fio;
 pub mod keyword;
 pub mod list;
@@ -16,15 +18,20 @@ pub mod steady_state;
 pub mod value;
 
 use crate::job::{
+    buffer_pattern::BufferPattern,
     direction::PerDirection,
     distribution::Distribution,
     engine::{BufferPages, EngineName, Fallback},
-    keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode, VerifyMethod},
-    list::{CpuList, Files},
+    file_service::FileService,
+    keyword::{
+        BlocksType, CacheState, CpuPolicy, Fadvise, Fallocate, FileState, RandomGenerator,
+        RateProcess, RwSequencer, SyncMode, VerifyMethod,
+    },
+    list::{CpuList, Files, Percentiles},
     rw::Rw,
     size::{Bytes, Extent, SizeRange, Split},
     steady_state::SteadyState,
-    value::{FioValue, Micros, Percent, Seconds},
+    value::{FioValue, Micros, Percent, Seconds, SecondsRange},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -33,8 +40,8 @@ use utoipa::ToSchema;
 pub struct OptionDoc {
     pub name: &'static str,
     pub aliases: &'static [&'static str],
-    /// Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu or
-    /// evidence.
+    /// Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu,
+    /// evidence or compatibility (options of fio that change nothing).
     pub group: &'static str,
     /// Value type, such as `size` or `flag`.
     pub kind: &'static str,
@@ -99,10 +106,14 @@ options! {
         filename: Files,
         /// Directory for generated files, named `job.worker.file`.
         directory: String,
+        /// Names of generated files. Without $jobnum, all workers share the files.
+        filename_format: String = "$jobname.$jobnum.$filenum",
         /// Attach the file to a temporary loop device and use the device as the target. Requires root.
         loop_device ["loop"]: bool = "0",
-        /// Files per worker, accessed round-robin.
-        nrfiles: u32 = "1",
+        /// Files per worker.
+        nrfiles ["nr_files"]: u32 = "1",
+        /// Order in which the files of a worker are used: roundrobin, sequential (one after the other) or random, with a number of I/Os per file, such as random:8.
+        file_service_type: FileService = "roundrobin",
         /// Size of each worker's region, across all its files. A percentage is relative to the file or device.
         size: Extent,
         /// Bytes to transfer per worker. Default: size.
@@ -113,10 +124,14 @@ options! {
         offset: Extent = "0",
         /// Added to the offset for each worker, so that workers use separate regions.
         offset_increment: Extent = "0",
+        /// Alignment of offsets in percent. Default: block size.
+        offset_align: Bytes,
     }
     pattern {
-        /// I/O pattern: read, write, randread, randwrite, rw, randrw, trim or randtrim, with fio's `:N` modifier.
+        /// I/O pattern: read, write, randread, randwrite, rw, randrw, trim, randtrim, trimwrite or randtrimwrite (each block is trimmed, then written), with fio's `:N` modifier.
         rw ["readwrite"]: Rw = "read",
+        /// Offsets within a group of `rw=randread:N`: sequential, or identical (the same offset N times).
+        rw_sequencer: RwSequencer = "sequential",
         /// Percentage of reads in a mixed workload.
         rwmixread: Percent = "50",
         /// Percentage of writes in a mixed workload; the last of rwmixread and rwmixwrite applies.
@@ -129,7 +144,7 @@ options! {
         bssplit: PerDirection<Split>,
         /// Alignment of random offsets. Default: block size.
         blockalign ["ba"]: PerDirection<Bytes>,
-        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10 or zoned:60/10:30/20:8/30:2/40.
+        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40 or zoned_abs:60/10g:40/20g. zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
         random_distribution: PerDirection<Distribution> = "random",
         /// Percentage of random I/Os in a random workload; the rest is sequential.
         percentage_random: PerDirection<Percent> = "100",
@@ -141,7 +156,7 @@ options! {
         randseed: u64 = "137",
     }
     depth {
-        /// I/Os in flight per worker; psync and trims use 1.
+        /// I/Os in flight per worker; synchronous engines and trims use 1.
         iodepth: u32 = "1",
         /// Maximum I/Os per submission; 0 means iodepth. Default: chosen by the engine.
         iodepth_batch_submit ["iodepth_batch"]: u32,
@@ -149,11 +164,11 @@ options! {
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
         /// Number of workers for this job.
         numjobs: u32 = "1",
-        /// I/O engine: io_uring, psync, null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
+        /// I/O engine: io_uring; libaio (Linux AIO, asynchronous with direct=1); psync, sync, pvsync, pvsync2 (one system call per I/O); mmap (memory mapping, requires direct=0); null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
         ioengine: EngineName = "io_uring",
         /// Register the I/O buffers with io_uring. Default: on if the locked memory limit permits it.
         fixedbufs: bool,
-        /// Poll for completions instead of using interrupts; requires direct I/O and a device with poll queues.
+        /// Poll for completions instead of using interrupts (io_uring, pvsync2); requires direct I/O and a device with poll queues.
         hipri: bool = "0",
         /// Submit from a kernel thread; uses one CPU.
         sqthread_poll: bool = "0",
@@ -171,10 +186,12 @@ options! {
         time_based: bool = "0",
         /// Warm-up time before the measurement.
         ramp_time: Seconds = "0",
-        /// Delay before this job starts.
-        startdelay: Seconds = "0",
+        /// Delay before this job starts; drawn from a range such as 5-10.
+        startdelay: SecondsRange = "0",
         /// Number of passes over the region.
         loops: u64 = "1",
+        /// End all jobs as soon as a worker of this job ends.
+        exitall: bool = "0",
         /// Maximum number of I/Os per worker and pass.
         number_ios: u64,
         /// Criterion and limit at which the job ends: iops, bw (largest deviation from the mean), iops_slope or bw_slope (per second), such as iops:5%.
@@ -207,6 +224,8 @@ options! {
         fdatasync: u32 = "0",
         /// fsync at the end, reported as a separate phase.
         end_fsync: bool = "0",
+        /// fsync when the files are closed; the same as end_fsync.
+        fsync_on_close: bool = "0",
     }
     file {
         /// File allocation before a write job: written (write every block), none, native, posix, keep or truncate.
@@ -217,6 +236,8 @@ options! {
         file_append: bool = "0",
         /// Create the file when the job opens it, without layout.
         create_on_open: bool = "0",
+        /// Only create and write the files; nothing is measured.
+        create_only: bool = "0",
         /// Remove files created by this run when it ends.
         unlink: bool = "0",
         /// Initial file state: as-is, fresh (created by this run), written, overwrite (written twice) or append.
@@ -227,14 +248,26 @@ options! {
         rate: PerDirection<Bytes>,
         /// Maximum I/Os per second. Limits for read,write,trim may differ.
         rate_iops: PerDirection<u64>,
+        /// Minimum bytes per second of each worker. The run fails if a worker is slower during a rate_cycle.
+        rate_min ["ratemin"]: PerDirection<Bytes>,
+        /// Minimum I/Os per second of each worker. The run fails if a worker is slower during a rate_cycle.
+        rate_iops_min: PerDirection<u64>,
+        /// Period for rate_min and rate_iops_min, in milliseconds. The first 2 s are not checked.
+        rate_cycle ["ratecycle"]: u32 = "1000",
         /// Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
         rate_process: RateProcess = "linear",
         /// Pause after every thinktime_blocks I/Os, once all of them are complete. A bare number is in microseconds.
         thinktime: Micros = "0",
         /// Number of I/Os between two pauses; limits the I/Os in flight.
         thinktime_blocks: u32 = "1",
+        /// Part of each pause in which the worker uses the CPU instead of sleeping. A bare number is in microseconds.
+        thinktime_spin: Micros = "0",
+        /// Time of I/O after which the worker pauses, instead of a number of I/Os or in addition to thinktime_blocks. A bare number is in seconds.
+        thinktime_iotime: Seconds = "0",
     }
     data {
+        /// Bytes that fill the write buffers repeatedly, such as 0xdeadbeef, -12 or "text".
+        buffer_pattern: BufferPattern,
         /// Fill write buffers with zeros.
         zero_buffers: bool = "0",
         /// Stamp every 512 bytes of each write with its offset and a counter, so that no two blocks are equal.
@@ -259,8 +292,14 @@ options! {
     cpu {
         /// CPUs that the workers may run on, such as 0-3,8.
         cpus_allowed: CpuList,
+        /// How the workers share these CPUs: shared, or split (each worker uses one).
+        cpus_allowed_policy: CpuPolicy = "shared",
         /// Nice value from -20 (highest priority) to 19.
         nice: i32 = "0",
+        /// I/O priority from 0 (highest) to 7, used by I/O schedulers. Default: derived from nice.
+        prio ["ioprio"]: u32,
+        /// I/O priority class: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means best effort.
+        prioclass: u32,
     }
     evidence {
         /// Sample kernel counters during the run. Use 0 only to measure the sampling overhead.
@@ -269,5 +308,57 @@ options! {
         request_sizes: bool = "0",
         /// Sample the runner's stacks with perf to draw a flame graph. Uses CPU time.
         profile: bool = "0",
+    }
+    compatibility {
+        /// The opposite of direct: 1 uses the page cache, 0 bypasses it.
+        buffered: bool,
+        /// Description of the job. Not used; give the run a note instead.
+        description: String,
+        /// Report the workers of a job together. Always the case.
+        group_reporting: bool,
+        /// Start a new reporting group. No effect: each job is reported separately.
+        new_group: bool,
+        /// Use threads instead of processes. Always the case.
+        thread: bool,
+        /// Create the files of a job one after the other. Always the case.
+        create_serialize: bool,
+        /// Maximum number of completions to process at once. No effect: all available completions are processed.
+        iodepth_batch_complete_max: u32,
+        /// Repeat the values of all random generators in every run. No effect: randseed applies to all of them.
+        allrandrepeat: bool,
+        /// Reduce clock readings. No effect: the clock is read once per batch.
+        gtod_reduce: bool,
+        /// Do not measure lat. No effect: latencies are always measured.
+        disable_lat: bool,
+        /// Do not measure clat. No effect: latencies are always measured.
+        disable_clat: bool,
+        /// Do not measure slat. No effect: latencies are always measured.
+        disable_slat: bool,
+        /// Do not measure the bandwidth. No effect: it is always measured.
+        disable_bw_measurement: bool,
+        /// Report percentiles of clat. Always the case.
+        clat_percentiles: bool,
+        /// Report percentiles of lat. Always the case.
+        lat_percentiles: bool,
+        /// Report percentiles of slat. Always the case.
+        slat_percentiles: bool,
+        /// Percentiles to report, such as 50:99:99.9. No effect: the report has a fixed list and the whole histogram.
+        percentile_list: Percentiles,
+        /// Report the I/O of the disks. Always the case.
+        disk_util: bool,
+        /// Files that are open at the same time. No effect: all files of a worker are open.
+        openfiles: u32,
+        /// Flush files after their creation. No effect: layout always does.
+        create_fsync: bool,
+        /// Register the files with io_uring. Always the case.
+        registerfiles: bool,
+        /// Use read and write requests without vectors. Always the case.
+        nonvectored: bool,
+        /// Generator of random offsets. No effect: see norandommap and random_distribution.
+        random_generator: RandomGenerator,
+        /// End all jobs after an error. Always the case.
+        exitall_on_error: bool,
+        /// I/Os that thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.
+        thinktime_blocks_type: BlocksType,
     }
 }

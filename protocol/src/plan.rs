@@ -3,6 +3,7 @@
 
 pub mod job;
 pub mod target;
+pub mod timing;
 pub mod window;
 pub mod workload;
 

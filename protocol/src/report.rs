@@ -155,6 +155,8 @@ pub enum EndedBy {
     NumberIos,
     /// The steady state was attained.
     SteadyState,
+    /// A worker of a job with `exitall` ended.
+    Exitall,
     /// SIGINT, SIGTERM or cancellation; the report covers the time up to that point.
     Signal,
     /// An I/O failed.

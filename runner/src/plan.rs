@@ -4,6 +4,7 @@
 //! Each job passes through `states`, `job_request` and `resolved_job`, followed by checks of the
 //! whole run.
 
+pub(crate) mod aio;
 pub(crate) mod alignment;
 pub(crate) mod block_sizes;
 pub(crate) mod estimate;
@@ -57,6 +58,7 @@ pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn Ho
     let mut indexed_jobs = resolve_jobs(files, run, host, &mut issues);
     memory::resolve_registration(&mut indexed_jobs, &run.jobs, host);
     memory::check(&indexed_jobs, host, &mut issues);
+    aio::check(&indexed_jobs, host, &mut issues);
     check_workers(&indexed_jobs, &mut issues);
     states::check_shared(&indexed_jobs, &mut issues);
     states::check_shared_allocation(&indexed_jobs, &mut issues);

@@ -16,28 +16,50 @@ pub struct Zone {
     pub size_percent: u8,
 }
 
-/// Distribution of random offsets.
+/// A zone of a `zoned_abs` distribution.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct AbsoluteZone {
+    /// Percentage of the I/Os.
+    pub access_percent: u8,
+    /// In bytes.
+    pub size: u64,
+}
+
+/// Distribution of random offsets. `center`: position of the most probable block in the region,
+/// from 0 to 1.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase", tag = "kind")]
+#[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Distribution {
     /// Uniform.
     Random,
     Zipf {
         /// Exponent: above 0, not 1.
         theta: f64,
+        /// Null for a random position.
+        #[serde(default)]
+        center: Option<f64>,
     },
     Pareto {
         /// Power h, between 0 and 1.
         power: f64,
+        /// Null for a random position.
+        #[serde(default)]
+        center: Option<f64>,
     },
-    /// Centered in the middle of the region.
     Normal {
         /// Standard deviation as a percentage of the region.
         deviation_percent: f64,
+        /// Null for the middle of the region.
+        #[serde(default)]
+        center: Option<f64>,
     },
     Zoned {
         /// The zones, in region order.
         zones: Vec<Zone>,
+    },
+    ZonedAbs {
+        /// The zones, in region order.
+        zones: Vec<AbsoluteZone>,
     },
 }
 
@@ -55,37 +77,54 @@ impl FioValue for Distribution {
             "random" if parameter.is_none() => Ok(Self::Random),
             "zipf" => {
                 let is_valid = |theta: f64| theta > 0.0 && theta != 1.0;
-                let theta = number(
-                    parameter,
-                    1.1,
-                    is_valid,
-                    "a zipf exponent above 0 that is not 1",
-                )?;
-                Ok(Self::Zipf { theta })
+                let expected = "a zipf exponent above 0 that is not 1";
+                let (theta, center) = numbers(parameter, 1.1, is_valid, expected)?;
+                Ok(Self::Zipf { theta, center })
             }
             "pareto" => {
                 let is_valid = |power: f64| power > 0.0 && power < 1.0;
-                let power = number(parameter, 0.2, is_valid, "a pareto power between 0 and 1")?;
-                Ok(Self::Pareto { power })
+                let expected = "a pareto power between 0 and 1";
+                let (power, center) = numbers(parameter, 0.2, is_valid, expected)?;
+                Ok(Self::Pareto { power, center })
             }
             "normal" => {
                 let is_valid = |percent: f64| percent > 0.0 && percent <= 100.0;
-                let deviation_percent = number(
-                    parameter,
-                    10.0,
-                    is_valid,
-                    "a deviation above 0 and up to 100 %",
-                )?;
-                Ok(Self::Normal { deviation_percent })
+                let expected = "a deviation above 0 and up to 100 %";
+                let (deviation_percent, center) = numbers(parameter, 10.0, is_valid, expected)?;
+                Ok(Self::Normal {
+                    deviation_percent,
+                    center,
+                })
             }
             "zoned" => Ok(Self::Zoned {
                 zones: parse_zones(parameter.unwrap_or_default())?,
             }),
+            "zoned_abs" => Ok(Self::ZonedAbs {
+                zones: parse_absolute_zones(parameter.unwrap_or_default())?,
+            }),
             _ => Err(format!(
-                "`{text}` is not a distribution: use random, zipf:1.2, pareto:0.2, normal:10 or zoned:60/10:40/90"
+                "`{text}` is not a distribution: use random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:40/90 or zoned_abs:60/10g:40/20g"
             )),
         }
     }
+}
+
+/// Parses `parameter[:center]`.
+fn numbers(
+    text: Option<&str>,
+    default: f64,
+    is_valid: fn(f64) -> bool,
+    expected: &str,
+) -> Result<(f64, Option<f64>), String> {
+    let (text, center) = match text.and_then(|text| text.split_once(':')) {
+        Some((text, center)) => (Some(text), Some(center)),
+        None => (text, None),
+    };
+    let is_position = |center| (0.0..=1.0).contains(&center);
+    let position = "a position from 0 to 1";
+    let center = center.map(|center| number(Some(center), 0.0, is_position, position));
+    let value = number(text, default, is_valid, expected)?;
+    Ok((value, center.transpose()?))
 }
 
 fn number(
@@ -108,27 +147,98 @@ fn parse_zones(text: &str) -> Result<Vec<Zone>, String> {
         .split(':')
         .map(parse_zone)
         .collect::<Result<Vec<_>, _>>()?;
-    if zones.len() > MAX_ZONES {
-        return Err(format!(
-            "too many zones ({}): use at most {MAX_ZONES}",
-            zones.len()
-        ));
-    }
-    let sum = |share: fn(&Zone) -> u8| zones.iter().map(|zone| u32::from(share(zone))).sum::<u32>();
-    if sum(|zone| zone.access_percent) != 100 || sum(|zone| zone.size_percent) != 100 {
+    let accesses = zones.iter().map(|zone| u32::from(zone.access_percent));
+    let sizes = zones.iter().map(|zone| u32::from(zone.size_percent));
+    if accesses.sum::<u32>() != 100 || sizes.sum::<u32>() != 100 {
         return Err(format!(
             "the access shares and the size shares of `{text}` must each add up to 100 %"
         ));
     }
+    check_number(zones.len())?;
     Ok(zones)
 }
 
+fn parse_absolute_zones(text: &str) -> Result<Vec<AbsoluteZone>, String> {
+    let parse = |zone: &str| {
+        let (access, size) = split_zone(zone)?;
+        let size = units::bytes(size)?;
+        if size == 0 {
+            return Err(format!("the zone `{zone}` is empty"));
+        }
+        Ok(AbsoluteZone {
+            access_percent: units::percent(access)?,
+            size,
+        })
+    };
+    let zones: Vec<AbsoluteZone> = text.split(':').map(parse).collect::<Result<_, String>>()?;
+    let accesses = zones.iter().map(|zone| u32::from(zone.access_percent));
+    if accesses.sum::<u32>() != 100 {
+        return Err(format!(
+            "the access shares of `{text}` must add up to 100 %"
+        ));
+    }
+    check_number(zones.len())?;
+    Ok(zones)
+}
+
+fn check_number(zones: usize) -> Result<(), String> {
+    if zones > MAX_ZONES {
+        return Err(format!("too many zones ({zones}): use at most {MAX_ZONES}"));
+    }
+    Ok(())
+}
+
+fn split_zone(text: &str) -> Result<(&str, &str), String> {
+    text.split_once('/')
+        .ok_or_else(|| format!("`{text}` is not a pair `access/size`"))
+}
+
 fn parse_zone(text: &str) -> Result<Zone, String> {
-    let (access, size) = text
-        .split_once('/')
-        .ok_or_else(|| format!("`{text}` is not a pair of percentages `access/size`"))?;
+    let (access, size) = split_zone(text)?;
     Ok(Zone {
         access_percent: units::percent(access)?,
         size_percent: units::percent(size)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn centers_and_absolute_zones() {
+        let parse = |text: &str| Distribution::parse(text).ok();
+        let zipf = |theta, center| Some(Distribution::Zipf { theta, center });
+        assert_eq!(parse("zipf:1.2"), zipf(1.2, None));
+        assert_eq!(parse("zipf:1.2:0.25"), zipf(1.2, Some(0.25)));
+        assert_eq!(
+            parse("normal:10:1"),
+            Some(Distribution::Normal {
+                deviation_percent: 10.0,
+                center: Some(1.0)
+            })
+        );
+        let zone = |access_percent, size| AbsoluteZone {
+            access_percent,
+            size,
+        };
+        assert_eq!(
+            parse("zoned_abs:60/64k:40/1m"),
+            Some(Distribution::ZonedAbs {
+                zones: vec![zone(60, 64 << 10), zone(40, 1 << 20)]
+            })
+        );
+        for invalid in [
+            "zipf:1.2:1.1",
+            "zipf:1.2:",
+            "pareto:0.2:-0.1",
+            "random:1",
+            "zoned_abs:",
+            "zoned_abs:60/1m",
+            "zoned_abs:60/0:40/1m",
+            "zoned_abs:100",
+        ] {
+            assert_eq!(parse(invalid), None, "{invalid}");
+        }
+    }
 }

@@ -1,13 +1,24 @@
 //! I/O engines and their buffers.
 
-use crate::named_enum::named_enum;
+use crate::{job::value::FioValue, named_enum::named_enum};
+use strum::VariantNames;
 
 named_enum! {
-    names: "snake_case", kind: "engine";
+    names: "snake_case";
     pub enum EngineName {
         IoUring,
         /// pread(2) and pwrite(2).
         Psync,
+        /// lseek(2), read(2) and write(2).
+        Sync,
+        /// preadv(2) and pwritev(2).
+        Pvsync,
+        /// preadv2(2) and pwritev2(2).
+        Pvsync2,
+        /// Linux AIO: io_submit(2) and io_getevents(2).
+        Libaio,
+        /// Copies from and to a memory mapping.
+        Mmap,
         /// No I/O.
         Null,
         /// io_uring with no-op requests.
@@ -15,10 +26,65 @@ named_enum! {
     }
 }
 
+/// Engines of fio that are not supported, with the reason.
+const UNSUPPORTED: &[(&str, &str)] = &[
+    (
+        "posixaio",
+        "the C library runs its I/Os in helper threads, one at a time per file: use libaio, io_uring, or psync with numjobs",
+    ),
+    (
+        "vsync",
+        "it merges adjacent I/Os into one system call: use pvsync with a larger bs",
+    ),
+    ("splice", "use psync"),
+    ("exec", "jobs cannot run commands"),
+    ("cpuio", "it performs no I/O"),
+    ("cpu", "it performs no I/O"),
+    ("net", "it measures a network"),
+    ("netsplice", "it measures a network"),
+    ("rdma", "it measures a network"),
+    (
+        "sg",
+        "it bypasses the block layer: use io_uring or psync with direct=1 on the device",
+    ),
+    (
+        "io_uring_cmd",
+        "it bypasses the block layer: use io_uring with direct=1 on the device",
+    ),
+];
+
+impl FioValue for EngineName {
+    const KIND: &'static str = "engine";
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let name = text.trim();
+        name.parse().map_err(|_| {
+            let unsupported = UNSUPPORTED.iter().find(|(engine, _)| *engine == name);
+            match unsupported {
+                Some((_, reason)) => format!("fio's engine `{name}` is not supported: {reason}"),
+                None => format!("`{name}` is not one of: {}", Self::VARIANTS.join(", ")),
+            }
+        })
+    }
+}
+
 impl EngineName {
     /// Whether the engine performs no I/O on its target.
     pub fn is_null(self) -> bool {
         matches!(self, Self::Null | Self::IoUringNop)
+    }
+
+    /// Whether each I/O is complete when its system call returns, so that the depth is 1.
+    pub fn is_synchronous(self) -> bool {
+        matches!(
+            self,
+            Self::Psync | Self::Sync | Self::Pvsync | Self::Pvsync2 | Self::Mmap
+        )
+    }
+
+    /// Whether the kernel processes several I/Os of a worker at a time.
+    pub fn is_asynchronous(self) -> bool {
+        matches!(self, Self::IoUring | Self::IoUringNop | Self::Libaio)
     }
 
     pub fn has_ring(self) -> bool {
@@ -72,5 +138,24 @@ impl BufferPages {
         Self::stride(bytes)?
             .checked_mul(buffers)?
             .checked_next_multiple_of(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsupported_engines_have_a_reason() {
+        assert_eq!(EngineName::parse(" pvsync2"), Ok(EngineName::Pvsync2));
+        for (engine, reason) in UNSUPPORTED {
+            let error = EngineName::parse(engine).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+        let error = EngineName::parse("aio").unwrap_err();
+        assert!(
+            error.ends_with("libaio, mmap, null, io_uring_nop"),
+            "{error}"
+        );
     }
 }

@@ -111,3 +111,48 @@ named_enum! {
         Sequential,
     }
 }
+
+named_enum! {
+    names: "lowercase", kind: "sequencer";
+    /// Offsets of the I/Os that follow a random one with `rw=randread:N`.
+    #[derive(Default)]
+    pub enum RwSequencer {
+        /// Each starts where the last one ended.
+        #[default]
+        Sequential,
+        /// All have the same offset.
+        Identical,
+    }
+}
+
+named_enum! {
+    names: "lowercase", kind: "processor policy";
+    /// How the workers of a job share `cpus_allowed`.
+    #[derive(Default)]
+    pub enum CpuPolicy {
+        /// Every worker may use all of them.
+        #[default]
+        Shared,
+        /// Each worker uses one.
+        Split,
+    }
+}
+
+named_enum! {
+    names: "lowercase", kind: "blocks";
+    /// I/Os that `thinktime_blocks` counts; accepted for compatibility.
+    pub enum BlocksType {
+        Complete,
+        Issue,
+    }
+}
+
+named_enum! {
+    names: "lowercase", kind: "generator";
+    /// Random generators of fio; accepted for compatibility.
+    pub enum RandomGenerator {
+        Tausworthe,
+        Tausworthe64,
+        Lfsr,
+    }
+}

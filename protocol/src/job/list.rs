@@ -1,4 +1,4 @@
-//! Lists of paths and CPUs.
+//! Lists of paths, CPUs and percentiles.
 
 use crate::job::value::FioValue;
 
@@ -54,6 +54,25 @@ impl FioValue for CpuList {
     }
 }
 
+/// Percentiles from 0 to 100, separated by `:`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Percentiles(pub Vec<f64>);
+
+impl FioValue for Percentiles {
+    const KIND: &'static str = "percentiles";
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let percentile = |part: &str| {
+            let percentile = part.trim().parse::<f64>().ok();
+            percentile.filter(|percentile| (0.0..=100.0).contains(percentile))
+        };
+        let percentiles: Option<Vec<f64>> = text.split(':').map(percentile).collect();
+        percentiles
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is not a list of percentiles such as 50:99:99.9"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,5 +87,14 @@ mod tests {
         // A list with all ranges in a body would need gigabytes.
         let repeated = vec!["0-4095"; 150_000].join(",");
         assert_eq!(parse(&repeated).unwrap().len(), 4096);
+    }
+
+    #[test]
+    fn percentiles_are_from_0_to_100() {
+        let parse = |text: &str| Percentiles::parse(text).ok().map(|list| list.0);
+        assert_eq!(parse("0:99.9: 100"), Some(vec![0.0, 99.9, 100.0]));
+        for invalid in ["", "50:", "-1", "100.1", "nan", "p99"] {
+            assert_eq!(parse(invalid), None, "{invalid}");
+        }
     }
 }

@@ -28,12 +28,13 @@ impl Job {
                 problems.push(Problem::invalid("bad_value", field, detail, remedy));
                 continue;
             };
-            match job.set(name, &text) {
+            match job.set(name, &with_omitted_directions(name, text)) {
                 Some(Ok(())) => job.apply_last_mix(name),
                 Some(Err(reason)) => problems.push(bad_value(field, name, &reason)),
                 None => problems.push(unknown_option(field, name)),
             }
         }
+        job.apply_buffered(path, problems);
         job
     }
 
@@ -41,6 +42,23 @@ impl Job {
     /// no such option.
     pub fn check(name: &str, text: &str) -> Option<Result<(), String>> {
         Self::default().set(name, text)
+    }
+
+    /// `buffered` is the opposite of `direct`.
+    fn apply_buffered(&mut self, path: &str, problems: &mut Vec<Problem>) {
+        let Some(buffered) = self.buffered.take() else {
+            return;
+        };
+        if self.direct == Some(buffered) {
+            let detail = format!("buffered={0} contradicts direct={0}.", u8::from(buffered));
+            problems.push(Problem::invalid(
+                "conflicting_options",
+                format!("{path}buffered"),
+                detail,
+                "Remove one of them.",
+            ));
+        }
+        self.direct = Some(!buffered);
     }
 
     /// `rwmixread` and `rwmixwrite` set the same ratio. The last one applies, as in fio.
@@ -60,6 +78,34 @@ fn option_text(value: &Value) -> Option<String> {
         Value::Bool(flag) => Some(u8::from(*flag).to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
+}
+
+/// Options of which a direction may be omitted, with fio's value for it: `bs=64k,` sets only the
+/// size of reads, and `rate=,1m` limits only writes and trims.
+const OMITTED_DIRECTION: &[(&str, &str)] = &[
+    ("bs", "4k"),
+    ("rate", "0"),
+    ("rate_iops", "0"),
+    ("rate_min", "0"),
+    ("rate_iops_min", "0"),
+    ("percentage_random", "100"),
+];
+
+/// Fills in omitted directions, as in fio (parse.c): each comma ends a value, and the last value
+/// applies to the remaining directions.
+fn with_omitted_directions(name: &str, text: String) -> String {
+    let name = OptionDoc::find(name).map_or(name, |option| option.name);
+    let omitted = OMITTED_DIRECTION.iter().find(|(option, _)| *option == name);
+    let Some(&(_, value)) = omitted else {
+        return text;
+    };
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if parts.len() == 1 || parts.iter().all(|part| part.is_empty()) {
+        return text;
+    }
+    let filled = parts.into_iter();
+    let filled = filled.map(|part| if part.is_empty() { value } else { part });
+    filled.collect::<Vec<_>>().join(",")
 }
 
 fn bad_value(field: String, name: &str, reason: &str) -> Problem {
@@ -88,6 +134,7 @@ fn unknown_option(field: String, name: &str) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn all_defaults_are_valid() {
@@ -100,5 +147,55 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn omitted_directions_keep_their_default() {
+        let job = |options: Value| {
+            let mut problems = Vec::new();
+            let job = Job::parse(options.as_object().unwrap(), "", &mut problems);
+            (job, problems)
+        };
+        // Sizes as printed by fio 3.33 for the same options.
+        for (text, sizes) in [
+            ("64k,", [64, 4, 4]),
+            (",64k", [4, 64, 64]),
+            (",,64k", [4, 4, 64]),
+            ("8k,32k,", [8, 32, 4]),
+            ("8k,,16k", [8, 4, 16]),
+        ] {
+            for name in ["bs", "blocksize"] {
+                let (job, problems) = job(json!({name: text}));
+                let bs = job.bs();
+                let kib = [bs.read, bs.write, bs.trim].map(|size| size.0 >> 10);
+                assert_eq!((kib, problems.len()), (sizes, 0), "{name}={text}");
+            }
+        }
+        let (rated, _) = job(json!({"rate": ",1m", "rate_iops": "5,"}));
+        let rate = rated.rate.unwrap().map(|rate| rate.0);
+        assert_eq!((rate.read, rate.write, rate.trim), (0, 1 << 20, 1 << 20));
+        let iops = rated.rate_iops.unwrap();
+        assert_eq!((iops.read, iops.write, iops.trim), (5, 0, 0));
+        for invalid in [json!({"bs": ","}), json!({"bsrange": "4k-8k,"})] {
+            assert_eq!(job(invalid.clone()).1.len(), 1, "{invalid}");
+        }
+    }
+
+    #[test]
+    fn buffered_is_the_opposite_of_direct() {
+        let direct = |options: Value| {
+            let mut problems = Vec::new();
+            let job = Job::parse(options.as_object().unwrap(), "jobs[0].", &mut problems);
+            let fields = problems.into_iter().filter_map(|problem| problem.field);
+            let fields: Vec<String> = fields.collect();
+            (job.direct, fields)
+        };
+        assert_eq!(direct(json!({"buffered": 1})), (Some(false), vec![]));
+        assert_eq!(direct(json!({"buffered": 0})), (Some(true), vec![]));
+        assert_eq!(direct(json!({"buffered": 0, "direct": 1})).1, [""; 0]);
+        assert_eq!(
+            direct(json!({"buffered": 1, "direct": 1})).1,
+            ["jobs[0].buffered"]
+        );
     }
 }

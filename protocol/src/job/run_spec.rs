@@ -289,7 +289,10 @@ mod tests {
         );
         assert_eq!(
             run.jobs[0].random_distribution,
-            Some(PerDirection::same(Distribution::Zipf { theta: 1.2 }))
+            Some(PerDirection::same(Distribution::Zipf {
+                theta: 1.2,
+                center: None
+            }))
         );
     }
 

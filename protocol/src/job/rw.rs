@@ -15,6 +15,9 @@ named_enum! {
         #[strum(to_string = "rw", serialize = "readwrite")]
         Rw,
         Randrw,
+        /// Each block is trimmed and then written.
+        Trimwrite,
+        Randtrimwrite,
     }
 }
 
@@ -22,7 +25,7 @@ impl RwKind {
     pub fn is_random(self) -> bool {
         matches!(
             self,
-            Self::Randread | Self::Randwrite | Self::Randtrim | Self::Randrw
+            Self::Randread | Self::Randwrite | Self::Randtrim | Self::Randrw | Self::Randtrimwrite
         )
     }
 
@@ -33,12 +36,22 @@ impl RwKind {
     pub fn writes(self) -> bool {
         matches!(
             self,
-            Self::Write | Self::Randwrite | Self::Rw | Self::Randrw
+            Self::Write
+                | Self::Randwrite
+                | Self::Rw
+                | Self::Randrw
+                | Self::Trimwrite
+                | Self::Randtrimwrite
         )
     }
 
     pub fn trims(self) -> bool {
-        matches!(self, Self::Trim | Self::Randtrim)
+        matches!(self, Self::Trim | Self::Randtrim) || self.is_trimwrite()
+    }
+
+    /// Whether each trim is followed by a write of the same block.
+    pub fn is_trimwrite(self) -> bool {
+        matches!(self, Self::Trimwrite | Self::Randtrimwrite)
     }
 
     /// Whether existing data is overwritten or discarded.
@@ -65,12 +78,9 @@ impl FioValue for Rw {
             Some((name, modifier)) => (name, Some(modifier)),
             None => (text, None),
         };
-        let kind = name.parse().map_err(|_| match name {
-            "trimwrite" | "randtrimwrite" => {
-                format!("`{name}` is not supported: use a trim job and a write job")
-            }
-            _ => format!("`{name}` is not one of: {}", RwKind::VARIANTS.join(", ")),
-        })?;
+        let kind = name
+            .parse()
+            .map_err(|_| format!("`{name}` is not one of: {}", RwKind::VARIANTS.join(", ")))?;
         let modifier = modifier
             .map(|text| parse_modifier(kind, text))
             .transpose()?;

@@ -94,6 +94,27 @@ fio_value!(Seconds, "time (s)", |text| {
     units::microseconds(text, 1_000_000).map(Seconds)
 });
 
+/// A range of durations in microseconds, such as `5-10`; a bare number is in seconds. A single
+/// duration is a range of one value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SecondsRange {
+    pub min_us: u64,
+    pub max_us: u64,
+}
+
+impl FioValue for SecondsRange {
+    const KIND: &'static str = "time (s)";
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let (min, max) = text.split_once('-').unwrap_or((text, text));
+        let [min_us, max_us] = [Seconds::parse(min)?.0, Seconds::parse(max)?.0];
+        if min_us > max_us {
+            return Err(format!("`{text}` is not a range such as 5-10"));
+        }
+        Ok(Self { min_us, max_us })
+    }
+}
+
 /// A duration in microseconds; a bare number is in microseconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Micros(pub u64);

@@ -2,19 +2,25 @@
 
 use crate::{
     job::{
+        buffer_pattern::BufferPattern,
         direction::PerDirection,
         distribution::Distribution,
         engine::{BufferPages, EngineName},
-        keyword::{CacheState, Fadvise, Fallocate, FileState, RateProcess, SyncMode, VerifyMethod},
+        file_service::FileService,
+        keyword::{
+            CacheState, CpuPolicy, Fadvise, Fallocate, FileState, RwSequencer, SyncMode,
+            VerifyMethod,
+        },
         rw::RwKind,
         size::SplitEntry,
-        steady_state::SteadyState,
     },
     named_enum::named_enum,
     plan::target::Target,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+pub use crate::plan::timing::{MinRate, SteadyStateOptions, TimingOptions};
 
 named_enum! {
     names: "snake_case";
@@ -53,7 +59,15 @@ pub struct ResolvedJob {
     pub direct: bool,
     /// CPUs that the workers may run on; empty for all.
     pub cpus_allowed: Vec<u32>,
+    /// How the workers share these CPUs.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub cpus_allowed_policy: CpuPolicy,
     pub nice: i32,
+    /// Null if the I/O priority is derived from `nice`, and for runs recorded before the option was
+    /// introduced.
+    #[serde(default)]
+    pub io_priority: Option<IoPriority>,
     /// Whether kernel counters are sampled.
     #[serde(default = "probes_default")]
     #[schema(required = true)]
@@ -70,6 +84,15 @@ pub struct ResolvedJob {
     /// serialized.
     #[serde(skip)]
     pub tsc_clock: bool,
+}
+
+/// I/O priority of the workers; see ioprio_set(2).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct IoPriority {
+    /// 1: realtime, 2: best effort, 3: idle.
+    pub class: u8,
+    /// 0 (highest) to 7.
+    pub level: u8,
 }
 
 /// Runs stored before the option was introduced sampled the counters.
@@ -98,6 +121,10 @@ pub struct TargetOptions {
     pub file_append: bool,
     pub create_on_open: bool,
     pub unlink: bool,
+    /// Whether the files are only created, and nothing is measured.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub create_only: bool,
     /// As requested. It has already been applied to the other options.
     #[serde(default)]
     #[schema(required = true)]
@@ -123,6 +150,13 @@ pub struct PatternOptions {
     /// Percentage of random I/Os.
     pub percentage_random: PerDirection<u8>,
     pub norandommap: bool,
+    /// Order in which a worker uses its files.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub file_service: FileService,
+    #[serde(default)]
+    #[schema(required = true)]
+    pub rw_sequencer: RwSequencer,
     /// Random seed of worker 0.
     pub randseed: u64,
     /// fsync after every N writes; 0 disables.
@@ -140,49 +174,6 @@ pub struct BlockSizes {
     pub max: u64,
     /// Empty if sizes are uniformly distributed multiples of `min` up to `max`.
     pub split: Vec<SplitEntry>,
-}
-
-/// Start, end, pauses and rate of the I/Os.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct TimingOptions {
-    /// Null if the measurement is limited by size.
-    pub runtime_ms: Option<u64>,
-    pub time_based: bool,
-    pub ramp_ms: u64,
-    pub startdelay_ms: u64,
-    pub loops: u64,
-    /// Maximum number of I/Os per worker and pass; null if unlimited.
-    pub number_ios: Option<u64>,
-    /// Bytes per worker, including loops.
-    pub io_size: u64,
-    /// Whether the job sets `io_size`; otherwise, each worker transfers its own region. Not
-    /// serialized.
-    #[serde(default, skip_serializing)]
-    #[schema(ignore)]
-    pub is_io_size_requested: bool,
-    /// Maximum bytes per second for each worker; null if unlimited.
-    pub rate: PerDirection<Option<u64>>,
-    /// Maximum I/Os per second for each worker; null if unlimited.
-    pub rate_iops: PerDirection<Option<u64>>,
-    pub rate_process: RateProcess,
-    /// Pause after every `thinktime_blocks` I/Os, in µs.
-    pub thinktime_us: u64,
-    pub thinktime_blocks: u32,
-    /// When the job ends early; null without `steadystate_duration`, and for runs recorded before
-    /// the option was introduced.
-    #[serde(default)]
-    pub steady_state: Option<SteadyStateOptions>,
-}
-
-/// Steady-state detection.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct SteadyStateOptions {
-    #[serde(flatten)]
-    pub test: SteadyState,
-    /// Length of the window in seconds, at least 2.
-    pub duration_s: u32,
-    /// Seconds at the start of the measurement that are not used, rounded up.
-    pub ramp_s: u32,
 }
 
 /// Whether the I/O buffers are registered with the ring. Serialized as a boolean.
@@ -250,6 +241,9 @@ pub struct DataOptions {
     pub buffer_compress_percentage: u8,
     /// Percentage of duplicate blocks.
     pub dedupe_percentage: u8,
+    /// Null for random data or zeros.
+    #[serde(default)]
+    pub buffer_pattern: Option<BufferPattern>,
     /// Null without `verify`, and for runs recorded before the option was introduced.
     #[serde(default)]
     pub verify: Option<VerifyOptions>,
@@ -279,15 +273,15 @@ impl ResolvedJob {
 
     /// Whether the job performs I/O in the measured window.
     pub fn is_measured(&self) -> bool {
-        self.data.verify.is_none_or(|verify| !verify.only)
+        !self.target.create_only && self.data.verify.is_none_or(|verify| !verify.only)
     }
 
-    /// Effective number of I/Os in flight per worker: 1 for psync, and for trims with a ring, which
-    /// are separate system calls.
+    /// Effective number of I/Os in flight per worker: 1 for synchronous engines, and for trims with
+    /// an asynchronous engine, which are separate system calls.
     pub fn in_flight(&self) -> u32 {
         let engine = self.ring.ioengine;
         let is_serial =
-            engine == EngineName::Psync || (engine.has_ring() && self.pattern.rw.trims());
+            engine.is_synchronous() || (engine.is_asynchronous() && self.pattern.rw.trims());
         if is_serial { 1 } else { self.ring.iodepth }
     }
 

@@ -89,6 +89,12 @@ impl Data {
     }
 }
 
+/// Repeats a pattern from the start of a buffer (`buffer_pattern`).
+pub(crate) fn repeat(pattern: &[u8], buffer: &mut [u8]) {
+    let chunks = buffer.chunks_mut(pattern.len());
+    chunks.for_each(|chunk| chunk.copy_from_slice(&pattern[..chunk.len()]));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +176,14 @@ mod tests {
         let bytes = written(options, 0, 2);
         assert!((compressible_percent(&bytes, 4096) - 60.0).abs() < 2.0);
         assert_eq!(distinct_blocks(&bytes), BLOCKS * 60 / 100);
+    }
+
+    #[test]
+    fn buffer_pattern_is_repeated_from_the_start_of_a_buffer() {
+        let mut buffer = [0; 4096];
+        repeat(&[0xab, 0xcd, 0xef], &mut buffer);
+        assert_eq!(buffer[..4], [0xab, 0xcd, 0xef, 0xab]);
+        assert_eq!(buffer[4094..], [0xef, 0xab]);
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! I/O engines. An engine accepts I/Os into numbered slots and returns each slot with its result. A
 //! synchronous engine has the result when `submit` returns, an asynchronous engine later.
 
+pub(crate) mod libaio;
+pub(crate) mod mmap;
 pub(crate) mod null;
-pub(crate) mod psync;
+pub(crate) mod synchronous;
+#[cfg(test)]
+pub(crate) mod tests;
 pub(crate) mod uring;
 pub(crate) mod verified_writes;
 pub(crate) mod write_buffers;

@@ -2,18 +2,18 @@
 //! generates the same list.
 //!
 //! A worker draws its I/Os in batches. `direction_mix` chooses the direction, `size_distribution`
-//! the size, `round_robin` the target, `offset_generator` the offset, and `sync_interval` inserts
+//! the size, `file_chooser` the target, `offset_generator` the offset, and `sync_interval` inserts
 //! syncs between writes. There are no allocations after `new`. `rate` decides when an I/O is due,
 //! and `data` generates the data to write.
 
 pub(crate) mod direction;
 pub(crate) mod direction_mix;
+pub(crate) mod file_chooser;
 pub(crate) mod io;
 pub(crate) mod offset_distribution;
 pub(crate) mod offset_generator;
 pub(crate) mod permutation;
 pub(crate) mod random_map;
-pub(crate) mod round_robin;
 pub(crate) mod shuffle_bag;
 pub(crate) mod size_distribution;
 pub(crate) mod sync_interval;
@@ -23,13 +23,14 @@ pub(crate) mod tests;
 use crate::load::pattern::{
     direction::DirectionState,
     direction_mix::DirectionMix,
+    file_chooser::FileChooser,
     io::{Io, Kind},
     offset_generator::OffsetGenerator,
-    round_robin::RoundRobin,
     sync_interval::SyncInterval,
 };
 use leadline_protocol::plan::job::ResolvedJob;
 use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
+use std::mem;
 
 /// Multiplier that gives each worker a distinct seed: an odd number with irregular bits (L'Ecuyer).
 const WORKER_STRIDE: u64 = 0xd134_2543_de82_ef95;
@@ -43,8 +44,10 @@ pub(crate) struct Pattern {
     directions: [DirectionState; 3],
     /// Indexed by target.
     offsets: Vec<OffsetGenerator>,
-    targets: RoundRobin,
+    targets: FileChooser,
     syncs: SyncInterval,
+    /// The last trim of `rw=trimwrite`.
+    last_trim: Io,
     /// Bytes left to transfer; `u64::MAX` if unlimited.
     bytes_left: u64,
     ios_left: u64,
@@ -80,7 +83,7 @@ impl Pattern {
         let smallest = smallest.unwrap_or(1);
         let syncs = SyncInterval::new(options.fsync, options.fdatasync);
         let first = &directions[mix.kinds()[0] as usize];
-        let has_bulk = offsets.len() == 1 && !mix.has_rates() && syncs.is_never();
+        let has_bulk = offsets.len() == 1 && !mix.is_sequenced() && syncs.is_never();
         let is_random = used()
             .all(|direction| direction.is_uniformly_random() && direction.has_same_blocks(first));
         let bulk = if !has_bulk {
@@ -96,10 +99,11 @@ impl Pattern {
         Self {
             bulk,
             mix,
-            targets: RoundRobin::new(bytes_per_pass),
+            targets: FileChooser::new(options.file_service, bytes_per_pass),
             directions,
             offsets,
             syncs,
+            last_trim: Io::default(),
             bytes_left: if job.timing.time_based {
                 u64::MAX
             } else {
@@ -186,18 +190,40 @@ impl Pattern {
             return Some(sync);
         }
         let kind = self.mix.next();
+        if self.mix.is_trimwrite() && kind == Kind::Write {
+            return self.write_trimmed();
+        }
         let direction = &mut self.directions[kind as usize];
         let max_len = direction.next_size(self.bytes_left, &mut self.rng)?;
         self.ios_left = self.ios_left.checked_sub(1)?;
-        let target = self.targets.next();
+        let target = self.targets.next(&mut self.rng);
         let (offset, len) = self.offsets[target].next(kind, direction, max_len, &mut self.rng);
         self.count(kind, target, len);
         // The plan limits block sizes to 1 GiB, and a worker's targets to 65,535.
-        Some(Io {
+        let io = Io {
             offset,
             len: len as u32,
             target: target as u16,
             kind,
+        };
+        if kind == Kind::Trim {
+            self.last_trim = io;
+        }
+        Some(io)
+    }
+
+    /// The write of the block that was trimmed last; `None` after the last one. As in fio, only the
+    /// trims count as bytes and I/Os.
+    #[cold]
+    fn write_trimmed(&mut self) -> Option<Io> {
+        let trim = mem::take(&mut self.last_trim);
+        if trim.len == 0 {
+            return None;
+        }
+        self.syncs.count_write(trim.target);
+        Some(Io {
+            kind: Kind::Write,
+            ..trim
         })
     }
 

@@ -32,14 +32,22 @@ pub(crate) struct DueTime {
     pub at_ns: u64,
     /// Start according to the arrival schedule, regardless of delays; `None` without a rate.
     pub intended_ns: Option<u64>,
+    /// The worker does not sleep before this time (`thinktime_spin`).
+    pub spin_until_ns: u64,
 }
 
-/// A pause after every `every` I/Os.
+/// A pause after every `every` I/Os, or after `iotime_ns` without a pause.
 #[derive(Clone, Debug)]
 struct ThinkTime {
     ns: u64,
+    spin_ns: u64,
+    /// `u32::MAX` if only the time counts.
     every: u32,
     issued: u32,
+    /// `u64::MAX` if only the number of I/Os counts.
+    iotime_ns: u64,
+    /// End of the last pause, in ns since the start of the worker.
+    resumed_ns: u64,
 }
 
 impl RateLimiter {
@@ -49,8 +57,16 @@ impl RateLimiter {
         let timing = &job.timing;
         let thinktime = (timing.thinktime_us > 0).then(|| ThinkTime {
             ns: timing.thinktime_us.saturating_mul(NS_PER_US),
-            every: timing.thinktime_blocks.max(1),
+            spin_ns: timing.thinktime_spin_us.saturating_mul(NS_PER_US),
+            every: timing
+                .thinktime_blocks
+                .map_or(u32::MAX, |blocks| blocks.max(1)),
             issued: 0,
+            iotime_ns: match timing.thinktime_iotime_us {
+                0 => u64::MAX,
+                us => us.saturating_mul(NS_PER_US),
+            },
+            resumed_ns: 0,
         });
         let is_limited = thinktime.is_some() || schedules.iter().any(Option::is_some);
         is_limited.then_some(Self {
@@ -68,8 +84,9 @@ impl RateLimiter {
 
     /// Returns true if this I/O follows a pause. The pause starts when nothing is in flight, as in
     /// fio (backend.c, handle_thinktime).
-    pub(crate) fn pauses_before(&self, io: &Io) -> bool {
-        self.thinktime.as_ref().is_some_and(ThinkTime::is_due) && !is_sync(io)
+    pub(crate) fn pauses_before(&self, io: &Io, now_ns: u64) -> bool {
+        let thinktime = self.thinktime.as_ref();
+        thinktime.is_some_and(|thinktime| thinktime.is_due(now_ns)) && !is_sync(io)
     }
 
     /// When this I/O is due. Must be called once per I/O, in order, after the previous one was
@@ -79,15 +96,18 @@ impl RateLimiter {
             return DueTime {
                 at_ns: now_ns,
                 intended_ns: None,
+                spin_until_ns: 0,
             };
         }
         let schedule = self.schedules[io.kind as usize].as_mut();
         let intended_ns = schedule.map(|schedule| schedule.next(io));
         let thinktime = self.thinktime.as_mut();
-        let resume_ns = thinktime.map_or(0, |thinktime| thinktime.next(now_ns));
+        let (spin_until_ns, resume_ns) =
+            thinktime.map_or((0, 0), |thinktime| thinktime.next(now_ns));
         DueTime {
             at_ns: intended_ns.unwrap_or(0).max(resume_ns),
             intended_ns,
+            spin_until_ns,
         }
     }
 }
@@ -97,17 +117,18 @@ fn is_sync(io: &Io) -> bool {
 }
 
 impl ThinkTime {
-    fn is_due(&self) -> bool {
-        self.issued == self.every
+    fn is_due(&self, now_ns: u64) -> bool {
+        self.issued == self.every || now_ns.saturating_sub(self.resumed_ns) >= self.iotime_ns
     }
 
-    /// End of the pause if one starts now, otherwise 0.
-    fn next(&mut self, now_ns: u64) -> u64 {
-        if self.is_due() {
+    /// End of spinning and end of the pause if one starts now, otherwise 0.
+    fn next(&mut self, now_ns: u64) -> (u64, u64) {
+        if self.is_due(now_ns) {
             self.issued = 1;
-            return now_ns.saturating_add(self.ns);
+            self.resumed_ns = now_ns.saturating_add(self.ns);
+            return (now_ns.saturating_add(self.spin_ns), self.resumed_ns);
         }
-        self.issued += 1;
-        0
+        self.issued = self.issued.saturating_add(1);
+        (0, 0)
     }
 }

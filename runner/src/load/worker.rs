@@ -21,7 +21,7 @@ use crate::load::worker::task::{WorkerError, WorkerOutcome, WorkerTask};
 /// # Errors
 /// Returns system errors other than I/O errors. A failed I/O is a `LoopExit`.
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
-    affinity::apply(&task.job)?;
+    affinity::apply(&task.job, task.index)?;
     let outcome = engine_setup::run(task)?;
     task.barrier.finish();
     Ok(outcome)

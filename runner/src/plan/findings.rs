@@ -1,6 +1,7 @@
 //! Findings that are known before the run: why its results may be misinterpreted.
 
 mod cache;
+mod compatibility;
 mod fio_differences;
 mod target;
 mod workload;
@@ -28,6 +29,7 @@ pub(crate) fn report(requested: &Job, job: &ResolvedJob, host: &dyn HostView, is
         workload::report_pattern(job, issues);
     }
     fio_differences::report(requested, job, issues);
+    compatibility::report(requested, issues);
 }
 
 /// Reports the latest ramp that extends into the run's measured window. The window's counters then

@@ -24,6 +24,14 @@ pub(crate) fn check(job: &Job, host: &dyn HostView, issues: &mut Issues) {
             "Run as root, or use nice=0 or higher.",
         );
     }
+    if job.prioclass == Some(1) {
+        issues.environment(
+            "root_required",
+            "prioclass",
+            "The realtime I/O priority class requires root.",
+            "Run as root, or use prioclass=2 (best effort).",
+        );
+    }
 }
 
 fn check_cpus(job: &Job, host: &dyn HostView, issues: &mut Issues) {

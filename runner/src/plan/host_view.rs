@@ -20,6 +20,10 @@ pub trait HostView {
     }
     /// Reason and remedy; `None` if io_uring is available.
     fn io_uring_unavailable(&self) -> Option<(String, String)>;
+    /// I/Os that new contexts of Linux AIO may have in flight; `None` if it is unavailable.
+    fn available_aio(&self) -> Option<u64> {
+        None
+    }
     /// Major and minor kernel version, such as (6, 10).
     fn kernel_version(&self) -> Option<(u32, u32)>;
     /// Reason and remedy; `None` if loop devices can be created.

@@ -1,7 +1,7 @@
 //! Checks option ranges, and rejects mutually exclusive options.
 
-use crate::plan::{issues::Issues, job_request::JobRequest};
-use leadline_protocol::job::{Job, direction::PerDirection};
+use crate::plan::{issues::Issues, job_request::JobRequest, verify};
+use leadline_protocol::job::{Job, direction::PerDirection, engine::EngineName};
 use std::ops::RangeInclusive;
 
 /// Maximum number of I/Os in flight per worker: IORING_MAX_ENTRIES.
@@ -13,6 +13,8 @@ const MAX_SQPOLL_IODEPTH: u32 = MAX_IODEPTH / 2;
 const NICE: RangeInclusive<i32> = -20..=19;
 /// Maximum `spin` in µs. A run must stop within a second.
 const MAX_SPIN_US: u64 = 1_000_000;
+/// Periods for minimum rates in ms. Shorter ones would contain too few I/Os.
+const RATE_CYCLE_MS: RangeInclusive<u32> = 100..=3_600_000;
 /// 365 days in µs. Limits times so that their sums in ns do not overflow.
 const MAX_TIME_US: u64 = 365 * 24 * 3600 * 1_000_000;
 /// Largest integer that every JSON parser represents exactly.
@@ -23,6 +25,79 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
     check_times(request.job, issues);
     check_rates(request.job, issues);
     check_polling(request, issues);
+    check_mapping(request, issues);
+    check_buffer_pattern(request.job, issues);
+    check_trimwrite(request, issues);
+}
+
+fn check_trimwrite(request: &JobRequest, issues: &mut Issues) {
+    let job = request.job;
+    if !request.rw.kind.is_trimwrite() {
+        return;
+    }
+    if !request.direct && !request.is_null() {
+        issues.invalid(
+            "conflicting_options",
+            "direct",
+            "rw=trimwrite requires direct=1: the kernel rejects trims of pages that are being written back (EBUSY).",
+            "Set direct=1.",
+        );
+    }
+    let bs = job.bs();
+    let range = job.bsrange.as_ref();
+    let split = job.bssplit.as_ref();
+    let align = job.blockalign.as_ref();
+    for (option, differs) in [
+        ("bs", bs.write != bs.trim),
+        ("bsrange", range.is_some_and(|bs| bs.write != bs.trim)),
+        ("bssplit", split.is_some_and(|bs| bs.write != bs.trim)),
+        ("blockalign", align.is_some_and(|ba| ba.write != ba.trim)),
+    ] {
+        if differs {
+            issues.invalid(
+                "conflicting_options",
+                option,
+                format!(
+                    "{option} must be the same for writes and trims: each trimmed block is written."
+                ),
+                "Use the same value for both.",
+            );
+        }
+    }
+}
+
+fn check_buffer_pattern(job: &Job, issues: &mut Issues) {
+    if job.buffer_pattern.is_none() {
+        return;
+    }
+    for (option, is_given) in [
+        (
+            "buffer_compress_percentage",
+            job.buffer_compress_percentage().0 > 0,
+        ),
+        ("dedupe_percentage", job.dedupe_percentage().0 > 0),
+        ("verify", verify::is_enabled(job)),
+    ] {
+        if is_given {
+            issues.invalid(
+                "conflicting_options",
+                option,
+                format!("{option} cannot be combined with buffer_pattern, which is the only data."),
+                format!("Remove {option} or buffer_pattern."),
+            );
+        }
+    }
+}
+
+fn check_mapping(request: &JobRequest, issues: &mut Issues) {
+    if request.engine == EngineName::Mmap && request.direct {
+        issues.invalid(
+            "conflicting_options",
+            "direct",
+            "ioengine=mmap requires direct=0: memory mappings use the page cache.",
+            "Set direct=0, or use another engine such as psync.",
+        );
+    }
 }
 
 fn check_counts(job: &Job, issues: &mut Issues) {
@@ -44,9 +119,19 @@ fn check_counts(job: &Job, issues: &mut Issues) {
             "Use a size such as 1g, or remove filesize.",
         );
     }
+    if job.offset_align.is_some_and(|align| align.0 == 0) {
+        issues.invalid(
+            "out_of_range",
+            "offset_align",
+            "offset_align must be greater than 0.",
+            "Use a size such as 4k, or remove offset_align.",
+        );
+    }
     let iodepth = job.iodepth();
     issues.check_range("iodepth", iodepth, 1..=MAX_IODEPTH);
     issues.check_range("nice", job.nice(), NICE);
+    issues.check_range("prio", job.prio.unwrap_or(0), 0..=7);
+    issues.check_range("prioclass", job.prioclass.unwrap_or(0), 0..=3);
 }
 
 fn check_times(job: &Job, issues: &mut Issues) {
@@ -70,8 +155,10 @@ fn check_times(job: &Job, issues: &mut Issues) {
     for (option, us) in [
         ("runtime", runtime_us),
         ("ramp_time", job.ramp_time().0),
-        ("startdelay", job.startdelay().0),
+        ("startdelay", job.startdelay().max_us),
         ("thinktime", job.thinktime().0),
+        ("thinktime_spin", job.thinktime_spin().0),
+        ("thinktime_iotime", job.thinktime_iotime().0),
         ("steadystate_ramp_time", job.steadystate_ramp_time().0),
     ] {
         if us > MAX_TIME_US {
@@ -89,6 +176,44 @@ fn check_rates(job: &Job, issues: &mut Issues) {
             "rate_iops",
             "rate and rate_iops are mutually exclusive.",
             "Remove one of them.",
+        );
+    }
+    let rate_min = job.rate_min.as_ref().map(|rate| rate.map(|bytes| bytes.0));
+    if is_limited(rate_min) && is_limited(job.rate_iops_min) {
+        issues.invalid(
+            "conflicting_options",
+            "rate_iops_min",
+            "rate_min and rate_iops_min are mutually exclusive.",
+            "Remove one of them.",
+        );
+    }
+    check_min_rate("rate_min", rate_min, rate, issues);
+    check_min_rate("rate_iops_min", job.rate_iops_min, job.rate_iops, issues);
+    issues.check_range("rate_cycle", job.rate_cycle(), RATE_CYCLE_MS);
+}
+
+/// Rejects a minimum above the maximum.
+fn check_min_rate(
+    option: &str,
+    min: Option<PerDirection<u64>>,
+    max: Option<PerDirection<u64>>,
+    issues: &mut Issues,
+) {
+    let (Some(min), Some(max)) = (min, max) else {
+        return;
+    };
+    let pairs = [
+        (min.read, max.read),
+        (min.write, max.write),
+        (min.trim, max.trim),
+    ];
+    if pairs.iter().any(|(min, max)| *max > 0 && min > max) {
+        let limit = option.trim_end_matches("_min");
+        issues.invalid(
+            "conflicting_options",
+            option,
+            format!("{option} exceeds {limit}."),
+            format!("Use a smaller {option} or a larger {limit}."),
         );
     }
 }

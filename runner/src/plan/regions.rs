@@ -6,7 +6,11 @@ use crate::plan::{
     block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest,
     option_checks::MAX_JSON_INTEGER, space_budget::SpaceBudget, target_paths::TargetPath,
 };
-use leadline_protocol::{format::bytes, job::size::Extent, plan::target::TargetKind};
+use leadline_protocol::{
+    format::bytes,
+    job::{distribution::Distribution, size::Extent},
+    plan::target::TargetKind,
+};
 
 /// Default target length for `ioengine=null`: 1 GiB.
 const NULL_BYTES: u64 = 1 << 30;
@@ -81,9 +85,46 @@ pub(crate) fn resolve(
                 begin,
                 len: bounds.len(begin, issues)?,
             });
+            let last = regions.list.last().expect("a region");
+            check_zones(request, last.len, issues);
         }
     }
     (!regions.list.is_empty()).then_some(regions)
+}
+
+/// Rejects zones of a `zoned_abs` distribution that end beyond the region.
+fn check_zones(request: &JobRequest, len: u64, issues: &mut Issues) {
+    let rw = request.rw.kind;
+    let distribution = request.job.random_distribution();
+    let used = [
+        (rw.reads(), &distribution.read),
+        (rw.writes(), &distribution.write),
+        (rw.trims(), &distribution.trim),
+    ];
+    for (_, distribution) in used
+        .iter()
+        .filter(|(is_used, _)| *is_used && rw.is_random())
+    {
+        let Distribution::ZonedAbs { zones } = distribution else {
+            continue;
+        };
+        let end = zones
+            .iter()
+            .map(|zone| zone.size)
+            .fold(0, u64::saturating_add);
+        if end > len {
+            issues.invalid(
+                "zones_beyond_region",
+                "random_distribution",
+                format!(
+                    "The zones end at {}, beyond the region of {}.",
+                    bytes(end),
+                    bytes(len)
+                ),
+                "Use smaller zones or a larger size.",
+            );
+        }
+    }
 }
 
 /// Workers with separate regions in the target, or `None` for a region shared by all workers.
@@ -143,8 +184,8 @@ impl<'a> RegionBounds<'a> {
         }
     }
 
-    /// The extent in bytes. Percentages are rounded up to a multiple of the smallest I/O, as in
-    /// fio.
+    /// The extent in bytes. Percentages are rounded up to a multiple of `offset_align` or the
+    /// smallest I/O, as in fio.
     fn extent(&self, extent: &Extent, option: &str, issues: &mut Issues) -> Option<u64> {
         match *extent {
             Extent::Bytes(bytes) if bytes > MAX_JSON_INTEGER => {
@@ -155,7 +196,9 @@ impl<'a> RegionBounds<'a> {
             Extent::Bytes(bytes) => Some(bytes),
             Extent::Percent(percent) => {
                 let bytes = self.percent(percent, option, issues)?;
-                let rounded = bytes.checked_next_multiple_of(self.smallest_io);
+                let align = self.request.job.offset_align.map(|align| align.0);
+                let align = align.unwrap_or(self.smallest_io).max(1);
+                let rounded = bytes.checked_next_multiple_of(align);
                 Some(rounded.unwrap_or(u64::MAX))
             }
         }

@@ -16,15 +16,16 @@ use crate::plan::{
 };
 use leadline_protocol::{
     format::bytes,
-    job::{Job, direction::PerDirection, keyword::Fadvise, size::Extent},
+    job::{Job, direction::PerDirection, keyword::Fadvise, size::Extent, value::SecondsRange},
     plan::{
         job::{
-            BufferRegistration, DataOptions, Mode, PatternOptions, ResolvedJob, RingOptions,
-            TargetOptions, TimingOptions,
+            BufferRegistration, DataOptions, IoPriority, MinRate, Mode, PatternOptions,
+            ResolvedJob, RingOptions, TargetOptions, TimingOptions,
         },
         target::{Target, TargetKind},
     },
 };
+use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
 /// `index`: position in the run. Returns `None` if no region can be resolved.
 pub(crate) fn resolve(
@@ -48,7 +49,8 @@ pub(crate) fn resolve(
         .iter()
         .filter(|target| target.worker.unwrap_or(0) == 0);
     let size = first_worker.map(|target| target.size).sum();
-    let timing = timing_options(request, size);
+    let seed = seed(request.job, index, host);
+    let timing = timing_options(request, size, seed);
     check_io_size(timing.io_size, sizes.smallest(), issues);
     let job = request.job;
     let data = data_options(job, &sizes);
@@ -61,17 +63,32 @@ pub(crate) fn resolve(
             Some(cpus) => cpus.0.clone(),
             None => Vec::new(),
         },
+        cpus_allowed_policy: job.cpus_allowed_policy(),
         nice: job.nice(),
+        io_priority: io_priority(job),
         probes: job.probes(),
         request_sizes: job.request_sizes(),
         profile: job.profile(),
         targets,
         target: target_options(request, size, &regions),
-        pattern: pattern_options(request, sizes, seed(job, index, host)),
+        pattern: pattern_options(request, sizes, seed),
         timing,
         ring: ring_options(request),
         tsc_clock: host.has_tsc_clock(),
         data,
+    })
+}
+
+/// Without a class, the level is one of best effort, as in fio.
+fn io_priority(job: &Job) -> Option<IoPriority> {
+    const BEST_EFFORT: u8 = 2;
+    let is_given = job.prio.is_some() || job.prioclass.is_some();
+    is_given.then(|| IoPriority {
+        class: match job.prioclass {
+            None | Some(0) => BEST_EFFORT,
+            Some(class) => class as u8,
+        },
+        level: job.prio.unwrap_or(0) as u8,
     })
 }
 
@@ -97,12 +114,13 @@ fn target_options(request: &JobRequest, size: u64, regions: &regions::Regions) -
         fadvise_hint: fadvise(request),
         drop_caches: job.drop_caches(),
         sync: job.sync(),
-        end_fsync: job.end_fsync(),
+        end_fsync: job.end_fsync() || job.fsync_on_close(),
         fallocate: job.fallocate(),
         overwrite: job.overwrite(),
         file_append: job.file_append(),
         create_on_open: job.create_on_open(),
         unlink: job.unlink(),
+        create_only: job.create_only(),
         file_state: job.file_state(),
         cache_state: job.cache_state(),
     }
@@ -130,6 +148,8 @@ fn pattern_options(request: &JobRequest, sizes: JobBlockSizes, randseed: u64) ->
         rwmixread: (rw.reads() && rw.writes()).then(|| rwmixread(job)),
         norandommap: job.norandommap() || is_realigned,
         random_distribution: job.random_distribution(),
+        file_service: job.file_service_type(),
+        rw_sequencer: job.rw_sequencer(),
         percentage_random: job.percentage_random().map(|percent| percent.0),
         randseed,
         bs: sizes.bs,
@@ -161,7 +181,16 @@ fn seed(job: &Job, index: usize, host: &dyn HostView) -> u64 {
     first.wrapping_add(JOB_STRIDE.wrapping_mul(index as u64)) & MAX_JSON_INTEGER
 }
 
-fn timing_options(request: &JobRequest, size: u64) -> TimingOptions {
+/// Draws the delay from its range, so that it is the same in the plan and in the run.
+fn startdelay_us(job: &Job, seed: u64) -> u64 {
+    let SecondsRange { min_us, max_us } = job.startdelay();
+    if min_us == max_us {
+        return min_us;
+    }
+    Xoshiro256PlusPlus::seed_from_u64(seed).random_range(min_us..=max_us)
+}
+
+fn timing_options(request: &JobRequest, size: u64, seed: u64) -> TimingOptions {
     let job = request.job;
     let loops = job.loops();
     let runtime_ms = job.runtime().0 / 1000;
@@ -169,8 +198,8 @@ fn timing_options(request: &JobRequest, size: u64) -> TimingOptions {
         .io_size
         .and_then(|io_size| requested_io_size(io_size, size))
         .or_else(|| size_within_files(request, size));
-    // `verify_only` measures nothing.
-    let requested_io_size = if verify::is_only(job) {
+    // `verify_only` and `create_only` measure nothing.
+    let requested_io_size = if verify::is_only(job) || job.create_only() {
         Some(0)
     } else {
         requested_io_size
@@ -184,17 +213,41 @@ fn timing_options(request: &JobRequest, size: u64) -> TimingOptions {
         runtime_ms: (runtime_ms > 0).then_some(runtime_ms),
         time_based: job.time_based(),
         ramp_ms: job.ramp_time().0.div_ceil(1000),
-        startdelay_ms: job.startdelay().0.div_ceil(1000),
+        startdelay_ms: startdelay_us(job, seed).div_ceil(1000),
         loops,
         // 0 is equivalent to no number_ios, as in fio.
         number_ios: job.number_ios.filter(|ios| *ios > 0),
         rate: limits(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))),
         rate_iops: limits(job.rate_iops),
         rate_process: job.rate_process(),
-        thinktime_us: job.thinktime().0,
-        thinktime_blocks: job.thinktime_blocks(),
+        min_rate: min_rate(job),
+        exitall: job.exitall(),
+        // Spinning extends a shorter pause, but there are none without thinktime.
+        thinktime_us: match job.thinktime().0 {
+            0 => 0,
+            us => us.max(job.thinktime_spin().0),
+        },
+        thinktime_blocks: (job.thinktime_blocks.is_some() || job.thinktime_iotime().0 == 0)
+            .then(|| job.thinktime_blocks()),
+        thinktime_spin_us: job.thinktime_spin().0,
+        thinktime_iotime_us: job.thinktime_iotime().0,
         steady_state: steady_state::options(job),
     }
+}
+
+fn min_rate(job: &Job) -> Option<MinRate> {
+    let bytes = limits(job.rate_min.as_ref().map(|rate| rate.map(|bytes| bytes.0)));
+    let ios = limits(job.rate_iops_min);
+    let is_given = |rate: &PerDirection<Option<u64>>| {
+        [rate.read, rate.write, rate.trim]
+            .iter()
+            .any(Option::is_some)
+    };
+    (is_given(&bytes) || is_given(&ios)).then_some(MinRate {
+        bytes,
+        ios,
+        cycle_ms: job.rate_cycle(),
+    })
 }
 
 /// Bytes to transfer, if `filesize` makes the regions larger than `size`.
@@ -264,17 +317,20 @@ fn ring_options(request: &JobRequest) -> RingOptions {
 fn data_options(job: &Job, sizes: &JobBlockSizes) -> DataOptions {
     let compress = job.buffer_compress_percentage().0;
     let dedupe = job.dedupe_percentage().0;
-    // Fully compressible data is all zeros, and percentages require new data for each write (fio
+    let pattern = job.buffer_pattern.clone();
+    // A pattern takes precedence over zeros. Fully compressible data is all zeros, and percentages require new data for each write (fio
     // 3.42, init.c:1017-1032).
-    let zero_buffers = job.zero_buffers() || compress == 100;
-    let refill_buffers = job.refill_buffers() || compress > 0 || dedupe > 0;
-    let is_constant = !refill_buffers && !zero_buffers;
+    let is_random = pattern.is_none();
+    let zero_buffers = is_random && (job.zero_buffers() || compress == 100);
+    let refill_buffers = is_random && (job.refill_buffers() || compress > 0 || dedupe > 0);
+    let is_constant = is_random && !refill_buffers && !zero_buffers;
     DataOptions {
         zero_buffers,
         scramble_buffers: Some(job.scramble_buffers() && is_constant),
         refill_buffers: refill_buffers && !zero_buffers,
         buffer_compress_percentage: compress,
         dedupe_percentage: dedupe,
+        buffer_pattern: pattern,
         verify: verify::options(job, sizes),
     }
 }

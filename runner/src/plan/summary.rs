@@ -67,6 +67,8 @@ fn workload(job: &ResolvedJob) -> String {
         RwKind::Randtrim => "random trims",
         RwKind::Rw => "sequential reads and writes",
         RwKind::Randrw => "random reads and writes",
+        RwKind::Trimwrite => "sequential trims and writes",
+        RwKind::Randtrimwrite => "random trims and writes",
     };
     let workers = match job.numjobs {
         1 => String::new(),

@@ -2,6 +2,7 @@
 
 mod estimate;
 mod findings;
+mod fio_options;
 pub(crate) mod host;
 mod memory;
 mod options;

@@ -6,7 +6,9 @@ use leadline_protocol::{
     finding::Severity,
     job::{
         Job,
+        engine::EngineName,
         keyword::{CacheState, FileState, SyncMode},
+        size::Extent,
     },
     plan::{
         job::{Mode, ResolvedJob},
@@ -54,6 +56,47 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         issues,
     );
     report(
+        pattern.rw.is_random() && pattern.rw_modifier.is_some_and(|ios| ios > 1),
+        "rw has no number of I/Os per random offset",
+        &[("rw_sequencer", job.rw_sequencer.is_some())],
+        issues,
+    );
+    report(
+        data.buffer_pattern.is_none(),
+        "buffer_pattern is the only data",
+        &[
+            refill_buffers,
+            ("zero_buffers", job.zero_buffers()),
+            ("scramble_buffers", job.scramble_buffers.is_some()),
+        ],
+        issues,
+    );
+    report(
+        !resolved.cpus_allowed.is_empty(),
+        "cpus_allowed is not set",
+        &[("cpus_allowed_policy", job.cpus_allowed_policy.is_some())],
+        issues,
+    );
+    report(
+        job.filename.is_none(),
+        "filename sets the names",
+        &[("filename_format", job.filename_format.is_some())],
+        issues,
+    );
+    report(
+        resolved.targets_of(0).count() > 1,
+        "a worker has a single file",
+        &[("file_service_type", job.file_service_type.is_some())],
+        issues,
+    );
+    let is_percent = |extent: &Option<Extent>| matches!(extent, Some(Extent::Percent(_)));
+    report(
+        is_percent(&job.offset) || is_percent(&job.offset_increment),
+        "no offset is a percentage",
+        &[("offset_align", job.offset_align.is_some())],
+        issues,
+    );
+    report(
         pattern.rwmixread.is_some(),
         "the job does not mix reads and writes",
         &[
@@ -68,7 +111,9 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         &[
             ("fsync", pattern.fsync > 0),
             ("fdatasync", pattern.fdatasync > 0),
-            ("end_fsync", target.end_fsync),
+            ("end_fsync", job.end_fsync()),
+            ("fsync_on_close", job.fsync_on_close()),
+            ("buffer_pattern", data.buffer_pattern.is_some()),
             ("sync", target.sync != SyncMode::None),
             ("zero_buffers", job.zero_buffers()),
             ("scramble_buffers", job.scramble_buffers.is_some()),
@@ -130,10 +175,20 @@ fn check_target(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
 
 fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     let rate_process = [("rate_process", job.rate_process.is_some())];
-    let thinktime_blocks = [("thinktime_blocks", job.thinktime_blocks.is_some())];
+    let thinktime_blocks = [
+        ("thinktime_blocks", job.thinktime_blocks.is_some()),
+        ("thinktime_iotime", job.thinktime_iotime().0 > 0),
+        ("thinktime_spin", job.thinktime_spin().0 > 0),
+    ];
     let pauses = resolved.timing.thinktime_us > 0;
     report(resolved.has_rate(), "no rate is set", &rate_process, issues);
     report(pauses, "no thinktime is set", &thinktime_blocks, issues);
+    report(
+        resolved.timing.min_rate.is_some(),
+        "no minimum rate is set",
+        &[("rate_cycle", job.rate_cycle.is_some())],
+        issues,
+    );
     report(
         job.steadystate_duration().0 > 0,
         "steadystate_duration is not set",
@@ -153,18 +208,37 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
 
 fn check_ring(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     const NO_RING: &str = "only io_uring supports it";
+    const SYNCHRONOUS: &str = "the engine runs one I/O at a time";
     let ring = &resolved.ring;
     let fallback = [("ioengine_fallback", job.ioengine_fallback.is_some())];
     let min_batch = job.iodepth_batch_complete_min;
     report(job.ioengine().has_ring(), NO_RING, &fallback, issues);
     report(
-        ring.ioengine.has_ring(),
-        NO_RING,
+        ring.ioengine.is_asynchronous(),
+        SYNCHRONOUS,
         &[
             ("iodepth_batch_submit", job.iodepth_batch_submit.is_some()),
             ("iodepth_batch_complete_min", min_batch.is_some()),
+        ],
+        issues,
+    );
+    report(
+        ring.ioengine.has_ring() || ring.ioengine == EngineName::Pvsync2,
+        "only io_uring and pvsync2 support it",
+        &[("hipri", ring.hipri)],
+        issues,
+    );
+    report(
+        ring.ioengine != EngineName::Mmap,
+        "writes to a memory mapping are not synchronous",
+        &[("sync", resolved.target.sync != SyncMode::None)],
+        issues,
+    );
+    report(
+        ring.ioengine.has_ring(),
+        NO_RING,
+        &[
             ("fixedbufs", job.fixedbufs == Some(true)),
-            ("hipri", ring.hipri),
             ("sqthread_poll", ring.sqthread_poll),
             ("spin", ring.spin_us > 0),
         ],

@@ -5,7 +5,7 @@ use crate::plan::{block_sizes::JobBlockSizes, issues::Issues, job_request::JobRe
 use leadline_protocol::{
     job::{
         Job,
-        keyword::VerifyMethod,
+        keyword::{Fallocate, VerifyMethod},
         rw::{Rw, RwKind},
     },
     plan::{
@@ -30,15 +30,31 @@ pub(crate) fn is_only(job: &Job) -> bool {
     is_enabled(job) && job.verify_only()
 }
 
-/// Turns a job with `verify_only` into one that reads and does not measure.
+/// Turns a job with `verify_only` into one that reads and does not measure, and one with
+/// `create_only` into one that only lays out its files.
 pub(crate) fn expand(job: &mut Job) {
-    if !is_only(job) {
-        return;
+    if job.create_only() {
+        measure_nothing(job);
+        job.end_fsync = None;
+        job.fsync_on_close = None;
+        job.verify = None;
+        job.pre_read = None;
+        job.invalidate = Some(false);
+        job.drop_caches = None;
+        job.unlink = None;
+        job.fallocate.get_or_insert(Fallocate::Written);
+    } else if is_only(job) {
+        job.rw = Some(Rw {
+            kind: RwKind::Read,
+            modifier: None,
+        });
+        measure_nothing(job);
+        job.file_state = None;
+        job.file_append = None;
     }
-    job.rw = Some(Rw {
-        kind: RwKind::Read,
-        modifier: None,
-    });
+}
+
+fn measure_nothing(job: &mut Job) {
     job.runtime = None;
     job.time_based = None;
     job.ramp_time = None;
@@ -46,8 +62,6 @@ pub(crate) fn expand(job: &mut Job) {
     job.startdelay = None;
     job.rate = None;
     job.rate_iops = None;
-    job.file_state = None;
-    job.file_append = None;
 }
 
 pub(crate) fn options(job: &Job, sizes: &JobBlockSizes) -> Option<VerifyOptions> {

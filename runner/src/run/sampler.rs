@@ -2,6 +2,7 @@
 //! Runs on the thread that starts the workers, and only reads their statistics.
 
 mod arrivals;
+pub(crate) mod min_rates;
 pub(crate) mod pauses;
 pub(crate) mod silence;
 pub(crate) mod steady_state;
@@ -14,6 +15,7 @@ use crate::{
         observers::Observers,
         sampler::{
             arrivals::Arrivals,
+            min_rates::MinRates,
             pauses::Pauses,
             silence::{Silence, waits_for_writeback},
             steady_state::SteadyStates,
@@ -62,6 +64,8 @@ pub(crate) struct MeasuredWindow {
     pub after: Counters,
     /// Whether the run was stopped.
     pub stopped: bool,
+    /// Whether a job with `exitall` ended the other jobs.
+    pub ended_by_exitall: bool,
     /// Start of the window as Unix time in ms.
     pub started_at_ms: u64,
     /// Start and end (CLOCK_MONOTONIC, in ns).
@@ -97,6 +101,8 @@ pub(crate) struct State {
     pauses: Pauses,
     steady_states: SteadyStates,
     arrivals: Arrivals,
+    min_rates: MinRates,
+    ended_by_exitall: bool,
     /// Whether the runner was paused since the last sample.
     has_paused: bool,
     /// Time of the next device check.
@@ -113,6 +119,8 @@ impl State {
             pauses: Pauses::new(),
             steady_states: SteadyStates::default(),
             arrivals: Arrivals::default(),
+            min_rates: MinRates::default(),
+            ended_by_exitall: false,
             has_paused: false,
             check_ns: 0,
             problem: None,
@@ -142,6 +150,7 @@ impl Sampler<'_, '_> {
         } = self.pool.start();
         self.state.steady_states = SteadyStates::new(self.jobs, self.pool);
         self.state.arrivals = Arrivals::new(self.jobs, self.pool);
+        self.state.min_rates = MinRates::new(self.jobs, self.pool);
         if measure_ns > begin_ns {
             self.sample_phase(Phase::Ramp, before, begin_ns, measure_ns);
             before = self.observers.probes.read();
@@ -153,6 +162,7 @@ impl Sampler<'_, '_> {
             before,
             after,
             stopped: self.state.stopped,
+            ended_by_exitall: self.state.ended_by_exitall,
             started_at_ms,
             times_ns: begin_ns..Monotonic.now_ns(),
             silences: self.state.silences,
@@ -274,6 +284,9 @@ impl Sampler<'_, '_> {
             if is_done {
                 return false;
             }
+            if self.state.stopped_ns.is_none() {
+                self.check_jobs(now_ns);
+            }
             if self.are_blocked(now_ns) {
                 return false;
             }
@@ -296,6 +309,16 @@ impl Sampler<'_, '_> {
             park_timeout(Duration::from_nanos(until_ns - now_ns));
             self.state.has_paused |= self.state.pauses.check(until_ns, Monotonic.now_ns());
         }
+    }
+
+    /// Applies `exitall`, `rate_min` and `rate_iops_min`.
+    fn check_jobs(&mut self, now_ns: u64) {
+        if self.pool.is_exitall_due() {
+            self.state.ended_by_exitall = true;
+            self.pool.end_all(now_ns);
+        }
+        let problem = self.state.min_rates.check(self.pool, now_ns);
+        self.state.problem = self.state.problem.take().or(problem);
     }
 
     /// Checks once per second that the devices are still the ones that the run may write to.

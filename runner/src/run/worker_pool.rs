@@ -120,7 +120,7 @@ impl WorkerPool {
         };
         let schedules: Vec<Arc<Schedule>> = jobs.iter().map(|_| Arc::default()).collect();
         let by_path = observers.layers_by_path();
-        for opened in open.workers {
+        for (index, opened) in open.workers.into_iter().enumerate() {
             let job = pool.jobs[opened.job].clone();
             let name = format!("{}.{}", job.name, opened.number);
             let barrier = pool.barrier.clone();
@@ -135,6 +135,7 @@ impl WorkerPool {
             let (handle, result) = start(&name, move || WorkerTask {
                 job,
                 number: opened.number,
+                index,
                 files: opened.targets.into_iter().map(|target| target.fd).collect(),
                 layers: shared_layers,
                 barrier: StartBarrier::new(shared_progress.clone(), barrier),

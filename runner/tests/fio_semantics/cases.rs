@@ -2,7 +2,7 @@
 
 use crate::{
     Case,
-    Equal::{self, Blocks, Counts, Coverage, Rejected, Reported, Sequence, Totals},
+    Equal::{self, Blocks, Counts, Coverage, CoverageOnly, Rejected, Reported, Sequence, Totals},
 };
 
 pub(crate) fn all() -> impl Iterator<Item = Case> {
@@ -101,6 +101,42 @@ const CASES: &[(Equal, &str)] = &[
         Reported,
         "rw=randwrite size=256k random_distribution=normal:25",
     ),
+    (
+        Reported,
+        "rw=randwrite size=256k random_distribution=normal:25:0.2",
+    ),
+    (
+        Counts,
+        "rw=randwrite size=256k random_distribution=zipf:1.2:0.25",
+    ),
+    (
+        Counts,
+        "rw=randwrite size=256k random_distribution=pareto:0.2:1",
+    ),
+    (
+        Counts,
+        "rw=randwrite size=256k random_distribution=zoned_abs:60/64k:40/192k",
+    ),
+    (
+        Counts,
+        "rw=randread:8 rw_sequencer=identical size=256k file=256",
+    ),
+    (
+        Counts,
+        "rw=randwrite:4 rw_sequencer=identical size=256k norandommap=1",
+    ),
+    (
+        Sequence,
+        "rw=read offset=33% offset_align=16k size=64k file=256",
+    ),
+    (Sequence, "rw=read offset=33% size=64k file=256"),
+    (CoverageOnly, "rw=write size=256k fsync_on_close=1"),
+    (
+        Sequence,
+        "rw=write size=64k thinktime=100 thinktime_spin=50",
+    ),
+    (Sequence, "rw=write size=64k rate_iops=1000 rate_iops_min=1"),
+    (Sequence, "rw=write size=64k buffer_pattern=0xabcd"),
     // Mixed reads and writes.
     (Blocks, "rw=randrw size=256k file=256"),
     (Blocks, "rw=randrw size=256k rwmixread=70 file=256"),

@@ -8,6 +8,8 @@
 mod scratch;
 
 mod cases;
+mod engines;
+mod files;
 mod generated;
 mod steady_state;
 mod trace;

@@ -66,6 +66,12 @@ fn is_limited_by_time(job: &ResolvedJob) -> bool {
 /// I/Os and bytes of a job whose amount does not depend on time, summed across both directions.
 pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, Bounds) {
     let requested = &case.jobs[index];
+    // Every trim is followed by a write.
+    let factor = if job.pattern.rw.is_trimwrite() { 2 } else { 1 };
+    if !job.is_measured() {
+        let none = Bounds { low: 0, high: 0 };
+        return (none, none);
+    }
     let (min, max) = block_sizes(job.pattern.rw, job);
     let timing = &job.timing;
     // As in fio, the limit applies per worker and pass.
@@ -98,10 +104,16 @@ pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, B
         };
     }
     // The ramp is not measured, and `runtime` ends the job before it has transferred its size.
-    if timing.ramp_ms > 0 || is_limited_by_time(job) {
+    // Another job may end it, too.
+    let has_exitall = case.jobs.iter().any(|job| job["exitall"] == 1);
+    if timing.ramp_ms > 0 || is_limited_by_time(job) || has_exitall {
         (ios.low, bytes.low) = (0, 0);
     }
-    (ios, bytes)
+    let times = |bounds: Bounds| Bounds {
+        low: bounds.low * factor,
+        high: bounds.high.saturating_mul(factor),
+    };
+    (times(ios), times(bytes))
 }
 
 pub(crate) fn total_ios(report: &JobReport) -> u64 {

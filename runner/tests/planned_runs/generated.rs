@@ -27,8 +27,11 @@ pub(crate) fn case(seed: u64) -> Case {
         confirms: !random.one_in(8),
         jobs: Vec::new(),
     };
+    // A separate generator, so that the other options do not depend on these.
+    let mut further = Generator(Xoshiro256PlusPlus::seed_from_u64(!seed));
     for index in 0..count {
-        let job = random.job(&case, index);
+        let mut job = random.job(&case, index);
+        further.further_options(&mut job);
         case.jobs.push(job.into());
     }
     case
@@ -118,6 +121,43 @@ impl Generator {
         job
     }
 
+    /// Options that few jobs have.
+    fn further_options(&mut self, job: &mut Options) {
+        if !self.one_in(3) {
+            return;
+        }
+        let options = [
+            ("file_service_type", json!("sequential")),
+            ("file_service_type", json!("random:3")),
+            ("file_service_type", json!("roundrobin:2")),
+            ("rw_sequencer", json!("identical")),
+            ("random_distribution", json!("zipf:1.2:0.3")),
+            ("random_distribution", json!("normal:20:1")),
+            ("random_distribution", json!("zoned_abs:60/32k:40/32k")),
+            ("offset_align", json!("16k")),
+            ("filename_format", json!("$jobname-$filenum")),
+            ("filename_format", json!("$filenum.$jobname.$jobnum")),
+            ("buffer_pattern", json!("0xdeadbeef")),
+            ("cpus_allowed", json!("0")),
+            ("thinktime_iotime", json!("20ms")),
+            ("thinktime_spin", json!(100)),
+            ("startdelay", json!("10ms-50ms")),
+            ("create_only", json!(1)),
+            ("fsync_on_close", json!(1)),
+            ("exitall", json!(1)),
+            ("rate_iops_min", json!(1)),
+            ("prio", json!(5)),
+            ("prioclass", json!(3)),
+            ("group_reporting", json!(1)),
+            ("bs", json!("8k,")),
+        ];
+        let (name, value) = &options[self.0.random_range(0..options.len())];
+        job.set(name, value.clone());
+        if *name == "cpus_allowed" {
+            job.set("cpus_allowed_policy", "split");
+        }
+    }
+
     fn verify(&mut self, job: &mut Options) {
         job.set("verify", "crc32c");
         for option in ["do_verify", "verify_fatal"] {
@@ -142,7 +182,7 @@ impl Generator {
             "randread",
         ];
         let rw = if case.content == Content::LoopDevice && self.one_in(2) {
-            self.pick(&["trim", "randtrim"])
+            self.pick(&["trim", "randtrim", "trimwrite", "randtrimwrite"])
         } else {
             self.pick(&kinds)
         };
@@ -238,7 +278,15 @@ impl Generator {
     }
 
     fn engine(&mut self, job: &mut Options) {
-        let engine = self.pick(&["psync", "io_uring", "io_uring", "null"]);
+        let engines = [
+            "psync", "io_uring", "io_uring", "null", "libaio", "libaio", "sync", "pvsync",
+            "pvsync2", "mmap",
+        ];
+        let mut engine = self.pick(&engines);
+        // A mapping cannot be direct.
+        if engine == "mmap" && job.0["direct"] == 1 && job.0["randseed"] != 0 {
+            engine = "pvsync";
+        }
         job.set("ioengine", engine);
         // The default is 1 GiB.
         if engine == "null" && !job.has("size") {
@@ -370,6 +418,13 @@ impl Generator {
             ("create_on_open", json!(1)),
             ("mem", json!("mmaphuge")),
             ("overwrite", json!(1)),
+            ("file_service_type", json!("zipf")),
+            ("random_distribution", json!("zoned_abs:100/1t")),
+            ("offset_align", json!(0)),
+            ("buffer_pattern", json!("'file'")),
+            ("prio", json!(8)),
+            ("rate_min", json!("1t")),
+            ("ioengine", json!("posixaio")),
         ];
         let (name, value) = &mistakes[self.0.random_range(0..mistakes.len())];
         if self.one_in(20) {

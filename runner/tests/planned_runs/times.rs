@@ -38,7 +38,10 @@ fn ramp_ms(report: &Report) -> f64 {
 /// All jobs are limited only by `runtime`.
 fn is_time_bound(plan: &Plan) -> bool {
     let mut jobs = plan.jobs.iter();
-    jobs.all(|job| job.timing.time_based && job.timing.number_ios.is_none())
+    jobs.all(|job| {
+        let timing = &job.timing;
+        timing.time_based && timing.number_ios.is_none() && !timing.exitall
+    })
 }
 
 fn window(plan: &Plan, report: &Report) -> Option<String> {

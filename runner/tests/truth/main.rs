@@ -3,7 +3,8 @@
 //! acceptable.
 //!
 //! `make truth` runs every case with each engine and prints the outcomes. `LEADLINE_CASE=name`
-//! selects cases, `LEADLINE_REPEAT=10` repeats each.
+//! selects cases, `LEADLINE_REPEAT=10` repeats each, `LEADLINE_ENGINES=libaio,mmap` uses other
+//! engines.
 
 #![allow(clippy::print_stdout, reason = "prints the outcome of each case")]
 
@@ -23,7 +24,7 @@ use scratch::program::with;
 use serde_json::{Value, json};
 use std::env;
 
-const ENGINES: [&str; 2] = ["io_uring", "psync"];
+const ENGINES: &str = "io_uring,psync";
 
 #[test]
 #[ignore = "takes minutes; run by `make truth`"]
@@ -41,9 +42,10 @@ fn repeat() -> usize {
 /// and unknown verdicts.
 fn tally(cases: &[Case]) -> (usize, usize) {
     let filter = env::var("LEADLINE_CASE").unwrap_or_default();
+    let engines = env::var("LEADLINE_ENGINES").unwrap_or_else(|_| ENGINES.into());
     let mut counts = [0; 4];
     for case in cases.iter().filter(|case| case.name.contains(&filter)) {
-        for engine in ENGINES {
+        for engine in engines.split(',') {
             for _ in 0..repeat() {
                 let outcome = run(case, engine);
                 println!("{outcome} {} ({engine})", case.name);
@@ -64,6 +66,9 @@ fn run(case: &Case, engine: &str) -> Outcome {
         Err(reason) => return Outcome::Skipped(reason),
     };
     let job = with_engine(&situation.job, engine);
+    if engine == "mmap" && job.to_string().contains("\"direct\":1") {
+        return Outcome::Skipped("mappings are not direct".into());
+    }
     let result = match case::measure(&job, directory.path(), situation.during_run) {
         Ok(result) => result,
         // The host can build the situation, so a job that does not run is an error in the case.

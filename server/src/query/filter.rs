@@ -264,7 +264,13 @@ mod tests {
         check("/dev/disk:1", &[(false, text("/dev/disk:1"))]);
         check("rw:", &[(false, text("rw:"))]);
         check("rw:randread", &[(false, one_of(Key::Rw, &["randread"]))]);
-        let random = ["randread", "randwrite", "randtrim", "randrw"];
+        let random = [
+            "randread",
+            "randwrite",
+            "randtrim",
+            "randrw",
+            "randtrimwrite",
+        ];
         check("rw:rand", &[(false, one_of(Key::Rw, &random))]);
         check(
             "rw:read,write",

@@ -6,7 +6,6 @@ use leadline_protocol::{
     evidence::transition::Direction,
     finding::{Finding, Severity::Warning},
     format::bytes,
-    job::engine::EngineName,
     plan::job::{Mode, ResolvedJob},
 };
 use serde_json::json;
@@ -29,12 +28,10 @@ pub(crate) fn depth_not_reached(context: &Context) -> Option<Finding> {
         return None;
     }
     let evidence = json!({"requested_depth": requested, "achieved_depth": achieved});
-    if jobs
-        .iter()
-        .all(|job| job.ring.ioengine == EngineName::Psync)
-    {
+    if jobs.iter().all(|job| job.ring.ioengine.is_synchronous()) {
+        let engine = jobs[0].ring.ioengine.as_str();
         let sentence =
-            format!("psync executes one I/O at a time: the depth was 1, not {requested:.0}.");
+            format!("{engine} executes one I/O at a time: the depth was 1, not {requested:.0}.");
         return Finding::new(
             Warning,
             "depth_is_one",

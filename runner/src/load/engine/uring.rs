@@ -17,7 +17,7 @@ pub(crate) mod tests;
 use crate::{
     load::{
         engine::{
-            Engine, psync,
+            Engine, synchronous,
             uring::{
                 decisions::decisions,
                 entries::Entries,
@@ -110,7 +110,7 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     #[cold]
     fn submit_rare(&mut self, slot: u32, io: &Io) {
         if io.kind == Kind::Trim {
-            let result = psync::discard(self.files[usize::from(io.target)], io);
+            let result = synchronous::discard(self.files[usize::from(io.target)], io);
             return self.trims.push((slot, result));
         }
         let flags = if io.kind == Kind::Datasync {

@@ -5,7 +5,7 @@ use crate::load::pattern::{
     io::Kind, shuffle_bag::ShuffleBag, size_distribution::SizeDistribution,
 };
 use leadline_protocol::{
-    job::distribution::Distribution,
+    job::{distribution::Distribution, keyword::RwSequencer},
     plan::job::{BlockSizes, ResolvedJob},
 };
 use rand::Rng;
@@ -18,6 +18,8 @@ pub(crate) struct DirectionState {
     pub distribution: Distribution,
     /// Bytes between the end of a sequential I/O and the next one; negative for backward access.
     pub gap: i64,
+    /// Whether I/Os that follow a random one repeat its offset (`rw_sequencer=identical`).
+    pub repeats_offset: bool,
     /// Index of the offset distribution in an `OffsetGenerator`. Directions with the same blocks
     /// share a distribution, so together they access every block once.
     pub distribution_index: usize,
@@ -53,6 +55,8 @@ impl DirectionState {
                 align: *align,
                 distribution: distribution.clone(),
                 gap,
+                repeats_offset: options.rw_sequencer == RwSequencer::Identical
+                    && options.rw.is_random(),
                 distribution_index: kind as usize,
                 randomness: Randomness::new(job, percent),
             };

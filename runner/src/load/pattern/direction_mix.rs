@@ -11,6 +11,8 @@ pub(crate) enum DirectionMix {
     /// Reads and writes. The direction has a separate random number generator, so that offsets
     /// generated in bulk are the same as those generated one by one.
     Mixed(ShuffleBag, Xoshiro256PlusPlus),
+    /// Trims, each followed by a write of the same block. Contains the next direction.
+    TrimWrite(Kind),
     /// Reads and writes, each with a rate.
     Rated([RatedDirection; 2]),
 }
@@ -35,6 +37,7 @@ impl DirectionMix {
                 ShuffleBag::new([reads, 100 - reads]),
                 Xoshiro256PlusPlus::from_rng(rng),
             ),
+            None if rw.is_trimwrite() => Self::TrimWrite(Kind::Trim),
             None if rw.trims() => Self::Single(Kind::Trim),
             None if rw.writes() => Self::Single(Kind::Write),
             None => Self::Single(Kind::Read),
@@ -45,12 +48,19 @@ impl DirectionMix {
     pub(crate) fn kinds(&self) -> &[Kind] {
         match self {
             Self::Single(kind) => std::slice::from_ref(kind),
+            Self::TrimWrite(_) => &[Kind::Trim, Kind::Write],
             Self::Mixed(..) | Self::Rated(_) => &[Kind::Read, Kind::Write],
         }
     }
 
-    pub(crate) fn has_rates(&self) -> bool {
-        matches!(self, Self::Rated(_))
+    /// Returns true if the direction depends on previous I/Os.
+    pub(crate) fn is_sequenced(&self) -> bool {
+        matches!(self, Self::Rated(_) | Self::TrimWrite(_))
+    }
+
+    /// Returns true if every write repeats the last trim.
+    pub(crate) fn is_trimwrite(&self) -> bool {
+        matches!(self, Self::TrimWrite(_))
     }
 
     #[inline(always)]
@@ -65,6 +75,15 @@ impl DirectionMix {
         match self {
             Self::Single(kind) => *kind,
             Self::Mixed(bag, rng) => [Kind::Read, Kind::Write][bag.draw(rng)],
+            Self::TrimWrite(next) => {
+                let kind = *next;
+                *next = if kind == Kind::Trim {
+                    Kind::Write
+                } else {
+                    Kind::Trim
+                };
+                kind
+            }
             Self::Rated([read, write]) if write.issued_s < read.issued_s => Kind::Write,
             Self::Rated(_) => Kind::Read,
         }

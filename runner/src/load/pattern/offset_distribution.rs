@@ -1,13 +1,14 @@
 //! Selects one of the `n` slots of a region for each random I/O.
 //!
 //! zipf and pareto draw a rank. A fixed permutation scatters the ranks across the region, like
-//! fio's hash but without collisions. normal is centered in the region. Sources: zipf by rejection
+//! fio's hash but without collisions; with a center, it is shifted so that the first rank has that
+//! position, as in fio. normal is centered in the region by default. Sources: zipf by rejection
 //! (rand_distr), pareto as in fio's lib/zipf.c.
 
 use crate::load::pattern::{
     permutation::Permutation, random_map::RandomMap, shuffle_bag::ShuffleBag,
 };
-use leadline_protocol::job::distribution::{Distribution, Zone};
+use leadline_protocol::job::distribution::{AbsoluteZone, Distribution, Zone};
 use rand::{Rng, RngExt};
 use rand_distr::{Normal, Zipf};
 
@@ -20,9 +21,9 @@ pub(crate) enum OffsetDistribution {
     /// Uniform across this number of slots, with repetitions.
     Uniform(u64),
     /// Ranks and their slots.
-    Zipf(Zipf<f64>, Permutation),
+    Zipf(Zipf<f64>, Ranks),
     /// Number of slots, exponent for a uniform number, and the slots of the ranks.
-    Pareto(f64, f64, Permutation),
+    Pareto(f64, f64, Ranks),
     /// Distribution and number of slots.
     Normal(Normal<f64>, u64),
     /// Share of each zone, its first slot, and its number of slots.
@@ -30,10 +31,12 @@ pub(crate) enum OffsetDistribution {
 }
 
 impl OffsetDistribution {
-    /// A distribution across `n` slots (at least 1). `repeats`: the option `norandommap`.
+    /// A distribution across `n` slots (at least 1) of `align` bytes. `repeats`: the option
+    /// `norandommap`.
     pub(crate) fn new(
         distribution: &Distribution,
         n: u64,
+        align: u64,
         repeats: bool,
         rng: &mut impl Rng,
     ) -> Self {
@@ -41,21 +44,32 @@ impl OffsetDistribution {
         match distribution {
             Distribution::Random if repeats => Self::Uniform(n),
             Distribution::Random => Self::EachOnce(Permutation::new(n, rng)),
-            Distribution::Zipf { theta } => {
+            Distribution::Zipf { theta, center } => {
                 let zipf = Zipf::new(slots, *theta).expect("the parser requires a finite exponent");
-                Self::Zipf(zipf, Permutation::new(n, rng))
+                Self::Zipf(zipf, Ranks::new(n, *center, rng))
             }
-            Distribution::Pareto { power } => {
+            Distribution::Pareto { power, center } => {
                 let exponent = power.ln() / (1.0 - power).ln();
-                Self::Pareto(slots, exponent, Permutation::new(n, rng))
+                Self::Pareto(slots, exponent, Ranks::new(n, *center, rng))
             }
-            Distribution::Normal { deviation_percent } => {
-                let normal = Normal::new(slots / 2.0, slots * deviation_percent / 100.0);
+            Distribution::Normal {
+                deviation_percent,
+                center,
+            } => {
+                let mean = slots * center.unwrap_or(0.5);
+                let normal = Normal::new(mean, slots * deviation_percent / 100.0);
                 Self::Normal(normal.expect("the parser requires a finite deviation"), n)
             }
             Distribution::Zoned { zones } => {
                 let shares = zones.iter().map(|zone| zone.access_percent);
                 Self::Zoned(ShuffleBag::new(shares), zone_slots(zones, n))
+            }
+            Distribution::ZonedAbs { zones } => {
+                let shares = zones.iter().map(|zone| zone.access_percent);
+                Self::Zoned(
+                    ShuffleBag::new(shares),
+                    absolute_zone_slots(zones, n, align),
+                )
             }
         }
     }
@@ -106,6 +120,33 @@ impl OffsetDistribution {
     }
 }
 
+/// The slots of ranks.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranks {
+    slots: Permutation,
+    n: u64,
+    /// Added to every slot, modulo `n`.
+    shift: u64,
+}
+
+impl Ranks {
+    /// `center`: position of the first rank, from 0 to 1; `None` for a random one.
+    fn new(n: u64, center: Option<f64>, rng: &mut impl Rng) -> Self {
+        let slots = Permutation::new(n, rng);
+        let shift = center.map_or(0, |center| {
+            let first = ((n as f64 * center) as u64).min(n - 1);
+            (first + n - slots.get(0)) % n
+        });
+        Self { slots, n, shift }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, rank: u64) -> u64 {
+        let slot = self.slots.get(rank) + self.shift;
+        if slot < self.n { slot } else { slot - self.n }
+    }
+}
+
 /// Uses the upper half of a product instead of a division or rejection. At most n of 2^64 draws are
 /// biased.
 #[inline]
@@ -133,6 +174,20 @@ fn zone_slots(zones: &[Zone], n: u64) -> Vec<(u64, u64)> {
         let end = begin + u64::from(zone.size_percent);
         let first = slots_below(begin).min(n - 1);
         slots.push((first, slots_below(end).saturating_sub(first).max(1)));
+        begin = end;
+    }
+    slots
+}
+
+/// Same as [`zone_slots`], with sizes in bytes. The plan rejects zones beyond the end of the region.
+fn absolute_zone_slots(zones: &[AbsoluteZone], n: u64, align: u64) -> Vec<(u64, u64)> {
+    let mut begin = 0u64;
+    let mut slots = Vec::with_capacity(zones.len());
+    for zone in zones {
+        let end = begin.saturating_add(zone.size);
+        let first = (begin / align).min(n - 1);
+        let last = (end / align).min(n);
+        slots.push((first, last.saturating_sub(first).max(1)));
         begin = end;
     }
     slots

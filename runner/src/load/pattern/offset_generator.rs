@@ -36,7 +36,8 @@ impl OffsetGenerator {
             }
             // Aligned offsets at which the largest I/O fits. The plan rejects smaller regions.
             let slots = target.size.saturating_sub(direction.sizes.max) / direction.align + 1;
-            OffsetDistribution::new(&direction.distribution, slots, repeats, rng)
+            let align = direction.align;
+            OffsetDistribution::new(&direction.distribution, slots, align, repeats, rng)
         };
         Self {
             begin: target.offset,
@@ -69,7 +70,11 @@ impl OffsetGenerator {
             self.sequential(kind, direction, max_len)
         };
         let (start, len) = sequential.unwrap_or_else(|| self.restart(direction, max_len, rng));
-        self.positions[kind as usize] = (start + len).cast_signed() + direction.gap;
+        self.positions[kind as usize] = if direction.repeats_offset {
+            start.cast_signed()
+        } else {
+            (start + len).cast_signed() + direction.gap
+        };
         (self.begin + start, len)
     }
 

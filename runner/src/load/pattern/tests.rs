@@ -11,7 +11,7 @@ use crate::{
 use leadline_protocol::job::rw::RwKind;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 const K: u64 = 1024;
 /// Offset of the region in the target.
@@ -526,4 +526,82 @@ proptest! {
             prop_assert_eq!(count(hundred, Kind::Read), usize::from(percent));
         }
     }
+}
+
+/// Targets of the I/Os of a job with three files of 4, 8 and 4 blocks.
+fn files(changes: Value) -> Vec<u16> {
+    let files = [4, 8, 4].map(|blocks| json!(target(0, blocks * 4096)));
+    let mut options = json!({"targets": files, "size": 16 * 4096, "io_size": 16 * 4096});
+    for (name, value) in changes.as_object().unwrap() {
+        options[name] = value.clone();
+    }
+    list(&resolved(options))
+        .iter()
+        .map(|io| io.target)
+        .collect()
+}
+
+#[test]
+fn file_service_type_orders_the_files() {
+    let order =
+        |order: &str, ios: u32| files(json!({"file_service": {"order": order, "ios": ios}}));
+    let robin = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 1, 1, 1];
+    assert_eq!(order("roundrobin", 1), robin);
+    // A finished file is left at once.
+    let threes = [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 1, 1, 1, 2, 1, 1];
+    assert_eq!(order("roundrobin", 3), threes);
+    let sequential = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2];
+    assert_eq!(order("sequential", 1), sequential);
+    let passes = files(json!({
+        "file_service": {"order": "sequential", "ios": 1}, "io_size": 32 * 4096,
+        "is_io_size_requested": true,
+    }));
+    assert_eq!(passes, [sequential, sequential].concat());
+    let random = order("random", 1);
+    let count = |file| random.iter().filter(|target| **target == file).count();
+    assert_eq!([count(0), count(1), count(2)], [4, 8, 4]);
+    assert!(random != robin && random != sequential);
+    let pairs = order("random", 2);
+    assert!(pairs.chunks(2).all(|pair| pair[0] == pair[1]), "{pairs:?}");
+}
+
+#[test]
+fn identical_offsets_repeat_each_random_offset() {
+    let job = region(
+        256,
+        json!({
+            "rw": "randread", "rw_modifier": 4, "rw_sequencer": "identical", "norandommap": true,
+        }),
+    );
+    let ios = list(&job);
+    let groups: Vec<u64> = ios.chunks(4).map(|group| group[0].offset).collect();
+    assert_eq!(ios.len(), 64);
+    let is_same = |group: &[Io]| group.iter().all(|io| io.offset == group[0].offset);
+    assert!(ios.chunks(4).all(is_same), "{ios:?}");
+    let distinct: HashSet<u64> = groups.iter().copied().collect();
+    assert!(distinct.len() > 8, "{groups:?}");
+}
+
+#[test]
+fn each_trimmed_block_is_written() {
+    for (rw, blocks) in [("trimwrite", 64), ("randtrimwrite", 64)] {
+        let ios = list(&region(256, json!({"rw": rw})));
+        assert_eq!(ios.len(), 2 * blocks, "{rw}");
+        let mut offsets = HashSet::new();
+        for pair in ios.chunks(2) {
+            assert_eq!((pair[0].kind, pair[1].kind), (Kind::Trim, Kind::Write));
+            assert_eq!((pair[0].offset, pair[0].len), (pair[1].offset, pair[1].len));
+            offsets.insert(pair[0].offset);
+        }
+        assert_eq!(offsets.len(), blocks, "{rw}");
+    }
+    let counted = list(&region(
+        256,
+        json!({"rw": "trimwrite", "number_ios": 5, "fsync": 2}),
+    ));
+    let kinds: Vec<Kind> = counted.iter().map(|io| io.kind).collect();
+    let pair = [Kind::Trim, Kind::Write];
+    let four = [pair, pair].concat();
+    let expected = [&four[..], &[Kind::Sync], &four, &[Kind::Sync], &pair].concat();
+    assert_eq!(kinds, expected);
 }

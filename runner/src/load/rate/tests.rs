@@ -76,6 +76,35 @@ fn due_times_follow_rate_and_thinktime() {
 }
 
 #[test]
+fn pauses_after_a_time_of_io() {
+    let times = |options| due_times(options, 6);
+    let ms = |ms: [u64; 6]| ms.map(|ms| ms * NS_PER_MS);
+    // Reads every 2 ms: a pause after 5 ms, then again 5 ms after its end.
+    let rated = json!({
+        "thinktime_us": 10_000, "thinktime_iotime_us": 5000, "thinktime_blocks": null,
+        "rate_iops": same(&json!(500)),
+    });
+    assert_eq!(times(rated), ms([0, 2, 4, 6, 16, 16]));
+    // Whichever comes first.
+    let both = json!({
+        "thinktime_us": 10_000, "thinktime_iotime_us": 5000, "thinktime_blocks": 2,
+        "rate_iops": same(&json!(500)),
+    });
+    assert_eq!(times(both), ms([0, 2, 12, 12, 22, 22]));
+}
+
+#[test]
+fn spinning_is_part_of_the_pause() {
+    let mut limiter =
+        limiter(json!({"thinktime_us": 5000, "thinktime_spin_us": 2000})).expect("a limit");
+    let first = limiter.due(&read(4096), 0);
+    assert_eq!((first.at_ns, first.spin_until_ns), (0, 0));
+    let paused = limiter.due(&read(4096), NS_PER_MS);
+    assert_eq!(paused.at_ns, 6 * NS_PER_MS);
+    assert_eq!(paused.spin_until_ns, 3 * NS_PER_MS);
+}
+
+#[test]
 fn directions_have_independent_schedules() {
     let rates = json!({"rw": "rw", "rate_iops": {"read": 10, "write": 100, "trim": null}});
     let mut limiter = limiter(rates).unwrap();
@@ -90,8 +119,8 @@ fn syncs_are_always_due_and_not_counted() {
     let mut limiter = limiter(options).unwrap();
     let sync = io(Kind::Sync, 0);
     limiter.due(&read(4096), 0);
-    assert!(limiter.pauses_before(&read(4096)));
-    assert!(!limiter.pauses_before(&sync));
+    assert!(limiter.pauses_before(&read(4096), 0));
+    assert!(!limiter.pauses_before(&sync, 0));
     assert_eq!(limiter.due(&sync, 7).at_ns, 7);
     assert_eq!(limiter.due(&read(4096), 7).at_ns, 100_000_000);
 }

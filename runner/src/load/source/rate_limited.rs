@@ -22,6 +22,8 @@ pub(crate) struct RateLimited {
     /// Due time of the next I/O, if it was not due yet. It is stored because the limiter must be
     /// called only once per I/O.
     next: Option<DueTime>,
+    /// Time of the last call of `due`.
+    now_ns: u64,
     /// Intended starts of the due I/Os, in ns since the start of the worker, and how many of these
     /// I/Os were submitted.
     due: Vec<Option<u64>>,
@@ -49,6 +51,7 @@ impl RateLimited {
             pattern,
             limiter,
             next: None,
+            now_ns: 0,
             due: Vec::with_capacity(DRAW),
             submitted: 0,
             intended_ns: vec![None; slots].into(),
@@ -63,12 +66,13 @@ impl Source for RateLimited {
     }
 
     fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
+        self.now_ns = since_begin_ns;
         self.due.clear();
         self.submitted = 0;
         for io in next {
             if self.next.is_none()
                 && self.in_flight + self.due.len() > 0
-                && self.limiter.pauses_before(io)
+                && self.limiter.pauses_before(io, since_begin_ns)
             {
                 break;
             }
@@ -86,7 +90,11 @@ impl Source for RateLimited {
     }
 
     fn next_due_ns(&self) -> Option<u64> {
-        self.next.map(|due| due.at_ns)
+        // While the worker spins, the loop continues immediately.
+        self.next.map(|due| match due.spin_until_ns {
+            until_ns if until_ns > self.now_ns => self.now_ns,
+            _ => due.at_ns,
+        })
     }
 
     fn on_submit(&mut self, slot: u32) {

@@ -7,7 +7,7 @@ use crate::{
     load::{
         engine::{
             Engine,
-            psync::Psync,
+            synchronous::psync::Psync,
             uring::{
                 Uring,
                 entries::{Entries, Nop, Registered},

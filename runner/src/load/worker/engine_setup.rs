@@ -3,11 +3,17 @@
 
 use crate::{
     load::{
-        data::{Data, stamp::Stamps},
+        data::{self, Data, stamp::Stamps},
         engine::{
             Engine,
+            libaio::Libaio,
+            mmap::{self, Mmap},
             null::Null,
-            psync::Psync,
+            synchronous::{
+                psync::Psync,
+                pvsync::{Pvsync, Pvsync2},
+                sync::Sync,
+            },
             uring::{
                 Uring,
                 entries::{Entries, Nop, Plain, Registered},
@@ -32,9 +38,10 @@ use crate::{
     },
 };
 use leadline_protocol::{
-    job::engine::EngineName,
+    job::{engine::EngineName, keyword::Fadvise},
     plan::job::{BufferRegistration, ResolvedJob, VerifyOptions},
 };
+use rustix::mm::Advice;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
@@ -43,6 +50,23 @@ pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     match job.ring.ioengine {
         EngineName::Null => run_engine(task, Null::new(job.in_flight()), pool),
         EngineName::Psync => run_engine(task, Psync::new(&task.files), pool),
+        EngineName::Sync => {
+            let engine =
+                Sync::new(&task.files).map_err(WorkerError::during("setting the file position"))?;
+            run_engine(task, engine, pool)
+        }
+        EngineName::Pvsync => run_engine(task, Pvsync::new(&task.files), pool),
+        EngineName::Pvsync2 => run_engine(task, Pvsync2::new(&task.files, job.ring.hipri), pool),
+        EngineName::Libaio => {
+            let engine = Libaio::new(&task.files, job.in_flight())
+                .map_err(WorkerError::during("setting up libaio"))?;
+            run_engine(task, engine, pool)
+        }
+        EngineName::Mmap => {
+            let engine = Mmap::new(&mapping(task), &task.files)
+                .map_err(WorkerError::during("mapping the target"))?;
+            run_engine(task, engine, pool)
+        }
         EngineName::IoUringNop => run_ring::<Nop>(task, pool, &setup(job)),
         EngineName::IoUring => match job.ring.fixedbufs {
             BufferRegistration::Off => run_ring::<Plain>(task, pool, &setup(job)),
@@ -60,6 +84,22 @@ fn setup(job: &ResolvedJob) -> Setup {
         only_reads: job.ring.ioengine == EngineName::IoUring && !job.pattern.rw.destroys(),
         spin_ns: job.ring.spin_us * MICROSECOND_NS,
         ..Setup::default()
+    }
+}
+
+fn mapping(task: &WorkerTask) -> mmap::Setup {
+    let job = &task.job;
+    let regions = job.targets_of(task.number);
+    mmap::Setup {
+        regions: regions
+            .map(|(_, target)| (target.offset, target.size))
+            .collect(),
+        writes: job.pattern.rw.writes(),
+        advice: match job.target.fadvise_hint {
+            Fadvise::Random => Some(Advice::Random),
+            Fadvise::Sequential => Some(Advice::Sequential),
+            Fadvise::ByPattern | Fadvise::None => None,
+        },
     }
 }
 
@@ -109,7 +149,11 @@ fn buffers(task: &WorkerTask) -> Result<BufferPool, WorkerError> {
     if job.pattern.rw.writes() {
         let mut data = Data::new(job, task.number);
         for slot in 0..pool.slots() as u32 {
-            data.fill(pool.write_buffer_mut(slot));
+            let buffer = pool.write_buffer_mut(slot);
+            match &job.data.buffer_pattern {
+                Some(pattern) => data::repeat(&pattern.0, buffer),
+                None => data.fill(buffer),
+            }
         }
     }
     Ok(pool)

@@ -16,6 +16,8 @@ pub(crate) struct WorkerTask {
     pub job: Arc<ResolvedJob>,
     /// Index of the worker in its job.
     pub number: u32,
+    /// Index of the worker in the run.
+    pub index: usize,
     /// Files in the order of the worker's targets.
     pub files: Vec<OwnedFd>,
     /// Storage layers of the targets, in the same order; empty if I/Os are not sampled.

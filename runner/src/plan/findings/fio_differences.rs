@@ -153,7 +153,7 @@ fn collects_submissions(job: &ResolvedJob) -> bool {
     let ring = &job.ring;
     let batch = ring.iodepth_batch_submit.unwrap_or(1);
     let completed = ring.iodepth_batch_complete_min.unwrap_or(1);
-    ring.ioengine.has_ring() && job.in_flight() > 1 && batch > completed.max(1)
+    ring.ioengine.is_asynchronous() && job.in_flight() > 1 && batch > completed.max(1)
 }
 
 /// Whether layout creates a file that is shorter than the requested size.

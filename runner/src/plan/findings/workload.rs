@@ -7,7 +7,7 @@ use leadline_protocol::{
         Severity::{Note, Warning},
     },
     format::duration,
-    job::direction::PerDirection,
+    job::{direction::PerDirection, engine::EngineName},
     plan::job::{Mode, ResolvedJob},
 };
 use serde_json::json;
@@ -37,12 +37,12 @@ pub(super) fn report_depth(job: &ResolvedJob, issues: &mut Issues) {
     if job.in_flight() == 1 {
         let (cause, remedy) = if job.pattern.rw.trims() {
             (
-                "A trim is a synchronous system call",
+                "A trim is a synchronous system call".to_owned(),
                 "Use numjobs for concurrent trims.",
             )
         } else {
             (
-                "psync runs one I/O at a time",
+                format!("{} runs one I/O at a time", job.ring.ioengine.as_str()),
                 "Use ioengine=io_uring, or numjobs for concurrent I/O.",
             )
         };
@@ -52,9 +52,15 @@ pub(super) fn report_depth(job: &ResolvedJob, issues: &mut Issues) {
         issues.finding(
             Note,
             "buffered_depth",
-            format!(
-                "Buffered I/O rarely reaches a depth of {iodepth}: the page cache completes I/O immediately."
-            ),
+            if job.ring.ioengine == EngineName::Libaio {
+                format!(
+                    "Buffered I/O with libaio does not reach a depth of {iodepth}: io_submit returns after the I/O."
+                )
+            } else {
+                format!(
+                    "Buffered I/O rarely reaches a depth of {iodepth}: the page cache completes I/O immediately."
+                )
+            },
             evidence,
             "Use direct=1 to keep I/O in flight at the device.",
         );

@@ -7,13 +7,16 @@ use crate::plan::{
     target_paths::TargetPath,
 };
 use leadline_protocol::{
-    finding::Severity, format::bytes, job::keyword::FileState, plan::target::TargetKind,
+    finding::Severity,
+    format::bytes,
+    job::{engine::EngineName, keyword::FileState},
+    plan::target::TargetKind,
 };
 use serde_json::json;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// Rejects jobs that would read beyond the end of the file.
+/// Rejects jobs that would read beyond the end of the file, or write to a mapping beyond it.
 pub(super) fn check_reads(
     request: &JobRequest,
     facts: &PathFacts,
@@ -21,7 +24,8 @@ pub(super) fn check_reads(
     end: u64,
     issues: &mut Issues,
 ) {
-    if !request.rw.kind.reads() || length >= end {
+    let is_mapped = request.engine == EngineName::Mmap;
+    if !(request.rw.kind.reads() || is_mapped) || length >= end {
         return;
     }
     let option = if request.job.file_append() {
@@ -31,8 +35,9 @@ pub(super) fn check_reads(
     } else {
         "fallocate"
     };
+    let access = if is_mapped { "maps" } else { "reads" };
     let detail = format!(
-        "The job reads up to {} of {}, which will be only {} long.",
+        "The job {access} up to {} of {}, which will be only {} long.",
         bytes(end),
         facts.canonical,
         bytes(length)

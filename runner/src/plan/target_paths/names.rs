@@ -93,7 +93,7 @@ fn check_list(request: &JobRequest, files: &[String], issues: &mut Issues) {
     }
 }
 
-/// Generates names of the form `job.worker.file`, as in fio.
+/// Generates names from `filename_format`, as in fio. Workers whose names are equal share the files.
 fn generate(request: &JobRequest, directory: &Path, issues: &mut Issues) -> Vec<TargetName> {
     let stem = request.name.replace('/', "_");
     let nrfiles = nrfiles(request, issues);
@@ -101,17 +101,49 @@ fn generate(request: &JobRequest, directory: &Path, issues: &mut Issues) -> Vec<
         Some(_) => "directory",
         None => "filename",
     };
+    let format = request.job.filename_format();
+    let name = |worker: u32, file: u32| {
+        // The job's name may contain a keyword.
+        let format = format.replace("$clientuid", "");
+        let parts = format.split("$jobname").map(|part| {
+            let part = part.replace("$jobnum", &worker.to_string());
+            part.replace("$filenum", &file.to_string())
+        });
+        parts.collect::<Vec<_>>().join(&stem)
+    };
+    check_format(&format, nrfiles, issues);
+    let is_shared = !format.contains("$jobnum");
+    let workers = if is_shared { 1 } else { request.numjobs };
     let mut names = Vec::new();
-    for worker in 0..request.numjobs {
+    for worker in 0..workers {
         for file in 0..nrfiles {
             names.push(TargetName {
-                path: join(directory, &format!("{stem}.{worker}.{file}")),
+                path: join(directory, &name(worker, file)),
                 option,
-                worker: Some(worker),
+                worker: (!is_shared).then_some(worker),
             });
         }
     }
     names
+}
+
+fn check_format(format: &str, nrfiles: u32, issues: &mut Issues) {
+    if format.chars().any(is_deceptive) {
+        issues.invalid(
+            "invalid_name",
+            "filename_format",
+            "filename_format contains control or invisible characters.",
+            "Remove them.",
+        );
+    }
+    if nrfiles > 1 && !format.contains("$filenum") {
+        issues.invalid(
+            "duplicate_filename",
+            "filename_format",
+            format!("filename_format={format} results in the same name for {nrfiles} files."),
+            "Add $filenum, or use nrfiles=1.",
+        );
+    }
 }
 
 fn nrfiles(request: &JobRequest, issues: &mut Issues) -> u32 {

@@ -1,7 +1,7 @@
 //! Findings and their conditions.
 
 use crate::plan::tests::{merge, plan};
-use leadline_protocol::finding::Severity;
+use leadline_protocol::{finding::Severity, job::OPTIONS};
 use serde_json::{Value, json};
 
 fn codes(job: Value) -> Vec<String> {
@@ -215,6 +215,16 @@ fn unused_options_are_reported() {
         ("end_fsync", json!(1), "read"),
         ("sync", json!("dsync"), "read"),
         ("rate_process", json!("poisson"), "read"),
+        ("rw_sequencer", json!("identical"), "randread"),
+        ("file_service_type", json!("random"), "randread"),
+        ("offset_align", json!("1m"), "randread"),
+        ("filename_format", json!("$jobname"), "randread"),
+        ("cpus_allowed_policy", json!("split"), "randread"),
+        ("thinktime_iotime", json!(1), "randread"),
+        ("thinktime_spin", json!(1), "randread"),
+        ("rate_cycle", json!(500), "randread"),
+        ("buffer_pattern", json!("0xff"), "randread"),
+        ("fsync_on_close", json!(1), "read"),
     ] {
         let plan = plan(with(json!({option: value, "rw": rw})));
         let found = plan
@@ -228,6 +238,39 @@ fn unused_options_are_reported() {
             found.sentence
         );
     }
+}
+
+#[test]
+fn options_that_change_nothing_are_accepted_with_a_note() {
+    let plain = plan(with(json!({})));
+    let compatible = OPTIONS
+        .iter()
+        .filter(|option| option.group == "compatibility" && option.name != "buffered");
+    let mut checked = 0;
+    for option in compatible {
+        let value = match option.kind {
+            "text" => json!("nightly"),
+            "percentiles" => json!("50:99.9"),
+            "generator" => json!("lfsr"),
+            "blocks" => json!("issue"),
+            _ => json!(1),
+        };
+        let plan = plan(with(json!({option.name: value})));
+        assert!(
+            plan.problems.is_empty(),
+            "{}: {:?}",
+            option.name,
+            plan.problems
+        );
+        assert_eq!(plan.jobs, plain.jobs, "{}", option.name);
+        let notes = plan.findings.iter();
+        let mut notes = notes.filter(|finding| finding.code == "option_accepted");
+        let note = notes.next().unwrap_or_else(|| panic!("{}", option.name));
+        let begin = format!("{} changes nothing: ", option.name);
+        assert!(note.sentence.starts_with(&begin), "{}", note.sentence);
+        checked += 1;
+    }
+    assert_eq!(checked, 24);
 }
 
 #[test]
@@ -279,4 +322,37 @@ fn identical_findings_of_several_jobs_are_reported_once() {
     );
     assert_eq!(plan.findings.len(), 1);
     assert_eq!(plan.findings[0].evidence["job"], json!("a"));
+}
+
+#[test]
+fn engines_with_one_io_at_a_time_are_reported() {
+    for engine in ["psync", "sync", "pvsync", "pvsync2", "mmap"] {
+        let job = json!({"ioengine": engine, "iodepth": 8, "direct": 0});
+        let plan = plan(with(job));
+        let is_serial = plan
+            .findings
+            .iter()
+            .find(|finding| finding.code == "depth_is_one");
+        let sentence = format!("{engine} runs one I/O at a time: the effective depth is 1, not 8.");
+        assert_eq!(is_serial.unwrap().sentence, sentence);
+        assert_eq!(plan.jobs[0].in_flight(), 1);
+    }
+    let libaio = plan(with(
+        json!({"ioengine": "libaio", "iodepth": 8, "direct": 0}),
+    ));
+    let buffered = libaio
+        .findings
+        .iter()
+        .find(|finding| finding.code == "buffered_depth");
+    assert!(
+        buffered
+            .unwrap()
+            .sentence
+            .contains("io_submit returns after the I/O")
+    );
+    assert_eq!(libaio.jobs[0].in_flight(), 8);
+    let trims = plan(with(
+        json!({"filename": "/dev/loop0", "ioengine": "libaio", "iodepth": 8, "rw": "randtrim"}),
+    ));
+    assert_eq!(trims.jobs[0].in_flight(), 1);
 }

@@ -14,6 +14,7 @@ pub(crate) struct TableHost {
     pub is_root: bool,
     pub io_uring: bool,
     pub kernel: (u32, u32),
+    pub aio: Option<u64>,
 }
 
 impl Default for TableHost {
@@ -25,6 +26,7 @@ impl Default for TableHost {
             is_root: true,
             io_uring: true,
             kernel: (6, 18),
+            aio: Some(65_536),
         }
     }
 }
@@ -104,6 +106,10 @@ impl HostView for TableHost {
 
     fn default_directory(&self) -> String {
         "/data".into()
+    }
+
+    fn available_aio(&self) -> Option<u64> {
+        self.aio
     }
 
     fn available_memory(&self) -> u64 {

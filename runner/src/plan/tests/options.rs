@@ -63,7 +63,7 @@ fn defaults_come_from_the_option_table() {
             job.timing.thinktime_blocks,
             job.pattern.percentage_random.read
         ),
-        (true, Fallocate::Written, 1, 100)
+        (true, Fallocate::Written, Some(1), 100)
     );
 }
 

@@ -81,7 +81,12 @@ pub(super) fn job_report(
     };
     let is_steady = window.steady_states.is_attained(index);
     let ends = workers.iter();
-    let ends = ends.map(|worker| ended_by(job, worker, is_steady, window.stopped));
+    let stop = match window {
+        _ if is_steady => Some(EndedBy::SteadyState),
+        window if window.ended_by_exitall => Some(EndedBy::Exitall),
+        window => window.stopped.then_some(EndedBy::Signal),
+    };
+    let ends = ends.map(|worker| ended_by(job, worker, stop));
     let first = workers.first();
     JobReport {
         name: job.name.clone(),
@@ -118,17 +123,16 @@ fn ramp_completed(workers: &[&MeasuredWorker]) -> u64 {
     directions.map(|stats| stats.ios.get()).sum()
 }
 
-fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, is_steady: bool, stopped: bool) -> EndedBy {
+/// `stop`: what ended the worker before its limits, if anything did.
+fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stop: Option<EndedBy>) -> EndedBy {
     let runtime_ns = job.timing.runtime_ms.map(|ms| ms * MILLISECOND_NS);
     let is_over = runtime_ns.is_some_and(|runtime_ns| worker.measured_ns() >= runtime_ns);
     let number_ios = job.timing.number_ios;
     match worker.outcome.exit {
         LoopExit::Failed(_) => EndedBy::Error,
         LoopExit::TimeUp if is_over => EndedBy::Runtime,
-        LoopExit::TimeUp if is_steady => EndedBy::SteadyState,
-        LoopExit::TimeUp if stopped => EndedBy::Signal,
         // An error in one worker stops all workers.
-        LoopExit::TimeUp => EndedBy::Error,
+        LoopExit::TimeUp => stop.unwrap_or(EndedBy::Error),
         LoopExit::Finished if number_ios.is_some_and(|max| worker.limited_ios() >= max) => {
             EndedBy::NumberIos
         }
@@ -143,9 +147,10 @@ pub(super) fn overall_ended_by(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
         EndedBy::Size => 0,
         EndedBy::NumberIos => 1,
         EndedBy::SteadyState => 2,
-        EndedBy::Runtime => 3,
-        EndedBy::Signal => 4,
-        EndedBy::Error => 5,
+        EndedBy::Exitall => 3,
+        EndedBy::Runtime => 4,
+        EndedBy::Signal => 5,
+        EndedBy::Error => 6,
     };
     ends.max_by_key(precedence).unwrap_or(EndedBy::Size)
 }
@@ -344,7 +349,11 @@ mod tests {
             worker.progress.ramp.of(Kind::Read).ios.add(ios / 2);
             worker.stats().of(Kind::Write).ios.add(ios - ios / 2);
             worker.stats().of(Kind::Sync).ios.add(1000);
-            let ended_by = ended_by(&resolved(job.clone()), &worker, is_steady, stopped);
+            let ended_by = {
+                let stop = is_steady.then_some(EndedBy::SteadyState);
+                let stop = stop.or(stopped.then_some(EndedBy::Signal));
+                ended_by(&resolved(job.clone()), &worker, stop)
+            };
             assert_eq!(ended_by, expected, "{job} {ios} {exit:?} {stopped}");
         }
     }

@@ -64,6 +64,42 @@ impl WorkerPool {
         }
     }
 
+    /// Returns true if a worker of a job with `exitall` is done, and others are not.
+    pub(crate) fn is_exitall_due(&self) -> bool {
+        let is_done = |worker: &Worker| worker.progress.stage() == Stage::Done;
+        let mut workers = self.workers.iter();
+        workers.any(|worker| self.jobs[worker.job].timing.exitall && is_done(worker))
+            && !self.is_done()
+    }
+
+    /// Ends all jobs, including those that have not started.
+    pub(crate) fn end_all(&self, now_ns: u64) {
+        for worker in &self.workers {
+            let schedule = &worker.schedule;
+            for end_ns in [&schedule.ramp_end_ns, &schedule.end_ns] {
+                end_ns.fetch_min(now_ns, Ordering::AcqRel);
+            }
+        }
+    }
+
+    /// Progress in the measured window by worker: whether it is done, and its completed reads,
+    /// writes and trims.
+    pub(crate) fn completed_by_worker(&self) -> impl Iterator<Item = (bool, [Completed; 3])> {
+        self.workers.iter().map(|worker| {
+            let [read, write, trim, _] = &worker.progress.measure.directions;
+            let completed = [read, write, trim].map(|stats| Completed {
+                ios: stats.ios.get(),
+                bytes: stats.bytes.get(),
+            });
+            (worker.progress.stage() == Stage::Done, completed)
+        })
+    }
+
+    /// Indices of the workers' jobs, in worker order.
+    pub(crate) fn jobs_by_worker(&self) -> impl Iterator<Item = usize> {
+        self.workers.iter().map(|worker| worker.job)
+    }
+
     fn workers_of(&self, job: usize) -> impl Iterator<Item = &Worker> {
         self.workers.iter().filter(move |worker| worker.job == job)
     }

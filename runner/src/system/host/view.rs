@@ -6,6 +6,7 @@ use crate::{
         clock::tsc,
         guard::{Guard, Purpose, permissions::Permissions},
         host::{
+            aio_support,
             block_device::BlockDevice,
             cgroup_memory,
             file::{alignment_in, alignment_of, free_bytes, is_fully_written},
@@ -114,6 +115,10 @@ impl HostView for View {
 
     fn available_huge_pages(&self) -> Option<u64> {
         meminfo::available_huge_pages(&self.kernel)
+    }
+
+    fn available_aio(&self) -> Option<u64> {
+        aio_support::available(&self.kernel)
     }
 
     fn io_uring_unavailable(&self) -> Option<(String, String)> {

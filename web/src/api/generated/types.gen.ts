@@ -5,6 +5,20 @@ export type ClientOptions = {
 };
 
 /**
+ * A zone of a `zoned_abs` distribution.
+ */
+export type AbsoluteZone = {
+    /**
+     * Percentage of the I/Os.
+     */
+    access_percent: number;
+    /**
+     * In bytes.
+     */
+    size: number;
+};
+
+/**
  * The jobs and the host of a run.
  */
 export type Accepted = {
@@ -195,6 +209,11 @@ export type Better = 'higher' | 'lower';
  * Page type of the I/O buffers.
  */
 export type BufferPages = 'mmap' | 'thp' | 'mmaphuge';
+
+/**
+ * At least one byte. Serialized as a hexadecimal number such as `0xdeadbeef`.
+ */
+export type BufferPattern = string;
 
 /**
  * Distribution of cached pages. The region is divided into cells of equal size. Multiple regions
@@ -530,6 +549,11 @@ export type Confirmation = {
 };
 
 /**
+ * How the workers of a job share `cpus_allowed`.
+ */
+export type CpuPolicy = 'shared' | 'split';
+
+/**
  * CPU time in the measured window.
  */
 export type CpuReport = {
@@ -612,6 +636,7 @@ export type DataOptions = {
      * Percentage of duplicate blocks.
      */
     dedupe_percentage: number;
+    buffer_pattern?: BufferPattern | null;
     verify?: VerifyOptions | null;
 };
 
@@ -932,9 +957,9 @@ export type DueTime = {
 /**
  * Why the measured window ended.
  */
-export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'steady_state' | 'signal' | 'error';
+export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'steady_state' | 'exitall' | 'signal' | 'error';
 
-export type EngineName = 'io_uring' | 'psync' | 'null' | 'io_uring_nop';
+export type EngineName = 'io_uring' | 'psync' | 'sync' | 'pvsync' | 'pvsync2' | 'libaio' | 'mmap' | 'null' | 'io_uring_nop';
 
 /**
  * Failed I/Os.
@@ -1103,6 +1128,16 @@ export type Failure = {
  * How to allocate a file before a write job.
  */
 export type Fallocate = 'written' | 'none' | 'native' | 'posix' | 'keep' | 'truncate';
+
+export type FileOrder = 'roundrobin' | 'sequential' | 'random';
+
+export type FileService = {
+    order: FileOrder;
+    /**
+     * I/Os before the next file is chosen; not used by `sequential`.
+     */
+    ios: number;
+};
 
 /**
  * Required file state before the measurement.
@@ -1471,6 +1506,20 @@ export type IoCounts = {
 };
 
 /**
+ * I/O priority of the workers; see ioprio_set(2).
+ */
+export type IoPriority = {
+    /**
+     * 1: realtime, 2: best effort, 3: idle.
+     */
+    class: number;
+    /**
+     * 0 (highest) to 7.
+     */
+    level: number;
+};
+
+/**
  * One workload with fio's option names. Values are numbers or fio-style strings such as "4k" or "30s".
  */
 export type Job = {
@@ -1487,13 +1536,21 @@ export type Job = {
      */
     directory?: string | number | boolean;
     /**
+     * Names of generated files. Without $jobnum, all workers share the files.
+     */
+    filename_format?: string | number | boolean;
+    /**
      * Attach the file to a temporary loop device and use the device as the target. Requires root.
      */
     loop_device?: string | number | boolean;
     /**
-     * Files per worker, accessed round-robin.
+     * Files per worker.
      */
     nrfiles?: string | number | boolean;
+    /**
+     * Order in which the files of a worker are used: roundrobin, sequential (one after the other) or random, with a number of I/Os per file, such as random:8.
+     */
+    file_service_type?: string | number | boolean;
     /**
      * Size of each worker's region, across all its files. A percentage is relative to the file or device.
      */
@@ -1515,9 +1572,17 @@ export type Job = {
      */
     offset_increment?: string | number | boolean;
     /**
-     * I/O pattern: read, write, randread, randwrite, rw, randrw, trim or randtrim, with fio's `:N` modifier.
+     * Alignment of offsets in percent. Default: block size.
+     */
+    offset_align?: string | number | boolean;
+    /**
+     * I/O pattern: read, write, randread, randwrite, rw, randrw, trim, randtrim, trimwrite or randtrimwrite (each block is trimmed, then written), with fio's `:N` modifier.
      */
     rw?: string | number | boolean;
+    /**
+     * Offsets within a group of `rw=randread:N`: sequential, or identical (the same offset N times).
+     */
+    rw_sequencer?: string | number | boolean;
     /**
      * Percentage of reads in a mixed workload.
      */
@@ -1543,7 +1608,7 @@ export type Job = {
      */
     blockalign?: string | number | boolean;
     /**
-     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10 or zoned:60/10:30/20:8/30:2/40.
+     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40 or zoned_abs:60/10g:40/20g. zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
      */
     random_distribution?: string | number | boolean;
     /**
@@ -1563,7 +1628,7 @@ export type Job = {
      */
     randseed?: string | number | boolean;
     /**
-     * I/Os in flight per worker; psync and trims use 1.
+     * I/Os in flight per worker; synchronous engines and trims use 1.
      */
     iodepth?: string | number | boolean;
     /**
@@ -1579,7 +1644,7 @@ export type Job = {
      */
     numjobs?: string | number | boolean;
     /**
-     * I/O engine: io_uring, psync, null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
+     * I/O engine: io_uring; libaio (Linux AIO, asynchronous with direct=1); psync, sync, pvsync, pvsync2 (one system call per I/O); mmap (memory mapping, requires direct=0); null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
      */
     ioengine?: string | number | boolean;
     /**
@@ -1587,7 +1652,7 @@ export type Job = {
      */
     fixedbufs?: string | number | boolean;
     /**
-     * Poll for completions instead of using interrupts; requires direct I/O and a device with poll queues.
+     * Poll for completions instead of using interrupts (io_uring, pvsync2); requires direct I/O and a device with poll queues.
      */
     hipri?: string | number | boolean;
     /**
@@ -1619,13 +1684,17 @@ export type Job = {
      */
     ramp_time?: string | number | boolean;
     /**
-     * Delay before this job starts.
+     * Delay before this job starts; drawn from a range such as 5-10.
      */
     startdelay?: string | number | boolean;
     /**
      * Number of passes over the region.
      */
     loops?: string | number | boolean;
+    /**
+     * End all jobs as soon as a worker of this job ends.
+     */
+    exitall?: string | number | boolean;
     /**
      * Maximum number of I/Os per worker and pass.
      */
@@ -1683,6 +1752,10 @@ export type Job = {
      */
     end_fsync?: string | number | boolean;
     /**
+     * fsync when the files are closed; the same as end_fsync.
+     */
+    fsync_on_close?: string | number | boolean;
+    /**
      * File allocation before a write job: written (write every block), none, native, posix, keep or truncate.
      */
     fallocate?: string | number | boolean;
@@ -1698,6 +1771,10 @@ export type Job = {
      * Create the file when the job opens it, without layout.
      */
     create_on_open?: string | number | boolean;
+    /**
+     * Only create and write the files; nothing is measured.
+     */
+    create_only?: string | number | boolean;
     /**
      * Remove files created by this run when it ends.
      */
@@ -1715,6 +1792,18 @@ export type Job = {
      */
     rate_iops?: string | number | boolean;
     /**
+     * Minimum bytes per second of each worker. The run fails if a worker is slower during a rate_cycle.
+     */
+    rate_min?: string | number | boolean;
+    /**
+     * Minimum I/Os per second of each worker. The run fails if a worker is slower during a rate_cycle.
+     */
+    rate_iops_min?: string | number | boolean;
+    /**
+     * Period for rate_min and rate_iops_min, in milliseconds. The first 2 s are not checked.
+     */
+    rate_cycle?: string | number | boolean;
+    /**
      * Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
      */
     rate_process?: string | number | boolean;
@@ -1726,6 +1815,18 @@ export type Job = {
      * Number of I/Os between two pauses; limits the I/Os in flight.
      */
     thinktime_blocks?: string | number | boolean;
+    /**
+     * Part of each pause in which the worker uses the CPU instead of sleeping. A bare number is in microseconds.
+     */
+    thinktime_spin?: string | number | boolean;
+    /**
+     * Time of I/O after which the worker pauses, instead of a number of I/Os or in addition to thinktime_blocks. A bare number is in seconds.
+     */
+    thinktime_iotime?: string | number | boolean;
+    /**
+     * Bytes that fill the write buffers repeatedly, such as 0xdeadbeef, -12 or "text".
+     */
+    buffer_pattern?: string | number | boolean;
     /**
      * Fill write buffers with zeros.
      */
@@ -1771,9 +1872,21 @@ export type Job = {
      */
     cpus_allowed?: string | number | boolean;
     /**
+     * How the workers share these CPUs: shared, or split (each worker uses one).
+     */
+    cpus_allowed_policy?: string | number | boolean;
+    /**
      * Nice value from -20 (highest priority) to 19.
      */
     nice?: string | number | boolean;
+    /**
+     * I/O priority from 0 (highest) to 7, used by I/O schedulers. Default: derived from nice.
+     */
+    prio?: string | number | boolean;
+    /**
+     * I/O priority class: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means best effort.
+     */
+    prioclass?: string | number | boolean;
     /**
      * Sample kernel counters during the run. Use 0 only to measure the sampling overhead.
      */
@@ -1786,6 +1899,106 @@ export type Job = {
      * Sample the runner's stacks with perf to draw a flame graph. Uses CPU time.
      */
     profile?: string | number | boolean;
+    /**
+     * The opposite of direct: 1 uses the page cache, 0 bypasses it.
+     */
+    buffered?: string | number | boolean;
+    /**
+     * Description of the job. Not used; give the run a note instead.
+     */
+    description?: string | number | boolean;
+    /**
+     * Report the workers of a job together. Always the case.
+     */
+    group_reporting?: string | number | boolean;
+    /**
+     * Start a new reporting group. No effect: each job is reported separately.
+     */
+    new_group?: string | number | boolean;
+    /**
+     * Use threads instead of processes. Always the case.
+     */
+    thread?: string | number | boolean;
+    /**
+     * Create the files of a job one after the other. Always the case.
+     */
+    create_serialize?: string | number | boolean;
+    /**
+     * Maximum number of completions to process at once. No effect: all available completions are processed.
+     */
+    iodepth_batch_complete_max?: string | number | boolean;
+    /**
+     * Repeat the values of all random generators in every run. No effect: randseed applies to all of them.
+     */
+    allrandrepeat?: string | number | boolean;
+    /**
+     * Reduce clock readings. No effect: the clock is read once per batch.
+     */
+    gtod_reduce?: string | number | boolean;
+    /**
+     * Do not measure lat. No effect: latencies are always measured.
+     */
+    disable_lat?: string | number | boolean;
+    /**
+     * Do not measure clat. No effect: latencies are always measured.
+     */
+    disable_clat?: string | number | boolean;
+    /**
+     * Do not measure slat. No effect: latencies are always measured.
+     */
+    disable_slat?: string | number | boolean;
+    /**
+     * Do not measure the bandwidth. No effect: it is always measured.
+     */
+    disable_bw_measurement?: string | number | boolean;
+    /**
+     * Report percentiles of clat. Always the case.
+     */
+    clat_percentiles?: string | number | boolean;
+    /**
+     * Report percentiles of lat. Always the case.
+     */
+    lat_percentiles?: string | number | boolean;
+    /**
+     * Report percentiles of slat. Always the case.
+     */
+    slat_percentiles?: string | number | boolean;
+    /**
+     * Percentiles to report, such as 50:99:99.9. No effect: the report has a fixed list and the whole histogram.
+     */
+    percentile_list?: string | number | boolean;
+    /**
+     * Report the I/O of the disks. Always the case.
+     */
+    disk_util?: string | number | boolean;
+    /**
+     * Files that are open at the same time. No effect: all files of a worker are open.
+     */
+    openfiles?: string | number | boolean;
+    /**
+     * Flush files after their creation. No effect: layout always does.
+     */
+    create_fsync?: string | number | boolean;
+    /**
+     * Register the files with io_uring. Always the case.
+     */
+    registerfiles?: string | number | boolean;
+    /**
+     * Use read and write requests without vectors. Always the case.
+     */
+    nonvectored?: string | number | boolean;
+    /**
+     * Generator of random offsets. No effect: see norandommap and random_distribution.
+     */
+    random_generator?: string | number | boolean;
+    /**
+     * End all jobs after an error. Always the case.
+     */
+    exitall_on_error?: string | number | boolean;
+    /**
+     * I/Os that thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.
+     */
+    thinktime_blocks_type?: string | number | boolean;
 };
 
 /**
@@ -2204,6 +2417,24 @@ export type MetricState = {
     change: Change;
 };
 
+/**
+ * Minimum rates of each worker.
+ */
+export type MinRate = {
+    /**
+     * Bytes per second; null without a minimum.
+     */
+    bytes: PerDirectionOptionU64;
+    /**
+     * I/Os per second; null without a minimum.
+     */
+    ios: PerDirectionOptionU64;
+    /**
+     * Length of a period that is checked.
+     */
+    cycle_ms: number;
+};
+
 export type MissedStart = {
     schedule: number;
     name: string;
@@ -2274,8 +2505,8 @@ export type OptionDoc = {
     name: string;
     aliases: Array<string>;
     /**
-     * Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu or
-     * evidence.
+     * Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu,
+     * evidence or compatibility (options of fio that change nothing).
      */
     group: string;
     /**
@@ -2313,6 +2544,11 @@ export type PatternOptions = {
      */
     percentage_random: PerDirectionU8;
     norandommap: boolean;
+    /**
+     * Order in which a worker uses its files.
+     */
+    file_service: FileService;
+    rw_sequencer: RwSequencer;
     /**
      * Random seed of worker 0.
      */
@@ -2397,7 +2633,8 @@ export type PerDirectionBlockSizes = {
 
 export type PerDirectionDistribution = {
     /**
-     * Distribution of random offsets.
+     * Distribution of random offsets. `center`: position of the most probable block in the region,
+     * from 0 to 1.
      */
     read: {
         kind: 'random';
@@ -2406,18 +2643,30 @@ export type PerDirectionDistribution = {
          * Exponent: above 0, not 1.
          */
         theta: number;
+        /**
+         * Null for a random position.
+         */
+        center?: number | null;
         kind: 'zipf';
     } | {
         /**
          * Power h, between 0 and 1.
          */
         power: number;
+        /**
+         * Null for a random position.
+         */
+        center?: number | null;
         kind: 'pareto';
     } | {
         /**
          * Standard deviation as a percentage of the region.
          */
         deviation_percent: number;
+        /**
+         * Null for the middle of the region.
+         */
+        center?: number | null;
         kind: 'normal';
     } | {
         /**
@@ -2425,9 +2674,16 @@ export type PerDirectionDistribution = {
          */
         zones: Array<Zone>;
         kind: 'zoned';
+    } | {
+        /**
+         * The zones, in region order.
+         */
+        zones: Array<AbsoluteZone>;
+        kind: 'zoned_abs';
     };
     /**
-     * Distribution of random offsets.
+     * Distribution of random offsets. `center`: position of the most probable block in the region,
+     * from 0 to 1.
      */
     write: {
         kind: 'random';
@@ -2436,18 +2692,30 @@ export type PerDirectionDistribution = {
          * Exponent: above 0, not 1.
          */
         theta: number;
+        /**
+         * Null for a random position.
+         */
+        center?: number | null;
         kind: 'zipf';
     } | {
         /**
          * Power h, between 0 and 1.
          */
         power: number;
+        /**
+         * Null for a random position.
+         */
+        center?: number | null;
         kind: 'pareto';
     } | {
         /**
          * Standard deviation as a percentage of the region.
          */
         deviation_percent: number;
+        /**
+         * Null for the middle of the region.
+         */
+        center?: number | null;
         kind: 'normal';
     } | {
         /**
@@ -2455,9 +2723,16 @@ export type PerDirectionDistribution = {
          */
         zones: Array<Zone>;
         kind: 'zoned';
+    } | {
+        /**
+         * The zones, in region order.
+         */
+        zones: Array<AbsoluteZone>;
+        kind: 'zoned_abs';
     };
     /**
-     * Distribution of random offsets.
+     * Distribution of random offsets. `center`: position of the most probable block in the region,
+     * from 0 to 1.
      */
     trim: {
         kind: 'random';
@@ -2466,18 +2741,30 @@ export type PerDirectionDistribution = {
          * Exponent: above 0, not 1.
          */
         theta: number;
+        /**
+         * Null for a random position.
+         */
+        center?: number | null;
         kind: 'zipf';
     } | {
         /**
          * Power h, between 0 and 1.
          */
         power: number;
+        /**
+         * Null for a random position.
+         */
+        center?: number | null;
         kind: 'pareto';
     } | {
         /**
          * Standard deviation as a percentage of the region.
          */
         deviation_percent: number;
+        /**
+         * Null for the middle of the region.
+         */
+        center?: number | null;
         kind: 'normal';
     } | {
         /**
@@ -2485,6 +2772,12 @@ export type PerDirectionDistribution = {
          */
         zones: Array<Zone>;
         kind: 'zoned';
+    } | {
+        /**
+         * The zones, in region order.
+         */
+        zones: Array<AbsoluteZone>;
+        kind: 'zoned_abs';
     };
 };
 
@@ -3034,7 +3327,12 @@ export type ResolvedJob = TargetOptions & PatternOptions & TimingOptions & RingO
      * CPUs that the workers may run on; empty for all.
      */
     cpus_allowed: Array<number>;
+    /**
+     * How the workers share these CPUs.
+     */
+    cpus_allowed_policy: CpuPolicy;
     nice: number;
+    io_priority?: IoPriority | null;
     /**
      * Whether kernel counters are sampled.
      */
@@ -3314,7 +3612,12 @@ export type RunsEvent = {
     type: 'heartbeat';
 };
 
-export type RwKind = 'read' | 'write' | 'trim' | 'randread' | 'randwrite' | 'randtrim' | 'rw' | 'randrw';
+export type RwKind = 'read' | 'write' | 'trim' | 'randread' | 'randwrite' | 'randtrim' | 'rw' | 'randrw' | 'trimwrite' | 'randtrimwrite';
+
+/**
+ * Offsets of the I/Os that follow a random one with `rw=randread:N`.
+ */
+export type RwSequencer = 'sequential' | 'identical';
 
 /**
  * Counts from all layers for one sampling window. If a layer is null, `absent` in the `accepted`
@@ -4545,6 +4848,10 @@ export type TargetOptions = {
     create_on_open: boolean;
     unlink: boolean;
     /**
+     * Whether the files are only created, and nothing is measured.
+     */
+    create_only: boolean;
+    /**
      * As requested. It has already been applied to the other options.
      */
     file_state: FileState;
@@ -4704,11 +5011,27 @@ export type TimingOptions = {
      */
     rate_iops: PerDirectionOptionU64;
     rate_process: RateProcess;
+    min_rate?: MinRate | null;
+    /**
+     * Whether all jobs end as soon as a worker of this job ends.
+     */
+    exitall: boolean;
     /**
      * Pause after every `thinktime_blocks` I/Os, in µs.
      */
     thinktime_us: number;
-    thinktime_blocks: number;
+    /**
+     * Null if only `thinktime_iotime_us` determines when a pause begins.
+     */
+    thinktime_blocks?: number | null;
+    /**
+     * Part of a pause in which the worker does not sleep, in µs.
+     */
+    thinktime_spin_us: number;
+    /**
+     * Time between two pauses, in µs; 0 if only the number of I/Os determines when a pause begins.
+     */
+    thinktime_iotime_us: number;
     steady_state?: SteadyStateOptions | null;
 };
 

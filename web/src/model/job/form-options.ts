@@ -9,6 +9,8 @@ export const PATTERNS = [
   { value: 'rw', label: 'Sequential read and write' },
   { value: 'randtrim', label: 'Random trim' },
   { value: 'trim', label: 'Sequential trim' },
+  { value: 'randtrimwrite', label: 'Random trim and write' },
+  { value: 'trimwrite', label: 'Sequential trim and write' },
 ] as const;
 
 /** Returns true if a pattern overwrites or discards data on the target. */
@@ -62,7 +64,7 @@ export const CACHE_STATES = stateOptions(
 /** Accepted values by option kind. */
 export const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
   flag: ['1', '0'],
-  engine: ['io_uring', 'psync', 'null'],
+  engine: ['io_uring', 'libaio', 'psync', 'sync', 'pvsync', 'pvsync2', 'mmap', 'null'],
   fallback: ['none', 'psync'],
   'sync mode': ['none', 'sync', 'dsync'],
   allocation: ['written', 'none', 'native', 'posix', 'keep', 'truncate'],

@@ -43,9 +43,10 @@ export function directionsOf(run: Pick<Run, 'resolved' | 'rw'>) {
   const patterns = run.resolved?.map((job) => String(job.rw)) ?? [run.rw.split(':')[0] ?? ''];
   const uses = (...names: string[]) => patterns.some((pattern) => names.includes(pattern));
   const mixed = uses('rw', 'readwrite', 'randrw');
+  const trimsAndWrites = uses('trimwrite', 'randtrimwrite');
   return {
     reads: mixed || uses('read', 'randread'),
-    writes: mixed || uses('write', 'randwrite'),
-    trims: uses('trim', 'randtrim'),
+    writes: mixed || trimsAndWrites || uses('write', 'randwrite'),
+    trims: trimsAndWrites || uses('trim', 'randtrim'),
   };
 }

@@ -5,7 +5,7 @@ pub(crate) mod scripted_ring;
 use crate::{
     load::{
         engine::{
-            psync::Psync,
+            synchronous::psync::Psync,
             uring::{
                 entries::{Nop, Plain, Registered},
                 *,

@@ -6,7 +6,7 @@ use crate::{
         engine::{
             Engine,
             null::Null,
-            psync::Psync,
+            synchronous::psync::Psync,
             uring::{
                 Uring,
                 entries::Plain,

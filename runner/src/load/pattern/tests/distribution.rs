@@ -3,10 +3,12 @@
 use crate::load::{
     goodness_of_fit::chi_square_excess, pattern::offset_distribution::OffsetDistribution,
 };
-use leadline_protocol::job::distribution::{Distribution, Zone};
+use leadline_protocol::job::distribution::{AbsoluteZone, Distribution, Zone};
 use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 
 const DRAWS: usize = 1_000_000;
+/// Slot size in bytes.
+const ALIGN: u64 = 4096;
 /// See `chi_square_excess`.
 const MAX_EXCESS: f64 = 5.5;
 
@@ -24,7 +26,7 @@ fn check(name: &str, distribution: &Distribution, repeats: bool, weights: &[f64]
     let n = weights.len();
     for seed in [1, 2, 3] {
         let mut rng = Rng::seed_from_u64(seed);
-        let mut offsets = OffsetDistribution::new(distribution, n as u64, repeats, &mut rng);
+        let mut offsets = OffsetDistribution::new(distribution, n as u64, ALIGN, repeats, &mut rng);
         let mut counts = counts(&mut offsets, n, &mut rng);
         if let OffsetDistribution::Zipf(_, slots) | OffsetDistribution::Pareto(_, _, slots) =
             &offsets
@@ -57,7 +59,10 @@ fn norandommap_is_uniform() {
 fn zipf_ranks_match_the_formula() {
     for theta in [0.5f64, 0.9, 1.2, 2.0, 3.0] {
         let weights: Vec<f64> = (1..=500).map(|rank| f64::from(rank).powf(-theta)).collect();
-        let zipf = Distribution::Zipf { theta };
+        let zipf = Distribution::Zipf {
+            theta,
+            center: None,
+        };
         check(&format!("zipf:{theta}"), &zipf, false, &weights);
     }
 }
@@ -69,7 +74,10 @@ fn pareto_ranks_match_the_formula() {
         let exponent = (1.0 - power).ln() / power.ln();
         let below = |rank: u32| (f64::from(rank) / 300.0).powf(exponent);
         let weights: Vec<f64> = (0..300).map(|rank| below(rank + 1) - below(rank)).collect();
-        let pareto = Distribution::Pareto { power };
+        let pareto = Distribution::Pareto {
+            power,
+            center: Some(0.7),
+        };
         check(&format!("pareto:{power}"), &pareto, false, &weights);
     }
 }
@@ -88,7 +96,10 @@ fn normal_is_truncated_at_both_ends() {
                 .sum()
         };
         let weights: Vec<f64> = (0..SLOTS).map(weight).collect();
-        let normal = Distribution::Normal { deviation_percent };
+        let normal = Distribution::Normal {
+            deviation_percent,
+            center: None,
+        };
         check(
             &format!("normal:{deviation_percent}"),
             &normal,
@@ -116,12 +127,65 @@ fn each_zone_is_uniform() {
 }
 
 #[test]
+fn absolute_zones_are_uniform_and_cover_only_their_bytes() {
+    let zone = |access_percent, slots: u64| AbsoluteZone {
+        access_percent,
+        size: slots * ALIGN,
+    };
+    let zoned = Distribution::ZonedAbs {
+        zones: vec![zone(60, 20), zone(30, 100), zone(10, 40)],
+    };
+    let mut weights = vec![3.0; 20];
+    weights.extend([0.3; 100]);
+    weights.extend([0.25; 40]);
+    check("zoned_abs", &zoned, false, &weights);
+    // The rest of a larger region is never accessed.
+    let mut rng = Rng::seed_from_u64(1);
+    let mut offsets = OffsetDistribution::new(&zoned, 1000, ALIGN, false, &mut rng);
+    assert!((0..10_000).all(|_| offsets.next(&mut rng) < 160));
+}
+
+#[test]
+fn the_most_probable_block_is_at_the_center() {
+    const N: usize = 1000;
+    for (center, expected) in [(0.0, 0), (0.25, 250), (0.5, 500), (1.0, 999)] {
+        let zipf = Distribution::Zipf {
+            theta: 1.2,
+            center: Some(center),
+        };
+        let pareto = Distribution::Pareto {
+            power: 0.1,
+            center: Some(center),
+        };
+        for distribution in [zipf, pareto] {
+            let mut rng = Rng::seed_from_u64(7);
+            let mut offsets =
+                OffsetDistribution::new(&distribution, N as u64, ALIGN, false, &mut rng);
+            let counts = counts(&mut offsets, N, &mut rng);
+            let hottest = (0..N).max_by(|a, b| counts[*a].total_cmp(&counts[*b]));
+            assert_eq!(hottest, Some(expected), "{distribution:?}");
+        }
+    }
+    let normal = Distribution::Normal {
+        deviation_percent: 5.0,
+        center: Some(0.25),
+    };
+    let mut rng = Rng::seed_from_u64(7);
+    let mut offsets = OffsetDistribution::new(&normal, N as u64, ALIGN, false, &mut rng);
+    let counts = counts(&mut offsets, N, &mut rng);
+    let slots = counts.iter().enumerate();
+    let mean = slots.map(|(slot, count)| slot as f64 * count).sum::<f64>() / DRAWS as f64;
+    assert!((mean - 250.0).abs() < 1.0, "{mean}");
+}
+
+#[test]
 fn every_slot_is_equally_likely_at_every_position_of_a_pass() {
     const N: usize = 64;
     const PASSES: usize = DRAWS / N;
     for seed in 0..10 {
         let mut rng = Rng::seed_from_u64(seed);
-        let mut offsets = OffsetDistribution::new(&Distribution::Random, N as u64, false, &mut rng);
+        let mut offsets =
+            OffsetDistribution::new(&Distribution::Random, N as u64, ALIGN, false, &mut rng);
         let mut counts = vec![0.0; N * N];
         for draw in 0..PASSES * N {
             counts[draw % N * N + offsets.next(&mut rng) as usize] += 1.0;
@@ -136,7 +200,7 @@ fn every_slot_is_equally_likely_at_every_position_of_a_pass() {
 fn a_pass_over_a_terabyte_has_no_repetitions() {
     let mut rng = Rng::seed_from_u64(5);
     let n = (1 << 40) / 4096 - 12_345;
-    let mut offsets = OffsetDistribution::new(&Distribution::Random, n, false, &mut rng);
+    let mut offsets = OffsetDistribution::new(&Distribution::Random, n, ALIGN, false, &mut rng);
     let mut slots: Vec<u64> = (0..3_000_000).map(|_| offsets.next(&mut rng)).collect();
     slots.sort_unstable();
     assert!(slots.windows(2).all(|pair| pair[0] < pair[1]));

@@ -36,6 +36,12 @@ fn options_unsupported_by_the_host() {
     );
     check(psync("nice", json!(-5)), "root_required", "nice", "root");
     check(
+        psync("prioclass", json!(1)),
+        "root_required",
+        "prioclass",
+        "root",
+    );
+    check(
         psync("cpus_allowed", json!("0-3")),
         "cpu_unavailable",
         "cpus_allowed",
@@ -152,4 +158,25 @@ fn disk_must_have_space_for_all_jobs_and_a_reserve() {
         &[("insufficient_space", "jobs[0].size", "8.79 GiB on vda")],
     );
     assert!(problems[0].remedy.contains("8.55 GiB"), "{}", problems[0]);
+}
+
+#[test]
+fn aio_contexts_are_limited() {
+    let job = json!({"name": "a", "filename": "full", "direct": 1, "ioengine": "libaio",
+        "iodepth": 64, "numjobs": 4});
+    let other = merge(job.clone(), &json!({"name": "b", "numjobs": 1}));
+    let jobs = json!({"jobs": [job, other]});
+    let host = |aio| TableHost {
+        aio,
+        ..TableHost::default()
+    };
+    assert!(plan_on(&host(Some(320)), jobs.clone()).problems.is_empty());
+    let few = (
+        "aio_limit",
+        "jobs[0].iodepth",
+        "needs 320 I/Os in flight (iodepth × numjobs); the host has 319",
+    );
+    check_on(&host(Some(319)), jobs.clone(), &[few]);
+    let none = ("aio_unavailable", "jobs[0].ioengine", "CONFIG_AIO");
+    check_on(&host(None), jobs, &[none]);
 }

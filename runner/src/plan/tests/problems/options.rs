@@ -164,6 +164,18 @@ fn conflicting_options() {
         "Remove one of them",
     );
     check(
+        json!({"filename": "full", "direct": 1, "ioengine": "mmap"}),
+        "conflicting_options",
+        "direct",
+        "direct=0",
+    );
+    check(
+        json!({"filename": "new", "direct": 0, "size": "1g", "ioengine": "mmap", "rw": "write", "fallocate": "none"}),
+        "read_beyond_end",
+        "fallocate",
+        "maps up to 1 GiB",
+    );
+    check(
         json!({"filename": "short", "direct": 0, "size": "1g", "fallocate": "none"}),
         "read_beyond_end",
         "fallocate",
@@ -186,6 +198,95 @@ fn conflicting_options() {
         "read_beyond_end",
         "file_append",
         "",
+    );
+}
+
+#[test]
+fn patterns_exclude_other_data() {
+    for (option, value) in [
+        ("buffer_compress_percentage", json!(50)),
+        ("dedupe_percentage", json!(50)),
+        ("verify", json!("crc32c")),
+    ] {
+        check(
+            json!({"filename": "new", "direct": 1, "rw": "write", "size": "1m",
+                "buffer_pattern": "0xff", option: value}),
+            "conflicting_options",
+            option,
+            "or buffer_pattern",
+        );
+    }
+}
+
+#[test]
+fn generated_names_must_differ() {
+    check(
+        json!({"directory": "dir", "direct": 1, "rw": "write", "size": "1m", "nrfiles": 2,
+            "filename_format": "$jobname.$jobnum"}),
+        "duplicate_filename",
+        "filename_format",
+        "$filenum",
+    );
+}
+
+#[test]
+fn minimum_rates_are_below_the_limits() {
+    let job = |options: Value| {
+        let mut job = json!({"filename": "full", "direct": 1});
+        for (name, value) in options.as_object().unwrap() {
+            job[name] = value.clone();
+        }
+        job
+    };
+    for (options, option, text) in [
+        (
+            json!({"rate_min": "1m", "rate_iops_min": 5}),
+            "rate_iops_min",
+            "mutually exclusive",
+        ),
+        (
+            json!({"rate_min": "2m", "rate": "1m"}),
+            "rate_min",
+            "exceeds rate.",
+        ),
+        (
+            json!({"rate_iops_min": 6, "rate_iops": 5}),
+            "rate_iops_min",
+            "exceeds rate_iops.",
+        ),
+    ] {
+        check(job(options), "conflicting_options", option, text);
+    }
+    check(
+        job(json!({"ratecycle": 0})),
+        "out_of_range",
+        "rate_cycle",
+        "between 100",
+    );
+    let fitting = job(json!({"ratemin": "1m,", "rate": "2m", "ratecycle": 500}));
+    let plan = plan(fitting);
+    assert!(plan.problems.is_empty(), "{:?}", plan.problems);
+    let min_rate = plan.jobs[0].timing.min_rate.unwrap();
+    assert_eq!(
+        (min_rate.bytes.read, min_rate.bytes.write),
+        (Some(1 << 20), None)
+    );
+    assert_eq!(min_rate.cycle_ms, 500);
+}
+
+#[test]
+fn trimmed_blocks_are_written_with_the_same_size() {
+    check(
+        json!({"filename": "/dev/loop0", "direct": 0, "rw": "randtrimwrite"}),
+        "conflicting_options",
+        "direct",
+        "requires direct=1",
+    );
+    check(
+        json!({"filename": "/dev/loop0", "direct": 1, "rw": "trimwrite", "bs": "4k,8k,4k"}),
+        "conflicting_options",
+        "bs",
+        "the same for writes and trims",
     );
 }
 

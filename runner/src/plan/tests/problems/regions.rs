@@ -193,3 +193,38 @@ fn misaligned_blocks_are_one_problem() {
     let job = json!({"directory": "/data", "size": "1m", "bs": 1000, "numjobs": 500, "direct": 1});
     check(job, "misaligned", "bs", "1000");
 }
+
+#[test]
+fn absolute_zones_must_fit_the_region() {
+    let job = |zones: &str| {
+        json!({"filename": "full", "direct": 1, "rw": "randread", "size": "1m",
+            "random_distribution": zones})
+    };
+    check(
+        job("zoned_abs:50/512k:50/1m"),
+        "zones_beyond_region",
+        "random_distribution",
+        "end at 1.50 MiB, beyond the region of 1 MiB",
+    );
+    let fitting = plan(job("zoned_abs:50/512k:50/512k"));
+    assert!(fitting.problems.is_empty(), "{:?}", fitting.problems);
+}
+
+#[test]
+fn offsets_in_percent_are_aligned() {
+    let offset = |align: Value| {
+        let job = json!({"filename": "full", "direct": 1, "offset": "33%", "size": "1m"});
+        let plan = plan(merge(job, &align));
+        plan.jobs[0].target.offset
+    };
+    let exact = (1u64 << 30) * 33 / 100;
+    assert_eq!(offset(json!({})), exact.next_multiple_of(4096));
+    let aligned = offset(json!({"offset_align": "1m"}));
+    assert_eq!(aligned, exact.next_multiple_of(1 << 20));
+    check(
+        json!({"filename": "full", "direct": 1, "offset_align": 0}),
+        "out_of_range",
+        "offset_align",
+        "greater than 0",
+    );
+}

@@ -1,6 +1,11 @@
-//! One system call per I/O: pread(2), pwrite(2), fsync(2), and the BLKDISCARD ioctl for trims. The
-//! depth is always 1. rustix calls the kernel directly; the C library's calls are cancellation
-//! points, which add a small overhead.
+//! Engines with one blocking system call per I/O. They differ only in the call that transfers data;
+//! fsync(2), fdatasync(2) and the BLKDISCARD ioctl for trims are the same. The depth is always 1.
+//! rustix calls the kernel directly; the C library's calls are cancellation points, which add a
+//! small overhead.
+
+pub(crate) mod psync;
+pub(crate) mod pvsync;
+pub(crate) mod sync;
 
 use crate::load::{
     engine::Engine,
@@ -8,7 +13,7 @@ use crate::load::{
 };
 use rustix::{
     fs::{fdatasync, fsync},
-    io::{pread, pwrite},
+    io::Errno,
 };
 use std::{
     io,
@@ -19,28 +24,38 @@ use std::{
 /// `_IO(0x12, 119)` in linux/fs.h.
 const BLKDISCARD: libc::Ioctl = 0x1277;
 
+/// The system calls that transfer data. Both return the number of bytes.
+pub(crate) trait Transfer {
+    fn read(&mut self, file: BorrowedFd<'_>, io: &Io, buffer: &mut [u8]) -> Result<usize, Errno>;
+
+    fn write(&mut self, file: BorrowedFd<'_>, io: &Io, buffer: &[u8]) -> Result<usize, Errno>;
+}
+
 #[derive(Debug)]
-pub(crate) struct Psync {
+pub(crate) struct Synchronous<T> {
     files: Vec<RawFd>,
+    transfer: T,
     completed: Option<(u32, i32)>,
 }
 
-impl Psync {
+impl<T> Synchronous<T> {
     /// The files must stay open for the lifetime of the engine.
-    pub(crate) fn new(files: &[OwnedFd]) -> Self {
+    pub(crate) fn with(files: &[OwnedFd], transfer: T) -> Self {
         Self {
             files: files.iter().map(AsRawFd::as_raw_fd).collect(),
+            transfer,
             completed: None,
         }
     }
 }
 
-impl Engine for Psync {
+impl<T: Transfer> Engine for Synchronous<T> {
     #[inline(always)]
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
+        let file = self.files[usize::from(io.target)];
         // SAFETY: the caller keeps the buffer valid until `pop`, and the system call returns before
-        // that.
-        let result = unsafe { perform(self.files[usize::from(io.target)], io, buffer) };
+        // that. The file is open.
+        let result = unsafe { perform(&mut self.transfer, file, io, buffer) };
         self.completed = Some((slot, result));
     }
 
@@ -60,16 +75,16 @@ impl Engine for Psync {
 /// # Safety
 /// `buffer` must be valid for `io.len` bytes of a read or write, and `file` must be open.
 #[inline(always)]
-unsafe fn perform(file: RawFd, io: &Io, buffer: *mut u8) -> i32 {
+unsafe fn perform(transfer: &mut impl Transfer, file: RawFd, io: &Io, buffer: *mut u8) -> i32 {
     // SAFETY: guaranteed by the caller; the pages are initialized since `BufferPool::new`.
     let bytes = || unsafe { slice::from_raw_parts_mut(buffer, io.len as usize) };
     // SAFETY: the caller keeps the file open.
     let file = unsafe { BorrowedFd::borrow_raw(file) };
     // Not a `match`, which would compile to a jump table: see `Loop::run`.
     let result = if io.kind == Kind::Read {
-        pread(file, bytes(), io.offset)
+        transfer.read(file, io, bytes())
     } else if io.kind == Kind::Write {
-        pwrite(file, bytes(), io.offset)
+        transfer.write(file, io, bytes())
     } else {
         return perform_rare(file, io);
     };

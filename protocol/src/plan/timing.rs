@@ -1,0 +1,75 @@
+//! Start, end, pauses and rates of a resolved job.
+
+use crate::job::{direction::PerDirection, keyword::RateProcess, steady_state::SteadyState};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Start, end, pauses and rate of the I/Os.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct TimingOptions {
+    /// Null if the measurement is limited by size.
+    pub runtime_ms: Option<u64>,
+    pub time_based: bool,
+    pub ramp_ms: u64,
+    pub startdelay_ms: u64,
+    pub loops: u64,
+    /// Maximum number of I/Os per worker and pass; null if unlimited.
+    pub number_ios: Option<u64>,
+    /// Bytes per worker, including loops.
+    pub io_size: u64,
+    /// Whether the job sets `io_size`; otherwise, each worker transfers its own region. Not
+    /// serialized.
+    #[serde(default, skip_serializing)]
+    #[schema(ignore)]
+    pub is_io_size_requested: bool,
+    /// Maximum bytes per second for each worker; null if unlimited.
+    pub rate: PerDirection<Option<u64>>,
+    /// Maximum I/Os per second for each worker; null if unlimited.
+    pub rate_iops: PerDirection<Option<u64>>,
+    pub rate_process: RateProcess,
+    /// When a worker is too slow; null without `rate_min` and `rate_iops_min`.
+    #[serde(default)]
+    pub min_rate: Option<MinRate>,
+    /// Whether all jobs end as soon as a worker of this job ends.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub exitall: bool,
+    /// Pause after every `thinktime_blocks` I/Os, in µs.
+    pub thinktime_us: u64,
+    /// Null if only `thinktime_iotime_us` determines when a pause begins.
+    pub thinktime_blocks: Option<u32>,
+    /// Part of a pause in which the worker does not sleep, in µs.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub thinktime_spin_us: u64,
+    /// Time between two pauses, in µs; 0 if only the number of I/Os determines when a pause begins.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub thinktime_iotime_us: u64,
+    /// When the job ends early; null without `steadystate_duration`, and for runs recorded before
+    /// the option was introduced.
+    #[serde(default)]
+    pub steady_state: Option<SteadyStateOptions>,
+}
+
+/// Minimum rates of each worker.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct MinRate {
+    /// Bytes per second; null without a minimum.
+    pub bytes: PerDirection<Option<u64>>,
+    /// I/Os per second; null without a minimum.
+    pub ios: PerDirection<Option<u64>>,
+    /// Length of a period that is checked.
+    pub cycle_ms: u32,
+}
+
+/// Steady-state detection.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct SteadyStateOptions {
+    #[serde(flatten)]
+    pub test: SteadyState,
+    /// Length of the window in seconds, at least 2.
+    pub duration_s: u32,
+    /// Seconds at the start of the measurement that are not used, rounded up.
+    pub ramp_s: u32,
+}

@@ -1,0 +1,316 @@
+//! Every engine issues the same system calls as fio's engine of the same name, for the same job.
+//! strace traces both programs. Memory mappings cause no system calls, so their counts come from
+//! the results.
+
+use crate::{
+    scratch,
+    scratch::program::{JSON, spawn},
+};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+const CALLS: &str = "trace=pread64,pwrite64,lseek,read,write,preadv,pwritev,preadv2,pwritev2,io_submit,fsync,fdatasync,msync";
+const JOBS: [&str; 8] = [
+    "rw=read size=256k",
+    "rw=write size=256k bs=16k fsync=4",
+    "rw=randread size=256k",
+    "rw=randwrite size=256k fdatasync=8",
+    "rw=write size=256k end_fsync=1",
+    "rw=write size=256k io_size=512k",
+    "rw=randwrite size=1m bs=64k numjobs=1 iodepth=8",
+    "rw=randrw size=256k rwmixread=50 norandommap=1",
+];
+
+/// System calls on the file: their number and bytes by name, and the accesses to every 512 bytes.
+#[derive(Debug, Default, Eq, PartialEq)]
+struct Calls {
+    counts: BTreeMap<String, (u64, u64)>,
+    coverage: BTreeMap<(String, u64), u32>,
+}
+
+impl Calls {
+    fn parse(log: &str, file: &Path) -> Self {
+        let marker = format!("<{}>", file.display());
+        let mut calls = Self::default();
+        let mut position = 0;
+        for line in log.lines() {
+            let Some((name, rest)) = line.split_once('(') else {
+                continue;
+            };
+            if name == "io_submit" {
+                calls.submit(rest, &marker);
+                continue;
+            }
+            // A mapping has no descriptor.
+            if name == "msync" {
+                calls.count("msync", 0);
+                continue;
+            }
+            if !rest.contains(&marker) {
+                continue;
+            }
+            let arguments = rest
+                .rsplit_once(')')
+                .map_or(rest, |(arguments, _)| arguments);
+            let fields: Vec<&str> = arguments.split(", ").collect();
+            let field = |back: usize| -> u64 {
+                let text = fields[fields.len() - 1 - back];
+                let digits = text.trim_end_matches([']', '}']);
+                let digits = digits.rsplit_once('=').map_or(digits, |(_, digits)| digits);
+                digits.parse().unwrap_or_else(|_| panic!("{line}"))
+            };
+            let moved = || -> u64 {
+                let result = line.rsplit("= ").next().unwrap();
+                result.parse().unwrap_or_else(|_| panic!("{line}"))
+            };
+            match name {
+                "lseek" if fields.last() == Some(&"SEEK_SET") => {
+                    position = field(1);
+                    calls.count("lseek", 0);
+                }
+                "read" | "write" => {
+                    calls.transfer(name, position, moved());
+                    position += moved();
+                }
+                "pread64" | "pwrite64" | "preadv" | "pwritev" => {
+                    calls.transfer(name, field(0), moved());
+                }
+                "preadv2" | "pwritev2" => calls.transfer(name, field(1), moved()),
+                "fsync" | "fdatasync" => calls.count(name, 0),
+                _ => {}
+            }
+        }
+        calls
+    }
+
+    /// `[{aio_data=0, aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=5</f>, aio_buf=..., aio_nbytes=4096,
+    /// aio_offset=0}, ...]`. Batches differ, so the I/Os are counted.
+    fn submit(&mut self, arguments: &str, marker: &str) {
+        for iocb in arguments.split("aio_lio_opcode=IOCB_CMD_").skip(1) {
+            if !iocb.contains(marker) {
+                continue;
+            }
+            let number = |name: &str| -> u64 {
+                let text = iocb.split_once(name).map_or("", |(_, text)| text);
+                let end = text.find(|c: char| !c.is_ascii_digit());
+                text[..end.unwrap_or(text.len())].parse().unwrap_or(0)
+            };
+            let name = iocb.split(',').next().unwrap_or_default();
+            match name {
+                "FSYNC" | "FDSYNC" => self.count(name, 0),
+                name => self.transfer(name, number("aio_offset="), number("aio_nbytes=")),
+            }
+        }
+    }
+
+    fn count(&mut self, name: &str, bytes: u64) {
+        let count = self.counts.entry(name.into()).or_default();
+        count.0 += 1;
+        count.1 += bytes;
+    }
+
+    fn transfer(&mut self, name: &str, offset: u64, bytes: u64) {
+        self.count(name, bytes);
+        for unit in offset / 512..(offset + bytes) / 512 {
+            *self.coverage.entry((name.into(), unit)).or_default() += 1;
+        }
+    }
+}
+
+/// Traces to a file per thread, `log.PID`.
+fn strace(engine: &str, log: &Path) -> Command {
+    let mut command = Command::new("strace");
+    // The length of strings also limits that of arrays. Data in strings would be taken for
+    // arguments.
+    let length = if engine == "libaio" { "32" } else { "0" };
+    command
+        .args(["-ff", "-qq", "-y", "-s", length, "-e", CALLS, "-o"])
+        .arg(log);
+    command
+}
+
+/// Reads and removes the traces of all threads.
+fn take_logs(directory: &Path) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.to_string_lossy().contains(".log.") {
+            text += &fs::read_to_string(&path).unwrap();
+            fs::remove_file(path).unwrap();
+        }
+    }
+    text
+}
+
+/// Job options from text, for both programs.
+fn options(text: &str) -> Vec<(String, String)> {
+    let options = text.split_whitespace();
+    let pair = |option: &str| {
+        let (name, value) = option.split_once('=').unwrap();
+        (name.to_owned(), value.to_owned())
+    };
+    options.map(pair).collect()
+}
+
+struct Comparison {
+    directory: tempfile::TempDir,
+}
+
+impl Comparison {
+    /// Both programs overwrite an existing file, so that neither lays it out.
+    fn prepare(&self) -> std::path::PathBuf {
+        let file = self.directory.path().join("f");
+        let _ = fs::remove_file(&file);
+        scratch::image(&file, 1 << 20);
+        file
+    }
+
+    fn fio(&self, engine: &str, job: &str) -> (Calls, Value) {
+        let file = self.prepare();
+        let log = self.directory.path().join("fio.log");
+        let output = strace(engine, &log)
+            .args(["fio", "--name=job", "--thread", "--output-format=json"])
+            .arg(format!("--ioengine={engine}"))
+            .arg(format!("--filename={}", file.display()))
+            .args(
+                options(job)
+                    .iter()
+                    .map(|(name, value)| format!("--{name}={value}")),
+            )
+            .current_dir(self.directory.path())
+            .stderr(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "fio {engine} {job}");
+        // Notes precede the result.
+        let begin = output.stdout.iter().position(|byte| *byte == b'{').unwrap();
+        let result: Value = serde_json::from_slice(&output.stdout[begin..]).unwrap();
+        let log = take_logs(self.directory.path());
+        (Calls::parse(&log, &file), result["jobs"][0].clone())
+    }
+
+    fn ours(&self, engine: &str, job: &str) -> (Calls, Value) {
+        let file = self.prepare();
+        let log = self.directory.path().join("ours.log");
+        let mut run = json!({"filename": file, "ioengine": engine, "direct": 0, "probes": 0});
+        for (name, value) in options(job) {
+            run[name] = json!(value);
+        }
+        let mut command = strace(engine, &log);
+        command
+            .arg(env!("CARGO_BIN_EXE_leadline-runner"))
+            .args(JSON);
+        let output = spawn(&mut command, &run).wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{engine} {job}: {errors}");
+        let result = serde_json::from_slice(&output.stdout).unwrap();
+        let log = take_logs(self.directory.path());
+        (Calls::parse(&log, &file), result)
+    }
+}
+
+/// I/Os and bytes of reads and writes in both results.
+fn results(fio: &Value, ours: &Value) -> [[u64; 4]; 2] {
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    let fio = ["read", "write"].map(|direction| {
+        let direction = &fio[direction];
+        [
+            number(&direction["total_ios"]),
+            number(&direction["io_bytes"]),
+        ]
+    });
+    let ours = ["read", "write"].map(|direction| {
+        let direction = &ours["report"][direction];
+        [number(&direction["ios"]), number(&direction["bytes"])]
+    });
+    [fio, ours].map(|[read, write]| [read[0], read[1], write[0], write[1]])
+}
+
+#[test]
+fn engines_issue_the_same_system_calls_as_in_fio() {
+    if scratch::run("fio", &["--version"]).is_err() || scratch::run("strace", &["-V"]).is_err() {
+        return scratch::skip("requires fio and strace");
+    }
+    let comparison = Comparison {
+        directory: scratch::directory(),
+    };
+    let mut differences = Vec::new();
+    for engine in ["psync", "sync", "pvsync", "pvsync2", "libaio", "mmap"] {
+        for job in JOBS {
+            let (mut fio_calls, fio) = comparison.fio(engine, job);
+            let (mut our_calls, ours) = comparison.ours(engine, job);
+            let is_random = job.contains("rw=rand");
+            let is_mixed = job.contains("rw=randrw");
+            if is_mixed {
+                // The direction and the offsets are random.
+                fio_calls = Calls::default();
+                our_calls = Calls::default();
+            }
+            if engine == "sync" && is_random {
+                // A random offset may follow the last one.
+                for calls in [&mut fio_calls, &mut our_calls] {
+                    calls.counts.remove("lseek");
+                }
+            }
+            if engine == "sync" && !is_random {
+                // Before the first pass, outside of the measurement.
+                let seeks = our_calls.counts.remove("lseek").map_or(0, |count| count.0);
+                // fio opens the file again for the second pass.
+                if seeks > 1 && !job.contains("io_size") {
+                    our_calls.counts.insert("lseek".into(), (seeks - 1, 0));
+                }
+            }
+            if engine == "sync" && job.contains("io_size") {
+                // The position after the file was opened again is unknown.
+                fio_calls.coverage.clear();
+                our_calls.coverage.clear();
+            }
+            // The final flush is not part of the engine.
+            if engine == "mmap"
+                && job.contains("end_fsync")
+                && let Some(count) = our_calls.counts.remove("fsync")
+            {
+                our_calls.counts.insert("msync".into(), count);
+            }
+            if engine == "libaio" {
+                // fio 3.33 calls fsync and fdatasync.
+                for (ours, theirs) in [("FSYNC", "fsync"), ("FDSYNC", "fdatasync")] {
+                    if let Some((count, _)) = our_calls.counts.remove(ours) {
+                        our_calls.counts.entry(theirs.into()).or_default().0 += count;
+                    }
+                }
+            }
+            let [mut fio_result, mut our_result] = results(&fio, &ours);
+            if is_mixed {
+                for result in [&mut fio_result, &mut our_result] {
+                    *result = [result[0] + result[2], result[1] + result[3], 0, 0];
+                }
+            }
+            if fio_calls != our_calls || fio_result != our_result {
+                differences.push(format!(
+                    "{engine} {job}\n  fio  {:?} {fio_result:?}\n  ours {:?} {our_result:?}",
+                    fio_calls.counts, our_calls.counts
+                ));
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn sequential_sync_seeks_once() {
+    let directory = scratch::directory();
+    if scratch::run("strace", &["-V"]).is_err() {
+        return scratch::skip("requires strace");
+    }
+    let comparison = Comparison { directory };
+    let (calls, _) = comparison.ours("sync", "rw=read size=256k loops=2");
+    // Before the first pass outside of the measurement, and before the second one.
+    assert_eq!(calls.counts["lseek"].0, 2);
+    assert_eq!(calls.counts["read"], (128, 512 << 10));
+}

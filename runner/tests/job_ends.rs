@@ -1,0 +1,72 @@
+//! Jobs that end because of other jobs, or because they are too slow.
+
+#[path = "scratch/mod.rs"]
+mod scratch;
+
+use scratch::program::{JSON, runner, spawn};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// The exit code and the result of a run in an empty directory, and its duration in seconds.
+fn run(job: &Value) -> (Option<i32>, Value, f64) {
+    let directory = scratch::directory();
+    let begin = Instant::now();
+    let mut command = runner();
+    command
+        .args(JSON)
+        .arg("--target-root")
+        .arg(directory.path());
+    let output = spawn(&mut command, job).wait_with_output().unwrap();
+    let seconds = begin.elapsed().as_secs_f64();
+    let text = if output.stdout.is_empty() {
+        &output.stderr
+    } else {
+        &output.stdout
+    };
+    let value = serde_json::from_slice(text)
+        .unwrap_or_else(|_| json!(String::from_utf8_lossy(text).into_owned()));
+    (output.status.code(), value, seconds)
+}
+
+fn job(name: &str, options: &Value) -> Value {
+    let mut job = json!({
+        "name": name, "filename": name, "size": "1m", "direct": 0, "rw": "read",
+        "ioengine": "psync", "rate_iops": 50,
+    });
+    for (option, value) in options.as_object().unwrap() {
+        job[option] = value.clone();
+    }
+    job
+}
+
+#[test]
+fn exitall_ends_all_jobs_with_the_first_worker() {
+    let endless = json!({"time_based": 1, "runtime": 60});
+    let short = json!({"exitall": 1, "number_ios": 10});
+    let late = json!({"startdelay": 50, "ramp_time": 5, "number_ios": 5});
+    let jobs = [job("a", &endless), job("b", &short), job("c", &late)];
+    let (code, result, seconds) = run(&json!({"jobs": jobs}));
+    assert_eq!(code, Some(0), "{result}");
+    assert!(seconds < 20.0, "{seconds} s");
+    let jobs = &result["report"]["jobs"];
+    assert_eq!(jobs[0]["ended_by"], "exitall");
+    assert_eq!(jobs[1]["ended_by"], "number_ios");
+    assert_eq!(jobs[2]["ended_by"], "exitall");
+    assert_eq!(
+        (&jobs[1]["read"]["ios"], &jobs[2]["read"]["ios"]),
+        (&json!(10), &json!(0))
+    );
+}
+
+#[test]
+fn a_worker_below_its_minimum_rate_fails_the_run() {
+    let slow = json!({"time_based": 1, "runtime": 30, "rate_iops_min": 40, "thinktime": 100_000});
+    let (code, result, seconds) = run(&job("slow", &slow));
+    assert_eq!(code, Some(5), "{result}");
+    assert!((3.0..15.0).contains(&seconds), "{seconds} s");
+    let text = result.to_string();
+    assert!(text.contains("less than rate_iops_min=40"), "{text}");
+    let fast = json!({"time_based": 1, "runtime": 4, "rate_iops_min": 40});
+    let (code, result, _) = run(&job("fast", &fast));
+    assert_eq!(code, Some(0), "{result}");
+}
