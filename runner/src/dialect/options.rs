@@ -68,6 +68,9 @@ impl Options {
         let is_first = |raw: &&RawOption| is_job_file && raw.name == "kb_base";
         let (first, rest): (Vec<_>, Vec<_>) = section.options.iter().partition(is_first);
         for raw in first.into_iter().chain(rest) {
+            if notes.is_full() {
+                return;
+            }
             self.set(raw, notes);
             // On a command line, the options of an engine follow the engine (init.c,
             // `fio_options_set_ioengine_opts`).
