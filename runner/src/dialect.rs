@@ -36,6 +36,7 @@ mod source;
 mod substitute;
 mod traps;
 mod value;
+mod zones;
 
 pub use host_facts::{HostFacts, PathKind};
 

@@ -11,6 +11,7 @@ use crate::dialect::{
     section::{RawOption, Section},
     source::Span,
     value::{Amount, Parsed, Value, parse},
+    zones::with_all_sizes,
 };
 use leadline_protocol::job::{
     Job,
@@ -227,6 +228,12 @@ fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
     let Value::Text(text) = &mut parsed.value else {
         return;
     };
+    if option.name == "random_distribution" {
+        if let Some(zones) = with_all_sizes(text) {
+            *text = zones;
+        }
+        return;
+    }
     let flaws = &mut parsed.flaws;
     let mut resolve = |size: &str| match number::bytes(size, kb_base) {
         Some(number) => {
