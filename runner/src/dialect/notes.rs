@@ -20,6 +20,7 @@ pub(crate) struct Notes<'a> {
     questions: Vec<ImportQuestion>,
     seen: HashSet<(String, TextSpan)>,
     errors: usize,
+    unlisted: usize,
 }
 
 /// A note without its position.
@@ -61,6 +62,7 @@ impl<'a> Notes<'a> {
             questions: Vec::new(),
             seen: HashSet::new(),
             errors: 0,
+            unlisted: 0,
         }
     }
 
@@ -87,6 +89,7 @@ impl<'a> Notes<'a> {
         let is_error = severity == ImportSeverity::Error;
         // Positions in long lines are slow to compute.
         if self.is_full() || (self.notes.len() >= MAX_NOTES && !is_error) {
+            self.unlisted += 1;
             return;
         }
         let span = self.source.position(span);
@@ -140,6 +143,19 @@ impl<'a> Notes<'a> {
         self.notes
             .sort_by_key(|note| (note.span, std::cmp::Reverse(note.severity)));
         self.questions.sort_by_key(|question| question.span);
+        if self.unlisted > 0 {
+            self.notes.push(ImportNote {
+                span: self
+                    .source
+                    .position(&(self.source.text.len()..self.source.text.len())),
+                severity: ImportSeverity::Warning,
+                code: "more_notes".into(),
+                option: None,
+                sentence: "More notes are not listed.".into(),
+                remedy: "Import a part of the text to see them.".into(),
+                replacement: None,
+            });
+        }
         (self.notes, self.questions)
     }
 }
