@@ -36,6 +36,7 @@ mod source;
 mod substitute;
 mod traps;
 mod value;
+mod zones;
 
 pub use host_facts::{HostFacts, PathKind};
 
@@ -45,7 +46,7 @@ use crate::dialect::{
     fio_jobs::FioJob,
     notes::{NoteText, Notes},
     shell::Separator,
-    source::Source,
+    source::{Source, Span},
 };
 use leadline_protocol::{
     import::{Dialect, Import, ImportRequest},
@@ -58,6 +59,8 @@ use std::collections::BTreeMap;
 
 /// In bytes. Larger texts are not job files.
 const MAX_TEXT: usize = 1 << 20;
+/// The maximum number of steps of a study.
+const MAX_COMMANDS: usize = 256;
 
 /// Reads jobs from a text.
 pub fn import(request: &ImportRequest, host: &HostFacts<'_>) -> Import {
@@ -140,6 +143,9 @@ fn read(
     let mut commands_read = Vec::new();
     let mut is_with_previous = false;
     for program in programs::programs(commands, notes) {
+        if too_many_commands(commands_read.len(), &program.program.span, notes) {
+            break;
+        }
         if is_with_previous {
             let sentence = "The command starts together with the one before it, because of `&`.";
             let text = NoteText::new("background", sentence, "");
@@ -158,6 +164,16 @@ fn read(
         is_with_previous = program.end == Separator::Background;
     }
     commands_read
+}
+
+/// Reports that a text has more commands than a study has steps.
+fn too_many_commands(count: usize, span: &Span, notes: &mut Notes<'_>) -> bool {
+    if count == MAX_COMMANDS {
+        let sentence = format!("The text has more than {MAX_COMMANDS} commands.");
+        let text = NoteText::new("too_many_commands", sentence, "Split the text.");
+        notes.error(span, None, text);
+    }
+    count == MAX_COMMANDS
 }
 
 /// The jobs of a text as fio understands them, for comparisons with fio: names, options and the

@@ -11,6 +11,10 @@ use crate::dialect::{
 };
 use leadline_protocol::job::fio::{FIO_OPTIONS, FioOption, find_option};
 
+/// A study has at most 256 steps of 64 jobs; commands that people write have fewer than 100.
+const MAX_JOBS: usize = 1_000;
+/// In bytes: the maximum length of a command line in Linux (`MAX_ARG_STRLEN`).
+const MAX_COMMAND: usize = 128 << 10;
 /// fio's name of a job without a name.
 const UNNAMED: &str = "fio";
 /// Dashes that word processors put in the place of `-` or `--`.
@@ -30,8 +34,17 @@ pub(crate) fn sections(program: &Program, notes: &mut Notes<'_>) -> CommandSecti
         has_stopped: false,
         is_read_only: false,
     };
+    let last_start = program.program.span.end + MAX_COMMAND;
     let mut words = program.arguments.iter();
     while let Some(word) = words.next() {
+        if reader.notes.is_full() {
+            break;
+        }
+        if reader.sections.len() > MAX_JOBS || word.span.start > last_start {
+            let text = NoteText::new("too_many_options", "The command is too long.", "Split it.");
+            reader.notes.error(&word.span, None, text);
+            break;
+        }
         reader.argument(word, &mut words);
     }
     let mut sections = reader.sections;

@@ -19,6 +19,11 @@ use crate::dialect::{
 use leadline_protocol::job::{Job, fio::find_option};
 use std::collections::BTreeMap;
 
+/// The maximum number of jobs of a run.
+const MAX_TARGETS: usize = 64;
+/// The maximum number of steps of a study.
+const MAX_COMMANDS: usize = 256;
+
 /// The jobs of each command.
 pub(crate) fn commands(
     source: &Source<'_>,
@@ -28,6 +33,12 @@ pub(crate) fn commands(
     let commands = windows::commands(source, notes);
     let mut all = Vec::new();
     for words in commands {
+        if all.len() == MAX_COMMANDS {
+            let sentence = format!("The text has more than {MAX_COMMANDS} commands.");
+            let text = NoteText::new("too_many_commands", sentence, "Split the text.");
+            notes.error(&words[0].span, None, text);
+            break;
+        }
         if is_program(&words[0].text) {
             all.push(jobs(&words, variables, notes));
         } else {
@@ -62,6 +73,12 @@ fn jobs(
         } else {
             targets.push(word);
         }
+    }
+    if let Some(target) = targets.get(MAX_TARGETS) {
+        let sentence = format!("The command has more than {MAX_TARGETS} targets.");
+        let text = NoteText::new("too_many_targets", sentence, "Split the command.");
+        notes.error(&target.span, None, text);
+        targets.truncate(MAX_TARGETS);
     }
     flags.check(targets.len(), notes);
     report_defaults(&flags, program, notes);

@@ -16,6 +16,9 @@ pub(crate) fn jobs(sections: &[Section], is_job_file: bool, notes: &mut Notes<'_
     let mut global = Options::default();
     let mut jobs = Vec::new();
     for section in sections {
+        if notes.is_full() {
+            break;
+        }
         if section.is_global {
             global.apply(section, is_job_file, notes);
             continue;

@@ -9,6 +9,8 @@ use std::collections::HashSet;
 
 /// A text with more notes has been understood wrongly; nobody reads them all.
 const MAX_NOTES: usize = 300;
+/// Each unknown option is compared with all names.
+const MAX_ERRORS: usize = 100;
 /// Maximum length of a quoted part of the text, in characters.
 const MAX_QUOTED: usize = 60;
 
@@ -17,6 +19,8 @@ pub(crate) struct Notes<'a> {
     notes: Vec<ImportNote>,
     questions: Vec<ImportQuestion>,
     seen: HashSet<(String, TextSpan)>,
+    errors: usize,
+    unlisted: usize,
 }
 
 /// A note without its position.
@@ -57,6 +61,8 @@ impl<'a> Notes<'a> {
             notes: Vec::new(),
             questions: Vec::new(),
             seen: HashSet::new(),
+            errors: 0,
+            unlisted: 0,
         }
     }
 
@@ -80,13 +86,17 @@ impl<'a> Notes<'a> {
         option: Option<&str>,
         text: NoteText,
     ) {
-        let span = self.source.position(span);
-        if self.notes.len() >= MAX_NOTES && severity != ImportSeverity::Error
-            || self.notes.len() >= 2 * MAX_NOTES
-            || !self.seen.insert((text.code.into(), span))
-        {
+        let is_error = severity == ImportSeverity::Error;
+        // Positions in long lines are slow to compute.
+        if self.is_full() || (self.notes.len() >= MAX_NOTES && !is_error) {
+            self.unlisted += 1;
             return;
         }
+        let span = self.source.position(span);
+        if !self.seen.insert((text.code.into(), span)) {
+            return;
+        }
+        self.errors += usize::from(is_error);
         self.notes.push(ImportNote {
             span,
             severity,
@@ -120,8 +130,12 @@ impl<'a> Notes<'a> {
     }
 
     pub(crate) fn has_errors(&self) -> bool {
-        let mut notes = self.notes.iter();
-        notes.any(|note| note.severity == ImportSeverity::Error)
+        self.errors > 0
+    }
+
+    /// Whether there are so many errors that the rest of the text need not be read.
+    pub(crate) fn is_full(&self) -> bool {
+        self.errors >= MAX_ERRORS
     }
 
     /// Notes and questions in the order of the text.
@@ -129,6 +143,19 @@ impl<'a> Notes<'a> {
         self.notes
             .sort_by_key(|note| (note.span, std::cmp::Reverse(note.severity)));
         self.questions.sort_by_key(|question| question.span);
+        if self.unlisted > 0 {
+            self.notes.push(ImportNote {
+                span: self
+                    .source
+                    .position(&(self.source.text.len()..self.source.text.len())),
+                severity: ImportSeverity::Warning,
+                code: "more_notes".into(),
+                option: None,
+                sentence: "More notes are not listed.".into(),
+                remedy: "Import a part of the text to see them.".into(),
+                replacement: None,
+            });
+        }
         (self.notes, self.questions)
     }
 }

@@ -11,6 +11,7 @@ use crate::dialect::{
     section::{RawOption, Section},
     source::Span,
     value::{Amount, Parsed, Value, parse},
+    zones::with_all_sizes,
 };
 use leadline_protocol::job::{
     Job,
@@ -68,6 +69,9 @@ impl Options {
         let is_first = |raw: &&RawOption| is_job_file && raw.name == "kb_base";
         let (first, rest): (Vec<_>, Vec<_>) = section.options.iter().partition(is_first);
         for raw in first.into_iter().chain(rest) {
+            if notes.is_full() {
+                return;
+            }
             self.set(raw, notes);
             // On a command line, the options of an engine follow the engine (init.c,
             // `fio_options_set_ioengine_opts`).
@@ -224,6 +228,12 @@ fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
     let Value::Text(text) = &mut parsed.value else {
         return;
     };
+    if option.name == "random_distribution" {
+        if let Some(zones) = with_all_sizes(text) {
+            *text = zones;
+        }
+        return;
+    }
     let flaws = &mut parsed.flaws;
     let mut resolve = |size: &str| match number::bytes(size, kb_base) {
         Some(number) => {

@@ -111,7 +111,9 @@ impl Lexer<'_, '_, '_> {
             "A quotation mark is not closed.",
             "Close it.",
         );
-        self.notes.error(&(word.span.start..self.at), None, text);
+        let name = word.text.trim_start_matches('-').split('=').next();
+        let name = name.filter(|_| word.text.starts_with('-'));
+        self.notes.error(&(word.span.start..self.at), name, text);
     }
 
     /// `$NAME`, `${NAME}`, `$(command)` and backquotes.
