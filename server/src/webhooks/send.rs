@@ -59,15 +59,13 @@ async fn try_send(target: &Target, message: Message) -> anyhow::Result<hyper::St
     Ok(response.context("no HTTP response")?.status())
 }
 
-/// Connects to an address that was checked, so that a name cannot have another one later.
+/// Connects to one of the addresses that were checked, so that a name cannot have another one later.
 async fn connect(target: &Target) -> anyhow::Result<TcpStream> {
     let found = lookup_host((target.host.as_str(), target.port)).await;
     let addresses: Vec<_> = found.context("unknown host")?.collect();
     if addresses.iter().any(|address| !is_permitted(address.ip())) {
         bail!("the host has a link-local, multicast or unspecified address");
     }
-    let Some(address) = addresses.first() else {
-        bail!("the host has no address");
-    };
-    TcpStream::connect(address).await.context("cannot connect")
+    let connected = TcpStream::connect(addresses.as_slice()).await;
+    connected.context("cannot connect")
 }

@@ -36,7 +36,17 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
   ));
   const rows = metrics.map((metric) => ({
     key: metric.name,
-    name: <MetricName name={metricName(metric, directions)} better={metric.better} />,
+    name: (
+      <MetricName
+        name={metricName(metric, directions)}
+        better={metric.better}
+        threshold={
+          metric.threshold_percent === comparison.threshold_percent
+            ? null
+            : metric.threshold_percent
+        }
+      />
+    ),
     cells: [
       ...groups.map(({ label }, group) => (
         <Value
@@ -102,7 +112,14 @@ function changeCells(change: Change | null, scale: ForestScale) {
   ];
 }
 
-function MetricName({ name, better }: { name: string; better: ComparedMetric['better'] }) {
+interface MetricNameProps {
+  name: string;
+  better: ComparedMetric['better'];
+  /** If it differs from the general one. */
+  threshold: number | null;
+}
+
+function MetricName({ name, better, threshold }: MetricNameProps) {
   return (
     <>
       {name}{' '}
@@ -110,6 +127,12 @@ function MetricName({ name, better }: { name: string; better: ComparedMetric['be
         <span className="mute" title={`${better} is better`}>
           <span aria-hidden>{better === 'higher' ? '↑' : '↓'}</span>
           <span className="hidden">{better} is better</span>
+        </span>
+      )}
+      {threshold !== null && (
+        <span className="mute small" title="Smallest change that matters">
+          {' '}
+          ±{threshold} %
         </span>
       )}
     </>
