@@ -61,7 +61,7 @@ async fn filters_sort_orders_and_pages() {
         ("?q=iodepth:9999", &[]),
         ("?q=numjobs:1", &[3, 2, 1]),
         ("?q=bs:4K", &[3, 2, 1]),
-        ("?q=target:TWO", &[2]),
+        ("?q=target:VDB", &[2]),
         ("?host=local", &[3, 2, 1]),
         ("?host=mars", &[]),
         ("?q=%22alpha%20disk%22", &[1]),

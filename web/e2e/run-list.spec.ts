@@ -5,7 +5,7 @@ let alpha = 0;
 let beta = 0;
 test.beforeAll(async ({ server }) => {
   alpha = await server.finish(shortRun('alpha', { runtime: '200ms' }));
-  beta = await server.finish(shortRun('beta', { runtime: '200ms', bs: '64k', iodepth: 32 }));
+  beta = await server.finish(shortRun('beta', { runtime: '200ms', bs: '64k', iodepth: 29 }));
 });
 
 test('filters by number, block size, queue depth and target', async ({
@@ -17,8 +17,8 @@ test('filters by number, block size, queue depth and target', async ({
   for (const q of [
     `#${beta}`,
     'bs:64k name:beta',
-    'iodepth:32',
-    '-bs:4k target:short iodepth:32',
+    'iodepth:29',
+    '-bs:4k target:short iodepth:29',
   ]) {
     await filter.fill(q);
     await expect(page.getByText('1 match'), q).toBeVisible();
