@@ -22,12 +22,8 @@ pub(crate) fn remedy(name: &str) -> Option<String> {
     }
     let remove = |reason: &dyn Display| format!("Remove it: {reason}");
     Some(match (option.name, option.support) {
-        ("buffered", _) => "Use direct=0 for buffered=1 and direct=1 for buffered=0.".into(),
         ("stonewall" | "wait_for", _) => {
             "Put the jobs into the steps of a study, or submit them as job_text.".into()
-        }
-        ("group_reporting" | "new_group", _) => {
-            remove(&"results are reported per job and for the whole run.")
         }
         ("kb_base", _) => "Write sizes in bytes.".into(),
         (_, Support::Harmless(reason)) => {
@@ -72,8 +68,8 @@ mod tests {
     #[test]
     fn every_job_option_is_in_both_tables() {
         for option in FIO_OPTIONS {
-            let is_job = option.support == Support::Job;
-            assert!(!is_job || option.job_option().is_some(), "{}", option.name);
+            let is_job = option.support == Support::Job || option.name == "buffered";
+            assert_eq!(is_job, option.job_option().is_some(), "{}", option.name);
         }
         for option in OPTIONS.iter().filter(|option| !OWN.contains(&option.name)) {
             assert!(find_option(option.name).is_some(), "{}", option.name);
@@ -86,8 +82,8 @@ mod tests {
             assert_eq!(remedy(option.name), None, "{}", option.name);
         }
         assert_eq!(
-            remedy("thread").as_deref(),
-            Some("Remove it: workers are always threads.")
+            remedy("clocksource").as_deref(),
+            Some("Remove it: the clock is chosen by the runner.")
         );
         assert_eq!(remedy("no_such_option"), None);
     }
