@@ -20,8 +20,8 @@ const MAX_BISECTIONS: usize = 4;
 const MAX_HALVINGS: usize = 4;
 const MAX_INCREASES: usize = 3;
 const INCREASE: f64 = 1.5;
-/// All extra rates and one repeat: the most runs beyond the planned rates.
-pub const MAX_EXTRA: usize = 1 + MAX_BISECTIONS + MAX_HALVINGS;
+/// The most runs beyond the planned rates: each may be overloaded and repeated.
+pub const MAX_EXTRA: usize = 1 + 2 * (MAX_BISECTIONS + MAX_HALVINGS) + MAX_INCREASES;
 
 /// The planned rates. `probe_iops`: result of the probe, if there is one. `None` if the storage is
 /// too slow for a curve.
@@ -110,7 +110,7 @@ fn refined(curve: &LoadCurve, planned: &[f64], points: &[Point], summary: &Summa
     tried.dedup_by(|a, b| is_equal(*a, *b));
     let rate = match (summary.state, summary.saturation, summary.upper?) {
         (CurveState::Found, Some(saturation), upper) if upper / saturation > FINE => {
-            (tried.len() < MAX_BISECTIONS + MAX_HALVINGS).then(|| f64::midpoint(saturation, upper))
+            (tried.len() < MAX_BISECTIONS + MAX_HALVINGS).then(|| (saturation * upper).sqrt())
         }
         (CurveState::SaturatedAtFirst, _, upper) => {
             (tried.len() < MAX_HALVINGS).then_some(upper / 2.0)
