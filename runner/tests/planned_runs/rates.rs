@@ -71,9 +71,7 @@ fn pauses(job: &ResolvedJob, done: &JobReport, seconds: f64) -> Option<String> {
     if timing.thinktime_us == 0 || job.ring.ioengine == EngineName::Null {
         return None;
     }
-    let Some(blocks) = timing.thinktime_blocks else {
-        return None;
-    };
+    let blocks = timing.thinktime_blocks?;
     let pauses = (seconds * 1e6 / timing.thinktime_us as f64).floor() + 1.0;
     let bound = pauses * f64::from(blocks) * f64::from(job.numjobs);
     let ios = (done.read.ios + done.write.ios + done.trim.ios) as f64;
