@@ -4,7 +4,7 @@
 use crate::{
     group::ComparedRun,
     host_settings::identifying_facts,
-    settings::{Facts, is_ignored, settings},
+    settings::{Facts, base_name, is_ignored, settings},
 };
 use sha2::{Digest, Sha256};
 
@@ -46,11 +46,28 @@ pub fn machine(run: &ComparedRun) -> Option<String> {
     Some(digest(&facts))
 }
 
+/// Settings that were added to jobs later, with the only behavior of earlier versions. They are left
+/// out at this value, so that fingerprints, and with them trends and baselines, remain the same.
+const FORMER_BEHAVIOR: &[(&str, &str)] = &[
+    ("cpus_allowed_policy", "shared"),
+    ("create_only", "false"),
+    ("exitall", "false"),
+    ("file_service", "order=roundrobin/ios=1"),
+    ("rw_sequencer", "sequential"),
+    ("thinktime_iotime_us", "0"),
+    ("thinktime_spin_us", "0"),
+];
+
 /// The settings that define a test.
 pub(crate) fn job_facts(run: &ComparedRun) -> Facts {
     let mut facts = settings(run, run.resolved.len());
-    facts.retain(|name, _| !is_ignored(name));
+    facts.retain(|name, value| !is_ignored(name) && !is_former_behavior(name, value.as_deref()));
     facts
+}
+
+fn is_former_behavior(name: &str, value: Option<&str>) -> bool {
+    let mut former = FORMER_BEHAVIOR.iter();
+    former.any(|(setting, behavior)| base_name(name) == *setting && value == Some(*behavior))
 }
 
 fn digest(facts: &Facts) -> String {

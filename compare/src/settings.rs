@@ -78,7 +78,7 @@ pub(crate) fn is_ignored(name: &str) -> bool {
 }
 
 /// `jobs[1].name` is the `name` of the second job.
-fn base_name(name: &str) -> &str {
+pub(crate) fn base_name(name: &str) -> &str {
     name.split_once("].").map_or(name, |(_, name)| name)
 }
 

@@ -7,6 +7,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
+/// Code of the problem that a value is not in the text.
+pub const UNSET_VARIABLE: &str = "unset_variable";
+
 /// Body of `POST /import`.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct ImportRequest {
@@ -138,7 +141,7 @@ impl Import {
                 span.line, span.column, question.sentence
             );
             let remedy = format!("Set \"{}\" in variables.", question.name);
-            Problem::invalid("unset_variable", "job_text", detail, remedy)
+            Problem::invalid(UNSET_VARIABLE, "job_text", detail, remedy)
         });
         errors.chain(questions).collect()
     }

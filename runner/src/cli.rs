@@ -192,6 +192,8 @@ fn plan(args: &JobArgs, json: bool) -> u8 {
         return 1;
     }
     let (code, problems) = match document {
+        // The understanding contains the problems.
+        Err(problems) if import.is_some() && !json => (0, problems),
         Ok(document) if is_study(&document) => {
             let mut plan = permissions
                 .and_then(|permissions| Ok((permissions, args.study_spec(document)?)))

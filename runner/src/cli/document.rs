@@ -1,8 +1,11 @@
 //! Reads a job or a study: a JSON document, a fio job file, or commands of fio or diskspd.
 
-use crate::{dialect::import, system::host::import_facts::import_with_host};
+use crate::{
+    cli::text::import::variable_remedy, dialect::import,
+    system::host::import_facts::import_with_host,
+};
 use leadline_protocol::{
-    import::{Import, ImportRequest},
+    import::{Import, ImportRequest, UNSET_VARIABLE},
     problem::Problem,
 };
 use serde_json::Value;
@@ -59,8 +62,15 @@ fn imported(request: &ImportRequest) -> Input {
     };
     Input {
         document: document.map_err(|problems| {
+            let mut questions = import.questions.iter();
             let in_file = |problem: Problem| Problem {
                 field: Some("JOB".into()),
+                remedy: match problem.code.as_str() {
+                    UNSET_VARIABLE => questions
+                        .next()
+                        .map_or(problem.remedy, |question| variable_remedy(&question.name)),
+                    _ => problem.remedy,
+                },
                 ..problem
             };
             problems.into_iter().map(in_file).collect()

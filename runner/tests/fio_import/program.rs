@@ -81,7 +81,7 @@ fn errors_end_the_program_with_their_positions() {
         (
             b"[j]\nfilename=${LEADLINE_UNSET}\n",
             2,
-            "Set \"LEADLINE_UNSET\" in variables",
+            "env 'LEADLINE_UNSET=VALUE' leadline-runner",
         ),
         (b"[j]\n\xff\xfe\n", 2, "line 2 is not valid UTF-8"),
         (b"dd if=/dev/zero of=x", 2, "dd is another benchmark"),

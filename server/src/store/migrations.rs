@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 19] = [
+const FILES: [(&str, &str); 22] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -80,36 +80,26 @@ const FILES: [(&str, &str); 19] = [
         "procedures",
         include_str!("../../../migrations/0019_procedures.sql"),
     ),
-];
-
-/// Later files, with their versions.
-const LATER_FILES: [(i64, &str, &str); 3] = [
     (
-        21,
         "schedules",
-        include_str!("../../../migrations/0021_schedules.sql"),
+        include_str!("../../../migrations/0020_schedules.sql"),
     ),
     (
-        22,
         "webhooks",
-        include_str!("../../../migrations/0022_webhooks.sql"),
+        include_str!("../../../migrations/0021_webhooks.sql"),
     ),
     (
-        23,
         "thresholds",
-        include_str!("../../../migrations/0023_thresholds.sql"),
+        include_str!("../../../migrations/0022_thresholds.sql"),
     ),
 ];
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     let numbered = (1..).zip(FILES);
-    let numbered = numbered.map(|(version, (description, sql))| (version, description, sql));
-    let migrations = numbered
-        .chain(LATER_FILES)
-        .map(|(version, description, sql)| {
-            let kind = MigrationType::Simple;
-            Migration::new(version, description.into(), kind, sql.into_sql_str(), false)
-        });
+    let migrations = numbered.map(|(version, (description, sql))| {
+        let kind = MigrationType::Simple;
+        Migration::new(version, description.into(), kind, sql.into_sql_str(), false)
+    });
     Migrator::with_migrations(migrations.collect())
 });
 
@@ -148,14 +138,14 @@ async fn update_checksums(connection: &mut SqliteConnection) -> sqlx::Result<()>
 
 #[cfg(test)]
 mod tests {
-    use super::{FILES, LATER_FILES, MIGRATIONS};
+    use super::{FILES, MIGRATIONS};
     use sqlx::migrate::resolve_blocking;
     use std::path::Path;
 
     #[test]
     fn every_migration_file_is_listed() {
         let files = resolve_blocking(Path::new("../migrations")).unwrap();
-        assert_eq!(files.len(), FILES.len() + LATER_FILES.len());
+        assert_eq!(files.len(), FILES.len());
         for (listed, (file, _)) in MIGRATIONS.iter().zip(files) {
             assert_eq!(
                 (listed.version, &listed.description, &listed.checksum),

@@ -24,10 +24,15 @@ pub(crate) fn render(import: &Import, width: usize) -> String {
     for question in &import.questions {
         let position = format!("{}:{}", question.span.line, question.span.column);
         out.styled_field(RED, &position, &question.sentence);
-        out.remedy(&format!("Set the environment variable {}.", question.name));
+        out.remedy(&variable_remedy(&question.name));
     }
     out.blank_line();
     out.into_text()
+}
+
+/// How to answer a question on the command line.
+pub(crate) fn variable_remedy(name: &str) -> String {
+    format!("Set it in the environment: env '{name}=VALUE' leadline-runner ...")
 }
 
 fn dialect(dialect: Dialect) -> &'static str {

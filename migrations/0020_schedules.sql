@@ -1,6 +1,6 @@
--- Version 21: schedules.
+-- Version 20: schedules.
 
-PRAGMA user_version = 21;
+PRAGMA user_version = 20;
 
 -- Runs and studies that start at regular times.
 CREATE TABLE schedules (

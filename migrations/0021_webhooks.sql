@@ -1,6 +1,6 @@
--- Version 22: webhooks.
+-- Version 21: webhooks.
 
-PRAGMA user_version = 22;
+PRAGMA user_version = 21;
 
 -- Receivers of messages.
 CREATE TABLE webhooks (

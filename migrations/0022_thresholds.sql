@@ -1,6 +1,6 @@
--- Version 23: thresholds of metrics.
+-- Version 22: thresholds of metrics.
 
-PRAGMA user_version = 23;
+PRAGMA user_version = 22;
 
 -- Smallest changes that matter. Metrics without a row have the default.
 CREATE TABLE metric_thresholds (
