@@ -74,12 +74,21 @@ impl Log {
             .iter()
             .enumerate()
         {
-            if counts.ios > 0 {
+            if self.has_value(counts) {
                 let line = self.line(time, direction, counts, sample.window_ms);
                 let _ = writeln!(lines, "{line}");
             }
         }
         lines
+    }
+
+    /// The histograms of stored samples are merged into every 20th sample (`rollups::chunk` in the
+    /// server), so the lines of latencies cover the time since the previous line.
+    fn has_value(&self, counts: &IoCounts) -> bool {
+        match self.kind {
+            LogKind::Bandwidth | LogKind::Iops => counts.ios > 0,
+            LogKind::Latency | LogKind::LatencyHistogram => !counts.lat_ns.is_empty(),
+        }
     }
 
     fn line(&self, time: u64, direction: usize, counts: &IoCounts, window_ms: f64) -> String {
@@ -89,7 +98,7 @@ impl Log {
             LogKind::Iops => per_second(counts.ios as f64),
             LogKind::Latency => mean_ns(&counts.lat_ns),
             LogKind::LatencyHistogram => {
-                let block_size = counts.bytes / counts.ios;
+                let block_size = counts.bytes / counts.ios.max(1);
                 let counts = bucket_counts(&counts.lat_ns);
                 return format!("{time}, {direction}, {block_size}, {counts}");
             }

@@ -64,10 +64,10 @@ async fn all_invalid_fields_are_reported_and_nothing_is_stored() {
     .await;
     check(
         &server,
-        r#"{"job_text":"fio --rw=read"}"#,
+        r#"{"job_text":"fio --rw=read","jobs":[{}],"variables":1}"#,
         422,
-        "missing",
-        &["jobs", "job_text"],
+        "conflicting_fields",
+        &["jobs", "variables"],
     )
     .await;
     check(&server, r#"{"jobs":[]}"#, 422, "job_count", &["jobs"]).await;
@@ -226,7 +226,7 @@ async fn unknown_export_formats_and_paths_are_rejected() {
         );
     }
     let body = json!({"text": "fio --rw=read"});
-    let (status, problem) = server.post("/import", &body).await;
+    let (status, problem) = server.post("/imports", &body).await;
     assert_eq!(
         (status.as_u16(), problem["code"].as_str()),
         (404, Some("not_found"))
