@@ -563,7 +563,7 @@ fn invalid_jobs_are_rejected_without_writing() {
         (json!({"cpus_allowed": "4000"}), 5, "cpus_allowed", ""),
         (json!({"bs": "2m"}), 2, "bs", "size"),
         (json!({"direct": "maybe"}), 2, "direct", "1"),
-        (json!({"ioengine": "libaio"}), 2, "ioengine", "io_uring"),
+        (json!({"ioengine": "posixaio"}), 2, "ioengine", "io_uring"),
     ];
     for (change, code, field, word) in cases {
         check_rejected(&with(&good, change), code, field, word);
