@@ -30,7 +30,7 @@ test('a saved run opens offline', async ({ page, server, context }) => {
   await expect(page.getByText(run.verdict?.read?.sentence ?? 'no verdict').first()).toBeVisible();
   await expect(page.locator('canvas').first()).toBeVisible();
   await expect(page.getByText('Depth gauge').first()).toBeVisible();
-  await expect(page.getByRole('button', { name: /Rerun|Delete|Export/ })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: /Rerun|Delete|Cancel|^Export ▾/ })).toHaveCount(0);
   await page.getByRole('button', { name: 'Show as table' }).click();
   await expect(page.getByRole('table').first()).toBeVisible();
   const { violations } = await new AxeBuilder({ page }).analyze();

@@ -130,6 +130,8 @@ test('states of finished runs, lists and forms', async ({ signedIn: page, server
     await open(page, server, number);
     await check(page, name);
     await page.keyboard.press('Escape');
+    // A menu that is closing would be a second one beside the next.
+    await expect(page.getByRole('menu')).toHaveCount(0);
   }
 });
 

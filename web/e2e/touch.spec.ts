@@ -76,6 +76,7 @@ test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({
     steps.map((i) => [20 + i * 10, 0]),
   );
   await expect(page).toHaveURL(/from=[\d.-]+&to=[\d.]+/);
-  expect(await scrollTop(page)).toBe(before);
+  // The zoomed range in the header of the charts may take another line.
+  expect(Math.abs((await scrollTop(page)) - before)).toBeLessThan(20);
   await context.close();
 });
