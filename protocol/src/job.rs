@@ -346,7 +346,7 @@ options! {
         percentile_list: Percentiles,
         /// Report the I/O of the disks. Always the case.
         disk_util: bool,
-        /// Files that are open at the same time. No effect: all files of a worker are open.
+        /// Files that are open at the same time; at least the number of files, because all files of a worker are open.
         openfiles: u32,
         /// Flush files after their creation. No effect: layout always does.
         create_fsync: bool,

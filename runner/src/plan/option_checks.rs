@@ -28,6 +28,25 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
     check_mapping(request, issues);
     check_buffer_pattern(request.job, issues);
     check_trimwrite(request, issues);
+    check_open_files(request.job, issues);
+}
+
+/// With fewer open files than files, fio finishes the open ones before it opens the others
+/// (io_u.c, `get_next_file_rr`).
+fn check_open_files(job: &Job, issues: &mut Issues) {
+    let named = job.filename.as_ref().map(|files| files.0.len() as u64);
+    let files = named.unwrap_or(job.nrfiles().into());
+    let open_files = job.openfiles.unwrap_or(0);
+    if open_files > 0 && u64::from(open_files) < files {
+        issues.invalid(
+            "too_few_open_files",
+            "openfiles",
+            format!(
+                "openfiles={open_files} is below the number of files ({files}): fio finishes the open files before it opens others, which is not supported."
+            ),
+            "Remove openfiles to access all files in turn, or use one job per group of files.",
+        );
+    }
 }
 
 fn check_trimwrite(request: &JobRequest, issues: &mut Issues) {

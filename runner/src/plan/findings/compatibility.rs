@@ -93,7 +93,7 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 24] {
         (
             "openfiles",
             job.openfiles.is_some(),
-            "all files of a worker are open",
+            "it allows all files of a worker to be open, as they always are",
         ),
         (
             "create_fsync",

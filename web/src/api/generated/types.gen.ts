@@ -1972,7 +1972,7 @@ export type Job = {
      */
     disk_util?: string | number | boolean;
     /**
-     * Files that are open at the same time. No effect: all files of a worker are open.
+     * Files that are open at the same time; at least the number of files, because all files of a worker are open.
      */
     openfiles?: string | number | boolean;
     /**

@@ -291,6 +291,21 @@ fn trimmed_blocks_are_written_with_the_same_size() {
 }
 
 #[test]
+fn fewer_open_files_than_files_are_rejected() {
+    for job in [
+        json!({"directory": ".", "nrfiles": 4, "size": "4m", "direct": 1, "rw": "read", "openfiles": 3}),
+        json!({"filename": "new1:new2", "size": "4m", "direct": 1, "rw": "read", "openfiles": 1}),
+    ] {
+        check(
+            job,
+            "too_few_open_files",
+            "openfiles",
+            "below the number of files",
+        );
+    }
+}
+
+#[test]
 fn all_problems_are_reported_together() {
     let job = json!({"jobs": [
         {"name": "a", "filename": "full", "iodepth": 0, "loops": 0, "nice": 99, "bs": 3000, "direct": 1},
