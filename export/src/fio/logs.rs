@@ -82,8 +82,8 @@ impl Log {
         lines
     }
 
-    /// The histograms of stored samples are merged into every 20th sample (`rollups::chunk` in the
-    /// server), so the lines of latencies cover the time since the previous line.
+    /// In exports of the server, the histograms of 20 samples are merged into the last one
+    /// (`query::export`), so that a line of latencies covers the time since the previous line.
     fn has_value(&self, counts: &IoCounts) -> bool {
         match self.kind {
             LogKind::Bandwidth | LogKind::Iops => counts.ios > 0,

@@ -1,7 +1,10 @@
 //! Exports of a run: its samples as CSV, and fio's formats.
 
 use crate::{
-    rollups::aggregate::{latencies_of, max, percentile},
+    rollups::{
+        aggregate::{latencies_of, max, percentile},
+        chunk::{MERGED_WINDOWS, TimedSample, merge_histograms},
+    },
     store::{Store, samples::SamplePosition},
 };
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
@@ -32,23 +35,52 @@ pub(crate) fn csv(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<S
     stream::once(async { Ok(header) }).chain(pages)
 }
 
-/// Yields all samples with the times of their ends, in pages.
-fn pages(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<Vec<(f64, Sample)>>> {
+/// Yields all samples with the times of their ends, in pages. Histograms are merged as in compressed
+/// samples, so that an export does not depend on when the samples are compressed.
+fn pages(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<Vec<TimedSample>>> {
     let start = SamplePosition {
         t_ms: f64::MIN,
         seq: 0,
     };
-    stream::try_unfold((store, start), move |(store, position)| async move {
-        let samples = store.samples_after(run, position, f64::MAX).await?;
-        let Some((last, _)) = samples.last() else {
+    let state = (store, Some(start), Groups::default());
+    stream::try_unfold(state, move |(store, position, mut groups)| async move {
+        let Some(position) = position else {
             return Ok(None);
         };
-        let last = *last;
-        let timed = samples
-            .into_iter()
-            .map(|(position, sample)| (position.t_ms, sample));
-        Ok(Some((timed.collect(), (store, last))))
+        let samples = store.samples_after(run, position, f64::MAX).await?;
+        let next = samples.last().map(|(position, _)| *position);
+        for (position, sample) in samples {
+            groups.add(position, sample);
+        }
+        if next.is_none() {
+            groups.close();
+        }
+        let page = std::mem::take(&mut groups.merged);
+        Ok(Some((page, (store, next, groups))))
     })
+}
+
+/// Samples whose histograms are merged: as many consecutive events as in a compressed sample group.
+#[derive(Default)]
+struct Groups {
+    open: Vec<TimedSample>,
+    last_seq: u64,
+    merged: Vec<TimedSample>,
+}
+
+impl Groups {
+    fn add(&mut self, position: SamplePosition, sample: Sample) {
+        if self.open.len() == MERGED_WINDOWS || position.seq != self.last_seq + 1 {
+            self.close();
+        }
+        self.last_seq = position.seq;
+        self.open.push((position.t_ms, sample));
+    }
+
+    fn close(&mut self) {
+        merge_histograms(&mut self.open);
+        self.merged.append(&mut self.open);
+    }
 }
 
 /// Formats of fio's `--output-format`.

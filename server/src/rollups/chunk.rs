@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 
 /// Number of windows whose histograms are merged: the length of the shortest rollup.
-const MERGED_WINDOWS: usize = LEVELS[0] as usize;
+pub(crate) const MERGED_WINDOWS: usize = LEVELS[0] as usize;
 
 /// Maximum size of decompressed data in bytes, because damaged data could expand a thousandfold.
 /// 200 samples with 64 disks take 4 MiB.
@@ -61,7 +61,8 @@ pub(crate) fn inflate<T: serde::de::DeserializeOwned>(data: &[u8]) -> Result<T> 
     Ok(serde_json::from_slice(&json)?)
 }
 
-fn merge_histograms(windows: &mut [TimedSample]) {
+/// Moves the latency histograms of the windows into the last one.
+pub(crate) fn merge_histograms(windows: &mut [TimedSample]) {
     let fields: [fn(&mut Sample) -> &mut IoCounts; 4] = [
         |sample| &mut sample.read,
         |sample| &mut sample.write,

@@ -34,18 +34,32 @@ async fn runs_are_exported_in_fios_formats() {
         let text = export(&server, number, format).await;
         assert!(text.starts_with(start), "{text}");
     }
-    let events = server.events(number).await;
-    let is_used = |event: &&Value| event["type"] == "sample" && event["read"]["ios"] != 0;
-    let windows_with_reads = events.iter().filter(is_used).count();
-    for format in [
-        "fio-bw-log",
-        "fio-iops-log",
-        "fio-lat-log",
-        "fio-clat-hist-log",
+    check_logs(&server, number).await;
+}
+
+async fn check_logs(server: &Program, number: u64) {
+    let mut events = server.events(number).await;
+    events.retain(|event| event["type"] == "sample");
+    let reads: Vec<u64> = events
+        .iter()
+        .map(|sample| sample["read"]["ios"].as_u64().unwrap())
+        .collect();
+    let is_used = |windows: &[u64]| windows.iter().any(|ios| *ios > 0);
+    let windows = reads.chunks(1).filter(|window| is_used(window)).count();
+    let groups = reads.chunks(20).filter(|group| is_used(group)).count();
+    for (format, lines) in [
+        ("fio-bw-log", windows),
+        ("fio-iops-log", windows),
+        ("fio-lat-log", groups),
+        ("fio-clat-hist-log", groups),
     ] {
-        let text = export(&server, number, format).await;
-        assert_eq!(text.lines().count(), windows_with_reads, "{format}");
+        let text = export(server, number, format).await;
+        assert_eq!(text.lines().count(), lines, "{format}");
     }
+    let histogram = export(server, number, "fio-clat-hist-log").await;
+    let counts = histogram.lines().flat_map(|line| line.split(", ").skip(3));
+    let counts = counts.map(|count| count.parse::<u64>().unwrap());
+    assert_eq!(counts.sum::<u64>(), reads.iter().sum::<u64>());
 }
 
 async fn export(server: &Program, number: u64, format: &str) -> String {
