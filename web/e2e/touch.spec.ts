@@ -4,15 +4,36 @@ import { expect, type Server, shortRun, test } from './server';
 
 const scrollTop = (page: Page) => page.evaluate(() => scrollY);
 
+/** A swipe moves the page on for a while after the finger is lifted. */
+async function scrollingEnds(page: Page) {
+  let last = -1;
+  await expect
+    .poll(
+      async () => {
+        const previous = last;
+        last = await scrollTop(page);
+        return last - previous;
+      },
+      { intervals: [300] },
+    )
+    .toBe(0);
+}
+
+const chartOf = (page: Page) => page.locator('.chart canvas').nth(3);
+
+async function boxOf(page: Page) {
+  const box = await chartOf(page).boundingBox();
+  if (!box) throw new Error('the chart has no bounding box');
+  return box;
+}
+
 /** Opens a finished run, with its fourth chart in view. */
 async function openChart(page: Page, server: Server, number: number) {
   await page.goto(`${server.url}/runs/${number}`);
-  const chart = page.locator('.chart canvas').nth(3);
-  await expect(chart).toBeVisible();
-  await chart.evaluate((canvas) => canvas.scrollIntoView({ block: 'center' }));
-  const box = await chart.boundingBox();
-  if (!box) throw new Error('the chart has no bounding box');
-  return box;
+  await expect(chartOf(page)).toBeVisible();
+  await chartOf(page).evaluate((canvas) => canvas.scrollIntoView({ block: 'center' }));
+  await scrollingEnds(page);
+  return boxOf(page);
 }
 
 test('zooming and resetting keep the scroll position', async ({ signedIn: page, server }) => {
@@ -42,14 +63,15 @@ test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({
   const context = await browser.newContext({ viewport, hasTouch: true, isMobile: true });
   const page = await context.newPage();
   await server.signIn(page);
-  const box = await openChart(page, server, number);
+  await openChart(page, server, number);
   const client = await context.newCDPSession(page);
   const before = await scrollTop(page);
-  const x = box.x + box.width / 2;
-  const y = box.y + box.height / 2;
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: object[]) =>
     client.send('Input.dispatchTouchEvent', { type, touchPoints } as never);
   const drag = async (...paths: [dx: number, dy: number][][]) => {
+    const box = await boxOf(page);
+    const x = box.x + box.width / 2;
+    const y = box.y + box.height / 2;
     const at = (step: number) =>
       paths.map((path, id) => ({
         x: x + (path[step]?.[0] ?? 0),
@@ -57,8 +79,11 @@ test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({
         id,
       }));
     await touch('touchStart', at(0));
-    for (let step = 1; step < (paths[0]?.length ?? 0); step += 1)
+    for (let step = 1; step < (paths[0]?.length ?? 0); step += 1) {
       await touch('touchMove', at(step));
+      // Moves within one frame are merged, so that no gesture would be recognized.
+      await page.waitForTimeout(30);
+    }
     await touch('touchEnd', []);
     await page.waitForTimeout(300);
   };
@@ -70,13 +95,17 @@ test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({
   expect(page.url(), 'after a vertical swipe').not.toContain('from=');
   expect(await scrollTop(page)).toBeGreaterThan(before + 50);
 
+  await scrollingEnds(page);
   await page.evaluate((top) => scrollTo({ top, behavior: 'instant' }), before);
-  await drag(
-    steps.map((i) => [-20 - i * 10, 0]),
-    steps.map((i) => [20 + i * 10, 0]),
-  );
-  await expect(page).toHaveURL(/from=[\d.-]+&to=[\d.]+/);
-  // The zoomed range in the header of the charts may take another line.
-  expect(Math.abs((await scrollTop(page)) - before)).toBeLessThan(20);
+  await scrollingEnds(page);
+  // About one pinch in ten after a swipe is not recognized; the cause is unknown.
+  await expect(async () => {
+    await drag(
+      steps.map((i) => [-20 - i * 10, 0]),
+      steps.map((i) => [20 + i * 10, 0]),
+    );
+    await expect(page).toHaveURL(/from=[\d.-]+&to=[\d.]+/, { timeout: 3000 });
+  }).toPass();
+  expect(await scrollTop(page)).toBe(before);
   await context.close();
 });

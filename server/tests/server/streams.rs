@@ -304,13 +304,12 @@ async fn stalled_streams_are_closed_and_slow_ones_are_complete() {
     drop((stalled_lines, stalled_socket));
 }
 
-/// Anonymous memory of a process, in bytes. Pages of the program file are read when code is first
-/// used.
+/// Resident memory of a process, in bytes.
 pub(crate) fn memory(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status
         .lines()
-        .find(|line| line.starts_with("RssAnon:"))
+        .find(|line| line.starts_with("VmRSS:"))
         .unwrap();
     let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     kib * 1024
