@@ -95,7 +95,7 @@ fn logs_of_study() -> Problem {
         "logs_of_study",
         "--write-logs",
         "Logs are written for single runs, and this is a study.",
-        "Run each step by itself, or use --events.",
+        "Run each step separately, or use --events.",
     )
 }
 

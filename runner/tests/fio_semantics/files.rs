@@ -7,12 +7,7 @@ use crate::{
     trace,
 };
 use serde_json::{Value, json};
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 const KIB: u64 = 1024;
 
@@ -27,24 +22,9 @@ fn prepare(directory: &Path, names: &[String], kib: u64) {
 }
 
 fn fio(directory: &Path, options: &[(&str, &str)]) -> Reads {
-    let log = directory.join("fio.log");
-    let _ = fs::remove_file(&log);
-    let status = Command::new("fio")
-        .args(["--name=job", "--ioengine=psync", "--thread", "--rw=read"])
-        .arg(format!("--directory={}", directory.display()))
-        .arg(format!("--write_iolog={}", log.display()))
-        .args(
-            options
-                .iter()
-                .map(|(name, value)| format!("--{name}={value}")),
-        )
-        .current_dir(directory)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .unwrap();
-    assert!(status.success(), "fio {options:?}");
-    let text = fs::read_to_string(&log).unwrap();
+    let fixed = [("rw", "read"), ("directory", directory.to_str().unwrap())];
+    let options = options.iter().copied();
+    let text = trace::fio_log(fixed.into_iter().chain(options), directory);
     let reads = text.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split(' ').collect();
         let at = fields.iter().position(|field| *field == "read")?;

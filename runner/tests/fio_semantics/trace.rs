@@ -35,25 +35,35 @@ pub(crate) fn plan(job: &Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-pub(crate) fn fio(options: &BTreeMap<String, String>, file: &Path, directory: &Path) -> Trace {
+/// Runs a job of fio and returns the log of its I/Os (`write_iolog`).
+pub(crate) fn fio_log<'a>(
+    options: impl Iterator<Item = (&'a str, &'a str)>,
+    directory: &Path,
+) -> String {
     let log = directory.join("fio.log");
     let _ = fs::remove_file(&log);
+    let options: Vec<String> = options
+        .map(|(name, value)| format!("--{name}={value}"))
+        .collect();
     let status = Command::new("fio")
         .args(["--name=job", "--ioengine=psync", "--thread"])
-        .arg(format!("--filename={}", file.display()))
         .arg(format!("--write_iolog={}", log.display()))
-        .args(
-            options
-                .iter()
-                .map(|(name, value)| format!("--{name}={value}")),
-        )
+        .args(&options)
         .current_dir(directory)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
         .unwrap();
     assert!(status.success(), "fio {options:?}");
-    let text = fs::read_to_string(&log).unwrap();
+    fs::read_to_string(&log).unwrap()
+}
+
+pub(crate) fn fio(options: &BTreeMap<String, String>, file: &Path, directory: &Path) -> Trace {
+    let target = ("filename", file.to_str().unwrap());
+    let options = options
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    let text = fio_log([target].into_iter().chain(options), directory);
     Trace {
         ios: text.lines().filter_map(fio_line).collect(),
         length: length(file),

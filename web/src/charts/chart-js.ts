@@ -176,3 +176,20 @@ export const COMMON = {
   },
   layout: { padding: { top: 6, right: 2 } },
 } satisfies ChartOptions<'line'>;
+
+/** Options of a line chart whose x axis has categories, such as block sizes or rounds. No zoom. */
+export const categoryOptions = (y: object): ChartOptions<'line'> => ({
+  ...COMMON,
+  parsing: undefined,
+  plugins: { zoom: { zoom: { drag: { enabled: false } }, pan: { enabled: false } } },
+  scales: {
+    x: {
+      type: 'category',
+      offset: true,
+      grid: { display: false },
+      border: { color: token('line') },
+      ticks: { color: token('mute'), maxRotation: 0 },
+    },
+    y,
+  },
+});

@@ -14,7 +14,7 @@ import {
   SNIA_METRICS,
   type SniaLine,
 } from '../model/study/snia';
-import { COMMON, token, valueAxis } from './chart-js';
+import { categoryOptions, token, valueAxis } from './chart-js';
 import { Legend } from './legend';
 
 export default function SniaCharts({ results }: { results: SniaResults }) {
@@ -156,19 +156,5 @@ function WindowChart({ variable: { name, values, window }, results, unit }: Wind
 function options(scale: 'log' | 'window', unit: string): ChartOptions<'line'> {
   const label = (value: number) => formatValue(value, unit);
   const axis = valueAxis(scale === 'log' ? 'log' : 'linear', label);
-  return {
-    ...COMMON,
-    parsing: undefined,
-    plugins: { zoom: { zoom: { drag: { enabled: false } }, pan: { enabled: false } } },
-    scales: {
-      x: {
-        type: 'category',
-        offset: true,
-        grid: { display: false },
-        border: { color: token('line') },
-        ticks: { color: token('mute'), maxRotation: 0 },
-      },
-      y: { ...axis, ...(scale === 'window' && { beginAtZero: false }) } as object,
-    },
-  };
+  return categoryOptions({ ...axis, ...(scale === 'window' && { beginAtZero: false }) });
 }

@@ -7,7 +7,7 @@ import type { StepStatistics } from '../api';
 import { latency, rate, shortCount, text } from '../model/format/numbers';
 import { dashPattern, lineStyle } from '../model/series/line-style';
 import { type SweepAxis, type SweepLine, type SweepMetric, sweepLines } from '../model/study/sweep';
-import { COMMON, token, valueAxis, withAlpha } from './chart-js';
+import { categoryOptions, token, valueAxis, withAlpha } from './chart-js';
 import { Legend } from './legend';
 
 const TITLES: Record<SweepMetric, string> = {
@@ -84,23 +84,8 @@ function datasets({ label, points }: SweepLine, index: number) {
   ];
 }
 
-function options(metric: SweepMetric): ChartOptions<'line'> {
-  return {
-    ...COMMON,
-    parsing: undefined,
-    plugins: { zoom: { zoom: { drag: { enabled: false } }, pan: { enabled: false } } },
-    scales: {
-      x: {
-        type: 'category',
-        offset: true,
-        grid: { display: false },
-        border: { color: token('line') },
-        ticks: { color: token('mute'), maxRotation: 0 },
-      },
-      y: valueAxis(metric === 'lat_p99_ns' ? 'log' : 'linear', FORMATS[metric]) as object,
-    },
-  };
-}
+const options = (metric: SweepMetric): ChartOptions<'line'> =>
+  categoryOptions(valueAxis(metric === 'lat_p99_ns' ? 'log' : 'linear', FORMATS[metric]));
 
 function LoadLatencyChart({ results, axis }: SweepChartsProps) {
   const iops = sweepLines(results, axis, 'iops');
