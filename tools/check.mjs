@@ -9,6 +9,7 @@
 // `cargo test`. tools/prerequisites installs programs; counts.mjs counts the results.
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cargoTests, failedTests, failureOutputs, nodeTests, oneCheck, playwright, vitest, withoutUnstable } from './counts.mjs';
 
@@ -23,6 +24,8 @@ const web = (...args) => ({ command: ['npx', '--no-install', ...args], in: WEB }
 const freshTypes = `npx --no-install openapi-ts && diff -r "$GENERATE_INTO" src/api/generated || { echo 'stale: run npm run generate in web/'; exit 1; }`;
 
 const RUST_TESTS = ['cargo', 'test', '--workspace', '--locked', '--no-fail-fast', '--'];
+/** Most tests wait for runs, devices and servers: this many per processor keep it busy. */
+const TESTS_PER_PROCESSOR = 3;
 const REPETITIONS = 3;
 /** More failures than this have one cause, which is no race. */
 const MAX_REPEATED = 5;
@@ -51,7 +54,7 @@ const STEPS = [
   { name: 'rust lints', command: ['cargo', 'clippy', '--workspace', '--all-targets', '--locked', '--', '-D', 'warnings'] },
   {
     name: 'rust tests',
-    command: [...RUST_TESTS, '--show-output'],
+    command: [...RUST_TESTS, '--show-output', `--test-threads=${TESTS_PER_PROCESSOR * availableParallelism()}`],
     count: cargoTests,
     repeat: (output) => repetitionOf(failedTests(output)),
   },

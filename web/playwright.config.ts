@@ -1,6 +1,7 @@
 // Browser tests against the real programs. Each worker starts its own server
-// (`e2e/server.ts`); the browser is the system's Chromium, so nothing is downloaded. One worker:
-// concurrent runs would disturb each other's measurements.
+// (`e2e/server.ts`); the browser is the system's Chromium, so nothing is downloaded. Tests mostly wait
+// for runs to end, so two workers halve the time. No test expects a measured value that a second
+// run could change.
 import { existsSync } from 'node:fs';
 import { defineConfig } from '@playwright/test';
 
@@ -10,7 +11,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 
 export default defineConfig({
   testDir: 'e2e',
-  workers: 1,
+  workers: 2,
   fullyParallel: false,
   timeout: 60_000,
   expect: { timeout: 10_000 },

@@ -12,6 +12,8 @@ test('navigates by keyboard', async ({ signedIn: page }) => {
   for (const [pressed, url] of keys) {
     for (const key of pressed) await page.keyboard.press(key);
     await expect(page).toHaveURL(url);
+    // A page that loads between two keys can take the focus.
+    await expect(page.locator('main h1').first()).toBeVisible();
   }
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog')).toBeVisible();

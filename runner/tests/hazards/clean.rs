@@ -111,7 +111,10 @@ pub(crate) fn new_file_of_an_ordinary_user(scratch: &Scratch) -> Built {
         "--clear-groups",
         "--",
     ];
-    Ok(new_file(scratch)?.launched_by(&user))
+    // An ordinary user sees only the lengths of hidden images, so no image of another test may have
+    // the same length.
+    let unusual = MIB + (20 << 10);
+    Ok(new_file(scratch)?.sized(unusual).launched_by(&user))
 }
 
 /// A file next to an image that is attached to a loop device.
