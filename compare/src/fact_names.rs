@@ -9,7 +9,7 @@ pub(crate) fn fact_name(name: &str) -> String {
         "targets.device" => "device",
         "targets.filesystem" => "filesystem",
         "targets.identity" => "identity of the device",
-        "targets.length" => "size of the region",
+        "targets.length" => "size of the target",
         "clocksource" => "clock source",
         "cpu_model" => "CPU model",
         "cpus" => "number of CPUs",

@@ -13,7 +13,7 @@ const DIGITS: usize = 16;
 
 /// Version of the facts in a fingerprint, and of [`RunValues`](crate::trend::values::RunValues).
 /// Increase it if stored runs would get others: the server then computes them again.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Fingerprint of the resolved workload without names, paths, seeds and devices; `None` without
 /// resolved jobs.
@@ -58,10 +58,17 @@ const FORMER_BEHAVIOR: &[(&str, &str)] = &[
     ("thinktime_spin_us", "0"),
 ];
 
+/// The length of the target, which another job may have extended. The region of the job is in
+/// `targets.offset` and `targets.size`.
+const TARGET_LENGTH: &str = "targets.length";
+
 /// The settings that define a test.
 pub(crate) fn job_facts(run: &ComparedRun) -> Facts {
     let mut facts = settings(run, run.resolved.len());
-    facts.retain(|name, value| !is_ignored(name) && !is_former_behavior(name, value.as_deref()));
+    facts.retain(|name, value| {
+        let is_state = is_ignored(name) || base_name(name) == TARGET_LENGTH;
+        !is_state && !is_former_behavior(name, value.as_deref())
+    });
     facts
 }
 

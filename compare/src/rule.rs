@@ -59,14 +59,15 @@ impl Rule {
         let (metric, percent) = text
             .split_once(" worse than ")
             .ok_or_else(|| format!("`{text}` is not a rule. {EXAMPLE}."))?;
-        let percent = percent.trim().trim_end_matches('%').trim();
-        let allowed = percent
-            .parse()
-            .ok()
-            .filter(|percent| *percent >= 0.0 && f64::is_finite(*percent));
-        let allowed: f64 =
-            allowed.ok_or_else(|| format!("`{percent}` is not a percentage. {EXAMPLE}."))?;
+        let allowed = percentage(percent.trim())
+            .ok_or_else(|| format!("`{}` is not a percentage. {EXAMPLE}.", percent.trim()))?;
         let (metric, better) = find_metric(metric.trim())?;
+        if better == Better::Higher && allowed >= 100.0 {
+            return Err(format!(
+                "`{text}` can never fail: {} decreases by at most 100 %. Use a smaller percentage.",
+                short_name(metric.name)
+            ));
+        }
         Ok(Self {
             text: text.to_owned(),
             metric: metric.name,
@@ -140,6 +141,14 @@ fn no_change(metric: Option<&ComparedMetric>) -> String {
     }
 }
 
+/// `5%` and `5 %` are 5.
+fn percentage(text: &str) -> Option<f64> {
+    let number = text.strip_suffix('%')?.trim_end();
+    let has_sign = number.starts_with(['+', '-']);
+    let value: f64 = number.parse().ok()?;
+    (!has_sign && value.is_finite()).then_some(value)
+}
+
 /// `read.p99` and `read_lat_p99_ns` refer to the same metric.
 fn find_metric(name: &str) -> Result<(&'static Metric, Better), String> {
     let tested = || METRICS.iter().filter(|metric| metric.is_tested);
@@ -197,12 +206,18 @@ mod tests {
         assert_eq!((rule.metric, rule.allowed), ("read_lat_p99_ns", 5.0));
         let rule = Rule::parse("cpu_ns_per_io worse than 2.5 %").unwrap();
         assert_eq!((rule.metric, rule.allowed), ("cpu_ns_per_io", 2.5));
+        let rule = Rule::parse("read.p99 worse than 150%").unwrap();
+        assert_eq!((rule.metric, rule.allowed), ("read_lat_p99_ns", 150.0));
         for (text, expected) in [
             ("read.p99 < 5%", "is not a rule"),
             ("read.p99 worse than much", "is not a percentage"),
             ("read.p99 worse than -1%", "is not a percentage"),
             ("read.p99 worse than inf%", "is not a percentage"),
             ("read.p99 worse than nan%", "is not a percentage"),
+            ("read.p99 worse than 5", "is not a percentage"),
+            ("read.p99 worse than 5%%", "is not a percentage"),
+            ("read.p99 worse than -0%", "is not a percentage"),
+            ("read.iops worse than 100%", "can never fail"),
             (
                 "read.p98 worse than 5%",
                 "is not a metric. Use one of read.iops",

@@ -40,7 +40,6 @@ const HARMFUL_SETTINGS: &[&str] = &[
     "request_sizes",
     "scramble_buffers",
     HELD_DATA,
-    "targets.length",
     "verify",
     "zero_buffers",
 ];

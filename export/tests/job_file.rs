@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::{fs, process::Command};
 
 fn text(jobs: &[Value]) -> String {
-    job_file(jobs, &[])
+    job_file(jobs, &[]).unwrap()
 }
 
 #[test]
@@ -34,8 +34,52 @@ fn unsupported_options_and_values_are_listed_in_a_comment() {
          [a]\nioengine=io_uring\nrw=read\n\n[b]\nioengine=null\nrw=write\n"
     );
     assert_eq!(
-        text(&[json!({"name": "a", "filename": "/srv/a#1"})]),
-        "; Not supported by fio: a: filename=/srv/a#1\n[a]\nioengine=io_uring\n"
+        text(&[json!({"name": "a", "description": "disk #1"})]),
+        "; Not supported by fio: a: description=disk #1\n[a]\nioengine=io_uring\n"
+    );
+}
+
+#[test]
+fn line_breaks_do_not_end_a_comment() {
+    let job = json!({"name": "a", "description": "x\nexec_prerun=reboot"});
+    assert!(!text(&[job]).contains("\nexec"));
+}
+
+/// fio would write to another file.
+#[test]
+fn paths_that_fio_replaces_are_rejected() {
+    let rejected = |job: Value| {
+        let problems = job_file(&[job], &[]).unwrap_err();
+        let fields = problems
+            .into_iter()
+            .map(|problem| problem.field.unwrap_or_default());
+        fields.collect::<Vec<_>>()
+    };
+    for path in [
+        "/srv/a#1",
+        "/srv/a;b",
+        "/srv/${HOME}",
+        "/srv/$ncpus",
+        "/srv/a\nb",
+    ] {
+        assert_eq!(
+            rejected(json!({"filename": path})),
+            ["jobs[0].filename"],
+            "{path}"
+        );
+        assert_eq!(
+            rejected(json!({"directory": path})),
+            ["jobs[0].directory"],
+            "{path}"
+        );
+    }
+    assert_eq!(
+        rejected(json!({"name": "a#1", "directory": "/srv"})),
+        ["jobs[0].name"]
+    );
+    assert_eq!(
+        text(&[json!({"name": "a#[1]", "filename": "/srv/$a"})]),
+        "[a__1_]\nioengine=io_uring\nfilename=/srv/$a\n"
     );
 }
 

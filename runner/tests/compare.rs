@@ -58,6 +58,24 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
+fn copies_of_a_run_are_not_independent_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let [before, after] = groups(directory.path(), 0.9);
+    let run = before.join("0.json");
+    let twice = PathBuf::from(format!("{0},{0}", run.display()));
+    fs::copy(&run, before.join("copy.json")).unwrap();
+    for (a, b, expected) in [
+        (&twice, &after, "0.json is listed twice."),
+        (&after, &before, "are copies of the same result."),
+    ] {
+        let output = compare(a, b, &["--fail-if", "read.iops worse than 5%"]);
+        assert_eq!(output.status.code(), Some(2));
+        let message = text(&output.stderr);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
 fn rules_determine_the_exit_code() {
     let directory = tempfile::tempdir().unwrap();
     let [before, after] = groups(directory.path(), 0.9);

@@ -343,3 +343,16 @@ fn machines_are_identified_by_name_and_devices() {
     assert_eq!(machine(&unrecorded("sda")), machine(&unrecorded("sda")));
     assert_ne!(machine(&unrecorded("sda")), machine(&unrecorded("sdb")));
 }
+
+/// Another job may have extended the file: `size` and `offset` are the accessed region.
+#[test]
+fn job_fingerprints_do_not_depend_on_the_length_of_the_file() {
+    let fingerprint = |length, size| {
+        let mut run = run(1, host(), "dm-0");
+        let target = &mut run.resolved.as_mut().unwrap()[0].targets[0];
+        (target.length, target.size) = (length, size);
+        fingerprint::job(&ComparedRun::new(&run, None)).unwrap()
+    };
+    assert_eq!(fingerprint(1 << 20, 1 << 20), fingerprint(2 << 20, 1 << 20));
+    assert_ne!(fingerprint(2 << 20, 1 << 20), fingerprint(2 << 20, 2 << 20));
+}

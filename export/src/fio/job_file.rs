@@ -4,6 +4,8 @@ use crate::fio::job_options::option_text;
 use leadline_protocol::{
     job::{OptionDoc, list::Files, value::FioValue},
     plan::{job::ResolvedJob, target::TargetKind},
+    problem::Problem,
+    text::printable,
 };
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -29,33 +31,80 @@ const OWN_VALUES: &[(&str, &str)] = &[
     ("mem", "thp"),
 ];
 
-/// These start a comment anywhere in a line, so that values cannot contain them.
-const COMMENT_STARTS: [char; 2] = ['#', ';'];
+/// fio replaces or cuts these anywhere in a line, and has no escape for them: comments, environment
+/// variables, and keywords.
+const REPLACED_BY_FIO: &[&str] = &["#", ";", "${", "$ncpus", "$mb_memory", "$pagesize", "\n"];
+
+/// Options that determine which files are accessed, so that a job file cannot omit them.
+const NAMING_OPTIONS: &[&str] = &["filename", "directory", "name"];
 
 /// Options of a job in order.
 type Options = Vec<(String, String)>;
 
 /// Engines are explicit, because fio's default differs, and paths are absolute if they are known
 /// (`resolved` is not empty). Options that fio does not have are listed in a comment.
-pub fn job_file(requested: &[Value], resolved: &[ResolvedJob]) -> String {
+///
+/// # Errors
+/// One problem per path that a job file cannot contain: fio would access other files.
+pub fn job_file(requested: &[Value], resolved: &[ResolvedJob]) -> Result<String, Vec<Problem>> {
     let mut text = String::new();
     let mut sections = Vec::new();
     let mut omitted = Vec::new();
+    let mut problems = Vec::new();
     for (index, job) in requested.iter().enumerate() {
         let job = canonical(job);
         let name = find(&job, "name").unwrap_or("job").to_owned();
         let (own, kept): (Options, Options) = job.into_iter().partition(is_own);
         omitted.extend(
             own.iter()
-                .map(|(option, value)| format!("{name}: {option}={value}")),
+                .map(|(option, value)| printable(&format!("{name}: {option}={value}"))),
         );
-        sections.push((name, fio_options(kept, &own, resolved.get(index))));
+        let options = fio_options(kept, &own, resolved.get(index));
+        problems.extend(unwritable_paths(index, &name, &options));
+        sections.push((section_name(&name), options));
+    }
+    if !problems.is_empty() {
+        return Err(problems);
     }
     if !omitted.is_empty() {
         let _ = writeln!(text, "; Not supported by fio: {}", omitted.join(", "));
     }
     write_sections(&mut text, sections);
-    text
+    Ok(text)
+}
+
+fn is_replaced_by_fio(text: &str) -> bool {
+    REPLACED_BY_FIO.iter().any(|part| text.contains(part))
+}
+
+/// Without a file name, fio names the files after the job.
+fn unwritable_paths<'a>(
+    index: usize,
+    name: &'a str,
+    options: &'a Options,
+) -> impl Iterator<Item = Problem> + 'a {
+    let paths = options.iter();
+    let paths = paths.filter(|(option, _)| NAMING_OPTIONS.contains(&option.as_str()));
+    let paths = paths.map(|(option, path)| (option.as_str(), path.as_str()));
+    let paths = paths.filter(|(_, path)| is_replaced_by_fio(path));
+    let is_file_name = find(options, "filename").is_none() && section_name(name) != name;
+    paths
+        .chain(is_file_name.then_some(("name", name)))
+        .map(move |(option, value)| {
+            let field = format!("jobs[{index}].{option}");
+            let detail = format!("fio would access another file than {value:?}: it replaces #, ;, line breaks, ${{NAME}} and $ncpus in job files.");
+            let remedy = "Rename the file or job, and run it again.";
+            Problem::invalid("not_expressible", field, detail, remedy)
+        })
+}
+
+/// Brackets end a section name.
+fn section_name(name: &str) -> String {
+    let mut name = name.replace(['[', ']'], "_");
+    for part in REPLACED_BY_FIO {
+        name = name.replace(part, "_");
+    }
+    name
 }
 
 /// Main names of the options; null values are removed.
@@ -74,7 +123,7 @@ fn canonical(job: &Value) -> Options {
 fn is_own((option, value): &(String, String)) -> bool {
     OWN_OPTIONS.contains(&option.as_str())
         || OWN_VALUES.contains(&(option.as_str(), value.as_str()))
-        || value.contains(COMMENT_STARTS)
+        || (is_replaced_by_fio(value) && !NAMING_OPTIONS.contains(&option.as_str()))
 }
 
 fn find<'a>(options: &'a Options, name: &str) -> Option<&'a str> {

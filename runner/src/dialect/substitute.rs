@@ -56,7 +56,13 @@ fn with_variables(
         text += &rest[..start];
         let name = &rest[start + 2..start + end];
         match variables.get(name) {
-            Some(value) => text += value,
+            Some(value) => {
+                text += value;
+                // The value may be secret.
+                let name = format!("${{{}}}", quoted(name));
+                let sentence = format!("{name} is replaced by the value of this variable.");
+                notes.info(span, None, NoteText::new("variable", sentence, ""));
+            }
             None => {
                 let sentence = format!("The value of ${{{}}} is not in the text.", quoted(name));
                 notes.ask(span, name, sentence);

@@ -180,7 +180,9 @@ fn btrfs_member(scratch: &Scratch, target: fn(&[Loop]) -> &str) -> Built {
     let devices = vec![attach(&images[0], &[])?, attach(&images[1], &[])?];
     run("mkfs.btrfs", &["-q", "-K", &devices[0].0, &devices[1].0])?;
     run("btrfs", &["device", "scan", &devices[0].0, &devices[1].0])?;
-    let mounted = mount(&devices[0].0, &scratch.at("mounted"), "noatime,nodiscard")?;
+    // Not even btrfs itself writes until the test ends.
+    let options = "noatime,nodiscard,commit=300";
+    let mounted = mount(&devices[0].0, &scratch.at("mounted"), options)?;
     let scene = Scene::device(scratch, target(&devices), &images[0]).keeps(&images[1]);
     let forget = ["btrfs", "device", "scan", "--forget"];
     let forget = Undo::with(&[&forget[..], &[&devices[0].0, &devices[1].0]].concat());

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::{
     ffi::OsStr,
-    io::{BufRead, Write},
+    io::{BufRead, ErrorKind, Write},
     path::Path,
     process::{Child, Command, Output, Stdio},
 };
@@ -44,12 +44,11 @@ pub(crate) fn spawn_unconfirmed(command: &mut Command, job: &Value) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(job.to_string().as_bytes())
-        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A program that rejects its arguments does not read the job.
+    if let Err(error) = stdin.write_all(job.to_string().as_bytes()) {
+        assert_eq!(error.kind(), ErrorKind::BrokenPipe, "{error}");
+    }
     child
 }
 

@@ -69,7 +69,7 @@ pub(crate) async fn export_run(
             saved_page(&runs, n).await?,
         ),
         ExportFormat::FioJob => {
-            let text = export::fio_job_file(&runs.get(n).await?);
+            let text = export::fio_job_file(&runs.get(n).await?)?;
             ("fio", PLAIN, Body::from(text))
         }
         ExportFormat::FioJson => ("json", JSON, fio(&runs, n, FioFormat::Json).await?),

@@ -20,6 +20,7 @@ use leadline_export::{
 };
 use leadline_protocol::{
     metrics::{METRICS, Metric, WindowValue},
+    problem::Problem,
     run::Run,
     sample::Sample,
 };
@@ -133,7 +134,10 @@ pub(crate) fn fio_log(
 }
 
 /// A job file that runs the same jobs with fio.
-pub(crate) fn fio_job_file(run: &Run) -> String {
+///
+/// # Errors
+/// Paths that a job file cannot contain.
+pub(crate) fn fio_job_file(run: &Run) -> Result<String, Vec<Problem>> {
     job_file(
         &run.requested.jobs,
         run.resolved.as_deref().unwrap_or_default(),

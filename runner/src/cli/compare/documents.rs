@@ -13,6 +13,10 @@ use leadline_protocol::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 /// A placeholder: the interval does not affect results.
 const UNKNOWN_SAMPLE_MS: u32 = 100;
@@ -28,6 +32,8 @@ pub(crate) struct StoredResult {
     verdict: Option<Verdicts>,
     findings: Vec<Finding>,
     pub block: Option<Block>,
+    /// Equal for copies of a result; `None` without a report.
+    copy_id: Option<u64>,
 }
 
 impl StoredResult {
@@ -144,6 +150,7 @@ fn without_result(label: &str, mut document: Value) -> Result<StoredResult, Stri
         verdict: None,
         findings: Vec::new(),
         block: None,
+        copy_id: None,
     })
 }
 
@@ -152,6 +159,7 @@ fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
     let jobs = ["resolved", "jobs"]
         .into_iter()
         .find(|field| document[field].is_array());
+    let copy_id = copy_id(&document["report"]);
     let report: Option<Report> = take(&mut document, "report")?;
     let number = document["number"].as_u64();
     if jobs.is_none() && report.is_none() && number.is_none() {
@@ -181,8 +189,30 @@ fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
         verdict: take(&mut document, "verdict")?,
         findings: take(&mut document, "findings")?.unwrap_or_default(),
         block: None,
+        copy_id,
         report,
     })
+}
+
+/// Reports of two runs are never equal: they contain times in nanoseconds.
+fn copy_id(report: &Value) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    report.is_object().then(|| {
+        report.to_string().hash(&mut hasher);
+        hasher.finish()
+    })
+}
+
+/// The labels of the first two results that are copies of one run.
+pub(crate) fn find_copies(results: &[StoredResult]) -> Option<(&str, &str)> {
+    let mut seen = HashMap::new();
+    for result in results {
+        let Some(id) = result.copy_id else { continue };
+        if let Some(first) = seen.insert(id, &result.label) {
+            return Some((first, &result.label));
+        }
+    }
+    None
 }
 
 fn take<T: DeserializeOwned>(document: &mut Value, field: &str) -> Result<Option<T>, String> {

@@ -1,7 +1,7 @@
 //! The results of a group: files, directories, or runs on a server.
 
 use crate::cli::compare::{
-    documents::{StoredResult, printable, results},
+    documents::{StoredResult, find_copies, printable, results},
     http,
     sequential::Sequential,
 };
@@ -100,11 +100,25 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
     }
     match group.len() {
         0 => Err(problem(format!("{text} contains no results."))),
-        1..=MAX_RUNS => Ok(group),
+        1..=MAX_RUNS => reject_copies(field, &group).map(|()| group),
         count => Err(problem(format!(
             "{text} has {count} results; a group has at most {MAX_RUNS}."
         ))),
     }
+}
+
+/// A run that is listed twice would count as two independent runs.
+fn reject_copies(field: &str, group: &StoredGroup) -> Result<(), Problem> {
+    let Some((first, second)) = find_copies(&group.results) else {
+        return Ok(());
+    };
+    let detail = if first == second {
+        format!("{first} is listed twice.")
+    } else {
+        format!("{first} and {second} are copies of the same result.")
+    };
+    let remedy = "List each run once: only independent runs show how much results vary.";
+    Err(Problem::invalid("same_run", field, detail, remedy))
 }
 
 /// `study.json#2` is step 2.
