@@ -55,7 +55,6 @@ use leadline_protocol::{
     study::parse::{is_study, parse_study},
 };
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// In bytes. Larger texts are not job files.
 const MAX_TEXT: usize = 1 << 20;
@@ -115,8 +114,10 @@ fn read(
     host: &HostFacts<'_>,
     notes: &mut Notes<'_>,
 ) -> Vec<Command> {
-    let no_variables = BTreeMap::new();
-    let variables = request.variables.as_ref().unwrap_or(&no_variables);
+    let mut variables = request.variables.clone().unwrap_or_default();
+    // A value is part of one line.
+    variables.retain(|_, value| !value.contains(char::is_control));
+    let variables = &variables;
     if dialect == Dialect::FioJobFile {
         let sections = job_file::sections(source, variables, host, notes);
         return vec![Command {

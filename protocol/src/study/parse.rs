@@ -167,7 +167,9 @@ fn steps(
                 Ok(spec) => specs.push(sweep::named(spec, cell)),
                 Err(step_problems) => {
                     let step_problems = step_problems.into_iter();
-                    let located = step_problems.map(|problem| sweep::located(problem, cell));
+                    let located = step_problems.map(|problem| {
+                        sweep::located(problem, cell.iter().map(|(option, _)| *option))
+                    });
                     // All combinations in a sweep have mostly the same problems.
                     for problem in located {
                         if !problems.contains(&problem) {

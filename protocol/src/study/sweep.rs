@@ -1,10 +1,10 @@
 //! Sweeps: each step runs with every combination of the values of the swept options.
 
 use crate::{
-    job::OptionDoc,
+    job::{OPTIONS, OptionDoc},
     problem::{
         Problem,
-        object_reader::{MAX_LISTED, ObjectReader},
+        object_reader::{MAX_LISTED, ObjectReader, closest},
     },
     study::{
         definition::{MAX_STEPS, SweepAxis, SweepValue},
@@ -36,7 +36,7 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
     let problems = axes.iter().enumerate().filter_map(|(index, axis)| {
         let is_repeated = !seen.insert(&axis.option);
         let detail = if OptionDoc::find(&axis.option).is_none() {
-            format!("{} is not an option.", axis.option)
+            unknown_option(&axis.option)
         } else if is_repeated {
             format!("{} is swept twice.", axis.option)
         } else if axis.values.is_empty() {
@@ -57,6 +57,14 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
         axes
     } else {
         Vec::new()
+    }
+}
+
+fn unknown_option(name: &str) -> String {
+    let known = OPTIONS.iter().map(|option| option.name);
+    match closest(name, known) {
+        Some(similar) => format!("{name} is not an option. Did you mean {similar}?"),
+        None => format!("{name} is not an option."),
     }
 }
 
@@ -118,12 +126,12 @@ pub(super) fn named(mut step: StepSpec, cell: &[Setting]) -> StepSpec {
     step
 }
 
-/// Reports an invalid value of a swept option as a problem with the sweep.
-pub(super) fn located(problem: Problem, cell: &[Setting]) -> Problem {
+/// Reports an invalid value of a swept option as a problem with the sweep. `options`: those that
+/// are swept.
+pub fn located<'a>(problem: Problem, mut options: impl Iterator<Item = &'a str>) -> Problem {
     let field = problem.field.as_deref().unwrap_or_default();
     let option = field.rsplit('.').next().unwrap_or_default();
-    let swept = cell.iter().any(|(swept, _)| *swept == option);
-    if swept && field.contains("].jobs[") {
+    if field.contains("].jobs[") && options.any(|swept| swept == option) {
         let field = Some(format!("sweep.{option}"));
         return Problem { field, ..problem };
     }
@@ -195,5 +203,11 @@ mod tests {
             let problems = parse_study(study(sweep.clone())).unwrap_err();
             assert_eq!(problems[0].field.as_deref(), Some(field), "{sweep}");
         }
+        let misspelled = json!([{"option": "iodpeth", "values": [1]}]);
+        let problems = parse_study(study(misspelled)).unwrap_err();
+        assert!(
+            problems[0].detail.ends_with("Did you mean iodepth?"),
+            "{problems:?}"
+        );
     }
 }

@@ -144,3 +144,18 @@ fn documents_are_valid_or_null() {
         Some(json!({"rw": "read", "direct": 1}))
     );
 }
+
+#[test]
+fn replaced_variables_are_noted_without_their_values() {
+    let import = imported("[j]\nfilename=${X}/f", &[("X", "/srv/secret")]);
+    let mut notes = import.notes.iter();
+    let note = notes.find(|note| note.code == "variable").unwrap();
+    assert!(note.sentence.contains("${X}") && !note.sentence.contains("secret"));
+}
+
+#[test]
+fn values_with_line_breaks_are_asked_for_again() {
+    let import = imported("[j]\nfilename=${X}", &[("X", "f\nexec_prerun=reboot")]);
+    assert_eq!(import.document, None);
+    assert_eq!(import.questions[0].name, "X");
+}

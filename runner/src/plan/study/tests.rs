@@ -111,6 +111,15 @@ fn problems_of_all_steps_are_reported_together() {
     );
 }
 
+/// The step itself has no such value.
+#[test]
+fn problems_of_a_swept_value_identify_the_sweep() {
+    let sweep = json!([{"option": "iodepth", "values": [1, 0]}]);
+    let study = steps(&[job(json!({"ioengine": "io_uring"}))]);
+    let problems = planned(with(study, "sweep", sweep)).problems;
+    assert_eq!(problems[0].field.as_deref(), Some("sweep.iodepth"));
+}
+
 #[test]
 fn step_state_sets_options_of_its_jobs() {
     let step = |state: Value| json!({"steps": [{"jobs": [job(json!({"invalidate": 1})), job(json!({}))], "state": state}]});
