@@ -1,5 +1,6 @@
 // Header with navigation and status, and the current page below it.
-import { Link, Outlet } from '@tanstack/react-router';
+import { Menu } from '@mantine/core';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
 import { HeaderChips } from './chips';
 import './frame.css';
@@ -20,6 +21,28 @@ const NAV = [
   { to: '/settings', label: 'Settings' },
 ] as const;
 
+/** Replaces the navigation on narrow screens, where its links would take several rows. */
+function PageMenu() {
+  const pathname = useLocation({ select: (location) => location.pathname });
+  const current = NAV.find(({ to }) => pathname.startsWith(to));
+  return (
+    <Menu>
+      <Menu.Target>
+        <button type="button" className="chip page-menu" aria-label="Pages">
+          ☰ {current?.label}
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {NAV.map(({ to, label }) => (
+          <Menu.Item key={to} component={Link} to={to}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
 export function Frame() {
   const [help, setHelp] = useState(false);
   useKeys(() => setHelp(true));
@@ -31,8 +54,9 @@ export function Frame() {
       <header className="frame no-print">
         <Link to="/runs" className="brand">
           <img src="/lead.svg" alt="" width={22} height={22} />
-          Leadline
+          <span className="name">Leadline</span>
         </Link>
+        <PageMenu />
         <nav aria-label="Main">
           {NAV.map(({ to, label }) => (
             <Link

@@ -74,7 +74,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
         </form>
         <section id="get-a-token" aria-label="Get a link or token" className="stack mute small">
           <p>The link works once, in one browser. To get a link or the token again:</p>
-          <ul>
+          <ul style={{ margin: 0, paddingLeft: 18 }}>
             <li>
               Run <code>leadline login</code> on the server host, as the user of the server.
             </li>

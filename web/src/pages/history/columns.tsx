@@ -165,6 +165,9 @@ export const COLUMNS: readonly RunColumn[] = [
   },
 ];
 
+/** The default on screens too narrow for the others. */
+export const NARROW_COLUMNS: readonly string[] = ['number', 'name', 'iops', 'verdict'];
+
 export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter(({ optional }) => !optional).map(
   ({ key }) => key,
 );
