@@ -25,6 +25,7 @@ mod looks;
 mod migrations;
 pub(crate) mod new_run;
 pub(crate) mod open;
+mod partial;
 mod purge;
 pub(crate) mod retries;
 pub(crate) mod rollups;

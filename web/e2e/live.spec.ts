@@ -80,7 +80,18 @@ test('reports a lost server, and the final status after its restart', async ({
   // The samples until then are shown, but they are no result.
   await expect(page.getByText(/^Partial: [\d,]+ I\/Os$/)).toBeVisible();
   await page.goto(`${server.url}/runs`);
-  await expect(page.getByRole('row', { name: /killed/ })).toContainText('–');
+  // Lists show the same figures, also marked as partial.
+  const row = page.getByRole('row', { name: /killed/ });
+  await expect(row).toContainText('Partial', { timeout: 20_000 });
+  const { iops } = await server.call<{ iops: number }>('GET', `/runs/${number}`);
+  expect(iops).toBeGreaterThan(0);
+  const inList = await row.locator('b').textContent();
+  await page.goto(`${server.url}/runs/${number}`);
+  const tile = page.getByLabel('Key metrics').locator('.tile b').first();
+  await expect(tile).toHaveText((inList ?? '').replace(/\s/g, ''));
+  const complete = await server.finish(shortRun('complete', { runtime: '300ms' }));
+  await page.goto(`${server.url}/compare?runs=${complete},${number}`);
+  await expect(page.getByText(/^Partial: /)).toContainText(`${inList} IOPS`);
 });
 
 test('a finished run is loaded once, and its legends show the whole run', async ({

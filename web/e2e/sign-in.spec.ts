@@ -1,4 +1,5 @@
 // Signing in by a link and by the token, and signing out, in a real browser.
+import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from './server';
 
 test('a link works once, and signing out ends the session', async ({ server, page, browser }) => {
@@ -27,3 +28,26 @@ test('the cookie is useless to another local server', async ({ server, page }) =
   const response = await fetch(`${server.url}/api/v1/runs`, { headers });
   expect(response.status).toBe(401);
 });
+
+for (const { name, path, reason } of [
+  { name: 'a link', path: '/login?ticket=wrong', reason: /already been used or has expired/ },
+  { name: 'a token', path: '/', reason: /cannot be used to sign in/ },
+])
+  test(`${name} that is wrong shows the reason and how to get another one`, async ({
+    server,
+    page,
+  }) => {
+    await page.goto(server.url + path);
+    if (name === 'a token') {
+      await page.getByRole('textbox', { name: 'Link or token' }).fill('wrong');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+    }
+    await expect(page.getByText(reason)).toBeVisible();
+    await page.getByRole('link', { name: 'How to get a link or token' }).click();
+    const help = page.getByRole('region', { name: 'Get a link or token' });
+    await expect(help).toContainText('leadline login');
+    await expect(help).toBeInViewport();
+    const card = page.locator('.card').first();
+    expect(await card.evaluate((element) => getComputedStyle(element).borderRadius)).toBe('10px');
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  });

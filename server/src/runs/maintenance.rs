@@ -1,7 +1,11 @@
-//! Store maintenance. While no run is active, it updates the fingerprints of stored runs, removes
-//! the events of deleted runs and compresses the samples of long runs. While runs are active, it only compresses their older samples.
+//! Store maintenance. While no run is active, it computes the figures of runs without a report,
+//! updates the fingerprints of stored runs, removes the events of deleted runs and compresses the
+//! samples of long runs. While runs are active, it only compresses their older samples.
 
-use crate::runs::{Runs, state::ServerPhase};
+use crate::{
+    query::partial,
+    runs::{Runs, state::ServerPhase},
+};
 use std::time::Duration;
 use tokio::{
     sync::watch,
@@ -61,9 +65,21 @@ impl Runs {
     /// Returns false if there was nothing to do.
     async fn maintenance_step(&self) -> anyhow::Result<bool> {
         let store = &self.store;
-        Ok(store.fingerprint_step().await?
+        Ok(self.partial_figures_step().await?
+            || store.fingerprint_step().await?
             || store.purge_step().await?
             || store.compaction_step().await?)
+    }
+
+    /// Computes the figures of a run that ended without a report.
+    async fn partial_figures_step(&self) -> anyhow::Result<bool> {
+        let Some((run, sample_ms)) = self.store.run_without_figures().await? else {
+            return Ok(false);
+        };
+        let figures = partial::figures(&self.store, run, sample_ms).await?;
+        self.store.store_partial_figures(run, &figures).await?;
+        self.publish_run(run).await;
+        Ok(true)
     }
 
     /// Waits until no run is active. Returns false if the server is stopping.

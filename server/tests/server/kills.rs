@@ -42,6 +42,42 @@ async fn killed_run_becomes_interrupted_and_keeps_its_samples() {
     assert_eq!(server.starts(), ["complete", "killed", "waiting"]);
 }
 
+#[tokio::test]
+async fn list_has_figures_of_the_samples_of_a_killed_run() {
+    let server = Program::start().await;
+    let killed = server.queue(job("killed", "30s")).await;
+    server.wait_for_status(killed, &["measuring"]).await;
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    let server = server.kill_and_restart().await;
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let run = loop {
+        let run = server.get(&format!("/runs/{killed}")).await;
+        if !run["iops"].is_null() || Instant::now() > deadline {
+            break run;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let mut ms = 0.0;
+    let mut ios = 0;
+    for event in server.events(killed).await {
+        if event["type"] == "sample" && event["phase"] == "measure" {
+            ms += event["window_ms"].as_f64().unwrap();
+            ios += event["read"]["ios"].as_u64().unwrap() + event["write"]["ios"].as_u64().unwrap();
+        }
+    }
+    let expected = ios as f64 * 1e3 / ms;
+    let iops = run["iops"].as_f64().unwrap();
+    assert!(
+        ios > 0 && (iops / expected - 1.0).abs() < 1e-9,
+        "{iops} {expected}"
+    );
+    assert!(run["lat_p99_ns"].as_u64() >= run["lat_p50_ns"].as_u64());
+    assert!(run["lat_p50_ns"].as_u64() > Some(0) && run["report"].is_null());
+    assert!(run["verdict_class"].is_null());
+    let list = server.get("/runs").await;
+    assert_eq!(list["runs"][0]["iops"], run["iops"]);
+}
+
 /// Reads all events of a stream that ends.
 async fn resume(server: &Program, run: u64, query: &str) -> Vec<Value> {
     let request = server.request(Method::GET, &format!("/runs/{run}/stream?{query}"));

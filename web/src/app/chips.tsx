@@ -39,7 +39,11 @@ function HostChip({ isCurrent }: { isCurrent: boolean }) {
   const problem = host.online ? host.facts?.io_uring_unavailable : (host.reason ?? 'offline');
   const status = !problem ? 'io_uring ready' : host.online ? 'io_uring unavailable' : problem;
   return (
-    <Link to="/devices" className="chip" title={problem ?? host.facts?.hostname}>
+    <Link
+      to="/devices"
+      className={`chip ${problem ? '' : 'host-ready'}`}
+      title={problem ?? host.facts?.hostname}
+    >
       <Dot tone={problem ? 'bad' : 'device'} hollow={Boolean(problem)} />
       <span className="clip" style={{ maxWidth: 300 }}>
         {host.id} · {status}

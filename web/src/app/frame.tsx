@@ -1,28 +1,52 @@
 // Header with navigation and status, and the current page below it.
-import { Link, Outlet } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Menu } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
 import { HeaderChips } from './chips';
 import './frame.css';
 import { Help } from './help';
 import { useKeys } from './keys';
+import { PAGES } from './pages';
 import { ReadOnlyChip } from './session';
 import { StoreNotice } from './store-notice';
 import { ThemeToggle } from './theme-toggle';
 
-const NAV = [
-  { to: '/new', label: 'New run' },
-  { to: '/runs', label: 'Runs' },
-  { to: '/studies', label: 'Studies' },
-  { to: '/compare', label: 'Compare' },
-  { to: '/trends', label: 'Trends' },
-  { to: '/schedules', label: 'Schedules' },
-  { to: '/devices', label: 'Devices' },
-  { to: '/settings', label: 'Settings' },
-] as const;
+const Palette = lazy(() => import('./palette'));
+
+/** Mounts the palette at the first Ctrl-K; afterwards, it handles the shortcut itself. */
+function usePalette() {
+  const [isMounted, setIsMounted] = useState(false);
+  useHotkeys(isMounted ? [] : [['mod+K', () => setIsMounted(true)]], []);
+  return isMounted;
+}
+
+/** Replaces the navigation on narrow screens, where its links would take several rows. */
+function PageMenu() {
+  const pathname = useLocation({ select: (location) => location.pathname });
+  const current = PAGES.find(({ to }) => pathname.startsWith(to));
+  return (
+    <Menu>
+      <Menu.Target>
+        <button type="button" className="chip page-menu" aria-label="Pages">
+          ☰ {current?.label}
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {PAGES.map(({ to, label }) => (
+          <Menu.Item key={to} component={Link} to={to}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
 
 export function Frame() {
   const [help, setHelp] = useState(false);
   useKeys(() => setHelp(true));
+  const hasPalette = usePalette();
   return (
     <>
       <a href="#content" className="skip">
@@ -31,10 +55,11 @@ export function Frame() {
       <header className="frame no-print">
         <Link to="/runs" className="brand">
           <img src="/lead.svg" alt="" width={22} height={22} />
-          Leadline
+          <span className="name">Leadline</span>
         </Link>
+        <PageMenu />
         <nav aria-label="Main">
-          {NAV.map(({ to, label }) => (
+          {PAGES.map(({ to, label }) => (
             <Link
               key={to}
               to={to}
@@ -60,6 +85,7 @@ export function Frame() {
       </header>
       <StoreNotice />
       <Outlet />
+      <Suspense>{hasPalette && <Palette />}</Suspense>
       <Help opened={help} onClose={() => setHelp(false)} />
     </>
   );

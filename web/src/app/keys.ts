@@ -6,6 +6,7 @@ import { useEffect } from 'react';
 /** Shortcuts that work on all pages, as listed in the help. */
 export const KEYS = [
   ['n', 'Create a run'],
+  ['Ctrl K', 'Open the command palette'],
   ['/', 'Filter runs'],
   ['↓ ↑', 'Move between runs'],
   ['x', 'Select the focused run'],

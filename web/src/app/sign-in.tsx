@@ -56,7 +56,13 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
           <TextInput
             name="secret"
             label="Link or token"
-            error={error}
+            error={
+              error && (
+                <>
+                  {error} <a href="#get-a-token">How to get a link or token</a>
+                </>
+              )
+            }
             required
             autoFocus
             autoComplete="off"
@@ -66,10 +72,20 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
             Sign in
           </Button>
         </form>
-        <p className="mute small">
-          The token is in the file <code>token</code> in the server’s data directory, readable only
-          by its owner.
-        </p>
+        <section id="get-a-token" aria-label="Get a link or token" className="stack mute small">
+          <p>The link works once, in one browser. To get a link or the token again:</p>
+          <ul style={{ margin: 0, paddingLeft: 18 }}>
+            <li>
+              Run <code>leadline login</code> on the server host, as the user of the server.
+            </li>
+            <li>
+              In Docker, run <code>docker compose exec leadline leadline login</code>.
+            </li>
+            <li>
+              Read the file <code>token</code> in the server’s data directory. Only its owner can.
+            </li>
+          </ul>
+        </section>
       </section>
     </main>
   );

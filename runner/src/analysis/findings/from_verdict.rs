@@ -72,6 +72,18 @@ fn class_finding(analysis: &DirectionAnalysis) -> Option<Finding> {
             )
             .with_rerun(rerun::direct())
         }
+        VerdictClass::Mixed if is_cached_read(analysis) => {
+            let percent = analysis.shares.page_cache * 100.0;
+            let sentence =
+                format!("{percent:.1} % of the reads were served from memory, not from {name}.");
+            finding(
+                Serious,
+                "partly_from_cache",
+                sentence,
+                "Set direct=1 to bypass the page cache, or use a target at least twice as large as memory.",
+            )
+            .with_rerun(rerun::direct())
+        }
         VerdictClass::DeferredWrite => {
             let sentence = format!(
                 "Most of the written data was still in memory at the end and had not reached {name}."
@@ -99,6 +111,16 @@ fn class_finding(analysis: &DirectionAnalysis) -> Option<Finding> {
         }
         _ => None,
     }
+}
+
+/// Buffered reads that the page cache served in part.
+fn is_cached_read(
+    DirectionAnalysis {
+        evidence, shares, ..
+    }: &DirectionAnalysis,
+) -> bool {
+    let is_buffered_read = evidence.direction == Direction::Read && !evidence.direct;
+    is_buffered_read && shares.page_cache >= NEGLIGIBLE.value
 }
 
 fn excess_reason(evidence: &Evidence) -> String {

@@ -215,6 +215,10 @@ fn page_cache_findings() {
         "dirty, but not read"
     );
     assert_eq!(
+        buffered("randread", json!({}), (15_000, 60_000), |_| {}),
+        ["partly_from_cache"]
+    );
+    assert_eq!(
         buffered("read", json!({}), (500, 120_000), |_| {}),
         ["readahead"]
     );

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Device } from '../../api';
-import { deviceTree, usableRows } from './device-tree';
+import { devicesByAccess, deviceTree, usableRows } from './device-tree';
 
 const device = (name: string, ...parents: string[]) => ({ name, parents }) as unknown as Device;
 const check = (devices: Device[]) =>
@@ -57,4 +57,22 @@ it('keeps usable devices and what they are on', () => {
     ]),
   );
   expect(rows.map(({ device }) => device.name)).toEqual(['sda', 'sda2', 'sdb']);
+});
+
+it('separates devices by the access that the job needs, in natural order', () => {
+  const access = (name: string, read: boolean, write: boolean) =>
+    ({
+      ...device(name),
+      read_access: { allowed: read },
+      write_access: { allowed: write },
+    }) as Device;
+  const devices = [access('sdb', true, true), access('loop10', false, false)];
+  devices.push(access('loop9', false, false), access('sda', true, false));
+  const names = (isWriting: boolean) =>
+    Object.values(devicesByAccess(devices, isWriting)).map((part) => part.map(({ name }) => name));
+  expect(names(false)).toEqual([
+    ['sda', 'sdb'],
+    ['loop9', 'loop10'],
+  ]);
+  expect(names(true)).toEqual([['sdb'], ['loop9', 'loop10', 'sda']]);
 });

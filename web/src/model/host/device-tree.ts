@@ -42,3 +42,16 @@ export function usableRows(rows: readonly TreeRow[]): TreeRow[] {
   }
   return kept.reverse();
 }
+
+/** In natural order: devices that the job may access, and the others. */
+export function devicesByAccess(devices: readonly Device[], isWriting: boolean) {
+  const sorted = devices.toSorted((a, b) => byName.compare(a.name, b.name));
+  const isAllowed = (device: Device) => accessOf(device, isWriting).allowed;
+  return {
+    usable: sorted.filter(isAllowed),
+    unusable: sorted.filter((device) => !isAllowed(device)),
+  };
+}
+
+export const accessOf = ({ read_access, write_access }: Device, isWriting: boolean) =>
+  isWriting ? write_access : read_access;

@@ -42,3 +42,12 @@ export function setIoMode(text: string, index: number, job: JobOptions, mode: Io
   if (isRaw === isDevice(job)) return next;
   return setOption(next, index, 'filename', isRaw ? DEV : DEFAULT_FILE);
 }
+
+/** Returns the text with a job that accesses a file through a new loop device. */
+export function onLoopDevice(text: string, index: number): string {
+  const options = { filename: DEFAULT_FILE, direct: '1', loop_device: '1' };
+  return Object.entries(options).reduce(
+    (next, [option, value]) => setOption(next, index, option, value),
+    text,
+  );
+}

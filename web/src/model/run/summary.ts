@@ -1,7 +1,7 @@
 // One-line descriptions of runs and labels of their status and directions.
 import type { Run, RunStatus, RunSummary } from '../../api';
 import { isFinal } from '../fold/run-fold';
-import { plural } from '../format/numbers';
+import { latency, plural, rate, shortCount, text } from '../format/numbers';
 
 export interface StatusLabel {
   label: string;
@@ -37,6 +37,21 @@ export const runTitle = (run: Pick<RunSummary, 'name' | 'rw' | 'bs' | 'direct'>)
 
 /** Returns true for queued and running runs. */
 export const isActive = (run: Pick<RunSummary, 'status'>): boolean => !isFinal(run.status);
+
+/** Returns true if the figures cover only a part of the run, because it did not complete. */
+export const isPartial = ({ status, iops }: Pick<RunSummary, 'status' | 'iops'>): boolean =>
+  isFinal(status) && status !== 'done' && typeof iops === 'number';
+
+/** Example: `Partial: 12.3k IOPS · 48.0 MiB/s · p99 1.20 ms`. Null for complete runs. */
+export function partialText(run: RunSummary): string | null {
+  if (!isPartial(run)) return null;
+  const figures = [
+    `${text(shortCount(run.iops))} IOPS`,
+    text(rate(run.bytes_per_second)),
+    `p99 ${text(latency(run.lat_p99_ns))}`,
+  ];
+  return `Partial: ${figures.join(' · ')}`;
+}
 
 /** From the resolved jobs, or the requested pattern before they are resolved. */
 export function directionsOf(run: Pick<Run, 'resolved' | 'rw'>) {

@@ -4,7 +4,7 @@ import { DepthGauge } from '../../charts/gauge';
 import { Legend } from '../../charts/legend';
 import { representative, verdictLabel } from '../../model/compare/metrics';
 import { gaugeText } from '../../model/gauge/gauge-text';
-import { runTitle } from '../../model/run/summary';
+import { partialText, runTitle } from '../../model/run/summary';
 import { lineStyle } from '../../model/series/line-style';
 import { Badge, ScrollRegion } from '../../ui/parts';
 import { RunLink } from '../../ui/run-links';
@@ -54,6 +54,7 @@ function RunGauge(props: RunGaugeProps) {
   const { number } = compared.run;
   const gauge = compared.gauge?.total;
   const verdict = verdictLabel(compared);
+  const partial = partialText(compared.run);
   return (
     <section className="card">
       <div className="row tight nowrap gauge-title">
@@ -85,6 +86,7 @@ function RunGauge(props: RunGaugeProps) {
           ×
         </button>
       </div>
+      {partial && <p className="small">{partial}</p>}
       {gauge ? (
         <DepthGauge
           gauge={gauge}

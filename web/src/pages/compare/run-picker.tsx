@@ -7,7 +7,7 @@ import type { RunSummary } from '../../api';
 import { runsQuery } from '../../api/queries';
 import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
 import { rate, shortCount, text } from '../../model/format/numbers';
-import { describeRun, isActive, runTitle } from '../../model/run/summary';
+import { describeRun, isActive, isPartial, runTitle } from '../../model/run/summary';
 import { FilterField } from '../../ui/filter-field';
 import { LinkButton } from '../../ui/link-button';
 import { Card, Empty } from '../../ui/parts';
@@ -94,7 +94,9 @@ function PickerRow({ run, selected, onToggle }: PickerRowProps) {
         </span>
       </label>
       <span className="mono mute clip">{describeRun(run)}</span>
-      <span>{text(shortCount(run.iops))} IOPS</span>
+      <span>
+        {text(shortCount(run.iops))} IOPS{isPartial(run) && ' (partial)'}
+      </span>
       <span>{text(rate(run.bytes_per_second))}</span>
     </li>
   );

@@ -6,8 +6,9 @@ import { VerdictBadge } from '../../charts/verdict-badge';
 import { fioRate, latency, rate, shortCount, text, UNKNOWN } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
 import { tagTerm } from '../../model/run/filter';
-import { isActive, runTitle, STATUS } from '../../model/run/summary';
+import { isActive, isPartial, runTitle, STATUS } from '../../model/run/summary';
 import { badgeOf } from '../../model/run/verdict';
+import { Badge } from '../../ui/parts';
 import { RunLink } from '../../ui/run-links';
 import { StatusDot } from '../../ui/status';
 import { Age } from './age';
@@ -26,7 +27,10 @@ export interface RunColumn {
   hint?: (run: RunSummary) => string;
 }
 
+const PARTIAL_HINT = 'The figures cover only the time until the run ended.';
+
 function Verdict({ run }: { run: RunSummary }) {
+  if (!run.verdict_class && isPartial(run)) return <Badge title={PARTIAL_HINT}>Partial</Badge>;
   if (!run.verdict_class) return <span className="mute">{UNKNOWN}</span>;
   return <VerdictBadge badge={badgeOf(run.verdict_class)} />;
 }
@@ -160,6 +164,9 @@ export const COLUMNS: readonly RunColumn[] = [
     hint: (run) => dateTime(run.created_at_ms),
   },
 ];
+
+/** The default on screens too narrow for the others. */
+export const NARROW_COLUMNS: readonly string[] = ['number', 'name', 'iops', 'verdict'];
 
 export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter(({ optional }) => !optional).map(
   ({ key }) => key,

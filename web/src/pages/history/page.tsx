@@ -1,6 +1,6 @@
 // History: all runs, filtered, sorted and paged by the server. Filter and order are in the URL,
 // visible columns in local storage.
-import { useLocalStorage } from '@mantine/hooks';
+import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
@@ -12,7 +12,7 @@ import { LinkButton } from '../../ui/link-button';
 import { Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { BulkBar } from './bulk-bar';
-import { COLUMNS, DEFAULT_COLUMNS } from './columns';
+import { COLUMNS, DEFAULT_COLUMNS, NARROW_COLUMNS } from './columns';
 import { ColumnMenu, VerdictMenu } from './filter';
 import { FirstVisit } from './first-visit';
 import { RunTable } from './table';
@@ -32,10 +32,7 @@ export function HistoryPage() {
   const query = useInfiniteQuery(runsQuery(filter));
   const runs = useMemo(() => query.data?.pages.flatMap((page) => page.runs) ?? [], [query.data]);
   const total = query.data?.pages[0]?.total ?? 0;
-  const [shown, setShown] = useLocalStorage<string[]>({
-    key: 'leadline-run-columns',
-    defaultValue: [...DEFAULT_COLUMNS],
-  });
+  const [shown, setShown] = useShownColumns();
   const { selected, chosen, select } = useSelection(search.q, runs);
   const columns = useMemo(() => COLUMNS.filter(({ key }) => shown.includes(key)), [shown]);
   const setFilter = useCallback(
@@ -95,4 +92,18 @@ export function HistoryPage() {
       )}
     </Page>
   );
+}
+
+/** Keys of the visible columns. The choice is kept in the browser. */
+function useShownColumns() {
+  const [wide, setWide] = useLocalStorage<string[]>({
+    key: 'leadline-run-columns',
+    defaultValue: [...DEFAULT_COLUMNS],
+  });
+  const [narrow, setNarrow] = useLocalStorage<string[]>({
+    key: 'leadline-run-columns-narrow',
+    defaultValue: [...NARROW_COLUMNS],
+  });
+  const isNarrow = useMediaQuery('(max-width: 600px)');
+  return isNarrow ? ([narrow, setNarrow] as const) : ([wide, setWide] as const);
 }

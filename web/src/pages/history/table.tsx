@@ -13,6 +13,17 @@ const ROW_HEIGHT = 29;
 /** Rows rendered beyond the visible ones, so that fast scrolling shows no gap. */
 const OVERSCAN = 12;
 
+/** In pixels. */
+const SELECT_WIDTH = 30;
+/** Minimum width of a column without a fixed width: in a short table, which should fit a phone. */
+const MIN_FLEXIBLE = { short: 70, long: 160 };
+const MAX_SHORT = 5;
+
+function minWidthOf(columns: readonly RunColumn[]) {
+  const flexible = columns.length > MAX_SHORT ? MIN_FLEXIBLE.long : MIN_FLEXIBLE.short;
+  return columns.reduce((sum, { width }) => sum + (width || flexible), SELECT_WIDTH);
+}
+
 interface RunTableProps {
   runs: readonly RunSummary[];
   total: number;
@@ -65,11 +76,11 @@ export function RunTable(props: RunTableProps) {
 
   return (
     <ScrollRegion ref={scroller} className="card run-table" label="Runs">
-      <table aria-rowcount={total + 1}>
+      <table aria-rowcount={total + 1} style={{ minWidth: minWidthOf(columns) }}>
         <colgroup>
-          <col style={{ width: 30 }} />
+          <col style={{ width: SELECT_WIDTH }} />
           {columns.map(({ key, width }) => (
-            <col key={key} style={width ? { width } : { minWidth: 160 }} />
+            <col key={key} style={width ? { width } : undefined} />
           ))}
         </colgroup>
         <thead>

@@ -1,8 +1,11 @@
-// Block devices to choose from. Unusable ones are disabled, with the reason.
+// Block devices to choose from. Unusable ones are folded away and disabled, with the reason.
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Access, Device } from '../../api';
 import { devicesQuery } from '../../api/queries';
-import { bytes, text, UNKNOWN } from '../../model/format/numbers';
+import { bytes, plural, text, UNKNOWN } from '../../model/format/numbers';
+import { accessOf, devicesByAccess } from '../../model/host/device-tree';
+import { onLoopDevice } from '../../model/job/io-mode';
 import { ProblemNotice } from '../../ui/problem';
 import { optionProps } from './option-field';
 import type { JobDraft } from './use-job-text';
@@ -20,20 +23,50 @@ export function DevicePicker({ draft, isWriting }: DevicePickerProps) {
   const { value, error: fieldError } = optionProps(draft, 'filename');
   const chosen = data?.devices.find(({ path, links }) => [path, ...links].includes(value));
   if (error) return <ProblemNotice error={error} retry={refetch} />;
+  const { usable, unusable } = devicesByAccess(data?.devices ?? [], isWriting);
+  const isUnusable = chosen !== undefined && unusable.includes(chosen);
+  const optionOf = (device: Device) => (
+    <DeviceOption
+      key={device.name}
+      device={device}
+      checked={device === chosen}
+      access={accessOf(device, isWriting)}
+      onChoose={() => draft.set('filename', pathOf(device))}
+    />
+  );
   return (
     <fieldset className="devices">
       <legend className="mute small">Device (filename)</legend>
-      {data?.devices.map((device) => (
-        <DeviceOption
-          key={device.name}
-          device={device}
-          checked={device === chosen}
-          access={isWriting ? device.write_access : device.read_access}
-          onChoose={() => draft.set('filename', pathOf(device))}
-        />
-      ))}
+      {usable.map(optionOf)}
+      {data && usable.length === 0 && (
+        <p className="mute">
+          No usable device: {isWriting ? 'writes need' : 'reads need'} a device that is not in use
+          and that the server permits.
+        </p>
+      )}
+      {data && <LoopDevice draft={draft} />}
+      {unusable.length > 0 && (
+        <details open={isUnusable}>
+          <summary className="mute">{plural(unusable.length, 'unusable device')}</summary>
+          {unusable.map(optionOf)}
+        </details>
+      )}
       {fieldError && <p className="error">{fieldError}</p>}
     </fieldset>
+  );
+}
+
+function LoopDevice({ draft: { text: jobText, setText, active } }: { draft: JobDraft }) {
+  return (
+    <p className="loop-device">
+      <Button size="compact-xs" onClick={() => setText(onLoopDevice(jobText, active))}>
+        Use a loop device
+      </Button>
+      <span className="mute">
+        A block device in a new file (loop_device=1): no existing data is overwritten. Requires
+        root.
+      </span>
+    </p>
   );
 }
 

@@ -41,7 +41,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
 
 function Actions({ run, isFinished }: { run: Run; isFinished: boolean }) {
   return (
-    <div className="row tight no-print">
+    <div className="row tight no-print run-actions">
       <RerunButtons run={run} />
       <TrendButton run={run} />
       <CopyMenu run={run} />
