@@ -23,6 +23,7 @@ pub(crate) mod ioctl;
 pub(crate) mod kernel;
 pub(crate) mod meminfo;
 pub(crate) mod mounts;
+pub(crate) mod openers;
 pub(crate) mod ownership;
 pub(crate) mod queue_settings;
 pub(crate) mod resolved_path;

@@ -291,7 +291,10 @@ fn below_overlay(file: &File, path: &Path, host: &Inventory) -> Option<PathBuf> 
 fn overlay_layers(options: &str) -> Vec<PathBuf> {
     let mut upper = Vec::new();
     let mut lower = Vec::new();
-    for (name, value) in options.split(',').filter_map(|option| option.split_once('=')) {
+    for (name, value) in options
+        .split(',')
+        .filter_map(|option| option.split_once('='))
+    {
         let value = unescape(value);
         match name {
             "upperdir" => upper.push(PathBuf::from(value)),
@@ -321,7 +324,11 @@ fn without_backslashes(text: &str) -> PathBuf {
     let mut path = String::new();
     let mut characters = text.chars();
     while let Some(c) = characters.next() {
-        path.extend(if c == '\\' { characters.next() } else { Some(c) });
+        path.extend(if c == '\\' {
+            characters.next()
+        } else {
+            Some(c)
+        });
     }
     path.into()
 }
