@@ -27,6 +27,7 @@ pub(crate) mod openers;
 pub(crate) mod ownership;
 pub(crate) mod queue_settings;
 pub(crate) mod resolved_path;
+pub(crate) mod settings_snapshot;
 pub(crate) mod signature;
 pub(crate) mod target_storage;
 pub(crate) mod used_space;
