@@ -34,6 +34,7 @@ pub(crate) fn finding_name(code: &str) -> String {
         "initial_write" => "initial write",
         "io_errors" => "I/O errors",
         "loop_without_direct_io" => "loop device without direct I/O",
+        "host_changed" => "changed host settings",
         "runner_paused" => "paused runner",
         "short_run" => "short run",
         "busy_at_start" => "host busy at the start",

@@ -12,6 +12,7 @@ pub(crate) const FINDINGS: &[&str] = &[
     "direct_io_fallback",
     "foreign_io",
     "frequency_governor",
+    "host_changed",
     "initial_write",
     "io_errors",
     "loop_without_direct_io",

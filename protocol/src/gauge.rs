@@ -43,7 +43,7 @@ pub struct Gauge {
     pub bypassed: bool,
     /// Device I/O that is not attributed to this run; null if negligible or unknown.
     pub foreign: Option<ForeignIo>,
-    /// The layer that served the most bytes.
+    /// The layer that served the most I/Os.
     pub served_by: Layer,
     /// Error bound of the shares (0-1).
     pub uncertainty: f64,

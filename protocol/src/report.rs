@@ -2,6 +2,7 @@
 
 pub mod arrivals;
 pub mod device;
+pub mod host_change;
 pub mod layers;
 pub mod missing_time;
 pub mod stats;
@@ -19,6 +20,7 @@ use crate::{
     report::{
         arrivals::ArrivalReport,
         device::{CgroupReport, DeviceReport, Reading},
+        host_change::HostChange,
         layers::JobLayers,
         missing_time::{MAX_STALLED_MS, MAX_STALLED_SHARE, Pause, Stalls},
         stats::{DirectionStats, SyncStats},
@@ -74,6 +76,9 @@ pub struct Report {
     #[serde(default)]
     #[schema(required = true)]
     pub transitions: Vec<Transition>,
+    /// Settings of the host that changed during the measurement; absent if none did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host_changes: Vec<HostChange>,
     /// Times during which the runner itself was not running; limited to the first ones.
     #[serde(default)]
     #[schema(required = true)]

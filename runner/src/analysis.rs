@@ -4,6 +4,7 @@ mod context;
 pub(crate) mod estimate;
 mod findings;
 pub(crate) mod gauge;
+pub(crate) mod sampled_reads;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transitions;

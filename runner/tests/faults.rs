@@ -297,6 +297,33 @@ fn a_second_sigterm_does_not_lose_the_report() {
     assert_eq!(last["report"]["ended_by"], "signal");
 }
 
+#[test]
+fn mount_options_that_change_during_a_run_are_a_finding() {
+    let directory = scratch::directory();
+    let at = directory.path().join("changing");
+    let Some(_mounted) = tmpfs(&at, "64m") else {
+        return;
+    };
+    let job = json!({"name": "r", "filename": at.join("t1"), "size": "1m", "rw": "randread", "bs": "4k", "direct": 0,
+        "ioengine": "psync", "rate_iops": 100, "runtime": "3s", "time_based": 1});
+    for is_changed in [false, true] {
+        let (mut child, out) = measuring(&job);
+        if is_changed {
+            let at = at.to_str().unwrap();
+            scratch::run("mount", &["-o", "remount,noatime", at]).unwrap();
+        }
+        let last = last_event(out);
+        assert!(child.wait().unwrap().success(), "{last}");
+        let mut findings = last["findings"].as_array().unwrap().iter();
+        let found = findings.find(|finding| finding["code"] == "host_changed");
+        assert_eq!(found.is_some(), is_changed, "{last}");
+        if let Some(finding) = found {
+            let sentence = finding["sentence"].as_str().unwrap();
+            assert!(sentence.contains("noatime"), "{sentence}");
+        }
+    }
+}
+
 /// Real dm and md devices in user-mode Linux; `device` must be rejected because of `holder`.
 fn check_holder(device: &str, holder: &str) {
     let before = std::fs::read(device).unwrap();

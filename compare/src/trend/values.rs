@@ -10,6 +10,7 @@ pub(crate) const DISTURBANCES: &[&str] = &[
     "busy_at_start",
     "busy_host",
     "foreign_io",
+    "host_changed",
     "initial_write",
     "io_errors",
     "runner_paused",

@@ -50,6 +50,7 @@ const CHECKS: &[Check] = &[
     host::slow_clock,
     host::frequency_governor,
     host::thermal_throttling,
+    host::host_changed,
 ];
 
 /// Checks that apply to a run with `verify_only`.

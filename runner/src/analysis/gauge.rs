@@ -9,7 +9,12 @@ mod notes;
 mod tests;
 
 use crate::analysis::{
-    gauge::{counters::GaugeCounters, flows::Flows, notes::notes},
+    gauge::{
+        counters::GaugeCounters,
+        flows::{Flows, ServedIos},
+        notes::notes,
+    },
+    sampled_reads::SampledReads,
     verdict::threshold::NOISE_FLOOR,
 };
 use leadline_protocol::{
@@ -34,9 +39,9 @@ pub(crate) fn report_gauge(
 }
 
 /// The gauge of a sample, across all directions. For a live gauge, pass the sum of all samples of
-/// the phase.
-pub(crate) fn sample_gauge(sample: &Sample, jobs: &[ResolvedJob]) -> Gauge {
-    let counters = GaugeCounters::from_sample(sample);
+/// the phase and of its lookups.
+pub(crate) fn sample_gauge(sample: &Sample, sampled: &SampledReads, jobs: &[ResolvedJob]) -> Gauge {
+    let counters = GaugeCounters::from_sample(sample, sampled);
     gauges(&counters, IoModes::of(jobs), &Verdicts::default()).total
 }
 
@@ -162,22 +167,19 @@ fn foreign(flows: &Flows) -> Option<ForeignIo> {
     is_shown.then_some(ForeignIo { ios, bytes, source })
 }
 
-/// The layer that served the most bytes; the lower layer in case of a tie.
+/// The layer that served the most I/Os; the lower layer in case of a tie.
 fn served_by(flows: &Flows) -> Layer {
-    let issued = flows.issued.bytes;
-    let Some(past_cache) = flows.past_cache.map(|flow| flow.bytes.min(issued)) else {
+    let Some(served) = flows.served.filter(|_| flows.issued.bytes > 0) else {
         return Layer::Application;
     };
-    if issued == 0 {
-        return Layer::Application;
-    }
-    let reached = flows.reached.map(|flow| flow.bytes);
-    let by_device = reached.unwrap_or(0).min(issued);
-    let by_filesystem = reached.map_or(0, |reached| past_cache.saturating_sub(reached));
-    let by_cache = issued - past_cache;
-    if by_device >= by_filesystem.max(by_cache) {
+    let ServedIos {
+        page_cache,
+        filesystem,
+        device,
+    } = served;
+    if device >= filesystem.max(page_cache) {
         Layer::Device
-    } else if by_filesystem >= by_cache {
+    } else if filesystem >= page_cache {
         Layer::Filesystem
     } else {
         Layer::PageCache

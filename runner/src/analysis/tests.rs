@@ -139,6 +139,7 @@ fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCoun
         targets: vec![target()],
         gauge: None,
         transitions: Vec::new(),
+        host_changes: Vec::new(),
         pauses: Vec::new(),
         writeback: None,
         flush: None,

@@ -1,13 +1,14 @@
-//! Detects transitions of a direction from device to memory and back, sample by sample, from issued
-//! bytes and bytes transferred by storage. A change must persist, because readahead and writeback
-//! are bursty.
+//! Detects transitions of a direction from device to memory and back, sample by sample: of reads from
+//! sampled lookups, and of writes, which are looked up only at the end, from issued bytes and bytes
+//! transferred by storage. A change must persist, because readahead and writeback are bursty.
 
+use crate::analysis::sampled_reads::SampledReads;
 use leadline_protocol::{
     evidence::transition::{Direction, ServedBy, Transition},
     sample::Sample,
 };
 
-/// Minimum share of the issued bytes for `ServedBy::Device`.
+/// Minimum share of the I/Os or issued bytes for `ServedBy::Device`.
 const DEVICE_SHARE: f64 = 0.5;
 /// Maximum share for `ServedBy::Memory`; the rest is metadata.
 const MEMORY_SHARE: f64 = 0.05;
@@ -28,15 +29,14 @@ struct DirectionSample {
     begin_ms: f64,
     end_ms: f64,
     ios: u64,
-    issued_bytes: u64,
-    moved_bytes: Option<u64>,
+    /// Share of the device (0-1); `None` if unknown.
+    device_share: Option<f64>,
 }
 
 impl DirectionSample {
-    /// `None` if there are too few I/Os, if counters are missing, or if the share is between the
-    /// thresholds.
+    /// `None` if there are too few I/Os, if the share is unknown or between the thresholds.
     fn served_by(self) -> Option<ServedBy> {
-        let share = self.moved_bytes? as f64 / self.issued_bytes.max(1) as f64;
+        let share = self.device_share?;
         if self.ios < MIN_IOS {
             None
         } else if share >= DEVICE_SHARE {
@@ -88,24 +88,31 @@ pub(crate) struct TransitionDetector {
 }
 
 impl TransitionDetector {
-    /// `end_ms`: end of the sample, in ms since the start of the run.
-    pub(crate) fn push(&mut self, end_ms: f64, sample: &Sample) {
+    /// `end_ms`: end of the sample, in ms since the start of the run. `sampled`: lookups of its
+    /// reads; `None` if reads are not looked up.
+    pub(crate) fn push(&mut self, end_ms: f64, sample: &Sample, sampled: Option<SampledReads>) {
         let begin_ms = end_ms - sample.window_ms;
         let device_reads = sample.device.map(|device| device.read_bytes);
         let own_reads = sample.storage.map(|storage| storage.read_bytes);
+        let byte_share = |moved: u64, issued: u64| moved as f64 / issued.max(1) as f64;
         let reads = DirectionSample {
             begin_ms,
             end_ms,
             ios: sample.read.ios,
-            issued_bytes: sample.read.bytes,
-            moved_bytes: own_reads.or(device_reads),
+            device_share: match sampled {
+                Some(sampled) => sampled.shares().map(|shares| shares.device),
+                None => own_reads
+                    .or(device_reads)
+                    .map(|moved| byte_share(moved, sample.read.bytes)),
+            },
         };
         let writes = DirectionSample {
             begin_ms,
             end_ms,
             ios: sample.write.ios,
-            issued_bytes: sample.write.bytes,
-            moved_bytes: sample.device.map(|device| device.write_bytes),
+            device_share: sample
+                .device
+                .map(|device| byte_share(device.write_bytes, sample.write.bytes)),
         };
         let read = self.reads.push(reads, MIN_READ_MS);
         let write = self.writes.push(writes, MIN_WRITE_MS);
@@ -188,7 +195,7 @@ mod tests {
                 Direction::Read => sample(100.0, (10, 40_000), moved, (0, 0), None),
                 Direction::Write => sample(100.0, (0, 0), None, (10, 40_000), moved),
             };
-            detector.push((index + 1) as f64 * 100.0, &sample);
+            detector.push((index + 1) as f64 * 100.0, &sample, None);
         }
         let transitions: Vec<(f64, ServedBy)> = detector
             .finish()
@@ -220,6 +227,44 @@ mod tests {
             &[0, 0, 0, 60, 70, 80, 2, 2, 2],
             &[(300.0, Device), (600.0, Memory)],
         );
+    }
+
+    /// The kernel reads 25 KiB per miss, so that the device transfers more bytes than were issued
+    /// although memory serves most I/Os.
+    #[test]
+    fn readahead_does_not_hide_a_change_to_memory() {
+        let mut detector = TransitionDetector::default();
+        let windows = [100, 100, 100, 4, 3, 4, 2, 3];
+        for (index, misses) in windows.into_iter().enumerate() {
+            let moved = Some(misses * 25_000);
+            let window = sample(100.0, (100, 400_000), moved, (0, 0), None);
+            let sampled = SampledReads {
+                samples: 50,
+                ios: [100 - misses, 0, 0, misses, 0],
+            };
+            detector.push((index + 1) as f64 * 100.0, &window, Some(sampled));
+        }
+        let transitions = detector.finish();
+        assert_eq!(transitions.len(), 1, "{transitions:?}");
+        assert_eq!(
+            (transitions[0].t_ms, transitions[0].to),
+            (300.0, ServedBy::Memory)
+        );
+    }
+
+    #[test]
+    fn windows_with_few_lookups_are_ignored() {
+        let mut detector = TransitionDetector::default();
+        for index in 0..10 {
+            let moved = Some(if index < 5 { 400_000 } else { 0 });
+            let window = sample(100.0, (100, 400_000), moved, (0, 0), None);
+            let sampled = SampledReads {
+                samples: 3,
+                ios: [0, 0, 0, 100, 0],
+            };
+            detector.push(f64::from(index + 1) * 100.0, &window, Some(sampled));
+        }
+        assert!(detector.finish().is_empty());
     }
 
     #[test]
@@ -264,6 +309,7 @@ mod tests {
             detector.push(
                 (index + 1) as f64 * 1000.0,
                 &sample(1000.0, (ios, ios * 4000), moved, (0, 0), None),
+                None,
             );
         }
         assert!(detector.finish().is_empty());
@@ -276,6 +322,7 @@ mod tests {
             detector.push(
                 (index + 1) as f64 * 1000.0,
                 &sample(1000.0, (100, 400_000), Some(fetched), (0, 0), None),
+                None,
             );
         }
         assert_eq!(

@@ -332,7 +332,9 @@ fn set_region(flags: &Flags, options: &mut JobOptions, span: &Span) {
         .into_iter()
         .flatten()
         .min();
-    let size = flags.base_length.or(end.map(|end| end - base));
+    let size = flags
+        .base_length
+        .or(end.map(|end| end.saturating_sub(base)));
     if let Some(size) = size {
         options.number("size", size, span);
     }

@@ -128,6 +128,27 @@ fn answers_are_put_in() {
 }
 
 #[test]
+fn numbers_of_diskspd_have_32_bits() {
+    for flag in [
+        "-g",
+        "-g4294967296i",
+        "-i1 -j",
+        "-d",
+        "-W",
+        "-o",
+        "-t",
+        "-z",
+    ] {
+        let text = format!("diskspd -b4K {flag}6148914691236517171 #1");
+        let import = imported(&text, &[("#1", "/dev/sdb")]);
+        let codes: Vec<&str> = import.notes.iter().map(|note| note.code.as_str()).collect();
+        assert!(codes.contains(&"bad_flag"), "{text}: {codes:?}");
+    }
+    let largest = "diskspd -b4K -W4294967295 -d4294967295 -g4294967295 -j4294967295 -i1 #1";
+    assert!(imported(largest, &[("#1", "/dev/sdb")]).document.is_some());
+}
+
+#[test]
 fn documents_are_valid_or_null() {
     let sections: String = (0..65)
         .map(|job| format!("[j{job}]\nioengine=null\n"))

@@ -21,7 +21,9 @@ use crate::{
     },
     system::{
         clock::{MILLISECOND_NS, wall_ms},
-        host::{facts::host_facts, target_storage::target_storage},
+        host::{
+            facts::host_facts, settings_snapshot::SettingsSnapshot, target_storage::target_storage,
+        },
         probes::thermal::throttles,
         target::{
             cancellable::{HUNG_TIMEOUT, within},
@@ -117,6 +119,7 @@ fn run_workers(
     let pool = WorkerPool::spawn(jobs, open, &observers.targets)
         .map_err(WorkerError::during("starting threads"))?;
     let throttles_before = throttles();
+    let settings_before = SettingsSnapshot::read(jobs);
     let sampler = Sampler {
         pool: &pool,
         jobs,
@@ -130,7 +133,14 @@ fn run_workers(
     let mut window = sampler.run();
     let silences = std::mem::take(&mut window.silences);
     let mut finished = pool.finish(window.times_ns.clone(), silences);
-    let observation = if finished.iter().any(FinishedWorker::has_hung) {
+    let has_hung = finished.iter().any(FinishedWorker::has_hung);
+    // Looking up the mount of a hung file would block.
+    let host_changes = if has_hung {
+        Vec::new()
+    } else {
+        SettingsSnapshot::read(jobs).changes_since(&settings_before)
+    };
+    let observation = if has_hung {
         observe_hung(observers.targets, run.stop.clone())
     } else {
         observers.targets.finish(run.stop)
@@ -143,6 +153,7 @@ fn run_workers(
         devices: observers.probes.devices().to_vec(),
         cgroup: observers.cgroup,
         absent: observers.absent,
+        host_changes,
         thermal_throttles: throttled.map(|(after, before)| after.saturating_sub(before)),
         window,
         observation,

@@ -24,7 +24,10 @@ use crate::{
 use leadline_protocol::{
     evidence::FlushReport,
     plan::job::ResolvedJob,
-    report::{JobReport, MemoryReport, Report, device::CgroupReport, missing_time::Pause},
+    report::{
+        JobReport, MemoryReport, Report, device::CgroupReport, host_change::HostChange,
+        missing_time::Pause,
+    },
 };
 use std::collections::BTreeMap;
 
@@ -37,6 +40,7 @@ pub(crate) struct ReportContext {
     /// Missing counters with the reasons.
     pub absent: BTreeMap<String, String>,
     pub thermal_throttles: Option<u64>,
+    pub host_changes: Vec<HostChange>,
     pub window: MeasuredWindow,
     pub observation: Observation,
 }
@@ -61,6 +65,7 @@ pub(crate) fn report(
         cgroup,
         mut absent,
         thermal_throttles,
+        host_changes,
         window,
         observation,
     } = context;
@@ -103,6 +108,7 @@ pub(crate) fn report(
         targets: observation.targets,
         gauge: None,
         transitions: observation.transitions,
+        host_changes,
         pauses: pauses(&window.pauses, origin_ns),
         writeback: observation.writeback,
         requests: observation.requests,

@@ -215,7 +215,11 @@ impl Sampler<'_, '_> {
             let mut sample = sample_between(phase, &last, &now, residency);
             last_residency = residency.or(last_residency);
             let phase_so_far = sample_between(phase, &start, &now, last_residency);
-            sample.gauge = Some(sample_gauge(&phase_so_far, self.jobs));
+            let sampled = &now.totals.sampled_reads;
+            sample.gauge = Some(sample_gauge(&phase_so_far, sampled, self.jobs));
+            // Reads that are never looked up, such as those of a pipe, are judged by their bytes.
+            let in_window = sampled.since(&last.totals.sampled_reads);
+            let in_window = (sampled.samples > 0).then_some(in_window);
             if is_running {
                 self.note_silence(phase, [&last, &now], boundary_ns);
             }
@@ -225,7 +229,7 @@ impl Sampler<'_, '_> {
                 self.state.arrivals.read(self.pool, Monotonic.now_ns());
                 self.observers
                     .targets
-                    .push_sample(self.sink.now_ms(), &sample);
+                    .push_sample(self.sink.now_ms(), &sample, in_window);
             }
             self.sink.emit(EventBody::Sample(Box::new(sample)));
             last = now;

@@ -2,7 +2,7 @@
 //! the run, at the start and end of the measured window, and once a second in between.
 
 use crate::{
-    analysis::transitions::TransitionDetector,
+    analysis::{sampled_reads::SampledReads, transitions::TransitionDetector},
     run::{observed_target::ObservedTarget, stop_signal::StopSignal},
     system::{
         clock::{Clock, Monotonic, SECOND_NS},
@@ -178,8 +178,14 @@ impl TargetObservers {
     }
 
     /// `end_ms`: end of a sample in the measured window.
-    pub(crate) fn push_sample(&mut self, end_ms: f64, sample: &Sample) {
-        self.transitions.push(end_ms, sample);
+    /// `sampled`: lookups of its reads.
+    pub(crate) fn push_sample(
+        &mut self,
+        end_ms: f64,
+        sample: &Sample,
+        sampled: Option<SampledReads>,
+    ) {
+        self.transitions.push(end_ms, sample, sampled);
     }
 
     /// Must be called before the flush. A stop does not wait for the CPU profile.

@@ -7,6 +7,7 @@
 //! `host::inventory` determines the users of a device, and O_EXCL is the final check. `overwrite`
 //! determines which data a run would destroy, and the state to which a confirmation is bound.
 
+mod claim;
 pub(crate) mod contents;
 pub(crate) mod device;
 pub(crate) mod file;

@@ -1,4 +1,4 @@
-//! Clock source, CPU frequency and thermal throttling.
+//! Clock source, CPU frequency, thermal throttling, and settings that changed.
 
 use crate::analysis::{context::Context, findings::rerun};
 use leadline_protocol::finding::{
@@ -63,4 +63,29 @@ pub(crate) fn thermal_throttling(context: &Context) -> Option<Finding> {
         "Let the host cool down, check its fans, and run again.",
     )
     .with_rerun(rerun::unchanged())
+}
+
+pub(crate) fn host_changed(context: &Context) -> Option<Finding> {
+    let changes = &context.report.host_changes;
+    let first = changes.first()?;
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
+    let mut sentence = format!(
+        "{} changed from {} to {} during the measurement",
+        first.setting,
+        text(&first.before),
+        text(&first.after)
+    );
+    match changes.len() - 1 {
+        0 => sentence.push('.'),
+        1 => sentence.push_str(", and another setting with it."),
+        more => sentence.push_str(&format!(", and {more} other settings with it.")),
+    }
+    let finding = Finding::new(
+        Warning,
+        "host_changed",
+        sentence,
+        json!({"changes": changes}),
+        "Repeat the run, and find out which program changes the setting (such as udev, tuned or a power daemon).",
+    );
+    finding.with_rerun(rerun::unchanged())
 }

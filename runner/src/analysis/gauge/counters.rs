@@ -1,5 +1,6 @@
 //! Gauge inputs: counters of one window, from a report or a sample.
 
+use crate::analysis::sampled_reads::{ReadShares, SampledReads};
 use leadline_protocol::{
     counters::{DeviceCounts, DeviceFlow, IoCounts, StorageIo},
     evidence::transition::Direction,
@@ -26,6 +27,8 @@ pub(super) struct DirectionCounters {
     pub(super) device: Option<DeviceFlow>,
     /// The physical devices under them.
     pub(super) physical_devices: Option<DeviceFlow>,
+    /// Shares of the I/Os by layer, if they were looked up. Reports use the verdict's instead.
+    pub(super) shares: Option<ReadShares>,
 }
 
 impl GaugeCounters {
@@ -44,11 +47,11 @@ impl GaugeCounters {
         }
     }
 
-    pub(super) fn from_sample(sample: &Sample) -> Self {
+    pub(super) fn from_sample(sample: &Sample, sampled: &SampledReads) -> Self {
         let issued = |counts: &IoCounts| LayerFlow::new(counts.ios, counts.bytes);
         let residency = sample.residency;
         let pending_bytes = residency.and_then(|residency| residency.pending_write_bytes());
-        Self {
+        let mut counters = Self {
             storage: sample.storage,
             pending_bytes: pending_bytes.unwrap_or(0),
             ..Self::new(
@@ -56,7 +59,9 @@ impl GaugeCounters {
                 sample.device.as_ref(),
                 sample.physical_devices.iter(),
             )
-        }
+        };
+        counters.read.shares = sampled.shares();
+        counters
     }
 
     fn new<'a>(
@@ -70,6 +75,7 @@ impl GaugeCounters {
                 issued,
                 device: device.map(flow),
                 physical_devices: physical_flows.reduce(|sum, flow| sum + flow),
+                shares: None,
             }
         };
         Self {

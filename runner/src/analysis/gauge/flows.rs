@@ -5,6 +5,7 @@ use leadline_protocol::{
     gauge::{ForeignSource, LayerFlow},
     verdict::Verdict,
 };
+use std::ops::Add;
 
 /// The flows of one direction or the sum of several directions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,6 +13,8 @@ pub(super) struct Flows {
     pub(super) issued: LayerFlow,
     pub(super) past_cache: Option<LayerFlow>,
     pub(super) reached: Option<LayerFlow>,
+    /// `None` if the device was not counted.
+    pub(super) served: Option<ServedIos>,
     pub(super) bypassed: bool,
     /// I/O on the target's device that was not issued by the run.
     pub(super) foreign: LayerFlow,
@@ -24,6 +27,65 @@ pub(super) struct Flows {
     pub(super) written_bytes: u64,
     /// Written bytes that were dirty or in writeback at the end.
     pub(super) pending_bytes: u64,
+}
+
+/// Issued I/Os by the layer that served them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ServedIos {
+    pub(super) page_cache: f64,
+    /// Holes, and memory below a loop device.
+    pub(super) filesystem: f64,
+    pub(super) device: f64,
+}
+
+impl ServedIos {
+    fn from_shares(ios: u64, page_cache: f64, filesystem: f64, device: f64) -> Self {
+        let ios = ios as f64;
+        Self {
+            page_cache: ios * page_cache,
+            filesystem: ios * filesystem,
+            device: ios * device,
+        }
+    }
+
+    /// The shares of I/Os in a verdict; `None` if most of them are unknown, and in old runs.
+    fn from_verdict(ios: u64, verdict: &Verdict) -> Option<Self> {
+        let of = |layer: &str| verdict.shares.get(layer).copied().unwrap_or(0.0);
+        let known = [
+            of("page_cache"),
+            of("lower_cache") + of("unwritten"),
+            of("device"),
+        ];
+        let [page_cache, filesystem, device] = known;
+        let is_known = known.iter().sum::<f64>() >= 0.5;
+        is_known.then(|| Self::from_shares(ios, page_cache, filesystem, device))
+    }
+
+    /// An estimate from bytes, for I/Os that were not looked up.
+    fn from_bytes(issued: LayerFlow, past_cache: LayerFlow, reached: Option<LayerFlow>) -> Self {
+        let bytes = issued.bytes.max(1) as f64;
+        let past_cache = past_cache.bytes.min(issued.bytes);
+        let reached = reached.map(|flow| flow.bytes);
+        let below = reached.map_or(0, |reached| past_cache.saturating_sub(reached));
+        Self::from_shares(
+            issued.ios,
+            (issued.bytes - past_cache) as f64 / bytes,
+            below as f64 / bytes,
+            reached.unwrap_or(0).min(issued.bytes) as f64 / bytes,
+        )
+    }
+}
+
+impl Add for ServedIos {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            page_cache: self.page_cache + other.page_cache,
+            filesystem: self.filesystem + other.filesystem,
+            device: self.device + other.device,
+        }
+    }
 }
 
 impl Flows {
@@ -57,10 +119,22 @@ impl Flows {
                 scale(counted, own_share) + served_by_filesystem
             })
         };
+        let reached = reached(counters, own_share, direct);
+        let sampled = counters.shares.map(|shares| {
+            let below = (shares.filesystem, shares.device);
+            ServedIos::from_shares(issued.ios, shares.page_cache, below.0, below.1)
+        });
+        let served = past_cache.map(|past_cache| {
+            verdict
+                .and_then(|verdict| ServedIos::from_verdict(issued.ios, verdict))
+                .or(sampled)
+                .unwrap_or_else(|| ServedIos::from_bytes(issued, past_cache, reached))
+        });
         Self {
             issued,
             past_cache,
-            reached: reached(counters, own_share, direct),
+            reached,
+            served,
             bypassed,
             foreign: scale(LayerFlow::new(device.ios, device.bytes), 1.0 - own_share),
             uncertainty: verdict.map_or(0.0, |verdict| verdict.uncertainty),
@@ -100,6 +174,7 @@ impl Flows {
             issued: self.issued + other.issued,
             past_cache: sum(self.past_cache, other.past_cache),
             reached: sum(self.reached, other.reached),
+            served: sum(self.served, other.served),
             bypassed: self.bypassed && other.bypassed,
             foreign,
             foreign_writes: self.foreign_writes.or(other.foreign_writes),
@@ -138,6 +213,6 @@ fn scale(flow: LayerFlow, share: f64) -> LayerFlow {
     LayerFlow::new(part(flow.ios), part(flow.bytes))
 }
 
-fn sum(one: Option<LayerFlow>, other: Option<LayerFlow>) -> Option<LayerFlow> {
+fn sum<T: Add<Output = T>>(one: Option<T>, other: Option<T>) -> Option<T> {
     Some(one? + other?)
 }

@@ -1,10 +1,13 @@
 //! Tests of the depth gauge.
 
 use crate::{
-    analysis::gauge::{
-        IoModes,
-        counters::{DirectionCounters, GaugeCounters},
-        gauges, sample_gauge,
+    analysis::{
+        gauge::{
+            IoModes,
+            counters::{DirectionCounters, GaugeCounters},
+            gauges, sample_gauge,
+        },
+        sampled_reads::{ReadShares, SampledReads},
     },
     plan::fixture::resolved,
 };
@@ -52,6 +55,7 @@ fn direction(issued: LayerFlow, counted: DeviceFlow) -> DirectionCounters {
         issued,
         device: Some(counted),
         physical_devices: Some(counted),
+        shares: None,
     }
 }
 
@@ -271,6 +275,28 @@ fn null_engine_reaches_no_layer() {
     assert_eq!(gauge.past_cache, Some(NOTHING));
     assert_eq!(gauge.reached, Some(NOTHING));
     assert_eq!(note(&gauge, Layer::Application), "no I/O (ioengine=null)");
+}
+
+/// A half-cached file: the kernel reads 25 KiB per miss, so the device transfers more bytes than
+/// were issued although memory serves two of three I/Os.
+#[test]
+fn most_ios_decide_and_not_most_bytes() {
+    let mut counters = reads(flow(3000, 12_000 * KIB), device(1000, 25_000 * KIB));
+    assert_eq!(total(&counters, BUFFERED).served_by, Layer::Device);
+    counters.read.shares = Some(ReadShares {
+        page_cache: 0.67,
+        filesystem: 0.0,
+        device: 0.33,
+    });
+    assert_eq!(total(&counters, BUFFERED).served_by, Layer::PageCache);
+    counters.read.shares = None;
+    let verdicts = read_verdict(
+        VerdictClass::Mixed,
+        &[("page_cache", 0.67), ("device", 0.33)],
+    );
+    let gauge = gauges(&counters, BUFFERED, &verdicts);
+    assert_eq!(gauge.total.served_by, Layer::PageCache);
+    assert_eq!(gauge.read.unwrap().served_by, Layer::PageCache);
 }
 
 #[test]
@@ -513,7 +539,7 @@ fn gauge_is_computed_from_a_sample() {
     }))
     .unwrap();
     let jobs = [resolved(json!({"rw": "randread", "direct": true}))];
-    let gauge = sample_gauge(&sample, &jobs);
+    let gauge = sample_gauge(&sample, &SampledReads::default(), &jobs);
     assert_eq!(gauge.issued, flow(15, 15 * 4096));
     assert_eq!(gauge.reached, Some(flow(15, 15 * 4096)));
     assert!(gauge.bypassed);

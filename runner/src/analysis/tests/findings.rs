@@ -8,6 +8,7 @@ use leadline_protocol::{
     job::{engine::EngineName, steady_state::SteadyState, value::FioValue},
     report::{
         CpuReport, FirstError, MemoryReport,
+        host_change::HostChange,
         stats::LatencyStats,
         steady_state::{SteadyStateReport, SteadyWindow},
     },
@@ -395,6 +396,33 @@ fn host_findings() {
     check(host("tsc", Some("performance")), &[]);
     check(host("hpet", None), &["slow_clock"]);
     check(host("tsc", Some("powersave")), &["frequency_governor"]);
+}
+
+#[test]
+fn settings_that_changed_during_the_run() {
+    let changed = |setting: &str| HostChange {
+        setting: setting.into(),
+        before: Some("none".into()),
+        after: Some("bfq".into()),
+    };
+    for (changes, sentence) in [
+        (
+            vec![changed("I/O scheduler of sda")],
+            "I/O scheduler of sda changed from none to bfq during the measurement.",
+        ),
+        (
+            vec![changed("I/O scheduler of sda"), changed("x"), changed("y")],
+            "I/O scheduler of sda changed from none to bfq during the measurement, and 2 other settings with it.",
+        ),
+    ] {
+        let (mut report, jobs) = one_direction("randread", true, (30_000, 4), (30_000, 120_000));
+        report.host_changes = changes;
+        let finding = analyze(&report, &jobs, &HostFacts::default()).1.remove(0);
+        assert_eq!(
+            (finding.code.as_str(), finding.sentence.as_str()),
+            ("host_changed", sentence)
+        );
+    }
 }
 
 #[test]

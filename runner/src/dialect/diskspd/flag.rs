@@ -23,8 +23,9 @@ pub(crate) fn some<T>(value: Option<T>) -> Result<T, FlagError> {
     value.ok_or(FlagError::Value)
 }
 
+/// diskspd's numbers have 32 bits.
 pub(crate) fn count(text: &str) -> Result<i64, FlagError> {
-    some(text.parse().ok().filter(|number| *number >= 0))
+    some(text.parse::<u32>().ok().map(i64::from))
 }
 
 pub(crate) fn positive(text: &str) -> Result<i64, FlagError> {

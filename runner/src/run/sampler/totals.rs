@@ -1,7 +1,13 @@
 //! Sums of the workers' statistics, and their differences per window. Reads the live counters
 //! without locks.
 
-use crate::load::stats::{IoStats, WorkerStats};
+use crate::{
+    analysis::sampled_reads::SampledReads,
+    load::{
+        pattern::io::Kind,
+        stats::{IoStats, WorkerStats},
+    },
+};
 use leadline_protocol::{
     counters::IoCounts,
     histogram::{BUCKETS, sparse},
@@ -13,6 +19,8 @@ use std::array;
 pub(crate) struct IoTotals {
     /// Reads, writes, trims and syncs.
     directions: [DirectionTotals; 4],
+    /// Layers that served the reads.
+    pub sampled_reads: SampledReads,
     pub in_flight: u64,
     /// Failed I/Os.
     pub errors: u64,
@@ -66,6 +74,11 @@ impl IoTotals {
             for (total, stats) in totals.directions.iter_mut().zip(&worker.directions) {
                 total.add(stats);
             }
+            let layers = &worker.of(Kind::Read).layers;
+            totals.sampled_reads.samples += layers.samples.get();
+            for (total, ios) in totals.sampled_reads.ios.iter_mut().zip(&layers.ios) {
+                *total += ios.get();
+            }
             totals.in_flight += worker.in_flight.get();
             totals.errors += worker.errors.get();
         }
@@ -81,7 +94,6 @@ impl IoTotals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::pattern::io::Kind;
     use crate::load::stats::IoTimes;
 
     #[test]

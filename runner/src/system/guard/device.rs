@@ -3,6 +3,7 @@
 use crate::system::{
     guard::{
         Admission, FIELD, Guard, Purpose,
+        claim::{claim, claim_by_name, open_device},
         file::{check_hard_links, permission_denied},
         not_a_device,
     },
@@ -10,26 +11,15 @@ use crate::system::{
         block_device::BlockDevice,
         device_use::Use,
         identity::identity,
-        kernel::Dev,
         resolved_path::{ResolvedPath, Stat},
     },
 };
 use leadline_protocol::problem::Problem;
-use rustix::{
-    fs::{Mode, OFlags, fstat, open},
-    io::Errno,
-};
+use rustix::fs::OFlags;
 use std::{
     os::fd::OwnedFd,
     path::{Path, PathBuf},
-    thread::sleep,
-    time::Duration,
 };
-
-/// Attempts to open a device exclusively: a plan or device list in another process holds the device
-/// for less than 1 ms.
-const CLAIM_TRIES: u32 = 5;
-const CLAIM_PAUSE: Duration = Duration::from_millis(10);
 
 impl Guard {
     pub(crate) fn admit_device(
@@ -216,59 +206,11 @@ fn in_use(block: &BlockDevice, used_by: &Use) -> Problem {
     Problem::guard(code, FIELD, detail, remedy)
 }
 
-/// Opens a device with O_EXCL, so that no other program can start using it.
-fn claim(path: &Path, block: &BlockDevice) -> Result<OwnedFd, Problem> {
-    let mut tries = 1;
-    loop {
-        match open_device(path, OFlags::EXCL) {
-            Err(Errno::BUSY) if tries < CLAIM_TRIES => sleep(CLAIM_PAUSE),
-            Err(Errno::BUSY) => return Err(held(block)),
-            result => return result.map_err(permission_denied(path)),
-        }
-        tries += 1;
-    }
-}
-
-/// Claims a device by its kernel name.
-fn claim_by_name(block: &BlockDevice) -> Result<OwnedFd, Problem> {
-    let path = PathBuf::from(block.path());
-    let claim = claim(&path, block)?;
-    let is_same = fstat(&claim).is_ok_and(|found| Dev(found.st_rdev) == block.dev);
-    if is_same {
-        Ok(claim)
-    } else {
-        Err(not_a_device(&path))
-    }
-}
-
-fn held(block: &BlockDevice) -> Problem {
-    let path = block.path();
-    Problem::guard(
-        "device_in_use",
-        FIELD,
-        format!(
-            "{path} is held exclusively (EBUSY) by another run or by a mount in a hidden namespace."
-        ),
-        "Wait for the other run, or choose another target. Leadline never writes to devices in use.",
-    )
-}
-
-/// O_RDONLY is sufficient for a claim, and closing it does not trigger a udev event, unlike closing
-/// a writable descriptor. With O_NONBLOCK, a drive without a medium does not block.
-fn open_device(path: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra;
-    open(path, flags, Mode::empty())
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
     use crate::system::{guard::permissions::Permissions, host::fixture::skip};
-    use rustix::{
-        fs::fcntl_getfl,
-        io::{FdFlags, fcntl_getfd},
-    };
-    use std::{fs::File, process::Command, sync::Barrier, thread};
+    use std::{fs::File, process::Command};
 
     pub(in crate::system::guard) const BYTES: u64 = 1 << 20;
 
@@ -295,7 +237,7 @@ pub(super) mod tests {
             self.directory.path().canonicalize().unwrap()
         }
 
-        fn guard(&self) -> Guard {
+        pub(in crate::system::guard) fn guard(&self) -> Guard {
             Guard::live(&Permissions::below(&[self.root()]))
         }
 
@@ -317,44 +259,6 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn devices_that_others_hold_for_a_moment_are_claimed() {
-        let Some(device) = Attached::new() else {
-            return;
-        };
-        let path = Path::new(&device.path);
-        let block = device.block(&device.guard());
-        let claim_while_held = |held_for: Duration| {
-            let is_held = Barrier::new(2);
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    let _held = open_device(path, OFlags::EXCL).unwrap();
-                    is_held.wait();
-                    sleep(held_for);
-                });
-                is_held.wait();
-                claim(path, &block).map_err(|problem| problem.code)
-            })
-        };
-        // A busy host may suspend the other thread for longer.
-        let mut attempts = (0..20).map(|_| claim_while_held(Duration::from_millis(15)));
-        assert!(attempts.any(|claimed| claimed.is_ok()));
-        let code = claim_while_held(Duration::from_secs(1)).unwrap_err();
-        assert_eq!(code, "device_in_use");
-    }
-
-    #[test]
-    fn names_of_other_devices_are_not_claimed() {
-        let Some(device) = Attached::new() else {
-            return;
-        };
-        let mut block = device.block(&device.guard());
-        assert!(claim_by_name(&block).is_ok());
-        block.dev = Dev(block.dev.0 + 1);
-        let problem = claim_by_name(&block).unwrap_err();
-        assert_eq!(problem.code, "not_a_block_device");
-    }
-
-    #[test]
     fn devices_attached_to_another_file_since_the_inventory_are_rejected() {
         let Some(device) = Attached::new() else {
             return;
@@ -369,13 +273,5 @@ pub(super) mod tests {
             return skip("another test has attached the loop device");
         }
         assert_eq!(admit().unwrap_err().code, "identity_changed");
-    }
-
-    #[test]
-    fn devices_are_opened_without_blocking_and_not_inherited() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let device = open_device(file.path(), OFlags::empty()).unwrap();
-        assert!(fcntl_getfl(&device).unwrap().contains(OFlags::NONBLOCK));
-        assert_eq!(fcntl_getfd(&device), Ok(FdFlags::CLOEXEC));
     }
 }

@@ -194,5 +194,18 @@ mod tests {
             assert_eq!(attribute(&path).as_deref(), want);
         }
         assert_eq!(attribute(dir.path().join("missing")), None);
+        fs::write(&path, vec![b'x'; 1 << 20]).unwrap();
+        assert_eq!(attribute(&path).unwrap().len(), 4096);
+    }
+
+    #[test]
+    fn wrong_numbers_are_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("size");
+        for text in ["-1", "18446744073709551616", "1e9", "0x10", "", "\u{661}"] {
+            fs::write(&path, text).unwrap();
+            assert_eq!(value::<u64>(&path), None, "{text}");
+            assert_eq!(read_flag(&path), None, "{text}");
+        }
     }
 }

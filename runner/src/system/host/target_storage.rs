@@ -20,7 +20,7 @@ pub(crate) fn target_storage(jobs: &[ResolvedJob]) -> HostStorage {
     storage(&Inventory::read(&Kernel::live()), jobs)
 }
 
-fn storage(host: &Inventory, jobs: &[ResolvedJob]) -> HostStorage {
+pub(super) fn storage(host: &Inventory, jobs: &[ResolvedJob]) -> HostStorage {
     let mut builder = StorageBuilder {
         host,
         devices: Vec::new(),

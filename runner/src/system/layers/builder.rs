@@ -6,7 +6,7 @@ use crate::system::{
         file::statx_direct_io,
         inventory::Inventory,
         ioctl::loop_status,
-        kernel::{Dev, read_flag, value},
+        kernel::{Dev, read_flag, unescape, value},
         mounts::MountEntry,
     },
     layers::{Bypass, LowerLayer, Mapping, StoredFile},
@@ -274,19 +274,63 @@ fn below_overlay(file: &File, path: &Path, host: &Inventory) -> Option<PathBuf> 
     let mount = host.mount_at(path)?;
     let relative = path.strip_prefix(&mount.point).ok()?;
     let length = file.metadata().ok()?.len();
-    let option = |name: &str| {
-        let mut options = mount.options.split(',');
-        options.find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
-    };
-    let lower = option("lowerdir").unwrap_or_default().split(':');
-    let mut layers = option("upperdir").into_iter().chain(lower);
+    let mut layers = overlay_layers(&mount.options).into_iter();
     let found = layers.find_map(|layer| {
-        let real = Path::new(layer).join(relative);
+        let real = layer.join(relative);
         let stat = std::fs::symlink_metadata(&real).ok()?;
         stat.is_file().then_some((real, stat.len()))
     });
     let is_same = |(_, real_length): &(PathBuf, u64)| *real_length == length;
     found.filter(is_same).map(|(real, _)| real)
+}
+
+/// The directories that an overlay's mount options name, from top to bottom. The kernel escapes
+/// spaces, commas and backslashes as octal numbers. `lowerdir` also has the backslashes with which
+/// the mount command escaped colons and other characters (fs/overlayfs/params.c). Data-only layers,
+/// which follow a double colon, show no files.
+fn overlay_layers(options: &str) -> Vec<PathBuf> {
+    let mut upper = Vec::new();
+    let mut lower = Vec::new();
+    for (name, value) in options
+        .split(',')
+        .filter_map(|option| option.split_once('='))
+    {
+        let value = unescape(value);
+        match name {
+            "upperdir" => upper.push(PathBuf::from(value)),
+            "lowerdir+" => lower.push(PathBuf::from(value)),
+            "lowerdir" => {
+                let layers = value.split("::").next().unwrap_or_default();
+                lower.extend(split_unescaped(layers, ':').map(without_backslashes));
+            }
+            _ => {}
+        }
+    }
+    upper.extend(lower);
+    upper
+}
+
+/// Splits at separators that no backslash precedes.
+fn split_unescaped(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut is_escaped = false;
+    text.split(move |c| {
+        let is_end = c == separator && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        is_end
+    })
+}
+
+fn without_backslashes(text: &str) -> PathBuf {
+    let mut path = String::new();
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        path.extend(if c == '\\' {
+            characters.next()
+        } else {
+            Some(c)
+        });
+    }
+    path.into()
 }
 
 /// An overlay mounted with `volatile` ignores syncs.
@@ -302,4 +346,30 @@ fn readahead_bytes(dev: Dev) -> u64 {
     kib.map_or(DEFAULT_READAHEAD_BYTES, |kib| {
         (kib << 10) * READAHEAD_WINDOWS
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The options are those that Linux 6.18 showed in /proc/self/mountinfo.
+    #[test]
+    fn layers_of_an_overlay_have_any_name() {
+        let check = |options: &str, expected: &[&str]| {
+            let expected: Vec<_> = expected.iter().map(PathBuf::from).collect();
+            assert_eq!(overlay_layers(options), expected, "{options}");
+        };
+        check("rw,lowerdir=/l,upperdir=/u,workdir=/w", &["/u", "/l"]);
+        check("rw,lowerdir=/a:/b:/c", &["/a", "/b", "/c"]);
+        check(
+            r"rw,lowerdir=l\134\040a\134\054b\134:c:l2\134\134x,upperdir=u\040p\054q:r,workdir=w",
+            &["u p,q:r", "l a,b:c", r"l2\x"],
+        );
+        check(
+            r"rw,lowerdir+=l\040a\054b:c,lowerdir+=l2\134x,upperdir=u\040p\054q:r,workdir=w",
+            &["u p,q:r", "l a,b:c", r"l2\x"],
+        );
+        check("rw,lowerdir=/a:/b::/data", &["/a", "/b"]);
+        check("rw", &[]);
+    }
 }

@@ -1239,7 +1239,7 @@ export type Gauge = {
     bypassed: boolean;
     foreign?: ForeignIo | null;
     /**
-     * The layer that served the most bytes.
+     * The layer that served the most I/Os.
      */
     served_by: Layer;
     /**
@@ -1301,6 +1301,21 @@ export type Health = {
      * Why runs cannot start at the moment.
      */
     reasons?: Array<string>;
+};
+
+export type HostChange = {
+    /**
+     * Such as `I/O scheduler of vda`.
+     */
+    setting: string;
+    /**
+     * Null if it did not exist.
+     */
+    before?: string | null;
+    /**
+     * Null if it no longer exists.
+     */
+    after?: string | null;
 };
 
 export type HostDetail = HostSummary & {
@@ -3170,6 +3185,10 @@ export type Report = {
      * Changes between device and memory by direction, in order; limited to the first ones.
      */
     transitions: Array<Transition>;
+    /**
+     * Settings of the host that changed during the measurement; absent if none did.
+     */
+    host_changes?: Array<HostChange>;
     /**
      * Times during which the runner itself was not running; limited to the first ones.
      */

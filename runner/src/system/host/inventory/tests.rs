@@ -2,7 +2,9 @@
 
 use crate::system::host::{
     fixture::{Fixture, STACK},
+    identity::{identity, model},
     inventory::*,
+    queue_settings::QueueSettings,
 };
 
 #[test]
@@ -32,6 +34,45 @@ fn finds_physical_devices_through_every_layer() {
         ("absent", vec![]),
     ] {
         assert_eq!(host.physical_devices(name), want, "{name}");
+    }
+}
+
+/// Each attribute of a device is 1 MiB of text, negative, empty or not UTF-8.
+#[test]
+fn devices_with_wrong_attributes_are_listed_without_them() {
+    let long = "9".repeat(1 << 20);
+    for wrong in [long.as_str(), "-7", r"\n", "\u{fffd}\u{fffd}"] {
+        let host = Fixture::new(&format!(
+            r"
+            sys/devices/sda/dev = 4008:0
+            sys/devices/sda/size = {wrong}
+            sys/devices/sda/ro = {wrong}
+            sys/devices/sda/hidden = {wrong}
+            sys/devices/sda/serial = {wrong}
+            sys/devices/sda/wwid = {wrong}
+            sys/devices/sda/device/model = {wrong}
+            sys/devices/sda/queue/iostats = {wrong}
+            sys/devices/sda/queue/read_ahead_kb = {wrong}
+            sys/devices/sda/queue/nr_requests = {wrong}
+            sys/devices/sda/queue/logical_block_size = {wrong}
+            sys/devices/sda/loop/backing_file = {wrong}
+            sys/devices/sdb/dev = {wrong}
+            proc/swaps = {wrong}
+            proc/self/mountinfo = {wrong}
+            "
+        ))
+        .inventory();
+        let [block] = host.blocks.values().collect::<Vec<_>>()[..] else {
+            panic!("a device without a number is not listed: {:?}", host.blocks);
+        };
+        assert_eq!((block.name.as_str(), block.size_bytes), ("sda", 0));
+        assert!(!block.read_only && block.has_iostats);
+        let queue = QueueSettings::read(block);
+        assert_eq!((queue.read_ahead_bytes, queue.nr_requests), (None, None));
+        for text in [identity(&host, block), model(block)].into_iter().flatten() {
+            assert!(text.len() <= 4096 + "serial:".len(), "{} bytes", text.len());
+        }
+        assert_eq!(host.uses(block), []);
     }
 }
 

@@ -1,0 +1,164 @@
+//! Exclusive opens of devices. A message about a failed one names the processes that have the device
+//! open.
+
+use crate::system::{
+    guard::{FIELD, file::permission_denied, not_a_device},
+    host::{
+        block_device::BlockDevice,
+        kernel::{Dev, Kernel},
+        openers::openers,
+    },
+};
+use leadline_protocol::problem::Problem;
+use rustix::{
+    fs::{Mode, OFlags, fstat, open},
+    io::Errno,
+};
+use std::{
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+    thread::sleep,
+    time::Duration,
+};
+
+/// Attempts to open a device exclusively: a plan or device list in another process holds the device
+/// for less than 1 ms.
+const CLAIM_TRIES: u32 = 5;
+const CLAIM_PAUSE: Duration = Duration::from_millis(10);
+
+/// Opens a device with O_EXCL, so that no other program can start using it.
+pub(super) fn claim(path: &Path, block: &BlockDevice) -> Result<OwnedFd, Problem> {
+    let mut tries = 1;
+    loop {
+        match open_device(path, OFlags::EXCL) {
+            Err(Errno::BUSY) if tries < CLAIM_TRIES => sleep(CLAIM_PAUSE),
+            Err(Errno::BUSY) => return Err(held(block)),
+            result => return result.map_err(permission_denied(path)),
+        }
+        tries += 1;
+    }
+}
+
+/// Claims a device by its kernel name.
+pub(super) fn claim_by_name(block: &BlockDevice) -> Result<OwnedFd, Problem> {
+    let path = PathBuf::from(block.path());
+    let claim = claim(&path, block)?;
+    let is_same = fstat(&claim).is_ok_and(|found| Dev(found.st_rdev) == block.dev);
+    if is_same {
+        Ok(claim)
+    } else {
+        Err(not_a_device(&path))
+    }
+}
+
+fn held(block: &BlockDevice) -> Problem {
+    let path = block.path();
+    let openers = openers(&Kernel::live(), block);
+    let (detail, remedy) = if openers.is_empty() {
+        (
+            format!(
+                "{path} is held exclusively (EBUSY), by a process of another user or a mount in a hidden namespace."
+            ),
+            "Free the device, or choose another target.".to_owned(),
+        )
+    } else {
+        let processes = openers.iter().map(ToString::to_string);
+        (
+            format!(
+                "{path} is held exclusively (EBUSY). It is open in {}.",
+                processes.collect::<Vec<_>>().join(", ")
+            ),
+            "Wait until the process has ended, or choose another target.".to_owned(),
+        )
+    };
+    let remedy = format!("{remedy} Leadline never writes to devices in use.");
+    Problem::guard("device_in_use", FIELD, detail, remedy)
+}
+
+/// O_RDONLY is sufficient for a claim, and closing it does not trigger a udev event, unlike closing
+/// a writable descriptor. With O_NONBLOCK, a drive without a medium does not block.
+pub(super) fn open_device(path: &Path, extra: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | extra;
+    open(path, flags, Mode::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::guard::device::tests::Attached;
+    use rustix::{
+        fs::fcntl_getfl,
+        io::{FdFlags, fcntl_getfd},
+    };
+    use std::{
+        process::{Command, Stdio},
+        sync::Barrier,
+        thread,
+    };
+
+    #[test]
+    fn devices_that_others_hold_for_a_moment_are_claimed() {
+        let Some(device) = Attached::new() else {
+            return;
+        };
+        let path = Path::new(&device.path);
+        let block = device.block(&device.guard());
+        let claim_while_held = |held_for: Duration| {
+            let is_held = Barrier::new(2);
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let _held = open_device(path, OFlags::EXCL).unwrap();
+                    is_held.wait();
+                    sleep(held_for);
+                });
+                is_held.wait();
+                claim(path, &block).map_err(|problem| problem.code)
+            })
+        };
+        // A busy host may suspend the other thread for longer.
+        let mut attempts = (0..20).map(|_| claim_while_held(Duration::from_millis(15)));
+        assert!(attempts.any(|claimed| claimed.is_ok()));
+        let code = claim_while_held(Duration::from_secs(1)).unwrap_err();
+        assert_eq!(code, "device_in_use");
+    }
+
+    #[test]
+    fn names_of_other_devices_are_not_claimed() {
+        let Some(device) = Attached::new() else {
+            return;
+        };
+        let mut block = device.block(&device.guard());
+        assert!(claim_by_name(&block).is_ok());
+        block.dev = Dev(block.dev.0 + 1);
+        let problem = claim_by_name(&block).unwrap_err();
+        assert_eq!(problem.code, "not_a_block_device");
+    }
+
+    #[test]
+    fn devices_are_opened_without_blocking_and_not_inherited() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let device = open_device(file.path(), OFlags::empty()).unwrap();
+        assert!(fcntl_getfl(&device).unwrap().contains(OFlags::NONBLOCK));
+        assert_eq!(fcntl_getfd(&device), Ok(FdFlags::CLOEXEC));
+    }
+
+    #[test]
+    fn the_process_that_holds_a_device_is_named() {
+        let Some(device) = Attached::new() else {
+            return;
+        };
+        let path = Path::new(&device.path);
+        let held = open_device(path, OFlags::EXCL).unwrap();
+        // The exclusive open belongs to the inherited descriptor.
+        let mut holder = Command::new("sleep")
+            .arg("60")
+            .stdin(Stdio::from(held))
+            .spawn()
+            .unwrap();
+        let problem = claim(path, &device.block(&device.guard())).unwrap_err();
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        let expected = format!("It is open in process {} (sleep).", holder.id());
+        assert!(problem.detail.ends_with(&expected), "{}", problem.detail);
+    }
+}

@@ -1,0 +1,127 @@
+//! No directive of an imported text executes, includes or reads anything. Variables get values from
+//! the request only; the command line passes those of its own environment, as a shell does.
+
+use leadline_protocol::import::{Import, ImportRequest, ImportSeverity};
+use std::{
+    env, fs,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+/// Imports a text with the real program, whose working directory is `dir`.
+fn plan(dir: &Path, text: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
+        .args(["plan", "-", "--target-root", "."])
+        .current_dir(dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // It may stop reading early.
+    let _ = stdin.write_all(text.as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn imported(text: &str) -> Import {
+    let request = ImportRequest {
+        text: text.into(),
+        variables: None,
+    };
+    crate::with_host(|host| leadline_runner::dialect::import(&request, host))
+}
+
+#[test]
+fn directives_of_imported_texts_do_nothing() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let dir = directory.path();
+    let proof = dir.join("executed");
+    let touch = format!("touch {}", proof.display());
+    // A job that would be visible if it were included.
+    fs::write(
+        dir.join("other.fio"),
+        "[included-job]\nioengine=null\nsize=1m\n",
+    )
+    .unwrap();
+    let before = fs::read_dir(dir).unwrap().count();
+    let job = "[j]\nfilename=t1\nsize=1m\nrw=read\nbs=4k\n";
+    let command = "fio --name=j --filename=t1 --size=1m --rw=read --bs=4k";
+    for text in [
+        format!("{job}exec_prerun={touch}\n"),
+        format!("{job}exec_postrun={touch}\n"),
+        format!("[global]\nexec_prerun={touch}\n{job}"),
+        format!("{job}include other.fio\n"),
+        format!("include other.fio\n{job}"),
+        format!("{job}include=other.fio\n"),
+        format!("{job}ioengine=external:./engine.so\n"),
+        format!("{job}allow_mounted_write=1\n"),
+        format!("{job}replay_no_stall=1\nread_iolog=other.fio\n"),
+        format!("{job}write_iolog={}\n", proof.display()),
+        format!("{job}write_bw_log={}\n", proof.display()),
+        format!("{job}description=${{HOME}}\n"),
+        format!("{job}filename=$HOME\n"),
+        format!("{job}description=`{touch}`\n"),
+        format!("{job}filename=$({touch})\n"),
+        format!("{command} --exec_prerun='{touch}'"),
+        format!("{command} --description=$({touch})"),
+        format!("{command} --description=`{touch}`"),
+        format!("{command} --description=${{HOME}}"),
+        format!("{command}; {touch}"),
+        format!("{command} && {touch}"),
+        format!("{command} | sh -c '{touch}'"),
+        format!("{command} > {}", proof.display()),
+        format!("{touch}\n{command}"),
+        format!("{command} --output={}", proof.display()),
+        "fio other.fio".to_owned(),
+        "fio --section=included-job other.fio".to_owned(),
+        format!("{command} --server=127.0.0.1,1"),
+        format!("{command} --client=127.0.0.1 other.fio"),
+        format!("{command} --trigger='{touch}'"),
+        format!(
+            "diskspd -b4k -Z1m,{} -w100 t1",
+            dir.join("other.fio").display()
+        ),
+        format!("diskspd -b4k -c1m $({touch})"),
+    ] {
+        let found = plan(dir, &text);
+        assert!(!found.contains("included-job\""), "{text}: {found}");
+        assert!(!proof.exists(), "{text}");
+        assert_eq!(fs::read_dir(dir).unwrap().count(), before, "{text}");
+        let import = imported(&text);
+        assert!(!import.notes.is_empty(), "{text}");
+        let home = env::var("HOME").unwrap_or_else(|_| "/root".into());
+        let document = import.document.map(|document| document.to_string());
+        assert!(
+            document.is_none_or(
+                |document| !document.contains("sesame") && !document.contains("included-job")
+            ),
+            "{text}"
+        );
+    }
+}
+
+/// A directive that cannot be taken is an error with its line, and the lines around it are read as
+/// usual: with a byte order mark, CRLF, and a name with a colon, which separates files in fio.
+#[test]
+fn each_directive_that_is_not_supported_is_named_with_its_line() {
+    let text = "\u{feff}[j]\r\nfilename=a:b\r\nsize=1m\r\nexec_prerun=id\r\nallow_mounted_write=1\r\nioengine=external:x.so\r\n";
+    let import = imported(text);
+    let errors: Vec<u32> = import
+        .notes
+        .iter()
+        .filter(|note| note.severity == ImportSeverity::Error)
+        .map(|note| note.span.line)
+        .collect();
+    for line in [4, 6] {
+        assert!(errors.contains(&line), "{line}: {:?}", import.notes);
+    }
+    assert!(
+        import.notes.iter().any(|note| note.span.line == 5),
+        "{:?}",
+        import.notes
+    );
+}
