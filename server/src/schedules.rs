@@ -2,6 +2,7 @@
 
 pub(crate) mod cron;
 pub(crate) mod due;
+pub(crate) mod expression;
 pub(crate) mod outcome;
 pub(crate) mod quiet;
 pub(crate) mod start;

@@ -1,10 +1,7 @@
 //! Cron expressions in a time zone. Pure.
 
-use crate::store::schedules::Definition;
-use croner::{
-    Cron,
-    parser::{CronParser, Seconds, Year},
-};
+use crate::{schedules::expression::parse, store::schedules::Definition};
+use croner::Cron;
 use jiff::{
     SignedDuration, Timestamp, Zoned,
     civil::DateTime,
@@ -25,16 +22,6 @@ pub(crate) struct ZonedCron {
     is_fixed_time: bool,
 }
 
-/// # Errors
-/// What is wrong with the expression.
-pub(crate) fn parse_cron(text: &str) -> Result<Cron, String> {
-    let parser = CronParser::builder()
-        .seconds(Seconds::Disallowed)
-        .year(Year::Disallowed)
-        .build();
-    parser.parse(text).map_err(|error| error.to_string())
-}
-
 /// `None` for an unknown name.
 pub(crate) fn parse_zone(name: &str) -> Option<TimeZone> {
     TimeZone::get(name).ok()
@@ -43,7 +30,7 @@ pub(crate) fn parse_zone(name: &str) -> Option<TimeZone> {
 /// # Errors
 /// The stored expression or zone is not supported by this version.
 pub(crate) fn zoned_cron(definition: &Definition) -> anyhow::Result<ZonedCron> {
-    let cron = parse_cron(&definition.cron).map_err(anyhow::Error::msg)?;
+    let cron = parse(&definition.cron).map_err(anyhow::Error::msg)?;
     let zone = parse_zone(&definition.time_zone);
     let unknown = || anyhow::anyhow!("the time zone {} is unknown", definition.time_zone);
     Ok(ZonedCron::new(cron, zone.ok_or_else(unknown)?))

@@ -148,6 +148,11 @@ async fn invalid_schedules_name_all_fields() {
     request["document"]["jobs"][0]["bs"] = json!("x");
     assert_eq!(fields(request).await, ["document.jobs[0].bs"]);
     let mut request = schedule(&job("a", "20ms"));
+    request["cron"] = json!("60 25 * * *");
+    let (_, problem) = server.post("/schedules", &request).await;
+    let detail = problem["errors"][1]["detail"].as_str().unwrap();
+    assert_eq!(detail, "The hour \"25\" is invalid.");
+    let mut request = schedule(&job("a", "20ms"));
     request["cron"] = json!("0 0 30 2 *");
     assert_eq!(fields(request).await, ["cron"]);
     let mut request = schedule(&job("a", "20ms"));

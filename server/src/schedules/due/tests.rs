@@ -1,7 +1,7 @@
 //! Due times with a fake clock.
 
 use super::*;
-use crate::schedules::cron::{parse_cron, parse_zone};
+use crate::schedules::{cron::parse_zone, expression::parse};
 use StartResult::{Missed, Pending, Skipped};
 use jiff::Timestamp;
 
@@ -31,7 +31,7 @@ struct Fake {
 impl Fake {
     fn new(cron: &str, zone: &str, at: &str) -> Self {
         Self {
-            cron: ZonedCron::new(parse_cron(cron).unwrap(), parse_zone(zone).unwrap()),
+            cron: ZonedCron::new(parse(cron).unwrap(), parse_zone(zone).unwrap()),
             quiet_hours: Vec::new(),
             handled_until_ms: ms(at),
             stored: Vec::new(),
