@@ -113,9 +113,13 @@ pub(crate) fn check(text: &str) -> Result<Cron, Vec<SyntaxError>> {
 /// The expression cannot be evaluated.
 pub(crate) fn parse(text: &str) -> Result<Cron, String> {
     let text = expand(text.trim());
+    // As in cron(5): if one of these fields starts with `*`, a day must match both, otherwise
+    // either.
+    let mut days = text.split_whitespace().skip(2).step_by(2);
     let parser = CronParser::builder()
         .seconds(Seconds::Disallowed)
         .year(Year::Disallowed)
+        .dom_and_dow(days.any(|field| field.starts_with('*')))
         .build();
     parser.parse(&text).map_err(|error| {
         let error = error.to_string();
@@ -287,5 +291,28 @@ mod tests {
         let remedy = "Use 0 to 23, lists (1,3), ascending ranges (1-3) and steps (*/2 or 1-5/2).";
         assert_eq!(errors.len(), 2);
         assert_eq!(errors[1].remedy, remedy);
+    }
+
+    /// `expected` are the days of November 2026 (a Sunday is the first).
+    #[track_caller]
+    fn check_days(text: &str, expected: &[i8]) {
+        let cron = check(text).unwrap();
+        let days = (1..=30).filter(|day| {
+            let date = jiff::civil::date(2026, 11, *day).at(0, 0, 0, 0);
+            cron.is_time_matching(&date).unwrap()
+        });
+        assert_eq!(days.collect::<Vec<i8>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn days_match_both_fields_if_one_starts_with_a_star() {
+        check_days("0 0 1,15 * 1", &[1, 2, 9, 15, 16, 23, 30]);
+        check_days("0 0 */2 * 1", &[9, 23]);
+        check_days("0 0 1-7 * */6", &[1, 7]);
+        check_days("0 0 * * 1", &[2, 9, 16, 23, 30]);
+        check_days("0 0 13 * *", &[13]);
+        check_days("0 0 LW * *", &[30]);
+        check_days("0 0 15W * *", &[16]);
+        check_days("0 0 * * 5L,MON#2", &[9, 27]);
     }
 }
