@@ -5,6 +5,7 @@ pub(crate) mod due;
 pub(crate) mod expression;
 pub(crate) mod outcome;
 pub(crate) mod quiet;
+mod rejection;
 pub(crate) mod start;
 pub(crate) mod validate;
 

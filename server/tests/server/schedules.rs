@@ -190,7 +190,15 @@ async fn documents_that_need_a_confirmation_are_refused() {
     std::fs::write(server.data().join("targets/new"), vec![7; 1 << 20]).unwrap();
     rewind(&server).await;
     let start = wait_for(&server, number, "rejected").await;
-    assert!(start["reason"].as_str().unwrap().contains("new"), "{start}");
+    // The code of a confirmation must not leave the host.
+    let reason = start["reason"].as_str().unwrap();
+    let (overwritten, remedy) = reason.split_once(". Schedules").unwrap();
+    assert!(overwritten.contains("/targets/new"), "{reason}");
+    assert_eq!(
+        remedy,
+        " cannot confirm this. Run it by hand once, or change the document."
+    );
+    assert!(!reason.contains('@'), "{reason}");
     assert_eq!(server.get("/runs").await["total"], 0);
     assert_eq!(std::fs::read(&target).unwrap(), vec![7; 1 << 20]);
 }
