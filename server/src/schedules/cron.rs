@@ -36,6 +36,15 @@ pub(crate) fn zoned_cron(definition: &Definition) -> anyhow::Result<ZonedCron> {
     Ok(ZonedCron::new(cron, zone.ok_or_else(unknown)?))
 }
 
+/// A day of the zone.
+pub(crate) struct Day {
+    pub start_ms: u64,
+    /// Start of the next day.
+    pub end_ms: u64,
+    /// Whether its due times have the same local times as those of other regular days.
+    pub is_regular: bool,
+}
+
 impl ZonedCron {
     pub(crate) fn new(cron: Cron, zone: TimeZone) -> Self {
         let pattern = &cron.pattern;
@@ -113,6 +122,20 @@ impl ZonedCron {
             }
             _ => ambiguous.earlier().ok(),
         }
+    }
+
+    /// The day that contains a time.
+    pub(crate) fn day(&self, at_ms: u64) -> Option<Day> {
+        let start = self.local(at_ms)?.start_of_day().ok()?;
+        let end = start.tomorrow().ok()?.start_of_day().ok()?;
+        // Due times that the clock skips at the end of a day start on the next one.
+        let since = start.timestamp().checked_sub(MAX_CHANGE).ok()?;
+        let change = self.zone.following(since).next();
+        Some(Day {
+            start_ms: milliseconds(start.timestamp())?,
+            end_ms: milliseconds(end.timestamp())?,
+            is_regular: change.is_none_or(|change| change.timestamp() > end.timestamp()),
+        })
     }
 
     /// Local time.
