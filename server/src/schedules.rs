@@ -2,8 +2,10 @@
 
 pub(crate) mod cron;
 pub(crate) mod due;
+pub(crate) mod expression;
 pub(crate) mod outcome;
 pub(crate) mod quiet;
+mod rejection;
 pub(crate) mod start;
 pub(crate) mod validate;
 

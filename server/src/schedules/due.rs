@@ -1,5 +1,7 @@
 //! Decides what happens at the due times of a schedule. Pure: the clock is an argument.
 
+mod passed;
+
 use crate::{
     schedules::{
         cron::ZonedCron,
@@ -13,9 +15,6 @@ use leadline_protocol::schedule::{QuietHours, StartResult};
 const LATE_MS: u64 = 60_000;
 /// Clocks that are set back further than this were wrong before.
 const MAX_SET_BACK_MS: u64 = 24 * 60 * 60 * 1000;
-/// More due times are not counted. A schedule of every minute has as many in a week.
-const MAX_COUNTED: u64 = 10_080;
-
 const NOT_RUNNING: &str = "The server was not running, or the host was suspended.";
 
 /// What is known about a schedule.
@@ -40,37 +39,12 @@ pub(crate) fn decide(state: &State, now_ms: u64) -> Option<Decision> {
         return None;
     }
     let last = state.cron.last_until(now_ms)?;
-    let mut starts = earlier(state, first, last);
+    let mut starts = passed::results(state, first, last);
     starts.push(latest(state, last, now_ms));
     Some(Decision {
         handled_until_ms: last,
         starts,
     })
-}
-
-/// Due times before the last one. None of them is caught up.
-fn earlier(state: &State, first: u64, last: u64) -> Vec<Start> {
-    let mut starts: [Option<Start>; 2] = [None, None];
-    let mut due = Some(first);
-    for _ in 0..MAX_COUNTED {
-        let Some(due_at_ms) = due.filter(|due| *due < last) else {
-            break;
-        };
-        let quiet = quiet_reason(state, due_at_ms);
-        let index = usize::from(quiet.is_some());
-        let result = match quiet {
-            Some(_) => StartResult::Skipped,
-            None => StartResult::Missed,
-        };
-        let reason = quiet.or_else(|| Some(NOT_RUNNING.into()));
-        let count = starts[index].as_ref().map_or(1, |start| start.count + 1);
-        let start = Start::new(due_at_ms, result, reason);
-        starts[index] = Some(Start { count, ..start });
-        due = state.cron.next_after(due_at_ms);
-    }
-    let mut starts: Vec<Start> = starts.into_iter().flatten().collect();
-    starts.sort_by_key(|start| start.due_at_ms);
-    starts
 }
 
 fn latest(state: &State, due_at_ms: u64, now_ms: u64) -> Start {

@@ -7,6 +7,7 @@ use crate::{
     schedules::{
         cron::zoned_cron,
         due::{State, decide, quiet_reason},
+        rejection,
         validate::{Document, parse_document},
     },
     store::{
@@ -126,7 +127,7 @@ impl Runs {
             Err(error @ (Error::Stopping | Error::Store(_) | Error::Internal(_))) => {
                 return Err(error);
             }
-            Err(error) => (StartResult::Rejected, error.to_string()),
+            Err(error) => (StartResult::Rejected, rejection::reason(&error)),
         };
         self.finish_start(start, result, &reason).await?;
         Ok(())

@@ -5,7 +5,8 @@ use crate::{
     error::Error,
     runs::Runs,
     schedules::{
-        cron::{ZonedCron, parse_cron, parse_zone},
+        cron::{ZonedCron, parse_zone},
+        expression,
         quiet::parse_time,
     },
     store::schedules::Definition,
@@ -134,10 +135,11 @@ fn definition(request: ScheduleRequest) -> Result<Definition, Vec<Problem>> {
             "Use a name of the IANA database, such as Europe/Berlin.",
         );
     }
-    match parse_cron(&request.cron) {
-        Err(error) => {
-            let remedy = "Use minute, hour, day of the month, month and day of the week. For example: 30 2 * * *.";
-            reject("cron", format!("Invalid cron expression: {error}."), remedy);
+    match expression::check(&request.cron) {
+        Err(errors) => {
+            for error in errors {
+                reject("cron", error.detail, &error.remedy);
+            }
         }
         Ok(cron) => {
             let cron = zone.map(|zone| ZonedCron::new(cron, zone));

@@ -148,6 +148,11 @@ async fn invalid_schedules_name_all_fields() {
     request["document"]["jobs"][0]["bs"] = json!("x");
     assert_eq!(fields(request).await, ["document.jobs[0].bs"]);
     let mut request = schedule(&job("a", "20ms"));
+    request["cron"] = json!("60 25 * * *");
+    let (_, problem) = server.post("/schedules", &request).await;
+    let detail = problem["errors"][1]["detail"].as_str().unwrap();
+    assert_eq!(detail, "The hour \"25\" is invalid.");
+    let mut request = schedule(&job("a", "20ms"));
     request["cron"] = json!("0 0 30 2 *");
     assert_eq!(fields(request).await, ["cron"]);
     let mut request = schedule(&job("a", "20ms"));
@@ -185,7 +190,15 @@ async fn documents_that_need_a_confirmation_are_refused() {
     std::fs::write(server.data().join("targets/new"), vec![7; 1 << 20]).unwrap();
     rewind(&server).await;
     let start = wait_for(&server, number, "rejected").await;
-    assert!(start["reason"].as_str().unwrap().contains("new"), "{start}");
+    // The code of a confirmation must not leave the host.
+    let reason = start["reason"].as_str().unwrap();
+    let (overwritten, remedy) = reason.split_once(". Schedules").unwrap();
+    assert!(overwritten.contains("/targets/new"), "{reason}");
+    assert_eq!(
+        remedy,
+        " cannot confirm this. Run it by hand once, or change the document."
+    );
+    assert!(!reason.contains('@'), "{reason}");
     assert_eq!(server.get("/runs").await["total"], 0);
     assert_eq!(std::fs::read(&target).unwrap(), vec![7; 1 << 20]);
 }

@@ -1,0 +1,96 @@
+//! Due times that have passed, counted in bounded time: all days without a change of the clock have
+//! the same due times. Pure.
+
+use super::{NOT_RUNNING, State, quiet_reason};
+use crate::store::schedule_starts::Start;
+use leadline_protocol::schedule::StartResult;
+
+/// Due times with the same result.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    count: u64,
+    /// The last due time; of a whole day, relative to its start.
+    last_ms: u64,
+    /// Why it is skipped.
+    quiet: Option<String>,
+}
+
+/// Due times outside and inside of quiet hours.
+type Groups = [Group; 2];
+
+/// The results of all due times from `first` on and before `end`. None of them is caught up.
+pub(super) fn results(state: &State, first: u64, end: u64) -> Vec<Start> {
+    let groups = count(state, first, end).into_iter();
+    let mut starts: Vec<Start> = groups
+        .filter(|group| group.count > 0)
+        .map(
+            |Group {
+                 count,
+                 last_ms,
+                 quiet,
+             }| {
+                let (result, reason) = match quiet {
+                    Some(reason) => (StartResult::Skipped, reason),
+                    None => (StartResult::Missed, NOT_RUNNING.into()),
+                };
+                let start = Start::new(last_ms, result, Some(reason));
+                Start { count, ..start }
+            },
+        )
+        .collect();
+    starts.sort_by_key(|start| start.due_at_ms);
+    starts
+}
+
+fn count(state: &State, first: u64, end: u64) -> Groups {
+    let mut groups = Groups::default();
+    let mut whole_day: Option<Groups> = None;
+    let mut next = Some(first);
+    while let Some(due) = next.filter(|due| *due < end)
+        && let Some(day) = state.cron.day(due)
+    {
+        // The first day may be a part of one.
+        let is_whole = due != first && day.is_regular && day.end_ms <= end;
+        if is_whole {
+            let of_day =
+                whole_day.get_or_insert_with(|| count_each(state, due, day.end_ms, day.start_ms));
+            merge(&mut groups, of_day, day.start_ms);
+        } else {
+            merge(
+                &mut groups,
+                &count_each(state, due, day.end_ms.min(end), 0),
+                0,
+            );
+        }
+        next = state.cron.next_after(day.end_ms - 1);
+    }
+    groups
+}
+
+/// `last_ms` of the groups is relative to `origin_ms`.
+fn count_each(state: &State, first: u64, end: u64, origin_ms: u64) -> Groups {
+    let mut groups = Groups::default();
+    let due = std::iter::successors(Some(first), |due| state.cron.next_after(*due));
+    for due in due.take_while(|due| *due < end) {
+        let quiet = quiet_reason(state, due);
+        let group = &mut groups[usize::from(quiet.is_some())];
+        *group = Group {
+            count: group.count + 1,
+            last_ms: due - origin_ms,
+            quiet,
+        };
+    }
+    groups
+}
+
+fn merge(groups: &mut Groups, later: &Groups, origin_ms: u64) {
+    for (group, later) in groups.iter_mut().zip(later) {
+        if later.count > 0 {
+            *group = Group {
+                count: group.count + later.count,
+                last_ms: origin_ms + later.last_ms,
+                quiet: later.quiet.clone(),
+            };
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Why the document of a schedule was rejected at a due time. Pure.
+
+use crate::error::Error;
+use leadline_protocol::problem::Problem;
+
+/// Never contains the code of a confirmation: reasons are sent to webhooks, and whoever has the
+/// code can confirm that the data is overwritten.
+pub(super) fn reason(error: &Error) -> String {
+    let Error::Rejected(problems) = error else {
+        return error.to_string();
+    };
+    match problems.iter().find(|problem| is_confirmation(problem)) {
+        Some(problem) => format!(
+            "{} Schedules cannot confirm this. Run it by hand once, or change the document.",
+            problem.detail
+        ),
+        None => error.to_string(),
+    }
+}
+
+fn is_confirmation(problem: &Problem) -> bool {
+    let field = problem.field.as_deref();
+    field.is_some_and(|field| field.rsplit('.').next() == Some("confirm"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_contain_no_confirmation() {
+        let problem = |field| {
+            let remedy = "If its data may be lost, confirm within 10 minutes: --confirm a@1-2";
+            Problem::guard("not_confirmed", field, "The run would overwrite a.", remedy)
+        };
+        let expected = "The run would overwrite a. Schedules cannot confirm this. Run it by hand once, or change the document.";
+        for field in ["confirm", "steps[0].confirm"] {
+            assert_eq!(reason(&Error::Rejected(vec![problem(field)])), expected);
+            let other = Problem::invalid("bad_value", "jobs[0].bs", "bs is invalid.", "Use 4k.");
+            let both = Error::Rejected(vec![other, problem(field)]);
+            assert_eq!(reason(&both), expected);
+        }
+    }
+
+    #[test]
+    fn other_reasons_have_a_remedy() {
+        let problem = Problem::invalid("bad_value", "jobs[0].bs", "bs is invalid.", "Use 4k.");
+        let error = Error::Rejected(vec![problem]);
+        assert_eq!(reason(&error), "jobs[0].bs: bs is invalid. Use 4k.");
+    }
+}
