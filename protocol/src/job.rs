@@ -24,8 +24,8 @@ use crate::job::{
     engine::{BufferPages, EngineName, Fallback},
     file_service::FileService,
     keyword::{
-        BlocksType, CacheState, CpuPolicy, Fadvise, Fallocate, FileState, RandomGenerator,
-        RateProcess, RwSequencer, SyncMode, VerifyMethod,
+        BlocksType, CacheState, CpuPolicy, ExitWhat, Fadvise, Fallocate, FileState, RandomGenerator,
+        RateProcess, RwSequencer, SubmitMode, SyncMode, VerifyMethod,
     },
     list::{CpuList, Files, Percentiles},
     rw::Rw,
@@ -190,8 +190,10 @@ options! {
         startdelay: SecondsRange = "0",
         /// Number of passes over the region.
         loops: u64 = "1",
-        /// End all jobs as soon as a worker of this job ends.
+        /// End other jobs as soon as a worker of this job ends; see exit_what.
         exitall: bool = "0",
+        /// Jobs that exitall ends: group (those in the same group, see new_group), stonewall (all that have started) or all.
+        exit_what: ExitWhat = "group",
         /// Maximum number of I/Os per worker and pass.
         number_ios: u64,
         /// Criterion and limit at which the job ends: iops, bw (largest deviation from the mean), iops_slope or bw_slope (per second), such as iops:5%.
@@ -256,6 +258,12 @@ options! {
         rate_cycle ["ratecycle"]: u32 = "1000",
         /// Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
         rate_process: RateProcess = "linear",
+        /// Weight of this job's workers among all workers with the same flow_id: each worker waits while its share of the I/Os exceeds its share of the weights. 0 disables it.
+        flow: u32 = "0",
+        /// Number of the group of workers that share I/Os in proportion to flow.
+        flow_id: u32 = "0",
+        /// Pause of a worker that exceeds its share, after its I/Os are complete, in microseconds. 0: check again immediately.
+        flow_sleep: u32 = "0",
         /// Pause after every thinktime_blocks I/Os, once all of them are complete. A bare number is in microseconds.
         thinktime: Micros = "0",
         /// Number of I/Os between two pauses; limits the I/Os in flight.
@@ -316,7 +324,7 @@ options! {
         description: String,
         /// Report the workers of a job together. Always the case.
         group_reporting: bool,
-        /// Start a new reporting group. No effect: each job is reported separately.
+        /// Start a new group of jobs for exit_what. Each job is reported separately.
         new_group: bool,
         /// Use threads instead of processes. Always the case.
         thread: bool,
@@ -356,6 +364,8 @@ options! {
         nonvectored: bool,
         /// Generator of random offsets. No effect: see norandommap and random_distribution.
         random_generator: RandomGenerator,
+        /// Submit I/Os from the worker (inline) or from other threads (offload). No effect: due I/Os are submitted while others are in flight, and latencies are also measured from the intended start.
+        io_submit_mode: SubmitMode,
         /// End all jobs after an error. Always the case.
         exitall_on_error: bool,
         /// I/Os that thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.

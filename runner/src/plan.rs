@@ -8,6 +8,7 @@ pub(crate) mod aio;
 pub(crate) mod alignment;
 pub(crate) mod block_sizes;
 pub(crate) mod estimate;
+pub(crate) mod exit_groups;
 pub(crate) mod findings;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -56,6 +57,7 @@ pub fn resolve(run: &RunSpec, host: &dyn HostView) -> Plan {
 pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn HostView) -> Plan {
     let mut issues = Issues::default();
     let mut indexed_jobs = resolve_jobs(files, run, host, &mut issues);
+    exit_groups::assign(&run.jobs, &mut indexed_jobs);
     memory::resolve_registration(&mut indexed_jobs, &run.jobs, host);
     memory::check(&indexed_jobs, host, &mut issues);
     aio::check(&indexed_jobs, host, &mut issues);

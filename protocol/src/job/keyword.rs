@@ -156,3 +156,27 @@ named_enum! {
         Lfsr,
     }
 }
+
+named_enum! {
+    names: "lowercase", kind: "mode";
+    /// Threads that submit I/Os; accepted for compatibility.
+    pub enum SubmitMode {
+        Inline,
+        Offload,
+    }
+}
+
+named_enum! {
+    names: "lowercase", kind: "jobs";
+    /// Jobs that `exitall` ends.
+    #[derive(Default)]
+    pub enum ExitWhat {
+        /// Those in the same reporting group (`new_group`).
+        #[default]
+        Group,
+        /// Those that have started.
+        Stonewall,
+        /// All jobs of the run.
+        All,
+    }
+}

@@ -20,7 +20,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-pub use crate::plan::timing::{MinRate, SteadyStateOptions, TimingOptions};
+pub use crate::plan::timing::{FlowOptions, MinRate, SteadyStateOptions, TimingOptions};
 
 named_enum! {
     names: "snake_case";

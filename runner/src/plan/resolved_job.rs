@@ -19,7 +19,7 @@ use leadline_protocol::{
     job::{Job, direction::PerDirection, keyword::Fadvise, size::Extent, value::SecondsRange},
     plan::{
         job::{
-            BufferRegistration, DataOptions, IoPriority, MinRate, Mode, PatternOptions,
+            BufferRegistration, DataOptions, FlowOptions, IoPriority, MinRate, Mode, PatternOptions,
             ResolvedJob, RingOptions, TargetOptions, TimingOptions,
         },
         target::{Target, TargetKind},
@@ -222,6 +222,14 @@ fn timing_options(request: &JobRequest, size: u64, seed: u64) -> TimingOptions {
         rate_process: job.rate_process(),
         min_rate: min_rate(job),
         exitall: job.exitall(),
+        exit_what: job.exit_what(),
+        // Set by `exit_groups::assign`, because it depends on all jobs of the run.
+        exit_group: 0,
+        flow: (job.flow() > 0).then(|| FlowOptions {
+            id: job.flow_id(),
+            weight: job.flow(),
+            sleep_us: job.flow_sleep(),
+        }),
         // Spinning extends a shorter pause, but there are none without thinktime.
         thinktime_us: match job.thinktime().0 {
             0 => 0,

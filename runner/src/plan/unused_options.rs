@@ -190,6 +190,21 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         issues,
     );
     report(
+        job.exitall(),
+        "exitall is not set",
+        &[("exit_what", job.exit_what.is_some())],
+        issues,
+    );
+    report(
+        resolved.timing.flow.is_some(),
+        "flow is not set",
+        &[
+            ("flow_id", job.flow_id() > 0),
+            ("flow_sleep", job.flow_sleep() > 0),
+        ],
+        issues,
+    );
+    report(
         job.steadystate_duration().0 > 0,
         "steadystate_duration is not set",
         &[
