@@ -24,8 +24,8 @@ use crate::job::{
     engine::{BufferPages, EngineName, Fallback},
     file_service::FileService,
     keyword::{
-        BlocksType, CacheState, CpuPolicy, ExitWhat, Fadvise, Fallocate, FileState, RandomGenerator,
-        RateProcess, RwSequencer, SubmitMode, SyncMode, VerifyMethod,
+        BlocksType, CacheState, CpuPolicy, DedupeMode, ExitWhat, Fadvise, Fallocate, FileState,
+        RandomGenerator, RateProcess, RwSequencer, SubmitMode, SyncMode, VerifyMethod, ZoneMode,
     },
     list::{CpuList, Files, Percentiles},
     rw::Rw,
@@ -146,6 +146,14 @@ options! {
         blockalign ["ba"]: PerDirection<Bytes>,
         /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40 or zoned_abs:60/10g:40/20g. zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
         random_distribution: PerDirection<Distribution> = "random",
+        /// Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
+        zonemode: ZoneMode = "none",
+        /// Bytes to transfer in each zone with zonemode=strided.
+        zonesize: Bytes,
+        /// Bytes between two zones with zonemode=strided.
+        zoneskip: Bytes = "0",
+        /// Length of a zone with zonemode=strided; access starts again at its end. Default: zonesize.
+        zonerange: Bytes,
         /// Percentage of random I/Os in a random workload; the rest is sequential.
         percentage_random: PerDirection<Percent> = "100",
         /// Allow random offsets to repeat before every block is covered.
@@ -286,6 +294,12 @@ options! {
         buffer_compress_percentage: Percent = "0",
         /// Percentage of written blocks that are duplicates.
         dedupe_percentage: Percent = "0",
+        /// Blocks that duplicates repeat: repeat (any earlier block) or working_set (one of the first unique blocks).
+        dedupe_mode: DedupeMode = "repeat",
+        /// Size of the working set, as a percentage of size.
+        dedupe_working_set_percentage: Percent = "5",
+        /// Divide the working set among all workers of the run, so that they write the same duplicates.
+        dedupe_global: bool = "0",
         /// Write a header with a checksum into each block: crc32c or none.
         verify: VerifyMethod = "none",
         /// Read back and check the written blocks after the measurement; requires verify.

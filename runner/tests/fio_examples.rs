@@ -68,26 +68,28 @@ const SPECIAL: &[(&str, &str)] = &[
 
 /// Files that need nothing special, but use an option that is not supported.
 const REFUSED: &[(&str, &str)] = &[
-    ("butterfly", "flow"),
     ("cross-stripe-verify", "verify_backlog"),
-    ("dedupe-global", "dedupe_mode"),
-    ("disk-zone-profile", "zonemode"),
     ("enospc-pressure", "continue_on_error"),
     ("example_latency_steadystate", "steadystate"),
-    ("exitwhat", "exit_what"),
-    ("fixed-rate-submission", "io_submit_mode"),
-    ("flow", "flow"),
     ("latency-profile", "latency_target"),
-    ("poisson-rate-submission", "io_submit_mode"),
     ("sequence-distribution", "random_distribution"),
     ("sprandom", "sprandom"),
-    ("steadystate", "threads"),
     ("surface-scan", "verify"),
-    ("waitfor", "threads"),
 ];
 
 /// Values of variables, by the start of their names.
 const VARIABLES: &[(&str, &str)] = &[("FIO_RW", "read"), ("FIO_BS", "4k"), ("", "1")];
+
+/// Options that are scaled in proportion.
+const SIZES: [&str; 7] = [
+    "size",
+    "filesize",
+    "io_size",
+    "offset_increment",
+    "offset",
+    "zonesize",
+    "zoneskip",
+];
 
 /// Largest values in a run of a test. Other sizes and times are smaller in proportion.
 const SIZE: u64 = 4 << 20;
@@ -201,7 +203,11 @@ fn files_without_special_hardware_run() {
 
 fn each_job(document: &mut Value, mut change: impl FnMut(&mut Map<String, Value>)) {
     let steps = match document.get("steps") {
-        Some(_) => document["steps"].as_array_mut().unwrap().iter_mut().collect(),
+        Some(_) => document["steps"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .collect(),
         None => vec![document],
     };
     for step in steps {
@@ -222,12 +228,12 @@ fn shrink(job: &mut Map<String, Value>, directory: &Path) {
             job.insert("directory".into(), json!(directory));
         }
     }
-    let largest = ["size", "filesize", "io_size", "offset_increment", "offset"]
+    let largest = SIZES
         .iter()
         .filter_map(|option| bytes(job.get(*option)?))
         .max();
     let ratio = largest.unwrap_or(0).div_ceil(SIZE).max(1);
-    for option in ["size", "filesize", "io_size", "offset_increment", "offset"] {
+    for option in SIZES {
         if let Some(bytes) = job.get(option).and_then(bytes) {
             let scaled = (bytes / ratio).next_multiple_of(1 << 20);
             let scaled = if bytes == 0 { 0 } else { scaled };

@@ -180,3 +180,28 @@ named_enum! {
         All,
     }
 }
+
+named_enum! {
+    names: "lowercase", kind: "zone mode";
+    /// Zones of a sequential workload. Zoned block devices (`zbd`) are not supported.
+    #[derive(Default)]
+    pub enum ZoneMode {
+        #[default]
+        None,
+        /// I/O within a zone, then a gap.
+        Strided,
+    }
+}
+
+named_enum! {
+    names: "snake_case", kind: "mode";
+    /// Blocks that duplicates repeat.
+    #[derive(Default)]
+    pub enum DedupeMode {
+        /// Any earlier block.
+        #[default]
+        Repeat,
+        /// One of the first unique blocks.
+        WorkingSet,
+    }
+}

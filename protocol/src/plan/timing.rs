@@ -1,6 +1,10 @@
 //! Start, end, pauses and rates of a resolved job.
 
-use crate::job::{direction::PerDirection, keyword::{ExitWhat, RateProcess}, steady_state::SteadyState};
+use crate::job::{
+    direction::PerDirection,
+    keyword::{ExitWhat, RateProcess},
+    steady_state::SteadyState,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -56,9 +56,17 @@ pub(crate) fn parse(kind: OptionKind, text: Option<&str>, kb_base: u64) -> Resul
         };
     };
     match kind {
-        OptionKind::Text | OptionKind::Keyword | OptionKind::OptionalText if text.trim().is_empty() => Err(Invalid::Missing),
-        OptionKind::Keyword | OptionKind::OptionalText if text.trim() != text => Err(Invalid::Spaces),
-        OptionKind::Text | OptionKind::Keyword | OptionKind::OptionalText => Ok(Parsed::plain(Value::Text(text.into()))),
+        OptionKind::Text | OptionKind::Keyword | OptionKind::OptionalText
+            if text.trim().is_empty() =>
+        {
+            Err(Invalid::Missing)
+        }
+        OptionKind::Keyword | OptionKind::OptionalText if text.trim() != text => {
+            Err(Invalid::Spaces)
+        }
+        OptionKind::Text | OptionKind::Keyword | OptionKind::OptionalText => {
+            Ok(Parsed::plain(Value::Text(text.into())))
+        }
         OptionKind::Flag | OptionKind::Set => {
             flag(text).map(|flag| Parsed::plain(Value::Flag(flag)))
         }

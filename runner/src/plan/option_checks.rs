@@ -1,7 +1,9 @@
 //! Checks option ranges, and rejects mutually exclusive options.
 
 use crate::plan::{issues::Issues, job_request::JobRequest, verify};
-use leadline_protocol::job::{Job, direction::PerDirection, engine::EngineName, keyword::SubmitMode};
+use leadline_protocol::job::{
+    Job, direction::PerDirection, engine::EngineName, keyword::SubmitMode,
+};
 use std::ops::RangeInclusive;
 
 /// Maximum number of I/Os in flight per worker: IORING_MAX_ENTRIES.

@@ -103,6 +103,8 @@ pub(crate) struct State {
     steady_states: SteadyStates,
     arrivals: Arrivals,
     min_rates: MinRates,
+    /// Workers whose `exitall` has been applied, by index.
+    exited: BTreeSet<usize>,
     ended_by_exitall: BTreeSet<usize>,
     /// Whether the runner was paused since the last sample.
     has_paused: bool,
@@ -121,6 +123,7 @@ impl State {
             steady_states: SteadyStates::default(),
             arrivals: Arrivals::default(),
             min_rates: MinRates::default(),
+            exited: BTreeSet::new(),
             ended_by_exitall: BTreeSet::new(),
             has_paused: false,
             check_ns: 0,
@@ -314,7 +317,7 @@ impl Sampler<'_, '_> {
 
     /// Applies `exitall`, `rate_min` and `rate_iops_min`.
     fn check_jobs(&mut self, now_ns: u64) {
-        let ended = self.pool.apply_exitall(now_ns);
+        let ended = self.pool.apply_exitall(&mut self.state.exited, now_ns);
         self.state.ended_by_exitall.extend(ended);
         let problem = self.state.min_rates.check(self.pool, now_ns);
         self.state.problem = self.state.problem.take().or(problem);

@@ -4,8 +4,8 @@
 use super::option::{
     FioOption,
     OptionKind::{
-        Extent, Flag, Keyword, Micros, Number, NumberRange, Numbers, OptionalText, Ranges, Seconds, Set, Text,
-        TimeRange, Times,
+        Extent, Flag, Keyword, Micros, Number, NumberRange, Numbers, OptionalText, Ranges, Seconds,
+        Set, Text, TimeRange, Times,
     },
     Reason::{
         Alternative, Command, DataPlacement, HostSetting, NotBuilt, OtherEngine, Privilege,
@@ -160,11 +160,11 @@ fio_options! {
     "exec_prerun": Text = Refused(Command);
     "exec_postrun": Text = Refused(Command);
     "ioscheduler": Text = Refused(HostSetting);
-    "zonemode": Keyword = Refused(Zoned), default "none";
-    "zonesize": Number = Refused(Zoned), default "0";
+    "zonemode": Keyword = Job;
+    "zonesize": Number = Job;
     "zonecapacity": Number = Refused(Zoned), default "0";
-    "zonerange": Number = Refused(Zoned), default "0";
-    "zoneskip": Extent = Refused(Zoned), default "0";
+    "zonerange": Number = Job;
+    "zoneskip": Extent = Job;
     "read_beyond_wp": Flag = Refused(Zoned), default "0";
     "max_open_zones": Number = Refused(Zoned), default "0";
     "job_max_open_zones": Number = Refused(Zoned), default "0";
@@ -262,9 +262,9 @@ fio_options! {
     "buffer_compress_percentage": Number = Job;
     "buffer_compress_chunk": Number = Refused(NotBuilt), default "512";
     "dedupe_percentage": Number = Job;
-    "dedupe_global": Flag = Refused(NotBuilt), default "0";
-    "dedupe_mode": Keyword = Refused(NotBuilt), default "repeat";
-    "dedupe_working_set_percentage": Number = Refused(NotBuilt), default "5";
+    "dedupe_global": Flag = Job;
+    "dedupe_mode": Keyword = Job;
+    "dedupe_working_set_percentage": Number = Job;
     "clat_percentiles": Flag = Job;
     "lat_percentiles": Flag = Job;
     "slat_percentiles": Flag = Job;

@@ -148,7 +148,11 @@ impl<S: Source> Source for FlowLimited<S> {
     }
 
     fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
-        if next.is_empty() || self.resume_ns.is_some_and(|resume_ns| since_begin_ns < resume_ns) {
+        if next.is_empty()
+            || self
+                .resume_ns
+                .is_some_and(|resume_ns| since_begin_ns < resume_ns)
+        {
             return 0;
         }
         if std::mem::take(&mut self.quiesces) {

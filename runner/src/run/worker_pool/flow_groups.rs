@@ -9,7 +9,10 @@ pub(super) fn flow_groups(
     jobs: &[ResolvedJob],
     open: &OpenTargets,
 ) -> Vec<Option<(Arc<FlowGroup>, usize)>> {
-    let flows = open.workers.iter().map(|worker| jobs[worker.job].timing.flow);
+    let flows = open
+        .workers
+        .iter()
+        .map(|worker| jobs[worker.job].timing.flow);
     let mut weights: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut indices = Vec::new();
     for flow in flows {

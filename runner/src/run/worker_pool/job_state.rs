@@ -5,7 +5,7 @@ use crate::{
     run::worker_pool::{Worker, WorkerPool},
 };
 use leadline_protocol::{job::keyword::ExitWhat, plan::job::TimingOptions};
-use std::sync::atomic::Ordering;
+use std::{collections::BTreeSet, sync::atomic::Ordering};
 
 /// A job while it runs.
 pub(crate) struct JobState {
@@ -66,15 +66,23 @@ impl WorkerPool {
     }
 
     /// Ends the jobs that end because a worker of a job with `exitall` is done (fio libfio.c,
-    /// `fio_terminate_threads`). Returns the jobs that this call ended, by index.
-    pub(crate) fn apply_exitall(&self, now_ns: u64) -> Vec<usize> {
+    /// `fio_terminate_threads`). Returns the jobs that this call ended, by index. `applied`: workers
+    /// whose end has already had its effect; jobs that start later are not ended by it.
+    pub(crate) fn apply_exitall(&self, applied: &mut BTreeSet<usize>, now_ns: u64) -> Vec<usize> {
         let mut ended = Vec::new();
-        let done = |worker: &&Worker| worker.progress.stage() == Stage::Done;
-        for worker in self.workers.iter().filter(done) {
+        for (index, worker) in self.workers.iter().enumerate() {
             let timing = &self.jobs[worker.job].timing;
-            if timing.exitall {
-                let others = self.workers.iter().filter(|other| ends_with(other, self, timing));
-                ended.extend(others.filter(|other| other.end(now_ns)).map(|other| other.job));
+            let is_done = worker.progress.stage() == Stage::Done;
+            if timing.exitall && is_done && applied.insert(index) {
+                let others = self
+                    .workers
+                    .iter()
+                    .filter(|other| ends_with(other, self, timing));
+                ended.extend(
+                    others
+                        .filter(|other| other.end(now_ns))
+                        .map(|other| other.job),
+                );
             }
         }
         ended

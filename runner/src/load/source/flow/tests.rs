@@ -1,6 +1,6 @@
 use super::*;
-use crate::load::source::{Unlimited, DRAW};
 use crate::load::pattern::Pattern;
+use crate::load::source::{DRAW, Unlimited};
 use crate::plan::fixture::resolved;
 use serde_json::json;
 
