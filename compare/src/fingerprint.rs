@@ -51,6 +51,8 @@ pub fn machine(run: &ComparedRun) -> Option<String> {
 const FORMER_BEHAVIOR: &[(&str, &str)] = &[
     ("cpus_allowed_policy", "shared"),
     ("create_only", "false"),
+    ("exit_group", "0"),
+    ("exit_what", "group"),
     ("exitall", "false"),
     ("file_service", "order=roundrobin/ios=1"),
     ("rw_sequencer", "sequential"),

@@ -24,8 +24,8 @@ use crate::job::{
     engine::{BufferPages, EngineName, Fallback},
     file_service::FileService,
     keyword::{
-        BlocksType, CacheState, CpuPolicy, Fadvise, Fallocate, FileState, RandomGenerator,
-        RateProcess, RwSequencer, SyncMode, VerifyMethod,
+        BlocksType, CacheState, CpuPolicy, DedupeMode, ExitWhat, Fadvise, Fallocate, FileState,
+        RandomGenerator, RateProcess, RwSequencer, SubmitMode, SyncMode, VerifyMethod, ZoneMode,
     },
     list::{CpuList, Files, Percentiles},
     rw::Rw,
@@ -146,6 +146,14 @@ options! {
         blockalign ["ba"]: PerDirection<Bytes>,
         /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40 or zoned_abs:60/10g:40/20g. zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
         random_distribution: PerDirection<Distribution> = "random",
+        /// Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
+        zonemode: ZoneMode = "none",
+        /// Bytes to transfer in each zone with zonemode=strided.
+        zonesize: Bytes,
+        /// Bytes between two zones with zonemode=strided.
+        zoneskip: Bytes = "0",
+        /// Length of a zone with zonemode=strided; access starts again at its end. Default: zonesize.
+        zonerange: Bytes,
         /// Percentage of random I/Os in a random workload; the rest is sequential.
         percentage_random: PerDirection<Percent> = "100",
         /// Allow random offsets to repeat before every block is covered.
@@ -190,8 +198,10 @@ options! {
         startdelay: SecondsRange = "0",
         /// Number of passes over the region.
         loops: u64 = "1",
-        /// End all jobs as soon as a worker of this job ends.
+        /// End other jobs as soon as a worker of this job ends; see exit_what.
         exitall: bool = "0",
+        /// Jobs that exitall ends: group (those in the same group, see new_group), stonewall (all that have started) or all.
+        exit_what: ExitWhat = "group",
         /// Maximum number of I/Os per worker and pass.
         number_ios: u64,
         /// Criterion and limit at which the job ends: iops, bw (largest deviation from the mean), iops_slope or bw_slope (per second), such as iops:5%.
@@ -256,6 +266,12 @@ options! {
         rate_cycle ["ratecycle"]: u32 = "1000",
         /// Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
         rate_process: RateProcess = "linear",
+        /// Weight of this job's workers among all workers with the same flow_id: each worker waits while its share of the I/Os exceeds its share of the weights. 0 disables it.
+        flow: u32 = "0",
+        /// Number of the group of workers that share I/Os in proportion to flow.
+        flow_id: u32 = "0",
+        /// Pause of a worker that exceeds its share, after its I/Os are complete, in microseconds. 0: check again immediately.
+        flow_sleep: u32 = "0",
         /// Pause after every thinktime_blocks I/Os, once all of them are complete. A bare number is in microseconds.
         thinktime: Micros = "0",
         /// Number of I/Os between two pauses; limits the I/Os in flight.
@@ -278,6 +294,12 @@ options! {
         buffer_compress_percentage: Percent = "0",
         /// Percentage of written blocks that are duplicates.
         dedupe_percentage: Percent = "0",
+        /// Blocks that duplicates repeat: repeat (any earlier block) or working_set (one of the first unique blocks).
+        dedupe_mode: DedupeMode = "repeat",
+        /// Size of the working set, as a percentage of size.
+        dedupe_working_set_percentage: Percent = "5",
+        /// Divide the working set among all workers of the run, so that they write the same duplicates.
+        dedupe_global: bool = "0",
         /// Write a header with a checksum into each block: crc32c or none.
         verify: VerifyMethod = "none",
         /// Read back and check the written blocks after the measurement; requires verify.
@@ -316,7 +338,7 @@ options! {
         description: String,
         /// Report the workers of a job together. Always the case.
         group_reporting: bool,
-        /// Start a new reporting group. No effect: each job is reported separately.
+        /// Start a new group of jobs for exit_what. Each job is reported separately.
         new_group: bool,
         /// Use threads instead of processes. Always the case.
         thread: bool,
@@ -356,6 +378,8 @@ options! {
         nonvectored: bool,
         /// Generator of random offsets. No effect: see norandommap and random_distribution.
         random_generator: RandomGenerator,
+        /// Submit I/Os from the worker (inline) or from other threads (offload). No effect: due I/Os are submitted while others are in flight, and latencies are also measured from the intended start.
+        io_submit_mode: SubmitMode,
         /// End all jobs after an error. Always the case.
         exitall_on_error: bool,
         /// I/Os that thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.

@@ -42,7 +42,7 @@ pub use host_facts::{HostFacts, PathKind};
 
 use crate::dialect::{
     detect::detect,
-    document::{Step, document, step},
+    document::{Step, document, spread_exitall, step},
     fio_jobs::FioJob,
     notes::{NoteText, Notes},
     shell::Separator,
@@ -252,7 +252,31 @@ fn steps(jobs: &[FioJob], host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Vec<St
         let jobs = wave.iter().map(|job| &jobs[*job]);
         step(jobs, index == 0, host, notes)
     });
-    steps.collect()
+    let mut steps: Vec<Step> = steps.collect();
+    spread_exitall(&mut steps);
+    reject_exit_of_all(jobs, &waves, notes);
+    steps
+}
+
+/// With `exit_what=all`, jobs of later steps would never start.
+fn reject_exit_of_all(jobs: &[FioJob], waves: &[Vec<usize>], notes: &mut Notes<'_>) {
+    if !jobs
+        .iter()
+        .any(|job| job.options.flag("exitall") == Some(true))
+    {
+        return;
+    }
+    for index in waves.iter().rev().skip(1).flatten() {
+        let options = &jobs[*index].options;
+        if options.text("exit_what") == Some("all")
+            && let Some(entry) = options.get("exit_what")
+        {
+            let sentence = "exit_what=all would also cancel the jobs that start later (stonewall or wait_for), which is not supported.";
+            let remedy = "Use exit_what=stonewall, or remove the later jobs.";
+            let text = NoteText::new("unsupported_value", sentence, remedy);
+            notes.error(&entry.span, Some("exit_what"), text);
+        }
+    }
 }
 
 fn finish(dialect: Dialect, steps: Vec<Step>, continues: bool, mut notes: Notes<'_>) -> Import {

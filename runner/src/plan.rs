@@ -7,7 +7,9 @@
 pub(crate) mod aio;
 pub(crate) mod alignment;
 pub(crate) mod block_sizes;
+pub(crate) mod dedupe;
 pub(crate) mod estimate;
+pub(crate) mod exit_groups;
 pub(crate) mod findings;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -34,6 +36,7 @@ pub(crate) mod target_paths;
 pub(crate) mod tests;
 pub(crate) mod unused_options;
 pub(crate) mod verify;
+pub(crate) mod zones;
 
 use crate::plan::{
     host_view::HostView,
@@ -56,6 +59,8 @@ pub fn resolve(run: &RunSpec, host: &dyn HostView) -> Plan {
 pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn HostView) -> Plan {
     let mut issues = Issues::default();
     let mut indexed_jobs = resolve_jobs(files, run, host, &mut issues);
+    dedupe::share_jobs(&mut indexed_jobs);
+    exit_groups::assign(&run.jobs, &mut indexed_jobs);
     memory::resolve_registration(&mut indexed_jobs, &run.jobs, host);
     memory::check(&indexed_jobs, host, &mut issues);
     aio::check(&indexed_jobs, host, &mut issues);

@@ -40,6 +40,45 @@ fn job(name: &str, options: &Value) -> Value {
 }
 
 #[test]
+fn exit_what_selects_the_jobs_that_end() {
+    let ended = |exit_what: &str| {
+        let short = json!({"exitall": 1, "exit_what": exit_what, "number_ios": 10});
+        let endless = json!({"time_based": 1, "runtime": 2});
+        let other_group = json!({"new_group": 1, "time_based": 1, "runtime": 2});
+        let late = json!({"startdelay": 1, "number_ios": 5});
+        let jobs = [
+            job("a", &short),
+            job("b", &endless),
+            job("c", &other_group),
+            job("d", &late),
+        ];
+        let (code, result, _) = run(&json!({"jobs": jobs}));
+        assert_eq!(code, Some(0), "{result}");
+        let jobs = result["report"]["jobs"].as_array().unwrap();
+        let by_exitall = jobs.iter().map(|job| job["ended_by"] == "exitall");
+        by_exitall.collect::<Vec<_>>()
+    };
+    // fio starts the group of a job with new_group, which the next job joins.
+    assert_eq!(ended("group"), [false, true, false, false]);
+    assert_eq!(ended("stonewall"), [false, true, true, false]);
+    assert_eq!(ended("all"), [false, true, true, true]);
+}
+
+#[test]
+fn workers_with_flow_share_their_ios() {
+    let flow = |weight: u32| {
+        let options = json!({"flow": weight, "time_based": 1, "runtime": 1, "rate_iops": 0});
+        job(&format!("weight-{weight}"), &options)
+    };
+    let (code, result, _) = run(&json!({"jobs": [flow(1), flow(3)]}));
+    assert_eq!(code, Some(0), "{result}");
+    let jobs = &result["report"]["jobs"];
+    let ios = [0, 1].map(|job: usize| jobs[job]["read"]["ios"].as_f64().unwrap());
+    assert!(ios[0] > 10.0, "{ios:?}");
+    assert!((ios[1] / ios[0] - 3.0).abs() < 0.1, "{ios:?}");
+}
+
+#[test]
 fn exitall_ends_all_jobs_with_the_first_worker() {
     let endless = json!({"time_based": 1, "runtime": 60});
     let short = json!({"exitall": 1, "number_ios": 10});

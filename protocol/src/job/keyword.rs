@@ -156,3 +156,52 @@ named_enum! {
         Lfsr,
     }
 }
+
+named_enum! {
+    names: "lowercase", kind: "mode";
+    /// Threads that submit I/Os; accepted for compatibility.
+    pub enum SubmitMode {
+        Inline,
+        Offload,
+    }
+}
+
+named_enum! {
+    names: "lowercase", kind: "jobs";
+    /// Jobs that `exitall` ends.
+    #[derive(Default)]
+    pub enum ExitWhat {
+        /// Those in the same reporting group (`new_group`).
+        #[default]
+        Group,
+        /// Those that have started.
+        Stonewall,
+        /// All jobs of the run.
+        All,
+    }
+}
+
+named_enum! {
+    names: "lowercase", kind: "zone mode";
+    /// Zones of a sequential workload. Zoned block devices (`zbd`) are not supported.
+    #[derive(Default)]
+    pub enum ZoneMode {
+        #[default]
+        None,
+        /// I/O within a zone, then a gap.
+        Strided,
+    }
+}
+
+named_enum! {
+    names: "snake_case", kind: "mode";
+    /// Blocks that duplicates repeat.
+    #[derive(Default)]
+    pub enum DedupeMode {
+        /// Any earlier block.
+        #[default]
+        Repeat,
+        /// One of the first unique blocks.
+        WorkingSet,
+    }
+}

@@ -20,7 +20,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-pub use crate::plan::timing::{MinRate, SteadyStateOptions, TimingOptions};
+pub use crate::plan::timing::{FlowOptions, MinRate, SteadyStateOptions, TimingOptions};
 
 named_enum! {
     names: "snake_case";
@@ -157,12 +157,26 @@ pub struct PatternOptions {
     #[serde(default)]
     #[schema(required = true)]
     pub rw_sequencer: RwSequencer,
+    /// Null without `zonemode=strided`.
+    #[serde(default)]
+    pub zones: Option<StridedZones>,
     /// Random seed of worker 0.
     pub randseed: u64,
     /// fsync after every N writes; 0 disables.
     pub fsync: u32,
     /// fdatasync after every N writes; 0 disables.
     pub fdatasync: u32,
+}
+
+/// Zones of sequential access, in bytes.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct StridedZones {
+    /// Transferred in each zone.
+    pub size: u64,
+    /// Length of a zone.
+    pub range: u64,
+    /// Distance between two zones.
+    pub skip: u64,
 }
 
 /// Block sizes for one direction.
@@ -241,12 +255,28 @@ pub struct DataOptions {
     pub buffer_compress_percentage: u8,
     /// Percentage of duplicate blocks.
     pub dedupe_percentage: u8,
+    /// Blocks that duplicates repeat; null for any earlier block.
+    #[serde(default)]
+    pub dedupe_working_set: Option<DedupeWorkingSet>,
+    /// `randseed` and number of workers of all jobs of the run, with a global working set. Not
+    /// serialized.
+    #[serde(skip)]
+    pub dedupe_jobs: Vec<(u64, u32)>,
     /// Null for random data or zeros.
     #[serde(default)]
     pub buffer_pattern: Option<BufferPattern>,
     /// Null without `verify`, and for runs recorded before the option was introduced.
     #[serde(default)]
     pub verify: Option<VerifyOptions>,
+}
+
+/// The first unique blocks, which all duplicates repeat.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct DedupeWorkingSet {
+    /// Number of blocks, at least 1.
+    pub blocks: u64,
+    /// Whether the working set is divided among all workers of the run.
+    pub is_global: bool,
 }
 
 /// Checksums of the written blocks.

@@ -1,6 +1,10 @@
 //! Start, end, pauses and rates of a resolved job.
 
-use crate::job::{direction::PerDirection, keyword::RateProcess, steady_state::SteadyState};
+use crate::job::{
+    direction::PerDirection,
+    keyword::{ExitWhat, RateProcess},
+    steady_state::SteadyState,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -30,10 +34,21 @@ pub struct TimingOptions {
     /// When a worker is too slow; null without `rate_min` and `rate_iops_min`.
     #[serde(default)]
     pub min_rate: Option<MinRate>,
-    /// Whether all jobs end as soon as a worker of this job ends.
+    /// Whether other jobs end as soon as a worker of this job ends.
     #[serde(default)]
     #[schema(required = true)]
     pub exitall: bool,
+    /// Jobs that end with this one.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub exit_what: ExitWhat,
+    /// Number of the job's group for `exit_what`; 0 if no job of the run has `exitall`.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub exit_group: u32,
+    /// Share of the I/Os; null without `flow`.
+    #[serde(default)]
+    pub flow: Option<FlowOptions>,
     /// Pause after every `thinktime_blocks` I/Os, in µs.
     pub thinktime_us: u64,
     /// Null if only `thinktime_iotime_us` determines when a pause begins.
@@ -72,4 +87,14 @@ pub struct SteadyStateOptions {
     pub duration_s: u32,
     /// Seconds at the start of the measurement that are not used, rounded up.
     pub ramp_s: u32,
+}
+
+/// Share of a worker in the I/Os of all workers with the same `id`.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct FlowOptions {
+    pub id: u32,
+    /// At least 1.
+    pub weight: u32,
+    /// Pause of a worker that exceeds its share, in µs; 0 to check again immediately.
+    pub sleep_us: u32,
 }

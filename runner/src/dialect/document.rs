@@ -33,6 +33,16 @@ pub(crate) fn step<'a>(
     }
 }
 
+/// fio's `exitall` is one switch for all jobs (options.c, `str_exitall_cb`).
+pub(crate) fn spread_exitall(steps: &mut [Step]) {
+    let jobs = || steps.iter().flat_map(|step| &step.jobs);
+    if jobs().any(|job| job["exitall"] == 1) {
+        for job in steps.iter_mut().flat_map(|step| &mut step.jobs) {
+            job["exitall"] = 1.into();
+        }
+    }
+}
+
 /// A run or a study.
 pub(crate) fn document(mut steps: Vec<Step>, continues: bool) -> Value {
     if steps.len() == 1 {

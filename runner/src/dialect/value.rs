@@ -51,13 +51,22 @@ pub(crate) fn parse(kind: OptionKind, text: Option<&str>, kb_base: u64) -> Resul
     let Some(text) = text else {
         return match kind {
             OptionKind::Set => Ok(Parsed::plain(Value::Flag(true))),
+            OptionKind::OptionalText => Ok(Parsed::plain(Value::Text(String::new()))),
             _ => Err(Invalid::Missing),
         };
     };
     match kind {
-        OptionKind::Text | OptionKind::Keyword if text.trim().is_empty() => Err(Invalid::Missing),
-        OptionKind::Keyword if text.trim() != text => Err(Invalid::Spaces),
-        OptionKind::Text | OptionKind::Keyword => Ok(Parsed::plain(Value::Text(text.into()))),
+        OptionKind::Text | OptionKind::Keyword | OptionKind::OptionalText
+            if text.trim().is_empty() =>
+        {
+            Err(Invalid::Missing)
+        }
+        OptionKind::Keyword | OptionKind::OptionalText if text.trim() != text => {
+            Err(Invalid::Spaces)
+        }
+        OptionKind::Text | OptionKind::Keyword | OptionKind::OptionalText => {
+            Ok(Parsed::plain(Value::Text(text.into())))
+        }
         OptionKind::Flag | OptionKind::Set => {
             flag(text).map(|flag| Parsed::plain(Value::Flag(flag)))
         }

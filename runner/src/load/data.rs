@@ -9,7 +9,7 @@
 pub(crate) mod stamp;
 
 use crate::load::pattern::shuffle_bag::ShuffleBag;
-use leadline_protocol::plan::job::ResolvedJob;
+use leadline_protocol::plan::job::{DedupeWorkingSet, ResolvedJob};
 use rand::{Rng, RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
 /// Unit of compressibility, in bytes: the smallest block that filesystems and devices compress.
@@ -31,22 +31,68 @@ pub(crate) struct Data {
     block_bytes: usize,
     /// Draws 0 for a duplicate or 1 for a new block; `None` without duplicates.
     duplicates: Option<ShuffleBag>,
+    working_set: Option<WorkingSet>,
     seed: u64,
     /// Number of distinct blocks so far.
     distinct: u64,
     rng: Xoshiro256PlusPlus,
 }
 
+/// The blocks that duplicates repeat (`dedupe_mode=working_set`): the first unique blocks of each
+/// worker whose seed is listed, starting with this worker.
+#[derive(Clone, Debug)]
+struct WorkingSet {
+    blocks: u64,
+    seeds: Box<[u64]>,
+    blocks_per_seed: u64,
+}
+
+impl WorkingSet {
+    /// As in fio, the set is divided among all workers if it is global, and the last one has the
+    /// remainder (dedupe.c, `init_dedupe_working_set_seeds`).
+    fn new(options: DedupeWorkingSet, seeds: impl Iterator<Item = u64>, seed: u64) -> Self {
+        let all_seeds: Vec<u64> = seeds.collect();
+        let first = all_seeds.iter().position(|other| *other == seed);
+        let seeds: Box<[u64]> = match first.filter(|_| options.is_global) {
+            Some(first) => [&all_seeds[first..], &all_seeds[..first]].concat().into(),
+            None => [seed].into(),
+        };
+        Self {
+            blocks: options.blocks,
+            blocks_per_seed: (options.blocks / seeds.len() as u64).max(1),
+            seeds,
+        }
+    }
+
+    /// Seed and number of a random block of the set.
+    fn draw(&self, rng: &mut impl Rng) -> (u64, u64) {
+        let block = rng.random_range(0..self.blocks);
+        let owner = (block / self.blocks_per_seed) % self.seeds.len() as u64;
+        (self.seeds[owner as usize], block % self.blocks_per_seed)
+    }
+}
+
+/// Seed of the data that a worker writes.
+fn worker_seed(randseed: u64, worker: u32) -> u64 {
+    let worker_seed = WORKER_STRIDE.wrapping_mul(u64::from(worker));
+    !randseed.wrapping_add(worker_seed)
+}
+
 impl Data {
     pub(crate) fn new(job: &ResolvedJob, worker: u32) -> Self {
-        let worker_seed = WORKER_STRIDE.wrapping_mul(u64::from(worker));
-        let seed = !job.pattern.randseed.wrapping_add(worker_seed);
+        let seed = worker_seed(job.pattern.randseed, worker);
+        let jobs = job.data.dedupe_jobs.iter();
+        let seeds = jobs.flat_map(|(randseed, workers)| {
+            (0..*workers).map(|worker| worker_seed(*randseed, worker))
+        });
+        let working_set = job.data.dedupe_working_set;
         let dedupe = job.data.dedupe_percentage;
         Self {
             zero: job.data.zero_buffers,
             random_percent: 100 - usize::from(job.data.buffer_compress_percentage),
             block_bytes: usize::try_from(job.pattern.bs.write.min).unwrap_or(usize::MAX),
             duplicates: (dedupe > 0).then(|| ShuffleBag::new([dedupe, 100 - dedupe])),
+            working_set: working_set.map(|options| WorkingSet::new(options, seeds, seed)),
             seed,
             distinct: 0,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -59,24 +105,28 @@ impl Data {
             return buffer.fill(0);
         }
         for block in buffer.chunks_mut(self.block_bytes) {
-            let number = self.next_block();
-            self.fill_block(number, block);
+            let (seed, number) = self.next_block();
+            self.fill_block(seed, number, block);
         }
     }
 
-    /// Number of a new block or, for a duplicate, of an earlier block.
-    fn next_block(&mut self) -> u64 {
+    /// Seed and number of a new block or, for a duplicate, of a block to repeat.
+    fn next_block(&mut self) -> (u64, u64) {
         let bag = self.duplicates.as_mut();
         let is_duplicate = bag.is_some_and(|bag| bag.draw(&mut self.rng) == 0);
-        if is_duplicate && self.distinct > 0 {
-            return self.rng.random_range(0..self.distinct);
+        match &self.working_set {
+            Some(working_set) if is_duplicate => return working_set.draw(&mut self.rng),
+            None if is_duplicate && self.distinct > 0 => {
+                return (self.seed, self.rng.random_range(0..self.distinct));
+            }
+            _ => {}
         }
         self.distinct += 1;
-        self.distinct - 1
+        (self.seed, self.distinct - 1)
     }
 
-    fn fill_block(&self, number: u64, block: &mut [u8]) {
-        let seed = self.seed.wrapping_add(BLOCK_STRIDE.wrapping_mul(number));
+    fn fill_block(&self, seed: u64, number: u64, block: &mut [u8]) {
+        let seed = seed.wrapping_add(BLOCK_STRIDE.wrapping_mul(number));
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         if self.random_percent == 100 {
             return rng.fill_bytes(block);
@@ -168,6 +218,39 @@ mod tests {
         let blocks: Vec<&[u8]> = bytes.chunks(4096).collect();
         let adjacent = blocks.windows(2).filter(|pair| pair[0] == pair[1]).count();
         assert!(adjacent < 30, "{adjacent} of 1000 duplicates are adjacent");
+    }
+
+    #[test]
+    fn duplicates_of_a_working_set_repeat_its_blocks() {
+        let set = json!({"blocks": 50, "is_global": false});
+        let bytes = written(
+            json!({"dedupe_percentage": 60, "dedupe_working_set": set}),
+            0,
+            4,
+        );
+        let mut counts = std::collections::HashMap::new();
+        bytes
+            .chunks(4096)
+            .for_each(|block| *counts.entry(block).or_insert(0) += 1);
+        let repeated: Vec<_> = counts.values().filter(|count| **count > 1).collect();
+        assert!(repeated.len() <= 50 && repeated.len() > 45, "{repeated:?}");
+        assert_eq!(distinct_blocks(&bytes), BLOCKS * 40 / 100);
+    }
+
+    #[test]
+    fn workers_share_a_global_working_set() {
+        let set = json!({"blocks": 40, "is_global": true});
+        let mut job = resolved(json!({
+            "dedupe_percentage": 50, "dedupe_working_set": set, "numjobs": 2
+        }));
+        job.data.dedupe_jobs = vec![(job.pattern.randseed, 2)];
+        let blocks = [0, 1].map(|worker| {
+            let mut bytes = vec![0; BLOCKS * 4096];
+            Data::new(&job, worker).fill(&mut bytes);
+            let blocks = bytes.chunks(4096).map(<[u8]>::to_vec);
+            blocks.collect::<HashSet<_>>()
+        });
+        assert_eq!(blocks[0].intersection(&blocks[1]).count(), 40);
     }
 
     #[test]

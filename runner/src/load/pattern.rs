@@ -74,7 +74,13 @@ impl Pattern {
         let offsets: Vec<OffsetGenerator> = job
             .targets_of(worker)
             .map(|(_, target)| {
-                OffsetGenerator::new(target, &directions, options.norandommap, &mut rng)
+                OffsetGenerator::new(
+                    target,
+                    &directions,
+                    options.norandommap,
+                    options.zones,
+                    &mut rng,
+                )
             })
             .collect();
         let mix = DirectionMix::new(job, &mut rng);
@@ -83,7 +89,10 @@ impl Pattern {
         let smallest = smallest.unwrap_or(1);
         let syncs = SyncInterval::new(options.fsync, options.fdatasync);
         let first = &directions[mix.kinds()[0] as usize];
-        let has_bulk = offsets.len() == 1 && !mix.is_sequenced() && syncs.is_never();
+        let has_bulk = offsets.len() == 1
+            && !mix.is_sequenced()
+            && options.zones.is_none()
+            && syncs.is_never();
         let is_random = used()
             .all(|direction| direction.is_uniformly_random() && direction.has_same_blocks(first));
         let bulk = if !has_bulk {

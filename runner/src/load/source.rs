@@ -1,5 +1,6 @@
 //! Sources of I/Os for the measuring loop: a pattern with or without rate limits.
 
+pub(crate) mod flow;
 pub(crate) mod rate_limited;
 
 use crate::load::{

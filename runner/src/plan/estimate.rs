@@ -31,7 +31,10 @@ fn seconds_note(jobs: &[ResolvedJob], has_runtime: bool) -> Option<String> {
         notes.push("This is an upper bound: the run ends early at steady state.".to_owned());
     }
     if jobs.len() > 1 && jobs.iter().any(|job| job.timing.exitall) {
-        notes.push("All jobs end as soon as a worker of a job with exitall ends.".to_owned());
+        notes.push(
+            "Jobs end as soon as a worker of a job with exitall ends, as exit_what determines."
+                .to_owned(),
+        );
     }
     let layout_bytes = layout_bytes(jobs);
     if layout_bytes > 0 {

@@ -1,7 +1,9 @@
 //! Checks option ranges, and rejects mutually exclusive options.
 
 use crate::plan::{issues::Issues, job_request::JobRequest, verify};
-use leadline_protocol::job::{Job, direction::PerDirection, engine::EngineName};
+use leadline_protocol::job::{
+    Job, direction::PerDirection, engine::EngineName, keyword::SubmitMode,
+};
 use std::ops::RangeInclusive;
 
 /// Maximum number of I/Os in flight per worker: IORING_MAX_ENTRIES.
@@ -29,6 +31,26 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
     check_buffer_pattern(request.job, issues);
     check_trimwrite(request, issues);
     check_open_files(request.job, issues);
+    check_submit_mode(request, issues);
+}
+
+/// With `offload`, a synchronous engine of fio has `iodepth` threads (rate-submit.c,
+/// `rate_submit_init`).
+fn check_submit_mode(request: &JobRequest, issues: &mut Issues) {
+    let job = request.job;
+    let offloads = job.io_submit_mode == Some(SubmitMode::Offload);
+    if offloads && request.engine.is_synchronous() && job.iodepth() > 1 {
+        let engine = request.engine.as_str();
+        issues.invalid(
+            "conflicting_options",
+            "io_submit_mode",
+            format!(
+                "io_submit_mode=offload with ioengine={engine} would run {} I/Os in {0} threads, which is not supported.",
+                job.iodepth()
+            ),
+            "Use ioengine=io_uring, which has iodepth I/Os in flight without more threads.",
+        );
+    }
 }
 
 /// With fewer open files than files, fio finishes the open ones before it opens the others

@@ -4,7 +4,7 @@
 
 use crate::plan::{
     block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest,
-    option_checks::MAX_JSON_INTEGER, space_budget::SpaceBudget, target_paths::TargetPath,
+    option_checks::MAX_JSON_INTEGER, space_budget::SpaceBudget, target_paths::TargetPath, zones,
 };
 use leadline_protocol::{
     format::bytes,
@@ -146,6 +146,8 @@ struct RegionBounds<'a> {
     limit: Option<u64>,
     /// The file's `filesize`, in bytes; `None` for devices and appended data.
     filesize: Option<u64>,
+    /// Whether strided zones extend to the end of the target.
+    has_zones: bool,
     /// Added to `offset`: the file length if the job appends, otherwise 0.
     base: u64,
     /// Number of files that share `size`.
@@ -177,6 +179,7 @@ impl<'a> RegionBounds<'a> {
             whole,
             limit,
             filesize: filesize.filter(|_| path.kind != TargetKind::Device && !appends),
+            has_zones: zones::resolve(request.job).is_some(),
             base: if appends { length } else { 0 },
             files,
             smallest_io: sizes.smallest(),
@@ -284,9 +287,11 @@ impl<'a> RegionBounds<'a> {
         }
     }
 
-    /// Length from `begin` to `filesize`, in bytes; 0 without `filesize`.
+    /// Length from `begin` to `filesize` or, with zones, to the end of the target, in bytes; 0
+    /// without both.
     fn whole_file(&self, begin: u64) -> u64 {
-        self.filesize.unwrap_or(0).saturating_sub(begin)
+        let whole = self.has_zones.then_some(self.whole);
+        self.filesize.or(whole).unwrap_or(0).saturating_sub(begin)
     }
 
     fn reject_appended_percent(&self, issues: &mut Issues) {

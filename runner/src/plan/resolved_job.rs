@@ -12,15 +12,21 @@ use crate::plan::{
     option_checks::{self, MAX_JSON_INTEGER},
     regions,
     space_budget::SpaceBudget,
-    steady_state, target_paths, verify,
+    steady_state, target_paths, verify, zones,
 };
 use leadline_protocol::{
     format::bytes,
-    job::{Job, direction::PerDirection, keyword::Fadvise, size::Extent, value::SecondsRange},
+    job::{
+        Job,
+        direction::PerDirection,
+        keyword::{DedupeMode, Fadvise},
+        size::Extent,
+        value::SecondsRange,
+    },
     plan::{
         job::{
-            BufferRegistration, DataOptions, IoPriority, MinRate, Mode, PatternOptions,
-            ResolvedJob, RingOptions, TargetOptions, TimingOptions,
+            BufferRegistration, DataOptions, DedupeWorkingSet, FlowOptions, IoPriority, MinRate,
+            Mode, PatternOptions, ResolvedJob, RingOptions, TargetOptions, TimingOptions,
         },
         target::{Target, TargetKind},
     },
@@ -37,6 +43,7 @@ pub(crate) fn resolve(
 ) -> Option<ResolvedJob> {
     option_checks::check(request, issues);
     steady_state::check(request.job, issues);
+    zones::check(request, issues);
     host_checks::check(request.job, host, issues);
     let sizes = JobBlockSizes::resolve(request, issues);
     verify::check(request, &sizes, issues);
@@ -53,7 +60,7 @@ pub(crate) fn resolve(
     let timing = timing_options(request, size, seed);
     check_io_size(timing.io_size, sizes.smallest(), issues);
     let job = request.job;
-    let data = data_options(job, &sizes);
+    let data = data_options(job, &sizes, size);
     Some(ResolvedJob {
         name: request.name.clone(),
         mode: mode(request, &targets),
@@ -151,6 +158,7 @@ fn pattern_options(request: &JobRequest, sizes: JobBlockSizes, randseed: u64) ->
         file_service: job.file_service_type(),
         rw_sequencer: job.rw_sequencer(),
         percentage_random: job.percentage_random().map(|percent| percent.0),
+        zones: zones::resolve(job),
         randseed,
         bs: sizes.bs,
         blockalign: sizes.blockalign,
@@ -222,6 +230,14 @@ fn timing_options(request: &JobRequest, size: u64, seed: u64) -> TimingOptions {
         rate_process: job.rate_process(),
         min_rate: min_rate(job),
         exitall: job.exitall(),
+        exit_what: job.exit_what(),
+        // Set by `exit_groups::assign`, because it depends on all jobs of the run.
+        exit_group: 0,
+        flow: (job.flow() > 0).then(|| FlowOptions {
+            id: job.flow_id(),
+            weight: job.flow(),
+            sleep_us: job.flow_sleep(),
+        }),
         // Spinning extends a shorter pause, but there are none without thinktime.
         thinktime_us: match job.thinktime().0 {
             0 => 0,
@@ -250,9 +266,11 @@ fn min_rate(job: &Job) -> Option<MinRate> {
     })
 }
 
-/// Bytes to transfer, if `filesize` makes the regions larger than `size`.
+/// Bytes to transfer, if `filesize` or zones make the regions larger than `size`.
 fn size_within_files(request: &JobRequest, regions: u64) -> Option<u64> {
-    request.filesize()?;
+    if request.filesize().is_none() && zones::resolve(request.job).is_none() {
+        return None;
+    }
     match request.job.size {
         Some(Extent::Bytes(size)) if size < regions && !request.job.file_append() => Some(size),
         _ => None,
@@ -314,7 +332,7 @@ fn ring_options(request: &JobRequest) -> RingOptions {
     }
 }
 
-fn data_options(job: &Job, sizes: &JobBlockSizes) -> DataOptions {
+fn data_options(job: &Job, sizes: &JobBlockSizes, size: u64) -> DataOptions {
     let compress = job.buffer_compress_percentage().0;
     let dedupe = job.dedupe_percentage().0;
     let pattern = job.buffer_pattern.clone();
@@ -330,7 +348,21 @@ fn data_options(job: &Job, sizes: &JobBlockSizes) -> DataOptions {
         refill_buffers: refill_buffers && !zero_buffers,
         buffer_compress_percentage: compress,
         dedupe_percentage: dedupe,
+        dedupe_working_set: (dedupe > 0 && job.dedupe_mode() == DedupeMode::WorkingSet)
+            .then(|| working_set(job, size, sizes.bs.write.min)),
+        // Set by `dedupe::share_jobs`, because it depends on all jobs of the run.
+        dedupe_jobs: Vec::new(),
         buffer_pattern: pattern,
         verify: verify::options(job, sizes),
+    }
+}
+
+/// As in fio (dedupe.c, `init_dedupe_working_set_seeds`).
+fn working_set(job: &Job, size: u64, block: u64) -> DedupeWorkingSet {
+    let percent = job.dedupe_working_set_percentage().0;
+    let bytes = (u128::from(size) * u128::from(percent) / 100) as u64;
+    DedupeWorkingSet {
+        blocks: (bytes / block.max(1)).max(1),
+        is_global: job.dedupe_global(),
     }
 }

@@ -78,6 +78,27 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         issues,
     );
     report(
+        data.dedupe_working_set.is_some(),
+        "no duplicates come from a working set",
+        &[
+            ("dedupe_global", job.dedupe_global()),
+            (
+                "dedupe_working_set_percentage",
+                job.dedupe_working_set_percentage.is_some(),
+            ),
+        ],
+        issues,
+    );
+    report(
+        pattern.zones.is_some(),
+        "zonemode is not strided",
+        &[
+            ("zoneskip", job.zoneskip().0 > 0),
+            ("zonerange", job.zonerange.is_some()),
+        ],
+        issues,
+    );
+    report(
         job.filename.is_none(),
         "filename sets the names",
         &[("filename_format", job.filename_format.is_some())],
@@ -187,6 +208,21 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         resolved.timing.min_rate.is_some(),
         "no minimum rate is set",
         &[("rate_cycle", job.rate_cycle.is_some())],
+        issues,
+    );
+    report(
+        job.exitall(),
+        "exitall is not set",
+        &[("exit_what", job.exit_what.is_some())],
+        issues,
+    );
+    report(
+        resolved.timing.flow.is_some(),
+        "flow is not set",
+        &[
+            ("flow_id", job.flow_id() > 0),
+            ("flow_sleep", job.flow_sleep() > 0),
+        ],
         issues,
     );
     report(

@@ -39,6 +39,7 @@ use leadline_protocol::{
     sample::Sample,
 };
 use std::{
+    collections::BTreeSet,
     ops::Range,
     thread::{park_timeout, sleep},
     time::Duration,
@@ -64,8 +65,8 @@ pub(crate) struct MeasuredWindow {
     pub after: Counters,
     /// Whether the run was stopped.
     pub stopped: bool,
-    /// Whether a job with `exitall` ended the other jobs.
-    pub ended_by_exitall: bool,
+    /// Jobs that a job with `exitall` ended, by index.
+    pub ended_by_exitall: BTreeSet<usize>,
     /// Start of the window as Unix time in ms.
     pub started_at_ms: u64,
     /// Start and end (CLOCK_MONOTONIC, in ns).
@@ -102,7 +103,9 @@ pub(crate) struct State {
     steady_states: SteadyStates,
     arrivals: Arrivals,
     min_rates: MinRates,
-    ended_by_exitall: bool,
+    /// Workers whose `exitall` has been applied, by index.
+    exited: BTreeSet<usize>,
+    ended_by_exitall: BTreeSet<usize>,
     /// Whether the runner was paused since the last sample.
     has_paused: bool,
     /// Time of the next device check.
@@ -120,7 +123,8 @@ impl State {
             steady_states: SteadyStates::default(),
             arrivals: Arrivals::default(),
             min_rates: MinRates::default(),
-            ended_by_exitall: false,
+            exited: BTreeSet::new(),
+            ended_by_exitall: BTreeSet::new(),
             has_paused: false,
             check_ns: 0,
             problem: None,
@@ -317,10 +321,8 @@ impl Sampler<'_, '_> {
 
     /// Applies `exitall`, `rate_min` and `rate_iops_min`.
     fn check_jobs(&mut self, now_ns: u64) {
-        if self.pool.is_exitall_due() {
-            self.state.ended_by_exitall = true;
-            self.pool.end_all(now_ns);
-        }
+        let ended = self.pool.apply_exitall(&mut self.state.exited, now_ns);
+        self.state.ended_by_exitall.extend(ended);
         let problem = self.state.min_rates.check(self.pool, now_ns);
         self.state.problem = self.state.problem.take().or(problem);
     }

@@ -1,5 +1,6 @@
 //! The workers of all jobs: starts them together, wakes them at phase boundaries, and stops them.
 
+mod flow_groups;
 pub(crate) mod job_state;
 
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
         open_targets::OpenTargets,
         sampler::silence::{MIN_SILENCE_NS, Silence},
         target_observers::TargetObservers,
+        worker_pool::flow_groups::flow_groups,
     },
     system::{
         clock::{Clock, MILLISECOND_NS, Monotonic},
@@ -120,6 +122,7 @@ impl WorkerPool {
         };
         let schedules: Vec<Arc<Schedule>> = jobs.iter().map(|_| Arc::default()).collect();
         let by_path = observers.layers_by_path();
+        let mut flows = flow_groups(jobs, &open).into_iter();
         for (index, opened) in open.workers.into_iter().enumerate() {
             let job = pool.jobs[opened.job].clone();
             let name = format!("{}.{}", job.name, opened.number);
@@ -132,8 +135,10 @@ impl WorkerPool {
             let layers = paths.map(|target| by_path.get(target.target.path.as_str()).cloned());
             let layers: Vec<_> = layers.collect::<Option<_>>().unwrap_or_default();
             let shared_layers = layers.clone();
+            let flow = flows.next().flatten();
             let (handle, result) = start(&name, move || WorkerTask {
                 job,
+                flow,
                 number: opened.number,
                 index,
                 files: opened.targets.into_iter().map(|target| target.fd).collect(),

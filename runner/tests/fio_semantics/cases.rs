@@ -39,6 +39,35 @@ const CASES: &[(Equal, &str)] = &[
     (Counts, "rw=randwrite size=64k filesize=256k"),
     (Counts, "rw=randwrite size=256k filesize=1m bs=64k"),
     (Coverage, "rw=randwrite size=256k filesize=384k offset=128k"),
+    // Strided zones.
+    (
+        Sequence,
+        "rw=read size=64k zonemode=strided zonesize=8k zoneskip=8k file=128",
+    ),
+    (
+        Sequence,
+        "rw=read size=64k zonemode=strided zonesize=8k zoneskip=8k loops=2 file=128",
+    ),
+    (
+        Sequence,
+        "rw=read size=64k io_size=32k zonemode=strided zonesize=8k zonerange=16k zoneskip=8k file=128",
+    ),
+    (
+        Sequence,
+        "rw=read size=64k zonemode=strided zonesize=16k zonerange=8k file=128",
+    ),
+    (
+        Sequence,
+        "rw=read size=64k zonemode=strided zonesize=12k zoneskip=4k bs=8k file=128",
+    ),
+    (
+        Sequence,
+        "rw=read offset=16k size=32k zonemode=strided zonesize=8k zoneskip=16k file=128",
+    ),
+    (
+        Sequence,
+        "rw=write size=64k io_size=80k zonemode=strided zonesize=8k zoneskip=8k file=128",
+    ),
     // Limits of the number of I/Os.
     (Sequence, "rw=write size=256k number_ios=10"),
     (Sequence, "rw=write size=256k number_ios=300"),

@@ -22,6 +22,8 @@ pub enum OptionKind {
     Text,
     /// STR and lists: one of several values, possibly with parameters.
     Keyword,
+    /// STR without a list of values: a job file may omit the value.
+    OptionalText,
     /// BOOL: a value is required.
     Flag,
     /// STR_SET: on without a value.

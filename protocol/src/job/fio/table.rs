@@ -4,8 +4,8 @@
 use super::option::{
     FioOption,
     OptionKind::{
-        Extent, Flag, Keyword, Micros, Number, NumberRange, Numbers, Ranges, Seconds, Set, Text,
-        TimeRange, Times,
+        Extent, Flag, Keyword, Micros, Number, NumberRange, Numbers, OptionalText, Ranges, Seconds,
+        Set, Text, TimeRange, Times,
     },
     Reason::{
         Alternative, Command, DataPlacement, HostSetting, NotBuilt, OtherEngine, Privilege,
@@ -41,6 +41,7 @@ const SAMPLING: &str = "Set sample_ms of the run to change the sampling interval
 const DISK: &str = "The report always has disk statistics.";
 const PERCENTILES: &str = "The report has all percentiles of all directions.";
 const BYTES: &str = "The report shows bytes.";
+const PROFILE: &str = "It is an option of fio's profile tiobench; use numjobs or thread.";
 const ENGINE: &str = "The engine decides this itself.";
 const IODEPTH_LOW: &str = "Remove it: new I/Os are submitted as soon as others complete.";
 const CHECK_INTERVAL: &str = "Remove it: steadystate is checked every second.";
@@ -65,7 +66,7 @@ fio_options! {
     "iodepth_batch_complete_max": Number = Job, default "0";
     "iodepth_low": Number = Refused(Alternative(IODEPTH_LOW)), default "0";
     "serialize_overlap": Flag = Refused(NotBuilt), default "0";
-    "io_submit_mode": Keyword = Refused(NotBuilt), default "inline";
+    "io_submit_mode": Keyword = Job;
     "size": Extent = Job;
     "io_size" ["io_limit"]: Extent = Job;
     "fill_device" ["fill_fs"]: Flag = Refused(NotBuilt), default "0";
@@ -159,11 +160,11 @@ fio_options! {
     "exec_prerun": Text = Refused(Command);
     "exec_postrun": Text = Refused(Command);
     "ioscheduler": Text = Refused(HostSetting);
-    "zonemode": Keyword = Refused(Zoned), default "none";
-    "zonesize": Number = Refused(Zoned), default "0";
+    "zonemode": Keyword = Job;
+    "zonesize": Number = Job;
     "zonecapacity": Number = Refused(Zoned), default "0";
-    "zonerange": Number = Refused(Zoned), default "0";
-    "zoneskip": Extent = Refused(Zoned), default "0";
+    "zonerange": Number = Job;
+    "zoneskip": Extent = Job;
     "read_beyond_wp": Flag = Refused(Zoned), default "0";
     "max_open_zones": Number = Refused(Zoned), default "0";
     "job_max_open_zones": Number = Refused(Zoned), default "0";
@@ -226,20 +227,20 @@ fio_options! {
     "unlink": Flag = Job;
     "unlink_each_loop": Flag = Refused(NotBuilt), default "0";
     "exitall": Set = Job, default "0";
-    "exit_what": Keyword = Refused(NotBuilt), default "group";
+    "exit_what": Keyword = Job;
     "exitall_on_error": Set = Job, default "0";
     "stonewall" ["wait_for_previous"]: Set = Import;
     "new_group": Set = Job;
     "thread": Set = Job;
     "per_job_logs": Flag = Harmless(LOG_SETTING);
-    "write_bw_log": Keyword = Harmless(LOG);
-    "write_lat_log": Keyword = Harmless(LOG);
-    "write_iops_log": Keyword = Harmless(LOG);
+    "write_bw_log": OptionalText = Harmless(LOG);
+    "write_lat_log": OptionalText = Harmless(LOG);
+    "write_iops_log": OptionalText = Harmless(LOG);
     "log_entries": Number = Harmless(LOG_SETTING);
     "log_avg_msec": Number = Harmless(SAMPLING);
     "log_hist_msec": Number = Harmless(LOG_SETTING);
     "log_hist_coarseness": Number = Harmless(LOG_SETTING);
-    "write_hist_log": Keyword = Harmless(LOG);
+    "write_hist_log": OptionalText = Harmless(LOG);
     "log_window_value" ["log_max_value"]: Keyword = Harmless(LOG_SETTING);
     "log_offset": Flag = Harmless(LOG_SETTING);
     "log_prio": Flag = Harmless(LOG_SETTING);
@@ -261,9 +262,9 @@ fio_options! {
     "buffer_compress_percentage": Number = Job;
     "buffer_compress_chunk": Number = Refused(NotBuilt), default "512";
     "dedupe_percentage": Number = Job;
-    "dedupe_global": Flag = Refused(NotBuilt), default "0";
-    "dedupe_mode": Keyword = Refused(NotBuilt), default "repeat";
-    "dedupe_working_set_percentage": Number = Refused(NotBuilt), default "5";
+    "dedupe_global": Flag = Job;
+    "dedupe_mode": Keyword = Job;
+    "dedupe_working_set_percentage": Number = Job;
     "clat_percentiles": Flag = Job;
     "lat_percentiles": Flag = Job;
     "slat_percentiles": Flag = Job;
@@ -290,10 +291,10 @@ fio_options! {
     "kb_base": Keyword = Import;
     "unit_base": Keyword = Harmless(BYTES);
     "hugepage-size": Number = Refused(NotBuilt), default "0";
-    "flow_id": Number = Refused(NotBuilt), default "0";
-    "flow": Number = Refused(NotBuilt), default "0";
+    "flow_id": Number = Job;
+    "flow": Number = Job;
     "flow_watermark": Keyword = Refused(Removed);
-    "flow_sleep": Number = Refused(NotBuilt), default "0";
+    "flow_sleep": Number = Job;
     "steadystate" ["ss"]: Keyword = Job;
     "steadystate_duration" ["ss_dur"]: Seconds = Job;
     "steadystate_ramp_time" ["ss_ramp"]: Seconds = Job;
@@ -334,6 +335,8 @@ fio_options! {
     "hipri_percentage": Number = Refused(NotBuilt), engines "pvsync2";
     // mmap
     "thp": Number = Refused(NotBuilt), engines "mmap";
+    // options of fio's built-in workloads, which fio accepts in every job
+    "threads": Number = Harmless(PROFILE);
     // engines for other storage than files and block devices
     "cpuload": Text = Refused(OtherEngine);
     "cpumode": Text = Refused(OtherEngine);

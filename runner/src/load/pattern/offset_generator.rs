@@ -7,7 +7,7 @@ use crate::load::pattern::{
     io::{Io, Kind},
     offset_distribution::OffsetDistribution,
 };
-use leadline_protocol::plan::target::Target;
+use leadline_protocol::plan::{job::StridedZones, target::Target};
 use rand::Rng;
 
 #[derive(Clone, Debug)]
@@ -21,6 +21,37 @@ pub(crate) struct OffsetGenerator {
     positions: [i64; 3],
     /// Indexed by `DirectionState::distribution_index`.
     distributions: [OffsetDistribution; 3],
+    zones: Option<Zones>,
+}
+
+/// Strided zones of a sequential workload (fio io_u.c, `setup_strided_zone_mode`).
+#[derive(Clone, Debug)]
+struct Zones {
+    options: StridedZones,
+    /// Start of the current zone in the region, in bytes.
+    begin: u64,
+    /// Bytes transferred in the current zone, by all directions.
+    bytes: u64,
+}
+
+impl Zones {
+    /// The position at which an I/O starts that would follow at `position`. As in fio, only the
+    /// direction of an I/O that starts a zone moves to it.
+    fn enter(&mut self, position: i64, region: u64) -> i64 {
+        let mut position = position;
+        if self.bytes >= self.options.size {
+            self.bytes = 0;
+            self.begin += self.options.range + self.options.skip;
+            if self.begin >= region {
+                self.begin = 0;
+            }
+            position = self.begin.cast_signed();
+        }
+        if position >= (self.begin + self.options.range).cast_signed() {
+            position = self.begin.cast_signed();
+        }
+        position
+    }
 }
 
 impl OffsetGenerator {
@@ -28,6 +59,7 @@ impl OffsetGenerator {
         target: &Target,
         directions: &[DirectionState; 3],
         repeats: bool,
+        zones: Option<StridedZones>,
         rng: &mut impl Rng,
     ) -> Self {
         let distribution = |direction: &DirectionState| {
@@ -46,6 +78,11 @@ impl OffsetGenerator {
                 .each_ref()
                 .map(|direction| if direction.is_backward() { -1 } else { 0 }),
             distributions: directions.each_ref().map(distribution),
+            zones: zones.map(|options| Zones {
+                options,
+                begin: 0,
+                bytes: 0,
+            }),
         }
     }
 
@@ -64,12 +101,19 @@ impl OffsetGenerator {
         max_len: u64,
         rng: &mut impl Rng,
     ) -> (u64, u64) {
+        if let Some(zones) = &mut self.zones {
+            let position = &mut self.positions[kind as usize];
+            *position = zones.enter(*position, self.len);
+        }
         let sequential = if direction.next_is_random(rng) {
             None
         } else {
             self.sequential(kind, direction, max_len)
         };
         let (start, len) = sequential.unwrap_or_else(|| self.restart(direction, max_len, rng));
+        if let Some(zones) = &mut self.zones {
+            zones.bytes += len;
+        }
         self.positions[kind as usize] = if direction.repeats_offset {
             start.cast_signed()
         } else {

@@ -24,7 +24,11 @@ use crate::{
         },
         pattern::Pattern,
         rate::RateLimiter,
-        source::{Unlimited, rate_limited::RateLimited},
+        source::{
+            Source, Unlimited,
+            flow::{FlowLimited, FlowMember},
+            rate_limited::RateLimited,
+        },
         verify::{block, written_blocks::WrittenBlocks},
         worker::{
             affinity::minimize_timer_slack,
@@ -233,9 +237,23 @@ fn run_source<E: Engine>(
 ) -> Result<WorkerOutcome, WorkerError> {
     let pattern = Pattern::new(&task.job, task.number);
     let Some(limiter) = RateLimiter::new(&task.job, task.number) else {
-        return phases::run(task, engine, Unlimited(pattern), pool);
+        return run_flow(task, engine, Unlimited(pattern), pool);
     };
     minimize_timer_slack();
     let source = RateLimited::new(pattern, limiter, pool.slots(), &task.progress.measure);
-    phases::run(task, engine, source, pool)
+    run_flow(task, engine, source, pool)
+}
+
+fn run_flow<E: Engine, S: Source>(
+    task: &WorkerTask,
+    engine: E,
+    source: S,
+    pool: BufferPool,
+) -> Result<WorkerOutcome, WorkerError> {
+    let (Some(options), Some((group, index))) = (task.job.timing.flow, &task.flow) else {
+        return phases::run(task, engine, source, pool);
+    };
+    minimize_timer_slack();
+    let member = FlowMember::new(group.clone(), *index, options);
+    phases::run(task, engine, FlowLimited::new(source, member), pool)
 }

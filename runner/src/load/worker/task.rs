@@ -4,6 +4,7 @@ use crate::{
     load::{
         layer_sampler::write_samples::WriteSample,
         measure::{exit::LoopExit, unfinished::UnfinishedIo},
+        source::flow::FlowGroup,
         verify::written_blocks::WrittenBlocks,
         worker::{progress::Progress, schedule::Schedule, start_barrier::StartBarrier},
     },
@@ -22,6 +23,8 @@ pub(crate) struct WorkerTask {
     pub files: Vec<OwnedFd>,
     /// Storage layers of the targets, in the same order; empty if I/Os are not sampled.
     pub layers: Vec<Arc<StoredFile>>,
+    /// `None` without `flow`.
+    pub flow: Option<(Arc<FlowGroup>, usize)>,
     pub progress: Arc<Progress>,
     pub schedule: Arc<Schedule>,
     pub barrier: StartBarrier,

@@ -19,7 +19,7 @@ pub(super) fn report(job: &Job, issues: &mut Issues) {
 }
 
 /// Options, whether the job has them, and why they change nothing.
-fn options(job: &Job) -> [(&'static str, bool, &'static str); 24] {
+fn options(job: &Job) -> [(&'static str, bool, &'static str); 25] {
     const ALWAYS_MEASURED: &str = "latencies and bandwidth are always measured";
     const SAME_SEED: &str = "randseed and randrepeat apply to offsets, sizes and data";
     const PERCENTILES: &str =
@@ -37,7 +37,7 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 24] {
         ),
         (
             "new_group",
-            job.new_group.is_some(),
+            job.new_group.is_some() && job.exit_what.is_none() && !job.exitall(),
             "results are always reported per job and for the whole run",
         ),
         ("thread", job.thread.is_some(), "workers are always threads"),
@@ -119,6 +119,11 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 24] {
             "thinktime_blocks_type",
             job.thinktime_blocks_type.is_some(),
             "a pause begins when exactly thinktime_blocks I/Os have completed",
+        ),
+        (
+            "io_submit_mode",
+            job.io_submit_mode.is_some(),
+            "I/Os are submitted while others are in flight, and latencies are also measured from the intended start",
         ),
         (
             "exitall_on_error",

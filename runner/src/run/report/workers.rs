@@ -83,7 +83,7 @@ pub(super) fn job_report(
     let ends = workers.iter();
     let stop = match window {
         _ if is_steady => Some(EndedBy::SteadyState),
-        window if window.ended_by_exitall => Some(EndedBy::Exitall),
+        window if window.ended_by_exitall.contains(&index) => Some(EndedBy::Exitall),
         window => window.stopped.then_some(EndedBy::Signal),
     };
     let ends = ends.map(|worker| ended_by(job, worker, stop));

@@ -4,7 +4,8 @@ use crate::{
     load::worker::progress::Stage,
     run::worker_pool::{Worker, WorkerPool},
 };
-use std::sync::atomic::Ordering;
+use leadline_protocol::{job::keyword::ExitWhat, plan::job::TimingOptions};
+use std::{collections::BTreeSet, sync::atomic::Ordering};
 
 /// A job while it runs.
 pub(crate) struct JobState {
@@ -64,22 +65,27 @@ impl WorkerPool {
         }
     }
 
-    /// Returns true if a worker of a job with `exitall` is done, and others are not.
-    pub(crate) fn is_exitall_due(&self) -> bool {
-        let is_done = |worker: &Worker| worker.progress.stage() == Stage::Done;
-        let mut workers = self.workers.iter();
-        workers.any(|worker| self.jobs[worker.job].timing.exitall && is_done(worker))
-            && !self.is_done()
-    }
-
-    /// Ends all jobs, including those that have not started.
-    pub(crate) fn end_all(&self, now_ns: u64) {
-        for worker in &self.workers {
-            let schedule = &worker.schedule;
-            for end_ns in [&schedule.ramp_end_ns, &schedule.end_ns] {
-                end_ns.fetch_min(now_ns, Ordering::AcqRel);
+    /// Ends the jobs that end because a worker of a job with `exitall` is done (fio libfio.c,
+    /// `fio_terminate_threads`). Returns the jobs that this call ended, by index. `applied`: workers
+    /// whose end has already had its effect; jobs that start later are not ended by it.
+    pub(crate) fn apply_exitall(&self, applied: &mut BTreeSet<usize>, now_ns: u64) -> Vec<usize> {
+        let mut ended = Vec::new();
+        for (index, worker) in self.workers.iter().enumerate() {
+            let timing = &self.jobs[worker.job].timing;
+            let is_done = worker.progress.stage() == Stage::Done;
+            if timing.exitall && is_done && applied.insert(index) {
+                let others = self
+                    .workers
+                    .iter()
+                    .filter(|other| ends_with(other, self, timing));
+                ended.extend(
+                    others
+                        .filter(|other| other.end(now_ns))
+                        .map(|other| other.job),
+                );
             }
         }
+        ended
     }
 
     /// Progress in the measured window by worker: whether it is done, and its completed reads,
@@ -102,5 +108,25 @@ impl WorkerPool {
 
     fn workers_of(&self, job: usize) -> impl Iterator<Item = &Worker> {
         self.workers.iter().filter(move |worker| worker.job == job)
+    }
+}
+
+/// Whether a worker that is not done ends with a job with these options.
+fn ends_with(worker: &Worker, pool: &WorkerPool, timing: &TimingOptions) -> bool {
+    let stage = worker.progress.stage();
+    let is_ended = match timing.exit_what {
+        ExitWhat::Group => pool.jobs[worker.job].timing.exit_group == timing.exit_group,
+        ExitWhat::Stonewall => stage > Stage::Waiting,
+        ExitWhat::All => true,
+    };
+    is_ended && stage != Stage::Done
+}
+
+impl Worker {
+    /// Ends the worker now, even if it has not started. Returns false if its end has passed.
+    fn end(&self, now_ns: u64) -> bool {
+        let schedule = &self.schedule;
+        schedule.ramp_end_ns.fetch_min(now_ns, Ordering::AcqRel);
+        schedule.end_ns.fetch_min(now_ns, Ordering::AcqRel) > now_ns
     }
 }

@@ -1,0 +1,284 @@
+//! The example files of fio (Debian's package fio-examples): each file without special hardware or
+//! another engine runs, with smaller sizes and times, and with files instead of devices. All others
+//! are rejected with a line, a column and a reason.
+//!
+//! `LEADLINE_FIO_EXAMPLES=DIR` uses the files of another version, such as fio's `examples`.
+
+#[path = "scratch/mod.rs"]
+mod scratch;
+
+use leadline_protocol::import::{Import, ImportNote, ImportRequest, ImportSeverity};
+use leadline_runner::dialect::{HostFacts, PathKind, import};
+use scratch::program;
+use serde_json::{Map, Value, json};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+const DEBIAN: &str = "/usr/share/doc/fio/examples";
+
+/// Names that start like this need storage or an engine that is not a file or block device of the
+/// kernel, and why.
+const SPECIAL: &[(&str, &str)] = &[
+    ("atomic-verify", "a device with atomic writes"),
+    ("cmdprio-", "a device with command priorities"),
+    ("cpp_null", "an engine in a library"),
+    ("cpuio", "the engine cpuio, which does no I/O"),
+    ("dev-dax", "persistent memory"),
+    ("dfs", "DAOS"),
+    ("dircreate-", "the engine dircreate"),
+    ("dirdelete-", "the engine dirdelete"),
+    ("dirstat-", "the engine dirstat"),
+    ("e4defrag", "the engine e4defrag"),
+    ("exec", "the engine exec, which runs commands"),
+    ("falloc", "the engine falloc"),
+    ("filecreate-", "the engine filecreate"),
+    ("filedelete-", "the engine filedelete"),
+    ("filestat-", "the engine filestat"),
+    ("ftruncate", "the engine ftruncate"),
+    ("gfapi", "GlusterFS"),
+    ("gpudirect-", "RDMA and a GPU"),
+    ("http-", "an HTTP server"),
+    ("ime", "DDN IME"),
+    ("libblkio-", "libblkio"),
+    ("libcufile-", "a GPU"),
+    ("libhdfs", "HDFS"),
+    ("libhipfile-", "a GPU"),
+    ("libiscsi", "an iSCSI target"),
+    ("libpmem", "persistent memory"),
+    ("librpma_", "RDMA and persistent memory"),
+    ("libzbc-", "a zoned device"),
+    ("mtd", "a flash device without a block layer"),
+    ("nbd", "an NBD server"),
+    ("netio", "a network connection"),
+    ("nfs", "an NFS server"),
+    ("numa", "two NUMA nodes"),
+    ("page_fault", "the engine page_fault"),
+    ("pmemblk", "persistent memory"),
+    ("rados", "Ceph"),
+    ("rbd", "Ceph"),
+    ("rdmaio-", "RDMA"),
+    ("sg_", "a SCSI device"),
+    ("uring-cmd-", "an NVMe character device"),
+    ("xnvme-", "an NVMe device without its driver"),
+    ("zbd-", "a zoned device"),
+];
+
+/// Files that need nothing special, but use an option that is not supported.
+const REFUSED: &[(&str, &str)] = &[
+    ("cross-stripe-verify", "verify_backlog"),
+    ("enospc-pressure", "continue_on_error"),
+    ("example_latency_steadystate", "steadystate"),
+    ("latency-profile", "latency_target"),
+    ("sequence-distribution", "random_distribution"),
+    ("sprandom", "sprandom"),
+    ("surface-scan", "verify"),
+];
+
+/// Values of variables, by the start of their names.
+const VARIABLES: &[(&str, &str)] = &[("FIO_RW", "read"), ("FIO_BS", "4k"), ("", "1")];
+
+/// Options that are scaled in proportion.
+const SIZES: [&str; 7] = [
+    "size",
+    "filesize",
+    "io_size",
+    "offset_increment",
+    "offset",
+    "zonesize",
+    "zoneskip",
+];
+
+/// Largest values in a run of a test. Other sizes and times are smaller in proportion.
+const SIZE: u64 = 4 << 20;
+const MAX_IODEPTH: u64 = 16;
+const MAX_NUMJOBS: u64 = 2;
+const MAX_IOS: u64 = 100;
+const MAX_LOOPS: u64 = 2;
+
+fn examples() -> Option<BTreeMap<String, String>> {
+    let directory = std::env::var_os("LEADLINE_FIO_EXAMPLES").map(PathBuf::from);
+    let directory = directory.unwrap_or_else(|| DEBIAN.into());
+    let Ok(entries) = fs::read_dir(&directory) else {
+        scratch::skip(&format!(
+            "{} does not exist: install fio-examples",
+            directory.display()
+        ));
+        return None;
+    };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let files = paths.filter(|path| path.extension().is_some_and(|end| end == "fio"));
+    let named = files.map(|path| {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read_to_string(path).unwrap())
+    });
+    Some(named.collect())
+}
+
+fn read(text: &str) -> Import {
+    let host = HostFacts {
+        cpus: 2,
+        page_size: 4096,
+        memory_mib: 4096,
+        path_kind: &|path| match path.starts_with("/dev/") {
+            true => PathKind::Other,
+            false => PathKind::Missing,
+        },
+    };
+    let mut request = ImportRequest {
+        text: text.into(),
+        variables: None,
+    };
+    let asked = import(&request, &host).questions;
+    let answers = asked.iter().map(|question| {
+        let is_for = |(start, _): &&(&str, &str)| question.name.starts_with(start);
+        let (_, answer) = VARIABLES.iter().find(is_for).unwrap();
+        (question.name.clone(), (*answer).to_owned())
+    });
+    request.variables = Some(answers.collect());
+    import(&request, &host)
+}
+
+fn is_special(name: &str) -> bool {
+    SPECIAL.iter().any(|(start, _)| name.starts_with(start))
+}
+
+#[test]
+fn unsupported_files_are_rejected_with_a_position_and_a_reason() {
+    for (name, text) in examples().unwrap_or_default() {
+        let import = read(&text);
+        let errors: Vec<_> = import
+            .notes
+            .iter()
+            .filter(|note| note.severity == ImportSeverity::Error)
+            .collect();
+        let refused = REFUSED.iter().find(|(file, _)| *file == name);
+        assert_eq!(
+            import.document.is_none(),
+            is_special(&name) || refused.is_some(),
+            "{name}: {errors:?}"
+        );
+        for error in &errors {
+            assert!(
+                error.span.line > 0 && error.span.column > 0 && !error.sentence.is_empty(),
+                "{name}: {error:?}"
+            );
+            assert!(!error.remedy.is_empty(), "{name}: {error:?}");
+        }
+        if let Some((_, option)) = refused {
+            let names_it = |error: &&_| error_option(error) == Some(*option);
+            assert!(errors.iter().any(names_it), "{name}: {errors:?}");
+        }
+    }
+}
+
+fn error_option(note: &ImportNote) -> Option<&str> {
+    note.option.as_deref()
+}
+
+#[test]
+fn files_without_special_hardware_run() {
+    let mut runs = 0;
+    let mut failures = Vec::new();
+    let files = examples().unwrap_or_default();
+    for (name, text) in &files {
+        let Some(mut document) = read(text).document else {
+            continue;
+        };
+        let directory = scratch::directory();
+        each_job(&mut document, |job| shrink(job, directory.path()));
+        let output = program::run(&document, &["--json"]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => runs += 1,
+            code => failures.push(format!("{name}: {code:?} {message}\n{document}")),
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let ordinary = files.keys().filter(|name| !is_special(name)).count();
+    eprintln!("{runs} of {ordinary} files run");
+}
+
+fn each_job(document: &mut Value, mut change: impl FnMut(&mut Map<String, Value>)) {
+    let steps = match document.get("steps") {
+        Some(_) => document["steps"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .collect(),
+        None => vec![document],
+    };
+    for step in steps {
+        let jobs = step["jobs"].as_array_mut().unwrap();
+        jobs.iter_mut()
+            .for_each(|job| change(job.as_object_mut().unwrap()));
+    }
+}
+
+/// Replaces devices and directories, and scales sizes and times.
+fn shrink(job: &mut Map<String, Value>, directory: &Path) {
+    if job.get("ioengine") != Some(&json!("null")) {
+        if let Some(name) = job.get("filename").and_then(Value::as_str) {
+            let name = name.rsplit('/').next().unwrap().to_owned();
+            job.insert("filename".into(), json!(directory.join(name)));
+            job.remove("directory");
+        } else {
+            job.insert("directory".into(), json!(directory));
+        }
+    }
+    let largest = SIZES
+        .iter()
+        .filter_map(|option| bytes(job.get(*option)?))
+        .max();
+    let ratio = largest.unwrap_or(0).div_ceil(SIZE).max(1);
+    for option in SIZES {
+        if let Some(bytes) = job.get(option).and_then(bytes) {
+            let scaled = (bytes / ratio).next_multiple_of(1 << 20);
+            let scaled = if bytes == 0 { 0 } else { scaled };
+            job.insert(option.into(), json!(scaled));
+        }
+    }
+    if !job.contains_key("size") && !job.contains_key("filesize") {
+        job.insert("size".into(), json!(SIZE));
+    }
+    for (option, max) in [
+        ("iodepth", MAX_IODEPTH),
+        ("numjobs", MAX_NUMJOBS),
+        ("number_ios", MAX_IOS),
+        ("loops", MAX_LOOPS),
+    ] {
+        if job.get(option).and_then(Value::as_u64) > Some(max) {
+            job.insert(option.into(), json!(max));
+        }
+    }
+    job.entry("runtime").or_insert(json!(0));
+    for (option, value) in [
+        ("runtime", "1s"),
+        ("ramp_time", "0"),
+        ("startdelay", "0"),
+        ("steadystate_duration", "2s"),
+        ("steadystate_ramp_time", "0"),
+    ] {
+        if job.contains_key(option) {
+            job.insert(option.into(), json!(value));
+        }
+    }
+}
+
+/// Bytes of a size; `None` for percentages.
+fn bytes(value: &Value) -> Option<u64> {
+    let Some(text) = value.as_str() else {
+        return value.as_u64();
+    };
+    let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => 0,
+    };
+    digits.parse::<u64>().ok().map(|number| number << unit)
+}
