@@ -6,6 +6,7 @@ mod coordinated_omission;
 mod errors;
 mod from_verdict;
 mod host;
+mod log_writes;
 mod lower_devices;
 mod missing_time;
 mod rerun;
@@ -47,6 +48,7 @@ const CHECKS: &[Check] = &[
     saturation::cpu_bound,
     saturation::foreign_io,
     lower_devices::lower_device_amplification,
+    log_writes::log_writes,
     host::slow_clock,
     host::frequency_governor,
     host::thermal_throttling,

@@ -528,6 +528,50 @@ fn late_starts() {
     assert!(!run(1_000_000, None));
 }
 
+/// The question behind the most pasted fio command: `--rw=write --fdatasync=1 --bs=2300`.
+#[test]
+fn writes_of_a_log_are_compared_with_the_limit_of_etcd() {
+    let sentence = |p99_ns: u64, kib: u64, changes: Value| {
+        let job = json!({"fdatasync": 1, "iodepth": 1, "numjobs": 1});
+        let run = with_job(
+            one_direction("write", false, (300, kib), (600, 300 * kib)),
+            crate::plan::tests::merge(job, &changes),
+        );
+        let (report, jobs) = with(run, |report| {
+            report.sync.ios = 300;
+            report.sync.lat_ns.percentiles = [("99".to_owned(), p99_ns)].into();
+        });
+        let (_, findings) = analyze(&report, &jobs, &HostFacts::default());
+        let mut findings = findings.into_iter();
+        findings
+            .find(|finding| finding.code == "log_writes")
+            .map(|finding| finding.sentence)
+    };
+    let fast = sentence(3_100_000, 4, json!({})).unwrap();
+    for expected in [
+        "10.0 commits per second",
+        "p99 of fdatasync 3.1",
+        "below the 10",
+    ] {
+        assert!(fast.contains(expected), "{fast}");
+    }
+    let slow = sentence(12_000_000, 4, json!({"fdatasync": 0, "fsync": 1})).unwrap();
+    assert!(
+        slow.contains("p99 of fsync 12") && slow.contains("not below"),
+        "{slow}"
+    );
+    for (kib, changes) in [
+        (4, json!({"fdatasync": 0})),
+        (4, json!({"fdatasync": 8})),
+        (4, json!({"rw": "randwrite"})),
+        (4, json!({"numjobs": 2})),
+        (4, json!({"iodepth": 8})),
+        (64, json!({})),
+    ] {
+        assert_eq!(sentence(3_100_000, kib, changes.clone()), None, "{changes}");
+    }
+}
+
 #[test]
 fn steady_state_that_was_not_reached() {
     let steady_state = |attained: bool, mean_iops: f64| {
