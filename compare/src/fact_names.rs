@@ -35,6 +35,7 @@ pub(crate) fn finding_name(code: &str) -> String {
         "io_errors" => "I/O errors",
         "loop_without_direct_io" => "loop device without direct I/O",
         "host_changed" => "changed host settings",
+        "result_of_fio" => "result of fio",
         "runner_paused" => "paused runner",
         "short_run" => "short run",
         "busy_at_start" => "host busy at the start",

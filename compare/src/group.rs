@@ -6,6 +6,8 @@ use leadline_protocol::{
     status::RunStatus, verdict::Verdicts,
 };
 
+use std::collections::BTreeMap;
+
 /// A group of repeats of a test.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
@@ -22,6 +24,8 @@ pub struct ComparedRun<'a> {
     pub status: RunStatus,
     pub sample_ms: u32,
     pub resolved: &'a [ResolvedJob],
+    /// Settings of a result of another program, by name.
+    pub foreign_settings: Option<&'a BTreeMap<String, String>>,
     pub host: Option<&'a HostFacts>,
     pub report: Option<&'a Report>,
     pub verdict: Option<&'a Verdicts>,
@@ -91,6 +95,7 @@ impl<'a> ComparedRun<'a> {
             findings: &run.findings,
             block,
             is_after_look: false,
+            foreign_settings: None,
         }
     }
 

@@ -59,6 +59,12 @@ pub(crate) struct Differences {
 /// Settings of additional jobs have names like `jobs[1].bs`. If only some runs have a job, it is
 /// only counted in `jobs`.
 pub(crate) fn compare_settings(scope: &Scope) -> Differences {
+    if let Some(difference) = different_programs(scope) {
+        return Differences {
+            different: vec![difference],
+            equal: 0,
+        };
+    }
     let jobs = scope.compared_runs().map(|run| run.resolved.len());
     let common_jobs = jobs.filter(|jobs| *jobs > 0).min().unwrap_or(0);
     let is_harmful = |name: &str| HARMFUL_SETTINGS.contains(&base_name(name));
@@ -69,6 +75,20 @@ pub(crate) fn compare_settings(scope: &Scope) -> Differences {
         .different
         .retain(|difference| !(has_repeats && base_name(&difference.name) == "randseed"));
     differences
+}
+
+/// Programs name their settings differently, so only the programs are compared.
+fn different_programs(scope: &Scope) -> Option<Difference> {
+    let program = |run: &ComparedRun| match run.foreign_settings {
+        Some(_) => Some("fio".to_owned()),
+        None => run.report.map(|_| "Leadline".to_owned()),
+    };
+    let values = scope.values(program);
+    scope.is_different(&values).then(|| Difference {
+        name: "program".into(),
+        values,
+        is_harmful: true,
+    })
 }
 
 /// Whether the setting may differ between repeats of a test.
@@ -124,6 +144,8 @@ pub(crate) fn settings(run: &ComparedRun, jobs: usize) -> Facts {
         };
         add_object(&prefix, &object(job), &mut facts);
     }
+    let foreign = run.foreign_settings.into_iter().flatten();
+    facts.extend(foreign.map(|(name, value)| (name.clone(), Some(value.clone()))));
     facts.retain(|name, _| !HOST_SETTINGS.contains(&base_name(name)));
     facts
 }

@@ -2,6 +2,7 @@
 //! than allowed.
 
 pub(crate) mod documents;
+mod fio_result;
 mod http;
 mod input;
 mod junit;

@@ -123,6 +123,7 @@ fn compared(run: &HostRun) -> (String, ComparedRun<'_>) {
         findings: &[],
         block: None,
         is_after_look: false,
+        foreign_settings: None,
     };
     (run.host_fingerprint.clone(), compared)
 }

@@ -1,5 +1,6 @@
 //! JSON results from `leadline-runner run --json`, studies, and runs on a server.
 
+use crate::cli::compare::fio_result::{FioResult, fio_result};
 use leadline_compare::group::{Block, ComparedRun};
 use leadline_protocol::{
     finding::Finding,
@@ -14,7 +15,7 @@ use leadline_protocol::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     hash::{DefaultHasher, Hash, Hasher},
 };
 
@@ -34,6 +35,7 @@ pub(crate) struct StoredResult {
     pub block: Option<Block>,
     /// Equal for copies of a result; `None` without a report.
     copy_id: Option<u64>,
+    foreign_settings: Option<BTreeMap<String, String>>,
 }
 
 impl StoredResult {
@@ -50,6 +52,7 @@ impl StoredResult {
             findings: &self.findings,
             block: self.block.clone(),
             is_after_look: false,
+            foreign_settings: self.foreign_settings.as_ref(),
         }
     }
 }
@@ -151,10 +154,14 @@ fn without_result(label: &str, mut document: Value) -> Result<StoredResult, Stri
         findings: Vec::new(),
         block: None,
         copy_id: None,
+        foreign_settings: None,
     })
 }
 
 fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
+    if let Some(result) = fio_result(&document) {
+        return Ok(of_fio(name, &document, result));
+    }
     // In results from a server, `jobs` is the number of jobs.
     let jobs = ["resolved", "jobs"]
         .into_iter()
@@ -190,8 +197,26 @@ fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
         findings: take(&mut document, "findings")?.unwrap_or_default(),
         block: None,
         copy_id,
+        foreign_settings: None,
         report,
     })
+}
+
+fn of_fio(name: &str, document: &Value, result: FioResult) -> StoredResult {
+    StoredResult {
+        label: name.to_owned(),
+        number: None,
+        status: status_of(Some(&result.report)),
+        sample_ms: UNKNOWN_SAMPLE_MS,
+        resolved: Vec::new(),
+        host: None,
+        report: Some(result.report),
+        verdict: None,
+        findings: vec![result.finding],
+        block: None,
+        copy_id: copy_id(document),
+        foreign_settings: Some(result.settings),
+    }
 }
 
 /// Reports of two runs are never equal: they contain times in nanoseconds.

@@ -58,6 +58,7 @@ impl Step<'_> {
                 findings: result.map_or(&[], |result| &result.findings),
                 block: None,
                 is_after_look: false,
+                foreign_settings: None,
             },
             repeats: match &self.failed_run {
                 _ if self.was_interrupted => Some(RunStatus::Interrupted),
