@@ -29,6 +29,7 @@ import { ChartMenu } from './chart-menu';
 import { crosshairPlugin } from './crosshair';
 import { Legend } from './legend';
 import type { Panel, PanelLine } from './panels';
+import { whileVisible } from './while-visible';
 
 /** A line and its data. */
 export interface DrawnLine extends PanelLine {
@@ -129,29 +130,6 @@ export const TimeChart = memo(function TimeChart({
 
 const thresholdLabels = ({ thresholds = [], format }: ChartPanel) =>
   thresholds.map(({ label, value }) => `dashed line at ${format(value)}: ${label}`);
-
-/**
- * Calls `redraw` when `element` becomes visible, and at every flush while it is visible. Returns a
- * stop function.
- */
-function whileVisible(
-  element: HTMLElement | null,
-  redraw: () => void,
-  onFlush: ChartGroup['onFlush'],
-): () => void {
-  let visible = true;
-  const stop = onFlush(() => visible && redraw());
-  if (!element || typeof IntersectionObserver === 'undefined') return stop;
-  const observer = new IntersectionObserver(([entry]) => {
-    visible = entry?.isIntersecting ?? true;
-    if (visible) redraw();
-  });
-  observer.observe(element);
-  return () => {
-    observer.disconnect();
-    stop();
-  };
-}
 
 /** One dataset: the mean of a line, or one edge of the band between its minimum and maximum. */
 interface Polyline {
