@@ -16,7 +16,7 @@ import {
 import type { Window } from '../model/series/window';
 import type { ChartGroup, Range } from './chart-group';
 import { token } from './chart-js';
-import { whileVisible } from './while-visible';
+import { pixelMs, whileVisible } from './while-visible';
 
 interface HeatMapProps {
   fold: RunFold;
@@ -49,7 +49,9 @@ export const HeatMap = memo(function HeatMap({ fold, chartGroup, fullRange }: He
     };
     redraw();
     const stops = [
-      whileVisible(card.current, redraw, chartGroup.onFlush),
+      whileVisible(card.current, redraw, chartGroup, () =>
+        pixelMs(chartGroup.zoom ?? fullRange(), canvas.current?.clientWidth ?? 0),
+      ),
       chartGroup.onCrosshair(redraw),
     ];
     return () => {
