@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
@@ -27,7 +27,10 @@ const swaggerUi: Plugin = {
   },
 };
 
-/** Replaces scripts and styles with NAME.gz, because the server embeds them compressed. */
+/**
+ * Replaces scripts and styles with NAME.gz, because the server embeds them compressed. Those of the
+ * pages are also compressed as NAME.br, which takes too long for the server to do per response.
+ */
 const compress: Plugin = {
   name: 'compress',
   apply: 'build',
@@ -36,6 +39,8 @@ const compress: Plugin = {
       if (!/\.(js|css)$/.test(name)) continue;
       const file = join('dist', name);
       writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }));
+      if (name.startsWith('assets/'))
+        writeFileSync(`${file}.br`, brotliCompressSync(readFileSync(file)));
       rmSync(file);
     }
   },

@@ -12,7 +12,8 @@ use std::{borrow::Cow, fmt::Write, io::Read};
 
 /// `vite.config.ts` compresses scripts and styles to `NAME.gz`, which keeps the server binary
 /// small. They are decompressed here; the compression layer then compresses responses with an
-/// encoding that the client accepts.
+/// encoding that the client accepts. Those of the pages are also embedded as `NAME.br`, which
+/// clients receive unchanged if they accept Brotli: its best level is too slow for each response.
 #[derive(RustEmbed)]
 #[folder = "../web/dist"]
 struct Dist;
@@ -60,6 +61,15 @@ pub(crate) fn saved_page(data: &str) -> Option<String> {
 
 async fn serve(uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
+    let brotli = if accepts_brotli(&headers) {
+        Dist::get(&format!("{path}.br"))
+    } else {
+        None
+    };
+    if let Some(file) = brotli {
+        let encoding = [(header::CONTENT_ENCODING, HeaderValue::from_static("br"))];
+        return (encoding, respond(path, file, &headers)).into_response();
+    }
     let (name, file) = match find(path) {
         Some(file) => (path, file),
         None => match find(INDEX) {
@@ -67,16 +77,36 @@ async fn serve(uri: Uri, headers: HeaderMap) -> Response {
             None => return StatusCode::NOT_FOUND.into_response(),
         },
     };
+    respond(name, file, &headers)
+}
+
+/// Whether `Accept-Encoding` lists Brotli without a weight of zero.
+fn accepts_brotli(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter();
+    let mut codings = values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','));
+    codings.any(|coding| {
+        let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
+        let weight = parameters.trim().strip_prefix("q=");
+        let is_zero = weight.is_some_and(|weight| weight.parse() == Ok(0.0));
+        name.trim().eq_ignore_ascii_case("br") && !is_zero
+    })
+}
+
+fn respond(name: &str, file: EmbeddedFile, headers: &HeaderMap) -> Response {
     let caching = if name.starts_with(HASHED) {
         "public, max-age=31536000, immutable"
     } else {
         "no-cache"
     };
     let etag = etag(&file);
+    let vary = HeaderValue::from_static("accept-encoding");
     let is_current = headers.get(header::IF_NONE_MATCH) == Some(&etag);
     let cache_headers = [
         (header::ETAG, etag),
         (header::CACHE_CONTROL, HeaderValue::from_static(caching)),
+        (header::VARY, vary),
     ];
     if is_current {
         return (StatusCode::NOT_MODIFIED, cache_headers).into_response();
@@ -115,5 +145,29 @@ fn content_type(name: &str) -> &'static str {
         Some("svg") => "image/svg+xml",
         Some("woff2") => "font/woff2",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brotli_is_used_only_if_the_client_accepts_it() {
+        for (value, expected) in [
+            ("gzip, deflate, br, zstd", true),
+            ("br;q=0.5", true),
+            ("gzip;q=1, BR", true),
+            ("br;q=0", false),
+            ("br; q=0.0, gzip", false),
+            ("gzip, deflate", false),
+            ("brotli", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(value));
+            assert_eq!(accepts_brotli(&headers), expected, "{value}");
+        }
+        assert!(!accepts_brotli(&HeaderMap::new()));
     }
 }

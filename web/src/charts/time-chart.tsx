@@ -29,6 +29,7 @@ import { ChartMenu } from './chart-menu';
 import { crosshairPlugin } from './crosshair';
 import { Legend } from './legend';
 import type { Panel, PanelLine } from './panels';
+import { pixelMs, whileVisible } from './while-visible';
 
 /** A line and its data. */
 export interface DrawnLine extends PanelLine {
@@ -93,7 +94,9 @@ export const TimeChart = memo(function TimeChart({
       updateLegend();
     };
     redraw();
-    const stopRedraw = whileVisible(card.current, redraw, chartGroup.onFlush);
+    const stopRedraw = whileVisible(card.current, redraw, chartGroup, () =>
+      pixelMs(chartGroup.zoom ?? fullRange(), chart.current?.width ?? 0),
+    );
     const stopCrosshair = chartGroup.onCrosshair(moveCrosshair);
     return () => {
       stopRedraw();
@@ -130,29 +133,6 @@ export const TimeChart = memo(function TimeChart({
 const thresholdLabels = ({ thresholds = [], format }: ChartPanel) =>
   thresholds.map(({ label, value }) => `dashed line at ${format(value)}: ${label}`);
 
-/**
- * Calls `redraw` when `element` becomes visible, and at every flush while it is visible. Returns a
- * stop function.
- */
-function whileVisible(
-  element: HTMLElement | null,
-  redraw: () => void,
-  onFlush: ChartGroup['onFlush'],
-): () => void {
-  let visible = true;
-  const stop = onFlush(() => visible && redraw());
-  if (!element || typeof IntersectionObserver === 'undefined') return stop;
-  const observer = new IntersectionObserver(([entry]) => {
-    visible = entry?.isIntersecting ?? true;
-    if (visible) redraw();
-  });
-  observer.observe(element);
-  return () => {
-    observer.disconnect();
-    stop();
-  };
-}
-
 /** One dataset: the mean of a line, or one edge of the band between its minimum and maximum. */
 interface Polyline {
   line: DrawnLine;
@@ -186,8 +166,7 @@ function datasetOf({ line, statistic, points }: Polyline) {
     borderColor: token(color),
     borderDash: dashPattern(dash),
     spanGaps: sparse ?? false,
-    // A single point has no line.
-    pointRadius: () => (points.length === 1 && isMean ? 3 : 0),
+    pointRadius: 0,
     borderWidth: isMean ? (thin ? 1 : 1.6) : 0,
     // Lower orders are drawn on top: dashed lines, then solid lines, then bands.
     order: isMean ? (dash ? 0 : 1) : 2,
@@ -210,7 +189,10 @@ function chartUpdater(
       generations.set(polyline, line.view.generation);
       syncPoints(points, line.view, line.columns, statistic);
       const dataset = chart.data.datasets[i];
-      if (dataset) dataset.data = points;
+      if (!dataset) return;
+      // A single point has no line. A function here would resolve the options of every point.
+      const pointRadius = points.length === 1 && statistic === 'mean' ? 3 : 0;
+      Object.assign(dataset, { data: points, pointRadius });
     });
     const range = chartGroup.zoom ?? fullRange();
     Object.assign(chart.options.scales?.x ?? {}, { min: range.from, max: range.to });

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import type { Run } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
-import { describeRun, runTitle, STATUS } from '../../model/run/summary';
+import { describeRun, isActive, runTitle, STATUS } from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
 import { Badge } from '../../ui/parts';
 import { StudyLink } from '../../ui/run-links';
@@ -18,7 +18,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
   const isSaved = useIsSaved();
   return (
     <div className="row top">
-      <div style={{ flex: '1 1 420px', minWidth: 0 }}>
+      <div style={{ flex: '1 1 240px', minWidth: 0 }}>
         <div className="run-title">
           <h1>
             #{run.number} {isSaved ? runTitle(run) : <NameField run={run} />}
@@ -30,11 +30,12 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
             </StudyLink>
           )}
         </div>
-        <p className="mono mute breaks" style={{ marginTop: 2 }}>
-          {describeRun(run)}
-        </p>
       </div>
       {!isSaved && <Actions run={run} isFinished={isFinal(status)} />}
+      {/* In a row of its own: its height must not depend on the width of the actions. */}
+      <p className="mono mute breaks" style={{ flex: '1 0 100%', marginTop: -6 }}>
+        {describeRun(run)}
+      </p>
     </div>
   );
 }
@@ -100,7 +101,13 @@ function RerunButtons({ run }: { run: Run }) {
 /** The results of this test on this machine over time. */
 function TrendButton({ run }: { run: Run }) {
   const { job_fingerprint: job, machine_fingerprint: machine, number } = run;
-  if (!job || !machine) return null;
+  // Reserves its width while the run is active.
+  if (!job || !machine)
+    return isActive(run) ? (
+      <Button disabled title="Trends show complete runs">
+        Trend
+      </Button>
+    ) : null;
   return (
     <LinkButton
       to="/trends/$job/$machine"

@@ -14,6 +14,7 @@ import { topRemedy, verdictLines } from '../../model/run/verdict';
 import { Notice } from '../../ui/parts';
 import { CountersCard } from './counters';
 import { CompareWithDirect, DirectRun } from './direct-run';
+import { ProvisionalVerdict } from './provisional-verdict';
 import { RemedyButton } from './remedy';
 import { useDirectRun } from './use-direct-run';
 
@@ -22,7 +23,8 @@ interface RunNoticesProps {
   live: LiveRun;
 }
 
-export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunNoticesProps) {
+export function RunNotices({ run, live }: RunNoticesProps) {
+  const { fold, chartGroup, connection } = live;
   const status = useLiveValue(chartGroup, () => fold.status);
   const result = useLiveValue(chartGroup, () => fold.result);
   const verdicts = result?.verdict ?? run.verdict;
@@ -40,6 +42,9 @@ export function RunNotices({ run, live: { fold, chartGroup, connection } }: RunN
       )}
       {status === 'queued' && <QueuedNotice run={run} />}
       {STATUS[status].kind === 'failure' && <FailureNotice fold={fold} run={run} />}
+      {!result && !isFinal(status) && status !== 'queued' && (
+        <ProvisionalVerdict run={run} live={live} />
+      )}
       {hasVerdict && (
         <VerdictNotices verdicts={verdicts} run={run} findings={result?.findings ?? run.findings} />
       )}

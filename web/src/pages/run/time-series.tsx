@@ -56,6 +56,7 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
               fullRange={fullRange}
               bands={bands}
               whole={whole}
+              fold={live.bucketed ? null : fold}
               tableHint="same data under “Show as table”"
             />
           ) : (

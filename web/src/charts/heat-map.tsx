@@ -1,0 +1,215 @@
+// Latency heat map: time, latency, and the number of I/Os as color. Drawn on one canvas without
+// Chart.js, because it has thousands of cells.
+import { memo, useEffect, useRef } from 'react';
+import type { RunFold } from '../model/fold/run-fold';
+import { originMs } from '../model/fold/series-view';
+import { latency, plural, text } from '../model/format/numbers';
+import {
+  extentOf,
+  type HeatColumn,
+  heatColumn,
+  intensity,
+  rateOf,
+  rowAt,
+  rowStart,
+} from '../model/series/heat-map';
+import type { Window } from '../model/series/window';
+import type { ChartGroup, Range } from './chart-group';
+import { token } from './chart-js';
+import { pixelMs, whileVisible } from './while-visible';
+
+interface HeatMapProps {
+  fold: RunFold;
+  chartGroup: ChartGroup;
+  /** The range without zoom, evaluated at every flush. */
+  fullRange: () => Range;
+}
+
+/** In pixels. As wide as the axes of the other charts, so that the time axes align. */
+const LEFT = 66;
+const BOTTOM = 22;
+const TOP = 6;
+const RIGHT = 2;
+/** Time ticks at most. */
+const MAX_TICKS = 6;
+
+/** Memoized, because it redraws without React. */
+export const HeatMap = memo(function HeatMap({ fold, chartGroup, fullRange }: HeatMapProps) {
+  const card = useRef<HTMLElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const legend = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const columnsOf = cachedColumns();
+    const redraw = () => {
+      if (!canvas.current) return;
+      const origin = originMs(fold);
+      const columns = columnsOf(fold);
+      draw(canvas.current, columns, origin, chartGroup, fullRange());
+      if (legend.current) legend.current.textContent = legendText(columns, origin, chartGroup);
+    };
+    redraw();
+    const stops = [
+      whileVisible(card.current, redraw, chartGroup, () =>
+        pixelMs(chartGroup.zoom ?? fullRange(), canvas.current?.clientWidth ?? 0),
+      ),
+      chartGroup.onCrosshair(redraw),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [fold, chartGroup, fullRange]);
+  const move = (clientX: number) => {
+    const box = canvas.current?.getBoundingClientRect();
+    if (!box) return;
+    const { from, to } = chartGroup.zoom ?? fullRange();
+    const part = (clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
+    chartGroup.moveCrosshair(part >= 0 && part <= 1 ? from + part * (to - from) : null);
+  };
+  return (
+    <section ref={card} className="card chart heat-map">
+      <h2>
+        Latency heat map (log)
+        <span className="legend">
+          <b ref={legend} />
+        </span>
+      </h2>
+      <div className="canvas">
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label="Latency heat map over time: brighter cells have more I/Os; the latency chart shows percentiles of the same data"
+          onMouseMove={({ clientX }) => move(clientX)}
+          onMouseOut={() => chartGroup.moveCrosshair(null)}
+          onBlur={() => chartGroup.moveCrosshair(null)}
+        />
+      </div>
+    </section>
+  );
+});
+
+/** Columns are computed once per window. */
+function cachedColumns() {
+  const known = new WeakMap<Window, HeatColumn>();
+  return ({ series }: RunFold) =>
+    series.points.map(({ window }) => {
+      const column = known.get(window) ?? heatColumn(window);
+      known.set(window, column);
+      return column;
+    });
+}
+
+function legendText(columns: readonly HeatColumn[], origin: number, { crosshair }: ChartGroup) {
+  const at_ms = crosshair === null ? null : crosshair * 1000 + origin;
+  const column = columns.find(
+    ({ begin_ms, end_ms }) => at_ms !== null && begin_ms <= at_ms && at_ms < end_ms,
+  );
+  if (!column || column.counts.size === 0) return '';
+  const rows = [...column.counts.keys()];
+  const ios = [...column.counts.values()].reduce((sum, count) => sum + count, 0);
+  const low = text(latency(rowStart(Math.min(...rows))));
+  const high = text(latency(rowStart(Math.max(...rows) + 1)));
+  return `${plural(ios, 'I/O')} in ${low} to ${high}`;
+}
+
+/** Sizes the canvas for the display, and draws all of it. */
+function draw(
+  canvas: HTMLCanvasElement,
+  columns: readonly HeatColumn[],
+  origin: number,
+  chartGroup: ChartGroup,
+  fullRange: Range,
+) {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  const ratio = window.devicePixelRatio || 1;
+  if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
+  if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
+  const ctx = canvas.getContext('2d');
+  if (!ctx) return;
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.clearRect(0, 0, width, height);
+  ctx.font = '11px "Inter Variable", Inter, system-ui, sans-serif';
+  const range = chartGroup.zoom ?? fullRange;
+  const area = { left: LEFT, right: width - RIGHT, top: TOP, bottom: height - BOTTOM };
+  const xOf = (seconds: number) =>
+    area.left + ((seconds - range.from) / (range.to - range.from)) * (area.right - area.left);
+  drawTimeAxis(ctx, range, area, xOf);
+  const extent = extentOf(columns);
+  if (!extent) return;
+  // Whole doublings, so that the axis changes rarely.
+  const first = Math.floor(extent.first / 4) * 4 - 4;
+  const last = Math.ceil((extent.last + 1) / 4) * 4 + 4;
+  const rowHeight = (area.bottom - area.top) / (last - first);
+  // Whole pixels: cells would otherwise have seams.
+  const yOf = (row: number) => Math.round(area.bottom - (row - first) * rowHeight);
+  drawLatencyAxis(ctx, first, last, area, yOf);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+  ctx.clip();
+  ctx.fillStyle = token('app');
+  for (const column of columns) {
+    const x = xOf((column.begin_ms - origin) / 1000);
+    const end = xOf((column.end_ms - origin) / 1000);
+    if (end < area.left || x > area.right) continue;
+    const lowest = rateOf(column, 1);
+    for (const [row, count] of column.counts) {
+      ctx.globalAlpha = intensity(rateOf(column, count), extent.highest, lowest);
+      ctx.fillRect(x, yOf(row + 1), Math.max(1, end - x), yOf(row) - yOf(row + 1));
+    }
+  }
+  ctx.restore();
+  if (chartGroup.crosshair !== null) drawCrosshair(ctx, xOf(chartGroup.crosshair), area);
+}
+
+type Area = Record<'left' | 'right' | 'top' | 'bottom', number>;
+
+function drawTimeAxis(
+  ctx: CanvasRenderingContext2D,
+  { from, to }: Range,
+  area: Area,
+  xOf: (seconds: number) => number,
+) {
+  const rough = (to - from) / MAX_TICKS;
+  const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-3)));
+  const step = ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10) * power;
+  ctx.fillStyle = token('mute');
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'top';
+  for (let tick = Math.ceil(from / step) * step; tick <= to; tick += step) {
+    const x = Math.min(area.right - 12, Math.max(area.left + 6, xOf(tick)));
+    ctx.fillText(`${Number(tick.toFixed(3))} s`, x, area.bottom + 6);
+  }
+}
+
+/** Lines at powers of ten. */
+function drawLatencyAxis(
+  ctx: CanvasRenderingContext2D,
+  first: number,
+  last: number,
+  area: Area,
+  yOf: (row: number) => number,
+) {
+  ctx.textAlign = 'right';
+  ctx.textBaseline = 'middle';
+  ctx.strokeStyle = token('line');
+  for (let ns = 1; rowAt(ns) <= last; ns *= 10) {
+    const row = Math.log2(ns) * 4;
+    if (row < first) continue;
+    const y = Math.round(yOf(row)) + 0.5;
+    if (y < area.top) break;
+    ctx.beginPath();
+    ctx.moveTo(area.left, y);
+    ctx.lineTo(area.right, y);
+    ctx.stroke();
+    ctx.fillText(text(latency(ns)), area.left - 6, y);
+  }
+}
+
+function drawCrosshair(ctx: CanvasRenderingContext2D, x: number, area: Area) {
+  if (x < area.left || x > area.right) return;
+  ctx.strokeStyle = token('mute');
+  ctx.beginPath();
+  ctx.moveTo(Math.round(x) + 0.5, area.top);
+  ctx.lineTo(Math.round(x) + 0.5, area.bottom);
+  ctx.stroke();
+}

@@ -1,0 +1,35 @@
+// What the gauge of a live run shows so far, in the place and height of its verdicts, so that these
+// shift nothing when the run ends.
+import type { Run } from '../../api';
+import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
+import { toneOf } from '../../charts/verdict-badge';
+import { gaugeText } from '../../model/gauge/gauge-text';
+import { LAYER_LABELS } from '../../model/gauge/layers';
+import { runGauge } from '../../model/gauge/run-gauge';
+import { DIRECTION_LABELS, directionsOf } from '../../model/run/summary';
+import { Notice } from '../../ui/parts';
+
+export function ProvisionalVerdict({ run, live }: { run: Run; live: LiveRun }) {
+  const { fold, chartGroup } = live;
+  const gauge = useLiveValue(chartGroup, () => runGauge(fold));
+  const text = gauge && gaugeText(gauge, run.device ?? null);
+  const layer = text && gauge ? gauge.served_by : null;
+  const { reads, writes } = directionsOf(run);
+  return (
+    <>
+      <Notice
+        tone={toneOf(layer)}
+        badge="Provisional"
+        title={layer ? `Served by: ${LAYER_LABELS[layer].toLowerCase()}` : 'No I/O measured yet'}
+        detail={text ?? 'The verdict follows when the run ends.'}
+      />
+      {reads && writes && (
+        <Notice
+          badge={DIRECTION_LABELS.write}
+          title="Not separated while the run is active"
+          detail="Each direction has a verdict when the run ends."
+        />
+      )}
+    </>
+  );
+}
