@@ -52,6 +52,12 @@ const STEPS = [
     count: vitest(report('vitest.json')),
   },
   { name: 'rust lints', command: ['cargo', 'clippy', '--workspace', '--all-targets', '--locked', '--', '-D', 'warnings'] },
+  // The targets are a workspace of their own, so the steps above do not compile them.
+  {
+    name: 'fuzz targets',
+    command: ['cargo', 'check', '--manifest-path', 'fuzz/Cargo.toml', '--locked', '--target-dir', 'target/fuzz-check'],
+    env: { RUSTC_BOOTSTRAP: '1', RUSTFLAGS: '--cfg fuzzing' },
+  },
   {
     name: 'rust tests',
     command: [...RUST_TESTS, '--show-output', `--test-threads=${TESTS_PER_PROCESSOR * availableParallelism()}`],

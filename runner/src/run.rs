@@ -84,7 +84,8 @@ pub fn run(
         cgroup,
         idle_wait_ms: u64::from(spec.idle_wait_seconds) * 1000,
     });
-    let is_hung = matches!(&measured, Ok((report, _)) if report.is_hung());
+    let hung_layout = targets.hung_layout().map(str::to_owned);
+    let is_hung = hung_layout.is_some() || matches!(&measured, Ok((report, _)) if report.is_hung());
     let clean_up = clean_up(&plan, targets, &mut sink, is_hung);
     match measured {
         Ok((report, host)) => {
@@ -92,7 +93,7 @@ pub fn run(
             finish(plan, report, &host, &mut sink, stop)
         }
         Err(RunError::Failed(problem)) => fail(&mut sink, vec![problem]),
-        Err(RunError::Stopped) => interrupted(&mut sink, stop),
+        Err(RunError::Stopped) => interrupted(&mut sink, stop, hung_layout),
     }
 }
 
@@ -138,13 +139,22 @@ fn fail(sink: &mut EventSink, problems: Vec<Problem>) -> u8 {
     exit_code
 }
 
-fn interrupted(sink: &mut EventSink, stop: &StopSignal) -> u8 {
+/// `hung_layout`: file that was being laid out, if its storage did not respond.
+fn interrupted(sink: &mut EventSink, stop: &StopSignal, hung_layout: Option<String>) -> u8 {
     let mut problem = Problem::environment(
         "interrupted",
         "",
         "The run was stopped before the measurement started.",
         "Run it again.",
     );
+    if let Some(path) = hung_layout {
+        problem.detail = format!(
+            "The run was stopped during layout: the storage of {path} did not respond within 0.3 s."
+        );
+        problem.remedy =
+            "Check the device and the filesystem (dmesg). The file may be left behind incomplete."
+                .into();
+    }
     problem.field = None;
     let exit_code = stop.exit_code().unwrap_or(1);
     sink.emit(EventBody::Failed(Failure {

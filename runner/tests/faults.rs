@@ -5,16 +5,13 @@ mod scratch;
 
 use scratch::{
     Mounted,
-    mapped::{self, Mapped},
-    program::{self, run, runner, spawn, spawn_unconfirmed, start, with},
-    uml::{self, Machine},
+    program::{self, last_event, measuring, run, runner, spawn, spawn_unconfirmed, with},
 };
 use serde_json::{Value, json};
 use std::{
-    io::{BufRead, BufReader},
     os::unix::process::CommandExt,
     path::Path,
-    process::{Child, Command, Output},
+    process::{Command, Output},
     thread::sleep,
     time::{Duration, Instant},
 };
@@ -43,22 +40,6 @@ fn tmpfs(at: &Path, size: &str) -> Option<Mounted> {
             None
         }
     }
-}
-
-/// Starts a run and waits for its first sample.
-fn measuring(job: &Value) -> (Child, BufReader<std::process::ChildStdout>) {
-    let mut child = start(job, &["--events"]);
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("\"type\":\"sample\"") {
-        line.clear();
-        assert!(out.read_line(&mut line).unwrap() > 0, "no sample");
-    }
-    (child, out)
-}
-
-fn last_event(out: BufReader<std::process::ChildStdout>) -> Value {
-    serde_json::from_str(&out.lines().last().unwrap().unwrap()).unwrap()
 }
 
 #[test]
@@ -321,41 +302,5 @@ fn mount_options_that_change_during_a_run_are_a_finding() {
             let sentence = finding["sentence"].as_str().unwrap();
             assert!(sentence.contains("noatime"), "{sentence}");
         }
-    }
-}
-
-/// Real dm and md devices in user-mode Linux; `device` must be rejected because of `holder`.
-fn check_holder(device: &str, holder: &str) {
-    let before = std::fs::read(device).unwrap();
-    let job = json!({"name": "raw", "filename": device, "rw": "write", "bs": "4k", "direct": 1, "ioengine": "psync"});
-    let mut command = runner();
-    command.args(["run", "-", "--json"]);
-    let child = spawn_unconfirmed(&mut command, &job);
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{device}: {stderr}");
-    assert!(stderr.contains(holder), "{device}: {stderr}");
-    assert!(std::fs::read(device).unwrap() == before, "{device}");
-}
-
-#[test]
-fn disks_below_dm_and_md_are_refused_and_unchanged() {
-    const BYTES: u64 = 16 << 20;
-    if !uml::is_inside() {
-        return uml::run(&Machine {
-            test: "disks_below_dm_and_md_are_refused_and_unchanged",
-            disks: vec![("ubda", BYTES), ("ubdb", BYTES), ("ubdc", BYTES)],
-            modules: &["raid1"],
-            timeout: Duration::from_secs(60),
-        });
-    }
-    let low = Mapped::new("low", BYTES, "linear /dev/ubda 0");
-    let _high = Mapped::new("high", BYTES, &format!("linear {} 0", low.node));
-    check_holder("/dev/ubda", "dm-0");
-    check_holder(&low.node, "dm-1");
-    let disks = ["/dev/ubdb", "/dev/ubdc"].map(str::to_owned);
-    let array = mapped::create_array("1", &[], &disks);
-    for disk in &disks {
-        check_holder(disk, array.trim_start_matches("/dev/"));
     }
 }

@@ -6,6 +6,7 @@ mod clock;
 pub mod config;
 mod error;
 mod events;
+mod fail_point;
 mod lock_holder;
 pub mod log;
 mod query;

@@ -19,12 +19,13 @@ const RUNNER = {
 };
 const SERVER = {
   clock: [],
+  fail_point: [],
   lock_holder: [],
   rollups: [],
   store: ['clock', 'lock_holder', 'rollups'],
   error: ['store'],
   scheduler: [],
-  events: ['clock', 'error', 'rollups', 'store', 'scheduler'],
+  events: ['clock', 'error', 'fail_point', 'rollups', 'store', 'scheduler'],
 };
 
 /** Runner modules that only compute and make no system calls. */

@@ -111,6 +111,8 @@ pub struct Targets {
     created: Vec<OwnedFile>,
     /// Files from earlier runs that have a valid ownership mark and that this run changes.
     reused: Vec<OwnedFile>,
+    /// File whose layout was stopped while its storage did not respond.
+    hung_layout: Option<String>,
 }
 
 impl Targets {
@@ -124,7 +126,12 @@ impl Targets {
             loops: BTreeMap::new(),
             created: Vec::new(),
             reused: Vec::new(),
+            hung_layout: None,
         }
+    }
+
+    pub(crate) fn hung_layout(&self) -> Option<&str> {
+        self.hung_layout.as_deref()
     }
 
     /// Sets the study's `file_id`. Files whose paths contain it are treated as created by this run.

@@ -5,7 +5,7 @@ use super::{
     latencies::healthy_rate,
     outcome::{Claims, EARLY, LATE, Outcome, Run, number},
     run_all,
-    storage::{Completion, HEALTHY, Storage},
+    storage::{Completion, HEALTHY, IMMEDIATELY, Kind, Storage},
 };
 use serde_json::{Value, json};
 use std::{
@@ -15,7 +15,13 @@ use std::{
 
 #[test]
 fn stops_while_the_storage_hangs() {
-    let cases: [Case; 8] = [
+    let cases: [Case; 10] = [
+        ("SIGTERM during layout, psync", |case| {
+            stop_layout(case, "TERM", 143, json!({"ioengine": "psync"}));
+        }),
+        ("SIGINT during layout, io_uring", |case| {
+            stop_layout(case, "INT", 130, json!({"iodepth": 32}));
+        }),
         ("SIGTERM, psync", |case| {
             stop(case, "TERM", 143, 1, json!({"ioengine": "psync"}));
         }),
@@ -67,6 +73,33 @@ fn runner_pauses() {
 
 fn sleep_until(time: Instant) {
     thread::sleep(time.saturating_duration_since(Instant::now()));
+}
+
+/// The filesystem hangs after half of the file was written.
+fn stop_layout(case: &str, signal: &str, code: i32, changes: Value) {
+    let Some(storage) = Storage::new(&[], 0, |io| match io.kind {
+        Kind::Write if io.offset >= LENGTH / 2 => Completion::Never,
+        _ => IMMEDIATELY,
+    }) else {
+        return;
+    };
+    let changes = super::with(&json!({"runtime": "30s", "unlink": 1}), changes);
+    let mut run = Run::start(&job(&storage.file("t1"), changes), &[]);
+    run.wait_for(|event| event["type"] == "phase" && event["phase"] == "layout");
+    thread::sleep(Duration::from_millis(1500));
+    let stopped = run.signal(signal);
+    let outcome = run.finish(|| storage.release());
+    let waited = outcome.reported_at() - stopped;
+    assert!(waited < Duration::from_secs(1), "{case}: {waited:?}");
+    assert_eq!(outcome.code, Some(code), "{case}");
+    let end = &outcome.events.last().unwrap().1;
+    let problem = &end["problems"][0];
+    assert_eq!(problem["code"], "interrupted", "{case}: {end}");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("during layout") && detail.contains("did not respond"),
+        "{case}: {detail}"
+    );
 }
 
 fn stop(case: &str, signal: &str, code: i32, in_flight: u64, changes: Value) {

@@ -3,9 +3,9 @@
 use serde_json::Value;
 use std::{
     ffi::OsStr,
-    io::{BufRead, ErrorKind, Write},
+    io::{BufRead, BufReader, ErrorKind, Write},
     path::Path,
-    process::{Child, Command, Output, Stdio},
+    process::{Child, ChildStdout, Command, Output, Stdio},
 };
 
 /// Arguments for a job on stdin and a JSON result.
@@ -141,4 +141,20 @@ pub(crate) fn with(job: &Value, changes: Value) -> Value {
         .iter()
         .for_each(|(name, value)| job[name] = value.clone());
     job
+}
+
+/// Starts a run and waits for its first sample.
+pub(crate) fn measuring(job: &Value) -> (Child, BufReader<ChildStdout>) {
+    let mut child = start(job, &["--events"]);
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("\"type\":\"sample\"") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "no sample");
+    }
+    (child, out)
+}
+
+pub(crate) fn last_event(out: BufReader<ChildStdout>) -> Value {
+    serde_json::from_str(&out.lines().last().unwrap().unwrap()).unwrap()
 }

@@ -4,6 +4,7 @@
 
 use crate::{
     events::{buffer::EventBuffer, spool::Spool},
+    fail_point,
     store::{Store, fault::StoreFault, update::Record},
 };
 use anyhow::Result;
@@ -159,7 +160,15 @@ impl Task {
             }
         } else if !self.pending.is_empty() {
             let records = std::mem::take(&mut self.pending);
+            let has_result = has_result(&records);
+            fail_point::reach("store_events");
+            if has_result {
+                fail_point::reach("before_result");
+            }
             let stored = self.store.store_records(self.run, &records).await;
+            if has_result {
+                fail_point::reach("after_result");
+            }
             if self.is_stored(stored)? {
                 self.mark_stored(&records);
             } else {
@@ -237,4 +246,10 @@ impl Task {
                 .send_if_modified(|status| std::mem::replace(status, to) != to);
         }
     }
+}
+
+/// Whether a record has the final status.
+fn has_result(records: &[Record]) -> bool {
+    let mut updates = records.iter().filter_map(|record| record.update.as_ref());
+    updates.any(|update| update.change.status.is_final())
 }

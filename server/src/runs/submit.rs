@@ -4,6 +4,7 @@
 use crate::{
     error::Error,
     events::buffer::EventBuffer,
+    fail_point,
     runs::{Runs, detached},
     scheduler::{
         locks::{locks_for, uses_devices},
@@ -166,6 +167,7 @@ impl Runs {
         let admission = self.admission.lock().await;
         self.check_capacity(1)?;
         let now_ms = crate::clock::now_ms();
+        fail_point::reach("before_insert");
         let number = match self.store.insert_run(&new, key, now_ms).await? {
             Ok(number) => number,
             Err(NotCreated::KeyUsed(earlier)) => return self.replay(earlier).await,
@@ -173,6 +175,7 @@ impl Runs {
                 return Err(Error::confirmation_used(&entry));
             }
         };
+        fail_point::reach("after_insert");
         self.enqueue(number, new.locks);
         drop(admission);
         self.publish_run(number).await;

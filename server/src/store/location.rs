@@ -143,7 +143,7 @@ pub(super) fn check_unused(data_dir: &Path, database: &Path) -> Result<()> {
 }
 
 /// Lists the database backups in the directory, such as ` (found: leadline-v9.db)`.
-fn copies(data_dir: &Path) -> String {
+pub(super) fn copies(data_dir: &Path) -> String {
     let files = std::fs::read_dir(data_dir).into_iter().flatten().flatten();
     let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
     let is_copy = |name: &String| COPIES.iter().any(|prefix| name.starts_with(prefix));

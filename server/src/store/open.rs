@@ -10,6 +10,7 @@ use crate::store::{
 use anyhow::{Context, Result, ensure};
 use sqlx::{
     Connection,
+    migrate::MigrateError,
     sqlite::{
         SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode,
         SqlitePoolOptions, SqliteSynchronous,
@@ -34,6 +35,9 @@ const APPLICATION_ID: i64 = 0x4C65_6164;
 /// Enough for a page with all its charts. More readers would compete with measurements for CPU
 /// time.
 const READERS: u32 = 4;
+/// <https://www.sqlite.org/rescode.html>
+const SQLITE_CORRUPT: u32 = 11;
+const SQLITE_NOTADB: u32 = 26;
 const PRIVATE: u32 = 0o600;
 /// Only another process locks the database for longer. In that case, events are spooled, including
 /// those of runs that are stopped during the five-second shutdown.
@@ -43,7 +47,17 @@ impl Store {
     /// Opens the database, creating it if necessary.
     pub(crate) async fn open(path: &Path) -> Result<Self> {
         let store = Self::try_open(path).await;
-        store.with_context(|| format!("cannot open {}", path.display()))
+        store.map_err(|error| {
+            let mut text = format!("cannot open {}", path.display());
+            if needs_backup(&error) {
+                let data_dir = path.parent().unwrap_or(path);
+                text += &format!(
+                    ". Use the version of leadline that wrote it, or restore a backup{}. The file was not changed",
+                    location::copies(data_dir)
+                );
+            }
+            error.context(text)
+        })
     }
 
     async fn try_open(path: &Path) -> Result<Self> {
@@ -85,6 +99,21 @@ impl Store {
             spool_dir: location::spool_dir(data_dir).into(),
         })
     }
+}
+
+/// Whether the file is damaged, or its migrations are not those of this program.
+fn needs_backup(error: &anyhow::Error) -> bool {
+    let is_damaged = |code: &str| {
+        let code: u32 = code.parse().unwrap_or(0);
+        matches!(code & 0xFF, SQLITE_CORRUPT | SQLITE_NOTADB)
+    };
+    error.chain().any(|cause| {
+        let database = cause
+            .downcast_ref::<sqlx::Error>()
+            .and_then(sqlx::Error::as_database_error);
+        cause.is::<MigrateError>()
+            || database.is_some_and(|error| error.code().is_some_and(|code| is_damaged(&code)))
+    })
 }
 
 /// Makes the database files accessible only to their owner. SQLite creates other files with the

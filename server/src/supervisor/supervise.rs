@@ -6,6 +6,7 @@ use crate::{
         journal::{COMPLETE, Journal, SHORTENED},
         spool::Spool,
     },
+    fail_point,
     runs::Runs,
     scheduler::outcome::{RunEnd, RunnerExit, StopRequest},
     supervisor::process::{EventResult, RunnerProcess},
@@ -136,7 +137,9 @@ async fn execute_with(
             .await?;
         return Ok(());
     }
+    fail_point::reach("before_start");
     journal.change_status(RunStatus::Preparing, None).await?;
+    fail_point::reach("after_start");
     runs.publish_queue();
     let mut supervision = Supervision {
         runs,

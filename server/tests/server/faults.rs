@@ -324,8 +324,10 @@ async fn changed_and_unfinished_migrations_are_rejected() {
             bytes
         };
         let before = content();
+        std::fs::write(server.data().join("leadline-v9.db"), "a backup").unwrap();
         let error = start_error(server.directory.path(), &[]).await;
         assert!(error.contains("leadline.db"), "{error}");
+        assert!(error.contains("found: leadline-v9.db"), "{error}");
         assert!(content() == before, "{change}");
     }
 }

@@ -8,6 +8,7 @@ use crate::{
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use sqlx::{Connection, SqliteConnection, raw_sql, sqlite::SqliteConnectOptions};
 use std::{
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -184,6 +185,67 @@ async fn start_without_the_database_is_rejected() {
     let server = Program::start_in(server.directory.clone(), &[]).await;
     assert_eq!(server.get("/runs").await["total"], 1);
     assert!(data.join("initialized").exists());
+}
+
+/// Overwrites the first page of a table.
+async fn damage(file: &Path, table: &str) {
+    let options = SqliteConnectOptions::new().filename(file);
+    let mut open = SqliteConnection::connect_with(&options).await.unwrap();
+    raw_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        .execute(&mut open)
+        .await
+        .unwrap();
+    let query = "SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = ?";
+    let (page, page_bytes): (i64, i64) = sqlx::query_as(query)
+        .bind(table)
+        .fetch_one(&mut open)
+        .await
+        .unwrap();
+    open.close().await.unwrap();
+    let mut bytes = std::fs::read(file).unwrap();
+    let start = ((page - 1) * page_bytes) as usize;
+    bytes[start..start + page_bytes as usize].fill(0xa5);
+    std::fs::write(file, bytes).unwrap();
+}
+
+#[tokio::test]
+async fn a_database_with_a_damaged_page_is_rejected_unchanged() {
+    for table in ["database", "_sqlx_migrations"] {
+        let mut server = Program::start().await;
+        let run = server.queue(job("a", "20ms")).await;
+        server.wait_until_ended(run).await;
+        server.stop().await;
+        let file = server.data().join("leadline.db");
+        damage(&file, table).await;
+        // Excludes the transaction counters, which even an empty transaction advances.
+        let content = || {
+            let mut bytes = std::fs::read(&file).unwrap();
+            bytes[24..28].fill(0);
+            bytes[92..96].fill(0);
+            bytes
+        };
+        let before = content();
+        let error = start_error(server.directory.path(), &[]).await;
+        assert!(error.contains("malformed"), "{table}: {error}");
+        assert!(content() == before, "{table}");
+        assert!(error.contains("restore a backup"), "{table}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_page_is_detected_when_it_is_read() {
+    let mut server = Program::start().await;
+    let run = server.queue(job("a", "20ms")).await;
+    server.wait_until_ended(run).await;
+    server.stop().await;
+    damage(&server.data().join("leadline.db"), "runs").await;
+    let server = Program::start_in(server.directory.clone(), &[]).await;
+    let get = server.request(Method::GET, &format!("/runs/{run}"));
+    let (status, problem) = server.send(get).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{problem}");
+    assert_eq!(problem["code"], "store_unavailable");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains("malformed"), "{detail}");
 }
 
 #[tokio::test]

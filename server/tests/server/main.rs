@@ -8,6 +8,7 @@ mod comparison_speed;
 mod damaged_results;
 mod deletion;
 mod exports;
+mod fail_points;
 mod faults;
 mod fingerprints;
 mod hostile;

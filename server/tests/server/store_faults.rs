@@ -282,6 +282,79 @@ async fn queued_run_waits_for_the_database() {
     assert_eq!(server.starts(), ["a", "b"]);
 }
 
+/// An ext4 on a loop device. Thawed and unmounted on drop.
+struct SlowFilesystem {
+    at: PathBuf,
+    _image: tempfile::TempDir,
+}
+
+impl SlowFilesystem {
+    fn mount() -> Option<Self> {
+        let succeeds = |program: &str, args: &[&str]| {
+            let output = Command::new(program).args(args).output();
+            output.is_ok_and(|output| output.status.success())
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let image = directory.path().join("image");
+        let at = directory.path().join("mounted");
+        std::fs::create_dir(&at).unwrap();
+        let file = std::fs::File::create(&image).unwrap();
+        file.set_len(64 << 20).unwrap();
+        let (image, path) = (image.to_str().unwrap(), at.to_str().unwrap());
+        let is_mounted = succeeds("mkfs.ext4", &["-q", image])
+            && succeeds("mount", &["-o", "loop", image, path]);
+        is_mounted.then_some(Self {
+            at,
+            _image: directory,
+        })
+    }
+
+    /// Writes and syncs wait until `thaw`.
+    fn freeze(&self) {
+        let status = Command::new("fsfreeze").arg("-f").arg(&self.at).status();
+        assert!(status.unwrap().success());
+    }
+
+    fn thaw(&self) {
+        let _ = Command::new("fsfreeze").arg("-u").arg(&self.at).output();
+    }
+}
+
+impl Drop for SlowFilesystem {
+    fn drop(&mut self) {
+        self.thaw();
+        let _ = Command::new("umount").arg("-l").arg(&self.at).status();
+    }
+}
+
+#[tokio::test]
+async fn run_survives_a_disk_that_syncs_nothing_for_ten_seconds() {
+    const STALL: Duration = Duration::from_secs(10);
+    let Some(disk) = SlowFilesystem::mount() else {
+        eprintln!("SKIP: cannot mount a loop device");
+        return;
+    };
+    let directory = Arc::new(tempfile::tempdir_in(&disk.at).unwrap());
+    let server = Program::start_in(directory, &[]).await;
+    let run = server.queue(job("a", "12s")).await;
+    server.wait_for_status(run, &["measuring"]).await;
+    let mut live = stream(&server, run).await;
+    disk.freeze();
+    let frozen = Instant::now();
+    let mut received = 0;
+    while frozen.elapsed() < STALL {
+        let event = tokio::time::timeout(Duration::from_secs(1), live.chunk()).await;
+        let chunk = event.expect("no live event for a second").unwrap().unwrap();
+        received += chunk.iter().filter(|byte| **byte == b'\n').count();
+    }
+    disk.thaw();
+    // A sample every 20 ms, on a busy host.
+    assert!(received > 250, "{received} live events");
+    check_complete(&server, run).await;
+    assert_eq!(server.starts(), ["a"]);
+    drop(server);
+}
+
 #[tokio::test]
 async fn run_survives_write_errors() {
     let server = Program::start().await;

@@ -33,7 +33,7 @@ impl IoError {
 
     pub(crate) fn message(&self) -> String {
         if self.errno == 0 {
-            "fewer bytes transferred than requested: end of the target, or no space left".into()
+            "fewer bytes transferred than requested: end of the target, no space left, or a device that was removed".into()
         } else {
             io::Error::from_raw_os_error(self.errno).to_string()
         }

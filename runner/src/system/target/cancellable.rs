@@ -8,7 +8,7 @@ use std::{
         mpsc::{Receiver, RecvTimeoutError, channel},
     },
     thread::Builder,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 const STOP_POLL: Duration = Duration::from_millis(20);
@@ -22,16 +22,43 @@ pub(crate) fn run_unless_stopped<T: Send + 'static>(
     stop: &AtomicBool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Option<T>> {
-    let is_stopped = || stop.load(Ordering::Relaxed);
-    if is_stopped() {
+    run_with_grace(stop, Duration::ZERO, work)
+}
+
+/// Like `run_unless_stopped`, but waits for running work until `grace` after a stop.
+///
+/// # Errors
+/// Returns an error if the thread cannot be started or `work` panics.
+pub(crate) fn run_with_grace<T: Send + 'static>(
+    stop: &AtomicBool,
+    grace: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Option<T>> {
+    if stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let receiver = start("cancellable", work)?;
+    wait_with_grace(&start("cancellable", work)?, stop, grace)
+}
+
+/// Waits for a result of another thread until `grace` after a stop.
+///
+/// # Errors
+/// Returns an error if the thread has ended without a result.
+pub(crate) fn wait_with_grace<T>(
+    results: &Receiver<T>,
+    stop: &AtomicBool,
+    grace: Duration,
+) -> io::Result<Option<T>> {
+    let mut stopped: Option<Instant> = None;
     loop {
-        match receiver.recv_timeout(STOP_POLL) {
+        match results.recv_timeout(STOP_POLL) {
             Ok(result) => return Ok(Some(result)),
             Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("thread panicked")),
-            Err(RecvTimeoutError::Timeout) if is_stopped() => return Ok(None),
+            Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
+                if stopped.get_or_insert_with(Instant::now).elapsed() >= grace {
+                    return Ok(None);
+                }
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
     }

@@ -2,6 +2,7 @@
 //! completed is restored, so that a full filesystem returns to its previous state.
 
 mod blocks;
+mod chunk_writer;
 
 use crate::{
     plan::host_view::PathKind,
@@ -13,6 +14,7 @@ use crate::{
         },
         target::{
             Finish, Targets,
+            cancellable::{HUNG_TIMEOUT, within},
             checks::{check_identity, identity_changed, open_failed, remove_failed},
             file_spec::{FileSpec, file_specs},
             open_beneath::remove_in_root,
@@ -37,6 +39,8 @@ struct Layout<'a> {
     fill: &'a mut Fill<'a>,
     progress: Progress<'a>,
     stop: &'a AtomicBool,
+    /// Whether the kernel still writes the file, because the storage did not respond to a stop.
+    has_hung: bool,
 }
 
 impl Targets {
@@ -65,6 +69,7 @@ impl Targets {
             fill,
             progress: Progress::new(Phase::Layout, total, progress),
             stop,
+            has_hung: false,
         };
         for file in &files {
             if self.lay_out_file(&mut layout, file)? == Finish::Stopped {
@@ -104,6 +109,11 @@ impl Targets {
         let created = OwnedFile::new(&found.path, stat, file.unlink);
         let result = layout.create_blocks(&fd, file);
         let is_done = result == Ok(Finish::Done);
+        if layout.has_hung {
+            self.hung_layout = Some(file.path.into());
+            self.remove_hung(created, old_length.is_none());
+            return Ok(Finish::Stopped);
+        }
         let is_longer_than = |length| Stat::of_fd(&fd).is_ok_and(|now| now.length > length);
         match old_length {
             None if is_done => self.created.push(created),
@@ -116,6 +126,17 @@ impl Targets {
             Some(_) => {}
         }
         result.map_err(|error| layout_problem(file, error))
+    }
+
+    /// Removing a file waits for the I/O on it, so a stop does not wait for that. The length of an
+    /// existing file is not restored.
+    fn remove_hung(&self, file: OwnedFile, is_new: bool) {
+        let permissions = self.permissions.clone();
+        if is_new {
+            within(HUNG_TIMEOUT, "remove", move || {
+                file.remove(&Guard::live(&permissions))
+            });
+        }
     }
 }
 

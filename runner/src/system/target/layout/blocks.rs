@@ -4,23 +4,26 @@
 use crate::system::{
     host::resolved_path::ResolvedPath,
     target::{
-        CHUNK_BYTES, Finish, cancellable::run_unless_stopped, file_spec::FileSpec, layout::Layout,
+        CHUNK_BYTES, Finish,
+        cancellable::run_with_grace,
+        file_spec::FileSpec,
+        layout::{
+            Layout,
+            chunk_writer::{BUFFER_ALIGN, Chunk, ChunkWriter, STOP_GRACE},
+        },
         open_beneath::open_in_root,
     },
 };
 use leadline_protocol::job::keyword::Fallocate;
 use rustix::{
     fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fstat, fsync, ftruncate},
-    io::{Errno, fcntl_dupfd_cloexec, pwrite, retry_on_intr},
+    io::{Errno, fcntl_dupfd_cloexec},
 };
 use std::{
     ops::Range,
     os::fd::{AsRawFd, OwnedFd},
     sync::atomic::Ordering,
 };
-
-/// Alignment of the write buffer in bytes: the largest sector size, and the size of a page.
-const BUFFER_ALIGN: usize = 4096;
 
 impl Layout<'_> {
     /// Opens with O_DIRECT if the filesystem supports it and every write is aligned, so that the
@@ -76,27 +79,33 @@ impl Layout<'_> {
         Ok(Finish::Done)
     }
 
-    fn sync(&self, fd: &OwnedFd) -> Result<Finish, Errno> {
+    fn sync(&mut self, fd: &OwnedFd) -> Result<Finish, Errno> {
         let fd = fcntl_dupfd_cloexec(fd, 0)?;
-        match run_unless_stopped(self.stop, move || fsync(fd)) {
+        match run_with_grace(self.stop, STOP_GRACE, move || fsync(fd)) {
             Ok(Some(synced)) => synced.map(|()| Finish::Done),
-            Ok(None) => Ok(Finish::Stopped),
+            Ok(None) => {
+                self.has_hung = true;
+                Ok(Finish::Stopped)
+            }
             Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
         }
     }
 
     fn write(&mut self, fd: &OwnedFd, path: &str, range: &Range<u64>) -> Result<Finish, Errno> {
-        let mut memory = vec![0; CHUNK_BYTES + BUFFER_ALIGN];
-        let head = memory.as_ptr().align_offset(BUFFER_ALIGN);
+        let writer = ChunkWriter::new(fd)?;
+        let mut chunk = Chunk::new();
         let mut offset = range.start;
         while offset < range.end {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(Finish::Stopped);
             }
             let length = (range.end - offset).min(CHUNK_BYTES as u64);
-            let chunk = &mut memory[head..head + length as usize];
-            (self.fill)(path, offset, chunk);
-            write_all_at(fd, chunk, offset)?;
+            (self.fill)(path, offset, chunk.at(offset, length as usize));
+            let Some(written) = writer.write(chunk, self.stop)? else {
+                self.has_hung = true;
+                return Ok(Finish::Stopped);
+            };
+            chunk = written;
             offset += length;
             self.progress.add(length, path);
         }
@@ -133,16 +142,4 @@ fn posix_fallocate(fd: &OwnedFd, offset: u64, length: u64) -> Result<(), Errno> 
         0 => Ok(()),
         error => Err(Errno::from_raw_os_error(error)),
     }
-}
-
-fn write_all_at(fd: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> Result<(), Errno> {
-    while !bytes.is_empty() {
-        let written = retry_on_intr(|| pwrite(fd, bytes, offset))?;
-        if written == 0 {
-            return Err(Errno::IO);
-        }
-        bytes = &bytes[written..];
-        offset += written as u64;
-    }
-    Ok(())
 }
