@@ -51,8 +51,6 @@ pub struct Schedule {
     pub name: String,
     pub cron: String,
     pub time_zone: String,
-    /// The cron expression in English.
-    pub description: String,
     #[schema(value_type = Object)]
     pub document: Value,
     pub tags: Vec<String>,
@@ -61,6 +59,8 @@ pub struct Schedule {
     pub created_at_ms: u64,
     /// The next due time outside of quiet hours; null if the schedule is disabled or has none.
     pub next_start_ms: Option<u64>,
+    /// The next three due times. Fewer if there are no more; none if the schedule is disabled.
+    pub next: Vec<DueTime>,
     /// Number of due times of the last 30 days that were missed.
     pub missed: u64,
     /// The latest due times, newest first. Due times that were missed in a row are one entry.
@@ -105,8 +105,6 @@ pub struct ScheduleStart {
 /// What a schedule would do.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct SchedulePlan {
-    /// The cron expression in English.
-    pub description: String,
     /// The next five due times. Fewer if there are no more.
     pub next: Vec<DueTime>,
 }

@@ -89,8 +89,14 @@ async fn schedules_are_created_changed_and_deleted() {
     assert_eq!(created["document"], request["document"]);
     assert_eq!(created["quiet_hours"], request["quiet_hours"]);
     assert!(created["next_start_ms"].as_u64().unwrap() > 0);
-    let text = created["description"].as_str().unwrap();
-    assert!(text.contains("02:30"), "{text}");
+    let next = created["next"].as_array().unwrap();
+    assert_eq!(next.len(), 3);
+    for due in next {
+        let local = due["local"].as_str().unwrap();
+        assert!(local.contains(" 02:30 +0"), "{local}");
+        assert_eq!(due["is_quiet"], false);
+    }
+    assert_eq!(next[0]["at_ms"], created["next_start_ms"]);
 
     request["enabled"] = json!(false);
     let put = server.request(Method::PUT, "/schedules/1").json(&request);
@@ -99,6 +105,7 @@ async fn schedules_are_created_changed_and_deleted() {
         (status, &changed["next_start_ms"]),
         (StatusCode::OK, &Value::Null)
     );
+    assert_eq!(changed["next"], json!([]));
     let delete = || server.send(server.request(Method::DELETE, "/schedules/1"));
     assert_eq!(delete().await.0, StatusCode::NO_CONTENT);
     assert_eq!(delete().await.0, StatusCode::NOT_FOUND);

@@ -3736,10 +3736,6 @@ export type Schedule = {
     name: string;
     cron: string;
     time_zone: string;
-    /**
-     * The cron expression in English.
-     */
-    description: string;
     document: {
         [key: string]: unknown;
     };
@@ -3751,6 +3747,10 @@ export type Schedule = {
      * The next due time outside of quiet hours; null if the schedule is disabled or has none.
      */
     next_start_ms?: number | null;
+    /**
+     * The next three due times. Fewer if there are no more; none if the schedule is disabled.
+     */
+    next: Array<DueTime>;
     /**
      * Number of due times of the last 30 days that were missed.
      */
@@ -3772,10 +3772,6 @@ export type ScheduleList = {
  * What a schedule would do.
  */
 export type SchedulePlan = {
-    /**
-     * The cron expression in English.
-     */
-    description: string;
     /**
      * The next five due times. Fewer if there are no more.
      */
