@@ -130,7 +130,7 @@ fn merge(
     }
     let url = request.url.or_else(|| Some(old.as_ref()?.url.clone()));
     let url = url.unwrap_or_default();
-    if let Err((detail, remedy)) = target::parse(&url) {
+    if let Err((detail, remedy)) = target::check(&url) {
         reject("url", detail, remedy);
     }
     let key = match &request.secret {

@@ -1,6 +1,6 @@
 //! Sends one message. No redirect is followed, and the body of the response is not read.
 
-use crate::webhooks::target::{Target, is_permitted};
+use crate::webhooks::target::{REFUSED, Target, is_permitted};
 use anyhow::{Context, bail};
 use hyper::{Request, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
@@ -64,7 +64,7 @@ async fn connect(target: &Target) -> anyhow::Result<TcpStream> {
     let found = lookup_host((target.host.as_str(), target.port)).await;
     let addresses: Vec<_> = found.context("unknown host")?.collect();
     if addresses.iter().any(|address| !is_permitted(address.ip())) {
-        bail!("the host has a link-local, multicast or unspecified address");
+        bail!("the host has a {REFUSED} address");
     }
     let connected = TcpStream::connect(addresses.as_slice()).await;
     connected.context("cannot connect")

@@ -286,22 +286,28 @@ async fn unusual_urls_and_addresses_are_refused() {
         ("file:///etc/passwd", secret()),
         ("http://user:password@127.0.0.1/", secret()),
         ("http://127.0.0.1/", "short".into()),
+        ("http://127.0.0.1:0/", secret()),
+        ("http://127.0.0.1:99999/", secret()),
+        ("http://169.254.169.254/latest/meta-data", secret()),
+        ("http://0.0.0.0:1/", secret()),
     ] {
         let body = json!({"name": "a", "url": url, "secret": secret});
         let (status, problem) = server.post("/webhooks", &body).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{url}: {problem}");
         assert!(!problem.to_string().contains("password@"), "{problem}");
     }
-    for url in [
-        "http://169.254.169.254/latest/meta-data",
-        "http://0.0.0.0:1/",
+    // As if the name of a receiver had got such an address.
+    let number = create(&server, "http://127.0.0.1:1/").await;
+    for update in [
+        "UPDATE webhooks SET url = 'http://169.254.169.254/latest/meta-data'",
+        "UPDATE webhooks SET url = 'http://0.0.0.0:1/'",
     ] {
-        let number = create(&server, url).await;
+        execute(&server, update).await;
         test_message(&server, number).await;
         let delivery = attempted(&server, number, 1).await;
         let result = delivery["last_result"].as_str().unwrap();
         let expected = "the host has a link-local, multicast or unspecified address";
-        assert_eq!(result, expected, "{url}");
+        assert_eq!(result, expected, "{update}");
     }
 }
 
