@@ -265,6 +265,25 @@ async fn failed_messages_are_repeated_with_the_same_id() {
 }
 
 #[tokio::test]
+async fn receivers_can_delay_and_end_attempts() {
+    let heads = ["429 Too Many Requests\r\nRetry-After: 3600", "410 Gone"];
+    let receiver = Receiver::start(&heads).await;
+    let server = Program::start().await;
+    let number = create(&server, &format!("http://{}/", receiver.address)).await;
+    test_message(&server, number).await;
+    let delivery = attempted(&server, number, 1).await;
+    assert_eq!(delivery["status"], "pending");
+    let time = |field: &str| delivery[field].as_u64().unwrap();
+    let delay_ms = time("next_attempt_ms") - time("created_at_ms");
+    assert!((3_600_000..3_660_000).contains(&delay_ms), "{delivery}");
+    execute(&server, "UPDATE webhook_deliveries SET next_attempt_ms = 0").await;
+    let delivery = attempted(&server, number, 2).await;
+    assert_eq!(delivery["status"], "failed");
+    let result = "HTTP 410 Gone: the receiver accepts no further attempts";
+    assert_eq!(delivery["last_result"], result);
+}
+
+#[tokio::test]
 async fn redirects_are_not_followed() {
     let mut other = Receiver::start(&[]).await;
     let redirect = format!("302 Found\r\nLocation: http://{}/", other.address);
