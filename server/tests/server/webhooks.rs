@@ -284,6 +284,27 @@ async fn receivers_can_delay_and_end_attempts() {
 }
 
 #[tokio::test]
+async fn disabled_webhooks_send_no_pending_messages() {
+    let mut receiver = Receiver::start(&["500 Internal Server Error"]).await;
+    let server = Program::start().await;
+    let number = create(&server, &format!("http://{}/", receiver.address)).await;
+    test_message(&server, number).await;
+    receiver.next().await;
+    assert_eq!(attempted(&server, number, 1).await["status"], "pending");
+    let put = |enabled: bool| {
+        let put = server.request(Method::PUT, "/webhooks/1");
+        server.send(put.json(&json!({"name": "Chat", "enabled": enabled})))
+    };
+    let (_, disabled) = put(false).await;
+    let delivery = &disabled["deliveries"][0];
+    assert_eq!(delivery["status"], "failed", "{delivery}");
+    assert_eq!(delivery["last_result"], "the webhook was disabled");
+    execute(&server, "UPDATE webhook_deliveries SET next_attempt_ms = 0").await;
+    put(true).await;
+    receiver.expect_nothing().await;
+}
+
+#[tokio::test]
 async fn redirects_are_not_followed() {
     let mut other = Receiver::start(&[]).await;
     let redirect = format!("302 Found\r\nLocation: http://{}/", other.address);
