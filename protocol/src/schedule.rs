@@ -9,7 +9,8 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ScheduleRequest {
     pub name: String,
-    /// Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`.
+    /// Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`. The
+    /// syntax is that of cron(5), without `@reboot`.
     pub cron: String,
     /// Name in the IANA time zone database. Default: `UTC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,7 +22,7 @@ pub struct ScheduleRequest {
     /// Tags of all runs, in addition to those of the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Local times at which nothing starts.
+    /// Local times at which nothing starts. They must not contain all due times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quiet_hours: Vec<QuietHours>,
     /// Default: true.
