@@ -3784,7 +3784,8 @@ export type SchedulePlan = {
 export type ScheduleRequest = {
     name: string;
     /**
-     * Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`.
+     * Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`. The
+     * syntax is that of cron(5), without `@reboot`.
      */
     cron: string;
     /**
@@ -3802,7 +3803,7 @@ export type ScheduleRequest = {
      */
     tags?: Array<string>;
     /**
-     * Local times at which nothing starts.
+     * Local times at which nothing starts. They must not contain all due times.
      */
     quiet_hours?: Array<QuietHours>;
     /**
@@ -3968,8 +3969,9 @@ export type SessionState = {
  */
 export type Settings = {
     /**
-     * Smallest change that matters, in percent, by name of the metric; 2 for other metrics. Used
-     * by comparisons and trends that have no threshold of their own.
+     * Smallest change that matters, in percent, by name of the metric, such as `read_iops`; 2 for
+     * other metrics. Used by comparisons and trends that have no threshold of their own. Short
+     * names, such as `read.iops`, are accepted, too.
      */
     thresholds: {
         [key: string]: number;
@@ -5448,7 +5450,7 @@ export type WebhookRequest = {
      */
     secret?: string;
     /**
-     * Default: all.
+     * One or more, except `test`. Default: all others.
      */
     events?: Array<WebhookEvent>;
     /**
