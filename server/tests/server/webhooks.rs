@@ -425,4 +425,17 @@ async fn failed_and_skipped_starts_are_sent() {
     assert_eq!(body["data"]["result"], "skipped");
     let text = body["text"].as_str().unwrap();
     assert!(text.contains(&reason), "{text}");
+    // Further skips in a row are listed, but not sent.
+    execute(
+        &server,
+        "UPDATE schedule_starts SET due_at_ms = due_at_ms - 3600000",
+    )
+    .await;
+    execute(&server, rewind).await;
+    let began = Instant::now();
+    while server.get("/schedules/1").await["starts"][1]["result"] != "skipped" {
+        assert!(began.elapsed() < TIMEOUT);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    receiver.expect_nothing().await;
 }
