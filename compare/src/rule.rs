@@ -149,10 +149,18 @@ fn percentage(text: &str) -> Option<f64> {
     (!has_sign && value.is_finite()).then_some(value)
 }
 
-/// `read.p99` and `read_lat_p99_ns` refer to the same metric.
+fn tested() -> impl Iterator<Item = &'static Metric> {
+    METRICS.iter().filter(|metric| metric.is_tested)
+}
+
+/// A metric that is tested. `read.p99` and `read_lat_p99_ns` refer to the same one.
+#[must_use]
+pub fn tested_metric(name: &str) -> Option<&'static Metric> {
+    tested().find(|metric| metric.name == name || short_name(metric.name) == name)
+}
+
 fn find_metric(name: &str) -> Result<(&'static Metric, Better), String> {
-    let tested = || METRICS.iter().filter(|metric| metric.is_tested);
-    let found = tested().find(|metric| metric.name == name || short_name(metric.name) == name);
+    let found = tested_metric(name);
     let better = found.and_then(|metric| Some((metric, metric.better?)));
     better.ok_or_else(|| {
         let names: Vec<String> = tested().map(|metric| short_name(metric.name)).collect();

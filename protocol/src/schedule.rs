@@ -9,7 +9,8 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ScheduleRequest {
     pub name: String,
-    /// Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`.
+    /// Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`. The
+    /// syntax is that of cron(5), without `@reboot`.
     pub cron: String,
     /// Name in the IANA time zone database. Default: `UTC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,7 +22,7 @@ pub struct ScheduleRequest {
     /// Tags of all runs, in addition to those of the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Local times at which nothing starts.
+    /// Local times at which nothing starts. They must not contain all due times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quiet_hours: Vec<QuietHours>,
     /// Default: true.
@@ -51,8 +52,6 @@ pub struct Schedule {
     pub name: String,
     pub cron: String,
     pub time_zone: String,
-    /// The cron expression in English.
-    pub description: String,
     #[schema(value_type = Object)]
     pub document: Value,
     pub tags: Vec<String>,
@@ -61,6 +60,8 @@ pub struct Schedule {
     pub created_at_ms: u64,
     /// The next due time outside of quiet hours; null if the schedule is disabled or has none.
     pub next_start_ms: Option<u64>,
+    /// The next three due times. Fewer if there are no more; none if the schedule is disabled.
+    pub next: Vec<DueTime>,
     /// Number of due times of the last 30 days that were missed.
     pub missed: u64,
     /// The latest due times, newest first. Due times that were missed in a row are one entry.
@@ -105,8 +106,6 @@ pub struct ScheduleStart {
 /// What a schedule would do.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct SchedulePlan {
-    /// The cron expression in English.
-    pub description: String,
     /// The next five due times. Fewer if there are no more.
     pub next: Vec<DueTime>,
 }

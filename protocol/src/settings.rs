@@ -7,7 +7,8 @@ use utoipa::ToSchema;
 /// Body of `PUT /settings`, and its response.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Settings {
-    /// Smallest change that matters, in percent, by name of the metric; 2 for other metrics. Used
-    /// by comparisons and trends that have no threshold of their own.
+    /// Smallest change that matters, in percent, by name of the metric, such as `read_iops`; 2 for
+    /// other metrics. Used by comparisons and trends that have no threshold of their own. Short
+    /// names, such as `read.iops`, are accepted, too.
     pub thresholds: BTreeMap<String, f64>,
 }

@@ -34,7 +34,7 @@ pub struct WebhookRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub secret: Option<String>,
-    /// Default: all.
+    /// One or more, except `test`. Default: all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub events: Option<Vec<WebhookEvent>>,
@@ -71,7 +71,8 @@ named_enum! {
         Pending,
         /// The receiver has responded with a status from 200 to 299.
         Delivered,
-        /// All attempts failed, or too many messages were pending.
+        /// All attempts failed, the receiver responded with status 410, the webhook was disabled, or
+        /// too many messages were pending.
         Failed,
     }
 }

@@ -24,7 +24,9 @@ use leadline_protocol::schedule::{DueTime, Schedule, ScheduleList, SchedulePlan,
 /// More than a person can oversee.
 const MAX_SCHEDULES: u32 = 100;
 /// Due times in a preview.
-const NEXT: usize = 5;
+const PLANNED: usize = 5;
+/// Coming due times that are returned with a schedule.
+const NEXT: usize = 3;
 /// Due times that are returned with a schedule.
 const STARTS: u32 = 20;
 const MISSED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -53,17 +55,9 @@ impl Runs {
     ) -> Result<SchedulePlan, Error> {
         let definition = self.check_schedule(request).await?;
         let cron = zoned_cron(&definition).map_err(Error::Internal)?;
-        let mut next = Vec::new();
-        let mut at_ms = now_ms();
-        while next.len() < NEXT
-            && let Some(due) = cron.next_after(at_ms)
-        {
-            at_ms = due;
-            next.push(due_time(&definition, &cron, due));
-        }
+        let next = due_times(&definition, &cron, now_ms()).take(PLANNED);
         Ok(SchedulePlan {
-            description: cron.describe(),
-            next,
+            next: next.collect(),
         })
     }
 
@@ -120,13 +114,18 @@ impl Runs {
         let now_ms = now_ms();
         let cron = zoned_cron(&definition).map_err(Error::Internal)?;
         let from_ms = handled_until_ms.max(now_ms);
-        let next = next_start(&definition, &cron, from_ms).filter(|_| definition.enabled);
+        let mut next = None;
+        let mut coming = Vec::new();
+        if definition.enabled {
+            next = next_start(&definition, &cron, from_ms);
+            coming.extend(due_times(&definition, &cron, from_ms).take(NEXT));
+        }
         let month_ago = now_ms.saturating_sub(MISSED_MS);
         Ok(Schedule {
             number,
             created_at_ms,
-            description: cron.describe(),
             next_start_ms: next,
+            next: coming,
             missed: self.store.missed_starts(number, month_ago).await?,
             starts: self.store.schedule_starts(number, STARTS).await?,
             name: definition.name,
@@ -142,9 +141,17 @@ impl Runs {
 
 /// The first due time outside of quiet hours.
 fn next_start(definition: &Definition, cron: &ZonedCron, after_ms: u64) -> Option<u64> {
+    let mut due = due_times(definition, cron, after_ms).take(MAX_SEARCHED);
+    due.find(|due| !due.is_quiet).map(|due| due.at_ms)
+}
+
+fn due_times(
+    definition: &Definition,
+    cron: &ZonedCron,
+    after_ms: u64,
+) -> impl Iterator<Item = DueTime> {
     let due = std::iter::successors(cron.next_after(after_ms), |due| cron.next_after(*due));
-    due.take(MAX_SEARCHED)
-        .find(|due| !due_time(definition, cron, *due).is_quiet)
+    due.map(|due| due_time(definition, cron, due))
 }
 
 fn due_time(definition: &Definition, cron: &ZonedCron, at_ms: u64) -> DueTime {

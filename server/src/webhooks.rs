@@ -23,7 +23,8 @@ use leadline_protocol::{
 const MAX_WEBHOOKS: u32 = 20;
 /// Messages that are returned with a webhook.
 const DELIVERIES: u32 = 20;
-const ALL: [WebhookEvent; 3] = [
+/// All events but tests, which are sent on request only.
+pub(crate) const SUBSCRIBABLE: [WebhookEvent; 3] = [
     WebhookEvent::TrendStateChanged,
     WebhookEvent::ScheduleRunFailed,
     WebhookEvent::ScheduleStartMissed,
@@ -129,7 +130,7 @@ fn merge(
     }
     let url = request.url.or_else(|| Some(old.as_ref()?.url.clone()));
     let url = url.unwrap_or_default();
-    if let Err((detail, remedy)) = target::parse(&url) {
+    if let Err((detail, remedy)) = target::check(&url) {
         reject("url", detail, remedy);
     }
     let key = match &request.secret {
@@ -144,7 +145,7 @@ fn merge(
     let events = request
         .events
         .or(old_events)
-        .unwrap_or_else(|| ALL.to_vec());
+        .unwrap_or_else(|| SUBSCRIBABLE.to_vec());
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -153,7 +154,7 @@ fn merge(
         name: request.name.trim().into(),
         url,
         key: key.unwrap_or_default(),
-        events: ALL
+        events: SUBSCRIBABLE
             .into_iter()
             .filter(|event| events.contains(event))
             .collect(),

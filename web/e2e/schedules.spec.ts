@@ -20,11 +20,12 @@ test('creates a schedule with a preview, and a webhook that is tested', async ({
   await expression.fill('0 12 * * *');
   await expect(page.getByText(/quiet hours, skipped/)).toHaveCount(5);
   await expression.fill('61 * * * *');
-  await expect(page.getByText(/Invalid cron expression/)).toBeVisible();
+  await expect(page.getByText(/The minute "61" is invalid/)).toBeVisible();
   await expression.fill('30 2 * * *');
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await page.getByRole('button', { name: 'Create schedule' }).click();
   await expect(page.getByText('Next start:')).toBeVisible();
+  await expect(page.getByText(/02:30 \+0[12]:00/)).toHaveCount(3);
 
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('button', { name: 'Add webhook' }).click();

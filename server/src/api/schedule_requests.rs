@@ -18,6 +18,8 @@ const FIELDS: &[&str] = &[
 ];
 /// In bytes.
 const MAX_CRON: usize = 200;
+/// In bytes.
+const MAX_TIME: usize = 20;
 const DOCUMENT: &str = "{\"jobs\": [{\"rw\": \"randread\", ...}]}";
 const QUIET: &str = "[{\"from\": \"08:00\", \"to\": \"18:00\"}]";
 
@@ -51,12 +53,68 @@ pub(super) fn schedule_request(body: Value) -> Result<ScheduleRequest, Vec<Probl
 
 fn quiet_hours(fields: &mut ObjectReader) -> Vec<QuietHours> {
     let items = fields.list("quiet_hours", QUIET).unwrap_or_default();
-    let parsed: Result<Vec<QuietHours>, _> =
-        items.into_iter().map(serde_json::from_value).collect();
-    parsed.unwrap_or_else(|_| {
-        let detail = "quiet_hours must be a list of times.";
-        let remedy = format!("For example: {QUIET}.");
-        fields.reject("wrong_type", "quiet_hours", detail, remedy);
-        Vec::new()
-    })
+    let mut hours = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        match quiet(item, &format!("quiet_hours[{index}].")) {
+            Ok(quiet) => hours.push(quiet),
+            Err(problems) => {
+                for problem in problems {
+                    let field = problem.field.unwrap_or_default();
+                    fields.reject(&problem.code, &field, problem.detail, problem.remedy);
+                }
+            }
+        }
+    }
+    hours
+}
+
+fn quiet(item: Value, path: &str) -> Result<QuietHours, Vec<Problem>> {
+    let mut fields = ObjectReader::new(item, path, &["from", "to"]);
+    let mut time = |name: &str| {
+        let time = fields.text(name, MAX_TIME);
+        if time.is_none() && !fields.has_problems() {
+            let detail = format!("{name} is required.");
+            fields.reject("missing", name, detail, format!("For example: {QUIET}."));
+        }
+        time.unwrap_or_default()
+    };
+    let quiet = QuietHours {
+        from: time("from"),
+        to: time("to"),
+    };
+    fields.finish(quiet)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(quiet_hours: Value, expected: &[&str]) {
+        let body =
+            json!({"name": "a", "cron": "@daily", "document": {}, "quiet_hours": quiet_hours});
+        let problems = schedule_request(body).err().unwrap_or_default();
+        let fields: Vec<&str> = problems.iter().filter_map(|p| p.field.as_deref()).collect();
+        assert_eq!(fields, expected);
+    }
+
+    #[test]
+    fn quiet_hours_have_two_times() {
+        check(json!([{"from": "08:00", "to": "18:00"}]), &[]);
+        check(json!({"from": "08:00", "to": "18:00"}), &["quiet_hours"]);
+        check(json!(["08:00"]), &["quiet_hours[0]"]);
+        check(
+            json!([{"from": "08:00", "to": "18:00", "x": 1}]),
+            &["quiet_hours[0].x"],
+        );
+        check(
+            json!([{"from": "08:00", "to": "18:00"}, {"from": "08:00"}]),
+            &["quiet_hours[1].to"],
+        );
+        check(
+            json!([{"from": 8, "to": "18:00"}]),
+            &["quiet_hours[0].from"],
+        );
+    }
 }

@@ -35,9 +35,13 @@ pub(crate) async fn replace_settings(
 fn settings_request(body: Value) -> Result<Settings, Vec<Problem>> {
     const EXAMPLE: &str = "{\"read_iops\": 5}";
     let mut fields = ObjectReader::new(body, "", &["thresholds"]);
-    let object = fields.object("thresholds", EXAMPLE).unwrap_or_default();
+    let object = fields.object("thresholds", EXAMPLE);
+    if object.is_none() && !fields.has_problems() {
+        let remedy = format!("For example: {EXAMPLE}; {{}} removes all.");
+        fields.reject("missing", "thresholds", "thresholds is required.", remedy);
+    }
     let mut settings = Settings::default();
-    for (metric, value) in object {
+    for (metric, value) in object.unwrap_or_default() {
         match value.as_f64() {
             Some(percent) => drop(settings.thresholds.insert(metric, percent)),
             None => {

@@ -1,12 +1,11 @@
 //! Parses the bodies of webhooks. Pure.
 
-use crate::api::requests::MAX_NAME;
+use crate::{api::requests::MAX_NAME, webhooks::SUBSCRIBABLE};
 use leadline_protocol::{
     problem::{Problem, object_reader::ObjectReader},
     webhook::{WebhookEvent, WebhookRequest},
 };
 use serde_json::Value;
-use strum::VariantNames;
 
 const FIELDS: &[&str] = &["name", "url", "secret", "events", "enabled"];
 /// In bytes.
@@ -27,11 +26,55 @@ pub(super) fn webhook_request(body: Value) -> Result<WebhookRequest, Vec<Problem
 }
 
 fn events(fields: &mut ObjectReader) -> Option<Vec<WebhookEvent>> {
-    let names = fields.texts("events", EVENTS)?;
-    let parsed: Result<Vec<WebhookEvent>, _> = names.iter().map(|name| name.parse()).collect();
-    if parsed.is_err() {
-        let remedy = format!("Use {}.", WebhookEvent::VARIANTS.join(", "));
-        fields.reject("bad_value", "events", "An event is unknown.", remedy);
+    let remedy = format!(
+        "Use one or more of {}.",
+        SUBSCRIBABLE.map(|event| event.as_str()).join(", ")
+    );
+    let items = fields.list("events", EVENTS)?;
+    if items.is_empty() {
+        fields.reject("bad_value", "events", "events is empty.", remedy.clone());
     }
-    parsed.ok()
+    let mut events = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        match SUBSCRIBABLE.iter().find(|event| item == event.as_str()) {
+            Some(event) => events.push(*event),
+            None => {
+                let detail = format!("{item} is not an event.");
+                fields.reject(
+                    "bad_value",
+                    &format!("events[{index}]"),
+                    detail,
+                    remedy.clone(),
+                );
+            }
+        }
+    }
+    Some(events)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(events: Value, expected: &[&str]) {
+        let body = json!({"name": "a", "events": events});
+        let problems = webhook_request(body).err().unwrap_or_default();
+        let fields: Vec<&str> = problems.iter().filter_map(|p| p.field.as_deref()).collect();
+        assert_eq!(fields, expected);
+    }
+
+    #[test]
+    fn events_are_a_list_of_known_names() {
+        check(json!(["trend_state_changed", "schedule_start_missed"]), &[]);
+        check(Value::Null, &[]);
+        check(json!([]), &["events"]);
+        check(json!("trend_state_changed"), &["events"]);
+        check(json!(["test"]), &["events[0]"]);
+        check(
+            json!(["schedule_run_failed", "x", 1]),
+            &["events[1]", "events[2]"],
+        );
+    }
 }

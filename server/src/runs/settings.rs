@@ -5,7 +5,8 @@ use crate::{
     query::groups::THRESHOLDS,
     runs::{Runs, detached},
 };
-use leadline_protocol::{metrics::METRICS, problem::Problem, settings::Settings};
+use leadline_compare::rule::tested_metric;
+use leadline_protocol::{problem::Problem, settings::Settings};
 
 impl Runs {
     pub(crate) async fn settings(&self) -> Result<Settings, Error> {
@@ -13,7 +14,7 @@ impl Runs {
     }
 
     pub(crate) async fn set_settings(&self, settings: Settings) -> Result<Settings, Error> {
-        check(&settings).map_err(Error::Rejected)?;
+        let settings = with_names(&settings).map_err(Error::Rejected)?;
         let (store, new) = (self.store.clone(), settings.clone());
         let stored = async move { Ok(store.set_settings(&new).await?) };
         detached(stored).await?;
@@ -21,27 +22,38 @@ impl Runs {
     }
 }
 
-fn check(settings: &Settings) -> Result<(), Vec<Problem>> {
+/// Names metrics as in results.
+fn with_names(settings: &Settings) -> Result<Settings, Vec<Problem>> {
     let mut problems = Vec::new();
+    let mut named = Settings::default();
     for (name, percent) in &settings.thresholds {
         let field = format!("thresholds.{name}");
         let mut reject = |detail: String, remedy: &str| {
             problems.push(Problem::invalid("bad_value", &field, detail, remedy));
         };
-        let is_tested = |name: &str| METRICS.iter().any(|m| m.name == name && m.is_tested);
-        if !is_tested(name) {
+        let Some(metric) = tested_metric(name) else {
             let detail = format!("{name} is not a metric that is tested.");
             reject(
                 detail,
-                "Use one of the metrics of comparisons, such as read_iops.",
+                "Use one of the metrics of comparisons, such as read_iops or read.iops.",
             );
-        } else if !THRESHOLDS.contains(percent) {
+            continue;
+        };
+        if !THRESHOLDS.contains(percent) {
             let detail = format!("{percent} is not between 0.01 and 1000 %.");
             reject(detail, "For example: 2.");
         }
+        if named
+            .thresholds
+            .insert(metric.name.into(), *percent)
+            .is_some()
+        {
+            let detail = format!("{} has two thresholds.", metric.name);
+            reject(detail, "Remove one of them.");
+        }
     }
     if problems.is_empty() {
-        Ok(())
+        Ok(named)
     } else {
         Err(problems)
     }

@@ -56,11 +56,6 @@ impl ZonedCron {
         }
     }
 
-    /// The expression in English.
-    pub(crate) fn describe(&self) -> String {
-        self.cron.describe()
-    }
-
     /// The first due time after `after_ms`; `None` if there is none, such as on February 30th.
     pub(crate) fn next_after(&self, after_ms: u64) -> Option<u64> {
         let after = self.local(after_ms)?;

@@ -1,30 +1,18 @@
 //! Decides what happens at the due times of a schedule. Pure: the clock is an argument.
 
 mod passed;
+mod state;
 
-use crate::{
-    schedules::{
-        cron::ZonedCron,
-        quiet::{quiet_at, reason},
-    },
-    store::schedule_starts::{Decision, Start},
-};
-use leadline_protocol::schedule::{QuietHours, StartResult};
+pub(crate) use state::{State, quiet_reason};
+
+use crate::store::schedule_starts::{Decision, Start};
+use leadline_protocol::schedule::StartResult;
+use state::NOT_RUNNING;
 
 /// A start that is later than this is a catch-up.
 const LATE_MS: u64 = 60_000;
 /// Clocks that are set back further than this were wrong before.
 const MAX_SET_BACK_MS: u64 = 24 * 60 * 60 * 1000;
-const NOT_RUNNING: &str = "The server was not running, or the host was suspended.";
-
-/// What is known about a schedule.
-pub(crate) struct State<'a> {
-    pub cron: &'a ZonedCron,
-    pub quiet_hours: &'a [QuietHours],
-    pub handled_until_ms: u64,
-    /// The previous start, if it has not ended, such as `study #12`.
-    pub active: Option<&'a str>,
-}
 
 /// `None` if nothing is due.
 pub(crate) fn decide(state: &State, now_ms: u64) -> Option<Decision> {
@@ -63,12 +51,6 @@ fn latest(state: &State, due_at_ms: u64, now_ms: u64) -> Start {
         is_catch_up,
         ..Start::new(due_at_ms, StartResult::Pending, reason)
     }
-}
-
-/// Why no run of the schedule starts at this time.
-pub(crate) fn quiet_reason(state: &State, at_ms: u64) -> Option<String> {
-    let local = state.cron.local(at_ms)?;
-    quiet_at(state.quiet_hours, &local).map(reason)
 }
 
 #[cfg(test)]

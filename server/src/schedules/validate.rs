@@ -2,11 +2,12 @@
 
 use crate::{
     api::requests::{run_request, study_request},
+    clock::now_ms,
     error::Error,
     runs::Runs,
     schedules::{
-        cron::{ZonedCron, parse_zone},
-        expression,
+        cron::{ZonedCron, parse_zone, zoned_cron},
+        expression, next_start,
         quiet::parse_time,
     },
     store::schedules::Definition,
@@ -143,7 +144,7 @@ fn definition(request: ScheduleRequest) -> Result<Definition, Vec<Problem>> {
         }
         Ok(cron) => {
             let cron = zone.map(|zone| ZonedCron::new(cron, zone));
-            if cron.is_some_and(|cron| cron.next_after(crate::clock::now_ms()).is_none()) {
+            if cron.is_some_and(|cron| cron.next_after(now_ms()).is_none()) {
                 let detail = "The cron expression matches no time.".into();
                 reject("cron", detail, "Use a date that exists.");
             }
@@ -165,7 +166,7 @@ fn definition(request: ScheduleRequest) -> Result<Definition, Vec<Problem>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(Definition {
+    let definition = Definition {
         name: request.name.trim().into(),
         cron: request.cron.trim().into(),
         time_zone,
@@ -173,5 +174,19 @@ fn definition(request: ScheduleRequest) -> Result<Definition, Vec<Problem>> {
         tags: request.tags,
         quiet_hours: request.quiet_hours,
         enabled: request.enabled.unwrap_or(true),
-    })
+    };
+    match starts_sometime(&definition) {
+        true => Ok(definition),
+        false => Err(vec![Problem::invalid(
+            "bad_value",
+            "quiet_hours",
+            "All due times are in quiet hours, so that the schedule would never start.",
+            "Shorten the quiet hours, or set enabled to false.",
+        )]),
+    }
+}
+
+fn starts_sometime(definition: &Definition) -> bool {
+    let next = |cron| next_start(definition, &cron, now_ms());
+    zoned_cron(definition).is_ok_and(|cron| next(cron).is_some())
 }

@@ -95,6 +95,7 @@ impl Store {
         .await?)
     }
 
+    /// Stores the result of an attempt, unless the message has ended during it.
     pub(crate) async fn store_attempt(
         &self,
         delivery: &PendingDelivery,
@@ -102,7 +103,7 @@ impl Store {
     ) -> Result<()> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
-        query("UPDATE webhook_deliveries SET status = ?, attempts = ?, next_attempt_ms = ?, last_result = ? WHERE sequence = ?")
+        query("UPDATE webhook_deliveries SET status = ?, attempts = ?, next_attempt_ms = ?, last_result = ? WHERE sequence = ? AND status = 'pending'")
             .bind(attempt.status.as_str())
             .bind(delivery.attempts + 1)
             .bind(attempt.next_attempt_ms.cast_signed())

@@ -139,7 +139,8 @@ impl Store {
         .await?)
     }
 
-    /// Stores a decision, unless the schedule has been changed or deleted since it was read.
+    /// Stores a decision, unless the schedule has been changed or deleted since it was read. Of due
+    /// times that are skipped in a row, only the first is sent to webhooks.
     pub(crate) async fn store_decision(
         &self,
         schedule: &StoredSchedule,
@@ -161,8 +162,10 @@ impl Store {
             return Ok(());
         }
         for start in &decision.starts {
+            let is_repeated = start.result == StartResult::Skipped
+                && latest_result(connection, schedule.number).await? == Some(start.result);
             let is_new = insert(connection, schedule.number, start, now_ms).await?;
-            if let Some(message) = message(start).filter(|_| is_new) {
+            if let Some(message) = message(start).filter(|_| is_new && !is_repeated) {
                 deliveries::publish(connection, &message).await?;
             }
         }
@@ -237,6 +240,19 @@ impl Store {
         }
         transaction.commit().await
     }
+}
+
+async fn latest_result(
+    connection: &mut SqliteConnection,
+    schedule: u64,
+) -> Result<Option<StartResult>> {
+    Ok(query(
+        "SELECT result FROM schedule_starts WHERE schedule = ? ORDER BY due_at_ms DESC LIMIT 1",
+    )
+    .bind(schedule.cast_signed())
+    .try_map(|row: SqliteRow| variant(&row, "result"))
+    .fetch_optional(connection)
+    .await?)
 }
 
 /// Returns false if the due time was handled before the clock was set back.

@@ -45,7 +45,8 @@ impl Store {
     }
 
     /// Inserts a webhook, or replaces the one with its number. Number 0 is a new one. Returns the
-    /// number, or `None` if there are already `limit` other webhooks.
+    /// number, or `None` if there are already `limit` other webhooks. Messages that wait for a
+    /// webhook that is disabled fail.
     pub(crate) async fn set_webhook(
         &self,
         webhook: &StoredWebhook,
@@ -68,6 +69,12 @@ impl Store {
         .bind(limit)
         .execute(&mut transaction.connection)
         .await?;
+        if !webhook.enabled {
+            query("UPDATE webhook_deliveries SET status = 'failed', last_result = 'the webhook was disabled' WHERE webhook = ? AND status = 'pending'")
+                .bind(number)
+                .execute(&mut transaction.connection)
+                .await?;
+        }
         transaction.commit().await?;
         Ok(match (stored.rows_affected(), number) {
             (0, _) => None,

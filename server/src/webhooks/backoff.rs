@@ -15,10 +15,16 @@ const DELAYS: [u64; 9] = [
     8 * HOUR,
 ];
 
+/// The longest delay that a receiver can request, in seconds.
+const MAX_REQUESTED: u64 = 8 * HOUR;
+
 /// The delay after this number of attempts, in milliseconds; `None` after the last one.
-pub(crate) fn delay_ms(attempts: u32) -> Option<u64> {
+/// `requested` is the delay that the receiver has requested, in seconds.
+pub(crate) fn delay_ms(attempts: u32, requested: Option<u64>) -> Option<u64> {
     let index = attempts.checked_sub(1)?;
-    DELAYS.get(index as usize).map(|seconds| seconds * 1000)
+    let delay = *DELAYS.get(index as usize)?;
+    let requested = requested.unwrap_or(0).min(MAX_REQUESTED);
+    Some(delay.max(requested) * 1000)
 }
 
 #[cfg(test)]
@@ -27,9 +33,19 @@ mod tests {
 
     #[test]
     fn ten_attempts_within_a_day() {
-        let delays: Vec<u64> = (1..).map_while(delay_ms).collect();
+        let delays: Vec<u64> = (1..)
+            .map_while(|attempts| delay_ms(attempts, None))
+            .collect();
         assert_eq!(delays.len() + 1, 10);
         assert!(delays.is_sorted());
         assert!((23..25).contains(&(delays.iter().sum::<u64>() / 1000 / HOUR)));
+    }
+
+    #[test]
+    fn receivers_can_request_longer_delays() {
+        assert_eq!(delay_ms(1, Some(120)), Some(120_000));
+        assert_eq!(delay_ms(1, Some(3)), Some(10_000));
+        assert_eq!(delay_ms(1, Some(u64::MAX)), Some(MAX_REQUESTED * 1000));
+        assert_eq!(delay_ms(10, Some(120)), None);
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     store::deliveries::{Attempt, PendingDelivery},
     webhooks::{
         backoff::delay_ms,
-        send::{Message, send},
+        send::{Message, Outcome, send},
         sign::signature,
         target,
     },
@@ -48,7 +48,7 @@ impl Runs {
         let Some(webhook) = self.store.webhook(delivery.webhook).await? else {
             return Ok(());
         };
-        let (is_delivered, result) = match target::parse(&webhook.url) {
+        let outcome = match target::parse(&webhook.url) {
             Ok(target) => {
                 let (id, body) = (delivery.id.clone(), delivery.body.clone());
                 let timestamp = now_ms() / 1000;
@@ -61,25 +61,27 @@ impl Runs {
                 };
                 send(&target, message).await
             }
-            Err((detail, _)) => (false, detail),
+            Err((detail, _)) => Outcome::failed(detail),
         };
         let attempts = delivery.attempts + 1;
-        let next = delay_ms(attempts).filter(|_| !is_delivered);
-        let status = match (is_delivered, next) {
+        let is_repeated = !outcome.is_delivered && !outcome.is_final;
+        let next = delay_ms(attempts, outcome.retry_after).filter(|_| is_repeated);
+        let status = match (outcome.is_delivered, next) {
             (true, _) => DeliveryStatus::Delivered,
             (false, Some(_)) => DeliveryStatus::Pending,
             (false, None) => DeliveryStatus::Failed,
         };
-        if !is_delivered {
+        if !outcome.is_delivered {
             tracing::warn!(
                 webhook = webhook.number,
                 attempts,
-                "not delivered: {result}"
+                "not delivered: {}",
+                outcome.text
             );
         }
         let attempt = Attempt {
             status,
-            result,
+            result: outcome.text,
             next_attempt_ms: now_ms() + next.unwrap_or_default(),
         };
         self.store.store_attempt(delivery, &attempt).await

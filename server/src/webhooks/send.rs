@@ -1,9 +1,13 @@
 //! Sends one message. No redirect is followed, and the body of the response is not read.
 
-use crate::webhooks::target::{Target, is_permitted};
+use crate::{
+    clock::now_ms,
+    webhooks::target::{REFUSED, Target, is_permitted},
+};
 use anyhow::{Context, bail};
-use hyper::{Request, client::conn::http1, header};
+use hyper::{Request, Response, StatusCode, body::Incoming, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
+use jiff::fmt::rfc2822;
 use std::time::Duration;
 use tokio::{
     net::{TcpStream, lookup_host},
@@ -24,19 +28,63 @@ pub(super) struct Message {
     pub body: String,
 }
 
-/// Whether the message was delivered, and what the receiver responded.
-pub(super) async fn send(target: &Target, message: Message) -> (bool, String) {
-    match timeout(TIMEOUT, try_send(target, message)).await {
-        Ok(Ok(status)) if status.is_redirection() => {
-            (false, format!("HTTP {status}: redirects are not followed"))
+/// Result of an attempt.
+pub(super) struct Outcome {
+    pub is_delivered: bool,
+    /// The receiver does not accept further attempts.
+    pub is_final: bool,
+    /// Of the header `Retry-After`, in seconds.
+    pub retry_after: Option<u64>,
+    /// What the receiver responded, or why there is no response.
+    pub text: String,
+}
+
+impl Outcome {
+    pub(super) fn failed(text: String) -> Self {
+        Self {
+            is_delivered: false,
+            is_final: false,
+            retry_after: None,
+            text,
         }
-        Ok(Ok(status)) => (status.is_success(), format!("HTTP {status}")),
-        Ok(Err(error)) => (false, format!("{error:#}")),
-        Err(_) => (false, format!("timed out after {} s", TIMEOUT.as_secs())),
     }
 }
 
-async fn try_send(target: &Target, message: Message) -> anyhow::Result<hyper::StatusCode> {
+pub(super) async fn send(target: &Target, message: Message) -> Outcome {
+    match timeout(TIMEOUT, try_send(target, message)).await {
+        Ok(Ok(response)) => outcome(&response),
+        Ok(Err(error)) => Outcome::failed(format!("{error:#}")),
+        Err(_) => Outcome::failed(format!("timed out after {} s", TIMEOUT.as_secs())),
+    }
+}
+
+fn outcome<B>(response: &Response<B>) -> Outcome {
+    let status = response.status();
+    let explanation = match status {
+        StatusCode::GONE => ": the receiver accepts no further attempts",
+        _ if status.is_redirection() => ": redirects are not followed",
+        _ => "",
+    };
+    let retry_after = response.headers().get(header::RETRY_AFTER);
+    Outcome {
+        is_delivered: status.is_success(),
+        is_final: status == StatusCode::GONE,
+        retry_after: retry_after
+            .and_then(|value| retry_after_seconds(value.to_str().ok()?, now_ms())),
+        text: format!("HTTP {status}{explanation}"),
+    }
+}
+
+/// `value` is a number of seconds or a date (RFC 9110, section 10.2.3).
+fn retry_after_seconds(value: &str, now_ms: u64) -> Option<u64> {
+    if let Ok(seconds) = value.parse() {
+        return Some(seconds);
+    }
+    let date = rfc2822::parse(value).ok()?.timestamp().as_second();
+    Some(u64::try_from(date).ok()?.saturating_sub(now_ms / 1000))
+}
+
+async fn try_send(target: &Target, message: Message) -> anyhow::Result<Response<Incoming>> {
     let stream = connect(target).await?;
     let mut builder = http1::Builder::new();
     builder.max_buf_size(MAX_HEAD);
@@ -56,7 +104,7 @@ async fn try_send(target: &Target, message: Message) -> anyhow::Result<hyper::St
         .body(message.body)?;
     let response = sender.send_request(request).await;
     connection.abort();
-    Ok(response.context("no HTTP response")?.status())
+    response.context("no HTTP response")
 }
 
 /// Connects to one of the addresses that were checked, so that a name cannot have another one later.
@@ -64,8 +112,29 @@ async fn connect(target: &Target) -> anyhow::Result<TcpStream> {
     let found = lookup_host((target.host.as_str(), target.port)).await;
     let addresses: Vec<_> = found.context("unknown host")?.collect();
     if addresses.iter().any(|address| !is_permitted(address.ip())) {
-        bail!("the host has a link-local, multicast or unspecified address");
+        bail!("the host has a {REFUSED} address");
     }
     let connected = TcpStream::connect(addresses.as_slice()).await;
     connected.context("cannot connect")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now_ms = 1_445_412_000_000; // 2015-10-21 07:20:00
+        for (value, expected) in [
+            ("120", Some(120)),
+            ("0", Some(0)),
+            ("Wed, 21 Oct 2015 07:28:00 GMT", Some(480)),
+            ("Wed, 21 Oct 2015 07:08:00 GMT", Some(0)),
+            ("-1", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            assert_eq!(retry_after_seconds(value, now_ms), expected, "{value}");
+        }
+    }
 }

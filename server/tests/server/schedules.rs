@@ -25,6 +25,15 @@ fn schedule(job: &Value) -> Value {
     json!({"name": "Nightly", "cron": cron, "document": {"jobs": [job], "sample_ms": 20}, "tags": ["nightly"]})
 }
 
+/// Quiet hours that contain the next two hours and the last one, and their reason.
+pub(crate) fn quiet_now() -> (Value, String) {
+    let hour = minute_ms() / 3_600_000 % 24;
+    let (from, to) = ((hour + 23) % 24, (hour + 3) % 24);
+    let (from, to) = (format!("{from:02}:00"), format!("{to:02}:00"));
+    let reason = format!("Quiet hours from {from} to {to}.");
+    (json!([{"from": from, "to": to}]), reason)
+}
+
 async fn create(server: &Program, schedule: &Value) -> u64 {
     let (status, created) = server.post("/schedules", schedule).await;
     assert_eq!(status, StatusCode::CREATED, "{created}");
@@ -89,8 +98,14 @@ async fn schedules_are_created_changed_and_deleted() {
     assert_eq!(created["document"], request["document"]);
     assert_eq!(created["quiet_hours"], request["quiet_hours"]);
     assert!(created["next_start_ms"].as_u64().unwrap() > 0);
-    let text = created["description"].as_str().unwrap();
-    assert!(text.contains("02:30"), "{text}");
+    let next = created["next"].as_array().unwrap();
+    assert_eq!(next.len(), 3);
+    for due in next {
+        let local = due["local"].as_str().unwrap();
+        assert!(local.contains(" 02:30 +0"), "{local}");
+        assert_eq!(due["is_quiet"], false);
+    }
+    assert_eq!(next[0]["at_ms"], created["next_start_ms"]);
 
     request["enabled"] = json!(false);
     let put = server.request(Method::PUT, "/schedules/1").json(&request);
@@ -99,6 +114,7 @@ async fn schedules_are_created_changed_and_deleted() {
         (status, &changed["next_start_ms"]),
         (StatusCode::OK, &Value::Null)
     );
+    assert_eq!(changed["next"], json!([]));
     let delete = || server.send(server.request(Method::DELETE, "/schedules/1"));
     assert_eq!(delete().await.0, StatusCode::NO_CONTENT);
     assert_eq!(delete().await.0, StatusCode::NOT_FOUND);
@@ -155,6 +171,15 @@ async fn invalid_schedules_name_all_fields() {
     let mut request = schedule(&job("a", "20ms"));
     request["cron"] = json!("0 0 30 2 *");
     assert_eq!(fields(request).await, ["cron"]);
+    for (cron, from, to) in [
+        ("* * * * *", "00:00", "00:00"),
+        ("30 2 * * *", "22:00", "06:00"),
+    ] {
+        let mut request = schedule(&job("a", "20ms"));
+        request["cron"] = json!(cron);
+        request["quiet_hours"] = json!([{"from": from, "to": to}]);
+        assert_eq!(fields(request).await, ["quiet_hours"]);
+    }
     let mut request = schedule(&job("a", "20ms"));
     request["document"]["confirm"] = json!(["DISK@1-2"]);
     assert_eq!(fields(request).await, ["document"]);
@@ -301,16 +326,15 @@ async fn downtime_is_reported_and_caught_up_once() {
 async fn nothing_starts_in_quiet_hours() {
     let server = Program::start().await;
     let mut request = schedule(&job("a", "20ms"));
-    request["quiet_hours"] = json!([{"from": "00:00", "to": "00:00"}]);
+    let (quiet, reason) = quiet_now();
+    request["quiet_hours"] = quiet.clone();
     let number = create(&server, &request).await;
     rewind(&server).await;
     let skipped = wait_for(&server, number, "skipped").await;
-    let reason = "Quiet hours from 00:00 to 00:00.";
     assert_eq!(skipped["reason"], reason);
-    assert_eq!(
-        server.get("/schedules/1").await["next_start_ms"],
-        Value::Null
-    );
+    let created = server.get("/schedules/1").await;
+    assert_eq!(created["next"][0]["is_quiet"], true);
+    assert!(created["next_start_ms"].as_u64() > created["next"][0]["at_ms"].as_u64());
 
     // A run that was queued before.
     let blocker = server.queue(job("blocker", "20s")).await;
@@ -320,7 +344,7 @@ async fn nothing_starts_in_quiet_hours() {
     execute(&server, "DELETE FROM schedule_starts").await;
     rewind(&server).await;
     wait_for(&server, number, "started").await;
-    request["quiet_hours"] = json!([{"from": "00:00", "to": "00:00"}]);
+    request["quiet_hours"] = quiet;
     server.send(put().json(&request)).await;
     server
         .post(&format!("/runs/{blocker}/cancel"), &json!(null))

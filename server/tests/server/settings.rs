@@ -50,7 +50,9 @@ async fn thresholds_are_used_by_comparisons_and_trends() {
     assert_eq!(iops(&server, &query).await, (json!(2.0), json!("worse")));
     assert_eq!(server.get(&path).await["state"]["state"], "regressed");
 
-    let (status, settings) = set(&server, json!({"read_iops": 20})).await;
+    // The name that rules of the command line have.
+    let (status, settings) = set(&server, json!({"read.iops": 20})).await;
+    assert_eq!(settings, json!({"thresholds": {"read_iops": 20.0}}));
     assert_eq!(status, StatusCode::OK, "{settings}");
     let server = server.kill_and_restart().await;
     assert_eq!(
@@ -98,6 +100,11 @@ async fn invalid_thresholds_are_rejected() {
     let server = Program::start().await;
     for (thresholds, field) in [
         (json!({"none": 2}), "thresholds.none"),
+        (json!({"read.iops": 0}), "thresholds.read.iops"),
+        (
+            json!({"read.iops": 2, "read_iops": 2}),
+            "thresholds.read_iops",
+        ),
         (json!({"read_iops": 0}), "thresholds.read_iops"),
         (json!({"read_iops": 2000}), "thresholds.read_iops"),
         (json!({"read_lat_max_ns": 2}), "thresholds.read_lat_max_ns"),
@@ -108,5 +115,9 @@ async fn invalid_thresholds_are_rejected() {
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{thresholds}");
         assert_eq!(problem["errors"][0]["field"], field, "{problem}");
     }
+    let put = server.request(Method::PUT, "/settings").json(&json!({}));
+    let (status, problem) = server.send(put).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{problem}");
+    assert_eq!(problem["errors"][0]["field"], "thresholds");
     assert_eq!(server.get("/settings").await, json!({"thresholds": {}}));
 }

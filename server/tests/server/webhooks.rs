@@ -3,6 +3,7 @@
 use crate::{
     deletion::connect,
     program::{Program, TIMEOUT, job},
+    schedules::quiet_now,
     trends::{day, path, pin, server_with},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -265,6 +266,46 @@ async fn failed_messages_are_repeated_with_the_same_id() {
 }
 
 #[tokio::test]
+async fn receivers_can_delay_and_end_attempts() {
+    let heads = ["429 Too Many Requests\r\nRetry-After: 3600", "410 Gone"];
+    let receiver = Receiver::start(&heads).await;
+    let server = Program::start().await;
+    let number = create(&server, &format!("http://{}/", receiver.address)).await;
+    test_message(&server, number).await;
+    let delivery = attempted(&server, number, 1).await;
+    assert_eq!(delivery["status"], "pending");
+    let time = |field: &str| delivery[field].as_u64().unwrap();
+    let delay_ms = time("next_attempt_ms") - time("created_at_ms");
+    assert!((3_600_000..3_660_000).contains(&delay_ms), "{delivery}");
+    execute(&server, "UPDATE webhook_deliveries SET next_attempt_ms = 0").await;
+    let delivery = attempted(&server, number, 2).await;
+    assert_eq!(delivery["status"], "failed");
+    let result = "HTTP 410 Gone: the receiver accepts no further attempts";
+    assert_eq!(delivery["last_result"], result);
+}
+
+#[tokio::test]
+async fn disabled_webhooks_send_no_pending_messages() {
+    let mut receiver = Receiver::start(&["500 Internal Server Error"]).await;
+    let server = Program::start().await;
+    let number = create(&server, &format!("http://{}/", receiver.address)).await;
+    test_message(&server, number).await;
+    receiver.next().await;
+    assert_eq!(attempted(&server, number, 1).await["status"], "pending");
+    let put = |enabled: bool| {
+        let put = server.request(Method::PUT, "/webhooks/1");
+        server.send(put.json(&json!({"name": "Chat", "enabled": enabled})))
+    };
+    let (_, disabled) = put(false).await;
+    let delivery = &disabled["deliveries"][0];
+    assert_eq!(delivery["status"], "failed", "{delivery}");
+    assert_eq!(delivery["last_result"], "the webhook was disabled");
+    execute(&server, "UPDATE webhook_deliveries SET next_attempt_ms = 0").await;
+    put(true).await;
+    receiver.expect_nothing().await;
+}
+
+#[tokio::test]
 async fn redirects_are_not_followed() {
     let mut other = Receiver::start(&[]).await;
     let redirect = format!("302 Found\r\nLocation: http://{}/", other.address);
@@ -286,22 +327,28 @@ async fn unusual_urls_and_addresses_are_refused() {
         ("file:///etc/passwd", secret()),
         ("http://user:password@127.0.0.1/", secret()),
         ("http://127.0.0.1/", "short".into()),
+        ("http://127.0.0.1:0/", secret()),
+        ("http://127.0.0.1:99999/", secret()),
+        ("http://169.254.169.254/latest/meta-data", secret()),
+        ("http://0.0.0.0:1/", secret()),
     ] {
         let body = json!({"name": "a", "url": url, "secret": secret});
         let (status, problem) = server.post("/webhooks", &body).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{url}: {problem}");
         assert!(!problem.to_string().contains("password@"), "{problem}");
     }
-    for url in [
-        "http://169.254.169.254/latest/meta-data",
-        "http://0.0.0.0:1/",
+    // As if the name of a receiver had got such an address.
+    let number = create(&server, "http://127.0.0.1:1/").await;
+    for update in [
+        "UPDATE webhooks SET url = 'http://169.254.169.254/latest/meta-data'",
+        "UPDATE webhooks SET url = 'http://0.0.0.0:1/'",
     ] {
-        let number = create(&server, url).await;
+        execute(&server, update).await;
         test_message(&server, number).await;
         let delivery = attempted(&server, number, 1).await;
         let result = delivery["last_result"].as_str().unwrap();
         let expected = "the host has a link-local, multicast or unspecified address";
-        assert_eq!(result, expected, "{url}");
+        assert_eq!(result, expected, "{update}");
     }
 }
 
@@ -367,7 +414,8 @@ async fn failed_and_skipped_starts_are_sent() {
         body["text"],
         "Schedule Nightly: run #1 failed. The disk is full."
     );
-    schedule["quiet_hours"] = json!([{"from": "00:00", "to": "00:00"}]);
+    let (quiet, reason) = quiet_now();
+    schedule["quiet_hours"] = quiet;
     let put = server.request(Method::PUT, "/schedules/1").json(&schedule);
     assert_eq!(server.send(put).await.0, StatusCode::OK);
     execute(&server, "DELETE FROM schedule_starts").await;
@@ -376,5 +424,18 @@ async fn failed_and_skipped_starts_are_sent() {
     assert_eq!(body["type"], "schedule_start_missed", "{body}");
     assert_eq!(body["data"]["result"], "skipped");
     let text = body["text"].as_str().unwrap();
-    assert!(text.contains("Quiet hours from 00:00 to 00:00."), "{text}");
+    assert!(text.contains(&reason), "{text}");
+    // Further skips in a row are listed, but not sent.
+    execute(
+        &server,
+        "UPDATE schedule_starts SET due_at_ms = due_at_ms - 3600000",
+    )
+    .await;
+    execute(&server, rewind).await;
+    let began = Instant::now();
+    while server.get("/schedules/1").await["starts"][1]["result"] != "skipped" {
+        assert!(began.elapsed() < TIMEOUT);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    receiver.expect_nothing().await;
 }

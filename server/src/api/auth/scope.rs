@@ -17,7 +17,10 @@ impl Scope {
     pub(crate) fn permits(self, method: &Method, path: &str) -> bool {
         match self {
             Self::Full => true,
-            Self::Read => method.is_safe() || path.ends_with("/plan"),
+            Self::Read => {
+                // Neither changes anything.
+                method.is_safe() || path.ends_with("/plan") || path == "/api/v1/import"
+            }
             Self::Metrics => *method == Method::GET && path == "/api/v1/metrics",
         }
     }
@@ -38,6 +41,7 @@ mod tests {
             (Method::DELETE, "/api/v1/runs/1", false, false),
             (Method::POST, "/api/v1/plan", true, false),
             (Method::POST, "/api/v1/studies/plan", true, false),
+            (Method::POST, "/api/v1/import", true, false),
             (Method::POST, "/api/v1/login-links", false, false),
         ] {
             assert!(Scope::Full.permits(&method, path));

@@ -1,7 +1,7 @@
 //! Due times that have passed, counted in bounded time: all days without a change of the clock have
 //! the same due times. Pure.
 
-use super::{NOT_RUNNING, State, quiet_reason};
+use super::state::{NOT_RUNNING, State, quiet_reason};
 use crate::store::schedule_starts::Start;
 use leadline_protocol::schedule::StartResult;
 

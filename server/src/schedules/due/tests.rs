@@ -1,9 +1,13 @@
 //! Due times with a fake clock.
 
 use super::*;
-use crate::schedules::{cron::parse_zone, expression::parse};
+use crate::schedules::{
+    cron::{ZonedCron, parse_zone},
+    expression::parse,
+};
 use StartResult::{Missed, Pending, Skipped};
 use jiff::Timestamp;
+use leadline_protocol::schedule::QuietHours;
 
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;

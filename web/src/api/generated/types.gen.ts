@@ -3755,10 +3755,6 @@ export type Schedule = {
     name: string;
     cron: string;
     time_zone: string;
-    /**
-     * The cron expression in English.
-     */
-    description: string;
     document: {
         [key: string]: unknown;
     };
@@ -3770,6 +3766,10 @@ export type Schedule = {
      * The next due time outside of quiet hours; null if the schedule is disabled or has none.
      */
     next_start_ms?: number | null;
+    /**
+     * The next three due times. Fewer if there are no more; none if the schedule is disabled.
+     */
+    next: Array<DueTime>;
     /**
      * Number of due times of the last 30 days that were missed.
      */
@@ -3792,10 +3792,6 @@ export type ScheduleList = {
  */
 export type SchedulePlan = {
     /**
-     * The cron expression in English.
-     */
-    description: string;
-    /**
      * The next five due times. Fewer if there are no more.
      */
     next: Array<DueTime>;
@@ -3807,7 +3803,8 @@ export type SchedulePlan = {
 export type ScheduleRequest = {
     name: string;
     /**
-     * Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`.
+     * Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`. The
+     * syntax is that of cron(5), without `@reboot`.
      */
     cron: string;
     /**
@@ -3825,7 +3822,7 @@ export type ScheduleRequest = {
      */
     tags?: Array<string>;
     /**
-     * Local times at which nothing starts.
+     * Local times at which nothing starts. They must not contain all due times.
      */
     quiet_hours?: Array<QuietHours>;
     /**
@@ -3991,8 +3988,9 @@ export type SessionState = {
  */
 export type Settings = {
     /**
-     * Smallest change that matters, in percent, by name of the metric; 2 for other metrics. Used
-     * by comparisons and trends that have no threshold of their own.
+     * Smallest change that matters, in percent, by name of the metric, such as `read_iops`; 2 for
+     * other metrics. Used by comparisons and trends that have no threshold of their own. Short
+     * names, such as `read.iops`, are accepted, too.
      */
     thresholds: {
         [key: string]: number;
@@ -5471,7 +5469,7 @@ export type WebhookRequest = {
      */
     secret?: string;
     /**
-     * Default: all.
+     * One or more, except `test`. Default: all others.
      */
     events?: Array<WebhookEvent>;
     /**

@@ -10,13 +10,13 @@ const SCHEDULE: Schedule = {
   name: 'Nightly',
   cron: '30 2 * * *',
   time_zone: 'UTC',
-  description: 'At 02:30',
   document: { jobs: [{ rw: 'read' }] },
   tags: ['night'],
   quiet_hours: [],
   enabled: true,
   created_at_ms: 0,
   next_start_ms: 86_400_000,
+  next: [{ at_ms: 86_400_000, local: 'Fri 1970-01-02 00:00 +00:00', is_quiet: false }],
   missed: 3,
   starts: [
     {
@@ -49,6 +49,8 @@ it('shows missed and failed starts, and disables a schedule', async () => {
   });
   showPage(SchedulesPage, '/schedules');
   expect(await screen.findByText('Missed (3 times)')).toBeVisible();
+  expect(screen.getByText('30 2 * * *')).toBeVisible();
+  expect(screen.getByText('Fri 1970-01-02 00:00 +00:00')).toBeVisible();
   expect(screen.getByText(/3 starts missed in the last 30 days/)).toBeVisible();
   expect(screen.getByText('Failed')).toBeVisible();
   expect(screen.getByRole('link', { name: 'Run #7' })).toBeVisible();
@@ -68,7 +70,6 @@ it('previews the next due times and creates a schedule', async () => {
     'GET /api/v1/schedules': { schedules: [] },
     'GET /api/v1/runs/7': { name: 'a', requested: { jobs: [{ rw: 'read' }], sample_ms: 100 } },
     'POST /api/v1/schedules/plan': {
-      description: 'At 02:30',
       next: [
         { at_ms: 1, local: 'Thu 2026-11-26 02:30 +01:00', is_quiet: false },
         { at_ms: 2, local: 'Fri 2026-11-27 02:30 +01:00', is_quiet: true },

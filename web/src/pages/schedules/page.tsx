@@ -11,6 +11,7 @@ import { notifyError } from '../../ui/notify';
 import { Badge, Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { RunLink, StudyLink } from '../../ui/run-links';
+import { DueTimes } from './due-times';
 import { ScheduleForm } from './schedule-form';
 import './schedules.css';
 
@@ -60,7 +61,7 @@ export function SchedulesPage() {
 }
 
 function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void }) {
-  const { number, name, description, time_zone, enabled, next_start_ms, missed, starts } = schedule;
+  const { number, name, cron, time_zone, enabled, next_start_ms, next, missed, starts } = schedule;
   const quiet = schedule.quiet_hours.map(({ from, to }) => `${from} to ${to}`);
   const queryClient = useQueryClient();
   const onSuccess = () => invalidateSchedules(queryClient);
@@ -99,8 +100,9 @@ function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void
       }
     >
       <p>
-        {description} <span className="mute">({time_zone})</span>
+        <span className="mono">{cron}</span> <span className="mute">({time_zone})</span>
       </p>
+      {next.length > 0 && <DueTimes next={next} />}
       <p className="mute">
         {nextText(enabled, next_start_ms)}
         {quiet.length > 0 && ` · Quiet hours: ${quiet.join(', ')}`}

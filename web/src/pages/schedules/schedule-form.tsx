@@ -1,4 +1,4 @@
-// Form of a schedule. The server describes the cron expression and lists the next five due times.
+// Form of a schedule. The server lists the next five due times.
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -16,6 +16,7 @@ import { parseDocument } from '../../model/schedule/text';
 import { notifyError } from '../../ui/notify';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
+import { DueTimes } from './due-times';
 
 const DEBOUNCE_MS = 400;
 const LOCAL_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -190,16 +191,9 @@ function CopyRun({ copy }: { copy: (document: string) => void }) {
   );
 }
 
-const Preview = ({ plan: { description, next } }: { plan: SchedulePlan }) => (
+const Preview = ({ plan: { next } }: { plan: SchedulePlan }) => (
   <div className="preview">
-    <p>{description} The next due times:</p>
-    <ol className="next-starts mono">
-      {next.map(({ at_ms, local, is_quiet }) => (
-        <li key={at_ms} className={is_quiet ? 'mute' : ''}>
-          {local}
-          {is_quiet && ' (quiet hours, skipped)'}
-        </li>
-      ))}
-    </ol>
+    <p>The next due times:</p>
+    <DueTimes next={next} />
   </div>
 );

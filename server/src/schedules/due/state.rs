@@ -1,0 +1,24 @@
+//! What is known about a schedule, and when it is quiet. Pure.
+
+use crate::schedules::{
+    cron::ZonedCron,
+    quiet::{quiet_at, reason},
+};
+use leadline_protocol::schedule::QuietHours;
+
+pub(super) const NOT_RUNNING: &str = "The server was not running, or the host was suspended.";
+
+/// What is known about a schedule.
+pub(crate) struct State<'a> {
+    pub cron: &'a ZonedCron,
+    pub quiet_hours: &'a [QuietHours],
+    pub handled_until_ms: u64,
+    /// The previous start, if it has not ended, such as `study #12`.
+    pub active: Option<&'a str>,
+}
+
+/// Why no run of the schedule starts at this time.
+pub(crate) fn quiet_reason(state: &State, at_ms: u64) -> Option<String> {
+    let local = state.cron.local(at_ms)?;
+    quiet_at(state.quiet_hours, &local).map(reason)
+}
