@@ -11,7 +11,7 @@ use std::{io::Read, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 pub(crate) const FIXTURE: &[u8] = include_bytes!("../fixtures/database-v4.sqlite.gz");
 
 /// JSON columns of `run_details` and their fields in the API.
-const COLUMNS: [(&str, &str); 9] = [
+const COLUMNS: [(&str, &str); 7] = [
     ("asked", "/requested/jobs"),
     ("resolved", "/resolved"),
     ("host_facts", "/host_facts"),
@@ -93,7 +93,7 @@ fn rename(value: Value) -> Value {
 }
 
 /// Settings that were added since version 4, with the only behavior at that time.
-const FORMER_BEHAVIOR: [(&str, &str); 7] = [
+const FORMER_BEHAVIOR: [(&str, &str); 9] = [
     ("create_only", "false"),
     ("exit_group", "0"),
     ("exit_what", r#""group""#),

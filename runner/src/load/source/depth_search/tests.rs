@@ -1,3 +1,5 @@
+//! Depths of searches on storage with a known latency.
+
 use super::*;
 
 const WINDOW_NS: u64 = 1_000_000;

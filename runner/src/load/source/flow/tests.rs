@@ -1,3 +1,5 @@
+//! Shares of workers with different weights.
+
 use super::*;
 use crate::load::pattern::Pattern;
 use crate::load::source::{DRAW, Unlimited};
