@@ -31,7 +31,7 @@ use crate::job::{
     rw::Rw,
     size::{Bytes, Extent, SizeRange, Split},
     steady_state::SteadyState,
-    value::{FioValue, Micros, Percent, Seconds, SecondsRange},
+    value::{DecimalPercent, FioValue, Micros, Percent, Seconds, SecondsRange},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -170,6 +170,14 @@ options! {
         iodepth_batch_submit ["iodepth_batch"]: u32,
         /// Minimum number of completions to wait for.
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
+        /// Latency limit: each worker looks for the highest number of I/Os in flight, up to iodepth, with which latency_percentile of the I/Os stay below it, and ends. A bare number is in microseconds; 0 disables it.
+        latency_target: Micros = "0",
+        /// Time for which each number of I/Os in flight is tested. A bare number is in microseconds.
+        latency_window: Micros = "0",
+        /// Percentage of the I/Os that must stay below latency_target. With 100, the first slower I/O fails a test.
+        latency_percentile: DecimalPercent = "100",
+        /// Continue after the number of I/Os in flight has been found.
+        latency_run: bool = "0",
         /// Number of workers for this job.
         numjobs: u32 = "1",
         /// I/O engine: io_uring; libaio (Linux AIO, asynchronous with direct=1); psync, sync, pvsync, pvsync2 (one system call per I/O); mmap (memory mapping, requires direct=0); null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).

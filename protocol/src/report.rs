@@ -160,6 +160,8 @@ pub enum EndedBy {
     NumberIos,
     /// The steady state was attained.
     SteadyState,
+    /// The number of I/Os in flight for `latency_target` was found.
+    LatencyTarget,
     /// A worker of a job with `exitall` ended.
     Exitall,
     /// SIGINT, SIGTERM or cancellation; the report covers the time up to that point.
@@ -222,6 +224,20 @@ pub struct JobReport {
     /// Whether the steady state was attained; null without `steadystate_duration`.
     #[serde(default)]
     pub steady_state: Option<SteadyStateReport>,
+    /// Result of the search; null without `latency_target`.
+    #[serde(default)]
+    pub latency_target: Option<LatencyTargetReport>,
+}
+
+/// The number of I/Os in flight within a latency limit (`latency_target`).
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct LatencyTargetReport {
+    /// Last number of I/Os in flight, by worker.
+    pub depths: Vec<u32>,
+    /// Whether every worker has found its number.
+    pub attained: bool,
+    /// The result in one sentence.
+    pub summary: String,
 }
 
 impl JobReport {

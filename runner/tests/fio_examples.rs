@@ -71,7 +71,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("cross-stripe-verify", "verify_backlog"),
     ("enospc-pressure", "continue_on_error"),
     ("example_latency_steadystate", "steadystate"),
-    ("latency-profile", "latency_target"),
     ("sequence-distribution", "random_distribution"),
     ("sprandom", "sprandom"),
     ("surface-scan", "verify"),
@@ -260,6 +259,7 @@ fn shrink(job: &mut Map<String, Value>, directory: &Path) {
         ("startdelay", "0"),
         ("steadystate_duration", "2s"),
         ("steadystate_ramp_time", "0"),
+        ("latency_window", "100ms"),
     ] {
         if job.contains_key(option) {
             job.insert(option.into(), json!(value));

@@ -109,3 +109,32 @@ fn a_worker_below_its_minimum_rate_fails_the_run() {
     let (code, result, _) = run(&job("fast", &fast));
     assert_eq!(code, Some(0), "{result}");
 }
+
+#[test]
+fn latency_target_ends_the_job_at_the_highest_depth() {
+    let options = json!({
+        "ioengine": "null", "iodepth": 8, "rate_iops": 0, "time_based": 1, "runtime": 20,
+        "latency_target": "1s", "latency_window": "50ms", "latency_percentile": 99,
+    });
+    let (code, result, seconds) = run(&job("a", &options));
+    assert_eq!(code, Some(0), "{result}");
+    // Tests with 1, 2, 4, 8, 8 and 8 I/Os in flight, as in fio.
+    assert!((0.25..10.0).contains(&seconds), "{seconds} s");
+    let job = &result["report"]["jobs"][0];
+    assert_eq!(job["ended_by"], "latency_target");
+    assert_eq!(job["latency_target"]["depths"], json!([8]));
+    assert_eq!(job["latency_target"]["attained"], true);
+}
+
+#[test]
+fn latency_target_without_success_is_reported() {
+    let options = json!({
+        "ioengine": "null", "iodepth": 8, "rate_iops": 0, "time_based": 1, "runtime": 1,
+        "latency_target": "1s", "latency_window": "900ms", "latency_percentile": 99,
+    });
+    let (code, result, _) = run(&job("a", &options));
+    assert_eq!(code, Some(0), "{result}");
+    let job = &result["report"]["jobs"][0];
+    assert_eq!(job["ended_by"], "runtime");
+    assert_eq!(job["latency_target"]["attained"], false);
+}

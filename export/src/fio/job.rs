@@ -77,6 +77,7 @@ impl Job {
         let [read, write, trim] = directions(run, job).map(|input| Direction::new(&input, detail));
         let cpu = CpuShares::of(job);
         let bins = LatencyBins::of(job);
+        let target = resolved.timing.latency_target;
         Self {
             jobname: job.name.clone(),
             groupid,
@@ -95,12 +96,18 @@ impl Job {
             latency_ns: LatencyBins::json(&bins.ns),
             latency_us: LatencyBins::json(&bins.us),
             latency_ms: LatencyBins::json(&bins.ms),
-            latency_depth: resolved.in_flight(),
-            latency_target: 0,
-            latency_percentile: 100.0,
-            latency_window: 0,
+            latency_depth: latency_depth(job).unwrap_or(resolved.in_flight()),
+            latency_target: target.map_or(0, |target| target.target_us.saturating_mul(1000)),
+            latency_percentile: target.map_or(100.0, |target| target.percentile),
+            latency_window: target.map_or(0, |target| target.window_us),
         }
     }
+}
+
+/// The last number of I/Os in flight of the first worker (`latency_target`).
+fn latency_depth(job: &JobReport) -> Option<u32> {
+    let result = job.latency_target.as_ref()?;
+    result.depths.first().copied()
 }
 
 /// Reads, writes and trims of a job.

@@ -86,6 +86,18 @@ pub struct Percent(pub u8);
 
 fio_value!(Percent, "percent", |text| units::percent(text).map(Percent));
 
+/// A percentage above 0 and up to 100, such as 99.9.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DecimalPercent(pub f64);
+
+fio_value!(DecimalPercent, "percent", |text: &str| {
+    let number = text.trim().parse::<f64>().ok();
+    number
+        .filter(|percent| *percent > 0.0 && *percent <= 100.0)
+        .map(DecimalPercent)
+        .ok_or_else(|| format!("`{text}` is not a percentage above 0 and up to 100"))
+});
+
 /// A duration in microseconds; a bare number is in seconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Seconds(pub u64);

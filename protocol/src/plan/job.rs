@@ -20,7 +20,9 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-pub use crate::plan::timing::{FlowOptions, MinRate, SteadyStateOptions, TimingOptions};
+pub use crate::plan::timing::{
+    FlowOptions, LatencyTargetOptions, MinRate, SteadyStateOptions, TimingOptions,
+};
 
 named_enum! {
     names: "snake_case";

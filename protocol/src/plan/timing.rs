@@ -46,6 +46,9 @@ pub struct TimingOptions {
     #[serde(default)]
     #[schema(required = true)]
     pub exit_group: u32,
+    /// Search for a number of I/Os in flight; null without `latency_target`.
+    #[serde(default)]
+    pub latency_target: Option<LatencyTargetOptions>,
     /// Share of the I/Os; null without `flow`.
     #[serde(default)]
     pub flow: Option<FlowOptions>,
@@ -97,4 +100,17 @@ pub struct FlowOptions {
     pub weight: u32,
     /// Pause of a worker that exceeds its share, in µs; 0 to check again immediately.
     pub sleep_us: u32,
+}
+
+/// Search for the highest number of I/Os in flight within a latency limit.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct LatencyTargetOptions {
+    /// Limit in µs.
+    pub target_us: u64,
+    /// Length of a test in µs.
+    pub window_us: u64,
+    /// Percentage of the I/Os that must be within the limit.
+    pub percentile: f64,
+    /// Whether the job continues after the search.
+    pub continues: bool,
 }

@@ -4,7 +4,7 @@ use crate::{problem::Problem, text::is_deceptive};
 use serde_json::{Map, Value};
 
 /// Minimum Jaro-Winkler similarity (0-1) for suggestions.
-const MIN_SIMILARITY: f64 = 0.75;
+const MIN_SIMILARITY: f64 = 0.8;
 /// In bytes. Longer names are not misspelled; comparing a name of 1 MB with all options takes seconds.
 const MAX_MISSPELLED: usize = 64;
 /// Maximum number of problems listed per object. With more, the response would be longer than the
@@ -201,6 +201,13 @@ pub fn texts(value: &Value) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::closest;
+
+    #[test]
+    fn only_similar_names_are_suggested() {
+        let find = |name: &str| closest(name, ["flow", "bs", "iodepth"].into_iter());
+        assert_eq!(find("foo"), None);
+        assert_eq!(find("flows"), Some("flow"));
+    }
 
     #[test]
     fn long_names_are_not_compared() {

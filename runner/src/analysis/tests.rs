@@ -97,6 +97,7 @@ fn job_report(read: DirectionStats, write: DirectionStats, layers: JobLayers) ->
         stalls: None,
         verify: None,
         steady_state: None,
+        latency_target: None,
         arrivals: None,
     }
 }

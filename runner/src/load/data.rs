@@ -31,7 +31,7 @@ pub(crate) struct Data {
     block_bytes: usize,
     /// Draws 0 for a duplicate or 1 for a new block; `None` without duplicates.
     duplicates: Option<ShuffleBag>,
-    working_set: Option<WorkingSet>,
+    working_set: Option<Box<WorkingSet>>,
     seed: u64,
     /// Number of distinct blocks so far.
     distinct: u64,
@@ -92,7 +92,7 @@ impl Data {
             random_percent: 100 - usize::from(job.data.buffer_compress_percentage),
             block_bytes: usize::try_from(job.pattern.bs.write.min).unwrap_or(usize::MAX),
             duplicates: (dedupe > 0).then(|| ShuffleBag::new([dedupe, 100 - dedupe])),
-            working_set: working_set.map(|options| WorkingSet::new(options, seeds, seed)),
+            working_set: working_set.map(|options| Box::new(WorkingSet::new(options, seeds, seed))),
             seed,
             distinct: 0,
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),

@@ -1,6 +1,8 @@
 //! Sources of I/Os for the measuring loop: a pattern with or without rate limits.
 
+pub(crate) mod depth_search;
 pub(crate) mod flow;
+pub(crate) mod latency_limited;
 pub(crate) mod rate_limited;
 
 use crate::load::{
@@ -54,5 +56,28 @@ impl Source for Unlimited {
     #[inline]
     fn next_due_ns(&self) -> Option<u64> {
         None
+    }
+}
+
+/// A source whose type does not matter for the speed of the loop.
+impl Source for Box<dyn Source> {
+    fn draw(&mut self, out: &mut [Io]) -> usize {
+        (**self).draw(out)
+    }
+
+    fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
+        (**self).due(next, since_begin_ns)
+    }
+
+    fn next_due_ns(&self) -> Option<u64> {
+        (**self).next_due_ns()
+    }
+
+    fn on_submit(&mut self, slot: u32) {
+        (**self).on_submit(slot);
+    }
+
+    fn on_complete(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, stats: &WorkerStats) {
+        (**self).on_complete(slot, kind, since_begin_ns, stats);
     }
 }

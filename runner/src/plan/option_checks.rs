@@ -32,6 +32,18 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
     check_trimwrite(request, issues);
     check_open_files(request.job, issues);
     check_submit_mode(request, issues);
+    check_latency_target(request.job, issues);
+}
+
+fn check_latency_target(job: &Job, issues: &mut Issues) {
+    if job.latency_target().0 > 0 && job.latency_window().0 == 0 {
+        issues.invalid(
+            "missing_window",
+            "latency_window",
+            "latency_target requires latency_window.",
+            "Set the time for which each queue depth is tested, such as latency_window=5s.",
+        );
+    }
 }
 
 /// With `offload`, a synchronous engine of fio has `iodepth` threads (rate-submit.c,
@@ -201,6 +213,8 @@ fn check_times(job: &Job, issues: &mut Issues) {
         ("thinktime_spin", job.thinktime_spin().0),
         ("thinktime_iotime", job.thinktime_iotime().0),
         ("steadystate_ramp_time", job.steadystate_ramp_time().0),
+        ("latency_target", job.latency_target().0),
+        ("latency_window", job.latency_window().0),
     ] {
         if us > MAX_TIME_US {
             let detail = format!("{option} must be at most 365d.");

@@ -25,8 +25,9 @@ use leadline_protocol::{
     },
     plan::{
         job::{
-            BufferRegistration, DataOptions, DedupeWorkingSet, FlowOptions, IoPriority, MinRate,
-            Mode, PatternOptions, ResolvedJob, RingOptions, TargetOptions, TimingOptions,
+            BufferRegistration, DataOptions, DedupeWorkingSet, FlowOptions, IoPriority,
+            LatencyTargetOptions, MinRate, Mode, PatternOptions, ResolvedJob, RingOptions,
+            TargetOptions, TimingOptions,
         },
         target::{Target, TargetKind},
     },
@@ -233,6 +234,12 @@ fn timing_options(request: &JobRequest, size: u64, seed: u64) -> TimingOptions {
         exit_what: job.exit_what(),
         // Set by `exit_groups::assign`, because it depends on all jobs of the run.
         exit_group: 0,
+        latency_target: (job.latency_target().0 > 0).then(|| LatencyTargetOptions {
+            target_us: job.latency_target().0,
+            window_us: job.latency_window().0,
+            percentile: job.latency_percentile().0,
+            continues: job.latency_run(),
+        }),
         flow: (job.flow() > 0).then(|| FlowOptions {
             id: job.flow_id(),
             weight: job.flow(),

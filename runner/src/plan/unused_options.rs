@@ -211,6 +211,16 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         issues,
     );
     report(
+        resolved.timing.latency_target.is_some(),
+        "latency_target is not set",
+        &[
+            ("latency_window", job.latency_window().0 > 0),
+            ("latency_percentile", job.latency_percentile.is_some()),
+            ("latency_run", job.latency_run()),
+        ],
+        issues,
+    );
+    report(
         job.exitall(),
         "exitall is not set",
         &[("exit_what", job.exit_what.is_some())],

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -28,9 +28,9 @@ const JOBS: [&str; 8] = [
 
 /// System calls on the file: their number and bytes by name, and the accesses to every 512 bytes.
 #[derive(Debug, Default, Eq, PartialEq)]
-struct Calls {
-    counts: BTreeMap<String, (u64, u64)>,
-    coverage: BTreeMap<(String, u64), u32>,
+pub(crate) struct Calls {
+    pub counts: BTreeMap<String, (u64, u64)>,
+    pub coverage: BTreeMap<(String, u64), u32>,
 }
 
 impl Calls {
@@ -108,6 +108,15 @@ impl Calls {
         }
     }
 
+    /// With libaio, fio 3.33 calls fsync and fdatasync.
+    pub(crate) fn rename_syncs(&mut self) {
+        for (ours, theirs) in [("FSYNC", "fsync"), ("FDSYNC", "fdatasync")] {
+            if let Some((count, _)) = self.counts.remove(ours) {
+                self.counts.entry(theirs.into()).or_default().0 += count;
+            }
+        }
+    }
+
     fn count(&mut self, name: &str, bytes: u64) {
         let count = self.counts.entry(name.into()).or_default();
         count.0 += 1;
@@ -163,7 +172,7 @@ struct Comparison {
 
 impl Comparison {
     /// Both programs overwrite an existing file, so that neither lays it out.
-    fn prepare(&self) -> std::path::PathBuf {
+    fn prepare(&self) -> PathBuf {
         let file = self.directory.path().join("f");
         let _ = fs::remove_file(&file);
         scratch::image(&file, 1 << 20);
@@ -171,51 +180,72 @@ impl Comparison {
     }
 
     fn fio(&self, engine: &str, job: &str) -> (Calls, Value) {
-        let file = self.prepare();
-        let log = self.directory.path().join("fio.log");
-        let output = strace(engine, &log)
-            .args(["fio", "--name=job", "--thread", "--output-format=json"])
-            .arg(format!("--ioengine={engine}"))
-            .arg(format!("--filename={}", file.display()))
-            .args(
-                options(job)
-                    .iter()
-                    .map(|(name, value)| format!("--{name}={value}")),
-            )
-            .current_dir(self.directory.path())
-            .stderr(Stdio::null())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "fio {engine} {job}");
-        // Notes precede the result.
-        let begin = output.stdout.iter().position(|byte| *byte == b'{').unwrap();
-        let result: Value = serde_json::from_slice(&output.stdout[begin..]).unwrap();
-        let log = take_logs(self.directory.path());
-        (Calls::parse(&log, &file), result["jobs"][0].clone())
+        fio_calls(&self.prepare(), self.directory.path(), engine, job)
     }
 
     fn ours(&self, engine: &str, job: &str) -> (Calls, Value) {
-        let file = self.prepare();
-        let log = self.directory.path().join("ours.log");
-        let mut run = json!({"filename": file, "ioengine": engine, "direct": 0, "probes": 0});
-        for (name, value) in options(job) {
-            run[name] = json!(value);
-        }
-        let mut command = strace(engine, &log);
-        command
-            .arg(env!("CARGO_BIN_EXE_leadline-runner"))
-            .args(JSON);
-        let output = spawn(&mut command, &run).wait_with_output().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{engine} {job}: {errors}");
-        let result = serde_json::from_slice(&output.stdout).unwrap();
-        let log = take_logs(self.directory.path());
-        (Calls::parse(&log, &file), result)
+        our_calls(&self.prepare(), self.directory.path(), engine, job, None)
     }
 }
 
+/// Runs a job of fio on a target, and returns its calls and its result.
+pub(crate) fn fio_calls(
+    target: &Path,
+    directory: &Path,
+    engine: &str,
+    job: &str,
+) -> (Calls, Value) {
+    let options = options(job);
+    let options = options
+        .iter()
+        .map(|(name, value)| format!("--{name}={value}"));
+    let output = strace(engine, &directory.join("fio.log"))
+        .args(["fio", "--name=job", "--thread", "--output-format=json"])
+        .arg(format!("--ioengine={engine}"))
+        .arg(format!("--filename={}", target.display()))
+        .args(options)
+        .current_dir(directory)
+        .stderr(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "fio {engine} {job}");
+    // Notes precede the result.
+    let begin = output.stdout.iter().position(|byte| *byte == b'{').unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout[begin..]).unwrap();
+    let log = take_logs(directory);
+    (Calls::parse(&log, target), result["jobs"][0].clone())
+}
+
+/// Runs a job on a target, and returns its calls and its result. `identity`: a device that may be
+/// written to.
+pub(crate) fn our_calls(
+    target: &Path,
+    directory: &Path,
+    engine: &str,
+    job: &str,
+    identity: Option<&str>,
+) -> (Calls, Value) {
+    let mut run = json!({"filename": target, "ioengine": engine, "direct": 0, "probes": 0});
+    for (name, value) in options(job) {
+        run[name] = json!(value);
+    }
+    let mut command = strace(engine, &directory.join("ours.log"));
+    command
+        .arg(env!("CARGO_BIN_EXE_leadline-runner"))
+        .args(JSON);
+    if let Some(identity) = identity {
+        command.args(["--allow-raw-write", identity]);
+    }
+    let output = spawn(&mut command, &run).wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{engine} {job}: {errors}");
+    let result = serde_json::from_slice(&output.stdout).unwrap();
+    let log = take_logs(directory);
+    (Calls::parse(&log, target), result)
+}
+
 /// I/Os and bytes of reads and writes in both results.
-fn results(fio: &Value, ours: &Value) -> [[u64; 4]; 2] {
+pub(crate) fn results(fio: &Value, ours: &Value) -> [[u64; 4]; 2] {
     let number = |value: &Value| value.as_u64().unwrap_or(0);
     let fio = ["read", "write"].map(|direction| {
         let direction = &fio[direction];
@@ -278,12 +308,7 @@ fn engines_issue_the_same_system_calls_as_in_fio() {
                 our_calls.counts.insert("msync".into(), count);
             }
             if engine == "libaio" {
-                // fio 3.33 calls fsync and fdatasync.
-                for (ours, theirs) in [("FSYNC", "fsync"), ("FDSYNC", "fdatasync")] {
-                    if let Some((count, _)) = our_calls.counts.remove(ours) {
-                        our_calls.counts.entry(theirs.into()).or_default().0 += count;
-                    }
-                }
+                our_calls.rename_syncs();
             }
             let [mut fio_result, mut our_result] = results(&fio, &ours);
             if is_mixed {

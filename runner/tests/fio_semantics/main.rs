@@ -11,6 +11,7 @@ mod cases;
 mod engines;
 mod files;
 mod generated;
+mod shapes;
 mod steady_state;
 mod trace;
 

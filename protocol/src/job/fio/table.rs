@@ -201,10 +201,10 @@ fio_options! {
     "rate_cycle" ["ratecycle"]: Number = Job, default "1000";
     "rate_ignore_thinktime": Flag = Refused(NotBuilt), default "0";
     "max_latency": Times = Refused(NotBuilt), default "0";
-    "latency_target": Micros = Refused(NotBuilt), default "0";
-    "latency_window": Micros = Refused(NotBuilt), default "0";
-    "latency_percentile": Keyword = Refused(NotBuilt), default "100";
-    "latency_run": Flag = Refused(NotBuilt), default "0";
+    "latency_target": Micros = Job;
+    "latency_window": Micros = Job;
+    "latency_percentile": Keyword = Job;
+    "latency_run": Flag = Job;
     "invalidate": Flag = Job;
     "sync": Keyword = Job;
     "write_hint": Keyword = Refused(DataPlacement);

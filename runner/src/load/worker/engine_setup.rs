@@ -26,7 +26,9 @@ use crate::{
         rate::RateLimiter,
         source::{
             Source, Unlimited,
+            depth_search::DepthSearch,
             flow::{FlowLimited, FlowMember},
+            latency_limited::LatencyLimited,
             rate_limited::RateLimited,
         },
         verify::{block, written_blocks::WrittenBlocks},
@@ -236,24 +238,41 @@ fn run_source<E: Engine>(
     pool: BufferPool,
 ) -> Result<WorkerOutcome, WorkerError> {
     let pattern = Pattern::new(&task.job, task.number);
-    let Some(limiter) = RateLimiter::new(&task.job, task.number) else {
-        return run_flow(task, engine, Unlimited(pattern), pool);
-    };
-    minimize_timer_slack();
-    let source = RateLimited::new(pattern, limiter, pool.slots(), &task.progress.measure);
-    run_flow(task, engine, source, pool)
+    let limiter = RateLimiter::new(&task.job, task.number);
+    let has_other_limits = task.flow.is_some() || task.job.timing.latency_target.is_some();
+    if limiter.is_some() || has_other_limits {
+        minimize_timer_slack();
+    }
+    let slots = pool.slots();
+    match limiter {
+        None if has_other_limits => phases::run(
+            task,
+            engine,
+            limit(task, Box::new(Unlimited(pattern)), slots),
+            pool,
+        ),
+        None => phases::run(task, engine, Unlimited(pattern), pool),
+        Some(limiter) => {
+            let source = RateLimited::new(pattern, limiter, slots, &task.progress.measure);
+            if has_other_limits {
+                return phases::run(task, engine, limit(task, Box::new(source), slots), pool);
+            }
+            phases::run(task, engine, source, pool)
+        }
+    }
 }
 
-fn run_flow<E: Engine, S: Source>(
-    task: &WorkerTask,
-    engine: E,
-    source: S,
-    pool: BufferPool,
-) -> Result<WorkerOutcome, WorkerError> {
-    let (Some(options), Some((group, index))) = (task.job.timing.flow, &task.flow) else {
-        return phases::run(task, engine, source, pool);
-    };
-    minimize_timer_slack();
-    let member = FlowMember::new(group.clone(), *index, options);
-    phases::run(task, engine, FlowLimited::new(source, member), pool)
+/// Applies `latency_target` and `flow`. A job without them uses a source without indirect calls.
+fn limit(task: &WorkerTask, mut source: Box<dyn Source>, slots: usize) -> Box<dyn Source> {
+    let job = &task.job;
+    if let Some(options) = job.timing.latency_target {
+        let search = DepthSearch::new(options, job.in_flight());
+        let progress = task.progress.clone();
+        source = Box::new(LatencyLimited::new(source, search, slots, progress));
+    }
+    if let (Some(options), Some((group, index))) = (job.timing.flow, &task.flow) {
+        let member = FlowMember::new(group.clone(), *index, options);
+        source = Box::new(FlowLimited::new(source, member));
+    }
+    source
 }

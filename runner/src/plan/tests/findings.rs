@@ -253,6 +253,7 @@ fn options_that_change_nothing_are_accepted_with_a_note() {
             "percentiles" => json!("50:99.9"),
             "generator" => json!("lfsr"),
             "blocks" => json!("issue"),
+            "mode" => json!("inline"),
             _ => json!(1),
         };
         let plan = plan(with(json!({option.name: value})));
@@ -270,7 +271,7 @@ fn options_that_change_nothing_are_accepted_with_a_note() {
         assert!(note.sentence.starts_with(&begin), "{}", note.sentence);
         checked += 1;
     }
-    assert_eq!(checked, 24);
+    assert_eq!(checked, 25);
 }
 
 #[test]

@@ -14,9 +14,10 @@ use crate::{
     system::{clock::MILLISECOND_NS, probes::rusage::CpuTimes},
 };
 use leadline_protocol::{
+    format::duration,
     plan::job::ResolvedJob,
     report::{
-        EndedBy, ErrorReport, FirstError, JobReport, ThreadUsage,
+        EndedBy, ErrorReport, FirstError, JobReport, LatencyTargetReport, ThreadUsage,
         stats::{DirectionStats, SyncStats},
     },
 };
@@ -106,6 +107,7 @@ pub(super) fn job_report(
         layers: Some(job_layers(job, &workers)),
         verify: None,
         steady_state: window.steady_states.report(index, origin_ns),
+        latency_target: latency_target(job, &workers),
         arrivals: window.arrivals.report(index, ramp_completed(&workers)),
         stalls: Some(stalls(&workers, [&read, &write, &trim], origin_ns)),
         read,
@@ -113,6 +115,31 @@ pub(super) fn job_report(
         trim,
         sync,
     }
+}
+
+fn latency_target(job: &ResolvedJob, workers: &[&MeasuredWorker]) -> Option<LatencyTargetReport> {
+    let options = job.timing.latency_target?;
+    let results = workers.iter().map(|worker| worker.progress.depth());
+    let (depths, attained): (Vec<u32>, Vec<bool>) = results.unzip();
+    let attained = attained.iter().all(|attained| *attained);
+    let lowest = depths.iter().min().copied().unwrap_or(0);
+    let limit = format!(
+        "{} % of the I/Os within {}",
+        options.percentile,
+        duration(options.target_us as f64 / 1000.0)
+    );
+    let summary = if attained {
+        format!("{limit} with {lowest} in flight per worker.")
+    } else {
+        format!(
+            "The search for {limit} did not end; the last test had {lowest} in flight per worker."
+        )
+    };
+    Some(LatencyTargetReport {
+        depths,
+        attained,
+        summary,
+    })
 }
 
 /// Completed reads, writes and trims before the measured window.
@@ -133,6 +160,7 @@ fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stop: Option<EndedBy>) -
         LoopExit::TimeUp if is_over => EndedBy::Runtime,
         // An error in one worker stops all workers.
         LoopExit::TimeUp => stop.unwrap_or(EndedBy::Error),
+        LoopExit::Finished if worker.progress.depth().1 => EndedBy::LatencyTarget,
         LoopExit::Finished if number_ios.is_some_and(|max| worker.limited_ios() >= max) => {
             EndedBy::NumberIos
         }
@@ -146,7 +174,7 @@ pub(super) fn overall_ended_by(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     let precedence = |end: &EndedBy| match end {
         EndedBy::Size => 0,
         EndedBy::NumberIos => 1,
-        EndedBy::SteadyState => 2,
+        EndedBy::SteadyState | EndedBy::LatencyTarget => 2,
         EndedBy::Exitall => 3,
         EndedBy::Runtime => 4,
         EndedBy::Signal => 5,

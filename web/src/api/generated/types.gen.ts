@@ -636,6 +636,7 @@ export type DataOptions = {
      * Percentage of duplicate blocks.
      */
     dedupe_percentage: number;
+    dedupe_working_set?: DedupeWorkingSet | null;
     buffer_pattern?: BufferPattern | null;
     verify?: VerifyOptions | null;
 };
@@ -650,6 +651,20 @@ export type Decision = {
     name: string;
     used: boolean;
     reason: string;
+};
+
+/**
+ * The first unique blocks, which all duplicates repeat.
+ */
+export type DedupeWorkingSet = {
+    /**
+     * Number of blocks, at least 1.
+     */
+    blocks: number;
+    /**
+     * Whether the working set is divided among all workers of the run.
+     */
+    is_global: boolean;
 };
 
 export type Delivery = {
@@ -957,7 +972,7 @@ export type DueTime = {
 /**
  * Why the measured window ended.
  */
-export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'steady_state' | 'exitall' | 'signal' | 'error';
+export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'steady_state' | 'latency_target' | 'exitall' | 'signal' | 'error';
 
 export type EngineName = 'io_uring' | 'psync' | 'sync' | 'pvsync' | 'pvsync2' | 'libaio' | 'mmap' | 'null' | 'io_uring_nop';
 
@@ -1026,6 +1041,11 @@ export type EventBody = (StatusChange & {
 }) | (Failure & {
     type: 'failed';
 });
+
+/**
+ * Jobs that `exitall` ends.
+ */
+export type ExitWhat = 'group' | 'stonewall' | 'all';
 
 /**
  * A study that is built into the server.
@@ -1196,6 +1216,21 @@ export type FirstError = {
      */
     errno: number;
     message: string;
+};
+
+/**
+ * Share of a worker in the I/Os of all workers with the same `id`.
+ */
+export type FlowOptions = {
+    id: number;
+    /**
+     * At least 1.
+     */
+    weight: number;
+    /**
+     * Pause of a worker that exceeds its share, in µs; 0 to check again immediately.
+     */
+    sleep_us: number;
 };
 
 /**
@@ -1627,6 +1662,22 @@ export type Job = {
      */
     random_distribution?: string | number | boolean;
     /**
+     * Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
+     */
+    zonemode?: string | number | boolean;
+    /**
+     * Bytes to transfer in each zone with zonemode=strided.
+     */
+    zonesize?: string | number | boolean;
+    /**
+     * Bytes between two zones with zonemode=strided.
+     */
+    zoneskip?: string | number | boolean;
+    /**
+     * Length of a zone with zonemode=strided; access starts again at its end. Default: zonesize.
+     */
+    zonerange?: string | number | boolean;
+    /**
      * Percentage of random I/Os in a random workload; the rest is sequential.
      */
     percentage_random?: string | number | boolean;
@@ -1654,6 +1705,22 @@ export type Job = {
      * Minimum number of completions to wait for.
      */
     iodepth_batch_complete_min?: string | number | boolean;
+    /**
+     * Latency limit: each worker looks for the highest number of I/Os in flight, up to iodepth, with which latency_percentile of the I/Os stay below it, and ends. A bare number is in microseconds; 0 disables it.
+     */
+    latency_target?: string | number | boolean;
+    /**
+     * Time for which each number of I/Os in flight is tested. A bare number is in microseconds.
+     */
+    latency_window?: string | number | boolean;
+    /**
+     * Percentage of the I/Os that must stay below latency_target. With 100, the first slower I/O fails a test.
+     */
+    latency_percentile?: string | number | boolean;
+    /**
+     * Continue after the number of I/Os in flight has been found.
+     */
+    latency_run?: string | number | boolean;
     /**
      * Number of workers for this job.
      */
@@ -1707,9 +1774,13 @@ export type Job = {
      */
     loops?: string | number | boolean;
     /**
-     * End all jobs as soon as a worker of this job ends.
+     * End other jobs as soon as a worker of this job ends; see exit_what.
      */
     exitall?: string | number | boolean;
+    /**
+     * Jobs that exitall ends: group (those in the same group, see new_group), stonewall (all that have started) or all.
+     */
+    exit_what?: string | number | boolean;
     /**
      * Maximum number of I/Os per worker and pass.
      */
@@ -1823,6 +1894,18 @@ export type Job = {
      */
     rate_process?: string | number | boolean;
     /**
+     * Weight of this job's workers among all workers with the same flow_id: each worker waits while its share of the I/Os exceeds its share of the weights. 0 disables it.
+     */
+    flow?: string | number | boolean;
+    /**
+     * Number of the group of workers that share I/Os in proportion to flow.
+     */
+    flow_id?: string | number | boolean;
+    /**
+     * Pause of a worker that exceeds its share, after its I/Os are complete, in microseconds. 0: check again immediately.
+     */
+    flow_sleep?: string | number | boolean;
+    /**
      * Pause after every thinktime_blocks I/Os, once all of them are complete. A bare number is in microseconds.
      */
     thinktime?: string | number | boolean;
@@ -1862,6 +1945,18 @@ export type Job = {
      * Percentage of written blocks that are duplicates.
      */
     dedupe_percentage?: string | number | boolean;
+    /**
+     * Blocks that duplicates repeat: repeat (any earlier block) or working_set (one of the first unique blocks).
+     */
+    dedupe_mode?: string | number | boolean;
+    /**
+     * Size of the working set, as a percentage of size.
+     */
+    dedupe_working_set_percentage?: string | number | boolean;
+    /**
+     * Divide the working set among all workers of the run, so that they write the same duplicates.
+     */
+    dedupe_global?: string | number | boolean;
     /**
      * Write a header with a checksum into each block: crc32c or none.
      */
@@ -1927,7 +2022,7 @@ export type Job = {
      */
     group_reporting?: string | number | boolean;
     /**
-     * Start a new reporting group. No effect: each job is reported separately.
+     * Start a new group of jobs for exit_what. Each job is reported separately.
      */
     new_group?: string | number | boolean;
     /**
@@ -2007,6 +2102,10 @@ export type Job = {
      */
     random_generator?: string | number | boolean;
     /**
+     * Submit I/Os from the worker (inline) or from other threads (offload). No effect: due I/Os are submitted while others are in flight, and latencies are also measured from the intended start.
+     */
+    io_submit_mode?: string | number | boolean;
+    /**
      * End all jobs after an error. Always the case.
      */
     exitall_on_error?: string | number | boolean;
@@ -2075,6 +2174,7 @@ export type JobReport = {
     verify?: VerifyReport | null;
     arrivals?: ArrivalReport | null;
     steady_state?: SteadyStateReport | null;
+    latency_target?: LatencyTargetReport | null;
 };
 
 /**
@@ -2133,6 +2233,46 @@ export type LatencyStats = {
      * values depend on I/Os that were in flight at the end.
      */
     at_least?: Array<string>;
+};
+
+/**
+ * Search for the highest number of I/Os in flight within a latency limit.
+ */
+export type LatencyTargetOptions = {
+    /**
+     * Limit in µs.
+     */
+    target_us: number;
+    /**
+     * Length of a test in µs.
+     */
+    window_us: number;
+    /**
+     * Percentage of the I/Os that must be within the limit.
+     */
+    percentile: number;
+    /**
+     * Whether the job continues after the search.
+     */
+    continues: boolean;
+};
+
+/**
+ * The number of I/Os in flight within a latency limit (`latency_target`).
+ */
+export type LatencyTargetReport = {
+    /**
+     * Last number of I/Os in flight, by worker.
+     */
+    depths: Array<number>;
+    /**
+     * Whether every worker has found its number.
+     */
+    attained: boolean;
+    /**
+     * The result in one sentence.
+     */
+    summary: string;
 };
 
 /**
@@ -2564,6 +2704,7 @@ export type PatternOptions = {
      */
     file_service: FileService;
     rw_sequencer: RwSequencer;
+    zones?: StridedZones | null;
     /**
      * Random seed of worker 0.
      */
@@ -4477,6 +4618,24 @@ export type StorageIo = {
 export type StorageLayer = 'page_cache' | 'lower_cache' | 'unwritten' | 'device' | 'unknown';
 
 /**
+ * Zones of sequential access, in bytes.
+ */
+export type StridedZones = {
+    /**
+     * Transferred in each zone.
+     */
+    size: number;
+    /**
+     * Length of a zone.
+     */
+    range: number;
+    /**
+     * Distance between two zones.
+     */
+    skip: number;
+};
+
+/**
  * A study with its steps, but without the run reports.
  */
 export type Study = StudySummary & {
@@ -5030,9 +5189,19 @@ export type TimingOptions = {
     rate_process: RateProcess;
     min_rate?: MinRate | null;
     /**
-     * Whether all jobs end as soon as a worker of this job ends.
+     * Whether other jobs end as soon as a worker of this job ends.
      */
     exitall: boolean;
+    /**
+     * Jobs that end with this one.
+     */
+    exit_what: ExitWhat;
+    /**
+     * Number of the job's group for `exit_what`; 0 if no job of the run has `exitall`.
+     */
+    exit_group: number;
+    latency_target?: LatencyTargetOptions | null;
+    flow?: FlowOptions | null;
     /**
      * Pause after every `thinktime_blocks` I/Os, in µs.
      */

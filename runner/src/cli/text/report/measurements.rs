@@ -195,6 +195,7 @@ fn times(report: &Report) -> String {
         EndedBy::Runtime => "runtime reached",
         EndedBy::NumberIos => "number_ios reached",
         EndedBy::SteadyState => "steady state attained",
+        EndedBy::LatencyTarget => "queue depth for latency_target found",
         EndedBy::Exitall => "a job with exitall ended",
         EndedBy::Signal => "interrupted; the report covers the time up to that point",
         EndedBy::Error => "stopped by an I/O error",

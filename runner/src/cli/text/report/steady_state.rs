@@ -1,4 +1,4 @@
-//! Steady state of the jobs (`steadystate`).
+//! Steady state of the jobs (`steadystate`), and depths within a latency limit (`latency_target`).
 
 use crate::cli::text::{
     style::{GREEN, YELLOW},
@@ -11,6 +11,10 @@ use leadline_protocol::{
 
 pub(super) fn write_steady_states(out: &mut TextWriter, report: &Report) {
     for job in &report.jobs {
+        if let Some(result) = &job.latency_target {
+            let style = if result.attained { GREEN } else { YELLOW };
+            out.styled_field(style, "depth", &result.summary);
+        }
         let Some(result) = &job.steady_state else {
             continue;
         };

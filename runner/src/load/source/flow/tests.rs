@@ -1,3 +1,5 @@
+//! Shares of workers with different weights.
+
 use super::*;
 use crate::load::pattern::Pattern;
 use crate::load::source::{DRAW, Unlimited};
@@ -12,7 +14,7 @@ fn members(weights: &[u32], sleep_us: u32) -> Vec<FlowLimited<Unlimited>> {
             weight: *weight,
             sleep_us,
         };
-        let pattern = Pattern::new(&resolved(json!({"time_based": 1, "runtime": 1})), 0);
+        let pattern = Pattern::new(&resolved(json!({"time_based": true})), 0);
         let member = FlowMember::new(group.clone(), index, options);
         FlowLimited::new(Unlimited(pattern), member)
     };

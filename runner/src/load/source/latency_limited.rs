@@ -1,0 +1,99 @@
+//! A source with a varying number of I/Os in flight (`latency_target`).
+
+use crate::load::{
+    pattern::io::{Io, Kind},
+    source::{
+        Source,
+        depth_search::{DepthSearch, Progress as SearchProgress},
+    },
+    stats::WorkerStats,
+    worker::progress::Progress,
+};
+use std::sync::Arc;
+
+pub(crate) struct LatencyLimited<S> {
+    source: S,
+    search: DepthSearch,
+    in_flight: u32,
+    /// Time of the last call of `due`, in ns since the start of the worker.
+    now_ns: u64,
+    /// Start of the I/O, by slot.
+    started_ns: Box<[u64]>,
+    progress: Arc<Progress>,
+}
+
+impl<S> LatencyLimited<S> {
+    pub(crate) fn new(
+        source: S,
+        search: DepthSearch,
+        slots: usize,
+        progress: Arc<Progress>,
+    ) -> Self {
+        Self {
+            source,
+            search,
+            in_flight: 0,
+            now_ns: 0,
+            started_ns: vec![0; slots].into(),
+            progress,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let progress = self.search.progress();
+        matches!(progress, SearchProgress::Found | SearchProgress::Impossible)
+    }
+}
+
+impl<S: Source> Source for LatencyLimited<S> {
+    /// Draws few I/Os at a time, because those that are drawn are issued after the search.
+    fn draw(&mut self, out: &mut [Io]) -> usize {
+        if self.is_done() {
+            return 0;
+        }
+        let len = out.len().min(self.search.depth() as usize);
+        self.source.draw(&mut out[..len])
+    }
+
+    fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
+        self.now_ns = since_begin_ns;
+        self.search.check(since_begin_ns);
+        if self.search.quiesces() && self.in_flight == 0 {
+            self.search.resume(since_begin_ns);
+        }
+        let has_attained = self.search.progress() == SearchProgress::Found;
+        self.progress.set_depth(self.search.depth(), has_attained);
+        if self.search.quiesces() {
+            return 0;
+        }
+        let free = self.search.depth().saturating_sub(self.in_flight) as usize;
+        let next = &next[..next.len().min(free)];
+        if next.is_empty() {
+            return 0;
+        }
+        self.source.due(next, since_begin_ns)
+    }
+
+    fn next_due_ns(&self) -> Option<u64> {
+        let is_full = self.in_flight > 0 && self.in_flight >= self.search.depth();
+        if is_full || self.search.quiesces() {
+            return None;
+        }
+        self.source.next_due_ns()
+    }
+
+    fn on_submit(&mut self, slot: u32) {
+        self.in_flight += 1;
+        self.started_ns[slot as usize] = self.now_ns;
+        self.source.on_submit(slot);
+    }
+
+    fn on_complete(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, stats: &WorkerStats) {
+        self.in_flight -= 1;
+        if !matches!(kind, Kind::Sync | Kind::Datasync) {
+            let latency_ns = since_begin_ns.saturating_sub(self.started_ns[slot as usize]);
+            self.search.complete(latency_ns, since_begin_ns);
+        }
+        self.source.on_complete(slot, kind, since_begin_ns, stats);
+    }
+}
