@@ -1,7 +1,20 @@
 // Budgets of the pages: transferred bytes and requests of the first load, layout shifts and long
-// tasks.
+// tasks. With a server of its own, because the first page must be empty.
 import type { Browser, Page } from '@playwright/test';
-import { expect, type Server, shortRun, test } from './server';
+import { test as base, expect, Server, shortRun } from './server';
+
+const test = base.extend<object, { empty: Server }>({
+  empty: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires the pattern
+    async ({}, use) => {
+      const server = new Server();
+      await server.start();
+      await use(server);
+      await server.remove();
+    },
+    { scope: 'worker' },
+  ],
+});
 
 /** Kilobytes on the wire with an empty cache, including fonts and API responses. */
 const MAX_KB = { runs: 440, run: 470 };
@@ -99,14 +112,14 @@ function checkTransfer({ bytes, requests }: Load, name: keyof typeof MAX_KB) {
   expect(requests, description).toBeLessThanOrEqual(MAX_REQUESTS[name]);
 }
 
-test('an empty history', async ({ browser, server }) => {
+test('an empty history', async ({ browser, empty: server }) => {
   const loaded = await load(browser, server, '/runs');
   await expect(loaded.page.getByRole('button', { name: /demo/ })).toBeVisible();
   checkTransfer(loaded, 'runs');
   await finish(loaded.page, 'empty history');
 });
 
-test('a run from its start to its end', async ({ browser, server }) => {
+test('a run from its start to its end', async ({ browser, empty: server }) => {
   await server.finish(shortRun('layout'));
   const { number } = await server.call<{ number: number }>(
     'POST',
@@ -120,7 +133,7 @@ test('a run from its start to its end', async ({ browser, server }) => {
   await finish(page, 'live run');
 });
 
-test('a finished run', async ({ browser, server }) => {
+test('a finished run', async ({ browser, empty: server }) => {
   const number = await server.finish(shortRun('finished'));
   const loaded = await load(browser, server, `/runs/${number}`);
   await expect(loaded.page.locator('.chart canvas').first()).toBeVisible();
