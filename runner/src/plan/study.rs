@@ -66,6 +66,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         confirmations.extend_from_slice(&plan.confirmations);
         for problem in plan.problems.drain(..) {
             let problem = problem.with_path_prefix(&format!("steps[{}].", step.definition));
+            let problem = step.located(problem);
             // Repeats of a step have the same problems.
             if !problems.contains(&problem) {
                 problems.push(problem);

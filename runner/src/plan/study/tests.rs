@@ -148,6 +148,14 @@ fn step_problems_include_the_step_path() {
 }
 
 #[test]
+fn problems_of_swept_values_identify_the_sweep() {
+    let sweep = json!([{"option": "iodepth", "values": [1, 0]}]);
+    let plan = planned(with(steps(&[job(json!({}))]), "sweep", sweep));
+    let fields: Vec<_> = plan.problems.iter().map(|p| p.field.as_deref()).collect();
+    assert_eq!(fields, [Some("sweep.iodepth")], "{:?}", plan.problems);
+}
+
+#[test]
 fn steps_use_files_of_earlier_steps() {
     let laid_out = |study: Value| -> Vec<(u64, bool)> {
         let steps = planned(study).steps;
