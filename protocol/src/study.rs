@@ -13,5 +13,5 @@ pub mod scaling;
 pub mod snia;
 pub mod spec;
 pub mod summary;
-pub mod sweep;
+mod sweep;
 pub mod until_decided;

@@ -115,18 +115,23 @@ fn bad_value(field: String, name: &str, reason: &str) -> Problem {
     Problem::invalid("bad_value", field, format!("{reason}."), help)
 }
 
+/// Suggests the closest option.
+pub(crate) fn unknown_option_remedy(name: &str) -> String {
+    let names = OPTIONS
+        .iter()
+        .flat_map(|option| std::iter::once(option.name).chain(option.aliases.iter().copied()));
+    match closest(name, names) {
+        Some(known) => format!("Did you mean `{known}`?"),
+        None => "See GET /api/v1/options for all options.".into(),
+    }
+}
+
 fn unknown_option(field: String, name: &str) -> Problem {
     if let Some(remedy) = fio::remedy(name) {
         let detail = format!("fio's option `{name}` is not supported.");
         return Problem::invalid("unsupported_option", field, detail, remedy);
     }
-    let names = OPTIONS
-        .iter()
-        .flat_map(|option| std::iter::once(option.name).chain(option.aliases.iter().copied()));
-    let remedy = match closest(name, names) {
-        Some(known) => format!("Did you mean `{known}`?"),
-        None => "See GET /api/v1/options for all options.".into(),
-    };
+    let remedy = unknown_option_remedy(name);
     let detail = format!("Unknown option `{name}`.");
     Problem::invalid("unknown_option", field, detail, remedy)
 }

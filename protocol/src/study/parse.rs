@@ -167,9 +167,7 @@ fn steps(
                 Ok(spec) => specs.push(sweep::named(spec, cell)),
                 Err(step_problems) => {
                     let step_problems = step_problems.into_iter();
-                    let located = step_problems.map(|problem| {
-                        sweep::located(problem, cell.iter().map(|(option, _)| *option))
-                    });
+                    let located = step_problems.map(|problem| sweep::located(problem, cell));
                     // All combinations in a sweep have mostly the same problems.
                     for problem in located {
                         if !problems.contains(&problem) {

@@ -1,10 +1,10 @@
 //! Sweeps: each step runs with every combination of the values of the swept options.
 
 use crate::{
-    job::{OPTIONS, OptionDoc},
+    job::{OptionDoc, parse::unknown_option_remedy},
     problem::{
         Problem,
-        object_reader::{MAX_LISTED, ObjectReader, closest},
+        object_reader::{MAX_LISTED, ObjectReader},
     },
     study::{
         definition::{MAX_STEPS, SweepAxis, SweepValue},
@@ -35,9 +35,11 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
     let mut seen = BTreeSet::new();
     let problems = axes.iter().enumerate().filter_map(|(index, axis)| {
         let is_repeated = !seen.insert(&axis.option);
-        let detail = if OptionDoc::find(&axis.option).is_none() {
-            unknown_option(&axis.option)
-        } else if is_repeated {
+        if OptionDoc::find(&axis.option).is_none() {
+            let detail = format!("{} is not an option.", axis.option);
+            return Some((index, detail, unknown_option_remedy(&axis.option)));
+        }
+        let detail = if is_repeated {
             format!("{} is swept twice.", axis.option)
         } else if axis.values.is_empty() {
             format!("{} has no values.", axis.option)
@@ -47,24 +49,16 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
                 None => return None,
             }
         };
-        Some((index, detail))
+        Some((index, detail, REMEDY.to_owned()))
     });
-    let problems: Vec<(usize, String)> = problems.take(MAX_LISTED).collect();
-    for (index, detail) in &problems {
-        reader.reject("bad_value", &format!("sweep[{index}]"), detail, REMEDY);
+    let problems: Vec<(usize, String, String)> = problems.take(MAX_LISTED).collect();
+    for (index, detail, remedy) in &problems {
+        reader.reject("bad_value", &format!("sweep[{index}]"), detail, remedy);
     }
     if problems.is_empty() {
         axes
     } else {
         Vec::new()
-    }
-}
-
-fn unknown_option(name: &str) -> String {
-    let known = OPTIONS.iter().map(|option| option.name);
-    match closest(name, known) {
-        Some(similar) => format!("{name} is not an option. Did you mean {similar}?"),
-        None => format!("{name} is not an option."),
     }
 }
 
@@ -126,12 +120,27 @@ pub(super) fn named(mut step: StepSpec, cell: &[Setting]) -> StepSpec {
     step
 }
 
-/// Reports an invalid value of a swept option as a problem with the sweep. `options`: those that
-/// are swept.
-pub fn located<'a>(problem: Problem, mut options: impl Iterator<Item = &'a str>) -> Problem {
+/// Reports an invalid value of a swept option as a problem with the sweep.
+pub(super) fn located(problem: Problem, cell: &[Setting]) -> Problem {
+    located_in(problem, cell.iter().map(|(option, _)| *option))
+}
+
+impl StepSpec {
+    /// Reports an invalid value of a swept option as a problem with the sweep.
+    #[must_use]
+    pub fn located(&self, problem: Problem) -> Problem {
+        located_in(
+            problem,
+            self.sweep.iter().map(|value| value.option.as_str()),
+        )
+    }
+}
+
+fn located_in<'a>(problem: Problem, mut swept: impl Iterator<Item = &'a str>) -> Problem {
     let field = problem.field.as_deref().unwrap_or_default();
     let option = field.rsplit('.').next().unwrap_or_default();
-    if field.contains("].jobs[") && options.any(|swept| swept == option) {
+    let swept = swept.any(|swept| swept == option);
+    if swept && field.contains("].jobs[") {
         let field = Some(format!("sweep.{option}"));
         return Problem { field, ..problem };
     }
@@ -203,11 +212,8 @@ mod tests {
             let problems = parse_study(study(sweep.clone())).unwrap_err();
             assert_eq!(problems[0].field.as_deref(), Some(field), "{sweep}");
         }
-        let misspelled = json!([{"option": "iodpeth", "values": [1]}]);
-        let problems = parse_study(study(misspelled)).unwrap_err();
-        assert!(
-            problems[0].detail.ends_with("Did you mean iodepth?"),
-            "{problems:?}"
-        );
+        let sweep = json!([{"option": "iodpeth", "values": [1]}]);
+        let problems = parse_study(study(sweep)).unwrap_err();
+        assert_eq!(problems[0].remedy, "Did you mean `iodepth`?");
     }
 }

@@ -27,7 +27,6 @@ use leadline_protocol::{
         plan::{StepPlan, StudyPlan},
         procedure::Procedure,
         spec::{StepSpec, StudySpec},
-        sweep,
     },
 };
 use serde_json::{Value, json};
@@ -67,8 +66,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         confirmations.extend_from_slice(&plan.confirmations);
         for problem in plan.problems.drain(..) {
             let problem = problem.with_path_prefix(&format!("steps[{}].", step.definition));
-            let swept = step.sweep.iter().map(|value| value.option.as_str());
-            let problem = sweep::located(problem, swept);
+            let problem = step.located(problem);
             // Repeats of a step have the same problems.
             if !problems.contains(&problem) {
                 problems.push(problem);
