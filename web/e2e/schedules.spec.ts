@@ -26,7 +26,7 @@ test('creates a schedule with a preview, and a webhook that is tested', async ({
   await expression.fill('30 2 * * *');
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await page.getByRole('button', { name: 'Create schedule' }).click();
-  await expect(page.getByText('Next start:')).toBeVisible();
+  await expect(page.getByRole('list', { name: 'Next due times' })).toBeVisible();
   await expect(page.getByText(/02:30 \+0[12]:00/)).toHaveCount(3);
 
   await page.getByRole('link', { name: 'Settings' }).click();

@@ -65,6 +65,16 @@ it('shows missed and failed starts, and disables a schedule', async () => {
   );
 });
 
+it('shows the next start in one time zone', async () => {
+  const quiet = [{ at_ms: 60_000, local: 'Thu 1970-01-01 01:01 +01:00', is_quiet: true }];
+  serve({
+    'GET /api/v1/schedules': { schedules: [SCHEDULE, { ...SCHEDULE, number: 2, next: quiet }] },
+  });
+  showPage(SchedulesPage, '/schedules');
+  expect(await screen.findByText('Fri 1970-01-02 00:00 +00:00')).toBeVisible();
+  expect(screen.getAllByText(/Next start after the quiet hours: .*your time zone/)).toHaveLength(1);
+});
+
 it('previews the next due times and creates a schedule', async () => {
   const calls = serve({
     'GET /api/v1/schedules': { schedules: [] },

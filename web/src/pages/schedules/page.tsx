@@ -61,8 +61,13 @@ export function SchedulesPage() {
 }
 
 function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void }) {
-  const { number, name, cron, time_zone, enabled, next_start_ms, next, missed, starts } = schedule;
+  const { number, name, cron, time_zone, enabled, next, missed, starts } = schedule;
   const quiet = schedule.quiet_hours.map(({ from, to }) => `${from} to ${to}`);
+  const facts = [
+    nextText(schedule),
+    quiet.length > 0 && `Quiet hours: ${quiet.join(', ')}`,
+    missed > 0 && `${plural(missed, 'start')} missed in the last 30 days`,
+  ].filter(Boolean);
   const queryClient = useQueryClient();
   const onSuccess = () => invalidateSchedules(queryClient);
   const toggle = useMutation({
@@ -103,19 +108,18 @@ function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void
         <span className="mono">{cron}</span> <span className="mute">({time_zone})</span>
       </p>
       {next.length > 0 && <DueTimes next={next} />}
-      <p className="mute">
-        {nextText(enabled, next_start_ms)}
-        {quiet.length > 0 && ` · Quiet hours: ${quiet.join(', ')}`}
-        {missed > 0 && ` · ${plural(missed, 'start')} missed in the last 30 days`}
-      </p>
+      {facts.length > 0 && <p className="mute">{facts.join(' · ')}</p>}
       {starts.length > 0 && <Starts starts={starts} />}
     </Card>
   );
 }
 
-function nextText(enabled: boolean, next: number | null | undefined): string {
+/** Null if the list of due times shows the next start, in the time zone of the schedule. */
+function nextText({ enabled, next_start_ms, next }: Schedule): string | null {
   if (!enabled) return 'Disabled';
-  return next ? `Next start: ${dateTime(next)}` : 'No further starts outside of quiet hours';
+  if (!next_start_ms) return 'No further starts outside of quiet hours';
+  if (next.some(({ at_ms }) => at_ms === next_start_ms)) return null;
+  return `Next start after the quiet hours: ${dateTime(next_start_ms)} (your time zone)`;
 }
 
 function Starts({ starts }: { starts: readonly ScheduleStart[] }) {
