@@ -40,7 +40,8 @@ impl SampledReads {
         let of = |layer: StorageLayer| self.ios[layer as usize] as f64;
         let unknown = of(StorageLayer::Unknown);
         let known: f64 = StorageLayer::TOP_DOWN.into_iter().map(of).sum::<f64>() - unknown;
-        if self.samples < MIN_SAMPLES || unknown > MAX_UNKNOWN * (known + unknown) {
+        let is_known = known > 0.0 && unknown <= MAX_UNKNOWN * (known + unknown);
+        if self.samples < MIN_SAMPLES || !is_known {
             return None;
         }
         Some(ReadShares {
