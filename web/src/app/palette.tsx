@@ -3,7 +3,7 @@
 import { useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { Spotlight, type SpotlightActionGroupData, spotlight } from '@mantine/spotlight';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { runsQuery } from '../api/queries';
@@ -23,7 +23,7 @@ const MAX_RUNS = 6;
 export default function Palette() {
   const [query, setQuery] = useState('');
   useEffect(() => spotlight.open(), []);
-  const runs = useRunActions(query);
+  const { runs, isCurrent } = useRunActions(query);
   const pages = usePageActions();
   const presets = usePresetActions();
   const themes = useThemeActions();
@@ -35,8 +35,12 @@ export default function Palette() {
       onQueryChange={setQuery}
       actions={[runs, pages, presets, themes]}
       filter={(text, groups) => [
-        // The server has filtered the runs.
-        ...groups.slice(0, 1),
+        // The server filters the runs. Until it has, Enter must not open another run.
+        ...groups
+          .slice(0, 1)
+          .map((group) =>
+            isCurrent ? group : filterGroup(group as SpotlightActionGroupData, text),
+          ),
         ...groups.slice(1).map((group) => filterGroup(group as SpotlightActionGroupData, text)),
       ]}
       nothingFound="Nothing found"
@@ -60,10 +64,13 @@ function filterGroup({ group, actions }: SpotlightActionGroupData, text: string)
 }
 
 /** Runs that match the text, or the newest; a number is the number of a run. */
-function useRunActions(query: string): SpotlightActionGroupData {
+function useRunActions(query: string): { runs: SpotlightActionGroupData; isCurrent: boolean } {
   const [text] = useDebouncedValue(query.trim(), DEBOUNCE_MS);
   const q = /^\d+$/.test(text) ? `#${text}` : text;
-  const { data } = useInfiniteQuery(runsQuery({ q: q || undefined }));
+  const { data, isPlaceholderData } = useInfiniteQuery({
+    ...runsQuery({ q: q || undefined }),
+    placeholderData: keepPreviousData,
+  });
   const openRun = useOpenRun();
   const found = data?.pages.flatMap(({ runs }) => runs) ?? [];
   const actions = found.slice(0, MAX_RUNS).map((run) => ({
@@ -72,7 +79,8 @@ function useRunActions(query: string): SpotlightActionGroupData {
     description: describeRun(run),
     onClick: () => void openRun(run),
   }));
-  return { group: 'Runs', actions };
+  const isCurrent = text === query.trim() && !isPlaceholderData;
+  return { runs: { group: 'Runs', actions }, isCurrent };
 }
 
 function usePageActions(): SpotlightActionGroupData {
