@@ -5,13 +5,14 @@ import { expect, shortRun, test } from './server';
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Command' });
 
-/** Opens the palette, types, and chooses the first action once `expected` is selected. */
+/** Opens the palette, types, and chooses the first action, which typing selects. */
 async function choose(page: Page, text: string, expected: RegExp) {
   await page.keyboard.press('Control+k');
   await expect(field(page)).toBeFocused();
   await page.keyboard.type(text);
-  await expect(page.locator('.mantine-Spotlight-action').first()).toContainText(expected);
-  await page.keyboard.press('ArrowDown');
+  const first = page.locator('.mantine-Spotlight-action').first();
+  await expect(first).toContainText(expected);
+  await expect(first).toHaveAttribute('data-selected', 'true');
   await page.keyboard.press('Enter');
   await expect(field(page)).toBeHidden();
 }

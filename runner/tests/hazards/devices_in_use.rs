@@ -180,9 +180,11 @@ fn btrfs_member(scratch: &Scratch, target: fn(&[Loop]) -> &str) -> Built {
     let devices = vec![attach(&images[0], &[])?, attach(&images[1], &[])?];
     run("mkfs.btrfs", &["-q", "-K", &devices[0].0, &devices[1].0])?;
     run("btrfs", &["device", "scan", &devices[0].0, &devices[1].0])?;
-    // Not even btrfs itself writes until the test ends.
+    // Not even btrfs itself writes until the test ends, nor the sync of another test.
     let options = "noatime,nodiscard,commit=300";
-    let mounted = mount(&devices[0].0, &scratch.at("mounted"), options)?;
+    let point = scratch.at("mounted");
+    let mounted = mount(&devices[0].0, &point, options)?;
+    run("sync", &["--file-system", point.to_str().unwrap()])?;
     let scene = Scene::device(scratch, target(&devices), &images[0]).keeps(&images[1]);
     let forget = ["btrfs", "device", "scan", "--forget"];
     let forget = Undo::with(&[&forget[..], &[&devices[0].0, &devices[1].0]].concat());
