@@ -28,7 +28,7 @@ test:
 # LEADLINE_REPEAT=10 runs each ten times.
 truth:
 	@tools/prerequisites test
-	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked -p leadline-runner --test truth -- --ignored --nocapture
+	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked --workspace --test truth -- --ignored --nocapture
 
 # Run all cases in user-mode Linux: device-mapper, md, control groups, and 100 power cuts. Takes about 20 minutes.
 lab: export TMPDIR := $(CURDIR)/target/tmp
@@ -36,23 +36,23 @@ lab: export LEADLINE_POWER_CUTS ?= 100
 lab:
 	@tools/prerequisites test
 	@cargo build --locked --workspace --bins --examples
-	@cargo test --locked -p leadline-runner --test control_group
-	@cargo test --locked -p leadline-runner --test known_cases -- --include-ignored stacked
-	@cargo test --locked -p leadline-runner --test missing_time -- --include-ignored device_mapper
-	@cargo test --locked -p leadline-runner --test truth -- --include-ignored stacks
-	@cargo test --locked -p leadline --test server -- power_cuts --nocapture
+	@cargo test --locked --workspace --test control_group
+	@cargo test --locked --workspace --test known_cases -- --include-ignored stacked
+	@cargo test --locked --workspace --test missing_time -- --include-ignored device_mapper
+	@cargo test --locked --workspace --test truth -- --include-ignored stacks
+	@cargo test --locked --workspace --test server -- power_cuts --nocapture
 
 # Write to each hazard with fio and with the runner, on scratch loop devices (root, fio). Takes a
 # minute and replaces the table in docs/safety.md.
 safety-matrix:
 	@tools/prerequisites test
 	@TMPDIR=$(CURDIR)/target/tmp LEADLINE_SAFETY_MATRIX=$(CURDIR)/docs/safety.md \
-		cargo test --locked -p leadline-runner --test hazards safety_matrix -- --ignored --nocapture
+		cargo test --locked --workspace --test hazards safety_matrix -- --ignored --nocapture
 
 # Exchange targets 10,000 times between the confirmation and the write (root). Takes ten minutes.
 swaps:
 	@tools/prerequisites test
-	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked -p leadline-runner --test hazards \
+	@TMPDIR=$(CURDIR)/target/tmp cargo test --locked --workspace --test hazards \
 		targets_swapped_after_their_confirmation -- --ignored --nocapture
 
 # Pass random data to the parsers of untrusted input. LEADLINE_FUZZ_SECONDS=60 limits each target,

@@ -12,6 +12,7 @@ import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from '
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cargoTests, failedTests, failureOutputs, nodeTests, oneCheck, playwright, vitest, withoutUnstable } from './counts.mjs';
+import { watch } from './watchdog.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const LOGS = join(ROOT, 'target/test');
@@ -84,6 +85,7 @@ function run(step) {
     const child = spawn(step.command[0], step.command.slice(1), { cwd: step.in ?? ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const forward = (to) => (text) => {
+      watchdog.heard();
       output += text;
       log.write(text);
       to.write(text);
@@ -91,7 +93,11 @@ function run(step) {
     child.stdout.setEncoding('utf8').on('data', forward(process.stdout));
     child.stderr.setEncoding('utf8').on('data', forward(process.stderr));
     child.on('error', (error) => forward(process.stderr)(`${step.command[0]}: ${error.message}\n`));
-    child.on('close', (code) => log.end(() => resolve({ output, code: code ?? 1 })));
+    child.on('close', (code) => {
+      watchdog.stop();
+      log.end(() => resolve({ output, code: code ?? 1 }));
+    });
+    const watchdog = watch(child.pid, forward(process.stdout));
   });
 }
 
@@ -103,16 +109,22 @@ async function result(step) {
   const failures = code === 0 ? [] : failureOutputs(output);
   const sum = (step.count ?? oneCheck)(output, code);
   const repetition = code === 0 ? null : step.repeat?.(output);
-  const isUnstable = repetition && sum.failed === repetition.names.length && (await passesRepeatedly(repetition.step));
-  return { ...(isUnstable ? withoutUnstable(sum, repetition.names) : sum), failures, ms: performance.now() - began };
+  // More failures than failed tests: a test program ended early, which a repetition does not explain.
+  const isRepeated = repetition && sum.failed === repetition.names.length;
+  const unstable = isRepeated ? await passedRepetitions(repetition) : [];
+  return { ...(unstable.length > 0 ? withoutUnstable(sum, unstable) : sum), failures, ms: performance.now() - began };
 }
 
-async function passesRepeatedly(step) {
-  for (let count = 0; count < REPETITIONS; count++) {
-    const { code } = await run(step);
-    if (code !== 0) return false;
+/** The names of the tests that pass every time when they are repeated. */
+async function passedRepetitions({ names, step }) {
+  let passed = names;
+  for (let count = 0; count < REPETITIONS && passed.length > 0; count++) {
+    const { output, code } = await run(step);
+    const failed = failedTests(output);
+    if (code !== 0 && failed.length === 0) return [];
+    passed = passed.filter((name) => !failed.includes(name));
   }
-  return true;
+  return passed;
 }
 
 function printTable(rows) {

@@ -60,6 +60,8 @@ test('tests that pass when repeated count as passed and are listed', () => {
   assert.deepEqual(failedTests('test x::y - should panic ... FAILED\ntest x::z ... ok'), ['x::y']);
   const sum = withoutUnstable(cargoTests(CARGO, 101), ['c::broken']);
   assert.deepEqual([sum.passed, sum.failed, sum.unstable], [3, 0, ['c::broken']]);
+  const twoFailed = { passed: 5, failed: 2, skips: [] };
+  assert.deepEqual(withoutUnstable(twoFailed, ['race']), { passed: 6, failed: 1, skips: [], unstable: ['race'] });
 });
 
 test('a nonzero exit without a failed test counts as one failure', () => {

@@ -1,22 +1,24 @@
-// Measures the overhead of the server and of an open page: runs the same job with the runner alone,
-// through the server, and through the server with the run page open in Chromium, in interleaved
+// Measures the overhead of the server and of its viewers: runs the same job with the runner alone,
+// through the server, with the run page open in Chromium, and with idle WebSockets, in interleaved
 // rounds. Also measures the time to the first sample and the sample rate. Requires
-// `make build`. Usage: node tools/viewer-cost.mjs [ROUNDS] [SECONDS]
+// `make build`. Usage: node tools/viewer-cost.mjs [ROUNDS] [SECONDS] [IDLE_SOCKETS]
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isAccepted, openWebSocket } from './websocket.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const require = createRequire(join(ROOT, 'web/package.json'));
 const { chromium } = require('@playwright/test');
-const [rounds = 7, seconds = 4] = process.argv.slice(2).map(Number);
+const [rounds = 7, seconds = 4, sockets = 1000] = process.argv.slice(2).map(Number);
+const PORT = 7190;
 const bin = (name) => join(ROOT, 'target/release', name);
 const home = mkdtempSync(join(ROOT, 'target/viewer-cost-'));
 const job = { name: 'cost', filename: 't1', size: '256m', rw: 'randread', bs: '4k', iodepth: 8, direct: 1, runtime: seconds, time_based: 1 };
 
-const server = spawn(bin('leadline'), ['serve', '--data-dir', home, '--listen', '127.0.0.1:7190'], { stdio: ['ignore', 'pipe', 'inherit'] });
+const server = spawn(bin('leadline'), ['serve', '--data-dir', home, '--listen', `127.0.0.1:${PORT}`], { stdio: ['ignore', 'pipe', 'inherit'] });
 let output = '';
 server.stdout.setEncoding('utf8').on('data', (text) => {
   output += text;
@@ -67,8 +69,19 @@ async function watched() {
   return done;
 }
 
-const arms = { alone, server: byServer, watched };
-const results = { alone: [], server: [], watched: [] };
+/** With sockets that receive only changes of the status of runs. */
+async function idle() {
+  const open = () => openWebSocket({ port: PORT, token, path: '/events' });
+  const opened = await Promise.all(Array.from({ length: sockets }, open));
+  const rejected = opened.filter((one) => !isAccepted(one)).length;
+  if (rejected > 0) throw new Error(`${rejected} of ${sockets} sockets were rejected`);
+  const result = await byServer();
+  for (const { socket } of opened) socket.destroy();
+  return result;
+}
+
+const arms = { alone, server: byServer, watched, idle };
+const results = { alone: [], server: [], watched: [], idle: [] };
 await byServer(); // lays out the file
 for (let round = 0; round < rounds; round++) {
   for (const name of Object.keys(arms).sort(() => Math.random() - 0.5)) results[name].push(await arms[name]());
@@ -81,8 +94,12 @@ const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.le
 const ratios = (name) => results[name].map((one, round) => one.iops / results.alone[round].iops);
 const spread = (values) => `${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}`;
 console.log(`${rounds} rounds of ${seconds} s, 4k random read, direct, depth 8; runner alone: ${Math.round(median(results.alone.map((one) => one.iops)))} IOPS (median)`);
-for (const name of ['server', 'watched']) {
+for (const name of ['server', 'watched', 'idle']) {
   console.log(`${name} ÷ alone: ${median(ratios(name)).toFixed(3)} (median of ratios; ${spread(ratios(name))})`);
   const of = (field) => results[name].map((one) => one[field]);
   console.log(`  first sample after ${Math.round(median(of('first_sample_ms')))} ms (max ${Math.round(Math.max(...of('first_sample_ms')))}), ${median(of('samples_per_second')).toFixed(1)} samples per second`);
 }
+const change = results.idle.map((one, round) => one.iops / results.server[round].iops).sort((a, b) => a - b);
+// The second and the second-last of nine ratios bound a confidence interval of 96 %.
+const [low, high] = rounds < 9 ? [change.at(0), change.at(-1)] : [change.at(1), change.at(-2)];
+console.log(`${sockets} idle sockets ÷ none: ${median(change).toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})`);

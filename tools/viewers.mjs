@@ -2,15 +2,13 @@
 // run, some of which stop reading. Requires `make build`. Usage: node tools/viewers.mjs [VIEWERS] [STALLED]
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import net from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isAccepted, openWebSocket } from "./websocket.mjs";
 
 const ROOT = join(import.meta.dirname, "..");
 const [viewers = 1000, stalled = 50] = process.argv.slice(2).map(Number);
 const PORT = 7191;
-const PING = Buffer.from([0x89, 0x00]);
-const MASKED_PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 const CLOCK_TICKS = 100;
 
 const home = mkdtempSync(join(ROOT, "target/viewers-"));
@@ -68,36 +66,19 @@ const { number } = await (await call("/runs", { jobs: [job] })).json();
 await sleep(2000);
 const [memory, alone] = [mib(), await cores(5)];
 
-/** Resolves to the first line of the response. */
-function open(reads) {
-	return new Promise((resolve) => {
-		const socket = net.connect(PORT, "127.0.0.1", () => {
-			socket.write(
-				`GET /api/v1/runs/${number}/stream HTTP/1.1\r\nhost: 127.0.0.1:${PORT}\r\nauthorization: Bearer ${token}\r\n`,
-			);
-			socket.write(
-				"connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-			);
-		});
-		socket.on("error", (error) => resolve(error.message));
-		socket.on("data", (data) => {
-			resolve(data.toString("latin1").split("\r\n")[0]);
-			if (!reads) socket.pause();
-			else if (data.includes(PING)) socket.write(MASKED_PONG);
-		});
-	});
-}
+const open = (reads) =>
+	openWebSocket({ port: PORT, token, path: `/runs/${number}/stream`, reads });
 
 const responses = await Promise.all(
 	Array.from({ length: viewers + stalled }, (_, index) =>
 		open(index < viewers),
 	),
 );
-const refused = responses.filter((response) => !response.includes(" 101 "));
+const rejected = responses.filter((response) => !isAccepted(response));
 const watched = await cores(12);
 const metrics = await (await call("/metrics")).text();
 console.log(
-	`${viewers} viewers and ${stalled} stalled ones: ${refused.length} refused`,
+	`${viewers} viewers and ${stalled} stalled ones: ${rejected.length} rejected`,
 );
 console.log(
 	`streams open 12 s later: ${/leadline_open_streams (\d+)/.exec(metrics)[1]}`,

@@ -11,6 +11,16 @@ import { defineConfig } from 'vitest/config';
 const require = createRequire(import.meta.url);
 const server = process.env.LEADLINE_URL ?? 'http://127.0.0.1:7070';
 
+/** Libraries and application code that the run list needs. Charts and forms are loaded later. */
+const FIRST_CODE = [
+  /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@mantine\/(hooks|store))\//,
+  /node_modules\/@tanstack\/(react-query|query-core|react-router|router-core|history|store)\//,
+  /@mantine\/core\/esm\/core\//,
+  /@mantine\/core\/esm\/components\/(Button|Input|TextInput|Loader|Transition|UnstyledButton)\//,
+  /web\/src\/(api|ui|model\/(format|run|fold|series))\//,
+];
+const isFirstCode = (id: string) => FIRST_CODE.some((pattern) => pattern.test(id));
+
 /** Copies Swagger UI for the server's page /api/docs. */
 const swaggerUi: Plugin = {
   name: 'swagger-ui',
@@ -29,7 +39,7 @@ const swaggerUi: Plugin = {
 
 /**
  * Replaces scripts and styles with NAME.gz, because the server embeds them compressed. Those of the
- * pages are also compressed as NAME.br, which takes too long for the server to do per response.
+ * web UI are also compressed as NAME.br, which takes too long for the server to do per response.
  */
 const compress: Plugin = {
   name: 'compress',
@@ -49,7 +59,18 @@ const compress: Plugin = {
 export default defineConfig({
   plugins: [react(), swaggerUi, compress],
   // The content security policy forbids data: URLs, so nothing is inlined.
-  build: { assetsInlineLimit: 0, modulePreload: { polyfill: false }, target: 'es2022' },
+  build: {
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: 'es2022',
+    rolldownOptions: {
+      output: {
+        // One chunk with the code of the first page: a chunk of its own for each combination of
+        // pages that share code would be dozens of requests.
+        codeSplitting: { groups: [{ name: 'first', test: isFirstCode, minShareCount: 2 }] },
+      },
+    },
+  },
   server: { proxy: { '/api': { target: server, ws: true }, '/login': server } },
   test: {
     // For slow machines; no test depends on wall-clock time.

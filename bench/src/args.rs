@@ -6,7 +6,7 @@ use crate::{
     contender::{
         Batch,
         fio::Fio,
-        runner::{LEADLINE, Runner},
+        runner::{LEADLINE, LEADLINE_WITHOUT_PROBES, Runner},
         t_io_uring::TIoUring,
     },
     work::Work,
@@ -40,6 +40,9 @@ pub struct Args {
     /// Also compare with another build of the runner (repeatable).
     #[arg(long, value_name = "LABEL=PATH", value_parser = parse_labeled_path)]
     against: Vec<(String, PathBuf)>,
+    /// Also compare with probes=0, to measure the cost of verdicts.
+    #[arg(long)]
+    without_probes: bool,
     /// The fio program.
     #[arg(long, value_name = "PATH", default_value = "fio")]
     pub fio: PathBuf,
@@ -82,9 +85,18 @@ impl Args {
             label: label.into(),
             path: path.into(),
             norandommap: false,
+            probes: true,
         };
+        let leadline = runner(LEADLINE, &self.runner()?);
+        let without_probes = self.without_probes.then(|| Runner {
+            label: LEADLINE_WITHOUT_PROBES.into(),
+            path: leadline.path.clone(),
+            norandommap: false,
+            probes: false,
+        });
         let others = self.against.iter().map(|(label, path)| runner(label, path));
-        Ok(std::iter::once(runner(LEADLINE, &self.runner()?))
+        Ok(std::iter::once(leadline)
+            .chain(without_probes)
             .chain(others)
             .collect())
     }

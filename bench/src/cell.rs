@@ -109,6 +109,15 @@ impl Cell {
         ));
         cells.extend(depths("hot1g", Loop, LARGE, HOT));
         cells.push(cell(
+            "hot16m-write-d1",
+            Loop,
+            SMALL,
+            Work {
+                rw: Rw::RandWrite,
+                ..HOT
+            },
+        ));
+        cells.push(cell(
             "hot1g-psync",
             Loop,
             LARGE,

@@ -40,7 +40,7 @@ pub(crate) struct UncorrectedChange {
     /// Why the metric cannot be tested.
     reason: Option<String>,
     spread: Option<Spread>,
-    /// Duration of another pair, or of another run of both groups.
+    /// Duration of one more pair, or of one more run per group.
     repeat_ms: f64,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Values<'a> {
     }
 
     /// Pairs the runs of the same block, if all runs are in different blocks of one study. Runs
-    /// without a partner are left out, unless that would be most of them.
+    /// without a partner are excluded, unless that would be most of them.
     fn pairs(&self) -> Option<Vec<(f64, f64)>> {
         let shared = blocks(&self.b)?;
         blocks(&self.a)?;

@@ -74,13 +74,13 @@ fn distinct_obstacles(scope: &Scope) -> Vec<String> {
     distinct
 }
 
-/// A change of the host between two series of runs looks like a difference between the groups:
+/// A change on the host between two series of runs looks like a difference between the groups:
 /// under drift, 74 % to 100 % of the verdicts are false (`docs/comparison.md`).
 fn not_interleaved(groups: &[Group]) -> Option<String> {
     let repeated = groups.iter().any(|group| group.runs.len() > 1);
     let has_runs = groups.iter().any(|group| !group.runs.is_empty());
     (repeated && has_runs && !all_in_one_study(groups)).then(|| {
-        "The runs were not interleaved in one study, so a change of the host in between would look like a difference between the groups."
+        "The runs were not interleaved in one study, so a change on the host between them would look like a difference between the groups."
             .into()
     })
 }
@@ -159,11 +159,21 @@ fn sentence_of(
             "findings"
         };
         return format!(
-            "Same test on the same host, but only some runs have the {noun}: {}.",
+            "{}, but only some runs have the {noun}: {}.",
+            same_test(scope),
             names.join(", ")
         );
     }
-    "Same test on the same host.".into()
+    format!("{}.", same_test(scope))
+}
+
+/// fio results do not contain the host.
+fn same_test(scope: &Scope) -> &'static str {
+    if scope.compared_runs().all(|run| run.host.is_some()) {
+        "Same test on the same host"
+    } else {
+        "Same test (the host is not recorded in all results)"
+    }
 }
 
 /// Lists the first differences with their values, harmful ones first.
@@ -208,6 +218,7 @@ fn incomplete_result(run: &ComparedRun) -> Option<String> {
             "had no completions for a long time"
         }
         Some(report) if report.damaged_job().is_some() => "has bad blocks",
+        Some(report) if report.violated_limit().is_some() => "violated a limit",
         Some(_) => "has a partial report",
         None => "has no report",
     };

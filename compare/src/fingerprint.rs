@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 const DIGITS: usize = 16;
 
 /// Version of the facts in a fingerprint, and of [`RunValues`](crate::trend::values::RunValues).
-/// Increase it if stored runs would get others: the server then computes them again.
+/// Increase it if stored runs would get different fingerprints: the server then computes them
+/// again.
 pub const VERSION: u32 = 3;
 
 /// Fingerprint of the resolved workload without names, paths, seeds and devices; `None` without
@@ -37,7 +38,7 @@ const MACHINE_FACTS: &[&str] = &[
     "targets.identity",
 ];
 
-/// Fingerprint of the host name and the identities of the devices, for trends; `None` without host
+/// Fingerprint of the host name and device identities, for trends; `None` without host
 /// facts.
 pub fn machine(run: &ComparedRun) -> Option<String> {
     run.host?;
@@ -46,8 +47,9 @@ pub fn machine(run: &ComparedRun) -> Option<String> {
     Some(digest(&facts))
 }
 
-/// Settings that were added to jobs later, with the only behavior of earlier versions. They are left
-/// out at this value, so that fingerprints, and with them trends and baselines, remain the same.
+/// Settings that were added to jobs later, with the only behavior of earlier versions. They are
+/// omitted at this value, so that fingerprints, and with them trends and baselines, remain the
+/// same.
 const FORMER_BEHAVIOR: &[(&str, &str)] = &[
     ("cpus_allowed_policy", "shared"),
     ("create_only", "false"),
@@ -55,6 +57,7 @@ const FORMER_BEHAVIOR: &[(&str, &str)] = &[
     ("exit_what", "group"),
     ("exitall", "false"),
     ("file_service", "order=roundrobin/ios=1"),
+    ("lockmem", "0"),
     ("rw_sequencer", "sequential"),
     ("thinktime_iotime_us", "0"),
     ("thinktime_spin_us", "0"),

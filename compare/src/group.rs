@@ -5,7 +5,6 @@ use leadline_protocol::{
     finding::Finding, host::HostFacts, plan::job::ResolvedJob, report::Report, run::Run,
     status::RunStatus, verdict::Verdicts,
 };
-
 use std::collections::BTreeMap;
 
 /// A group of repeats of a test.
@@ -24,8 +23,6 @@ pub struct ComparedRun<'a> {
     pub status: RunStatus,
     pub sample_ms: u32,
     pub resolved: &'a [ResolvedJob],
-    /// Settings of a result of another program, by name.
-    pub foreign_settings: Option<&'a BTreeMap<String, String>>,
     pub host: Option<&'a HostFacts>,
     pub report: Option<&'a Report>,
     pub verdict: Option<&'a Verdicts>,
@@ -39,7 +36,7 @@ pub struct ComparedRun<'a> {
 /// order. Runs of sequential studies have no block.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Block {
-    /// Identifies the study, also among studies of several servers or files.
+    /// Identifies the study, even among studies from several servers or files.
     pub study: String,
     /// One-based.
     pub repeat: u32,
@@ -95,8 +92,13 @@ impl<'a> ComparedRun<'a> {
             findings: &run.findings,
             block,
             is_after_look: false,
-            foreign_settings: None,
         }
+    }
+
+    /// Settings of another program's result, by name; `None` for results of Leadline.
+    pub(crate) fn foreign_settings(&self) -> Option<&'a BTreeMap<String, String>> {
+        let foreign = self.report?.foreign.as_ref()?;
+        Some(&foreign.settings)
     }
 
     /// Whether the run measured everything that was requested, until its end.

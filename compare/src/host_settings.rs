@@ -1,5 +1,5 @@
 //! Differences between the hosts of runs, including the storage below their targets. A fact that a
-//! run did not record is unknown, which is no difference.
+//! run did not record is unknown, which does not count as a difference.
 
 mod storage_facts;
 #[cfg(test)]
@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 const HARMLESS_FACTS: &[&str] = &["memlock_bytes", "runner"];
 
 /// `absent` only repeats which values are missing; the dirty thresholds depend on free memory
-/// (`vm.dirty_ratio`). The last two become several facts.
+/// (`vm.dirty_ratio`). The last two are split into several facts.
 const IGNORED_FACTS: &[&str] = &[
     "absent",
     "dirty_background_bytes",

@@ -27,7 +27,7 @@ pub(crate) fn difference(groups: &[Group]) -> Option<String> {
 }
 
 /// Describes which layers served most runs of A and of B, if they differ. Individual runs that were
-/// served by a different layer do not count.
+/// served by a different layer are ignored.
 pub(crate) fn usual_difference([a, b]: &[Group; 2]) -> Option<String> {
     [Read, Write].into_iter().find_map(|direction| {
         let (of_a, of_b) = (usual_layer(a, direction)?, usual_layer(b, direction)?);

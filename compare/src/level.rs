@@ -8,8 +8,8 @@ use leadline_stats::CONFIDENCE;
 pub struct Level {
     /// Confidence level of intervals and verdicts, 0 to 1.
     pub confidence: f64,
-    /// Metrics that decide the study of the runs. They are corrected among each other, and the
-    /// other metrics among each other.
+    /// Metrics that decide the study of the runs. They are corrected as one family, and the other
+    /// metrics as another.
     pub primary: Vec<String>,
     /// Why there is no verdict yet.
     pub pending: Option<String>,

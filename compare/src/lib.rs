@@ -21,6 +21,7 @@ mod metrics;
 mod obstacles;
 pub mod procedure;
 pub mod procedure_run;
+mod program_settings;
 mod rate_limits;
 mod results;
 pub mod rule;

@@ -1,6 +1,7 @@
-//! Load–latency curves: runs at rising rates with open arrivals, the saturation point, and the knee.
+//! Load–latency curves: runs at increasing rates with open arrivals, the saturation point, and the
+//! knee.
 //!
-//! Latency counts from the intended start, so that it includes the time that I/Os wait because
+//! Latency is measured from the intended start, so that it includes the time that I/Os wait because
 //! earlier ones are slow.
 
 mod curve;
@@ -8,6 +9,7 @@ mod point;
 mod rates;
 #[cfg(test)]
 mod tests;
+mod written_bytes;
 
 use crate::{
     load_curve::{
@@ -18,7 +20,7 @@ use crate::{
     trend::values::DISTURBANCES,
 };
 use leadline_protocol::{
-    format::{latency, rate as rate_text},
+    format::{bytes, latency, rate as rate_text},
     plan::job::ResolvedJob,
     report::stats::{DirectionStats, LatencyStats},
     study::load_curve::{
@@ -29,19 +31,20 @@ use serde_json::Value;
 
 pub use rates::MAX_EXTRA;
 
-/// I/Os that a p99.9 needs.
+/// Minimum number of I/Os for a p99.9.
 const MIN_IOS_P999: u64 = 10_000;
 const NS_PER_MS: f64 = 1e6;
 /// With fewer runs, a disturbance is not called a property of the host.
 const MIN_RUNS: usize = 3;
 
-/// The step that follows, as a document of a study step; `None` if the curve is complete. All runs
+/// The next step, as a study step document; `None` if the curve is complete. All runs
 /// must have ended. `runs` are in order.
 pub fn next_step(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> Option<Value> {
     let (probe_iops, points) = read(curve, runs);
     let planned = rates::planned(curve, probe_iops.unwrap_or(0.0))?;
     let rate = rates::next(curve, &planned, &points)?;
-    Some(curve.step(rate, runs.len()))
+    let is_allowed = !written_bytes::exceeds(curve, rate, runs);
+    is_allowed.then(|| curve.step(rate, runs.len()))
 }
 
 /// The planned rates, and the seconds of each with its ramp.
@@ -115,7 +118,7 @@ fn offered(job: &ResolvedJob) -> f64 {
     rate as f64 * f64::from(job.numjobs)
 }
 
-/// The direction that the job uses.
+/// The job's direction.
 fn stats<'a>(run: &ProcedureRun<'a>) -> Option<&'a DirectionStats> {
     let report = run.run.report?;
     let directions = [&report.read, &report.write, &report.trim];
@@ -144,9 +147,20 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
             .iter()
             .any(|point| point.offered.total_cmp(rate).is_eq())
     };
+    let have_ended = runs.iter().flatten().all(|run| run.run.status.is_final());
+    let next = rates::next(curve, &planned, &points).filter(|_| have_ended);
+    let ended_before = next.filter(|rate| written_bytes::exceeds(curve, *rate, runs));
+    let mut sentence = sentence(curve, &points, &summary, knee.as_ref());
+    if let (Some(rate), Some(max_bytes)) = (ended_before, curve.max_bytes) {
+        sentence += &format!(
+            " The curve ended before {} IOPS, which could exceed the limit of {} of writes.",
+            rate_text(rate),
+            bytes(max_bytes)
+        );
+    }
     LoadCurveResults {
         state: summary.state,
-        sentence: sentence(curve, &points, &summary, knee.as_ref()),
+        sentence,
         warning: warning(runs),
         probe_iops,
         saturation: summary.saturation,
@@ -157,6 +171,7 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
             .filter_map(|point| Some(load_point(point, runs[point.step as usize - 1].as_ref()?)))
             .collect(),
         not_run: planned.into_iter().filter(|rate| !is_run(rate)).collect(),
+        ended_before,
     }
 }
 
@@ -214,7 +229,7 @@ fn sentence(curve: &LoadCurve, points: &[Point], summary: &Summary, knee: Option
             "The saturation point is below {high} IOPS with {depth} I/Os in flight: no rate was sustained."
         ),
         CurveState::NonMonotone => format!(
-            "A lower rate was overloaded than one that was sustained: up to {low} IOPS were always sustained, the highest was {high} IOPS. Repeat the rates in between."
+            "A rate was overloaded although a higher one was sustained: up to {low} IOPS were always sustained, the highest was {high} IOPS. Repeat the rates in between."
         ),
         CurveState::Bistable => format!(
             "The same rate was sustained and overloaded: up to {low} IOPS were always sustained, up to {high} IOPS sometimes."
@@ -239,6 +254,6 @@ fn knee_sentence(knee: &Knee) -> String {
         }
         KneeState::AtLeast => format!("The p99 is at most {limit} at all rates up to {rate} IOPS."),
         KneeState::Never => format!("The p99 is above {limit} at all rates."),
-        KneeState::NoP99 => format!("No rate has the {MIN_IOS_P99} I/Os that a p99 needs."),
+        KneeState::NoP99 => format!("No rate has the {MIN_IOS_P99} I/Os required for a p99."),
     }
 }

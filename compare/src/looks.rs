@@ -150,7 +150,7 @@ fn sentence(assessment: &Assessment, until: &UntilDecided, level: &Level) -> Str
                 )
             }
             Some((metric, change)) => main_clause(a, b, metric, change, level.confidence),
-            None => format!("{b} and {a} have no common value of {name}."),
+            None => format!("{b} and {a} have no {name} value in common."),
         }
     });
     clauses.collect::<Vec<String>>().join(" ")

@@ -51,7 +51,7 @@ fn mixed_test(group: &Group) -> Option<String> {
     mixed(group, job_facts, |first, other| first != other)
 }
 
-/// A fact that a run did not record is unknown, which is no difference.
+/// A fact that a run did not record is unknown, which does not count as a difference.
 fn mixed_host(group: &Group) -> Option<String> {
     mixed(group, identifying_facts, |first, other| {
         first

@@ -23,12 +23,12 @@ pub fn early_end(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> Option
     }
 }
 
-/// Whether runs follow that are not in the plan.
+/// Whether the procedure adds runs that are not in the plan.
 pub fn adds_runs(procedure: &Procedure) -> bool {
     matches!(procedure, Procedure::LoadCurve(_))
 }
 
-/// The next run, as a document of a study step; `None` if there is none. All runs must have ended.
+/// The next run, as a study step document; `None` if there is none. All runs must have ended.
 pub fn next_step(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> Option<Value> {
     match procedure {
         Procedure::Snia(_) => None,

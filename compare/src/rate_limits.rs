@@ -3,12 +3,12 @@
 use crate::group::{ComparedRun, Group};
 use leadline_protocol::{
     format::{bandwidth, rate},
-    job::direction::PerDirection,
+    job::{direction::PerDirection, fio::printed_options::PREFIX},
     plan::job::ResolvedJob,
     report::stats::DirectionStats,
 };
 
-/// Share of a limit at which a run has reached it. Slower runs were limited by something else.
+/// Share of a limit at which it counts as reached. Slower runs were limited by something else.
 const REACHED: f64 = 0.98;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +17,7 @@ enum Limit {
     BytesPerSecond(f64),
 }
 
-/// A direction of the I/O, with its parts of a job's options and of a report.
+/// An I/O direction, with its parts of a job's options and of a report.
 struct Direction {
     name: &'static str,
     option: fn(&PerDirection<Option<u64>>) -> Option<u64>,
@@ -64,7 +64,7 @@ fn sentence(groups: &[Group], direction: &Direction) -> Option<String> {
         limits => {
             let limits: Vec<String> = limits.iter().copied().map(text).collect();
             Some(format!(
-                "The runs reached different {name} rate limits ({}): {name} IOPS and bandwidth show this setting, and latencies were measured under different loads.",
+                "The runs reached different {name} rate limits ({}): {name} IOPS and bandwidth reflect this setting, and latencies were measured under different loads.",
                 limits.join(" / ")
             ))
         }
@@ -72,7 +72,7 @@ fn sentence(groups: &[Group], direction: &Direction) -> Option<String> {
 }
 
 fn reached_limit(run: &ComparedRun, direction: &Direction) -> Option<Limit> {
-    let limit = limit(run.resolved, direction)?;
+    let limit = limit(run.resolved, direction).or_else(|| limit_of_fio(run))?;
     let stats = (direction.stats)(run)?;
     let is_reached = match limit {
         Limit::Iops(limit) => stats.iops >= REACHED * limit,
@@ -92,6 +92,21 @@ fn limit(jobs: &[ResolvedJob], direction: &Direction) -> Option<Limit> {
     };
     let iops = sum(|job| &job.timing.rate_iops).map(Limit::Iops);
     iops.or_else(|| sum(|job| &job.timing.rate).map(Limit::BytesPerSecond))
+}
+
+/// The limit of a fio result with one job and one value for all directions.
+fn limit_of_fio(run: &ComparedRun) -> Option<Limit> {
+    let settings = run.foreign_settings()?;
+    if settings.keys().any(|name| name.starts_with("jobs[")) {
+        return None;
+    }
+    let number = |name: &str| -> Option<f64> {
+        let value = settings.get(&format!("{}{name}", PREFIX))?;
+        value.parse().ok().filter(|value| *value > 0.0)
+    };
+    let workers = number("numjobs").unwrap_or(1.0);
+    let iops = number("rate_iops").map(|rate| Limit::Iops(rate * workers));
+    iops.or_else(|| number("rate").map(|rate| Limit::BytesPerSecond(rate * workers)))
 }
 
 fn text(limit: Limit) -> String {

@@ -1,7 +1,10 @@
 //! Differences between the settings and host facts of runs. Works on their JSON form, which
 //! automatically includes new options.
 
-use crate::{group::ComparedRun, held_data::held_data, scope::Scope, value_text::value_text};
+use crate::{
+    group::ComparedRun, held_data::held_data, program_settings, scope::Scope,
+    value_text::value_text,
+};
 use leadline_protocol::compare::Difference;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -41,6 +44,7 @@ const HARMFUL_SETTINGS: &[&str] = &[
     "scramble_buffers",
     HELD_DATA,
     "verify",
+    "verify_pattern",
     "zero_buffers",
 ];
 
@@ -60,10 +64,7 @@ pub(crate) struct Differences {
 /// only counted in `jobs`.
 pub(crate) fn compare_settings(scope: &Scope) -> Differences {
     if let Some(difference) = different_programs(scope) {
-        return Differences {
-            different: vec![difference],
-            equal: 0,
-        };
+        return common_settings(scope, difference);
     }
     let jobs = scope.compared_runs().map(|run| run.resolved.len());
     let common_jobs = jobs.filter(|jobs| *jobs > 0).min().unwrap_or(0);
@@ -77,9 +78,23 @@ pub(crate) fn compare_settings(scope: &Scope) -> Differences {
     differences
 }
 
-/// Programs name their settings differently, so only the programs are compared.
+/// The settings that both programs record, with the same names.
+fn common_settings(scope: &Scope, programs: Difference) -> Differences {
+    let facts = |run: &ComparedRun| match run.foreign_settings() {
+        Some(_) => program_settings::of_fio(run),
+        None => program_settings::of_leadline(run),
+    };
+    let mut differences = compare_facts(scope, facts, |_| true);
+    differences.different.retain(|difference| {
+        let mut compared = scope.of_compared(&difference.values);
+        compared.all(Option::is_some)
+    });
+    differences.different.insert(0, programs);
+    differences
+}
+
 fn different_programs(scope: &Scope) -> Option<Difference> {
-    let program = |run: &ComparedRun| match run.foreign_settings {
+    let program = |run: &ComparedRun| match run.foreign_settings() {
         Some(_) => Some("fio".to_owned()),
         None => run.report.map(|_| "Leadline".to_owned()),
     };
@@ -144,7 +159,7 @@ pub(crate) fn settings(run: &ComparedRun, jobs: usize) -> Facts {
         };
         add_object(&prefix, &object(job), &mut facts);
     }
-    let foreign = run.foreign_settings.into_iter().flatten();
+    let foreign = run.foreign_settings().into_iter().flatten();
     facts.extend(foreign.map(|(name, value)| (name.clone(), Some(value.clone()))));
     facts.retain(|name, _| !HOST_SETTINGS.contains(&base_name(name)));
     facts

@@ -1,5 +1,5 @@
-//! Tests after the SNIA performance test specification: rounds, the measurement window, and the
-//! deviations from the specification.
+//! Tests that follow the SNIA performance test specification: rounds, the measurement window, and
+//! the deviations from the specification.
 //!
 //! Source: SNIA Solid State Storage Performance Test Specification 2.0.2, definition 2.1.24 (steady
 //! state), and the order of purge, preconditioning and rounds.
@@ -7,9 +7,9 @@
 pub mod deviations;
 mod rounds;
 mod served;
+mod steady_state;
 #[cfg(test)]
 mod tests;
-mod tracking;
 mod window;
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
         deviations::deviations,
         rounds::{Rounds, rounds},
         served::memory_class,
-        tracking::{first_window, tracked, variable},
+        steady_state::{first_window, tracked, variable},
         window::{WINDOW, Window},
     },
 };
@@ -91,10 +91,10 @@ fn state(
 fn label(state: SniaState, deviations: usize) -> String {
     let specification = "SNIA SSS PTS 2.0.2";
     match (state, deviations) {
-        (SniaState::Incomplete, _) => format!("Incomplete test after {specification}"),
+        (SniaState::Incomplete, _) => format!("Incomplete {specification} test"),
         (_, 0) => format!("Follows {specification}, no deviations found"),
-        (_, 1) => format!("After {specification}, with 1 deviation"),
-        (_, count) => format!("After {specification}, with {count} deviations"),
+        (_, 1) => format!("Follows {specification}, with 1 deviation"),
+        (_, count) => format!("Follows {specification}, with {count} deviations"),
     }
 }
 
@@ -119,13 +119,13 @@ fn sentence(test: &SniaTest, state: SniaState, rounds: &Rounds, window: Option<W
             window.last
         ),
         (SniaState::NotReached, Some(window)) => format!(
-            "The steady state was not reached in {} rounds. The values are means of rounds {} to {}.",
+            "Steady state was not reached in {} rounds. The values are means of rounds {} to {}.",
             test.max_rounds,
             window.first(),
             window.last
         ),
         (SniaState::NotReached, None) => format!(
-            "The steady state was not reached in {} rounds, and no five rounds in a row are complete.",
+            "Steady state was not reached in {} rounds, and no five consecutive rounds are complete.",
             test.max_rounds
         ),
         (SniaState::Preparing, _) => format!("The {title} purges and preconditions the target."),
@@ -134,11 +134,11 @@ fn sentence(test: &SniaTest, state: SniaState, rounds: &Rounds, window: Option<W
             test.max_rounds
         ),
         (SniaState::Complete, _) => {
-            "The test is complete. Its curve is in its last run; a flat curve is not a steady state."
+            "The test is complete. The curve is in the last run; a flat curve does not imply steady state."
                 .into()
         }
         (SniaState::Incomplete | SniaState::Steady, _) => {
-            format!("The {title} ended after {complete} complete rounds, before its steady state.")
+            format!("The {title} ended after {complete} complete rounds without reaching steady state.")
         }
     }
 }

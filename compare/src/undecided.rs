@@ -24,7 +24,7 @@ pub(crate) struct Undecided {
     pub counts: (usize, usize),
     pub design: Design,
     pub spread: Option<Spread>,
-    /// Duration of another pair, or of another run of both groups.
+    /// Duration of one more pair, or of one more run per group.
     pub repeat_ms: f64,
 }
 

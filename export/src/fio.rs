@@ -11,11 +11,12 @@ mod latency_bins;
 pub mod logs;
 pub mod normal;
 mod num2str;
+pub mod result;
 pub mod terse;
 
 use time::{OffsetDateTime, macros::format_description};
 
-/// Many programs check for `fio-3`. The suffix says who wrote the file.
+/// Many programs check for `fio-3`. The suffix identifies the program that wrote the file.
 const VERSION: &str = concat!("fio-3.33-leadline-", env!("CARGO_PKG_VERSION"));
 
 /// fio prints floating-point numbers with `%f`, that is, with 6 decimals.

@@ -1,4 +1,5 @@
-//! Writes a run in fio's formats, so that programs that read fio's output also read Leadline's.
+//! Writes a run in fio's formats, so that programs that read fio's output also read Leadline's, and
+//! reads fio's results.
 //! `docs/fio-output.md` lists the fields that cannot be filled. Pure.
 
 pub mod fio;
@@ -7,19 +8,19 @@ pub mod windows;
 use crate::windows::Windows;
 use leadline_protocol::{
     plan::job::ResolvedJob,
-    report::{JobReport, Report},
+    report::{
+        JobReport, Report,
+        stats::{DirectionStats, LatencyStats},
+    },
 };
 use serde_json::Value;
 
 /// A run with a result.
 pub struct FinishedRun<'a> {
-    /// One JSON object per job, as requested.
-    pub requested: &'a [Value],
-    /// In the same order.
-    pub resolved: &'a [ResolvedJob],
-    pub report: &'a Report,
-    /// Throughput of the run over time.
-    pub windows: &'a Windows,
+    requested: &'a [Value],
+    resolved: &'a [ResolvedJob],
+    report: Report,
+    windows: &'a Windows,
 }
 
 /// A job of a run with its results.
@@ -30,7 +31,31 @@ pub(crate) struct FinishedJob<'a> {
     pub(crate) report: &'a JobReport,
 }
 
-impl FinishedRun<'_> {
+impl<'a> FinishedRun<'a> {
+    /// `requested`: one JSON object per job; `resolved`: in the same order. `windows`: throughput of
+    /// the run over time.
+    pub fn new(
+        requested: &'a [Value],
+        resolved: &'a [ResolvedJob],
+        report: &Report,
+        windows: &'a Windows,
+    ) -> Self {
+        let mut report = report.clone();
+        for job in &mut report.jobs {
+            if job.engine.is_synchronous() {
+                for direction in [&mut job.read, &mut job.write, &mut job.trim] {
+                    count_calls_as_completion(direction);
+                }
+            }
+        }
+        Self {
+            requested,
+            resolved,
+            report,
+            windows,
+        }
+    }
+
     /// Reports of old runs may have no jobs.
     pub(crate) fn jobs(&self) -> impl Iterator<Item = FinishedJob<'_>> {
         let jobs = self.requested.iter().zip(self.resolved);
@@ -40,5 +65,35 @@ impl FinishedRun<'_> {
                 resolved,
                 report,
             })
+    }
+}
+
+/// With synchronous engines, the system call is the submission in Leadline and the completion in
+/// fio, which then records no slat (`FIO_SYNCIO` in `td_io_queue`).
+fn count_calls_as_completion(direction: &mut DirectionStats) {
+    direction.clat_ns = direction.lat_ns.clone();
+    direction.slat_ns = LatencyStats::default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn synchronous_calls_are_completion_latency() {
+        let latency = |mean| LatencyStats {
+            mean: Some(mean),
+            count: 7,
+            ..LatencyStats::default()
+        };
+        let mut direction = DirectionStats {
+            slat_ns: latency(90.0),
+            clat_ns: latency(1.0),
+            lat_ns: latency(91.0),
+            ..DirectionStats::default()
+        };
+        count_calls_as_completion(&mut direction);
+        assert_eq!(direction.clat_ns, latency(91.0));
+        assert_eq!(direction.slat_ns.count, 0);
     }
 }

@@ -45,7 +45,7 @@ fn line_breaks_do_not_end_a_comment() {
     assert!(!text(&[job]).contains("\nexec"));
 }
 
-/// fio would write to another file.
+/// fio would write to a different file.
 #[test]
 fn paths_that_fio_replaces_are_rejected() {
     let rejected = |job: Value| {

@@ -60,7 +60,7 @@ impl HostView for TableHost {
         vec![0, 1]
     }
 
-    fn results_on(&self, _device: &str) -> Option<String> {
+    fn data_directory_on(&self, _device: &str) -> Option<String> {
         None
     }
 

@@ -52,7 +52,7 @@ pub struct Assessment {
     pub groups: Vec<ComparedGroup>,
     /// Index of the baseline group.
     pub baseline: u64,
-    /// Smallest change that matters, in percent, of metrics without their own.
+    /// Smallest change that matters, in percent, for metrics without their own.
     pub threshold_percent: f64,
     /// Confidence level of all intervals of changes, in percent: 95, or higher for the steps of a
     /// study that ends when it is decided.
@@ -89,7 +89,7 @@ pub struct ComparedGroup {
     /// Start of the measured window of the first run, as a Unix time in ms; null without a result.
     #[serde(default)]
     pub first_started_at_ms: Option<u64>,
-    /// The same of the last run.
+    /// The same for the last run.
     #[serde(default)]
     pub last_started_at_ms: Option<u64>,
     /// Number of runs that are included in the statistics.
@@ -218,7 +218,7 @@ pub struct Difference {
     /// For example, `bs`, or `jobs[1].bs` for the second job.
     pub name: String,
     pub values: Vec<Option<String>>,
-    /// Whether it can change the results even if what is being compared has not changed.
+    /// Whether it alone can change the results.
     pub is_harmful: bool,
 }
 

@@ -1,6 +1,7 @@
 //! Evidence of where the I/O went: writeback, flush, request sizes and CPU profile.
 //! `docs/measurement.md` defines every number.
 
+pub mod level_change;
 pub mod target;
 pub mod transition;
 

@@ -25,6 +25,10 @@ pub struct Finding {
     /// Button label for the rerun; null without `patch`.
     #[serde(default)]
     pub patch_label: Option<String>,
+    /// Shell command that resolves the finding for later runs, for findings that no option
+    /// resolves. It may require root privileges. Null if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
@@ -54,7 +58,14 @@ impl Finding {
             remedy: remedy.into(),
             patch: None,
             patch_label: None,
+            command: None,
         }
+    }
+
+    /// Adds a shell command that resolves the finding.
+    #[must_use]
+    pub fn with_command(self, command: Option<String>) -> Self {
+        Self { command, ..self }
     }
 
     /// Adds a rerun: its button label, and a JSON object with the options to change in every job.

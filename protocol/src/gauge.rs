@@ -1,5 +1,5 @@
 //! The depth gauge: how much of the issued I/O crossed each layer boundary. The runner computes it
-//! (`analysis::gauge`); the terminal report and the web pages display it. `docs/measurement.md`
+//! (`analysis::gauge`); the terminal report and the web UI display it. `docs/measurement.md`
 //! defines every number.
 
 use crate::verdict::Layer;
@@ -43,8 +43,11 @@ pub struct Gauge {
     pub bypassed: bool,
     /// Device I/O that is not attributed to this run; null if negligible or unknown.
     pub foreign: Option<ForeignIo>,
-    /// The layer that served the most I/Os.
-    pub served_by: Layer,
+    /// The layer that served the most I/Os; null if unknown.
+    pub served_by: Option<Layer>,
+    /// Why `served_by` is null; null otherwise.
+    #[serde(default)]
+    pub served_by_unknown: Option<String>,
     /// Error bound of the shares (0-1).
     pub uncertainty: f64,
     /// Short description of each layer's effect.

@@ -1,4 +1,4 @@
-//! Import of jobs that are written for other tools: `POST /import`, and `job_text` in other
+//! Import of jobs written for other tools: `POST /import`, and `job_text` in other
 //! requests.
 
 use crate::{named_enum::named_enum, problem::Problem};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Code of the problem that a value is not in the text.
+/// Problem code for a value that the text does not contain.
 pub const UNSET_VARIABLE: &str = "unset_variable";
 
 /// Body of `POST /import`.
@@ -28,13 +28,13 @@ named_enum! {
         FioJobFile,
         FioCommand,
         DiskspdCommand,
-        /// A command of another tool, which is recognized but not supported.
+        /// Another tool's command, which is recognized but not supported.
         Other,
         Unknown,
     }
 }
 
-/// Jobs in a text, and how they were understood. Nothing is run.
+/// Jobs in a text, and how they were interpreted. Nothing is run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Import {
     pub dialect: Dialect,
@@ -81,9 +81,9 @@ pub struct ImportNote {
     /// fio's name of the option; null if the note is not about an option.
     pub option: Option<String>,
     pub sentence: String,
-    /// Empty if nothing has to be done.
+    /// Empty if no action is needed.
     pub remedy: String,
-    /// Text to put in the place of the span.
+    /// Replacement text for the span.
     pub replacement: Option<String>,
 }
 
@@ -91,7 +91,7 @@ named_enum! {
     names: "snake_case";
     #[derive(Ord, PartialOrd)]
     pub enum ImportSeverity {
-        /// How the text was understood.
+        /// How the text was interpreted.
         Info,
         /// The text does not mean what it seems to mean.
         Warning,
@@ -103,7 +103,7 @@ named_enum! {
 /// A value that must be given before the jobs can be run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct ImportQuestion {
-    /// Key in `variables`: the name of a variable, or `#5` for a disk of Windows.
+    /// Key in `variables`: the name of a variable, or `#5` for a Windows disk.
     pub name: String,
     #[serde(flatten)]
     pub span: TextSpan,

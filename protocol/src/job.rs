@@ -5,10 +5,12 @@ pub mod buffer_pattern;
 pub mod direction;
 pub mod distribution;
 pub mod engine;
+pub mod error_list;
 pub mod file_service;
 pub mod fio;
 pub mod keyword;
 pub mod list;
+mod options_macro;
 pub mod parse;
 pub mod run_spec;
 pub mod rw;
@@ -16,22 +18,29 @@ pub mod schema;
 pub mod size;
 pub mod steady_state;
 pub mod value;
+pub mod verify_method;
+pub mod verify_pattern;
 
 use crate::job::{
     buffer_pattern::BufferPattern,
     direction::PerDirection,
     distribution::Distribution,
     engine::{BufferPages, EngineName, Fallback},
+    error_list::ErrorLists,
     file_service::FileService,
     keyword::{
-        BlocksType, CacheState, CpuPolicy, DedupeMode, ExitWhat, Fadvise, Fallocate, FileState,
-        RandomGenerator, RateProcess, RwSequencer, SubmitMode, SyncMode, VerifyMethod, ZoneMode,
+        BlocksType, CacheState, ContinueOnError, CpuPolicy, DedupeMode, ExitWhat, Fadvise,
+        Fallocate, FileState, RandomGenerator, RateProcess, RwSequencer, SubmitMode, SyncMode,
+        ZoneMode,
     },
     list::{CpuList, Files, Percentiles},
+    options_macro::options,
     rw::Rw,
     size::{Bytes, Extent, SizeRange, Split},
     steady_state::SteadyState,
     value::{DecimalPercent, FioValue, Micros, Percent, Seconds, SecondsRange},
+    verify_method::VerifyMethod,
+    verify_pattern::VerifyPattern,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -41,10 +50,12 @@ pub struct OptionDoc {
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     /// Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu,
-    /// evidence or compatibility (options of fio that change nothing).
+    /// evidence or compatibility (fio options without effect).
     pub group: &'static str,
     /// Value type, such as `size` or `flag`.
     pub kind: &'static str,
+    /// All values, if there is a fixed set; otherwise empty.
+    pub values: &'static [&'static str],
     /// Null if there is no fixed default.
     pub default: Option<&'static str>,
     pub help: &'static str,
@@ -57,45 +68,6 @@ impl OptionDoc {
             .iter()
             .find(|option| option.name == name || option.aliases.contains(&name))
     }
-}
-
-macro_rules! options {
-    ($( $group:ident { $( #[doc = $help:literal] $name:ident $([$($alias:literal),+])? : $type:ty $(= $default:literal)? ),+ $(,)? } )+) => {
-        /// A job, as requested. A field is `None` if the option is not given; the method with the
-        /// same name applies the default.
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct Job { $($( #[doc = $help] pub $name: Option<$type>, )+)+ }
-
-        /// All options, in form order.
-        pub const OPTIONS: &[OptionDoc] = &[ $($( OptionDoc {
-            name: stringify!($name),
-            aliases: &[$($($alias),+)?],
-            group: stringify!($group),
-            kind: <$type as FioValue>::KIND,
-            default: options!(@default $($default)?),
-            help: $help.trim_ascii(),
-        } ),+ ),+ ];
-
-        impl Job {
-            $($( $(
-                /// The given value or the default. A test checks that all defaults can be parsed.
-                pub fn $name(&self) -> $type {
-                    let default = || <$type>::parse($default).expect("a valid default");
-                    self.$name.clone().unwrap_or_else(default)
-                }
-            )? )+)+
-
-            /// Sets an option from text. Returns `None` if the option does not exist.
-            fn set(&mut self, name: &str, text: &str) -> Option<Result<(), String>> {
-                match name {
-                    $($( stringify!($name) $($(| $alias)+)? => Some(<$type>::parse(text).map(|value| self.$name = Some(value))), )+)+
-                    _ => None,
-                }
-            }
-        }
-    };
-    (@default $default:literal) => { Some($default) };
-    (@default) => { None };
 }
 
 options! {
@@ -112,7 +84,7 @@ options! {
         loop_device ["loop"]: bool = "0",
         /// Files per worker.
         nrfiles ["nr_files"]: u32 = "1",
-        /// Order in which the files of a worker are used: roundrobin, sequential (one after the other) or random, with a number of I/Os per file, such as random:8.
+        /// Order in which the files of a worker are used: roundrobin, sequential (one after the other) or random, with a number of I/Os per file, such as random:8; or zipf:1.2, pareto:0.2 or normal:10 (random files with this distribution).
         file_service_type: FileService = "roundrobin",
         /// Size of each worker's region, across all its files. A percentage is relative to the file or device.
         size: Extent,
@@ -142,6 +114,10 @@ options! {
         bsrange ["blocksize_range"]: PerDirection<SizeRange>,
         /// Block sizes and their percentage of the I/Os, such as 4k/70:64k/30.
         bssplit: PerDirection<Split>,
+        /// Any size within bsrange, not only multiples of the minimum; sizes of bssplit may differ in the same way. Requires direct=0.
+        bs_unaligned ["blocksize_unaligned"]: bool = "0",
+        /// Use the read size for sequential I/Os and the write size for random ones.
+        bs_is_seq_rand: bool = "0",
         /// Alignment of random offsets. Default: block size.
         blockalign ["ba"]: PerDirection<Bytes>,
         /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40 or zoned_abs:60/10g:40/20g. zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
@@ -170,13 +146,13 @@ options! {
         iodepth_batch_submit ["iodepth_batch"]: u32,
         /// Minimum number of completions to wait for.
         iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
-        /// Latency limit: each worker looks for the highest number of I/Os in flight, up to iodepth, with which latency_percentile of the I/Os stay below it, and ends. A bare number is in microseconds; 0 disables it.
+        /// Latency limit: each worker finds the highest number of I/Os in flight, up to iodepth, at which latency_percentile of the I/Os stay below the limit, and then ends. A bare number is in microseconds; 0 disables it.
         latency_target: Micros = "0",
-        /// Time for which each number of I/Os in flight is tested. A bare number is in microseconds.
+        /// Time for which each queue depth is tested. A bare number is in microseconds.
         latency_window: Micros = "0",
         /// Percentage of the I/Os that must stay below latency_target. With 100, the first slower I/O fails a test.
         latency_percentile: DecimalPercent = "100",
-        /// Continue after the number of I/Os in flight has been found.
+        /// Keep running after the queue depth for latency_target has been found.
         latency_run: bool = "0",
         /// Number of workers for this job.
         numjobs: u32 = "1",
@@ -202,7 +178,7 @@ options! {
         time_based: bool = "0",
         /// Warm-up time before the measurement.
         ramp_time: Seconds = "0",
-        /// Delay before this job starts; drawn from a range such as 5-10.
+        /// Delay before this job starts, or a range such as 5-10 for a random delay.
         startdelay: SecondsRange = "0",
         /// Number of passes over the region.
         loops: u64 = "1",
@@ -212,11 +188,15 @@ options! {
         exit_what: ExitWhat = "group",
         /// Maximum number of I/Os per worker and pass.
         number_ios: u64,
-        /// Criterion and limit at which the job ends: iops, bw (largest deviation from the mean), iops_slope or bw_slope (per second), such as iops:5%.
+        /// Failed I/Os after which the job continues if the error is EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run fails at its end. Bad blocks never end verification.
+        continue_on_error: ContinueOnError = "none",
+        /// Errors after which the job continues, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
+        ignore_error: ErrorLists,
+        /// Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per second), such as iops:5%.
         steadystate ["ss"]: SteadyState = "iops_slope:0.01%",
         /// Length of the window that steadystate applies to; 0 disables it. A bare number is in seconds.
         steadystate_duration ["ss_dur"]: Seconds = "0",
-        /// Start of the measurement that steadystate ignores. A bare number is in seconds.
+        /// Initial part of the measurement that steadystate ignores. A bare number is in seconds.
         steadystate_ramp_time ["ss_ramp"]: Seconds = "0",
     }
     cache {
@@ -232,6 +212,8 @@ options! {
         drop_caches: bool = "0",
         /// Initial page cache state: as-is, cold (written back and evicted) or warm (read into the page cache).
         cache_state: CacheState = "as-is",
+        /// Memory that each worker locks before the measurement, which leaves less for the page cache.
+        lockmem: Bytes = "0",
     }
     durability {
         /// Synchronous writes: 0, sync (O_SYNC) or dsync (O_DSYNC).
@@ -254,11 +236,13 @@ options! {
         file_append: bool = "0",
         /// Create the file when the job opens it, without layout.
         create_on_open: bool = "0",
+        /// Create files that do not exist; 0 rejects the job instead.
+        allow_file_create: bool = "1",
         /// Only create and write the files; nothing is measured.
         create_only: bool = "0",
         /// Remove files created by this run when it ends.
         unlink: bool = "0",
-        /// Initial file state: as-is, fresh (created by this run), written, overwrite (written twice) or append.
+        /// Initial file state: as-is, fresh (created by this run), written, overwrite (filled first, as with overwrite=1) or append.
         file_state: FileState = "as-is",
     }
     rate {
@@ -266,27 +250,29 @@ options! {
         rate: PerDirection<Bytes>,
         /// Maximum I/Os per second. Limits for read,write,trim may differ.
         rate_iops: PerDirection<u64>,
-        /// Minimum bytes per second of each worker. The run fails if a worker is slower during a rate_cycle.
+        /// Minimum bytes per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
         rate_min ["ratemin"]: PerDirection<Bytes>,
-        /// Minimum I/Os per second of each worker. The run fails if a worker is slower during a rate_cycle.
+        /// Minimum I/Os per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
         rate_iops_min: PerDirection<u64>,
         /// Period for rate_min and rate_iops_min, in milliseconds. The first 2 s are not checked.
         rate_cycle ["ratecycle"]: u32 = "1000",
+        /// Latency (lat) above which an I/O ends and fails the run. A bare number is in microseconds; 0 disables it.
+        max_latency: PerDirection<Micros>,
         /// Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
         rate_process: RateProcess = "linear",
         /// Weight of this job's workers among all workers with the same flow_id: each worker waits while its share of the I/Os exceeds its share of the weights. 0 disables it.
         flow: u32 = "0",
-        /// Number of the group of workers that share I/Os in proportion to flow.
+        /// ID of the group of workers that share I/Os in proportion to flow.
         flow_id: u32 = "0",
-        /// Pause of a worker that exceeds its share, after its I/Os are complete, in microseconds. 0: check again immediately.
+        /// How long a worker that exceeds its share pauses once its I/Os are complete, in microseconds. 0: check again immediately.
         flow_sleep: u32 = "0",
         /// Pause after every thinktime_blocks I/Os, once all of them are complete. A bare number is in microseconds.
         thinktime: Micros = "0",
-        /// Number of I/Os between two pauses; limits the I/Os in flight.
+        /// Number of I/Os between pauses; also limits the I/Os in flight.
         thinktime_blocks: u32 = "1",
-        /// Part of each pause in which the worker uses the CPU instead of sleeping. A bare number is in microseconds.
+        /// Part of each pause that the worker spends busy on the CPU instead of sleeping. A bare number is in microseconds.
         thinktime_spin: Micros = "0",
-        /// Time of I/O after which the worker pauses, instead of a number of I/Os or in addition to thinktime_blocks. A bare number is in seconds.
+        /// I/O time after which the worker pauses, instead of or in addition to thinktime_blocks. A bare number is in seconds.
         thinktime_iotime: Seconds = "0",
     }
     data {
@@ -308,7 +294,7 @@ options! {
         dedupe_working_set_percentage: Percent = "5",
         /// Divide the working set among all workers of the run, so that they write the same duplicates.
         dedupe_global: bool = "0",
-        /// Write a header with a checksum into each block: crc32c or none.
+        /// Write a header with a checksum into each block: md5, crc7, crc16, crc32, crc32c, crc64, sha1, sha256, sha512, sha3-224, sha3-256, sha3-384, sha3-512 or xxhash; header-pattern (a header, and verify_pattern instead of a checksum), pattern (only verify_pattern, without a header) or none.
         verify: VerifyMethod = "none",
         /// Read back and check the written blocks after the measurement; requires verify.
         do_verify: bool = "1",
@@ -318,6 +304,10 @@ options! {
         verify_fatal: bool = "0",
         /// Bytes per header and checksum. Default: smallest write.
         verify_interval: Bytes,
+        /// Position of the header in its block; the header and the data there are swapped.
+        verify_offset: Bytes = "0",
+        /// Bytes that fill each verified block repeatedly, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
+        verify_pattern: VerifyPattern,
     }
     cpu {
         /// CPUs that the workers may run on, such as 0-3,8.
@@ -344,17 +334,17 @@ options! {
         buffered: bool,
         /// Description of the job. Not used; give the run a note instead.
         description: String,
-        /// Report the workers of a job together. Always the case.
+        /// Report a job's workers together. Always on.
         group_reporting: bool,
         /// Start a new group of jobs for exit_what. Each job is reported separately.
         new_group: bool,
-        /// Use threads instead of processes. Always the case.
+        /// Use threads instead of processes. Always on.
         thread: bool,
-        /// Create the files of a job one after the other. Always the case.
+        /// Create a job's files sequentially. Always on.
         create_serialize: bool,
         /// Maximum number of completions to process at once. No effect: all available completions are processed.
         iodepth_batch_complete_max: u32,
-        /// Repeat the values of all random generators in every run. No effect: randseed applies to all of them.
+        /// Use the same random values in every run. No effect: randseed applies to all of them.
         allrandrepeat: bool,
         /// Reduce clock readings. No effect: the clock is read once per batch.
         gtod_reduce: bool,
@@ -366,31 +356,41 @@ options! {
         disable_slat: bool,
         /// Do not measure the bandwidth. No effect: it is always measured.
         disable_bw_measurement: bool,
-        /// Report percentiles of clat. Always the case.
+        /// Report clat percentiles. Always on.
         clat_percentiles: bool,
-        /// Report percentiles of lat. Always the case.
+        /// Report lat percentiles. Always on.
         lat_percentiles: bool,
-        /// Report percentiles of slat. Always the case.
+        /// Report slat percentiles. Always on.
         slat_percentiles: bool,
         /// Percentiles to report, such as 50:99:99.9. No effect: the report has a fixed list and the whole histogram.
         percentile_list: Percentiles,
-        /// Report the I/O of the disks. Always the case.
+        /// Report disk I/O. Always on.
         disk_util: bool,
-        /// Files that are open at the same time; at least the number of files, because all files of a worker are open.
+        /// Maximum number of open files per worker; at least the number of files, because a worker keeps all its files open.
         openfiles: u32,
-        /// Flush files after their creation. No effect: layout always does.
+        /// Flush files after creating them. No effect: layout always does this.
         create_fsync: bool,
-        /// Register the files with io_uring. Always the case.
+        /// Register the files with io_uring. Always on.
         registerfiles: bool,
-        /// Use read and write requests without vectors. Always the case.
+        /// Use non-vectored reads and writes. Always on.
         nonvectored: bool,
-        /// Generator of random offsets. No effect: see norandommap and random_distribution.
+        /// Random offset generator. No effect: see norandommap and random_distribution.
         random_generator: RandomGenerator,
         /// Submit I/Os from the worker (inline) or from other threads (offload). No effect: due I/Os are submitted while others are in flight, and latencies are also measured from the intended start.
         io_submit_mode: SubmitMode,
-        /// End all jobs after an error. Always the case.
+        /// Number of written blocks after which they are verified. No effect: all blocks are verified after the measurement.
+        verify_backlog: u32,
+        /// Number of blocks that verify_backlog verifies at once. No effect.
+        verify_backlog_batch: u32,
+        /// Number of threads that verify blocks. No effect: blocks are verified after the measurement.
+        verify_async: u32,
+        /// Write bad blocks to files. No effect: the report has the offset and the damage of each bad block.
+        verify_dump: bool,
+        /// Print failed I/Os. No effect: the report has the first failed I/Os of each kind.
+        error_dump: bool,
+        /// End all jobs after an error. Always on.
         exitall_on_error: bool,
-        /// I/Os that thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.
+        /// Which I/Os thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.
         thinktime_blocks_type: BlocksType,
     }
 }

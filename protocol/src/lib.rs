@@ -18,6 +18,7 @@
 //! - `format`: numbers in text
 #![forbid(unsafe_code)]
 
+pub mod annotation;
 pub mod compare;
 pub mod counters;
 pub mod device;

@@ -59,7 +59,7 @@ pub enum WindowValue {
     LatencyMax,
 }
 
-/// I/Os that a percentile needs: about 10 slower I/Os, so that it is not determined by chance.
+/// I/Os required for a percentile: about 10 slower I/Os, so that it is not determined by chance.
 #[derive(Clone, Copy)]
 pub struct RequiredIos {
     pub minimum: u64,

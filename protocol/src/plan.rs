@@ -1,6 +1,7 @@
 //! The plan of a run: resolved jobs, phases, cost and problems. A dry run displays it, and the run
 //! executes it.
 
+mod data;
 pub mod job;
 pub mod target;
 pub mod timing;

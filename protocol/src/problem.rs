@@ -81,6 +81,13 @@ impl Problem {
         self
     }
 
+    /// Whether data would be overwritten without a valid confirmation. The remedy contains the code
+    /// of the confirmation.
+    pub fn is_confirmation(&self) -> bool {
+        let field = self.field.as_deref();
+        field.is_some_and(|field| field.rsplit('.').next() == Some("confirm"))
+    }
+
     /// Exit code of a program that stops due to these problems. Guard problems take precedence over
     /// invalid input, and invalid input over environment problems.
     pub fn exit_code(problems: &[Self]) -> u8 {

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+/// Largest number of a run, study or series: JSON numbers above it are not exact.
+pub const MAX_NUMBER: u64 = (1 << 53) - 1;
+
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunSort {
@@ -29,7 +32,8 @@ pub enum SortOrder {
 #[into_params(parameter_in = Query)]
 pub struct RunQuery {
     /// Text in name, target, tags or notes, and `key:value` terms: rw, bs, iodepth, numjobs, status,
-    /// verdict, mode, target, device, host, tag, name, study, step. `#12` is a run number, `-term`
+    /// verdict, mode, target, device, host, source, tag, name,
+    /// study, step. `#12` is a run number, `-term`
     /// excludes matching runs, and a term in quotes is text.
     pub q: Option<String>,
     /// Statuses, separated by commas.
@@ -37,13 +41,31 @@ pub struct RunQuery {
     pub tag: Option<String>,
     pub host: Option<String>,
     /// Page size, 1 to 200. Default: 50.
+    #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
     /// `next_cursor` from the previous page.
+    #[param(
+        pattern = r"^[0-9]{1,15}(:(t[^\x00]*|n-?[0-9]+(\.[0-9]+)?))?$",
+        max_length = 1000
+    )]
     pub cursor: Option<String>,
     /// Default: `number`.
     pub sort: Option<RunSort>,
     /// Default: `desc`.
     pub order: Option<SortOrder>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ImportResultQuery {
+    /// Default: the name of the first job.
+    pub name: Option<String>,
+    /// Separated by commas.
+    pub tags: Option<String>,
+    /// One-based group of jobs, for a result whose jobs ran one after another.
+    #[param(minimum = 1)]
+    pub group: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -64,7 +86,10 @@ pub struct SeriesQuery {
     /// End time. Default: the last sample.
     pub to_ms: Option<f64>,
     /// Maximum number of buckets, 1 to 5,000. Default: 600.
+    #[param(minimum = 1, maximum = 5000)]
     pub points: Option<u32>,
+    /// Whether to include `latency_rows`. Default: false.
+    pub latency_rows: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]

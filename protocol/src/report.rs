@@ -2,8 +2,10 @@
 
 pub mod arrivals;
 pub mod device;
+pub mod foreign;
 pub mod host_change;
 pub mod layers;
+pub mod limit;
 pub mod missing_time;
 pub mod stats;
 pub mod steady_state;
@@ -12,7 +14,8 @@ pub mod verify;
 use crate::{
     counters::{Memory, Pressure, StorageIo},
     evidence::{
-        FlushReport, Profile, Requests, Writeback, target::TargetReport, transition::Transition,
+        FlushReport, Profile, Requests, Writeback, level_change::LevelChange, target::TargetReport,
+        transition::Transition,
     },
     gauge::GaugeReport,
     job::engine::EngineName,
@@ -20,8 +23,10 @@ use crate::{
     report::{
         arrivals::ArrivalReport,
         device::{CgroupReport, DeviceReport, Reading},
+        foreign::ForeignResult,
         host_change::HostChange,
         layers::JobLayers,
+        limit::ViolatedLimit,
         missing_time::{MAX_STALLED_MS, MAX_STALLED_SHARE, Pause, Stalls},
         stats::{DirectionStats, SyncStats},
         steady_state::SteadyStateReport,
@@ -76,7 +81,10 @@ pub struct Report {
     #[serde(default)]
     #[schema(required = true)]
     pub transitions: Vec<Transition>,
-    /// Settings of the host that changed during the measurement; absent if none did.
+    /// Changes of the level of IOPS within the measured window, in order; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub level_changes: Vec<LevelChange>,
+    /// Host settings that changed during the measurement; absent if none did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host_changes: Vec<HostChange>,
     /// Times during which the runner itself was not running; limited to the first ones.
@@ -97,11 +105,39 @@ pub struct Report {
     pub start_skew_ns: u64,
     /// Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times.
     pub achieved_depth: Option<f64>,
+    /// Where the result came from; absent if Leadline measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignResult>,
     /// Reasons why numbers are missing.
     pub absent: BTreeMap<String, String>,
 }
 
 impl Report {
+    /// The name of an impossible number, such as negative IOPS in an edited report; `None`
+    /// if there is none.
+    pub fn impossible_number(&self) -> Option<String> {
+        let jobs = self.jobs.iter();
+        let of_jobs = jobs.flat_map(|job| {
+            let named = [
+                ("read", &job.read),
+                ("write", &job.write),
+                ("trim", &job.trim),
+            ];
+            named.map(|(direction, stats)| (format!("jobs.{}.{direction}", job.name), stats))
+        });
+        let total = [
+            ("read", &self.read),
+            ("write", &self.write),
+            ("trim", &self.trim),
+        ];
+        let total = total.map(|(direction, stats)| (direction.to_owned(), stats));
+        let mut all = total.into_iter().chain(of_jobs);
+        all.find_map(|(direction, stats)| {
+            let number = stats.impossible_number()?;
+            Some(format!("{direction}.{number}"))
+        })
+    }
+
     /// The job whose storage was stalled for so long that the run failed.
     pub fn stalled_job(&self) -> Option<(&JobReport, &Stalls)> {
         let stalls = self
@@ -126,6 +162,12 @@ impl Report {
         let jobs = self.jobs.iter();
         let mut verified = jobs.filter_map(|job| Some((job, job.verify.as_ref()?)));
         verified.find(|(_, verify)| verify.bad_blocks > 0)
+    }
+
+    /// The job that violated `rate_min`, `rate_iops_min` or `max_latency`, which failed the run.
+    pub fn violated_limit(&self) -> Option<(&JobReport, &ViolatedLimit)> {
+        let mut jobs = self.jobs.iter();
+        jobs.find_map(|job| Some((job, job.violated_limit.as_ref()?)))
     }
 
     /// End of the measured window, as a Unix time in milliseconds.
@@ -164,6 +206,8 @@ pub enum EndedBy {
     LatencyTarget,
     /// A worker of a job with `exitall` ended.
     Exitall,
+    /// A job violated `rate_min`, `rate_iops_min` or `max_latency`, which ends all jobs.
+    ViolatedLimit,
     /// SIGINT, SIGTERM or cancellation; the report covers the time up to that point.
     Signal,
     /// An I/O failed.
@@ -227,6 +271,9 @@ pub struct JobReport {
     /// Result of the search; null without `latency_target`.
     #[serde(default)]
     pub latency_target: Option<LatencyTargetReport>,
+    /// The limit that the job violated; null if it met all of them.
+    #[serde(default)]
+    pub violated_limit: Option<ViolatedLimit>,
 }
 
 /// The number of I/Os in flight within a latency limit (`latency_target`).
@@ -300,7 +347,36 @@ pub struct MemoryReport {
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct ErrorReport {
     pub total: u64,
+    /// The failed I/O that ended the run, or the first one after which it continued.
     pub first: Option<FirstError>,
+    /// Failed I/Os after which the jobs continued (`continue_on_error`), by job, operation and
+    /// error.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub tolerated: Vec<ToleratedError>,
+}
+
+impl ErrorReport {
+    /// Whether a failed I/O ended the run, or its flush failed.
+    pub fn is_fatal(&self) -> bool {
+        let tolerated: u64 = self.tolerated.iter().map(|error| error.count).sum();
+        self.total > tolerated
+    }
+}
+
+/// Failed I/Os of a job with the same operation and error.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ToleratedError {
+    /// Name of the job.
+    pub job: String,
+    /// `read`, `write`, `trim` or `sync`.
+    pub operation: String,
+    /// errno(3).
+    pub errno: i32,
+    pub message: String,
+    pub count: u64,
+    /// Offsets of the first failed I/Os of each worker within the target, in bytes.
+    pub offsets: Vec<u64>,
 }
 
 /// The first failed I/O.

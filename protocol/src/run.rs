@@ -1,11 +1,12 @@
 //! Runs in the HTTP API.
 
 use crate::{
+    annotation::Annotation,
     finding::Finding,
     host::HostFacts,
     job::Job,
     plan::job::ResolvedJob,
-    report::Report,
+    report::{Report, foreign::Source},
     result::Failure,
     series::Series,
     status::RunStatus,
@@ -78,7 +79,12 @@ pub struct RunSummary {
     pub number: u64,
     pub status: RunStatus,
     pub name: String,
-    pub host: String,
+    /// Null for a result of another program that does not contain the host.
+    pub host: Option<String>,
+    /// The program that measured the run.
+    #[serde(default)]
+    #[schema(required)]
+    pub source: Source,
     pub tags: Vec<String>,
     pub notes: String,
     /// Changes whenever the name, tags or notes change. Send it in `If-Match` to avoid overwriting
@@ -114,7 +120,7 @@ pub struct RunSummary {
     /// One-based repeat of the step; null if the run is not part of a study.
     #[serde(default)]
     pub repeat: Option<u32>,
-    /// Number of the failed run whose place this run takes in its study; null for other runs.
+    /// Number of the failed run that this run retries; null for other runs.
     #[serde(default)]
     pub retry_of: Option<u64>,
     /// Runs with the same value performed the same test, on any target and host; null without a
@@ -161,13 +167,17 @@ pub struct Run {
     pub resolved: Option<Vec<ResolvedJob>>,
     /// The host when the run started.
     pub host_facts: Option<HostFacts>,
-    /// Sampling interval, in ms.
+    /// Sampling interval, in ms; 0 for results of other programs, which have no samples.
     pub sample_ms: u32,
     /// Planned length of the measured window; null if it is limited by size.
     pub measure_ms: Option<u64>,
     pub report: Option<Report>,
     pub verdict: Option<Verdicts>,
     pub findings: Vec<Finding>,
+    /// Timestamped notes, in chronological order.
+    #[serde(default)]
+    #[schema(required)]
+    pub annotations: Vec<Annotation>,
     /// Whether the stored result differs from its checksum. If so, it is not shown.
     #[serde(default)]
     pub damaged: bool,
@@ -191,8 +201,8 @@ pub struct SavedRun {
 }
 
 impl RunSummary {
-    /// Runs of a study are in the order of their places.
-    pub fn place(&self) -> u64 {
+    /// Position of the run in the queue and in its study.
+    pub fn queue_order(&self) -> u64 {
         self.retry_of.unwrap_or(self.number)
     }
 }

@@ -14,6 +14,10 @@ pub enum RunsEvent {
     Study { study: Box<StudySummary> },
     /// A run was deleted.
     Deleted { number: u64 },
+    /// A study and its runs were deleted.
+    StudyDeleted { number: u64 },
+    /// The annotations of a run have changed.
+    Annotations { run: u64 },
     /// Number of active and queued runs. Sent first, after a heartbeat.
     Queue { running: u64, queued: u64 },
     /// The database has stopped or resumed accepting writes. Also sent after the first `queue`.

@@ -22,7 +22,7 @@ pub struct ScheduleRequest {
     /// Tags of all runs, in addition to those of the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Local times at which nothing starts. They must not contain all due times.
+    /// Local times at which no runs start. They must not contain all due times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quiet_hours: Vec<QuietHours>,
     /// Default: true.
@@ -58,7 +58,7 @@ pub struct Schedule {
     pub quiet_hours: Vec<QuietHours>,
     pub enabled: bool,
     pub created_at_ms: u64,
-    /// The next due time outside of quiet hours; null if the schedule is disabled or has none.
+    /// The next due time outside quiet hours; null if the schedule is disabled or has none.
     pub next_start_ms: Option<u64>,
     /// The next three due times. Fewer if there are no more; none if the schedule is disabled.
     pub next: Vec<DueTime>,
@@ -76,7 +76,7 @@ named_enum! {
         Pending,
         /// The run or study was queued.
         Started,
-        /// The server was not running, the queue was full, or the previous start had not ended.
+        /// The server was not running, the queue was full, or the previous run was still active.
         Missed,
         /// In quiet hours.
         Skipped,

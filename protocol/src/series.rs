@@ -19,6 +19,18 @@ pub struct Series {
     /// End of each bucket.
     pub t_ms: Vec<f64>,
     pub columns: Vec<SeriesColumn>,
+    /// I/Os of all directions by latency, for a heat map: for each bucket, the used rows in ascending
+    /// order with their numbers of I/Os. Null if not requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_rows: Option<Vec<Vec<(u32, u64)>>>,
+}
+
+/// Rows of a heat map per doubling of the latency: readable over seven decades.
+const ROWS_PER_DOUBLING: f64 = 4.0;
+
+/// The row of a latency in a heat map. Row `r` starts at 2^(r/4) ns.
+pub fn latency_row(ns: u64) -> u32 {
+    ((ns.max(1) as f64).log2() * ROWS_PER_DOUBLING) as u32
 }
 
 /// One value per bucket; null if there is no sample or the metric is not available.

@@ -1,4 +1,4 @@
-//! Settings of the server that users change in the pages.
+//! Server settings that users change in the web UI.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! Displayable text from users, devices and files.
 
+use serde_json::Value;
+
 /// Characters that must not be displayed unchanged: control characters, and invisible characters
 /// that reorder or hide the surrounding text (Unicode Standard Annex 9, Unicode Technical Report
 /// 36). Joiners are allowed, because scripts and emoji need them.
@@ -16,9 +18,32 @@ pub fn printable(text: &str) -> String {
     text.replace(is_deceptive, "\u{fffd}")
 }
 
+/// Replaces deceptive characters in all texts of a document from another person.
+pub fn printable_document(document: Value) -> Value {
+    match document {
+        Value::String(text) => printable(&text).into(),
+        Value::Array(items) => items.into_iter().map(printable_document).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            fields
+                .map(|(name, value)| (printable(&name), printable_document(value)))
+                .collect()
+        }
+        other => other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{is_deceptive, printable};
+    use super::{is_deceptive, printable, printable_document};
+    use serde_json::json;
+
+    #[test]
+    fn texts_of_documents_are_printable() {
+        let document = json!({"a\u{1b}": [{"name": "x\u{202e}\u{1b}[2J"}, 1]});
+        let expected = json!({"a\u{fffd}": [{"name": "x\u{fffd}\u{fffd}[2J"}, 1]});
+        assert_eq!(printable_document(document), expected);
+    }
 
     #[test]
     fn deceptive_characters_are_replaced() {

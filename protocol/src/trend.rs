@@ -16,8 +16,10 @@ pub struct TrendListQuery {
     /// Only series with a baseline. Default: false.
     pub pinned: Option<bool>,
     /// Page size, 1 to 200. Default: 50.
+    #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
     /// `next_cursor` from the previous page.
+    #[param(maximum = 9_007_199_254_740_991_u64)]
     pub cursor: Option<u64>,
 }
 
@@ -83,21 +85,21 @@ pub struct Trend {
     /// Findings about disturbances that most runs have, such as `foreign I/O`. They are a property of
     /// the test, so these runs are included.
     pub common_findings: Vec<String>,
-    /// Numbers of runs that are left out, by reason.
+    /// Numbers of excluded runs, by reason.
     pub left_out: Vec<LeftOutCount>,
     /// Number of runs before the first point, which are not shown.
     pub older_runs: u64,
 }
 
-/// A group of runs: the repeats of one step of a study, or the runs outside of studies that started
-/// on one day (UTC). All have the same host fingerprint.
+/// A group of runs: the repeats of one step of a study, or the runs outside studies that started on
+/// one day (UTC). All have the same host fingerprint.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct TrendPoint {
     /// Start of the first run, as a Unix time in milliseconds.
     pub started_at_ms: u64,
-    /// Null outside of studies.
+    /// Null outside studies.
     pub study: Option<u64>,
-    /// Null outside of studies.
+    /// Null outside studies.
     pub step: Option<u32>,
     /// Runs with a value that is included in the statistics.
     pub runs: Vec<u64>,
@@ -112,7 +114,7 @@ pub struct TrendPoint {
 
 named_enum! {
     names: "snake_case";
-    /// Why a run is left out of the statistics of its group.
+    /// Why a run is excluded from its group's statistics.
     pub enum LeftOutKind {
         /// Failed, cancelled, interrupted, or with a partial report.
         Incomplete,
@@ -169,7 +171,7 @@ pub struct TrendChange {
     pub mean_after: f64,
     /// Up to 50 runs before the change, on the host of the last point before it.
     pub runs_before: Vec<u64>,
-    /// Up to 50 runs from the change on, on the host of its point.
+    /// Up to 50 runs starting at the change, on the host of its point.
     pub runs_after: Vec<u64>,
 }
 
@@ -188,7 +190,7 @@ pub struct BaselineRequest {
 pub struct Baseline {
     /// Runs that still exist.
     pub runs: Vec<u64>,
-    /// Runs that have been deleted since.
+    /// Runs that have since been deleted.
     pub deleted_runs: Vec<u64>,
     /// Smallest change that matters, in percent; null: that of the settings, or 2.
     pub threshold_percent: Option<f64>,

@@ -16,7 +16,7 @@ named_enum! {
         ScheduleRunFailed,
         /// Due times of a schedule were missed or skipped.
         ScheduleStartMissed,
-        /// A person has requested a test.
+        /// A user requested a test message.
         Test,
     }
 }
@@ -67,7 +67,7 @@ pub struct Webhook {
 named_enum! {
     names: "snake_case";
     pub enum DeliveryStatus {
-        /// Not sent yet, or to be repeated.
+        /// Not sent yet, or to be retried.
         Pending,
         /// The receiver has responded with a status from 200 to 299.
         Delivered,
@@ -98,12 +98,12 @@ pub struct WebhookMessage {
     pub event: WebhookEvent,
     /// Time of the event, in milliseconds since the Unix epoch.
     pub at_ms: u64,
-    /// What has happened, in one or more sentences.
+    /// What happened, in one or more sentences.
     pub text: String,
     pub data: WebhookData,
 }
 
-/// Details of a message. Paths are those of the web pages, without the server's address.
+/// Details of a message. Paths refer to the web UI, without the server's address.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum WebhookData {

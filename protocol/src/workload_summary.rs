@@ -93,7 +93,8 @@ mod tests {
             sizes_text(&BlockSizes {
                 min: 4096,
                 max: 4096,
-                split: Vec::new()
+                split: Vec::new(),
+                unaligned: false
             }),
             "4k"
         );
@@ -101,7 +102,8 @@ mod tests {
             sizes_text(&BlockSizes {
                 min: 4096,
                 max: 65536,
-                split: Vec::new()
+                split: Vec::new(),
+                unaligned: false
             }),
             "4k-64k"
         );

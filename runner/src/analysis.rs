@@ -4,7 +4,10 @@ mod context;
 pub(crate) mod estimate;
 mod findings;
 pub(crate) mod gauge;
+pub(crate) mod layer_shares;
+pub(crate) mod level_changes;
 pub(crate) mod sampled_reads;
+pub(crate) mod sampled_writes;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transitions;

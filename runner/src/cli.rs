@@ -82,7 +82,7 @@ enum Command {
         /// Print one JSON event per line while running
         #[arg(long)]
         events: bool,
-        /// Print the results as fio does
+        /// Print results in fio's format
         #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "events"])]
         output_format: Option<FioFormat>,
         /// Write fio's logs: PREFIX_bw.1.log, and for IOPS, latencies and their histograms
@@ -220,7 +220,7 @@ fn plan(args: &JobArgs, json: bool) -> u8 {
     }
 }
 
-/// Prints how a text was understood. The environment is not read.
+/// Prints how a text is interpreted. The environment is not read.
 fn import() -> u8 {
     match serde_json::from_reader::<_, ImportRequest>(std::io::stdin().lock()) {
         Ok(request) => print_json(&import_with_host(|host| dialect::import(&request, host))),

@@ -1,13 +1,13 @@
-//! Imports jobs that are written for other tools: fio job files, and commands of fio and diskspd.
+//! Imports jobs written for other tools: fio job files, and fio and diskspd commands.
 //! Pure: nothing is executed, no file is read, and facts about the host are arguments.
 //!
 //! - `detect`: which dialect a text is written in
 //! - `job_file`, `shell`, `command`: text to `section`s with options; `substitute`, `expression`
-//! - `diskspd`: flags of diskspd to options of fio
-//! - `options`, `entry`, `value`, `number`, `engines`: options of a job, parsed as in fio;
-//!   `option_notes`, `flaws`: what is reported about them
+//! - `diskspd`: diskspd flags to fio options
+//! - `options`, `option_value`, `value`, `number`, `engines`: options of a job, parsed as in fio;
+//!   `option_notes`, `misread_values`: what is reported about them
 //! - `fio_jobs`, `order`, `document`: sections to jobs, steps and JSON
-//! - `traps`, `notes`, `source`: notes with positions in the text
+//! - `misleading_jobs`, `notes`, `source`: notes with positions in the text
 
 mod canonical;
 mod command;
@@ -16,15 +16,15 @@ mod detect;
 mod diskspd;
 mod document;
 mod engines;
-mod entry;
 mod expression;
 mod fio_jobs;
-mod flaws;
 mod host_facts;
 mod job_file;
+mod misleading_jobs;
+mod misread_values;
 mod notes;
-mod number;
 mod option_notes;
+mod option_value;
 mod options;
 mod order;
 mod overridden;
@@ -34,7 +34,6 @@ mod section;
 mod shell;
 mod source;
 mod substitute;
-mod traps;
 mod value;
 mod zones;
 
@@ -155,7 +154,7 @@ fn read(
         let command = command::sections(&program, notes);
         let jobs = fio_jobs::jobs(&command.sections, false, notes);
         if command.is_read_only {
-            traps::reject_writes(&jobs, notes);
+            misleading_jobs::reject_writes(&jobs, notes);
         }
         commands_read.push(Command {
             jobs,
@@ -177,7 +176,7 @@ fn too_many_commands(count: usize, span: &Span, notes: &mut Notes<'_>) -> bool {
     count == MAX_COMMANDS
 }
 
-/// The jobs of a text as fio understands them, for comparisons with fio: names, options and the
+/// The jobs of a text as fio interprets them, for comparisons with fio: names, options and the
 /// indexes of the jobs that start together.
 #[doc(hidden)]
 pub fn fio_view(request: &ImportRequest, host: &HostFacts<'_>) -> Value {
@@ -203,7 +202,7 @@ pub fn fio_view(request: &ImportRequest, host: &HostFacts<'_>) -> Value {
     serde_json::json!({"jobs": jobs, "order": order})
 }
 
-/// A job or a study of Leadline.
+/// A Leadline job or study.
 fn json(text: &str, mut notes: Notes<'_>) -> Import {
     let document: Value = match serde_json::from_str(text) {
         Ok(document) => document,
@@ -245,7 +244,7 @@ fn report_problems(problems: Vec<Problem>, notes: &mut Notes<'_>) {
 /// The steps of the jobs of one job file or command.
 fn steps(jobs: &[FioJob], host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Vec<Step> {
     for job in jobs {
-        traps::report(job, host, notes);
+        misleading_jobs::add_notes(job, host, notes);
     }
     let waves = order::waves(jobs, notes);
     let steps = waves.iter().enumerate().map(|(index, wave)| {
@@ -282,7 +281,7 @@ fn reject_exit_of_all(jobs: &[FioJob], waves: &[Vec<usize>], notes: &mut Notes<'
 fn finish(dialect: Dialect, steps: Vec<Step>, continues: bool, mut notes: Notes<'_>) -> Import {
     if steps.is_empty() && dialect != Dialect::Json && !notes.has_errors() {
         let sentence = "The text has no jobs.";
-        let remedy = "Paste a fio job file, or commands of fio or diskspd.";
+        let remedy = "Paste a fio job file, or fio or diskspd commands.";
         notes.error(&(0..0), None, NoteText::new("no_jobs", sentence, remedy));
     }
     let mut document =

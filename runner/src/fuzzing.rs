@@ -6,11 +6,7 @@ mod compare;
 pub use compare::compare_results;
 
 use crate::{
-    load::verify::{
-        block::{self, Sector},
-        check::check,
-        written_blocks::Expected,
-    },
+    load::verify::{block::Sector, check::check, format::Format, written_blocks::Expected},
     system::{
         host::{
             device_list::parents_first,
@@ -34,7 +30,11 @@ use crate::{
         },
     },
 };
-use leadline_protocol::{evidence::Profile, text::is_deceptive};
+use leadline_protocol::{
+    evidence::Profile,
+    job::{value::FioValue, verify_method::VerifyMethod, verify_pattern::VerifyPattern},
+    text::is_deceptive,
+};
 use std::{fs::File, path::Path};
 
 const SECTOR: usize = 512;
@@ -109,19 +109,30 @@ pub fn verified_block(block: &[u8], offset: u64, number: u64) {
     if whole == 0 {
         return;
     }
-    let _ = check(block, offset, Expected::AnyWrite);
+    let methods = &VerifyMethod::ALL[1..];
+    let method = methods[(number >> 32) as usize % methods.len()];
+    let is_pattern = matches!(method, VerifyMethod::HeaderPattern | VerifyMethod::Pattern);
+    let pattern = is_pattern.then(|| VerifyPattern::parse("0xa5%o0x11").expect("a pattern"));
+    let header_offset = if number.is_multiple_of(2) { 0 } else { 200 };
+    let format = Format::of(method, header_offset, pattern);
+    let _ = check(&format, block, offset, Expected::AnyWrite);
     for sector in block.chunks(SECTOR) {
         let _ = Sector::read(sector, offset);
     }
     let mut written = block.to_vec();
-    block::prepare(&mut written, offset, number, 1);
-    assert_eq!(check(&written, offset, Expected::AnyWrite), Ok(()));
-    let moved = check(&written, offset ^ SECTOR as u64, Expected::AnyWrite);
+    format.prepare(&mut written, offset, number, 1);
+    assert_eq!(check(&format, &written, offset, Expected::AnyWrite), Ok(()));
+    let moved = check(
+        &format,
+        &written,
+        offset ^ SECTOR as u64,
+        Expected::AnyWrite,
+    );
     assert!(moved.is_err());
     let at = number as usize % whole;
     written[at] ^= 1 << (offset % 8);
     assert!(
-        check(&written, offset, Expected::AnyWrite).is_err(),
+        check(&format, &written, offset, Expected::AnyWrite).is_err(),
         "byte {at}"
     );
 }

@@ -7,6 +7,7 @@
 pub(crate) mod aio;
 pub(crate) mod alignment;
 pub(crate) mod block_sizes;
+pub(crate) mod confirmations;
 pub(crate) mod dedupe;
 pub(crate) mod estimate;
 pub(crate) mod exit_groups;
@@ -21,7 +22,6 @@ pub(crate) mod job_request;
 pub(crate) mod layout;
 pub(crate) mod memory;
 pub(crate) mod option_checks;
-pub(crate) mod overwrites;
 pub(crate) mod phases;
 pub(crate) mod projected_files;
 pub(crate) mod regions;
@@ -34,6 +34,8 @@ pub(crate) mod summary;
 pub(crate) mod target_paths;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod timing;
+pub(crate) mod tolerated_errors;
 pub(crate) mod unused_options;
 pub(crate) mod verify;
 pub(crate) mod zones;
@@ -71,12 +73,12 @@ pub(crate) fn resolve_after(files: &ProjectedFiles, run: &RunSpec, host: &dyn Ho
     verify::check_shared(&indexed_jobs, &mut issues);
     check_devices(&run.devices, &indexed_jobs, &mut issues);
     let resolved: Vec<&ResolvedJob> = indexed_jobs.iter().map(|(_, job)| job).collect();
-    let confirmations = overwrites::check(run, &resolved, host, &mut issues);
+    let confirmations = confirmations::check(run, &resolved, host, &mut issues);
     let mut jobs = Vec::new();
     if indexed_jobs.len() == run.jobs.len() && !issues.has_invalid() {
         jobs.extend(indexed_jobs.into_iter().map(|(_, job)| job));
     }
-    findings::report_late_ramp(&jobs, &mut issues);
+    findings::report_combinations(&jobs, &mut issues);
     Plan {
         import: None,
         confirmations,
@@ -108,7 +110,7 @@ fn resolve_jobs(
         let request = JobRequest::resolve(&expanded, name.clone(), host, issues);
         if let Some(resolved) = resolved_job::resolve(&request, index, host, &mut budget, issues) {
             unused_options::check(job, &resolved, issues);
-            findings::report(job, &resolved, host, issues);
+            findings::add_findings(job, &resolved, host, issues);
             jobs.push((index, resolved));
         }
     }

@@ -127,6 +127,7 @@ fn clean_up_failed(problem: Problem) -> Finding {
         remedy: problem.remedy,
         patch: None,
         patch_label: None,
+        command: None,
     }
 }
 
@@ -175,6 +176,7 @@ fn finish(
     let has_io_errors = report.errors.total > 0;
     let is_stalled = report.stalled_job().is_some();
     let is_damaged = report.damaged_job().is_some();
+    let has_violated_limit = report.violated_limit().is_some();
     let (verdict, mut findings) = analyze(&report, &plan.jobs, host);
     report.gauge = Some(report_gauge(&report, &plan.jobs, &verdict));
     // A measured finding replaces the planned finding with the same code.
@@ -190,7 +192,7 @@ fn finish(
         findings,
     })));
     match stop.exit_code() {
-        _ if has_io_errors || is_damaged => 1,
+        _ if has_io_errors || is_damaged || has_violated_limit => 1,
         Some(exit_code) => exit_code,
         None => u8::from(is_stalled),
     }

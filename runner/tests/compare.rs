@@ -57,6 +57,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
+/// One line of words: where the lines are wrapped depends on the length of the paths.
+fn words(bytes: &[u8]) -> String {
+    text(bytes).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn copies_of_a_run_are_not_independent_runs() {
     let directory = tempfile::tempdir().unwrap();
@@ -70,9 +75,42 @@ fn copies_of_a_run_are_not_independent_runs() {
     ] {
         let output = compare(a, b, &["--fail-if", "read.iops worse than 5%"]);
         assert_eq!(output.status.code(), Some(2));
-        let message = text(&output.stderr);
+        let message = words(&output.stderr);
         assert!(message.contains(expected), "{message}");
     }
+}
+
+#[test]
+fn a_copy_in_both_groups_is_the_same_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let [before, after] = groups(directory.path(), 0.9);
+    fs::copy(before.join("3.json"), after.join("copy.json")).unwrap();
+    let output = compare(&before, &after, &["--fail-if", "read.iops worse than 5%"]);
+    let printed = words(&output.stdout);
+    assert_eq!(output.status.code(), Some(6), "{printed}");
+    let expected = "3.json is in both `before` and `after`.";
+    assert!(printed.contains(expected), "{printed}");
+}
+
+#[test]
+fn reports_with_negative_numbers_are_damaged() {
+    let directory = tempfile::tempdir().unwrap();
+    let result = result();
+    let before = write_copies(directory.path(), "before", &result, &STEADY);
+    let after = write_copies(directory.path(), "after", &result, &[1.0, -1.0]);
+    let output = compare(&before, &after, &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = words(&output.stderr);
+    let expected = "1.json: the report is damaged: read.iops is negative.";
+    assert!(message.contains(expected), "{message}");
+    let mut edited = result;
+    edited["report"]["jobs"][0]["read"]["clat_ns"]["mean"] = json!(-5.0);
+    fs::write(after.join("1.json"), edited.to_string()).unwrap();
+    let message = words(&compare(&before, &after, &[]).stderr);
+    assert!(
+        message.contains(".read.a mean latency is negative."),
+        "{message}"
+    );
 }
 
 #[test]

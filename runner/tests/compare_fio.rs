@@ -59,7 +59,7 @@ fn values(comparison: &Value, metric: &str) -> Value {
 }
 
 #[test]
-fn results_of_fio_are_compared_and_fail_rules() {
+fn fio_results_are_compared_and_fail_rules() {
     let directory = tempfile::tempdir().unwrap();
     let group = |name: &str, factor: f64| {
         let results: Vec<Value> = (0..8)
@@ -92,7 +92,8 @@ fn jobs_of_one_result_are_added_and_their_bins_merged() {
     let one = store(directory.path(), "plus", &[fio(&jobs, json!({}))]);
     let mut without_bins = fio(&jobs, json!({}));
     for job in without_bins["jobs"].as_array_mut().unwrap() {
-        job["read"]["clat_ns"]["bins"] = Value::Null;
+        let latency = job["read"]["clat_ns"].as_object_mut().unwrap();
+        latency.remove("bins");
     }
     let other = store(directory.path(), "json", &[without_bins]);
     let (comparison, _) = compare(&one, &other, &[]);
@@ -105,7 +106,7 @@ fn jobs_of_one_result_are_added_and_their_bins_merged() {
 }
 
 #[test]
-fn different_options_of_fio_are_shown() {
+fn different_fio_options_are_shown() {
     let directory = tempfile::tempdir().unwrap();
     let group = |name: &str, depth: &str, file: &str| {
         let options = json!({"iodepth": depth, "filename": file});
@@ -124,7 +125,7 @@ fn different_options_of_fio_are_shown() {
 }
 
 #[test]
-fn a_result_of_fio_is_compared_with_one_of_leadline() {
+fn fio_and_leadline_results_are_compared() {
     let directory = tempfile::tempdir().unwrap();
     let own = report(
         &json!({"ioengine": "null", "size": "1g", "rw": "randread", "direct": 1,
@@ -140,15 +141,18 @@ fn a_result_of_fio_is_compared_with_one_of_leadline() {
     assert_eq!(values(&comparison, "read_iops")[1], json!(1000.0));
     assert_eq!(values(&comparison, "cpu_ns_per_io")[1], Value::Null);
     let differences = comparison["comparability"].to_string();
-    assert!(
-        differences.contains("Different settings: program (Leadline / fio)."),
-        "{differences}"
-    );
+    for expected in [
+        "program (Leadline / fio)",
+        "fio.rw (randread / read)",
+        "fio.direct (1 / 0)",
+    ] {
+        assert!(differences.contains(expected), "{differences}");
+    }
 }
 
 /// The numbers are those that fio printed.
 #[test]
-fn a_real_result_of_fio_is_read() {
+fn a_real_fio_result_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("data");
     let run = Command::new("fio")
@@ -182,5 +186,64 @@ fn a_real_result_of_fio_is_read() {
             value.is_some_and(|value| (value / expected - 1.0).abs() < 1e-9),
             "{metric}: {value:?} {expected}"
         );
+    }
+}
+
+#[test]
+fn hosts_of_results_of_fio_are_not_known() {
+    let directory = tempfile::tempdir().unwrap();
+    let result = |iops| fio(&[direction(iops, 9000)], json!({}));
+    let a = store(directory.path(), "a", &[result(1000.0)]);
+    let b = store(directory.path(), "b", &[result(1001.0)]);
+    let (comparison, _) = compare(&a, &b, &[]);
+    assert_eq!(
+        comparison["comparability"]["sentence"],
+        "Same test (the host is not recorded in all results)."
+    );
+}
+
+#[test]
+fn limits_of_fio_are_reported() {
+    let directory = tempfile::tempdir().unwrap();
+    let result =
+        |iops: f64, limit: &str| fio(&[direction(iops, 9000)], json!({"rate_iops": limit}));
+    let a = store(directory.path(), "a", &[result(1024.0, "1k")]);
+    let b = store(directory.path(), "b", &[result(500.0, "500")]);
+    let (comparison, _) = compare(&a, &b, &[]);
+    let text = comparison.to_string();
+    assert!(
+        text.contains("reached different read rate limits"),
+        "{text}"
+    );
+}
+
+#[test]
+fn damaged_and_sequential_results_are_rejected_with_the_reason() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut stonewall = fio(
+        &[direction(1000.0, 9000), direction(500.0, 9000)],
+        json!({}),
+    );
+    stonewall["jobs"][0]["groupid"] = json!(0);
+    stonewall["jobs"][1]["groupid"] = json!(1);
+    let mut negative = fio(&[direction(1000.0, 9000)], json!({}));
+    negative["jobs"][0]["read"]["iops"] = json!(-1000.0);
+    for (name, document, expected) in [
+        ("stonewall", stonewall, "append #1 to select the first"),
+        (
+            "negative",
+            negative,
+            "jobs[0].read.iops is not a count or rate",
+        ),
+    ] {
+        let group = store(directory.path(), name, &[document]);
+        let output = runner()
+            .arg("compare")
+            .args([&group, &group])
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
     }
 }

@@ -1,6 +1,7 @@
-//! Cost of samples and probes, quoted in `docs/measurement.md`. Run manually. Each measurement runs
-//! the same job with and without them, interleaved so that drift affects both, and at the highest
-//! priority so that other processes affect neither.
+//! Cost of samples and of each probe, quoted in `docs/measurement.md`. Run manually. `make bench`
+//! measures the cost of all probes together. The cost of samples is that of the same job with and
+//! without them, interleaved so that drift affects both, and at the highest priority so that other
+//! processes affect neither.
 
 mod scratch;
 
@@ -35,21 +36,15 @@ fn by_default(job: &Value) -> Value {
     json!({"jobs": [job]})
 }
 
-fn without_probes(job: &Value) -> Value {
-    let mut job = job.clone();
-    job["probes"] = json!(0);
-    json!({"jobs": [job]})
-}
-
 /// The first sample would be due after the end.
 fn without_samples(job: &Value) -> Value {
     json!({"jobs": [job], "sample_ms": 10_000})
 }
 
 /// IOPS ratios (with ÷ without), sorted.
-fn compare(what: &str, job: &Value, without: fn(&Value) -> Value) -> Vec<f64> {
+fn compare(what: &str, job: &Value) -> Vec<f64> {
     let with = by_default(job);
-    let without = without(job);
+    let without = without_samples(job);
     let mut iops = Vec::new();
     let mut cpu = Vec::new();
     for round in 0..ROUNDS {
@@ -83,34 +78,16 @@ fn compare(what: &str, job: &Value, without: fn(&Value) -> Value) -> Vec<f64> {
 }
 
 #[test]
-#[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
-fn probe_overhead_in_cpu_bound_run() {
-    let Some(disk) = Disk::ext4() else { return };
-    let ratios = compare("cached reads, probes", &cached(&disk), without_probes);
-    assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
-}
-
-#[test]
 #[ignore = "a measurement: cargo test --release -p leadline-runner --test cost -- --ignored --nocapture sample_overhead"]
 fn sample_overhead_in_cpu_bound_run() {
     let Some(disk) = Disk::ext4() else { return };
-    let ratios = compare("cached reads, samples", &cached(&disk), without_samples);
+    let ratios = compare("cached reads, samples", &cached(&disk));
     assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
 }
 
 fn cached(disk: &Disk) -> Value {
     json!({"filename": disk.file("f"), "size": "256m", "rw": "randread", "bs": "4k", "iodepth": 32, "direct": 0, "cache_state": "warm",
         "runtime": 3, "time_based": 1, "cpus_allowed": "0", "nice": -20})
-}
-
-#[test]
-#[ignore = "a measurement: cargo test -p leadline-runner --test cost -- --ignored --nocapture --test-threads 1"]
-fn probe_overhead_in_device_bound_run() {
-    let directory = scratch::directory();
-    let job = json!({"filename": Path::new(directory.path()).join("f"), "size": "256m", "rw": "randread", "bs": "4k", "iodepth": 8, "direct": 1,
-        "runtime": 3, "time_based": 1, "nice": -20});
-    let ratios = compare("direct reads, probes", &job, without_probes);
-    assert!(ratios[ROUNDS / 2] > 0.9, "{ratios:?}");
 }
 
 /// The figures quoted in the module docs of `probes`.

@@ -29,11 +29,11 @@ fn check_holder(device: &str, holder: &str) {
 }
 
 #[test]
-fn disks_below_dm_and_md_are_refused_and_unchanged() {
+fn disks_below_dm_and_md_are_rejected_and_unchanged() {
     const BYTES: u64 = 16 << 20;
     if !uml::is_inside() {
         return uml::run(&Machine {
-            test: "disks_below_dm_and_md_are_refused_and_unchanged",
+            test: "disks_below_dm_and_md_are_rejected_and_unchanged",
             disks: ["ubda", "ubdb", "ubdc", "ubdd", "ubde"]
                 .map(|name| (name, BYTES))
                 .into(),

@@ -6,10 +6,10 @@ mod scratch;
 use scratch::{
     Mounted,
     program::{self, last_event, measuring, run, runner, spawn, spawn_unconfirmed, with},
+    seccomp::without_call,
 };
 use serde_json::{Value, json};
 use std::{
-    os::unix::process::CommandExt,
     path::Path,
     process::{Command, Output},
     thread::sleep,
@@ -189,48 +189,6 @@ fn options_that_execute_include_or_expand_are_rejected() {
         check_rejected(&root, &with(&job, json!({option: value})), option);
     }
     assert!(!proof.exists());
-}
-
-/// Makes a system call fail after the next exec(2), like a container's seccomp filter.
-fn without_call(command: &mut Command, number: u32, error: i32) {
-    let code = |parts: [u32; 3]| (parts[0] | parts[1] | parts[2]) as u16;
-    let line = |code: u16, jf: u8, k: u32| libc::sock_filter { code, jt: 0, jf, k };
-    let filter = [
-        line(code([libc::BPF_LD, libc::BPF_W, libc::BPF_ABS]), 0, 0),
-        line(code([libc::BPF_JMP, libc::BPF_JEQ, libc::BPF_K]), 1, number),
-        line(
-            code([libc::BPF_RET, libc::BPF_K, 0]),
-            0,
-            libc::SECCOMP_RET_ERRNO | error as u32,
-        ),
-        line(
-            code([libc::BPF_RET, libc::BPF_K, 0]),
-            0,
-            libc::SECCOMP_RET_ALLOW,
-        ),
-    ];
-    let install = move || {
-        let program = libc::sock_fprog {
-            len: filter.len() as u16,
-            filter: filter.as_ptr().cast_mut(),
-        };
-        // SAFETY: prctl(2) reads the filter program, which is on this stack, and allocates nothing.
-        let refused = unsafe {
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
-                || libc::prctl(
-                    libc::PR_SET_SECCOMP,
-                    libc::SECCOMP_MODE_FILTER,
-                    &raw const program,
-                ) != 0
-        };
-        if refused {
-            Err(std::io::Error::last_os_error())
-        } else {
-            Ok(())
-        }
-    };
-    // SAFETY: between fork and exec, it only makes two system calls.
-    unsafe { command.pre_exec(install) };
 }
 
 #[test]

@@ -114,11 +114,11 @@ fn json_has_the_fields_and_types_of_fio() {
         return;
     };
     for format in ["json", "json+"] {
-        let theirs = parsed(&directory.fio(&mixed_job(), format));
+        let fio_output = parsed(&directory.fio(&mixed_job(), format));
         fs::remove_file(directory.path().join("mixed.bin")).unwrap();
-        let ours = parsed(&directory.runner(&mixed_job(), format));
-        assert_eq!(types_of(&ours), types_of(&theirs), "{format}");
-        let job = &ours["jobs"][0];
+        let leadline = parsed(&directory.runner(&mixed_job(), format));
+        assert_eq!(types_of(&leadline), types_of(&fio_output), "{format}");
+        let job = &leadline["jobs"][0];
         assert_eq!(job["job options"]["numjobs"], "2");
         assert_eq!(job["job options"]["runtime"], "1");
         let read = &job["read"];
@@ -132,13 +132,33 @@ fn json_has_the_fields_and_types_of_fio() {
 }
 
 #[test]
+fn synchronous_engines_have_completion_latencies_as_in_fio() {
+    let Some(directory) = Directory::new() else {
+        return;
+    };
+    let mut job = mixed_job();
+    job["ioengine"] = json!("psync");
+    job["iodepth"] = json!(1);
+    let fio_output = parsed(&directory.fio(&job, "json"));
+    fs::remove_file(directory.path().join("mixed.bin")).unwrap();
+    let leadline = parsed(&directory.runner(&job, "json"));
+    for result in [&fio_output, &leadline] {
+        let read = &result["jobs"][0]["read"];
+        assert_eq!(read["slat_ns"]["N"], 0, "{read}");
+        assert_eq!(read["clat_ns"]["N"], read["total_ios"]);
+        let p50 = read["clat_ns"]["percentile"]["50.000000"].as_u64();
+        assert!(p50.is_some_and(|ns| ns > 0), "{read}");
+    }
+}
+
+#[test]
 fn terse_output_has_the_fields_of_fio() {
     let Some(directory) = Directory::new() else {
         return;
     };
-    let theirs = directory.fio(&mixed_job(), "terse");
+    let fio_output = directory.fio(&mixed_job(), "terse");
     fs::remove_file(directory.path().join("mixed.bin")).unwrap();
-    let ours = directory.runner(&mixed_job(), "terse");
+    let leadline = directory.runner(&mixed_job(), "terse");
     let names = |line: &str| -> Vec<String> {
         let fields = line.trim_end().split(';');
         // Names and units of fields, without their values.
@@ -152,8 +172,12 @@ fn terse_output_has_the_fields_of_fio() {
         names[1] = "version".into();
         names
     };
-    let theirs = theirs.lines().last().unwrap();
-    assert_eq!(names(&ours), names(theirs), "{ours}\n{theirs}");
+    let fio_output = fio_output.lines().last().unwrap();
+    assert_eq!(
+        names(&leadline),
+        names(fio_output),
+        "{leadline}\n{fio_output}"
+    );
 }
 
 #[test]
@@ -161,9 +185,9 @@ fn text_output_has_the_lines_of_fio() {
     let Some(directory) = Directory::new() else {
         return;
     };
-    let theirs = directory.fio(&mixed_job(), "normal");
+    let fio_output = directory.fio(&mixed_job(), "normal");
     fs::remove_file(directory.path().join("mixed.bin")).unwrap();
-    let ours = directory.runner(&mixed_job(), "normal");
+    let leadline = directory.runner(&mixed_job(), "normal");
     // What scripts search for.
     for label in [
         "mixed: (groupid=0, jobs=2): err= 0: pid=",
@@ -182,8 +206,11 @@ fn text_output_has_the_lines_of_fio() {
         "Disk stats (read/write):",
     ] {
         let has_line = |text: &str| text.lines().any(|line| line.starts_with(label));
-        assert!(has_line(&theirs), "fio has no line {label:?}: {theirs}");
-        assert!(has_line(&ours), "no line {label:?}: {ours}");
+        assert!(
+            has_line(&fio_output),
+            "fio has no line {label:?}: {fio_output}"
+        );
+        assert!(has_line(&leadline), "no line {label:?}: {leadline}");
     }
 }
 
@@ -242,7 +269,7 @@ fn logs_have_the_lines_of_fio() {
         return;
     };
     let mut job = mixed_job();
-    let prefix = directory.path().join("ours");
+    let prefix = directory.path().join("leadline");
     let argument = format!("--write-logs={}", prefix.display());
     let document = json!({"jobs": [job], "sample_ms": 200});
     let output = scratch::document::run(&document, directory.path(), &["--json", &argument]);
@@ -256,7 +283,7 @@ fn logs_have_the_lines_of_fio() {
         "write_lat_log",
         "write_hist_log",
     ] {
-        options.insert(log.into(), json!("theirs"));
+        options.insert(log.into(), json!("fio_output"));
     }
     options.insert("log_avg_msec".into(), json!(200));
     options.insert("log_hist_msec".into(), json!(200));
@@ -272,12 +299,12 @@ fn logs_have_the_lines_of_fio() {
             counts.dedup();
             counts
         };
-        let (ours, theirs) = (read("ours"), read("theirs"));
-        assert_eq!(columns(&ours), columns(&theirs), "{log}");
+        let (leadline, fio_output) = (read("leadline"), read("fio_output"));
+        assert_eq!(columns(&leadline), columns(&fio_output), "{log}");
         // 5 windows of 200 ms, with reads and writes in each.
-        assert_eq!(ours.lines().count(), 10, "{log}: {ours}");
+        assert_eq!(leadline.lines().count(), 10, "{log}: {leadline}");
     }
-    let histogram = fs::read_to_string(directory.path().join("ours_clat_hist.1.log")).unwrap();
+    let histogram = fs::read_to_string(directory.path().join("leadline_clat_hist.1.log")).unwrap();
     let bins = histogram.lines().map(|line| {
         let cells = line.split(", ").skip(3);
         cells.map(|cell| cell.parse::<u64>().unwrap()).sum::<u64>()
@@ -287,7 +314,7 @@ fn logs_have_the_lines_of_fio() {
 }
 
 #[test]
-fn a_rejected_run_writes_no_logs() {
+fn only_logs_are_replaced_and_only_by_accepted_runs() {
     let directory = scratch::directory();
     let log = directory.path().join("kept_bw.1.log");
     fs::write(&log, "kept").unwrap();
@@ -298,6 +325,19 @@ fn a_rejected_run_writes_no_logs() {
     let missing = json!({"filename": "missing.bin", "rw": "read", "direct": 0});
     assert_eq!(run(&missing, "kept").status.code(), Some(2));
     assert_eq!(fs::read_to_string(&log).unwrap(), "kept");
+    let link = directory.path().join("link_iops.1.log");
+    std::os::unix::fs::symlink(&log, &link).unwrap();
+    for prefix in ["kept", "link"] {
+        let output = run(&mixed_job(), prefix);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains("not a log of an earlier run"), "{errors}");
+        assert_eq!(fs::read_to_string(&log).unwrap(), "kept");
+    }
+    for _ in 0..2 {
+        assert_eq!(run(&mixed_job(), "again").status.code(), Some(0));
+    }
+    fs::remove_file(directory.path().join("mixed.bin")).unwrap();
     assert!(!directory.path().join("kept_iops.1.log").exists());
     let output = run(&mixed_job(), "no/such/directory");
     assert_eq!(output.status.code(), Some(2));

@@ -12,8 +12,9 @@ use leadline_runner::{
         target::Targets,
     },
 };
-use scratch::{Loop, Mounted, directory, image, job, run, skip, target};
-use serde_json::json;
+use rustix::fs::{FlockOperation, fcntl_lock};
+use scratch::{Loop, Mounted, directory, image, job, program, run, skip, target};
+use serde_json::{Value, json};
 use std::{
     fs::{self, File},
     os::unix::fs::{MetadataExt, symlink},
@@ -399,4 +400,76 @@ fn rejects_the_disk_below_the_root_filesystem() {
         assert!(!device.write_access.allowed, "{device:?}");
         scene.assert_rejected(&device.path, "device_in_use", "mounted at / ");
     }
+}
+
+/// An overlay with the directories `lower`, `upper`, `work` and `merged` of the scene.
+fn overlay(scene: &Scene) -> Result<Mounted, String> {
+    let at = |name: &str| scene.dir.path().join(name);
+    let options = format!(
+        "lowerdir={},upperdir={},workdir={}",
+        at("lower").display(),
+        at("upper").display(),
+        at("work").display()
+    );
+    let merged = at("merged").display().to_string();
+    run("mount", &["-t", "overlay", "-o", &options, "none", &merged])?;
+    Ok(Mounted::existing(&at("merged")))
+}
+
+/// An overlay copies a directory of its lower directory when a file is created in it, even without
+/// a name.
+#[test]
+fn a_plan_does_not_copy_a_directory_of_an_overlay() {
+    let scene = Scene::new();
+    let at = |name: &str| scene.dir.path().join(name);
+    for name in ["lower", "upper", "work", "merged", "lower/sub"] {
+        fs::create_dir(at(name)).unwrap();
+    }
+    let _mounted = match overlay(&scene) {
+        Ok(mounted) => mounted,
+        Err(error) => return skip(&error),
+    };
+    for direct in [0, 1] {
+        let document = json!({"filename": at("merged/sub/new"), "size": "1m", "rw": "write",
+            "direct": direct});
+        let mut command = program::runner();
+        let child = program::spawn_unconfirmed(command.args(["plan", "-", "--json"]), &document);
+        let output = child.wait_with_output().unwrap();
+        let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(plan["problems"], json!([]), "direct={direct}");
+        let copied = fs::read_dir(at("upper")).unwrap().count();
+        assert_eq!(copied, 0, "direct={direct}");
+    }
+}
+
+/// An overlay copies a file of its lower directory when it is opened for writing.
+#[test]
+fn a_plan_does_not_copy_a_file_of_an_overlay() {
+    let scene = Scene::new();
+    let at = |name: &str| scene.dir.path().join(name);
+    for name in ["lower", "upper", "work", "merged"] {
+        fs::create_dir(at(name)).unwrap();
+    }
+    fs::write(at("lower/f"), vec![7; 1 << 20]).unwrap();
+    let _mounted = match overlay(&scene) {
+        Ok(mounted) => mounted,
+        Err(error) => return skip(&error),
+    };
+    let document = json!({"filename": at("merged/f"), "rw": "randwrite", "direct": 0});
+    let plan = || -> Value {
+        let mut command = program::runner();
+        let child = program::spawn_unconfirmed(command.args(["plan", "-", "--json"]), &document);
+        serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap()
+    };
+    let needed = plan()["confirmations"].clone();
+    assert_eq!(needed[0]["text"], "f");
+    assert_eq!(fs::read_dir(at("upper")).unwrap().count(), 0, "copied");
+    let locked = File::options().read(true).open(at("merged/f")).unwrap();
+    let shared = FlockOperation::NonBlockingLockShared;
+    fcntl_lock(&locked, shared).unwrap();
+    let problem = plan()["problems"][0].clone();
+    assert_eq!(problem["code"], "file_in_use", "{problem}");
+    drop(locked);
+    fs::write(at("merged/f"), "another length").unwrap();
+    assert_ne!(plan()["confirmations"][0]["code"], needed[0]["code"]);
 }

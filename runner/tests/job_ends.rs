@@ -101,13 +101,51 @@ fn exitall_ends_all_jobs_with_the_first_worker() {
 fn a_worker_below_its_minimum_rate_fails_the_run() {
     let slow = json!({"time_based": 1, "runtime": 30, "rate_iops_min": 40, "thinktime": 100_000});
     let (code, result, seconds) = run(&job("slow", &slow));
-    assert_eq!(code, Some(5), "{result}");
+    assert_eq!(code, Some(1), "{result}");
     assert!((3.0..15.0).contains(&seconds), "{seconds} s");
-    let text = result.to_string();
-    assert!(text.contains("less than rate_iops_min=40"), "{text}");
+    let slow = &result["report"]["jobs"][0];
+    assert_eq!(slow["ended_by"], "violated_limit");
+    let violated = &slow["violated_limit"];
+    assert_eq!(
+        (&violated["option"], &violated["limit"]),
+        (&json!("rate_iops_min"), &json!(40))
+    );
+    assert!(violated["value"].as_u64() < Some(40), "{violated}");
+    // The results are kept: 100 ms per read, for at least three seconds.
+    assert!(slow["read"]["ios"].as_u64() > Some(5), "{slow}");
+    assert_eq!(result["findings"][0]["code"], "violated_limit");
     let fast = json!({"time_based": 1, "runtime": 4, "rate_iops_min": 40});
     let (code, result, _) = run(&job("fast", &fast));
     assert_eq!(code, Some(0), "{result}");
+}
+
+#[test]
+fn an_io_above_max_latency_fails_the_run_and_all_jobs() {
+    let endless = json!({"time_based": 1, "runtime": 30});
+    // Nothing is as fast as the smallest limit.
+    let mut limited = endless.clone();
+    limited["max_latency"] = json!("0,1us");
+    limited["rw"] = json!("write");
+    let jobs = [job("limited", &limited), job("other", &endless)];
+    let (code, result, seconds) = run(&json!({"jobs": jobs}));
+    assert_eq!(code, Some(1), "{result}");
+    assert!(seconds < 15.0, "{seconds} s");
+    let report = &result["report"];
+    assert_eq!(report["ended_by"], "violated_limit");
+    let violated = &report["jobs"][0]["violated_limit"];
+    assert_eq!(violated["option"], "max_latency");
+    assert_eq!(violated["direction"], "write");
+    let max_ns = report["jobs"][0]["write"]["lat_ns"]["max"].as_u64();
+    assert!(max_ns > Some(1000), "{report}");
+    assert_eq!(report["jobs"][1]["violated_limit"], Value::Null);
+    assert_eq!(report["jobs"][1]["ended_by"], "violated_limit");
+    // The limit of writes does not apply to reads, and the last I/O counts, too.
+    let reads = json!({"max_latency": "0,1us", "number_ios": 20});
+    assert_eq!(run(&job("reads", &reads)).0, Some(0));
+    let last = json!({"max_latency": "1us", "number_ios": 1, "rate_iops": 0});
+    let (code, result, _) = run(&job("last", &last));
+    assert_eq!(code, Some(1), "{result}");
+    assert_eq!(result["report"]["jobs"][0]["read"]["ios"], 1);
 }
 
 #[test]

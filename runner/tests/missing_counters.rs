@@ -3,7 +3,7 @@
 
 mod scratch;
 
-use scratch::{Disk, locked_pages::LockedPages, program, skip};
+use scratch::{Disk, locked_pages::LockedPages, program, seccomp::without_call, skip};
 use serde_json::{Value, json};
 use std::{fs::File, os::unix::process::CommandExt, path::Path, process::Command};
 
@@ -21,51 +21,6 @@ fn runner() -> Command {
 
 fn reads(path: &Path) -> Value {
     json!({"filename": path, "size": "4m", "rw": "read", "bs": "64k", "direct": 0})
-}
-
-/// Makes one system call fail after the next exec(2), as in a container whose seccomp filter
-/// rejects it.
-fn without_call(command: &mut Command, number: u32, error: i32) {
-    let instruction = |code: u32, jump_true, jump_false, k| libc::sock_filter {
-        code: code as u16,
-        jt: jump_true,
-        jf: jump_false,
-        k,
-    };
-    let filter = [
-        // The system call number is the first field of struct seccomp_data.
-        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, number),
-        instruction(
-            libc::BPF_RET | libc::BPF_K,
-            0,
-            0,
-            libc::SECCOMP_RET_ERRNO | error as u32,
-        ),
-        instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let install = move || {
-        let program = libc::sock_fprog {
-            len: filter.len() as u16,
-            filter: filter.as_ptr().cast_mut(),
-        };
-        // SAFETY: prctl(2) reads the filter program, which is on this stack, and allocates nothing.
-        let refused = unsafe {
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
-                || libc::prctl(
-                    libc::PR_SET_SECCOMP,
-                    libc::SECCOMP_MODE_FILTER,
-                    &raw const program,
-                ) != 0
-        };
-        if refused {
-            Err(std::io::Error::last_os_error())
-        } else {
-            Ok(())
-        }
-    };
-    // SAFETY: between fork and exec, it only makes two system calls.
-    unsafe { command.pre_exec(install) };
 }
 
 #[test]

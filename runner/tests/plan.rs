@@ -77,8 +77,8 @@ fn invalid_jobs_are_rejected_without_writes() {
         ),
         (json!({"rw": "readwrites"}), "rw", "randrw"),
         (
-            json!({"verify_pattern": "0xff"}),
-            "verify_pattern",
+            json!({"trim_percentage": 10}),
+            "trim_percentage",
             "not supported",
         ),
         (json!({"bssplit": "4k/60:8k/60"}), "bssplit", "100 %"),

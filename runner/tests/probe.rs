@@ -147,7 +147,7 @@ fn cpu_time_of_the_workload_is_counted() {
 #[test]
 fn missing_counters_have_a_reason() {
     let mut probes = Probes::new(&[]);
-    assert!(probes.absent()["device"].contains("no target is on a block device"));
+    assert!(probes.absent()["device"].contains("no block device is visible below the targets"));
     assert_eq!(window(&mut probes, || ()).device, None);
     assert_eq!(
         probes.absent().contains_key("pressure"),

@@ -555,9 +555,9 @@ fn invalid_jobs_are_rejected_without_writing() {
         ),
         (json!({"rw": "randtrim"}), 2, "rw", "device"),
         (
-            json!({"verify_pattern": "0xff"}),
+            json!({"trim_percentage": 10}),
             2,
-            "verify_pattern",
+            "trim_percentage",
             "not supported",
         ),
         (json!({"cpus_allowed": "4000"}), 5, "cpus_allowed", ""),
@@ -603,4 +603,40 @@ fn a_plan_writes_nothing() {
         (Some(0), Some(1 << 20))
     );
     assert!(!target.exists());
+}
+
+/// `/dev/shm` is below `/dev`, but contains files.
+#[test]
+fn files_in_shared_memory_are_served_from_memory() {
+    let Ok(directory) = tempfile::tempdir_in("/dev/shm") else {
+        return scratch::skip("/dev/shm is missing");
+    };
+    let file = directory.path().join("new");
+    let job = json!({"name": "m", "filename": file, "size": "4m", "direct": 0, "rw": "write",
+        "ioengine": "psync"});
+    let written = scratch::program::report_in_root(&job, directory.path());
+    assert_eq!(written["report"]["write"]["ios"], 1024);
+    let mut read = job;
+    read["rw"] = json!("randread");
+    let result = scratch::program::report_in_root(&read, directory.path());
+    assert_eq!(result["report"]["read"]["ios"], 1024);
+    let class = result["verdict"]["read"]["class"].as_str().unwrap();
+    assert_eq!(class, "no_device");
+}
+
+#[test]
+fn lockmem_locks_memory_of_each_worker() {
+    let job = json!({"name": "l", "ioengine": "null", "size": "1g", "rw": "read", "numjobs": 2,
+        "lockmem": "2m", "runtime": "30s", "time_based": 1});
+    let (mut child, out) = scratch::program::measuring(&job);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(out);
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmLck:"))
+        .unwrap();
+    let locked: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(locked >= 4096, "{line}");
 }

@@ -1,4 +1,4 @@
-//! A small IOPS test after the SNIA specification on a loop device, from purge to its end.
+//! A small IOPS test that follows the SNIA specification on a loop device, from purge to its end.
 
 mod scratch;
 

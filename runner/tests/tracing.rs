@@ -5,32 +5,54 @@ mod scratch;
 
 use scratch::{
     Disk, Mounted,
-    program::{report, report_with_env},
+    program::{JSON, report, report_with_env, runner, spawn, successful_report},
     skip,
 };
 use serde_json::{Value, json};
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+use tempfile::TempDir;
 
 const MIB: u64 = 1 << 20;
 
+/// Held by the tests that need tracefs: the runner uses the first tracefs that it finds, which may
+/// be the one of another test.
+static TRACEFS: Mutex<()> = Mutex::new(());
+
+/// A mounted tracefs.
+struct Tracefs {
+    /// Unmounted before the directory is removed.
+    _own: Option<Mounted>,
+    _directory: TempDir,
+    root: PathBuf,
+    _lock: MutexGuard<'static, ()>,
+}
+
 /// Mounts tracefs for the test unless it is already mounted.
-fn tracefs() -> Option<(Option<Mounted>, tempfile::TempDir)> {
+fn tracefs() -> Option<Tracefs> {
+    // A failed test leaves nothing behind that the next one needs.
+    let lock = TRACEFS.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = scratch::directory();
-    if std::fs::read_to_string("/proc/self/mountinfo")
-        .unwrap()
-        .contains(" - tracefs ")
-    {
-        return Some((None, directory));
-    }
-    match scratch::run(
-        "mount",
-        &["-t", "tracefs", "nodev", directory.path().to_str().unwrap()],
-    ) {
-        Ok(_) => Some((Some(Mounted::existing(directory.path())), directory)),
-        Err(error) => {
-            skip(&format!("no tracefs: {error}"));
-            None
-        }
-    }
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let mounted = mounts.lines().find(|line| line.contains(" - tracefs "));
+    let (root, own) = if let Some(line) = mounted {
+        (PathBuf::from(line.split(' ').nth(4).unwrap()), None)
+    } else {
+        let root = directory.path().to_str().unwrap();
+        scratch::run("mount", &["-t", "tracefs", "nodev", root])
+            .map_err(|error| skip(&format!("no tracefs: {error}")))
+            .ok()?;
+        let own = Mounted::existing(directory.path());
+        (directory.path().into(), Some(own))
+    };
+    Some(Tracefs {
+        _own: own,
+        _directory: directory,
+        root,
+        _lock: lock,
+    })
 }
 
 fn sizes(report: &Value, device: &str, direction: &str) -> Vec<(u64, u64)> {
@@ -118,6 +140,8 @@ fn request_sizes_match_the_device_and_the_trace_instance_is_removed() {
     let (Some(tracing), Some(disk)) = (tracefs(), Disk::ext4()) else {
         return;
     };
+    let instances = tracing.root.join("instances");
+    assert!(instances.is_dir(), "{}", instances.display());
     let job = |changes: Value| {
         let mut job = json!({"filename": disk.file("f"), "size": "16m", "rw": "randread", "bs": "8k", "direct": 1, "request_sizes": 1});
         changes
@@ -125,7 +149,11 @@ fn request_sizes_match_the_device_and_the_trace_instance_is_removed() {
             .unwrap()
             .iter()
             .for_each(|(name, value)| job[name] = value.clone());
-        report(&job)["report"].clone()
+        let run = spawn(runner().args(JSON), &job);
+        let instance = instances.join(format!("leadline-{}", run.id()));
+        let report = successful_report(run, &job)["report"].clone();
+        assert!(!instance.exists(), "{} is left", instance.display());
+        report
     };
     let random = job(json!({}));
     let reads = sizes(&random, disk.device.name(), "read");
@@ -160,18 +188,6 @@ fn request_sizes_match_the_device_and_the_trace_instance_is_removed() {
         "readahead merges small reads: {readahead:?}"
     );
 
-    let instances = scratch::run(
-        "find",
-        &[
-            "/sys/kernel/tracing/instances",
-            tracing.1.path().to_str().unwrap(),
-            "-maxdepth",
-            "2",
-            "-name",
-            "leadline-*",
-        ],
-    );
-    assert_eq!(instances.unwrap_or_default(), "");
     assert_eq!(job(json!({"request_sizes": 0}))["requests"], Value::Null);
 }
 

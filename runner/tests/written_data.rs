@@ -549,13 +549,13 @@ const DEPTHS: [(&str, u32); 2] = [("psync", 1), ("io_uring", 8)];
 fn unchanged_buffers_repeat_as_in_fio() {
     let mode = json!({"scramble_buffers": 0});
     for (engine, iodepth) in [("psync", 1), ("io_uring", 1), ("io_uring", 8)] {
-        let ours = Written::by_runner(&mode, engine, iodepth, MIB);
-        let blocks = distinct(&ours.content, BLOCK);
+        let leadline = Written::by_runner(&mode, engine, iodepth, MIB);
+        let blocks = distinct(&leadline.content, BLOCK);
         assert!(
             (1..=iodepth as usize).contains(&blocks),
             "{engine}, depth {iodepth}: {blocks} distinct blocks"
         );
-        assert_eq!(shared(&zeros(PIECE), &ours.content, PIECE), 0, "zeros");
+        assert_eq!(shared(&zeros(PIECE), &leadline.content, PIECE), 0, "zeros");
         if installed("fio") {
             let fio = Written::by_fio(&mode, engine, iodepth, MIB);
             assert_eq!(blocks, distinct(&fio.content, BLOCK), "{engine}");
@@ -570,15 +570,15 @@ fn data_deduplicates_and_compresses_as_in_fio() {
     }
     for mode in [json!({}), json!({"refill_buffers": 1})] {
         for (engine, iodepth) in DEPTHS {
-            let ours = Written::by_runner(&mode, engine, iodepth, 2 * MIB);
+            let leadline = Written::by_runner(&mode, engine, iodepth, 2 * MIB);
             let fio = Written::by_fio(&mode, engine, iodepth, 2 * MIB);
-            let (actual, expected) = (ours.distinct_percent(), fio.distinct_percent());
+            let (actual, expected) = (leadline.distinct_percent(), fio.distinct_percent());
             assert!(
                 actual >= expected - 1.0,
                 "{mode} {engine}: {actual:.1} % distinct, fio {expected:.1} %"
             );
             for compressor in compressors() {
-                let actual = ours.compressed_percent(compressor);
+                let actual = leadline.compressed_percent(compressor);
                 let expected = fio.compressed_percent(compressor);
                 assert!(
                     actual >= expected * 0.98,
@@ -593,15 +593,15 @@ fn data_deduplicates_and_compresses_as_in_fio() {
 fn the_requested_share_is_compressible() {
     let mode = json!({"buffer_compress_percentage": 50, "refill_buffers": 1});
     for (engine, iodepth) in DEPTHS {
-        let ours = Written::by_runner(&mode, engine, iodepth, 2 * MIB);
+        let leadline = Written::by_runner(&mode, engine, iodepth, 2 * MIB);
         assert_near(
-            ours.distinct_percent(),
+            leadline.distinct_percent(),
             100.0,
             &format!("{engine}: distinct"),
         );
         let fio = installed("fio").then(|| Written::by_fio(&mode, engine, iodepth, 2 * MIB));
         for compressor in compressors() {
-            let actual = ours.compressed_percent(compressor);
+            let actual = leadline.compressed_percent(compressor);
             assert_near(actual, 50.0, &format!("{engine} {compressor:?}"));
             if let Some(fio) = &fio {
                 let expected = fio.compressed_percent(compressor);
@@ -616,9 +616,9 @@ fn the_requested_share_is_duplicate() {
     let mode = json!({"dedupe_percentage": 50});
     for (engine, iodepth) in DEPTHS {
         // In smaller files, the share varies randomly by more than 3 %.
-        let ours = Written::by_runner(&mode, engine, iodepth, 8 * MIB);
+        let leadline = Written::by_runner(&mode, engine, iodepth, 8 * MIB);
         assert_near(
-            ours.distinct_percent(),
+            leadline.distinct_percent(),
             50.0,
             &format!("{engine}: distinct"),
         );
@@ -627,12 +627,12 @@ fn the_requested_share_is_duplicate() {
             .into_iter()
             .filter(|(name, ..)| *name == "zstd")
         {
-            let actual = ours.compressed_percent(compressor);
+            let actual = leadline.compressed_percent(compressor);
             assert!(actual >= 47.0, "{engine} {compressor:?}: {actual:.1} %");
         }
         if installed("fio") {
             let fio = Written::by_fio(&mode, engine, iodepth, 8 * MIB);
-            assert_near(ours.distinct_percent(), fio.distinct_percent(), "fio");
+            assert_near(leadline.distinct_percent(), fio.distinct_percent(), "fio");
         }
     }
 }
@@ -649,11 +649,11 @@ fn assert_near(actual: f64, expected: f64, what: &str) {
 fn zeros_deduplicate_and_compress_as_in_fio() {
     let mode = json!({"zero_buffers": 1});
     for (engine, iodepth) in DEPTHS {
-        let ours = Written::by_runner(&mode, engine, iodepth, MIB);
-        assert!(ours.content == zeros(MIB), "{engine}");
+        let leadline = Written::by_runner(&mode, engine, iodepth, MIB);
+        assert!(leadline.content == zeros(MIB), "{engine}");
         if installed("fio") {
             let fio = Written::by_fio(&mode, engine, iodepth, MIB);
-            assert!(ours.content == fio.content, "{engine}");
+            assert!(leadline.content == fio.content, "{engine}");
         }
     }
 }

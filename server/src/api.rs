@@ -1,5 +1,6 @@
 //! HTTP interface.
 
+mod annotations;
 mod assets;
 pub(crate) mod auth;
 mod compare;
@@ -7,6 +8,7 @@ mod docs;
 mod export;
 mod extract;
 mod flame;
+mod foreign_results;
 #[cfg(any(fuzzing, test))]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -1,7 +1,7 @@
 //! Errors of server operations. `api::problem` maps them to HTTP responses.
 
-use crate::store::fault::StoreFault;
-use leadline_protocol::problem::Problem;
+use crate::store::{fault::StoreFault, study_digest::DamagedStudy};
+use leadline_protocol::{problem::Problem, report::foreign::Source};
 
 /// The runner could not be started, failed, or returned invalid output.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +37,12 @@ pub(crate) enum Error {
 
 impl From<anyhow::Error> for Error {
     fn from(error: anyhow::Error) -> Self {
+        if let Some(damaged) = error.downcast_ref::<DamagedStudy>() {
+            return Self::Conflict {
+                code: "damaged",
+                detail: damaged.to_string(),
+            };
+        }
         match StoreFault::from_error(&error) {
             Some(fault) => Self::Store(fault),
             None => Self::Internal(error),
@@ -70,7 +76,7 @@ impl Error {
         Self::Rejected(vec![Problem::guard(
             "confirmation_used",
             "confirm",
-            format!("The confirmation {entry} has already started a run."),
+            format!("The confirmation {entry} has already been used to start a run."),
             "Plan the run and confirm it again.",
         )])
     }
@@ -79,7 +85,7 @@ impl Error {
         Self::Conflict {
             code: "damaged",
             detail: format!(
-                "The stored result of run #{run} differs from its checksum. Compare without it, or restore the database from a backup."
+                "The stored data of run #{run} differs from its checksum. Use another run, or restore the database from a backup."
             ),
         }
     }
@@ -89,6 +95,27 @@ impl Error {
             code: "no_result",
             detail: format!(
                 "Run #{run} has no result. Export its events (format=ndjson) or its jobs (format=fio-job)."
+            ),
+        }
+    }
+
+    /// Runs of other programs are not repeated: Leadline would run a similar test, not the same.
+    pub(crate) fn foreign_rerun(run: u64, source: Source) -> Self {
+        let program = source.as_str();
+        Self::Conflict {
+            code: "foreign_result",
+            detail: format!(
+                "Run #{run} is a result of {program}, which Leadline cannot repeat. Import its job file (format=fio-job) as a new run."
+            ),
+        }
+    }
+
+    pub(crate) fn not_recorded(run: u64, source: Source) -> Self {
+        let program = source.as_str();
+        Self::Conflict {
+            code: "not_recorded",
+            detail: format!(
+                "Run #{run} is a result of {program}, which does not contain the data of this format. Export the result (format=fio-json) or its jobs (format=fio-job)."
             ),
         }
     }

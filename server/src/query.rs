@@ -5,6 +5,7 @@ pub(crate) mod export;
 pub(crate) mod filter;
 pub(crate) mod flame;
 pub(crate) mod groups;
+pub(crate) mod page;
 pub(crate) mod partial;
 pub(crate) mod series;
 pub(crate) mod trend;

@@ -5,8 +5,10 @@
 //! change from `queued` is on disk before its runner starts, and runs that had left the queue when
 //! the server crashed become `interrupted`.
 
+mod annotations;
 pub(crate) mod cancel;
 pub(crate) mod compare;
+pub(crate) mod foreign;
 mod import;
 pub(crate) mod maintenance;
 pub(crate) mod publish;
@@ -143,7 +145,7 @@ impl Runs {
         self.get(number).await
     }
 
-    /// Deletes a finished run. Its events are removed later.
+    /// Deletes a finished run. Its events are deleted in the background.
     pub(crate) async fn delete(&self, number: u64) -> Result<(), Error> {
         let runs = self.clone();
         // Detached, because a transaction dropped midway keeps its lock until its statement ends.

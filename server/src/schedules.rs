@@ -5,7 +5,7 @@ pub(crate) mod due;
 pub(crate) mod expression;
 pub(crate) mod outcome;
 pub(crate) mod quiet;
-mod rejection;
+pub(crate) mod rejection;
 pub(crate) mod start;
 pub(crate) mod validate;
 
@@ -25,12 +25,12 @@ use leadline_protocol::schedule::{DueTime, Schedule, ScheduleList, SchedulePlan,
 const MAX_SCHEDULES: u32 = 100;
 /// Due times in a preview.
 const PLANNED: usize = 5;
-/// Coming due times that are returned with a schedule.
+/// Upcoming due times that are returned with a schedule.
 const NEXT: usize = 3;
 /// Due times that are returned with a schedule.
 const STARTS: u32 = 20;
 const MISSED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
-/// Due times that are searched for one outside of quiet hours. One per minute for two days.
+/// Maximum number of due times searched for one outside quiet hours. One per minute for two days.
 const MAX_SEARCHED: usize = 2 * 24 * 60;
 
 impl Runs {
@@ -139,7 +139,7 @@ impl Runs {
     }
 }
 
-/// The first due time outside of quiet hours.
+/// The first due time outside quiet hours.
 fn next_start(definition: &Definition, cron: &ZonedCron, after_ms: u64) -> Option<u64> {
     let mut due = due_times(definition, cron, after_ms).take(MAX_SEARCHED);
     due.find(|due| !due.is_quiet).map(|due| due.at_ms)

@@ -137,16 +137,13 @@ fn raise_file_limit() -> u64 {
     raised.current.unwrap_or(u64::MAX)
 }
 
-/// Stops the runs on the first signal, and stops waiting for them on the second. Closes the
-/// connections afterward.
+/// Stops the runs on the first signal, and closes the connections afterward. A second signal has no
+/// effect: without the wait, which has a limit, results would be lost.
 async fn stop_on_signal(runs: &Runs, stop: oneshot::Sender<()>) {
     wait_for_signal().await;
     tracing::info!("stopping");
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
-    tokio::select! {
-        () = runs.stop() => {}
-        () = wait_for_signal() => {}
-    }
+    runs.stop().await;
     let _ = stop.send(());
     tokio::time::sleep(CLOSE_TIMEOUT).await;
 }

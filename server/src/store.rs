@@ -5,6 +5,7 @@
 //! that storing them does not disturb the measurement. They survive a server crash, and they
 //! survive a power failure once the next status change is committed.
 
+pub(crate) mod annotations;
 pub(crate) mod backup;
 pub(crate) mod baselines;
 mod chunks;
@@ -12,16 +13,17 @@ mod compaction;
 pub(crate) mod confirmations;
 pub(crate) mod deliveries;
 mod digest;
-pub(crate) mod entry;
+pub(crate) mod event_reader;
 pub(crate) mod events;
 pub(crate) mod fault;
 pub(crate) mod filter;
 mod fingerprints;
+pub(crate) mod foreign_results;
 mod health;
 pub(crate) mod keys;
 pub(crate) mod list;
 mod location;
-mod looks;
+pub(crate) mod looks;
 mod migrations;
 pub(crate) mod new_run;
 pub(crate) mod open;
@@ -29,7 +31,8 @@ mod partial;
 mod purge;
 pub(crate) mod retries;
 pub(crate) mod rollups;
-mod rows;
+pub(crate) mod rows;
+mod run_digest;
 pub(crate) mod runs;
 pub(crate) mod samples;
 pub(crate) mod schedule_starts;
@@ -37,6 +40,8 @@ pub(crate) mod schedules;
 pub(crate) mod sessions;
 mod settings;
 pub(crate) mod studies;
+pub(crate) mod study_digest;
+pub(crate) mod study_edits;
 pub(crate) mod study_steps;
 pub(crate) mod trend_states;
 pub(crate) mod trends;

@@ -5,6 +5,7 @@
 pub(crate) mod cancel;
 pub(crate) mod cleanup;
 pub(crate) mod continuation;
+pub(crate) mod edit;
 pub(crate) mod experiments;
 pub(crate) mod looks;
 pub(crate) mod procedures;
@@ -12,13 +13,18 @@ pub(crate) mod retries;
 pub(crate) mod submit;
 pub(crate) mod summary;
 
-use crate::{error::Error, runs::Runs, store::studies::StoredStudy};
+use crate::{
+    error::Error,
+    query::page::check_page,
+    runs::Runs,
+    store::{rows::remove_results, studies::StoredStudy, study_digest},
+};
 use leadline_protocol::{
     run::RunSummary,
     runs_event::RunsEvent,
     study::{
         detail::Study,
-        summary::{StudyList, StudyQuery},
+        summary::{DamagedStudy, StudyList, StudyQuery},
     },
 };
 
@@ -33,8 +39,12 @@ impl Runs {
         for run in &mut stored.runs {
             run.queue = self.scheduler().queue.position(run.number);
         }
+        let damaged = self.store.damaged_runs(&stored.runs).await?;
+        let runs = stored.runs.iter_mut();
+        runs.filter(|run| damaged.contains(&run.number))
+            .for_each(remove_results);
         let verdicts = self.store.study_verdicts(number).await?;
-        Ok(summary::study(stored, &verdicts))
+        Ok(summary::study(stored, &verdicts, &damaged))
     }
 
     async fn stored_study(&self, number: u64) -> Result<StoredStudy, Error> {
@@ -45,20 +55,25 @@ impl Runs {
     /// A page of studies, newest first.
     pub(crate) async fn studies(&self, query: &StudyQuery) -> Result<StudyList, Error> {
         let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
-        if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(Error::invalid(
-                "bad_value",
-                "limit",
-                format!("limit must be between 1 and {MAX_LIMIT}."),
-                format!("Use a number from 1 to {MAX_LIMIT}."),
-            ));
-        }
+        check_page(limit, MAX_LIMIT, query.cursor)?;
         let (mut stored, total) = self.store.studies(query.cursor, limit + 1).await?;
         let has_more = stored.len() > limit as usize;
         stored.truncate(limit as usize);
-        let last = stored.last().map(|study| study.number.to_string());
+        let number = |study: &Result<StoredStudy, study_digest::DamagedStudy>| match study {
+            Ok(study) => study.number,
+            Err(damaged) => damaged.study,
+        };
+        let last = stored.last().map(|study| number(study).to_string());
+        let (intact, damaged): (Vec<_>, Vec<_>) = stored.into_iter().partition(Result::is_ok);
+        let damaged = damaged.into_iter().filter_map(Result::err);
         Ok(StudyList {
-            studies: stored.iter().map(summary::summary).collect(),
+            studies: intact.iter().flatten().map(summary::summary).collect(),
+            damaged: damaged
+                .map(|damaged| DamagedStudy {
+                    number: damaged.study,
+                    detail: damaged.to_string(),
+                })
+                .collect(),
             next_cursor: if has_more { last } else { None },
             total,
         })

@@ -1,7 +1,9 @@
 //! Runner processes. Only this module starts them.
 
 pub(crate) mod dispatch;
+mod failure;
 pub(crate) mod host_cache;
+mod memory_kills;
 pub(crate) mod process;
 pub(crate) mod recovery;
 pub(crate) mod runner;

@@ -1,4 +1,4 @@
-//! Webhooks: messages about trends and schedules to URLs of the operator.
+//! Webhooks: messages about trends and schedules to URLs that the operator configures.
 
 pub(crate) mod backoff;
 pub(crate) mod deliver;
@@ -23,7 +23,7 @@ use leadline_protocol::{
 const MAX_WEBHOOKS: u32 = 20;
 /// Messages that are returned with a webhook.
 const DELIVERIES: u32 = 20;
-/// All events but tests, which are sent on request only.
+/// All events except tests, which are sent only on request.
 pub(crate) const SUBSCRIBABLE: [WebhookEvent; 3] = [
     WebhookEvent::TrendStateChanged,
     WebhookEvent::ScheduleRunFailed,

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn published_quantiles_give_the_number_of_pairs() {
+    fn published_quantiles_yield_the_number_of_pairs() {
         // Standard deviation 0.05, 10 degrees of freedom, t(0.975) = 2.228, t(0.8) = 0.879: ((3.107
         // · 0.05 / ln 1.05)² + 1.92) · 125 / 108 = 13.96.
         let spread = Spread {

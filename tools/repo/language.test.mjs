@@ -20,6 +20,11 @@ const NAMES = [
   [/\bTimetable\b/i, 'ArrivalSchedule'],
   [/\bChooser\b|\bDeck\b|\bCadence\b|\bLane\b/, 'OffsetDistribution, ShuffleBag, SyncInterval, DirectionState'],
   [/\brefusals?\b|\bRefusal\b/, 'problem, Problem'],
+  // Codes of problems in the API, and errors of connections, keep the word.
+  [
+    /(?<![A-Za-z]|(raw_write|drop_caches|io_uring)_|[Cc]onnection.?)refus(e|ed|es|ing)(?![a-z])/i,
+    'reject, rejected, rejects',
+  ],
   [/\bfixedbufs_said\b|\bfound_by_hand\b|\bwill_tell\b/, 'the names of docs/protocol.md'],
 ];
 

@@ -13,7 +13,7 @@ export function importGraph(folder, exports = {}) {
   const modules = new Map();
   for (const { path, text } of sources(folder, ['.rs'])) {
     const name = path.slice(folder.length + 1, -'.rs'.length);
-    modules.set(name === 'main' || name === 'lib' ? name : name, { path, code: productCode(text) });
+    modules.set(name === 'main' || name === 'lib' ? name : name, { path, code: nonTestCode(text) });
   }
   for (const name of modules.keys()) if (isTest(name, modules)) modules.delete(name);
   for (const [name, module] of modules) {
@@ -51,7 +51,7 @@ export function withFlatImports(text) {
 }
 
 /** The source without comments, string contents and items under `#[cfg(test)]`. */
-export function productCode(text) {
+export function nonTestCode(text) {
   return text
     .replace(/^#\[cfg\(test\)\]\n(?:#\[.*\]\n)*(?:.*;\n|[^\n]*\n(?:(?!\}).*\n)*\}\n)/gm, '')
     .replace(/\/\/.*$/gm, '')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cycles } from './graph.mjs';
-import { importGraph, productCode, withFlatImports } from './rust-imports.mjs';
+import { importGraph, nonTestCode, withFlatImports } from './rust-imports.mjs';
 import { mentions, reject, sources } from './sources.mjs';
 
 const CRATES = ['protocol/src', 'runner/src', 'server/src', 'bench/src', 'lab/src', 'stats/src', 'compare/src'];
@@ -91,7 +91,7 @@ test('pure modules make no system calls', () => {
   const files = [...rust('protocol/src'), ...rust('runner/src').filter(isPure)];
   const product = files
     .filter(({ path }) => !/tests?[./]|fixture/.test(path))
-    .map(({ path, text }) => ({ path, text: productCode(text) }));
+    .map(({ path, text }) => ({ path, text: nonTestCode(text) }));
   reject(mentions(product, SYSTEM), 'Pass in what the module needs, as plan::host_view does.');
 });
 
@@ -125,7 +125,7 @@ test('only the supervisor starts processes', () => {
 });
 
 test('the import graph follows re-exports and ignores tests', () => {
-  assert.equal(productCode('#[cfg(test)]\nmod tests {\n    use crate::a;\n}\nfn f() {}\n').trim(), 'fn f() {}');
+  assert.equal(nonTestCode('#[cfg(test)]\nmod tests {\n    use crate::a;\n}\nfn f() {}\n').trim(), 'fn f() {}');
   const graph = new Map([
     ['a', new Set(['b'])],
     ['b', new Set(['c'])],

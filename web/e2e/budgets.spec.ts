@@ -1,24 +1,13 @@
 // Budgets of the pages: transferred bytes and requests of the first load, layout shifts and long
-// tasks. With a server of its own, because the first page must be empty.
+// tasks. The first load ends before the first interaction, which loads menus and dialogs.
 import type { Browser, Page } from '@playwright/test';
-import { test as base, expect, Server, shortRun } from './server';
+import { expect, type Server, shortRun, test } from './server';
 
-const test = base.extend<object, { empty: Server }>({
-  empty: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires the pattern
-    async ({}, use) => {
-      const server = new Server();
-      await server.start();
-      await use(server);
-      await server.remove();
-    },
-    { scope: 'worker' },
-  ],
-});
+test.use({ history: 'budgets' });
 
 /** Kilobytes on the wire with an empty cache, including fonts and API responses. */
-const MAX_KB = { runs: 440, run: 470 };
-const MAX_REQUESTS = { runs: 70, run: 70 };
+const MAX_KB = { runs: 195, run: 312 };
+const MAX_REQUESTS = { runs: 25, run: 36 };
 /** Cumulative layout shift. */
 const MAX_SHIFT = 0.02;
 /** Total time of tasks beyond 50 ms each, in milliseconds, while a page loads on a busy machine. */
@@ -112,14 +101,14 @@ function checkTransfer({ bytes, requests }: Load, name: keyof typeof MAX_KB) {
   expect(requests, description).toBeLessThanOrEqual(MAX_REQUESTS[name]);
 }
 
-test('an empty history', async ({ browser, empty: server }) => {
+test('an empty history', async ({ browser, server }) => {
   const loaded = await load(browser, server, '/runs');
   await expect(loaded.page.getByRole('button', { name: /demo/ })).toBeVisible();
   checkTransfer(loaded, 'runs');
   await finish(loaded.page, 'empty history');
 });
 
-test('a run from its start to its end', async ({ browser, empty: server }) => {
+test('a run from its start to its end', async ({ browser, server }) => {
   await server.finish(shortRun('layout'));
   const { number } = await server.call<{ number: number }>(
     'POST',
@@ -133,7 +122,7 @@ test('a run from its start to its end', async ({ browser, empty: server }) => {
   await finish(page, 'live run');
 });
 
-test('a finished run', async ({ browser, empty: server }) => {
+test('a finished run', async ({ browser, server }) => {
   const number = await server.finish(shortRun('finished'));
   const loaded = await load(browser, server, `/runs/${number}`);
   await expect(loaded.page.locator('.chart canvas').first()).toBeVisible();

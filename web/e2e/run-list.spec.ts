@@ -68,3 +68,39 @@ test('Escape keeps the filter, and arrow keys and x choose runs', async ({
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(new RegExp(`runs/${beta}$`));
 });
+
+for (const width of [1440, 390])
+  test(`the number of a repeat is visible behind a long name, ${width} px`, async ({
+    signedIn: page,
+    server,
+  }) => {
+    const name = `a study with a name that does not fit, ${width}`;
+    const jobs = shortRun('', { ioengine: 'null', runtime: '100ms' }).jobs;
+    const steps = [{ name: 'a step with a name that does not fit either', jobs }];
+    const study = { name, repeats: 3, steps };
+    const { number } = await server.call<{ number: number }>('POST', '/studies', study);
+    const status = async () =>
+      (await server.call<{ status: string }>('GET', `/studies/${number}`)).status;
+    await expect.poll(status, { timeout: 30_000 }).toBe('done');
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`${server.url}/runs?q="${encodeURIComponent(name)}"`);
+    const links = page.getByRole('link', { name: /\(\d\)$/ });
+    await expect(links).toHaveCount(3);
+    const visible = await links.evaluateAll((elements) =>
+      elements.map((element) => {
+        const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+        let last: Node | null = null;
+        while (nodes.nextNode()) last = nodes.currentNode;
+        if (!last) return null;
+        const range = document.createRange();
+        range.selectNodeContents(last);
+        const text = last.textContent ?? '';
+        range.setStart(last, Math.max(0, text.length - 3));
+        const { right } = range.getBoundingClientRect();
+        for (let box: Element | null = last.parentElement; box; box = box.parentElement)
+          if (box.getBoundingClientRect().right < right - 0.5) return null;
+        return range.toString();
+      }),
+    );
+    expect(visible.toSorted()).toEqual(['(1)', '(2)', '(3)']);
+  });

@@ -119,18 +119,30 @@ export const shortRun = (name: string, change: object = {}) => ({
   ],
 });
 
-/** One server per worker, and a signed-in page that fails the test on page errors and on requests to other hosts. */
-export const test = base.extend<{ signedIn: Page }, { server: Server }>({
-  server: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright requires the pattern
-    async ({}, use) => {
-      const server = new Server();
-      await server.start();
-      await use(server);
-      await server.remove();
-    },
-    { scope: 'worker' },
-  ],
+type UseServer = (server: Server) => Promise<void>;
+
+// biome-ignore lint/correctness/noEmptyPattern: Playwright requires the pattern
+async function startServer({}, use: UseServer) {
+  const server = new Server();
+  await server.start();
+  await use(server);
+  await server.remove();
+}
+
+interface Servers {
+  /**
+   * Whose runs the server has. A file that needs an empty history, or runs of known numbers, sets a
+   * value of its own, and gets a worker and a server of its own.
+   */
+  history: string;
+  /** One per worker, which keeps the runs of all its files. */
+  server: Server;
+}
+
+/** A signed-in page fails the test on page errors and on requests to other hosts. */
+export const test = base.extend<{ signedIn: Page }, Servers>({
+  history: ['shared', { scope: 'worker', option: true }],
+  server: [startServer, { scope: 'worker' }],
   signedIn: async ({ page, server }, use) => {
     const foreignRequests: string[] = [];
     const errors: string[] = [];

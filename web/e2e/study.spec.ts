@@ -1,5 +1,5 @@
 // Studies: start from an experiment, live view, published results.
-import AxeBuilder from '@axe-core/playwright';
+import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 
 /** A study with two short steps; `change` sets options of both. */
@@ -69,6 +69,67 @@ test('shows a live study and cancels it', async ({ signedIn: page, server }) => 
   await expect(page.getByText('2 of 2 steps')).toBeVisible();
 });
 
+test('renames a study with its runs, and deletes both', async ({ signedIn: page, server }) => {
+  const { number } = await server.call<{ number: number }>(
+    'POST',
+    '/studies',
+    short('former', { runtime: '200ms' }),
+  );
+  await page.goto(`${server.url}/studies/${number}`);
+  await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 30_000 });
+  const name = page.getByRole('textbox', { name: 'Study name' });
+  await name.fill('renamed');
+  await name.press('Enter');
+  await expect(page).toHaveTitle(new RegExp(`^Study #${number} renamed`));
+  await page.goto(`${server.url}/runs?q=renamed`);
+  await expect(page.getByText('2 matches')).toBeVisible();
+  await page.goto(`${server.url}/studies/${number}`);
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page.getByRole('button', { name: `Delete study #${number}` }).click();
+  await expect(page).toHaveURL(/\/studies$/);
+  await expect(page.getByRole('link', { name: /renamed/ })).toHaveCount(0);
+  await page.goto(`${server.url}/runs?q=renamed`);
+  await expect(page.getByText('No matching runs')).toBeVisible();
+});
+
+test('the charts end with the runs, and gauges have the styles of their lines', async ({
+  signedIn: page,
+  server,
+}) => {
+  const study = { ...short('styled', { runtime: '300ms' }), repeats: 2, idle_wait_seconds: 0 };
+  const { number } = await server.call<{ number: number }>('POST', '/studies', study);
+  const status = async () =>
+    (await server.call<{ status: string }>('GET', `/studies/${number}`)).status;
+  await expect.poll(status, { timeout: 60_000 }).toBe('done');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(`${server.url}/studies/${number}`);
+  const chart = page.locator('section.chart', {
+    has: page.getByRole('img', { name: /^IOPS over time/ }),
+  });
+  await expect(chart).toBeVisible();
+  for (const [step, name] of ['bypassing the cache', 'from memory'].entries()) {
+    const gauge = page.locator('.step-gauges > .card').nth(step);
+    await expect(gauge).toContainText(name);
+    const line = chart.getByRole('button', { name, exact: true });
+    const style = await line.locator('path').evaluate(({ outerHTML }) => outerHTML);
+    expect(await gauge.locator('.legend path').evaluate(({ outerHTML }) => outerHTML)).toBe(style);
+  }
+  // The first line is dark; its runs take 0.3 s.
+  const dark = () =>
+    chart.getByRole('img').evaluate((element) => {
+      const { width, height } = element as HTMLCanvasElement;
+      const from = Math.round(width * 0.75);
+      const context = (element as HTMLCanvasElement).getContext('2d');
+      const { data } = context?.getImageData(from, 0, width - from, height) ?? { data: [] };
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4)
+        if ((data[i + 3] ?? 0) > 200 && (data[i] ?? 255) < 50 && (data[i + 1] ?? 255) < 60)
+          count += 1;
+      return count;
+    });
+  await expect.poll(dark).toBeGreaterThan(10);
+});
+
 for (const theme of ['dark', 'light'] as const)
   test(`no accessibility violations in list and page, ${theme}`, async ({
     signedIn: page,
@@ -94,9 +155,7 @@ for (const theme of ['dark', 'light'] as const)
       await page.goto(server.url + path);
       await expect(page.getByText(ready)).toBeVisible();
       await page.waitForTimeout(700);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(
-        violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`),
-      ).toEqual([]);
+      const violations = await violationsOf(page);
+      expect(violations).toEqual([]);
     }
   });

@@ -108,7 +108,7 @@ test('a chart is saved as PNG, and its data is copied', async ({
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const number = await server.finish(shortRun('exported'));
   await page.goto(`${server.url}/runs/${number}`);
-  const menu = page.getByRole('button', { name: 'Export chart: IOPS' });
+  const menu = page.getByRole('button', { name: 'Chart options: IOPS' });
   await menu.click();
   const [download] = await Promise.all([
     page.waitForEvent('download'),

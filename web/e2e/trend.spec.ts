@@ -1,6 +1,6 @@
 // The trend of a test that was repeated: reached from a run, with a pinned baseline whose state is
 // shown in the list and follows new runs.
-import AxeBuilder from '@axe-core/playwright';
+import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 
 test('shows a trend and the state relative to a pinned baseline', async ({
@@ -47,7 +47,7 @@ test('shows a trend and the state relative to a pinned baseline', async ({
   await expect(page).toHaveURL(/metric=read_lat_p50_ns/);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    expect(await violationsOf(page)).toEqual([]);
   }
   await page.setViewportSize({ width: 390, height: 800 });
   const overflow = await page.evaluate(
@@ -59,7 +59,7 @@ test('shows a trend and the state relative to a pinned baseline', async ({
   await expect(page.getByRole('region', { name: 'Trends, scrollable' })).toContainText(
     /Regressed|Improved|Undecided|OK/,
   );
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await violationsOf(page)).toEqual([]);
   await page
     .getByRole('link', { name: /short|reads|Nightly/ })
     .first()

@@ -13,17 +13,17 @@ import {
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { SavedRun } from './api';
-import { queryClient, runQuery, seriesQuery } from './api/queries';
+import { queryClient, runQuery } from './api/queries';
 import { SavedFrame } from './app/saved-frame';
-import { MAX_POINTS } from './model/series/time-series';
 import { RunPage } from './pages/run/page';
+import { runSeriesQuery } from './pages/run/series-query';
 import { SavedContext } from './ui/saved';
 import { theme, variables } from './ui/theme';
 
 const saved: SavedRun = JSON.parse(document.getElementById('saved')?.textContent ?? '');
 const { number } = saved.run;
 queryClient.setQueryData(runQuery(number).queryKey, saved.run);
-queryClient.setQueryData(seriesQuery(number, {}, MAX_POINTS).queryKey, saved.series);
+queryClient.setQueryData(runSeriesQuery(number).queryKey, saved.series);
 
 const root = createRootRoute({ component: () => <SavedFrame saved={saved} /> });
 const run = createRoute({

@@ -14,11 +14,16 @@ pub const LEADLINE: &str = "Leadline";
 /// With repeating offsets, for comparison with contenders whose offsets also repeat.
 pub const LEADLINE_REPEATING: &str = "Leadline norandommap";
 
+/// Without probes, whose cost is the difference.
+pub const LEADLINE_WITHOUT_PROBES: &str = "Leadline probes=0";
+
 #[derive(Debug)]
 pub struct Runner {
     pub label: String,
     pub path: PathBuf,
     pub norandommap: bool,
+    /// Whether the run observes the layers below, as by default.
+    pub probes: bool,
 }
 
 impl Contender for Runner {
@@ -90,6 +95,9 @@ impl Runner {
             "name": "bench", "rw": work.rw.as_str(), "bs": work.bs, "iodepth": work.iodepth, "ioengine": work.ioengine.as_str(),
             "direct": u8::from(work.direct), "numjobs": work.numjobs, "norandommap": u8::from(self.norandommap), "invalidate": 0,
         });
+        if !self.probes {
+            job["probes"] = json!(0);
+        }
         match work.ioengine {
             Engine::Null | Engine::IoUringNop => job["size"] = json!("1g"),
             Engine::IoUring | Engine::Psync => job["filename"] = json!(path),
@@ -107,5 +115,28 @@ impl Runner {
             }
         }
         job
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Cell;
+
+    #[test]
+    fn probes_are_disabled_only_for_their_contender() {
+        let cells = Cell::all();
+        let cell = cells.iter().find(|cell| cell.name == "hot16m-d1").unwrap();
+        let probes = |probes| {
+            let runner = Runner {
+                label: LEADLINE.into(),
+                path: "leadline-runner".into(),
+                norandommap: false,
+                probes,
+            };
+            runner.job(&cell.work, "t1", Length::OneIo)["probes"].clone()
+        };
+        assert_eq!(probes(true), Value::Null);
+        assert_eq!(probes(false), json!(0));
     }
 }

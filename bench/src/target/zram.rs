@@ -28,7 +28,7 @@ impl ZramDevice {
     fn new(mib: u64) -> Result<Self> {
         require_root("a zram device")?;
         let number = fs::read_to_string(format!("{CONTROL}/hot_add"))
-            .context("this kernel has no zram (modprobe zram)")?;
+            .context("zram is not available; load it with `modprobe zram`")?;
         let number = number.trim().to_owned();
         let device = Self {
             path: format!("/dev/zram{number}").into(),

@@ -53,7 +53,7 @@ pub(crate) fn storage_facts(storage: &HostStorage) -> Facts {
 /// A fact about each device.
 struct Column {
     name: &'static str,
-    /// Between the values of several devices: a comma for values with spaces. The pages format
+    /// Between the values of several devices: a comma for values with spaces. The web UI formats
     /// numbers that are separated by spaces.
     separator: &'static str,
     applies: fn(&StorageDevice) -> bool,
@@ -117,7 +117,8 @@ fn has_queue(device: &StorageDevice) -> bool {
     device.kind != DeviceKind::Partition
 }
 
-/// A loop device has the number that was free, and the path of its file is that of the target.
+/// A loop device's number depends on which ones were free, and its file's path is that of the
+/// target.
 fn identity(device: &StorageDevice) -> String {
     match &device.identity {
         _ if device.kind == DeviceKind::Loop => "loop".into(),

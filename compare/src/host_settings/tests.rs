@@ -1,4 +1,4 @@
-//! Each host fact enters the comparison and the fingerprint, and nothing else does.
+//! The comparison and the fingerprint use every host fact and nothing else.
 
 use crate::{
     compare, fingerprint,

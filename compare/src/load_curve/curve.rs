@@ -3,7 +3,7 @@
 use crate::load_curve::point::Point;
 use leadline_protocol::study::load_curve::{CurveState, Knee, KneeState, PointClass};
 
-/// I/Os that a p99 needs.
+/// Minimum number of I/Os for a p99.
 pub(crate) const MIN_IOS_P99: u64 = 1_000;
 
 /// What the points show together.
@@ -16,7 +16,7 @@ pub(crate) struct Summary {
     pub highest_sustained: Option<f64>,
 }
 
-/// Rates by their repeats, each rising.
+/// Rates by repeat count, each in ascending order.
 #[derive(Default)]
 struct Rates {
     sustained: Vec<f64>,

@@ -32,9 +32,9 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// Compares with the arrivals, not with the nominal rate: their number varies. As the completed
-    /// I/Os are the arrivals less the growth of the backlog, both conditions are about its growth:
-    /// 2 % is a practical tolerance, and two standard deviations are noise.
+    /// Compares with the arrivals, not with the nominal rate: their number varies. Because the
+    /// completed I/Os are the arrivals minus the growth of the backlog, both conditions are about
+    /// its growth: Growth of up to 2 % is tolerated; up to two standard deviations is noise.
     pub(crate) fn class(&self) -> PointClass {
         if self.is_missing {
             return PointClass::Missing;

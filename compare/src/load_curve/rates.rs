@@ -10,11 +10,12 @@ use leadline_protocol::study::load_curve::{CurveState, LoadCurve, PointClass};
 const PERCENTAGES: [f64; 10] = [
     10.0, 25.0, 50.0, 70.0, 80.0, 90.0, 95.0, 100.0, 105.0, 120.0,
 ];
-/// I/Os that a rate must have.
+/// Minimum number of I/Os at a rate.
 const MIN_IOS: f64 = 1_000.0;
-/// Fewer rates are no curve.
+/// Fewer rates do not make a curve.
 const MIN_RATES: usize = 3;
-/// A bracket of the saturation point is fine if its upper end is at most 5 % above.
+/// A bracket of the saturation point is narrow enough if its upper end is at most 5 % above the
+/// lower.
 const FINE: f64 = 1.05;
 const MAX_BISECTIONS: usize = 4;
 const MAX_HALVINGS: usize = 4;

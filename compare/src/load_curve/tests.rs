@@ -1,5 +1,5 @@
-//! Points and curves with their expected classes, by an author who had not seen the code, and the
-//! course of curves of simulated devices.
+//! Points and curves with their expected classes, by an author who had not seen the code, and
+//! curves of simulated devices.
 
 use crate::load_curve::{
     curve::{knee, summarize},
@@ -77,16 +77,17 @@ fn curve(rates: Option<Vec<u64>>) -> LoadCurve {
         seconds: None,
         ramp_seconds: 2,
         p99_limit_ms: None,
+        max_bytes: None,
         base: json!({"numjobs": "1", "iodepth": 32}),
     }
 }
 
 #[test]
-fn rates_follow_from_the_probe() {
+fn rates_are_derived_from_the_probe() {
     let curve = curve(None);
     for case in cases("rates") {
         let planned = rates::planned(&curve, case["probe"].as_f64().unwrap());
-        assert_eq!(planned.is_none(), case["refused"].is_string(), "{case}");
+        assert_eq!(planned.is_none(), case["rejected"].is_string(), "{case}");
         let planned = planned.unwrap_or_default();
         if let Some(expected) = case["rates"].as_array() {
             let expected: Vec<f64> = expected.iter().filter_map(Value::as_f64).collect();

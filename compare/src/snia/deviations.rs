@@ -5,7 +5,7 @@ use crate::{
     snia::{
         rounds::Rounds,
         served::memory_class,
-        tracking::{tracked, tracks_all},
+        steady_state::{tracked, tracks_all},
         window::Window,
     },
     trend::values::DISTURBANCES,
@@ -122,7 +122,10 @@ fn add_target(test: &SniaTest, job: &ResolvedJob, found: &mut Deviations) {
         }
     }
     if !job.direct {
-        found.add("buffered", "Buffered I/O: the page cache takes part.");
+        found.add(
+            "buffered",
+            "Buffered I/O: the page cache affects the results.",
+        );
     }
     let data = &job.data;
     if data.zero_buffers || data.buffer_compress_percentage > 0 || data.dedupe_percentage > 0 {
@@ -185,7 +188,7 @@ fn add_matrix(test: &SniaTest, found: &mut Deviations) {
             |(mix, block): &(u8, u64)| test.mixes.contains(mix) && test.blocks.contains(block);
         let measured = all.iter().filter(|cell| is_measured(cell)).count();
         let sentence = format!(
-            "The test measures {measured} of the {} cells of the specification, or has another order.",
+            "The test measures {measured} of the {} cells of the specification, or measures them in a different order.",
             all.len()
         );
         found.add("matrix", sentence);
@@ -195,10 +198,7 @@ fn add_matrix(test: &SniaTest, found: &mut Deviations) {
             .into_iter()
             .map(|tracked| tracked.name)
             .collect();
-        let sentence = format!(
-            "The steady state is decided with {} only.",
-            names.join(", ")
-        );
+        let sentence = format!("Steady state is determined from {} only.", names.join(", "));
         found.add("tracking", sentence);
     }
 }
@@ -221,7 +221,7 @@ fn add_storage(runs: &[(SniaRun, &ProcedureRun)], found: &mut Deviations) {
         DeviceKind::Zram | DeviceKind::Ram | DeviceKind::Rom => found.add(
             "not_solid_state",
             format!(
-                "The specification is for solid state storage; {} is not.",
+                "The specification applies to solid-state storage; {} is not.",
                 top.name
             ),
         ),

@@ -15,7 +15,7 @@ use leadline_protocol::{
 
 /// A longer pause lets the device recover.
 const MIN_PAUSE_MS: f64 = 60_000.0;
-/// I/Os that the 99.999th percentile needs: 10 slower ones.
+/// I/Os required for the 99.999th percentile: 10 slower ones.
 const MIN_IOS_P99999: u64 = 1_000_000;
 
 #[derive(Default)]
@@ -82,13 +82,13 @@ pub(crate) fn rounds(test: &SniaTest, runs: &[Option<ProcedureRun>]) -> Rounds {
     Rounds { rounds }
 }
 
-/// Runs that did not start are no part of a round.
+/// Runs that did not start are not part of a round.
 fn has_ended(run: &ProcedureRun) -> bool {
     let status = run.run.status;
     status.is_final() && (status != RunStatus::Cancelled || run.run.report.is_some())
 }
 
-/// Seconds since the end of the previous run, if they are more than a cell.
+/// Seconds since the end of the previous run, if longer than a cell.
 fn pause(test: &SniaTest, end_ms: f64, run: &ProcedureRun) -> Option<u64> {
     let start_ms = run.run.report?.started_at_ms as f64;
     let paused_ms = start_ms - end_ms;

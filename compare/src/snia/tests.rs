@@ -4,7 +4,7 @@
 use crate::{
     group::ComparedRun,
     procedure_run::ProcedureRun,
-    snia::{early_end, results, rounds::Rounds, tracking::first_window, window::Window},
+    snia::{early_end, results, rounds::Rounds, steady_state::first_window, window::Window},
     tests::{direction, run},
 };
 use leadline_protocol::{
@@ -162,7 +162,7 @@ fn steady_rounds_end_the_test_with_its_deviations() {
     assert!((window.slope * 4.0 + window.intercept - window.average).abs() < 1e-9);
     assert!((found.cells[0].value.unwrap().iops - 1001.0).abs() < 1e-9);
     assert!(
-        found.label.starts_with("After SNIA SSS PTS 2.0.2, with "),
+        found.label.starts_with("Follows SNIA SSS PTS 2.0.2, with "),
         "{}",
         found.label
     );

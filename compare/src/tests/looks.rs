@@ -43,7 +43,7 @@ fn first_look(until: &UntilDecided, a: &[f64], b: &[f64]) -> Look {
 }
 
 #[test]
-fn looks_depend_on_the_number_of_repeats_only() {
+fn looks_depend_only_on_the_number_of_repeats() {
     let pairs = |repeats, metrics| -> Result<Vec<u32>, usize> {
         let looks = plan_looks(repeats, metrics)?.into_iter();
         Ok(looks.map(|look| look.pairs).collect())
@@ -128,7 +128,7 @@ fn steps_that_are_not_comparable_are_not_decided() {
 }
 
 #[test]
-fn blocks_with_a_failed_run_are_left_out() {
+fn blocks_with_a_failed_run_are_excluded() {
     let until = until(&["read_iops"], 20);
     let (mut a, b) = (runs(&STEADY[..8], 1), runs(&scaled(0.9)[..8], 101));
     a[2].summary.status = RunStatus::Failed;

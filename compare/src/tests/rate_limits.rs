@@ -32,7 +32,7 @@ fn different_limits_that_were_reached_are_a_reason() {
     assert_eq!(
         reasons(&before, &after),
         [
-            "The runs reached different read rate limits (4000 IOPS / 3820 IOPS): read IOPS and bandwidth show this setting, and latencies were measured under different loads."
+            "The runs reached different read rate limits (4000 IOPS / 3820 IOPS): read IOPS and bandwidth reflect this setting, and latencies were measured under different loads."
         ]
     );
 }
@@ -50,7 +50,7 @@ fn equal_limits_that_were_reached_are_a_reason() {
 }
 
 #[test]
-fn limits_that_were_not_reached_are_no_reason() {
+fn limits_that_were_not_reached_are_not_a_reason() {
     let before = limited(1, Some(2000), 4000.0);
     assert!(reasons(&before, &limited(2, Some(2000), 3000.0)).is_empty());
     assert!(reasons(&before, &limited(2, None, 3000.0)).is_empty());

@@ -18,7 +18,7 @@ fn shuffled(factor: f64) -> Vec<f64> {
 }
 
 #[test]
-fn repeats_follow_from_the_spread() {
+fn repeats_are_derived_from_the_spread() {
     let change = read_iops(&NOISY, &shuffled(1.001), true);
     assert_eq!(change.verdict, Some(ChangeVerdict::Undecided));
     let reason = change.reason.unwrap();
@@ -40,7 +40,7 @@ fn repeats_follow_from_the_spread() {
 }
 
 #[test]
-fn too_few_pairs_state_how_many_are_missing() {
+fn too_few_pairs_state_how_many_more_are_needed() {
     let slower = STEADY.map(|iops| iops * 0.95);
     let change = read_iops(&STEADY[..4], &slower[..4], true);
     let reason = change.reason.unwrap();

@@ -4,7 +4,7 @@ use super::{compare_runs, members, run};
 use crate::trend::{
     changes::changes,
     hosts::Hosts,
-    points::{Point, SeriesRun, count_left_out, points},
+    points::{Point, SeriesRun, count_excluded, points},
     state::{newest_group, of_comparison},
     values::RunValues,
 };
@@ -102,7 +102,7 @@ fn a_changed_host_starts_a_point() {
 }
 
 #[test]
-fn runs_are_left_out_with_a_reason() {
+fn runs_are_excluded_with_a_reason() {
     let mut runs = Vec::from_iter((1..=12).map(|number| series_run(number, 1, 100.0)));
     runs[0].status = RunStatus::Failed;
     runs[1].values = None;
@@ -127,7 +127,7 @@ fn runs_are_left_out_with_a_reason() {
         (5, LeftOutKind::NoValue, "no value", None),
     ];
     assert_eq!(left_out, expected);
-    assert_eq!(count_left_out(&points).len(), 5);
+    assert_eq!(count_excluded(&points).len(), 5);
 }
 
 #[test]

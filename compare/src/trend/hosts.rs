@@ -1,4 +1,4 @@
-//! Changes of the host between points.
+//! Host changes between points.
 
 use crate::{
     group::ComparedRun,
@@ -9,7 +9,7 @@ use crate::{
 use leadline_protocol::trend::FactChange;
 use std::collections::HashMap;
 
-/// Name of the change of the layer that served the I/Os.
+/// Name under which a change of the serving layer is reported.
 const VERDICT: &str = "verdict";
 
 /// The host facts of a series by host fingerprint.
@@ -30,7 +30,7 @@ impl<'a> Hosts<'a> {
     }
 
     /// The facts that changed from one point to the next. A fact that was not recorded before or
-    /// after is unknown, which is no change.
+    /// after is unknown, which does not count as a change.
     pub fn changes(&self, before: &Point, after: &Point) -> Vec<FactChange> {
         let mut changes = self.fact_changes(
             &before.first().host_fingerprint,

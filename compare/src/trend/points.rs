@@ -38,7 +38,7 @@ pub struct Point<'a> {
 #[derive(Clone, Debug)]
 pub struct PointRun<'a> {
     pub run: &'a SeriesRun,
-    /// Why it is left out of the statistics of all metrics.
+    /// Why it is excluded from the statistics of all metrics.
     pub exclusion: Option<Exclusion>,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Point<'a> {
         first.filter(|_| classes.all(|class| class == first))
     }
 
-    /// The point without the changes of the host.
+    /// The point without host changes.
     pub fn describe(&self, metric: &str) -> TrendPoint {
         let measured = self
             .included()
@@ -193,8 +193,8 @@ pub fn properties(runs: &[SeriesRun]) -> Vec<&str> {
     frequent.map(|(code, _)| code).collect()
 }
 
-/// Numbers of runs that are left out, by reason, most frequent first.
-pub fn count_left_out(points: &[TrendPoint]) -> Vec<LeftOutCount> {
+/// Numbers of excluded runs, by reason, most frequent first.
+pub fn count_excluded(points: &[TrendPoint]) -> Vec<LeftOutCount> {
     let mut counts: Vec<LeftOutCount> = Vec::new();
     for LeftOutRun { kind, reason, .. } in points.iter().flat_map(|point| &point.left_out) {
         let same = |count: &&mut LeftOutCount| count.kind == *kind && count.reason == *reason;

@@ -9,7 +9,7 @@ use leadline_protocol::{
     trend::{LeftOutKind, MetricState, SeriesState, TrendState},
 };
 
-/// Runs outside of studies are added to the newest group until it has this many: enough for a
+/// Runs outside studies are added to the newest group until it has this many: enough for a
 /// verdict on all metrics, unless there is too much noise.
 const MIN_RUNS: usize = 10;
 
@@ -29,7 +29,7 @@ pub fn newest_group(points: &[Point], baseline: &[u64]) -> Result<Vec<u64>, Seri
     };
     let runs = runs_after(newest, baseline);
     if runs.is_empty() {
-        let reason = left_out_reason(newest);
+        let reason = exclusion_reason(newest);
         return Err(without_comparison(TrendState::NotComparable, reason));
     }
     if newest.first().step.is_some() {
@@ -38,7 +38,7 @@ pub fn newest_group(points: &[Point], baseline: &[u64]) -> Result<Vec<u64>, Seri
     Ok(with_earlier_runs(runs, newest, points, baseline))
 }
 
-/// Adds the newest earlier runs outside of studies on the same host.
+/// Adds the newest earlier runs outside studies on the same host.
 fn with_earlier_runs(
     mut runs: Vec<u64>,
     newest: &Point,
@@ -77,13 +77,13 @@ fn is_after(run: &SeriesRun, point: &Point, baseline: &[u64]) -> bool {
     })
 }
 
-fn left_out_reason(point: &Point) -> String {
+fn exclusion_reason(point: &Point) -> String {
     let left_out = point.runs.iter().filter_map(|run| {
         let exclusion = run.exclusion.as_ref()?;
         Some(format!("#{} ({})", run.run.number, exclusion.reason))
     });
     let listed = Vec::from_iter(left_out).join(", ");
-    format!("All runs of the newest group are left out: {listed}.")
+    format!("All runs in the newest group are excluded: {listed}.")
 }
 
 /// A state without a comparison.

@@ -1,11 +1,11 @@
-//! What a trend needs of a run, so that it does not have to read reports.
+//! What a trend needs from a run, so that it does not have to read reports.
 
 use leadline_protocol::{finding::Finding, metrics::METRICS, report::Report};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Findings that show that something else than the test and the host's settings changed the result.
-/// Findings about settings, such as the CPU frequency governor, are host facts.
+/// Findings that show that something other than the test and the host's settings changed the
+/// result. Findings about settings, such as the CPU frequency governor, are host facts.
 pub(crate) const DISTURBANCES: &[&str] = &[
     "busy_at_start",
     "busy_host",

@@ -27,13 +27,13 @@ pub(super) struct Disk {
 pub(super) fn disks(runs: &[FinishedRun<'_>]) -> Vec<Disk> {
     let mut disks: Vec<Disk> = Vec::new();
     for run in runs {
-        for reading in target_readings(run.report) {
-            let place = disks.iter().position(|disk| disk.name == reading.device);
-            let place = place.unwrap_or_else(|| {
+        for reading in target_readings(&run.report) {
+            let position = disks.iter().position(|disk| disk.name == reading.device);
+            let position = position.unwrap_or_else(|| {
                 disks.push(Disk::new(&reading.device));
                 disks.len() - 1
             });
-            disks[place].add(reading);
+            disks[position].add(reading);
         }
     }
     let total_ms: f64 = runs.iter().map(|run| run.report.duration_ms).sum();

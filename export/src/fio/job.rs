@@ -68,7 +68,7 @@ impl Job {
         groupid: u32,
         detail: Detail,
     ) -> Self {
-        let report = run.report;
+        let report = &run.report;
         let FinishedJob {
             requested,
             resolved,
@@ -115,7 +115,7 @@ pub(super) fn directions<'a>(
     run: &'a FinishedRun<'_>,
     job: &'a JobReport,
 ) -> [DirectionInput<'a>; 3] {
-    let report = run.report;
+    let report = &run.report;
     let windows = run.windows;
     let throughput = |throughput: &'a Throughput| (report.jobs.len() == 1).then_some(throughput);
     let input = |stats, throughput, total_bytes_per_second| DirectionInput {

@@ -92,17 +92,21 @@ fn unwritable_paths<'a>(
         .chain(is_file_name.then_some(("name", name)))
         .map(move |(option, value)| {
             let field = format!("jobs[{index}].{option}");
-            let detail = format!("fio would access another file than {value:?}: it replaces #, ;, line breaks, ${{NAME}} and $ncpus in job files.");
+            let detail = format!("fio would access a different file than {value:?}: it replaces #, ;, line breaks, ${{NAME}} and $ncpus in job files.");
             let remedy = "Rename the file or job, and run it again.";
             Problem::invalid("not_expressible", field, detail, remedy)
         })
 }
 
-/// Brackets end a section name.
+/// Brackets end a section name, and a section whose name starts with `global` has no job (`strncmp`
+/// in `__parse_jobs_ini`).
 fn section_name(name: &str) -> String {
     let mut name = name.replace(['[', ']'], "_");
     for part in REPLACED_BY_FIO {
         name = name.replace(part, "_");
+    }
+    if name.starts_with("global") {
+        name.insert(0, '_');
     }
     name
 }
@@ -218,4 +222,22 @@ fn section(name: &str, options: &Options) -> String {
         let _ = writeln!(text, "{option}={value}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn section_names_are_jobs_in_fio() {
+        for (name, expected) in [
+            ("a b", "a b"),
+            ("a[1]", "a_1_"),
+            ("a;b", "a_b"),
+            ("global", "_global"),
+            ("global2", "_global2"),
+        ] {
+            assert_eq!(section_name(name), expected);
+        }
+    }
 }

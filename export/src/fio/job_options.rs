@@ -3,7 +3,7 @@
 use leadline_protocol::{job::OptionDoc, plan::job::ResolvedJob};
 use serde_json::{Map, Value};
 
-/// The requested options, and those that programs expect of every job.
+/// The requested options, and those that programs expect in every job.
 pub(super) fn job_options(requested: &Value, resolved: &ResolvedJob) -> Map<String, Value> {
     let mut options: Map<String, Value> = expected(resolved)
         .into_iter()

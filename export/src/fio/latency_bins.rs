@@ -27,9 +27,9 @@ impl LatencyBins {
         for (bucket, count) in buckets.into_iter().flatten() {
             let ns = histogram::midpoint_of(*bucket as usize);
             let cell = match ns {
-                0..1_000 => &mut counts.0[place(ns)],
-                1_000..1_000_000 => &mut counts.1[place(ns / 1_000)],
-                _ => &mut counts.2[place(ns / 1_000_000)],
+                0..1_000 => &mut counts.0[position(ns)],
+                1_000..1_000_000 => &mut counts.1[position(ns / 1_000)],
+                _ => &mut counts.2[position(ns / 1_000_000)],
             };
             *cell = cell.saturating_add(*count);
         }
@@ -65,7 +65,7 @@ impl LatencyBins {
 }
 
 /// The position of the first limit above the value.
-fn place(value: u64) -> usize {
+fn position(value: u64) -> usize {
     let limits = UPPER_LIMITS.iter().chain([&LAST_LIMIT_MS]);
     limits.take_while(|limit| value >= **limit).count()
 }

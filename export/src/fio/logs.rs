@@ -41,6 +41,37 @@ impl LogKind {
             Self::LatencyHistogram => "clat_hist",
         }
     }
+
+    /// Returns the time of a line that [`Log::lines`] could have returned; `None` for other text.
+    /// `line` has no line end.
+    pub fn time_of(self, line: &str) -> Option<u64> {
+        let mut cells = line.split(", ");
+        let time = number(cells.next()?)?;
+        let columns = match self {
+            Self::LatencyHistogram => {
+                let direction = cells.next()?;
+                is_direction(direction).then_some(1 + FIO_BUCKETS)
+            }
+            _ => {
+                number(cells.next()?)?;
+                let direction = cells.next()?;
+                let has_no_position = cells.clone().all(|cell| cell == "0");
+                (is_direction(direction) && has_no_position).then_some(2)
+            }
+        };
+        let rest: Option<Vec<u64>> = cells.map(number).collect();
+        (rest?.len() == columns?).then_some(time)
+    }
+}
+
+fn is_direction(cell: &str) -> bool {
+    ["0", "1", "2"].contains(&cell)
+}
+
+/// A number as it is written; not `+1` or `01`.
+fn number(cell: &str) -> Option<u64> {
+    let value: u64 = cell.parse().ok()?;
+    (value.to_string() == cell).then_some(value)
 }
 
 /// Writes the lines of one log.

@@ -1,5 +1,5 @@
-//! `--output-format=normal`: fio's text. The distributions of I/O depths are left out, because they
-//! are not counted.
+//! `--output-format=normal`: fio's text. I/O depth distributions are omitted, because they are not
+//! counted.
 
 use crate::{
     FinishedRun,
@@ -34,7 +34,7 @@ pub fn normal(runs: &[FinishedRun<'_>]) -> String {
 }
 
 fn job_text(run: &FinishedRun<'_>, group: usize, job: &JobReport) -> String {
-    let report = run.report;
+    let report = &run.report;
     let mut text = format!(
         "\n{}: (groupid={group}, jobs={}): err={:2}: pid=0: {}\n",
         job.name,
@@ -209,7 +209,7 @@ fn issued_text(job: &JobReport) -> String {
 }
 
 fn group_text(run: &FinishedRun<'_>, group: usize) -> String {
-    let report = run.report;
+    let report = &run.report;
     let mut text = format!("\nRun status group {group} (all jobs):\n");
     let directions = [
         ("   READ", &report.read),

@@ -37,7 +37,7 @@ fn line(run: &FinishedRun<'_>, group: u32, job: &JobReport, disks: &[Disk]) -> S
         VERSION.into(),
         job.name.clone(),
         group.to_string(),
-        error_number(run.report, job).to_string(),
+        error_number(&run.report, job).to_string(),
     ];
     // Version 3 has no trims.
     let [read, write, _] = directions(run, job);

@@ -133,8 +133,7 @@ pub struct DirectFacts {
     /// root).
     #[serde(default)]
     pub sparse_mapping: Option<String>,
-    /// Whether the file is mapped directly from memory, without page cache and block layer
-    /// (STATX_ATTR_DAX).
+    /// Whether the file uses DAX, which bypasses the page cache and block layer (STATX_ATTR_DAX).
     pub dax: Option<bool>,
     /// Whether direct reads bypass every page cache on this host; null if unknown.
     pub reads_past_cache: Option<bool>,

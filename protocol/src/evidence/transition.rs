@@ -35,9 +35,9 @@ impl Direction {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServedBy {
-    /// Storage transferred at least 50 % of the bytes.
+    /// The device served at least 50 % of the I/Os.
     Device,
-    /// Storage transferred at most 5 % of the bytes.
+    /// The device served at most 5 % of the I/Os.
     Memory,
 }
 

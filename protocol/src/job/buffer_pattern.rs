@@ -39,28 +39,42 @@ impl FioValue for BufferPattern {
     /// Strings in double quotes, hexadecimal numbers and decimal numbers, one after the other, as in
     /// fio (lib/pattern.c).
     fn parse(text: &str) -> Result<Self, String> {
-        let mut rest = text.trim();
-        let mut bytes = Vec::new();
-        while !rest.is_empty() {
-            rest = if let Some(string) = rest.strip_prefix('"') {
-                let (string, rest) = string
-                    .split_once('"')
-                    .ok_or_else(|| format!("`{text}` has no closing quote"))?;
-                bytes.extend(string.bytes());
-                rest
-            } else if rest.starts_with('\'') {
-                return Err("patterns are not read from files".into());
-            } else {
-                number(rest, &mut bytes).ok_or_else(|| {
-                    format!("`{text}` is not a pattern such as 0xdeadbeef, -12 or \"text\"")
-                })?
-            };
-        }
-        if bytes.is_empty() || bytes.len() > MAX_BYTES {
-            return Err(format!("a pattern has 1 to {MAX_BYTES} bytes"));
-        }
-        Ok(Self(bytes))
+        parse_bytes(text, |_, _| None).map(Self)
     }
+}
+
+/// `format` appends the bytes of a format such as `%o` at the start of the text and returns the
+/// rest, or `None` if there is no format.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(crate) fn parse_bytes(
+    text: &str,
+    mut format: impl for<'a> FnMut(&'a str, &mut Vec<u8>) -> Option<&'a str>,
+) -> Result<Vec<u8>, String> {
+    let mut rest = text.trim();
+    let mut bytes = Vec::new();
+    while !rest.is_empty() {
+        rest = if let Some(rest) = format(rest, &mut bytes) {
+            rest
+        } else if let Some(string) = rest.strip_prefix('"') {
+            let (string, rest) = string
+                .split_once('"')
+                .ok_or_else(|| format!("`{text}` has no closing quote"))?;
+            bytes.extend(string.bytes());
+            rest
+        } else if rest.starts_with('\'') {
+            return Err("patterns are not read from files".into());
+        } else {
+            number(rest, &mut bytes).ok_or_else(|| {
+                format!("`{text}` is not a pattern such as 0xdeadbeef, -12 or \"text\"")
+            })?
+        };
+    }
+    if bytes.is_empty() || bytes.len() > MAX_BYTES {
+        return Err(format!("a pattern has 1 to {MAX_BYTES} bytes"));
+    }
+    Ok(bytes)
 }
 
 /// Appends the bytes of the number at the start of the text, and returns the rest.

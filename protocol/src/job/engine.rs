@@ -26,7 +26,7 @@ named_enum! {
     }
 }
 
-/// Engines of fio that are not supported, with the reason.
+/// fio engines that are not supported, with the reason.
 const UNSUPPORTED: &[(&str, &str)] = &[
     (
         "posixaio",
@@ -55,6 +55,7 @@ const UNSUPPORTED: &[(&str, &str)] = &[
 
 impl FioValue for EngineName {
     const KIND: &'static str = "engine";
+    const VALUES: &'static [&'static str] = Self::VARIANTS;
 
     fn parse(text: &str) -> Result<Self, String> {
         let name = text.trim();

@@ -1,6 +1,6 @@
 //! The `file_service_type` option: which of a worker's files the next I/O uses.
 
-use crate::job::value::FioValue;
+use crate::job::{distribution::Distribution, value::FioValue};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -15,11 +15,14 @@ pub enum FileOrder {
     Random,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct FileService {
     pub order: FileOrder,
     /// I/Os before the next file is chosen; not used by `sequential`.
     pub ios: u32,
+    /// Distribution of random files: `zipf`, `pareto` or `normal`; absent if it is uniform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<Distribution>,
 }
 
 impl Default for FileService {
@@ -27,6 +30,7 @@ impl Default for FileService {
         Self {
             order: FileOrder::Roundrobin,
             ios: 1,
+            distribution: None,
         }
     }
 }
@@ -44,14 +48,16 @@ impl FioValue for FileService {
             "roundrobin" => FileOrder::Roundrobin,
             "sequential" => FileOrder::Sequential,
             "random" => FileOrder::Random,
-            "zipf" | "pareto" | "normal" | "gauss" => {
-                return Err(format!(
-                    "`{name}` is not supported as a file order: use roundrobin, sequential or random"
-                ));
+            "zipf" | "pareto" | "normal" => {
+                return Ok(Self {
+                    order: FileOrder::Random,
+                    ios: 1,
+                    distribution: Some(Distribution::parse(text)?),
+                });
             }
             _ => {
                 return Err(format!(
-                    "`{text}` is not a file order: use roundrobin, sequential, random or a number of I/Os such as random:8"
+                    "`{text}` is not a file order: use roundrobin, sequential, random (with a number of I/Os such as random:8), zipf, pareto or normal"
                 ));
             }
         };
@@ -59,7 +65,11 @@ impl FioValue for FileService {
             let ios = ios.trim().parse().ok().filter(|ios| *ios > 0);
             ios.ok_or_else(|| format!("`{text}` must have at least 1 I/O per file"))
         })?;
-        Ok(Self { order, ios })
+        Ok(Self {
+            order,
+            ios,
+            distribution: None,
+        })
     }
 }
 
@@ -70,11 +80,27 @@ mod tests {
     #[test]
     fn orders_and_numbers_of_ios() {
         let parse = |text: &str| FileService::parse(text).ok();
-        let service = |order, ios| Some(FileService { order, ios });
+        let service = |order, ios| {
+            Some(FileService {
+                order,
+                ios,
+                distribution: None,
+            })
+        };
         assert_eq!(parse("roundrobin"), Some(FileService::default()));
         assert_eq!(parse("random:8"), service(FileOrder::Random, 8));
         assert_eq!(parse(" sequential"), service(FileOrder::Sequential, 1));
-        for invalid in ["", "zipf:1.2", "random:0", "random:", "random:x", "rr"] {
+        let zipf = parse("zipf:1.2").unwrap();
+        let distribution = Distribution::Zipf {
+            theta: 1.2,
+            center: None,
+        };
+        assert_eq!(zipf.order, FileOrder::Random);
+        assert_eq!(zipf.distribution, Some(distribution));
+        assert!(parse("pareto").is_some() && parse("normal:5:0.5").is_some());
+        for invalid in [
+            "", "zipf:1", "pareto:2", "random:0", "random:", "random:x", "rr",
+        ] {
             assert_eq!(parse(invalid), None, "{invalid}");
         }
     }

@@ -1,7 +1,9 @@
-//! All options of fio, and what becomes of each of them: the options of a job are in
-//! [`OPTIONS`](crate::job::OPTIONS), all others are taken without effect or rejected.
+//! All fio options, and how each is handled: job options are in
+//! [`OPTIONS`](crate::job::OPTIONS); all others are accepted without effect or rejected.
 
+pub mod number;
 mod option;
+pub mod printed_options;
 mod table;
 
 pub use option::{FioOption, OptionKind, Reason, Support};
@@ -14,7 +16,8 @@ pub fn find_option(name: &str) -> Option<&'static FioOption> {
     FIO_OPTIONS.iter().find(|option| option.is_named(name))
 }
 
-/// How to replace an option that is not an option of a job; `None` if fio has no such option.
+/// Remedy for a fio option that is not a job option; `None` for job options and for options that
+/// fio does not have.
 pub(crate) fn remedy(name: &str) -> Option<String> {
     let option = find_option(name)?;
     if option.job_option().is_some() {
@@ -31,7 +34,7 @@ pub(crate) fn remedy(name: &str) -> Option<String> {
             let first = characters.next().map(|first| first.to_ascii_lowercase());
             remove(&first.into_iter().chain(characters).collect::<String>())
         }
-        (_, Support::Refused(reason)) => reason.remedy().into(),
+        (_, Support::Rejected(reason)) => reason.remedy().into(),
         (_, Support::Job | Support::Import) => "Remove it.".into(),
     })
 }
@@ -42,7 +45,7 @@ mod tests {
     use crate::job::OPTIONS;
     use std::collections::HashSet;
 
-    /// Options of Leadline that fio does not have.
+    /// Leadline options that fio does not have.
     const OWN: [&str; 9] = [
         "loop_device",
         "spin",
@@ -83,7 +86,7 @@ mod tests {
         }
         assert_eq!(
             remedy("clocksource").as_deref(),
-            Some("Remove it: the clock is chosen by the runner.")
+            Some("Remove it: the runner chooses the clock.")
         );
         assert_eq!(remedy("no_such_option"), None);
     }

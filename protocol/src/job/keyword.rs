@@ -72,18 +72,6 @@ named_enum! {
 }
 
 named_enum! {
-    names: "lowercase", kind: "checksum";
-    /// Checksum of written blocks.
-    pub enum VerifyMethod {
-        /// Blocks are not verified.
-        #[strum(to_string = "none", serialize = "0")]
-        None,
-        /// fio's header with the CRC32C of the block.
-        Crc32c,
-    }
-}
-
-named_enum! {
     names: "lowercase", kind: "process";
     /// Arrival process for a rate.
     pub enum RateProcess {
@@ -140,7 +128,7 @@ named_enum! {
 
 named_enum! {
     names: "lowercase", kind: "blocks";
-    /// I/Os that `thinktime_blocks` counts; accepted for compatibility.
+    /// Which I/Os `thinktime_blocks` counts; accepted for compatibility.
     pub enum BlocksType {
         Complete,
         Issue,
@@ -149,7 +137,7 @@ named_enum! {
 
 named_enum! {
     names: "lowercase", kind: "generator";
-    /// Random generators of fio; accepted for compatibility.
+    /// fio's random generators; accepted for compatibility.
     pub enum RandomGenerator {
         Tausworthe,
         Tausworthe64,
@@ -203,5 +191,23 @@ named_enum! {
         Repeat,
         /// One of the first unique blocks.
         WorkingSet,
+    }
+}
+
+named_enum! {
+    names: "lowercase", kind: "errors";
+    /// Failed I/Os after which a job continues.
+    pub enum ContinueOnError {
+        #[strum(to_string = "none", serialize = "0")]
+        None,
+        Read,
+        /// Writes, trims and syncs.
+        Write,
+        /// Reads and writes.
+        Io,
+        /// Bad blocks.
+        Verify,
+        #[strum(to_string = "all", serialize = "1")]
+        All,
     }
 }

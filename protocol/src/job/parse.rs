@@ -88,6 +88,7 @@ const OMITTED_DIRECTION: &[(&str, &str)] = &[
     ("rate_iops", "0"),
     ("rate_min", "0"),
     ("rate_iops_min", "0"),
+    ("max_latency", "0"),
     ("percentage_random", "100"),
 ];
 
@@ -148,6 +149,19 @@ mod tests {
                 assert!(
                     matches!(Job::default().set(option.name, default), Some(Ok(()))),
                     "{} = {default}",
+                    option.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn all_listed_values_are_valid() {
+        for option in OPTIONS {
+            for value in option.values {
+                assert!(
+                    matches!(Job::default().set(option.name, value), Some(Ok(()))),
+                    "{} = {value}",
                     option.name
                 );
             }

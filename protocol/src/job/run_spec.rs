@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn reports_all_invalid_fields() {
         let found = problems(
-            json!({"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k","verify_pattern":"0xff"},{"rwmixread":101,"bs":[1]}]}),
+            json!({"jobs":[{"size":"1.5g","runtime":"10sec","block_size":"4k","trim_percentage":10},{"rwmixread":101,"bs":[1]}]}),
         );
         let fields: Vec<&str> = found
             .iter()
@@ -262,7 +262,7 @@ mod tests {
                 "jobs[0].size",
                 "jobs[0].runtime",
                 "jobs[0].block_size",
-                "jobs[0].verify_pattern",
+                "jobs[0].trim_percentage",
                 "jobs[1].rwmixread",
                 "jobs[1].bs"
             ]

@@ -71,6 +71,8 @@ pub struct Rw {
 
 impl FioValue for Rw {
     const KIND: &'static str = "pattern";
+    /// Without modifiers.
+    const VALUES: &'static [&'static str] = RwKind::VARIANTS;
 
     fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();

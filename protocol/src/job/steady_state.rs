@@ -17,16 +17,24 @@ named_enum! {
         Bw,
         /// Slope of the least-squares line through the bandwidth, per second.
         BwSlope,
+        /// Largest deviation of the mean latency of a second from the mean.
+        Lat,
+        /// Slope of the least-squares line through the mean latencies, per second.
+        LatSlope,
     }
 }
 
 impl SteadyCriterion {
     pub fn is_slope(self) -> bool {
-        matches!(self, Self::IopsSlope | Self::BwSlope)
+        matches!(self, Self::IopsSlope | Self::BwSlope | Self::LatSlope)
     }
 
     pub fn is_bandwidth(self) -> bool {
         matches!(self, Self::Bw | Self::BwSlope)
+    }
+
+    pub fn is_latency(self) -> bool {
+        matches!(self, Self::Lat | Self::LatSlope)
     }
 }
 
@@ -34,8 +42,8 @@ impl SteadyCriterion {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct SteadyState {
     pub criterion: SteadyCriterion,
-    /// In IOPS or bytes/s, or a percentage of the window's mean. The steady state is attained below
-    /// this limit.
+    /// In IOPS or bytes/s, or a percentage of the window's mean (always for latencies). The steady
+    /// state is attained below this limit.
     pub limit: f64,
     pub is_percent: bool,
 }
@@ -61,6 +69,8 @@ impl SteadyState {
     pub fn condition(&self) -> String {
         let metric = if self.criterion.is_bandwidth() {
             "bandwidth"
+        } else if self.criterion.is_latency() {
+            "mean latency"
         } else {
             "IOPS"
         };
@@ -98,7 +108,8 @@ impl fmt::Display for SteadyState {
 impl FioValue for SteadyState {
     const KIND: &'static str = "steady state";
 
-    /// fio parses `iops:2k` as 2 IOPS and `bw:0.5m` as 0 bytes/s (options.c, str_steadystate_cb);
+    /// fio 3.42 compares `lat:1ms` with nanoseconds as 1,000, so only percentages are accepted for
+    /// latencies. fio parses `iops:2k` as 2 IOPS and `bw:0.5m` as 0 bytes/s (options.c, str_steadystate_cb);
     /// both are rejected.
     fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
@@ -108,12 +119,19 @@ impl FioValue for SteadyState {
             ));
         };
         let criterion: SteadyCriterion = name.parse().map_err(|_| {
-            format!("`{name}` is not a criterion: use iops, iops_slope, bw or bw_slope")
+            format!(
+                "`{name}` is not a criterion: use iops, bw, lat, iops_slope, bw_slope or lat_slope"
+            )
         })?;
         let limit = limit.trim();
         let percent = limit.strip_suffix('%');
         let limit = match percent {
             Some(percent) => number(percent.trim_end())?,
+            None if criterion.is_latency() => {
+                return Err(format!(
+                    "the limit of a latency must be a percentage, such as {name}:5%"
+                ));
+            }
             None if criterion.is_bandwidth() => units::bytes(limit)? as f64,
             None => number(limit)?,
         };
@@ -145,6 +163,8 @@ mod tests {
             ("iops:2.5", Iops, 2.5, false),
             ("iops:1e2", Iops, 100.0, false),
             ("iops:-5", Iops, -5.0, false),
+            ("lat:5%", SteadyCriterion::Lat, 5.0, true),
+            ("lat_slope:0.1%", SteadyCriterion::LatSlope, 0.1, true),
             ("bw:1m", Bw, 1_048_576.0, false),
             ("bw:10", Bw, 10.0, false),
             (" bw_slope: 0.5 % ", BwSlope, 0.5, true),
@@ -162,7 +182,8 @@ mod tests {
     fn rejects_limits_that_fio_misreads() {
         for (text, part) in [
             ("iops", "no limit"),
-            ("lat:5%", "not a criterion"),
+            ("lat:1ms", "percentage"),
+            ("lat_slope:10", "percentage"),
             ("IOPS:5%", "not a criterion"),
             ("iops:", "not a number"),
             ("iops:2k", "not a number"),
@@ -184,6 +205,7 @@ mod tests {
             ("iops_slope:0.01%", "IOPS slope below 0.01 %/s"),
             ("bw:1m", "bandwidth within 1.00 MiB/s (1.05 MB/s)"),
             ("bw_slope:100%", "bandwidth slope below 100 %/s"),
+            ("lat:5%", "mean latency within 5 %"),
         ] {
             let steady_state = SteadyState::parse(text).unwrap();
             assert_eq!(steady_state.condition(), condition);

@@ -8,6 +8,8 @@ use strum::VariantNames;
 pub trait FioValue: Sized {
     /// Value type for documentation and forms, such as `size`.
     const KIND: &'static str;
+    /// All values, if there is a fixed set.
+    const VALUES: &'static [&'static str] = &[];
 
     /// # Errors
     /// What is wrong and how to fix it, without a final period.
@@ -21,6 +23,7 @@ pub trait Keyword: FromStr + VariantNames {
 
 impl<T: Keyword> FioValue for T {
     const KIND: &'static str = <T as Keyword>::KIND;
+    const VALUES: &'static [&'static str] = T::VARIANTS;
 
     fn parse(text: &str) -> Result<Self, String> {
         let names = || T::VARIANTS.join(", ");
@@ -70,6 +73,7 @@ impl FioValue for String {
 
 impl FioValue for bool {
     const KIND: &'static str = "flag";
+    const VALUES: &'static [&'static str] = &["1", "0"];
 
     fn parse(text: &str) -> Result<Self, String> {
         match text.trim() {

@@ -2,15 +2,11 @@
 
 use crate::{
     job::{
-        buffer_pattern::BufferPattern,
         direction::PerDirection,
         distribution::Distribution,
         engine::{BufferPages, EngineName},
         file_service::FileService,
-        keyword::{
-            CacheState, CpuPolicy, Fadvise, Fallocate, FileState, RwSequencer, SyncMode,
-            VerifyMethod,
-        },
+        keyword::{CacheState, CpuPolicy, Fadvise, Fallocate, FileState, RwSequencer, SyncMode},
         rw::RwKind,
         size::SplitEntry,
     },
@@ -20,8 +16,9 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub use crate::plan::data::{DataOptions, DedupeWorkingSet, VerifyOptions};
 pub use crate::plan::timing::{
-    FlowOptions, LatencyTargetOptions, MinRate, SteadyStateOptions, TimingOptions,
+    FlowOptions, LatencyTargetOptions, MinRate, SteadyStateOptions, TimingOptions, ToleratedErrors,
 };
 
 named_enum! {
@@ -135,6 +132,10 @@ pub struct TargetOptions {
     #[serde(default)]
     #[schema(required = true)]
     pub cache_state: CacheState,
+    /// Bytes of memory that each worker locks.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub lockmem: u64,
 }
 
 /// Offsets, sizes and directions of the I/Os.
@@ -146,6 +147,9 @@ pub struct PatternOptions {
     /// Percentage of reads; null if the pattern is not mixed.
     pub rwmixread: Option<u8>,
     pub bs: PerDirection<BlockSizes>,
+    /// Sizes of sequential I/Os in a random pattern; null if they are the same (`bs_is_seq_rand`).
+    #[serde(default)]
+    pub sequential_bs: Option<BlockSizes>,
     /// Alignment of random offsets in bytes.
     pub blockalign: PerDirection<u64>,
     pub random_distribution: PerDirection<Distribution>,
@@ -190,6 +194,14 @@ pub struct BlockSizes {
     pub max: u64,
     /// Empty if sizes are uniformly distributed multiples of `min` up to `max`.
     pub split: Vec<SplitEntry>,
+    /// Whether sizes need not be multiples of `min`; absent if they are.
+    #[serde(default, skip_serializing_if = "is_false")]
+    #[schema(default = false)]
+    pub unaligned: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Whether the I/O buffers are registered with the ring. Serialized as a boolean.
@@ -244,57 +256,6 @@ pub struct RingOptions {
     pub mem: BufferPages,
 }
 
-/// Contents of written blocks.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct DataOptions {
-    pub zero_buffers: bool,
-    /// Whether every 512 bytes of a write are stamped; null for runs recorded before the option was
-    /// introduced, which did not stamp.
-    #[serde(default)]
-    pub scramble_buffers: Option<bool>,
-    pub refill_buffers: bool,
-    /// Compressible percentage of the data.
-    pub buffer_compress_percentage: u8,
-    /// Percentage of duplicate blocks.
-    pub dedupe_percentage: u8,
-    /// Blocks that duplicates repeat; null for any earlier block.
-    #[serde(default)]
-    pub dedupe_working_set: Option<DedupeWorkingSet>,
-    /// `randseed` and number of workers of all jobs of the run, with a global working set. Not
-    /// serialized.
-    #[serde(skip)]
-    pub dedupe_jobs: Vec<(u64, u32)>,
-    /// Null for random data or zeros.
-    #[serde(default)]
-    pub buffer_pattern: Option<BufferPattern>,
-    /// Null without `verify`, and for runs recorded before the option was introduced.
-    #[serde(default)]
-    pub verify: Option<VerifyOptions>,
-}
-
-/// The first unique blocks, which all duplicates repeat.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-pub struct DedupeWorkingSet {
-    /// Number of blocks, at least 1.
-    pub blocks: u64,
-    /// Whether the working set is divided among all workers of the run.
-    pub is_global: bool,
-}
-
-/// Checksums of the written blocks.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-pub struct VerifyOptions {
-    pub method: VerifyMethod,
-    /// Bytes per header and checksum.
-    pub interval: u64,
-    /// Whether the blocks are read back after the measurement.
-    pub reads_back: bool,
-    /// Whether nothing is written and the blocks of an earlier run are checked.
-    pub only: bool,
-    /// Whether reading back stops at the first bad block.
-    pub fatal: bool,
-}
-
 impl ResolvedJob {
     pub fn has_rate(&self) -> bool {
         let rates = [&self.timing.rate, &self.timing.rate_iops];
@@ -315,6 +276,17 @@ impl ResolvedJob {
         let is_serial =
             engine.is_synchronous() || (engine.is_asynchronous() && self.pattern.rw.trims());
         if is_serial { 1 } else { self.ring.iodepth }
+    }
+
+    /// Whether a block may be written twice before the whole region is written.
+    pub fn may_write_twice(&self) -> bool {
+        let pattern = &self.pattern;
+        let sizes = &pattern.bs.write;
+        let has_no_map = pattern.rw.is_random()
+            && (pattern.norandommap || pattern.random_distribution.write != Distribution::Random);
+        let is_shared =
+            self.numjobs > 1 && self.targets.iter().any(|target| target.worker.is_none());
+        has_no_map || is_shared || sizes.min != sizes.max
     }
 
     /// Buffers per worker: one per I/O in flight. Mixed jobs use separate write buffers, so that
@@ -338,7 +310,8 @@ impl ResolvedJob {
         let rw = self.pattern.rw;
         let read = rw.reads().then_some(self.pattern.bs.read.max);
         let write = rw.writes().then_some(self.pattern.bs.write.max);
-        read.max(write).unwrap_or(1)
+        let sequential = self.pattern.sequential_bs.as_ref().map(|bs| bs.max);
+        read.max(write).max(sequential).unwrap_or(1)
     }
 
     /// Returns a worker's targets with their indices in `targets`. The pattern numbers targets in

@@ -34,6 +34,12 @@ pub struct TimingOptions {
     /// When a worker is too slow; null without `rate_min` and `rate_iops_min`.
     #[serde(default)]
     pub min_rate: Option<MinRate>,
+    /// Latency in µs above which an I/O ends the run; null without `max_latency`.
+    #[serde(default)]
+    pub max_latency_us: Option<PerDirection<Option<u64>>>,
+    /// Errors after which the job continues; null if the first failed I/O ends the run.
+    #[serde(default)]
+    pub tolerated_errors: Option<ToleratedErrors>,
     /// Whether other jobs end as soon as a worker of this job ends.
     #[serde(default)]
     #[schema(required = true)]
@@ -68,6 +74,14 @@ pub struct TimingOptions {
     /// the option was introduced.
     #[serde(default)]
     pub steady_state: Option<SteadyStateOptions>,
+}
+
+/// Numbers of errors (errno(3)) after which a job continues.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ToleratedErrors {
+    pub read: Vec<i32>,
+    /// Writes, trims and syncs.
+    pub write: Vec<i32>,
 }
 
 /// Minimum rates of each worker.

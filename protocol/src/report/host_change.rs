@@ -1,4 +1,4 @@
-//! Settings of the host that changed during the measurement.
+//! Host settings that changed during the measurement.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -9,6 +9,10 @@ use utoipa::ToSchema;
 pub struct JobLayers {
     /// Memory page size on the host.
     pub page_bytes: u64,
+    /// Smallest part of a page that the targets can read into the page cache, in bytes: their
+    /// filesystem's block size, or a page. Null in reports of earlier versions.
+    #[serde(default)]
+    pub cache_block_bytes: Option<u64>,
     pub read: Option<LayerEstimate>,
     pub write: Option<LayerEstimate>,
 }
@@ -61,6 +65,11 @@ impl Share {
             low: share,
             high: share,
         }
+    }
+
+    /// Largest distance from the share to a bound of the interval.
+    pub fn error(&self) -> f64 {
+        (self.high - self.share).max(self.share - self.low)
     }
 }
 

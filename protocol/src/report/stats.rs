@@ -74,6 +74,26 @@ pub struct LatencyStats {
 }
 
 impl DirectionStats {
+    /// The name of a rate or mean that is negative, which is impossible; `None` if there is none.
+    pub fn impossible_number(&self) -> Option<&'static str> {
+        let is_negative = |number: f64| number < 0.0;
+        let is_mean_negative = |stats: &LatencyStats| {
+            [stats.mean, stats.stddev]
+                .into_iter()
+                .flatten()
+                .any(is_negative)
+        };
+        let latencies = [&self.slat_ns, &self.clat_ns, &self.lat_ns];
+        let mut latencies = latencies.into_iter().chain(&self.intended_lat_ns);
+        if is_negative(self.iops) {
+            Some("iops")
+        } else if is_negative(self.bytes_per_second) {
+            Some("bytes_per_second")
+        } else {
+            latencies.any(is_mean_negative).then_some("a mean latency")
+        }
+    }
+
     /// Whether an I/O completed or was in flight at the end.
     pub fn is_used(&self) -> bool {
         self.ios > 0 || self.unfinished.is_some_and(|unfinished| unfinished.ios > 0)

@@ -21,6 +21,11 @@ pub struct SteadyStateReport {
     pub iops: Vec<f64>,
     /// Bandwidth of the same seconds, in bytes/s.
     pub bytes_per_second: Vec<f64>,
+    /// Mean latency (`lat`) of the same seconds, in ns; empty for runs recorded before it was
+    /// measured.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub lat_ns: Vec<f64>,
 }
 
 /// A window of `steadystate_duration` seconds.
@@ -32,9 +37,9 @@ pub struct SteadyWindow {
     pub end_ms: f64,
     pub mean_iops: f64,
     pub mean_bytes_per_second: f64,
-    /// Largest difference between a second and the mean, in IOPS or bytes/s.
+    /// Largest difference between a second and the mean, in IOPS, bytes/s or ns.
     pub max_deviation: f64,
-    /// Slope of the least-squares line, in IOPS or bytes/s per second.
+    /// Slope of the least-squares line, in IOPS, bytes/s or ns per second.
     pub slope: f64,
     /// The value that is compared with the limit, in its unit; null if it is a percentage and the
     /// mean is 0.
@@ -54,7 +59,7 @@ pub struct SteadyStateProgress {
     pub summary: String,
 }
 
-/// Where a job is on its way to the steady state.
+/// Progress of a job toward steady state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progress {
     /// Seconds from the start of the job's measured window.

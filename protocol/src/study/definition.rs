@@ -44,8 +44,8 @@ pub struct StudyDefinition {
     /// Options to vary. Each step runs with every combination of their values. Limited to 256 runs
     /// in total.
     pub sweep: Option<Vec<SweepAxis>>,
-    /// A test after the SNIA performance test specification. It defines the runs from the only job
-    /// of the only step.
+    /// A test that follows the SNIA performance test specification. It defines the runs from the
+    /// only job of the only step.
     pub snia: Option<SniaTestDefinition>,
     /// A load–latency curve of the only job of the only step.
     pub load_curve: Option<LoadCurveDefinition>,

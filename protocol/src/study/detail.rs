@@ -82,7 +82,7 @@ pub struct StudyStep {
     pub note: Option<String>,
     /// Null if the run was deleted.
     pub run: Option<RunSummary>,
-    /// The first run, which failed or was interrupted, if `run` is its repetition.
+    /// The first run, which failed or was interrupted, if `run` is its retry.
     pub failed_run: Option<RunSummary>,
     /// Verdict; null until it is available.
     pub sentence: Option<String>,

@@ -1,5 +1,5 @@
-//! Load–latency curves: I/Os arrive at rising rates, whether or not earlier ones are complete, and
-//! their latency counts from the intended start.
+//! Load–latency curves: I/Os arrive at increasing rates, whether or not earlier ones are complete,
+//! and their latency is measured from the intended start.
 
 pub(super) mod parse;
 
@@ -19,8 +19,8 @@ const SECONDS: (f64, f64) = (10.0, 120.0);
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadCurveDefinition {
-    /// Arrivals per second of all workers together, rising, at most 25. Default: 10 % to 120 % of
-    /// the IOPS of a first run without a rate (probe).
+    /// Arrivals per second of all workers together, in ascending order, at most 25. Default: 10 %
+    /// to 120 % of the IOPS of a first run without a rate limit (probe).
     pub rates: Option<Vec<u64>>,
     /// Duration of each rate, 1 to 3600. Default: the time for 10,000 I/Os, 10 to 120 s.
     pub seconds: Option<u32>,
@@ -29,18 +29,24 @@ pub struct LoadCurveDefinition {
     /// Limit for the knee: the highest rate with a p99 latency of at most this limit. Default: no
     /// knee.
     pub p99_limit_ms: Option<f64>,
+    /// Maximum number of bytes that all runs of a job that writes may write. The curve ends before
+    /// a rate that could exceed it; the first run is always made. Default: no limit.
+    pub max_bytes: Option<u64>,
 }
 
 /// A curve with all its settings.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct LoadCurve {
-    /// Null if they follow from the probe.
+    /// Null if they are derived from the probe.
     pub rates: Option<Vec<u64>>,
     /// Null for the time for 10,000 I/Os, 10 to 120 s.
     pub seconds: Option<u32>,
     pub ramp_seconds: u32,
     pub p99_limit_ms: Option<f64>,
-    /// The job of all runs, without a rate and a duration.
+    /// Null for studies that were created before it was introduced, and without a limit.
+    #[serde(default)]
+    pub max_bytes: Option<u64>,
+    /// The job of all runs, without a rate or a duration.
     #[schema(value_type = crate::job::Job)]
     pub base: Value,
 }
@@ -81,14 +87,14 @@ impl LoadCurve {
         }
     }
 
-    /// A run without a rate.
+    /// A run without a rate limit.
     fn probe(&self) -> Value {
         let seconds = self.seconds.unwrap_or(PROBE_SECONDS);
         let job = self.job(json!({"runtime": seconds, "time_based": 1}));
-        json!({"name": "Probe without a rate", "jobs": [job]})
+        json!({"name": "Probe without a rate limit", "jobs": [job]})
     }
 
-    /// A run at a rate. `index`: number of earlier runs, so that each run has other arrivals.
+    /// A run at a rate. `index`: number of earlier runs, so that each run has different arrivals.
     pub fn step(&self, rate: f64, index: usize) -> Value {
         let per_worker = (rate / self.workers()).round();
         let job = self.job(json!({
@@ -141,7 +147,7 @@ named_enum! {
 named_enum! {
     names: "snake_case";
     pub enum CurveState {
-        /// No run with a rate has ended.
+        /// No run at a rate has ended.
         NoResult,
         /// The highest sustained rate is below the lowest overloaded one.
         Found,
@@ -168,7 +174,7 @@ named_enum! {
         AtLeast,
         /// The limit is not met at any rate.
         Never,
-        /// No rate has the 1,000 I/Os that a p99 needs.
+        /// No rate has the 1,000 I/Os required for a p99.
         NoP99,
     }
 }
@@ -182,8 +188,8 @@ pub struct LoadCurveResults {
     /// Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded, unless most runs
     /// are: then this is a property of the host.
     pub warning: Option<String>,
-    /// IOPS without a rate, from which the rates follow; null without a probe. Not a saturation
-    /// point.
+    /// IOPS without a rate limit, from which the rates are derived; null without a probe. Not a
+    /// saturation point.
     pub probe_iops: Option<f64>,
     /// Highest sustained rate below all overloaded ones; null unless there is an overloaded one.
     pub saturation: Option<f64>,
@@ -195,6 +201,9 @@ pub struct LoadCurveResults {
     pub points: Vec<LoadPoint>,
     /// Planned rates that were not run.
     pub not_run: Vec<f64>,
+    /// The rate before which the curve ended because of `max_bytes`; null if it did not.
+    #[serde(default)]
+    pub ended_before: Option<f64>,
 }
 
 /// The highest rate with a p99 latency within a limit.
@@ -223,8 +232,8 @@ pub struct LoadPoint {
     pub due: Option<u64>,
     /// I/Os that were due and not complete, at the quarters of the window.
     pub backlog: Vec<u64>,
-    /// Latencies count from the intended start. They are lower bounds if the rate was overloaded,
-    /// because I/Os that are not complete have none.
+    /// Latencies are measured from the intended start. They are lower bounds if the rate was
+    /// overloaded, because I/Os that are not complete have none.
     pub lat_mean_ns: Option<f64>,
     pub lat_p50_ns: Option<f64>,
     /// Null with fewer than 1,000 I/Os.

@@ -74,7 +74,8 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
     let order = order(&mut reader);
     let until_decided = until_decided(&mut reader, steps.len(), repeats, order);
     if procedure.is_some() && (repeats > 1 || !axes.is_empty()) {
-        let detail = "snia and load_curve define the runs; they have no repeats and no sweep.";
+        let detail =
+            "snia and load_curve define their own runs; they support neither repeats nor sweep.";
         let remedy = "Remove repeats and sweep.";
         reader.reject("conflicting_options", "repeats", detail, remedy);
     }

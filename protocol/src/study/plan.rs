@@ -78,8 +78,8 @@ impl StepPlan {
 }
 
 impl StudyPlan {
-    /// Whether a failed run is repeated once.
-    pub fn repeats_failed_runs(&self) -> bool {
+    /// Whether a failed run is retried once.
+    pub fn retries_failed_runs(&self) -> bool {
         self.procedure.is_some() || self.steps.iter().any(|step| step.repeat > 1)
     }
 

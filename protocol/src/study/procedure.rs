@@ -1,5 +1,5 @@
 //! Studies whose runs follow a procedure: the procedure defines the jobs from one base job, and
-//! decides from the results which runs follow.
+//! determines the next runs from the results.
 
 use crate::study::{
     load_curve::{LoadCurve, LoadCurveResults},

@@ -117,7 +117,7 @@ pub(super) fn until_decided(
         reader.reject("bad_value", field, detail, "Use \"order\":\"interleaved\".");
     }
     if repeats > MAX_PAIRS {
-        let detail = format!("{repeats} repeats are more than a comparison can have.");
+        let detail = format!("{repeats} repeats are more than a comparison supports.");
         let remedy = format!("Use at most {MAX_PAIRS} repeats with until_decided.");
         reader.reject("bad_value", "repeats", detail, remedy);
     }

@@ -1,4 +1,4 @@
-//! Tests after the SNIA Solid State Storage Performance Test Specification 2.0.2: purge,
+//! Tests that follow the SNIA Solid State Storage Performance Test Specification 2.0.2: purge,
 //! preconditioning, and rounds until the measurement window is steady.
 
 pub(super) mod parse;
@@ -38,7 +38,7 @@ named_enum! {
 
 named_enum! {
     names: "snake_case";
-    /// Class of the device, which determines its active range and its write cache.
+    /// Device class, which determines the active range and the write cache setting.
     pub enum SniaClass {
         /// PTS-E: write cache disabled, active range 100 %.
         Enterprise,
@@ -57,7 +57,7 @@ named_enum! {
         None,
         /// The test discards the active range (BLKDISCARD), instead of a purge.
         Discard,
-        /// It was purged outside of Leadline; see `purge_note`.
+        /// It was purged outside Leadline; see `purge_note`.
         Operator,
     }
 }
@@ -78,7 +78,7 @@ pub struct SniaTestDefinition {
     pub cell_seconds: Option<u32>,
     /// 5 to 25. Default: 25.
     pub max_rounds: Option<u32>,
-    /// Percentages of reads, in order. Default: those of the specification.
+    /// Read percentages, in order. Default: those of the specification.
     pub mixes: Option<Vec<u8>>,
     /// Block sizes, such as `4k`, in order. Default: those of the specification; 1024k for
     /// `throughput`, which tests one block size.
@@ -95,7 +95,7 @@ pub struct SniaTest {
     pub purge_note: Option<String>,
     pub cell_seconds: u32,
     pub max_rounds: u32,
-    /// Percentages of reads, in order. Each run of a round has one mix.
+    /// Read percentages, in order. Each run of a round has one mix.
     pub mixes: Vec<u8>,
     /// Block sizes in bytes, in order. Each job of a run has one block size.
     pub blocks: Vec<u64>,
@@ -115,7 +115,7 @@ pub enum SniaRun {
 }
 
 impl SniaTestName {
-    /// Percentages of reads in the order of the specification.
+    /// Read percentages in the order of the specification.
     pub fn default_mixes(self) -> &'static [u8] {
         match self {
             Self::Iops => &[100, 95, 65, 50, 35, 5, 0],

@@ -51,11 +51,29 @@ pub struct StudySummary {
     pub reason: Option<String>,
 }
 
+/// Body of `PATCH /studies/{n}`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+pub struct StudyPatch {
+    /// 1 to 200 bytes on one line.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+}
+
+/// A study in a list whose stored data differs from its checksum, or cannot be read.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct DamagedStudy {
+    pub number: u64,
+    /// What is damaged, with a remedy.
+    pub detail: String,
+}
+
 /// A page of studies.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct StudyList {
     /// Newest first.
     pub studies: Vec<StudySummary>,
+    /// Studies of this page whose stored data is damaged, newest first.
+    pub damaged: Vec<DamagedStudy>,
     /// Null on the last page.
     pub next_cursor: Option<String>,
     /// Number of studies across all pages.
@@ -67,7 +85,9 @@ pub struct StudyList {
 #[into_params(parameter_in = Query)]
 pub struct StudyQuery {
     /// Page size, 1 to 100. Default: 50.
+    #[param(minimum = 1, maximum = 100)]
     pub limit: Option<u32>,
     /// `next_cursor` from the previous page.
+    #[param(maximum = 9_007_199_254_740_991_u64)]
     pub cursor: Option<u64>,
 }

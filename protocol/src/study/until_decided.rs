@@ -45,7 +45,7 @@ pub struct Look {
 
 named_enum! {
     names: "snake_case";
-    /// What follows from a look.
+    /// The consequence of a look.
     pub enum LookOutcome {
         /// All metrics are better, worse or equivalent: the study ends.
         Decided,

@@ -17,7 +17,7 @@ pub(crate) struct LayerCounts {
     pub samples: u64,
     pub ios: [f64; StorageLayer::COUNT],
     pub bytes: [f64; StorageLayer::COUNT],
-    /// See `LayerTally::spread`.
+    /// See `LayerSums::spread`.
     pub spread: f64,
     /// I/Os that overwrote dirty pages; `None` for reads.
     pub overwritten: Option<f64>,

@@ -4,8 +4,11 @@
 mod cache_state;
 mod coordinated_omission;
 mod errors;
+mod foreign_io;
 mod from_verdict;
 mod host;
+mod level_changed;
+mod limits;
 mod log_writes;
 mod lower_devices;
 mod missing_time;
@@ -28,8 +31,10 @@ const CHECKS: &[Check] = &[
     missing_time::stalled,
     missing_time::runner_paused,
     missing_time::unfinished_ios,
+    limits::violated_limit,
     errors::stopped_early,
     errors::short_run,
+    level_changed::level_changed,
     steady_state::not_reached,
     steady_state::without_io,
     errors::device_counters_missing,
@@ -39,6 +44,7 @@ const CHECKS: &[Check] = &[
     cache_state::loop_without_direct_io,
     writes::initial_write,
     writes::overwrite,
+    writes::read_before_write,
     writes::not_flushed,
     writes::writeback_throttled,
     writes::dirty_limit_not_reached,
@@ -46,7 +52,7 @@ const CHECKS: &[Check] = &[
     saturation::depth_not_reached,
     coordinated_omission::coordinated_omission,
     saturation::cpu_bound,
-    saturation::foreign_io,
+    foreign_io::foreign_io,
     lower_devices::lower_device_amplification,
     log_writes::log_writes,
     host::slow_clock,

@@ -11,10 +11,10 @@ mod tests;
 use crate::analysis::{
     gauge::{
         counters::GaugeCounters,
-        flows::{Flows, ServedIos},
+        flows::{Flows, Served, ServedIos},
         notes::notes,
     },
-    sampled_reads::SampledReads,
+    layer_shares::SharesByDirection,
     verdict::threshold::NOISE_FLOOR,
 };
 use leadline_protocol::{
@@ -39,8 +39,12 @@ pub(crate) fn report_gauge(
 }
 
 /// The gauge of a sample, across all directions. For a live gauge, pass the sum of all samples of
-/// the phase and of its lookups.
-pub(crate) fn sample_gauge(sample: &Sample, sampled: &SampledReads, jobs: &[ResolvedJob]) -> Gauge {
+/// the phase and the shares of its lookups.
+pub(crate) fn sample_gauge(
+    sample: &Sample,
+    sampled: SharesByDirection,
+    jobs: &[ResolvedJob],
+) -> Gauge {
     let counters = GaugeCounters::from_sample(sample, sampled);
     gauges(&counters, IoModes::of(jobs), &Verdicts::default()).total
 }
@@ -87,7 +91,7 @@ fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> Gaug
         write_verdict,
     )
     .with_write_fields(counters.pending_bytes, attributed.map(foreign_source));
-    let trim = Flows::new(&counters.trim, None, modes.direct_trims, None);
+    let trim = Flows::new(&counters.trim, None, modes.direct_trims, None).with_trim_fields();
     let gauge = |flows: &Flows| {
         if modes.null {
             null_gauge(flows)
@@ -131,13 +135,18 @@ fn foreign_source(verdict: &Verdict) -> ForeignSource {
 
 fn gauge(flows: &Flows) -> Gauge {
     let foreign = foreign(flows);
+    let (served_by, served_by_unknown) = match served_by(flows) {
+        Ok(layer) => (Some(layer), None),
+        Err(reason) => (None, Some(reason.to_owned())),
+    };
     Gauge {
         issued: flows.issued,
         past_cache: flows.past_cache,
         reached: flows.reached,
         bypassed: flows.bypassed && flows.is_used(),
         foreign,
-        served_by: served_by(flows),
+        served_by,
+        served_by_unknown,
         uncertainty: flows.uncertainty,
         notes: notes(flows, foreign.as_ref()),
     }
@@ -152,7 +161,8 @@ fn null_gauge(flows: &Flows) -> Gauge {
         reached: Some(LayerFlow::default()),
         bypassed: false,
         foreign: None,
-        served_by: Layer::Application,
+        served_by: Some(Layer::Application),
+        served_by_unknown: None,
         uncertainty: 0.0,
         notes: BTreeMap::from([(Layer::Application, note)]),
     }
@@ -167,21 +177,24 @@ fn foreign(flows: &Flows) -> Option<ForeignIo> {
     is_shown.then_some(ForeignIo { ios, bytes, source })
 }
 
-/// The layer that served the most I/Os; the lower layer in case of a tie.
-fn served_by(flows: &Flows) -> Layer {
-    let Some(served) = flows.served.filter(|_| flows.issued.bytes > 0) else {
-        return Layer::Application;
-    };
+/// The layer that served the most I/Os, the lower one in case of a tie; or why it is unknown.
+fn served_by(flows: &Flows) -> Result<Layer, &'static str> {
+    if flows.issued.ios == 0 {
+        return Ok(Layer::Application);
+    }
     let ServedIos {
         page_cache,
         filesystem,
         device,
-    } = served;
-    if device >= filesystem.max(page_cache) {
+    } = match flows.served {
+        Served::Ios(served) => served,
+        Served::Unknown(reason) => return Err(reason),
+    };
+    Ok(if device >= filesystem.max(page_cache) {
         Layer::Device
     } else if filesystem >= page_cache {
         Layer::Filesystem
     } else {
         Layer::PageCache
-    }
+    })
 }

@@ -1,11 +1,12 @@
-//! Which layers served the reads of a window, by the sampled lookups of its I/Os. Unlike bytes of
-//! the device, they do not include what the kernel read ahead.
+//! Which layers served the reads of a window, by the sampled lookups of its I/Os. Unlike device
+//! bytes, they exclude readahead.
 
+use crate::analysis::layer_shares::{
+    FEW_SAMPLES, LayerShares, MIN_SAMPLES, NOT_FOUND, SharesOrReason,
+};
 use leadline_protocol::verdict::StorageLayer;
 use std::array;
 
-/// Fewer lookups say nothing about a window.
-const MIN_SAMPLES: u64 = 8;
 /// Maximum share of I/Os whose layer is unknown (0-1).
 const MAX_UNKNOWN: f64 = 0.5;
 
@@ -18,15 +19,6 @@ pub(crate) struct SampledReads {
     pub ios: [u64; StorageLayer::COUNT],
 }
 
-/// Shares of the reads whose layer is known; they add up to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct ReadShares {
-    pub page_cache: f64,
-    /// Below the page cache but not on the device: holes, and memory below a loop device.
-    pub filesystem: f64,
-    pub device: f64,
-}
-
 impl SampledReads {
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
@@ -35,19 +27,22 @@ impl SampledReads {
         }
     }
 
-    /// `None` with too few lookups, or if too many of them found nothing.
-    pub(crate) fn shares(&self) -> Option<ReadShares> {
+    /// The shares of the reads whose layer is known.
+    pub(crate) fn shares(&self) -> SharesOrReason {
         let of = |layer: StorageLayer| self.ios[layer as usize] as f64;
         let unknown = of(StorageLayer::Unknown);
         let known: f64 = StorageLayer::TOP_DOWN.into_iter().map(of).sum::<f64>() - unknown;
-        let is_known = known > 0.0 && unknown <= MAX_UNKNOWN * (known + unknown);
-        if self.samples < MIN_SAMPLES || !is_known {
-            return None;
+        if self.samples < MIN_SAMPLES {
+            return Err(FEW_SAMPLES);
         }
-        Some(ReadShares {
+        if known <= 0.0 || unknown > MAX_UNKNOWN * (known + unknown) {
+            return Err(NOT_FOUND);
+        }
+        Ok(LayerShares {
             page_cache: of(StorageLayer::PageCache) / known,
             filesystem: (of(StorageLayer::LowerCache) + of(StorageLayer::Unwritten)) / known,
             device: of(StorageLayer::Device) / known,
+            unknown: 0.0,
         })
     }
 }

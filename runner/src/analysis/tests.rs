@@ -98,6 +98,7 @@ fn job_report(read: DirectionStats, write: DirectionStats, layers: JobLayers) ->
         verify: None,
         steady_state: None,
         latency_target: None,
+        violated_limit: None,
         arrivals: None,
     }
 }
@@ -140,6 +141,7 @@ fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCoun
         targets: vec![target()],
         gauge: None,
         transitions: Vec::new(),
+        level_changes: Vec::new(),
         host_changes: Vec::new(),
         pauses: Vec::new(),
         writeback: None,
@@ -147,6 +149,7 @@ fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCoun
         requests: None,
         profile: None,
         errors: ErrorReport::default(),
+        foreign: None,
         start_skew_ns: 0,
         achieved_depth: None,
     }
@@ -261,11 +264,14 @@ fn one_direction(
         target.region_bytes = target.region_bytes.max(issued);
         target.residency.end.as_mut().unwrap().dirty = Some(issued.saturating_sub(moved));
     }
-    with_layers((report, vec![job]), story(reads, direct, issued, moved))
+    with_layers(
+        (report, vec![job]),
+        estimate_of(reads, direct, issued, moved),
+    )
 }
 
 /// See [`one_direction`].
-fn story(reads: bool, direct: bool, issued: u64, moved: u64) -> LayerEstimate {
+fn estimate_of(reads: bool, direct: bool, issued: u64, moved: u64) -> LayerEstimate {
     let device = (moved as f64 / issued as f64).min(1.0);
     let other = match (reads, direct) {
         (true, true) => StorageLayer::Unwritten,
@@ -293,6 +299,7 @@ fn with_layers(
         let of = |stats: &DirectionStats| (stats.ios > 0).then(|| estimate.clone());
         let layers = JobLayers {
             page_bytes: 4096,
+            cache_block_bytes: Some(4096),
             read: of(&report.read).map(|found| LayerEstimate {
                 overwritten: None,
                 ..found

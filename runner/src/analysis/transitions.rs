@@ -1,29 +1,29 @@
-//! Detects transitions of a direction from device to memory and back, sample by sample: of reads from
-//! sampled lookups, and of writes, which are looked up only at the end, from issued bytes and bytes
-//! transferred by storage. A change must persist, because readahead and writeback are bursty.
+//! Detects transitions of a direction from device to memory and back, window by window, from the
+//! shares of the I/Os. A change must persist, because readahead and writeback are bursty.
 
-use crate::analysis::sampled_reads::SampledReads;
+use crate::analysis::{sampled_reads::SampledReads, sampled_writes::WriteWindow};
 use leadline_protocol::{
     evidence::transition::{Direction, ServedBy, Transition},
     sample::Sample,
 };
 
-/// Minimum share of the I/Os or issued bytes for `ServedBy::Device`.
+/// Minimum share of the I/Os for `ServedBy::Device`.
 const DEVICE_SHARE: f64 = 0.5;
 /// Maximum share for `ServedBy::Memory`; the rest is metadata.
 const MEMORY_SHARE: f64 = 0.05;
-/// Samples with fewer I/Os are ignored.
+/// Windows with fewer I/Os are ignored.
 const MIN_IOS: u64 = 8;
 /// How long a change in reads must persist, in ms: longer than a readahead burst.
 const MIN_READ_MS: f64 = 300.0;
-/// How long a change in writes must persist, in ms: longer than a writeback burst.
-const MIN_WRITE_MS: f64 = 1000.0;
+/// How long a change in writes must persist, in ms: two windows, because one may contain a burst of
+/// writeback.
+const MIN_WRITE_MS: f64 = 2000.0;
 /// Sample windows can be slightly shorter than the sampling interval.
 const INTERVAL_TOLERANCE_MS: f64 = 20.0;
 /// Maximum number of transitions recorded.
 const MAX_TRANSITIONS: usize = 32;
 
-/// One direction in one sample.
+/// One direction in one window.
 #[derive(Clone, Copy, Debug)]
 struct DirectionSample {
     begin_ms: f64,
@@ -34,6 +34,23 @@ struct DirectionSample {
 }
 
 impl DirectionSample {
+    fn of_reads(end_ms: f64, sample: &Sample, sampled: Option<SampledReads>) -> Self {
+        let device_reads = sample.device.map(|device| device.read_bytes);
+        let own_reads = sample.storage.map(|storage| storage.read_bytes);
+        let issued = sample.read.bytes.max(1) as f64;
+        Self {
+            begin_ms: end_ms - sample.window_ms,
+            end_ms,
+            ios: sample.read.ios,
+            device_share: match sampled {
+                Some(sampled) => sampled.shares().ok().map(|shares| shares.device),
+                None => own_reads
+                    .or(device_reads)
+                    .map(|moved| moved as f64 / issued),
+            },
+        }
+    }
+
     /// `None` if there are too few I/Os, if the share is unknown or between the thresholds.
     fn served_by(self) -> Option<ServedBy> {
         let share = self.device_share?;
@@ -88,34 +105,28 @@ pub(crate) struct TransitionDetector {
 }
 
 impl TransitionDetector {
-    /// `end_ms`: end of the sample, in ms since the start of the run. `sampled`: lookups of its
-    /// reads; `None` if reads are not looked up.
-    pub(crate) fn push(&mut self, end_ms: f64, sample: &Sample, sampled: Option<SampledReads>) {
-        let begin_ms = end_ms - sample.window_ms;
-        let device_reads = sample.device.map(|device| device.read_bytes);
-        let own_reads = sample.storage.map(|storage| storage.read_bytes);
-        let byte_share = |moved: u64, issued: u64| moved as f64 / issued.max(1) as f64;
-        let reads = DirectionSample {
-            begin_ms,
-            end_ms,
-            ios: sample.read.ios,
-            device_share: match sampled {
-                Some(sampled) => sampled.shares().map(|shares| shares.device),
-                None => own_reads
-                    .or(device_reads)
-                    .map(|moved| byte_share(moved, sample.read.bytes)),
-            },
-        };
-        let writes = DirectionSample {
-            begin_ms,
-            end_ms,
-            ios: sample.write.ios,
-            device_share: sample
-                .device
-                .map(|device| byte_share(device.write_bytes, sample.write.bytes)),
-        };
-        let read = self.reads.push(reads, MIN_READ_MS);
-        let write = self.writes.push(writes, MIN_WRITE_MS);
+    /// `end_ms`: end of the sample, in ms since the start of the run. `reads`: lookups of its reads;
+    /// `None` if reads are not looked up. `writes`: a window that ended with this sample.
+    pub(crate) fn push(
+        &mut self,
+        end_ms: f64,
+        sample: &Sample,
+        reads: Option<SampledReads>,
+        writes: Option<WriteWindow>,
+    ) {
+        let read = self.reads.push(
+            DirectionSample::of_reads(end_ms, sample, reads),
+            MIN_READ_MS,
+        );
+        let write = writes.and_then(|window| {
+            let window = DirectionSample {
+                begin_ms: window.begin_ms,
+                end_ms: window.end_ms,
+                ios: window.ios,
+                device_share: window.device_share,
+            };
+            self.writes.push(window, MIN_WRITE_MS)
+        });
         for (direction, change) in [(Direction::Read, read), (Direction::Write, write)] {
             let Some((from, to, t_ms)) = change else {
                 continue;
@@ -142,16 +153,10 @@ impl TransitionDetector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leadline_protocol::counters::{DeviceCounts, IoCounts, StorageIo};
+    use leadline_protocol::counters::{IoCounts, StorageIo};
     use leadline_protocol::phase::Phase;
 
-    fn sample(
-        window_ms: f64,
-        read: (u64, u64),
-        fetched: Option<u64>,
-        write: (u64, u64),
-        written: Option<u64>,
-    ) -> Sample {
+    fn sample(window_ms: f64, read: (u64, u64), fetched: Option<u64>) -> Sample {
         let counts = |(ios, bytes)| IoCounts {
             ios,
             bytes,
@@ -161,17 +166,13 @@ mod tests {
             phase: Phase::Measure,
             window_ms,
             read: counts(read),
-            write: counts(write),
+            write: IoCounts::default(),
             trim: IoCounts::default(),
             sync: IoCounts::default(),
             in_flight: 0,
             silent_ms: None,
             errors: 0,
-            device: written.map(|write_bytes| DeviceCounts {
-                write_bytes,
-                read_bytes: 7,
-                ..DeviceCounts::default()
-            }),
+            device: None,
             physical_devices: None,
             memory: None,
             cpu: None,
@@ -186,16 +187,26 @@ mod tests {
         }
     }
 
-    /// `shares`: percentage of the issued bytes that storage transferred in each 100 ms sample.
+    /// `shares`: percentage that the device served in each window: 100 ms for reads, 1 s for writes.
     fn check(direction: Direction, shares: &[u64], want: &[(f64, ServedBy)]) {
         let mut detector = TransitionDetector::default();
         for (index, share) in shares.iter().enumerate() {
-            let moved = Some(share * 400);
-            let sample = match direction {
-                Direction::Read => sample(100.0, (10, 40_000), moved, (0, 0), None),
-                Direction::Write => sample(100.0, (0, 0), None, (10, 40_000), moved),
-            };
-            detector.push((index + 1) as f64 * 100.0, &sample, None);
+            let end_ms = (index + 1) as f64 * direction.select(100.0, 1000.0);
+            match direction {
+                Direction::Read => {
+                    let sample = sample(100.0, (10, 40_000), Some(share * 400));
+                    detector.push(end_ms, &sample, None, None);
+                }
+                Direction::Write => {
+                    let window = WriteWindow {
+                        begin_ms: end_ms - 1000.0,
+                        end_ms,
+                        ios: 10,
+                        device_share: Some(*share as f64 / 100.0),
+                    };
+                    detector.push(end_ms, &sample(100.0, (0, 0), None), None, Some(window));
+                }
+            }
         }
         let transitions: Vec<(f64, ServedBy)> = detector
             .finish()
@@ -237,12 +248,12 @@ mod tests {
         let windows = [100, 100, 100, 4, 3, 4, 2, 3];
         for (index, misses) in windows.into_iter().enumerate() {
             let moved = Some(misses * 25_000);
-            let window = sample(100.0, (100, 400_000), moved, (0, 0), None);
+            let window = sample(100.0, (100, 400_000), moved);
             let sampled = SampledReads {
                 samples: 50,
                 ios: [100 - misses, 0, 0, misses, 0],
             };
-            detector.push((index + 1) as f64 * 100.0, &window, Some(sampled));
+            detector.push((index + 1) as f64 * 100.0, &window, Some(sampled), None);
         }
         let transitions = detector.finish();
         assert_eq!(transitions.len(), 1, "{transitions:?}");
@@ -257,39 +268,60 @@ mod tests {
         let mut detector = TransitionDetector::default();
         for index in 0..10 {
             let moved = Some(if index < 5 { 400_000 } else { 0 });
-            let window = sample(100.0, (100, 400_000), moved, (0, 0), None);
+            let window = sample(100.0, (100, 400_000), moved);
             let sampled = SampledReads {
                 samples: 3,
                 ios: [0, 0, 0, 100, 0],
             };
-            detector.push(f64::from(index + 1) * 100.0, &window, Some(sampled));
+            detector.push(f64::from(index + 1) * 100.0, &window, Some(sampled), None);
         }
         assert!(detector.finish().is_empty());
     }
 
     #[test]
-    fn writes_change_after_1_s() {
+    fn writes_change_after_two_windows() {
         use ServedBy::{Device, Memory};
-        let series = |parts: &[(u64, usize)]| {
-            parts
-                .iter()
-                .flat_map(|&(share, times)| vec![share; times])
-                .collect::<Vec<_>>()
-        };
-        check(Direction::Write, &series(&[(0, 12), (90, 5), (0, 12)]), &[]);
+        let check = |shares: &[u64], want: &[_]| check(Direction::Write, shares, want);
+        check(&[0, 0, 0, 90, 0, 0, 0], &[]);
         check(
-            Direction::Write,
-            &series(&[(0, 12), (90, 12), (3, 10)]),
-            &[(1200.0, Device), (2400.0, Memory)],
+            &[0, 0, 0, 90, 90, 90, 3, 3],
+            &[(3000.0, Device), (6000.0, Memory)],
         );
-        let back_and_forth = series(&[(0, 10), (90, 10)].repeat(30));
+        let back_and_forth = [0, 0, 90, 90].repeat(30);
         let want = (1..=MAX_TRANSITIONS).map(|number| {
             (
-                number as f64 * 1000.0,
+                number as f64 * 2000.0,
                 if number % 2 == 1 { Device } else { Memory },
             )
         });
-        check(Direction::Write, &back_and_forth, &want.collect::<Vec<_>>());
+        check(&back_and_forth, &want.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn windows_of_writes_without_shares_or_ios_are_ignored() {
+        let mut detector = TransitionDetector::default();
+        for (index, (ios, device_share)) in [
+            (100, Some(1.0)),
+            (3, Some(0.0)),
+            (100, None),
+            (100, Some(0.2)),
+            (100, Some(1.0)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let end_ms = (index + 1) as f64 * 2000.0;
+            let window = WriteWindow {
+                begin_ms: end_ms - 2000.0,
+                end_ms,
+                ios,
+                device_share,
+            };
+            let no_reads = sample(100.0, (0, 0), None);
+            detector.push(end_ms, &no_reads, None, Some(window));
+            detector.push(end_ms + 100.0, &no_reads, None, None);
+        }
+        assert!(detector.finish().is_empty());
     }
 
     #[test]
@@ -308,7 +340,8 @@ mod tests {
         {
             detector.push(
                 (index + 1) as f64 * 1000.0,
-                &sample(1000.0, (ios, ios * 4000), moved, (0, 0), None),
+                &sample(1000.0, (ios, ios * 4000), moved),
+                None,
                 None,
             );
         }
@@ -321,7 +354,8 @@ mod tests {
         for (index, fetched) in [400_000, 400_000, 0, 0].into_iter().enumerate() {
             detector.push(
                 (index + 1) as f64 * 1000.0,
-                &sample(1000.0, (100, 400_000), Some(fetched), (0, 0), None),
+                &sample(1000.0, (100, 400_000), Some(fetched)),
+                None,
                 None,
             );
         }

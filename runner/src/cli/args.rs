@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct JobArgs {
-    /// Job or study: JSON, a fio job file, or commands of fio or diskspd; `-` for standard input
+    /// Job or study: JSON, a fio job file, or fio or diskspd commands; `-` for standard input
     pub job: String,
     #[command(flatten)]
     pub permissions: PermissionArgs,

@@ -2,7 +2,6 @@
 //! than allowed.
 
 pub(crate) mod documents;
-mod fio_result;
 mod http;
 mod input;
 mod junit;
@@ -139,6 +138,8 @@ fn read(args: &CompareArgs) -> Result<([StoredGroup; 2], Vec<Rule>), Vec<Problem
     for (group, label) in groups.iter_mut().zip(distinct_labels(&labels)) {
         group.label = label;
     }
+    let [a, b] = &mut groups;
+    a.label_copies_in(b);
     if args.paired && problems.is_empty() {
         problems.extend(pair(&mut groups).err());
     }
@@ -169,7 +170,7 @@ fn read(args: &CompareArgs) -> Result<([StoredGroup; 2], Vec<Rule>), Vec<Problem
 fn pair(groups: &mut [StoredGroup; 2]) -> Result<(), Problem> {
     let [a, b] = groups.each_ref().map(StoredGroup::len);
     if a != b {
-        let detail = format!("A has {a} results and B has {b}, so they are not pairs.");
+        let detail = format!("A has {a} results and B has {b}, so they cannot be paired.");
         let remedy = "Use the same number of results for both groups, or omit --paired.";
         return Err(Problem::invalid("bad_value", "paired", detail, remedy));
     }

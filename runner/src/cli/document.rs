@@ -1,4 +1,4 @@
-//! Reads a job or a study: a JSON document, a fio job file, or commands of fio or diskspd.
+//! Reads a job or a study: a JSON document, a fio job file, or fio or diskspd commands.
 
 use crate::{
     cli::text::import::variable_remedy, dialect::import,

@@ -17,10 +17,7 @@ use leadline_protocol::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::{
-    io::{self, IsTerminal, Write, stderr},
-    path::Path,
-};
+use std::io::{IsTerminal, Write, stderr};
 
 /// The outcome of a run, to be stored.
 #[derive(Clone, Deserialize, Serialize)]
@@ -81,11 +78,13 @@ impl EventPrinter {
         match &event.body {
             EventBody::Accepted(accepted) => {
                 self.accepted = Some(accepted.clone());
-                self.log(LogFiles::create);
+                self.logs.iter_mut().for_each(LogFiles::create);
             }
             EventBody::Sample(sample) => {
                 self.windows.add(sample);
-                self.log(|logs| logs.add(event.t_ms, sample));
+                self.logs
+                    .iter_mut()
+                    .for_each(|logs| logs.add(event.t_ms, sample));
             }
             EventBody::Report(result) => self.result = Some(result.clone()),
             EventBody::Failed(failure) => {
@@ -97,19 +96,16 @@ impl EventPrinter {
         }
     }
 
-    /// # Errors
-    /// The directory of the log files is not writable.
-    pub(crate) fn set_logs(&mut self, prefix: &Path) -> Result<(), Vec<Problem>> {
-        self.logs = Some(LogFiles::new(prefix)?);
-        Ok(())
+    /// The files are written as events arrive.
+    pub(crate) fn set_logs(&mut self, logs: LogFiles) {
+        self.logs = Some(logs);
     }
 
-    /// After a failed write, the logs are no longer written.
-    fn log(&mut self, write: impl FnOnce(&mut LogFiles) -> io::Result<()>) {
-        if let Some(Err(error)) = self.logs.as_mut().map(write) {
-            self.logs = None;
-            print_error(format_args!("cannot write logs: {error}"));
-        }
+    /// Completes the log files. Returns false after printing errors if some could not be written.
+    fn finish_logs(&mut self) -> bool {
+        let errors = self.logs.take().map(LogFiles::finish).unwrap_or_default();
+        errors.iter().for_each(print_error);
+        errors.is_empty()
     }
 
     /// Reports a run that could not start, and returns the exit code.
@@ -184,21 +180,19 @@ impl EventPrinter {
 
     /// `None` if there is no result.
     pub(crate) fn finished_run(&self) -> Option<FinishedRun<'_>> {
-        Some(FinishedRun {
-            requested: &self.requested,
-            resolved: &self.accepted.as_ref()?.jobs,
-            report: &self.result.as_ref()?.report,
-            windows: &self.windows,
-        })
+        Some(FinishedRun::new(
+            &self.requested,
+            &self.accepted.as_ref()?.jobs,
+            &self.result.as_ref()?.report,
+            &self.windows,
+        ))
     }
 
-    /// Prints the report at the end of a run. Write errors are ignored, so that they do not affect
-    /// the exit code.
-    pub(crate) fn finish(mut self) {
+    /// Prints the report at the end of a run. Returns false if log files could not be written. Write
+    /// errors of the report are ignored, so that they do not affect the exit code.
+    pub(crate) fn finish(mut self) -> bool {
         self.clear_progress();
-        if let Some(Err(error)) = self.logs.take().map(LogFiles::finish) {
-            print_error(format_args!("cannot write logs: {error}"));
-        }
+        let has_logs = self.finish_logs();
         match self.format {
             OutputFormat::Events => {}
             OutputFormat::Json => {
@@ -216,5 +210,6 @@ impl EventPrinter {
                 }
             }
         }
+        has_logs
     }
 }

@@ -1,66 +1,122 @@
-//! fio's log files, written while a run is measured.
+//! fio's log files, written while a run is measured. A log replaces only a log: no other file is
+//! changed, even if it appears between the check and the start of the run.
 
+mod replacement;
+
+use crate::cli::log_files::replacement::{Replaceable, check_replaceable};
 use leadline_export::fio::logs::{Log, LogKind};
 use leadline_protocol::{problem::Problem, sample::Sample};
 use rustix::fs::{Access, access};
 use std::{
-    fs::File,
-    io::{BufWriter, Error, Write},
+    fs::{self, File},
+    io::{self, BufWriter, Error, Write},
     path::{Path, PathBuf},
 };
 
 /// The files are created when the run is accepted, so that a rejected run changes nothing.
 pub(crate) struct LogFiles {
-    prefix: PathBuf,
-    files: Vec<(Log, BufWriter<File>)>,
+    files: Vec<LogFile>,
+    errors: Vec<String>,
+}
+
+struct LogFile {
+    log: Log,
+    path: PathBuf,
+    replaceable: Replaceable,
+    /// `None` before the run is accepted.
+    file: Option<BufWriter<File>>,
 }
 
 impl LogFiles {
+    /// `targets`: paths of the run's targets.
+    ///
     /// # Errors
-    /// The directory of the files does not exist or is not writable.
-    pub(crate) fn new(prefix: &Path) -> Result<Self, Vec<Problem>> {
+    /// The directory of the files does not exist or is not writable, a file exists and is no log,
+    /// or a file is a target.
+    pub(crate) fn new(prefix: &Path, targets: &[&Path]) -> Result<Self, Vec<Problem>> {
         let directory = match prefix.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
         access(directory, Access::EXISTS | Access::WRITE_OK)
             .map_err(|error| unwritable(directory, &error.into()))?;
+        let file = |kind: LogKind| {
+            let path = path(prefix, kind);
+            check_no_target(directory, &path, targets)?;
+            Ok(LogFile {
+                log: Log::new(kind),
+                replaceable: check_replaceable(&path, kind)?,
+                path,
+                file: None,
+            })
+        };
+        let files: Result<_, Problem> = LogKind::ALL.into_iter().map(file).collect();
         Ok(Self {
-            prefix: prefix.to_owned(),
-            files: Vec::new(),
+            files: files.map_err(|problem| vec![problem])?,
+            errors: Vec::new(),
         })
     }
 
     /// Creates `PREFIX_bw.1.log` and the other files.
-    ///
-    /// # Errors
-    /// A file cannot be created.
-    pub(crate) fn create(&mut self) -> Result<(), Error> {
-        for kind in LogKind::ALL {
-            let path = format!("{}_{}.1.log", self.prefix.display(), kind.name());
-            let file = BufWriter::new(File::create(path)?);
-            self.files.push((Log::new(kind), file));
-        }
-        Ok(())
+    pub(crate) fn create(&mut self) {
+        self.each(|log| {
+            let file = log.replaceable.replace(&log.path)?;
+            log.file = Some(BufWriter::new(file));
+            Ok(())
+        });
     }
 
     /// Adds a sample that ends at `t_ms`.
-    ///
-    /// # Errors
-    /// A file cannot be written.
-    pub(crate) fn add(&mut self, t_ms: f64, sample: &Sample) -> Result<(), Error> {
-        for (log, file) in &mut self.files {
-            file.write_all(log.lines(t_ms, sample).as_bytes())?;
-        }
-        Ok(())
+    pub(crate) fn add(&mut self, t_ms: f64, sample: &Sample) {
+        self.each(|log| match &mut log.file {
+            Some(file) => file.write_all(log.log.lines(t_ms, sample).as_bytes()),
+            None => Ok(()),
+        });
     }
 
-    /// # Errors
-    /// A file cannot be written.
-    pub(crate) fn finish(mut self) -> Result<(), Error> {
-        let mut files = self.files.iter_mut();
-        files.try_for_each(|(_, file)| file.flush())
+    /// Returns why files could not be written.
+    pub(crate) fn finish(mut self) -> Vec<String> {
+        self.each(|log| log.file.as_mut().map_or(Ok(()), BufWriter::flush));
+        self.errors
     }
+
+    /// A file is no longer written after an error.
+    fn each(&mut self, mut write: impl FnMut(&mut LogFile) -> io::Result<()>) {
+        let errors = &mut self.errors;
+        self.files.retain_mut(|log| match write(log) {
+            Ok(()) => true,
+            Err(error) => {
+                errors.push(format!("cannot write {}: {error}", log.path.display()));
+                // Dropping the writer would write its buffer again.
+                if let Some(file) = log.file.take() {
+                    drop(file.into_parts());
+                }
+                false
+            }
+        });
+    }
+}
+
+fn path(prefix: &Path, kind: LogKind) -> PathBuf {
+    let mut name = prefix.as_os_str().to_owned();
+    name.push(format!("_{}.1.log", kind.name()));
+    name.into()
+}
+
+/// # Errors
+/// The run uses the file as a target.
+fn check_no_target(directory: &Path, path: &Path, targets: &[&Path]) -> Result<(), Problem> {
+    let canonical = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+    let canonical = canonical.join(path.file_name().unwrap_or_default());
+    if !targets.contains(&canonical.as_path()) {
+        return Ok(());
+    }
+    Err(Problem::invalid(
+        "log_is_target",
+        "--write-logs",
+        format!("{} is a target of the run.", path.display()),
+        "Pass another prefix.",
+    ))
 }
 
 fn unwritable(directory: &Path, error: &Error) -> Vec<Problem> {

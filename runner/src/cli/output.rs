@@ -79,7 +79,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> u8 {
     u8::from(write(&(text + "\n")).is_err())
 }
 
-/// Prints runs as fio does, and returns the exit code.
+/// Prints runs in fio's formats, and returns the exit code.
 pub(crate) fn print_fio(format: FioFormat, runs: &[FinishedRun]) -> u8 {
     let text = match format {
         FioFormat::Normal => normal(runs),

@@ -5,13 +5,17 @@ use crate::{
         args::JobArgs,
         document::{Input, read_document},
         event_printer::EventPrinter,
+        log_files::LogFiles,
         output::{OutputFormat, print_error},
         study,
     },
     run::{self, stop_signal::StopSignal},
+    system::guard::permissions::Permissions,
 };
 use leadline_protocol::{
+    event::Event,
     import::{Import, ImportSeverity},
+    job::run_spec::RunSpec,
     problem::Problem,
     study::parse::is_study,
 };
@@ -76,30 +80,48 @@ pub(crate) fn run(
             let spec =
                 permissions.and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)));
             let code = match spec {
-                Ok((permissions, spec)) => match files.logs.map(|prefix| events.set_logs(prefix)) {
-                    Some(Err(problems)) => events.reject(problems),
-                    _ => run::run(&spec, &permissions, &stop, &mut |event| {
-                        events.handle(event)
-                    }),
+                Ok((permissions, spec)) => match open_logs(files.logs, &spec, &permissions) {
+                    Ok(logs) => {
+                        logs.into_iter().for_each(|logs| events.set_logs(logs));
+                        let mut listener = |event: &Event| events.handle(event);
+                        run::run(&spec, &permissions, &stop, &mut listener)
+                    }
+                    Err(problems) => events.reject(problems),
                 },
                 Err(problems) => events.reject(problems),
             };
-            events.finish();
-            code
+            let has_logs = events.finish();
+            if code == 0 && !has_logs { 1 } else { code }
         }
     }
+}
+
+/// # Errors
+/// The files cannot be created, or would replace a file that is not a log.
+fn open_logs(
+    prefix: Option<&Path>,
+    spec: &RunSpec,
+    permissions: &Permissions,
+) -> Result<Option<LogFiles>, Vec<Problem>> {
+    let Some(prefix) = prefix else {
+        return Ok(None);
+    };
+    let plan = run::plan(spec, permissions);
+    let targets = plan.jobs.iter().flat_map(|job| &job.targets);
+    let paths: Vec<_> = targets.map(|target| Path::new(&target.path)).collect();
+    LogFiles::new(prefix, &paths).map(Some)
 }
 
 fn logs_of_study() -> Problem {
     Problem::invalid(
         "logs_of_study",
         "--write-logs",
-        "Logs are written for single runs, and this is a study.",
+        "Log files are written only for single runs, and this is a study.",
         "Run each step separately, or use --events.",
     )
 }
 
-/// Prints what an imported text does not mean. Errors are printed as problems.
+/// Prints the warnings of an imported text. Errors are printed as problems.
 fn print_warnings(import: &Import) {
     let mut notes = import.notes.iter();
     for note in notes

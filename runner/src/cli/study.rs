@@ -8,7 +8,7 @@ use crate::{
         event_printer::EventPrinter,
         output::{OutputFormat, print_error, print_fio, print_json, write_styled},
         study::{
-            progress::{Progress, Step, can_repeat},
+            progress::{Progress, Step, can_retry},
             state_file::{Saved, StateFile},
         },
         text::{self, style::terminal_width},
@@ -26,7 +26,12 @@ use leadline_protocol::{
     },
 };
 use serde_json::{Value, json};
-use std::{borrow::Cow, cell::RefCell, io, path::Path};
+use std::{
+    borrow::Cow,
+    cell::{Cell, RefCell},
+    io,
+    path::Path,
+};
 
 /// How studies run.
 pub(crate) struct Setting<'a> {
@@ -73,10 +78,12 @@ pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 
         confirm: &spec.confirm,
         setting,
         state: state.map(RefCell::new),
+        has_lost_state: Cell::new(false),
     };
     let progress = run_steps(&context, saved);
+    let has_lost_state = context.has_lost_state.get();
     // A study that will be continued keeps its files.
-    let is_paused = setting.state.is_some() && stop.is_requested();
+    let is_paused = has_lost_state || setting.state.is_some() && stop.is_requested();
     let has_leftovers = !is_paused && clean_up(&plan, setting.permissions);
     let output_code = print_results(&plan, &progress, format);
     progress
@@ -86,7 +93,7 @@ pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 
         .map(|(code, _)| *code)
         .find(|code| *code != 0)
         .or(stop.exit_code())
-        .unwrap_or(output_code.max(has_leftovers.into()))
+        .unwrap_or(output_code.max((has_leftovers || has_lost_state).into()))
 }
 
 fn print_results(plan: &StudyPlan, progress: &Progress, format: OutputFormat) -> u8 {
@@ -128,6 +135,7 @@ fn run_steps<'a>(context: &Context<'a>, saved: Option<Saved>) -> Progress<'a> {
         context.run_next(&mut progress, Cow::Borrowed(step));
     }
     while !setting.stop.is_requested()
+        && !context.has_lost_state.get()
         && let Some(document) = progress.next_step(plan)
     {
         match added_step(plan, &document, progress.steps.len(), setting.permissions) {
@@ -170,6 +178,8 @@ struct Context<'a> {
     confirm: &'a [String],
     setting: &'a Setting<'a>,
     state: Option<RefCell<StateFile>>,
+    /// Whether the state file could not be written. No more runs start.
+    has_lost_state: Cell<bool>,
 }
 
 impl Context<'_> {
@@ -178,7 +188,8 @@ impl Context<'_> {
         let (plan, setting) = (self.plan, self.setting);
         let (format, stop) = (setting.format, setting.stop);
         let number = progress.steps.len() as u32 + 1;
-        let is_skipped = stop.is_requested() || progress.has_ended(plan);
+        let is_skipped =
+            || stop.is_requested() || self.has_lost_state.get() || progress.has_ended(plan);
         let run_once = || {
             let mut events = EventPrinter::new(format, Some(number), stop);
             let run = step.run(&plan.file_id, plan.idle_wait_seconds);
@@ -187,13 +198,13 @@ impl Context<'_> {
             events.clear_progress();
             (code, events)
         };
-        if !is_skipped {
+        if !is_skipped() {
             self.record(StateFile::started);
         }
-        let mut run = (!is_skipped).then(run_once);
+        let mut run = (!is_skipped()).then(run_once);
         let is_failed = run.as_ref().is_some_and(|(code, _)| *code != 0);
         let mut failed_run = None;
-        if is_failed && can_repeat(plan, &step) && !stop.is_requested() {
+        if is_failed && can_retry(plan, &step) && !stop.is_requested() {
             failed_run = run.replace(run_once());
         }
         let step = Step {
@@ -221,12 +232,17 @@ impl Context<'_> {
         }
     }
 
-    /// A study whose results cannot be stored goes on.
+    /// A run whose results cannot be stored would run again when the study continues, so no more
+    /// runs start after an error.
     fn record(&self, write: impl FnOnce(&mut StateFile) -> io::Result<()>) {
         if let Some(state) = &self.state
             && let Err(error) = write(&mut state.borrow_mut())
         {
-            print_error(format_args!("cannot write the state file: {error}"));
+            print_error(format_args!(
+                "cannot write the state file: {error}. No more runs start. Repeat the command to \
+                 continue."
+            ));
+            self.has_lost_state.set(true);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Options in the form that is compared with fio's own values.
 
 use crate::dialect::{
-    entry::{Entry, unset},
+    option_value::{OptionValue, unset},
     options::Options,
     value::{Amount, Value},
 };
@@ -21,7 +21,7 @@ impl Options {
     }
 }
 
-fn canonical(entry: &Entry) -> Json {
+fn canonical(entry: &OptionValue) -> Json {
     let amount = |amount: Amount| match amount {
         Amount::Plain(number) => json!(number),
         Amount::Percent(percent) => json!(format!("{percent}%")),

@@ -1,4 +1,4 @@
-//! Command lines of fio: `--name` begins a job, and options before the first one apply to all jobs
+//! fio command lines: `--name` begins a job, and options before the first one apply to all jobs
 //! (init.c, `parse_cmd_line`). Option names may be abbreviated, as in getopt_long_only(3).
 
 use crate::dialect::{
@@ -15,9 +15,9 @@ use leadline_protocol::job::fio::{FIO_OPTIONS, FioOption, find_option};
 const MAX_JOBS: usize = 1_000;
 /// In bytes: the maximum length of a command line in Linux (`MAX_ARG_STRLEN`).
 const MAX_COMMAND: usize = 128 << 10;
-/// fio's name of a job without a name.
+/// fio's name for an unnamed job.
 const UNNAMED: &str = "fio";
-/// Dashes that word processors put in the place of `-` or `--`.
+/// Dashes that word processors substitute for `-` or `--`.
 const TYPOGRAPHIC_DASHES: [char; 3] = ['–', '—', '−'];
 
 /// A command, as sections of a job file.
@@ -51,7 +51,8 @@ pub(crate) fn sections(program: &Program, notes: &mut Notes<'_>) -> CommandSecti
     let is_read_only = reader.is_read_only;
     let has_job = sections.iter().any(|section| !section.is_global);
     if !has_job && !sections.is_empty() {
-        let sentence = "fio rejects the command, because it has no --name; the options were read as those of one job.";
+        let sentence =
+            "fio rejects the command, because it has no --name; its options were read as one job.";
         let remedy = "Add --name=NAME before the options of the job.";
         notes.warning(
             &program.program.span,
@@ -161,7 +162,7 @@ impl Reader<'_, '_> {
         let name = quoted(&word.text);
         let (sentence, remedy) = if word.text.contains('=') {
             (
-                format!("`{name}` does not begin with `--`, so fio opens a job file of this name."),
+                format!("`{name}` does not begin with `--`, so fio opens it as a job file."),
                 "Write -- before the option.",
             )
         } else if word.text == "-" {
@@ -171,7 +172,7 @@ impl Reader<'_, '_> {
             )
         } else {
             (
-                format!("`{name}` is a job file, whose contents are not in the text."),
+                format!("`{name}` is a job file; the text does not include its contents."),
                 "Paste the contents of the job file.",
             )
         };
@@ -182,7 +183,7 @@ impl Reader<'_, '_> {
         );
     }
 
-    /// Finds an option by its name, or by an unambiguous beginning of it.
+    /// Finds an option by its name, or by an unambiguous prefix.
     fn find(&mut self, name: &str, span: &Span) -> Option<Found> {
         if let Some(option) = find_option(name) {
             return Some(Found::Job(option));
@@ -230,7 +231,7 @@ impl Reader<'_, '_> {
                     .chain(programs.iter().map(|option| option.name));
                 let list = candidates.take(5).collect::<Vec<_>>().join(", ");
                 let sentence = format!("`{}` is ambiguous.", quoted(name));
-                let remedy = format!("Write the whole name: {list}.");
+                let remedy = format!("Use the full name: {list}.");
                 self.notes.error(
                     span,
                     Some(name),
@@ -270,7 +271,11 @@ impl Reader<'_, '_> {
 
     fn command_substitution(&mut self, raw: &RawOption) {
         let sentence = "The value contains a command, which is not run.";
-        let text = NoteText::new("command_substitution", sentence, "Write its output.");
+        let text = NoteText::new(
+            "command_substitution",
+            sentence,
+            "Replace it with its output.",
+        );
         self.notes.error(&raw.value_span, Some(&raw.name), text);
     }
 
@@ -283,14 +288,15 @@ impl Reader<'_, '_> {
                     .info(span, Some(name), NoteText::new("no_effect", sentence, ""));
             }
             Effect::NoRun => {
-                let sentence = format!("--{name} makes fio print information and run nothing.");
+                let sentence =
+                    format!("--{name} makes fio print information without running a job.");
                 self.notes.error(
                     span,
                     Some(name),
                     NoteText::new("no_jobs", sentence, "Remove it."),
                 );
             }
-            Effect::Refused(reason) => {
+            Effect::Rejected(reason) => {
                 let sentence = format!("--{name} {reason}");
                 let text = NoteText::new("unsupported_option", sentence, "Remove it.");
                 self.notes.error(span, Some(name), text);

@@ -1,4 +1,4 @@
-//! Options of the program fio, which are not options of a job (init.c, `l_opts`).
+//! fio's command-line options that are not job options (init.c, `l_opts`).
 
 pub(crate) struct ProgramOption {
     pub name: &'static str,
@@ -9,20 +9,20 @@ pub(crate) struct ProgramOption {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Effect {
-    /// Controls only the output of fio.
+    /// Controls only fio's output.
     Output,
     /// Prints information instead of running jobs.
     NoRun,
-    Refused(&'static str),
+    Rejected(&'static str),
     /// Selects a section of a job file.
     Section,
     /// Rejects jobs that write.
     ReadOnly,
 }
 
-const REMOTE: Effect = Effect::Refused("starts or uses fio on other hosts.");
-const TRIGGER: Effect = Effect::Refused("would run a command on this host.");
-const FILES: Effect = Effect::Refused("is not supported: no files are read or written.");
+const REMOTE: Effect = Effect::Rejected("starts or uses fio on other hosts.");
+const TRIGGER: Effect = Effect::Rejected("would run a command on this host.");
+const FILES: Effect = Effect::Rejected("is not supported: an import does not read or write files.");
 
 const fn option(name: &'static str, requires_value: bool, effect: Effect) -> ProgramOption {
     ProgramOption {
@@ -37,7 +37,7 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
     option(
         "latency-log",
         true,
-        Effect::Refused("was removed from fio."),
+        Effect::Rejected("was removed from fio."),
     ),
     option("bandwidth-log", false, Effect::Output),
     option("minimal", false, Effect::Output),
@@ -60,7 +60,7 @@ pub(crate) const PROGRAM_OPTIONS: &[ProgramOption] = &[
     option(
         "profile",
         true,
-        Effect::Refused("selects one of fio's built-in workloads, which are not supported."),
+        Effect::Rejected("selects one of fio's built-in workloads, which are not supported."),
     ),
     option("warnings-fatal", false, Effect::Output),
     option("max-jobs", true, Effect::Output),

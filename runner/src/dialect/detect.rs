@@ -3,7 +3,7 @@
 use crate::dialect::prompt::prompt_length;
 use leadline_protocol::import::Dialect;
 
-/// Decides by the first lines that are not comments.
+/// Decides based on the first lines that are not comments.
 pub(crate) fn detect(text: &str) -> Dialect {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('{') {

@@ -1,5 +1,5 @@
-//! Commands of diskspd (CmdLineParser.cpp of microsoft/diskspd): each flag is explained with fio's
-//! options. Targets of Windows are asked for.
+//! diskspd commands (CmdLineParser.cpp of microsoft/diskspd): each flag is explained in terms of
+//! fio's options. Windows targets become questions.
 
 mod conflicts;
 mod flag;
@@ -8,9 +8,9 @@ mod windows;
 
 use crate::dialect::{
     diskspd::flags::{Flags, Seed},
-    entry::job_text,
     fio_jobs::FioJob,
     notes::{NoteText, Notes, quoted},
+    option_value::job_text,
     options::Options,
     shell::Word,
     source::{Source, Span},
@@ -84,7 +84,7 @@ fn jobs(
     report_defaults(&flags, program, notes);
     if targets.is_empty() {
         let sentence = "The command has no target. Which file or device should be measured?";
-        notes.ask(program, "target", sentence.into());
+        notes.add_question(program, "target", sentence.into());
         let file = variables.get("target").cloned();
         return vec![checked(job(&flags, program, file.as_deref()), notes)];
     }
@@ -116,12 +116,12 @@ fn checked(job: FioJob, notes: &mut Notes<'_>) -> FioJob {
     job
 }
 
-/// `-b4k` or `/b4k`; `/mnt/t.dat` is a path of Linux.
+/// `-b4k` or `/b4k`; `/mnt/t.dat` is a Linux path.
 fn is_flag(word: &str) -> bool {
     word.starts_with('-') || (word.starts_with('/') && !word[1..].contains('/') && word.len() > 1)
 }
 
-/// The file or device to use for a target; `None` if it is asked for.
+/// The file or device to use for a target; `None` if it becomes a question.
 fn target_file(
     target: &Word,
     is_direct: bool,
@@ -138,10 +138,10 @@ fn target_file(
     let is_physical = name.starts_with('#') || name.starts_with("\\\\.\\");
     if is_physical || is_volume {
         let sentence = format!(
-            "`{}` is a disk of Windows. Which device should be measured?",
+            "`{}` is a Windows disk. Which device should be measured?",
             quoted(name)
         );
-        notes.ask(&target.span, name, sentence);
+        notes.add_question(&target.span, name, sentence);
         if is_direct {
             let text = "A disk is accessed without the file cache, with and without -Su.";
             notes.info(
@@ -162,10 +162,10 @@ fn target_file(
     }
     if has_drive || name.contains('\\') {
         let sentence = format!(
-            "`{}` is a path of Windows. Which file should be used?",
+            "`{}` is a Windows path. Which file should be used?",
             quoted(name)
         );
-        notes.ask(&target.span, name, sentence);
+        notes.add_question(&target.span, name, sentence);
         return None;
     }
     Some(name.clone())

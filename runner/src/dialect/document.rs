@@ -1,15 +1,15 @@
-//! The jobs as a document that Leadline's own parser takes: a run, or a study if some jobs start
+//! The jobs as a document that Leadline's own parser accepts: a run, or a study if some jobs start
 //! after others.
 
 use crate::dialect::{
     engines::DEFAULT_ENGINE,
-    entry::{Entry, job_text},
     fio_jobs::FioJob,
     host_facts::{HostFacts, PathKind},
     notes::{NoteText, Notes},
+    option_value::{OptionValue, job_text},
     options::Options,
     overridden::overridden,
-    value::Value as OptionValue,
+    value::Value as ParsedValue,
 };
 use leadline_protocol::job::OptionDoc;
 use serde_json::{Map, Value, json};
@@ -101,10 +101,10 @@ fn is_device(job: &FioJob, host: &HostFacts<'_>) -> bool {
     job.name.starts_with("/dev/") && (host.path_kind)(&job.name) == PathKind::Other
 }
 
-fn option_value(doc: &OptionDoc, entry: &Entry) -> Value {
+fn option_value(doc: &OptionDoc, entry: &OptionValue) -> Value {
     let text = job_text(doc, entry);
     match &entry.value {
-        OptionValue::Text(_) => text.into(),
+        ParsedValue::Text(_) => text.into(),
         _ => text
             .parse::<i64>()
             .map_or_else(|_| text.clone().into(), Value::from),

@@ -1,9 +1,9 @@
-//! fio's engines, and what to use instead of those that are not built.
+//! fio's engines, and what to use instead of those that are not supported.
 
 use crate::dialect::notes::{NoteText, quoted};
 use leadline_protocol::job::Job;
 
-/// What an engine of fio does, and the engine that is closest to it.
+/// What a fio engine does, and the engine that is closest to it.
 const ENGINES: &[(&str, &str, Option<&str>)] = &[
     ("sync", "uses lseek, read and write", Some("psync")),
     (
@@ -59,7 +59,7 @@ pub(crate) fn check(name: &str) -> Option<NoteText> {
         None if OTHERS.split_whitespace().any(|other| other == engine) => NoteText::new(
             "unsupported_engine",
             format!(
-                "The engine {engine} does not read or write files and block devices with the kernel."
+                "The engine {engine} does not access files or block devices through the kernel."
             ),
             "Use ioengine=io_uring or psync.",
         ),

@@ -3,7 +3,7 @@
 
 use crate::dialect::{notes::Notes, options::Options, section::Section, source::Span};
 
-/// A job as fio understands it.
+/// A job as fio interprets it.
 #[derive(Clone, Debug)]
 pub(crate) struct FioJob {
     pub name: String,

@@ -45,8 +45,7 @@ pub(crate) fn sections(
             }
             sections.push(header(content, span, notes));
         } else if content.starts_with("include") {
-            let sentence =
-                "include reads another file of the host, which is not done for an imported text.";
+            let sentence = "include reads another file on the host; an import does not read files.";
             let remedy = "Replace this line with the contents of the file.";
             notes.error(
                 &span,
@@ -159,7 +158,7 @@ fn header(content: &str, span: Span, notes: &mut Notes<'_>) -> Section {
     if !is_clean {
         let sentence = format!("fio reads the name `{}` from this line.", quoted(&name));
         let clean = content[1..].split(']').next().unwrap_or_default().trim();
-        let text = NoteText::new("section_name", sentence, "Write only [name] on the line.");
+        let text = NoteText::new("section_name", sentence, "Put only [name] on this line.");
         let text = if clean.is_empty() {
             text
         } else {

@@ -7,7 +7,7 @@ use leadline_protocol::{
 };
 use std::collections::HashSet;
 
-/// A text with more notes has been understood wrongly; nobody reads them all.
+/// A text with more notes was misinterpreted, and no one would read them all.
 const MAX_NOTES: usize = 300;
 /// Each unknown option is compared with all names.
 const MAX_ERRORS: usize = 100;
@@ -45,7 +45,7 @@ impl NoteText {
         }
     }
 
-    /// Adds text to put in the place of the part that the note is about.
+    /// Adds replacement text for the part that the note is about.
     pub(crate) fn replace_with(self, text: impl Into<String>) -> Self {
         Self {
             replacement: Some(text.into()),
@@ -116,8 +116,8 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// Asks for a value, once per name.
-    pub(crate) fn ask(&mut self, span: &Span, name: &str, sentence: String) {
+    /// Adds a question about a value, once per name.
+    pub(crate) fn add_question(&mut self, span: &Span, name: &str, sentence: String) {
         if self.questions.len() < MAX_NOTES
             && !self.questions.iter().any(|asked| asked.name == name)
         {
@@ -151,8 +151,8 @@ impl<'a> Notes<'a> {
                 severity: ImportSeverity::Warning,
                 code: "more_notes".into(),
                 option: None,
-                sentence: "More notes are not listed.".into(),
-                remedy: "Import a part of the text to see them.".into(),
+                sentence: "Further notes are omitted.".into(),
+                remedy: "Import part of the text to see them.".into(),
                 replacement: None,
             });
         }

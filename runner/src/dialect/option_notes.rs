@@ -1,15 +1,17 @@
-//! What becomes of an option: unknown, invalid, without effect or rejected.
+//! Notes about options that are unknown, invalid, without effect or rejected.
 
 use crate::dialect::{
     notes::{NoteText, Notes, quoted},
-    number::{size_text, time_text},
     section::RawOption,
     value::{Amount, Invalid, Parsed, Value},
 };
 use leadline_protocol::{
     job::{
         OPTIONS,
-        fio::{FIO_OPTIONS, FioOption, OptionKind, Reason, Support},
+        fio::{
+            FIO_OPTIONS, FioOption, OptionKind, Reason, Support,
+            number::{size_text, time_text},
+        },
     },
     problem::object_reader::closest,
 };
@@ -92,7 +94,7 @@ pub(crate) fn report_support(
             let sentence = format!("{name} has no effect. {reason}");
             notes.info(&span, Some(name), NoteText::new("no_effect", sentence, ""));
         }
-        Support::Refused(reason) if is_default(option, &parsed.value) => {
+        Support::Rejected(reason) if is_default(option, &parsed.value) => {
             debug_assert_ne!(reason, Reason::Removed);
             let sentence = format!("{name} has no effect: this is fio's default.");
             notes.info(
@@ -101,7 +103,7 @@ pub(crate) fn report_support(
                 NoteText::new("default_value", sentence, ""),
             );
         }
-        Support::Refused(reason) => {
+        Support::Rejected(reason) => {
             let sentence = format!("{name} {}", reason.sentence());
             let text = NoteText::new("unsupported_option", sentence, reason.remedy());
             notes.error(&span, Some(name), text);

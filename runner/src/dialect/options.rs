@@ -1,13 +1,12 @@
-//! The options of a job: each is found in the table, its value is parsed, and what becomes of it is
+//! The options of a job: each is found in the table, its value is parsed, and the outcome is
 //! reported.
 
 use crate::dialect::{
     engines::{self, DEFAULT_ENGINE},
-    entry::{Entry, job_text},
-    flaws,
+    misread_values,
     notes::{NoteText, Notes, quoted},
-    number::{self, size_text},
     option_notes::{invalid_value, report_support, unknown_option},
+    option_value::{OptionValue, job_text},
     section::{RawOption, Section},
     source::Span,
     value::{Amount, Parsed, Value, parse},
@@ -15,14 +14,17 @@ use crate::dialect::{
 };
 use leadline_protocol::job::{
     Job,
-    fio::{FioOption, OptionKind, find_option},
+    fio::{
+        FioOption, OptionKind, find_option,
+        number::{self, size_text},
+    },
 };
 
 /// The options of a job, or of all jobs after a global section. The last value of an option
 /// applies.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<OptionValue>,
     kb_base: u64,
 }
 
@@ -36,7 +38,7 @@ impl Default for Options {
 }
 
 impl Options {
-    pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, name: &str) -> Option<&OptionValue> {
         self.entries.iter().find(|entry| entry.option.name == name)
     }
 
@@ -92,8 +94,7 @@ impl Options {
             let name = entry.option.name;
             let engines = entry.option.engines.replace(' ', ", ");
             let sentence = format!("fio rejects {name} for ioengine={}.", quoted(engine));
-            let remedy =
-                format!("Set ioengine before {name}; engines with this option are {engines}.");
+            let remedy = format!("Put ioengine before {name}; it is supported by {engines}.");
             notes.error(
                 &entry.span,
                 Some(name),
@@ -110,7 +111,7 @@ impl Options {
             let value = Value::Text(raw.value.clone().unwrap_or_default());
             self.entries
                 .retain(|entry| entry.option.name != option.name);
-            self.entries.push(Entry {
+            self.entries.push(OptionValue {
                 option,
                 value,
                 span: raw.span(),
@@ -127,7 +128,7 @@ impl Options {
         let mut parsed = parsed;
         resolve_sizes(option, &mut parsed, self.kb_base);
         report_support(option, raw, &parsed, notes);
-        flaws::report(option, raw, &parsed, self.kb_base, notes);
+        misread_values::add_notes(option, raw, &parsed, self.kb_base, notes);
         if let ("kb_base", Value::Text(base)) = (option.name, &parsed.value) {
             match base.as_str() {
                 "1000" => self.kb_base = 1000,
@@ -162,7 +163,7 @@ impl Options {
             .position(|entry| entry.option.name == option.name);
         let earlier = earlier.map(|index| self.entries.remove(index));
         let value = value.merged_with(earlier.as_ref().map(|entry| &entry.value));
-        self.entries.push(Entry {
+        self.entries.push(OptionValue {
             option,
             value,
             span,
@@ -189,7 +190,7 @@ fn check_value(options: &Options, option: &FioOption, raw: &RawOption, notes: &m
         && option.kind != OptionKind::Extent
     {
         let sentence = format!(
-            "fio reads `{percent}%` as {}: {} takes no percent sign.",
+            "fio reads `{percent}%` as {}: {} does not accept a percent sign.",
             -1 - percent,
             option.name
         );
@@ -234,10 +235,10 @@ fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
         }
         return;
     }
-    let flaws = &mut parsed.flaws;
+    let misread_values = &mut parsed.misread_values;
     let mut resolve = |size: &str| match number::bytes(size, kb_base) {
         Some(number) => {
-            flaws.extend(number.flaw);
+            misread_values.extend(number.flaw);
             size_text(number.value)
         }
         None => size.to_owned(),
@@ -265,7 +266,7 @@ fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
     };
 }
 
-/// Options whose value 0 fio rejects, or, for numjobs, takes for the maximum.
+/// Options whose value 0 fio rejects, or, for numjobs, treats as the maximum.
 const AT_LEAST_ONE: [&str; 5] = ["iodepth", "numjobs", "bs", "ba", "filesize"];
 
 fn is_zero(value: &Value) -> bool {

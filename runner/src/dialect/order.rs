@@ -38,7 +38,7 @@ fn waited_for(
     let named = waves.filter(|(earlier, _)| earlier.name == name);
     let last = named.map(|(_, wave)| *wave).max();
     if last.is_none() {
-        let sentence = format!("No job before this one is called `{}`.", quoted(name));
+        let sentence = format!("No earlier job is named `{}`.", quoted(name));
         let remedy = "Use the name of an earlier job.";
         notes.error(
             &entry.span,

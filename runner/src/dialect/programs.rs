@@ -1,11 +1,11 @@
-//! Finds fio in the commands of a text, and names the commands that are not run.
+//! Finds fio in the commands of a text, and lists the commands that are not run.
 
 use crate::dialect::{
     notes::{NoteText, Notes, quoted},
     shell::{Separator, ShellCommand, Word, assignment},
 };
 
-/// A command of fio.
+/// A fio command.
 pub(crate) struct Program {
     pub arguments: Vec<Word>,
     pub program: Word,
@@ -45,7 +45,7 @@ const WRAPPERS: [(&str, &str); 17] = [
     ("chroot", ""),
     ("unshare", ""),
 ];
-/// Keywords of a shell whose meaning would be lost.
+/// Shell keywords whose meaning would be lost.
 const SYNTAX: [&str; 12] = [
     "for", "while", "until", "if", "case", "do", "done", "then", "else", "fi", "esac", "function",
 ];
@@ -134,7 +134,7 @@ fn report_wrappers(words: &[Word], notes: &mut Notes<'_>) {
 
 fn report_ignored(command: &ShellCommand, notes: &mut Notes<'_>) {
     for (span, what) in &command.ignored {
-        let sentence = format!("{what} is ignored: no file is read or written.");
+        let sentence = format!("{what} is ignored: an import does not read or write files.");
         notes.info(span, None, NoteText::new("redirection", sentence, ""));
     }
 }
@@ -146,7 +146,7 @@ fn report_other(command: &ShellCommand, has_program: bool, notes: &mut Notes<'_>
     let name = base_name(&word.text);
     let short = quoted(name);
     if SYNTAX.contains(&name) {
-        let sentence = format!("`{short}` of a shell is not supported.");
+        let sentence = format!("The shell keyword `{short}` is not supported.");
         let remedy = "Paste each command, or use the sweep of a study.";
         notes.error(
             &word.span,
@@ -155,7 +155,7 @@ fn report_other(command: &ShellCommand, has_program: bool, notes: &mut Notes<'_>
         );
     } else if BENCHMARKS.contains(&name) {
         let sentence = format!("{short} is another benchmark, and its commands are not imported.");
-        let remedy = "Paste commands of fio or diskspd.";
+        let remedy = "Paste fio or diskspd commands.";
         let text = NoteText::new("other_benchmark", sentence, remedy);
         if has_program {
             notes.warning(&word.span, Some(name), text);
@@ -175,7 +175,7 @@ fn report_other(command: &ShellCommand, has_program: bool, notes: &mut Notes<'_>
                 .iter()
                 .any(|_| text == "echo 3" || text == "echo 1");
         let remedy = match name {
-            "cd" => "Relative file names refer to Leadline's own directory.",
+            "cd" => "Relative file names refer to Leadline's working directory.",
             _ if drops_caches => "Set drop_caches=1 to drop the caches before the run.",
             _ => "",
         };
@@ -187,7 +187,7 @@ fn report_other(command: &ShellCommand, has_program: bool, notes: &mut Notes<'_>
         );
     } else {
         let sentence = format!("`{short}` is not a command of fio or diskspd.");
-        let remedy = "Paste a fio job file, or commands of fio or diskspd.";
+        let remedy = "Paste a fio job file, or fio or diskspd commands.";
         notes.error(
             &word.span,
             Some(name),

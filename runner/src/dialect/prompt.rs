@@ -1,4 +1,4 @@
-//! Prompts of shells at the start of pasted lines.
+//! Shell prompts at the start of pasted lines.
 
 /// Words that begin a pasted command after a prompt.
 const COMMANDS: [&str; 10] = [

@@ -23,7 +23,7 @@ impl<'a> Source<'a> {
     }
 
     /// Line, column and length of a range that begins in the text. Only the part on its first line
-    /// counts. The ends of parts of quoted words are estimates, and may be inside a character.
+    /// is included. The ends of parts of quoted words are estimates, and may be inside a character.
     pub(crate) fn position(&self, span: &Span) -> TextSpan {
         let boundary = |at: usize| self.text.floor_char_boundary(at);
         let span = boundary(span.start)..boundary(span.end);

@@ -65,7 +65,7 @@ fn with_variables(
             }
             None => {
                 let sentence = format!("The value of ${{{}}} is not in the text.", quoted(name));
-                notes.ask(span, name, sentence);
+                notes.add_question(span, name, sentence);
                 text += &rest[start..=start + end];
                 is_open = true;
             }

@@ -34,7 +34,7 @@ fn check(text: &str, want: Value) {
 }
 
 #[test]
-fn defaults_of_fio_are_written_out() {
+fn fio_defaults_are_explicit() {
     check(
         "[j]\nrw=read",
         json!({"jobs": [{"name": "j", "rw": "read", "ioengine": "psync", "direct": 0}]}),
@@ -49,7 +49,7 @@ fn defaults_of_fio_are_written_out() {
 }
 
 #[test]
-fn options_that_fio_ignores_are_left_out() {
+fn options_that_fio_ignores_are_omitted() {
     check(
         "[j]\nfilename=f\nnrfiles=3\nbs=4k\nbsrange=4k-8k\nbssplit=4k/50:8k/50\ntime_based\nioengine=null\ndirect=0",
         json!({"jobs": [{
@@ -95,7 +95,7 @@ fn jobs_that_wait_are_steps() {
 }
 
 #[test]
-fn name_of_a_job_may_be_its_device() {
+fn a_job_name_may_be_its_device() {
     check(
         "[/dev/sdb]\nrw=read\ndirect=1\nioengine=psync",
         json!({"jobs": [{
@@ -105,7 +105,7 @@ fn name_of_a_job_may_be_its_device() {
 }
 
 #[test]
-fn answers_are_put_in() {
+fn answers_are_inserted() {
     let text = "[j]\nfilename=${DIR}/f\nnumjobs=$ncpus*2\nioengine=null\ndirect=0";
     let import = imported(text, &[]);
     assert_eq!(
@@ -128,7 +128,7 @@ fn answers_are_put_in() {
 }
 
 #[test]
-fn numbers_of_diskspd_have_32_bits() {
+fn diskspd_numbers_have_32_bits() {
     for flag in [
         "-g",
         "-g4294967296i",
@@ -175,7 +175,7 @@ fn replaced_variables_are_noted_without_their_values() {
 }
 
 #[test]
-fn values_with_line_breaks_are_asked_for_again() {
+fn values_with_line_breaks_are_requested_again() {
     let import = imported("[j]\nfilename=${X}", &[("X", "f\nexec_prerun=reboot")]);
     assert_eq!(import.document, None);
     assert_eq!(import.questions[0].name, "X");

@@ -1,7 +1,9 @@
 //! Option values, parsed as fio parses them (parse.c, `handle_option`).
 
-use crate::dialect::number::{self, Flaw, Number};
-use leadline_protocol::job::fio::OptionKind;
+use leadline_protocol::job::fio::{
+    OptionKind,
+    number::{self, Flaw, Number},
+};
 
 /// A parsed value. Directions are read, write and trim; `None` keeps the earlier value.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +27,7 @@ pub(crate) enum Amount {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Parsed {
     pub value: Value,
-    pub flaws: Vec<Flaw>,
+    pub misread_values: Vec<Flaw>,
     /// The value was split at `-` or `:`, which does not make a range.
     pub is_pair: bool,
 }
@@ -80,7 +82,7 @@ impl Parsed {
     fn plain(value: Value) -> Self {
         Self {
             value,
-            flaws: Vec::new(),
+            misread_values: Vec::new(),
             is_pair: false,
         }
     }
@@ -103,7 +105,7 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
     };
     let pieces = pieces(text, true);
     let mut slots = [None; 3];
-    let mut flaws = Vec::new();
+    let mut misread_values = Vec::new();
     let mut is_valid = false;
     for (index, piece) in pieces.parts.iter().enumerate() {
         let end = piece.find(',').unwrap_or(piece.len());
@@ -113,7 +115,7 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
         is_valid = true;
         let amount = amount(kind, &piece[..end], &number);
         // `z` counts zones, which is reported for the option.
-        flaws.extend(number.flaw.filter(|_| !matches!(amount, Amount::Zones(_))));
+        misread_values.extend(number.flaw.filter(|_| !matches!(amount, Amount::Zones(_))));
         let is_last = index + 1 == pieces.parts.len() && !pieces.ends_with_comma;
         store(&mut slots, index, is_last, amount);
     }
@@ -140,7 +142,7 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
     };
     Ok(Parsed {
         value,
-        flaws,
+        misread_values,
         is_pair: pieces.is_pair,
     })
 }
@@ -209,7 +211,7 @@ fn pieces(text: &str, is_number: bool) -> Pieces<'_> {
 fn ranges(text: &str, kb_base: u64) -> Result<Parsed, Invalid> {
     let pieces = pieces(text, false);
     let mut slots = [None; 3];
-    let mut flaws = Vec::new();
+    let mut misread_values = Vec::new();
     for (index, piece) in pieces.parts.iter().enumerate() {
         let end = piece.find(',').unwrap_or(piece.len());
         let piece = &piece[..end];
@@ -223,7 +225,7 @@ fn ranges(text: &str, kb_base: u64) -> Result<Parsed, Invalid> {
             continue;
         };
         let range = (first.value.min(second.value), first.value.max(second.value));
-        flaws.extend(first.flaw.into_iter().chain(second.flaw));
+        misread_values.extend(first.flaw.into_iter().chain(second.flaw));
         let is_last = index + 1 == pieces.parts.len() && !pieces.ends_with_comma;
         store(&mut slots, index, is_last, range);
     }
@@ -232,7 +234,7 @@ fn ranges(text: &str, kb_base: u64) -> Result<Parsed, Invalid> {
     }
     Ok(Parsed {
         value: Value::Ranges(slots),
-        flaws,
+        misread_values,
         is_pair: false,
     })
 }

@@ -1,7 +1,7 @@
 //! Stored results: comparisons, their exports, and text reports.
 
 use crate::cli::{
-    compare::documents::{StoredResult, printable, results},
+    compare::documents::{StoredResult, results},
     text,
 };
 use leadline_compare::{
@@ -11,7 +11,10 @@ use leadline_compare::{
     rule::Rule,
 };
 use leadline_protocol::{
-    compare::Assessment, plan::job::ResolvedJob, result::RunResult, text::is_deceptive,
+    compare::Assessment,
+    plan::job::ResolvedJob,
+    result::RunResult,
+    text::{is_deceptive, printable_document},
 };
 use serde_json::Value;
 
@@ -19,9 +22,9 @@ const WIDTH: usize = 80;
 /// Larger groups only take longer.
 const MAX_RESULTS: usize = 12;
 
-/// `documents`: the results of two groups in turns, or one result for both.
+/// `documents`: the results of two groups, alternating, or one result for both.
 pub fn compare_results(documents: Vec<Value>, rule: &str) {
-    let documents: Vec<Value> = documents.into_iter().map(printable).collect();
+    let documents: Vec<Value> = documents.into_iter().map(printable_document).collect();
     documents.iter().for_each(check_report);
     let parsed = documents.into_iter().take(MAX_RESULTS);
     let stored: Vec<StoredResult> = parsed

@@ -57,3 +57,9 @@ pub(crate) trait Engine {
     /// completions.
     fn pop(&mut self) -> Option<(u32, i32)>;
 }
+
+/// Whether a result means that the I/O must be submitted again.
+#[cold]
+pub(crate) fn is_retryable(result: i32) -> bool {
+    result == -libc::EAGAIN || result == -libc::EINTR
+}

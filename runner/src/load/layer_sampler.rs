@@ -7,12 +7,13 @@
 //! until lookups have taken one millisecond.
 //!
 //! Lookups for a sequential stream are ahead of the stream's readahead, so pages that the stream
-//! itself brings into the page cache do not count as cached.
+//! itself brings into the page cache do not count as cached. Random reads have no stream: a page that
+//! readahead fetched for another read serves them from memory.
 //! `docs/decisions/0016-verdict-from-samples.md` explains the method.
 
 mod interval;
+pub(crate) mod layer_sums;
 mod stream;
-pub(crate) mod tally;
 #[cfg(test)]
 mod tests;
 pub(crate) mod write_samples;
@@ -27,14 +28,10 @@ use crate::{
         pattern::io::{Io, Kind},
         stats::WorkerStats,
     },
-    system::layers::{StoredFile, lookup::spanned, snapshot::Snapshot},
+    system::layers::{StoredFile, lookup::spanned},
 };
-use leadline_protocol::{
-    job::{distribution::Distribution, keyword::Fadvise},
-    plan::job::ResolvedJob,
-};
-use rustix::param::page_size;
-use std::sync::Arc;
+use leadline_protocol::{plan::job::ResolvedJob, verdict::StorageLayer};
+use std::{ops::Range, sync::Arc};
 
 /// Decorrelates sample selection from the offsets, which use the same `randseed`.
 const SEED: u64 = 0x6C61_7965_7273_A5A5;
@@ -44,11 +41,11 @@ pub(crate) struct LayerSampler {
     files: Vec<Arc<StoredFile>>,
     /// Indexed by target; `None` for random reads.
     streams: Vec<Option<Stream>>,
-    /// Indexed by target: cached pages at the start of the phase, if the worker reads each page
-    /// once and at random while readahead adds other pages.
-    snapshots: Vec<Option<Snapshot>>,
-    needs_snapshots: bool,
     direct: bool,
+    /// Whether a block may be written twice in one pass over the region.
+    rewrites: bool,
+    /// Total size of the worker's regions.
+    region_bytes: u64,
     interval: Interval,
     writes: WriteSamples,
 }
@@ -57,14 +54,15 @@ impl LayerSampler {
     /// `files` must be in the order of the worker's targets.
     pub(crate) fn new(job: &ResolvedJob, worker: u32, files: Vec<Arc<StoredFile>>) -> Self {
         let targets = job.targets_of(worker).zip(&files);
+        let regions = job.targets_of(worker).map(|(_, target)| target.size);
         let count = files.len();
         let streams = targets.map(|((_, target), file)| Stream::of(job, target, count, file));
         let seed = job.pattern.randseed ^ u64::from(worker) ^ SEED;
         Self {
             streams: streams.collect(),
-            snapshots: Vec::new(),
-            needs_snapshots: reads_once(job) && has_readahead(job, &files),
             direct: job.direct,
+            rewrites: job.may_write_twice(),
+            region_bytes: regions.sum(),
             interval: Interval::new(seed),
             writes: WriteSamples::new(seed, job.pattern.rw.writes()),
             files,
@@ -73,10 +71,6 @@ impl LayerSampler {
 
     /// Starts a phase, whose first I/O is looked up.
     pub(crate) fn begin(&mut self, now_ns: u64) {
-        if self.needs_snapshots {
-            let snapshots = self.files.iter().map(|file| Snapshot::of(file));
-            self.snapshots = snapshots.collect();
-        }
         self.streams.iter_mut().flatten().for_each(Stream::begin);
         self.interval.begin(now_ns);
         self.writes.clear();
@@ -101,16 +95,15 @@ impl LayerSampler {
     fn look_up_read(&mut self, io: &Io, stats: &WorkerStats) {
         let target = usize::from(io.target);
         let file = &self.files[target];
-        let tally = &stats.of(Kind::Read).layers;
+        let layer_sums = &stats.of(Kind::Read).layers;
         let weight = self.interval.length();
-        let snapshot = self.snapshots.get(target).and_then(Option::as_ref);
-        let read = |offset: u64| {
-            let range = offset..offset + u64::from(io.len);
-            file.read(range, self.direct, snapshot)
-        };
+        let read = |range: Range<u64>| file.read(range, self.direct);
         match &mut self.streams[target] {
-            None => tally.add(weight, 1, read(io.offset)),
-            Some(stream) => stream.look_up(io, weight, read, tally),
+            None => {
+                let range = io.offset..io.offset + u64::from(io.len);
+                layer_sums.add(weight, 1, read(range));
+            }
+            Some(stream) => stream.look_up(io, weight, read, layer_sums),
         }
     }
 
@@ -121,13 +114,33 @@ impl LayerSampler {
         let file = &self.files[usize::from(io.target)];
         let is_buffered = file.is_buffered(&range, self.direct);
         let before = is_buffered.then(|| file.pages(&range)).flatten();
-        let pending = before.and_then(|before| before.pending_write_bytes());
+        // Not pages under writeback: their data reaches the device, and the write makes them dirty.
+        let dirty = before.and_then(|before| before.dirty);
+        let was_dirty = dirty.is_some_and(|dirty| dirty >= spanned(&range));
         self.writes.push(WriteSample {
             io: *io,
             weight: self.interval.length(),
             syncs_before: stats.of(Kind::Sync).ios.get(),
-            was_dirty: pending.is_some_and(|pending| pending >= spanned(&range)),
+            was_dirty,
         });
+        let is_rewrite = self.rewrites || stats.of(Kind::Write).bytes.get() > self.region_bytes;
+        let weight = self.interval.length();
+        match (file.layer_of_writes(), dirty) {
+            (below, _) if !is_buffered => {
+                stats.written.add_direct(weight, below, u64::from(io.len));
+            }
+            (StorageLayer::PageCache, _) => {
+                stats.written.add_known(weight, StorageLayer::PageCache);
+            }
+            (_, None) => stats.written.add_known(weight, StorageLayer::Unknown),
+            (_, Some(_)) if was_dirty && is_rewrite => {
+                stats.written.add_known(weight, StorageLayer::PageCache);
+            }
+            (below, Some(dirty)) => {
+                let dirtied = spanned(&range).saturating_sub(dirty);
+                stats.written.add_dirtying(weight, below, dirtied);
+            }
+        }
     }
 
     /// Ends the last phase, and returns the writes that must be looked up.
@@ -141,24 +154,4 @@ impl LayerSampler {
         }
         self.writes.into_samples()
     }
-}
-/// Whether a random job reads each page at most once.
-fn reads_once(job: &ResolvedJob) -> bool {
-    let pattern = &job.pattern;
-    let sizes = &pattern.bs.read;
-    let has_map = pattern.rw.is_random()
-        && !pattern.norandommap
-        && pattern.random_distribution.read == Distribution::Random;
-    let is_shared = job.numjobs > 1 && job.targets.iter().any(|target| target.worker.is_none());
-    let repeats = job.timing.time_based || job.timing.loops > 1 || job.timing.is_io_size_requested;
-    let has_whole_pages = sizes.min == sizes.max && sizes.min.is_multiple_of(page_size() as u64);
-    has_map && !is_shared && !repeats && has_whole_pages
-}
-
-/// Whether a job's random reads pass through a page cache that reads ahead.
-fn has_readahead(job: &ResolvedJob, files: &[Arc<StoredFile>]) -> bool {
-    let is_buffered = !job.direct && job.target.fadvise_hint != Fadvise::Random;
-    files
-        .iter()
-        .any(|file| file.readahead_bytes(is_buffered) > 0)
 }

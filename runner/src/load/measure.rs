@@ -6,6 +6,7 @@
 //! submitted together and reaped together have the same latency and are counted together.
 
 pub(crate) mod batch;
+pub(crate) mod errors;
 pub(crate) mod exit;
 pub(crate) mod sampling;
 pub(crate) mod slots;
@@ -16,10 +17,11 @@ pub(crate) mod unfinished;
 
 use crate::{
     load::{
-        engine::Engine,
+        engine::{Engine, is_retryable},
         layer_sampler::LayerSampler,
         measure::{
             batch::CompletionBatch,
+            errors::{ErrorCount, ErrorLog},
             exit::{IoError, LoopExit},
             sampling::Sampling,
             slots::Slots,
@@ -50,6 +52,7 @@ pub(crate) struct Loop<E, C, S> {
     is_asynchronous: bool,
     /// Whether the queue was full: submit again only after `complete_min` completions.
     is_full: bool,
+    errors: ErrorLog,
     failed: Option<IoError>,
     sampling: Sampling,
 }
@@ -58,9 +61,6 @@ pub(crate) struct Loop<E, C, S> {
 /// I/Os instead of idling until a whole batch is prepared. With inline completions (page cache),
 /// whole batches are faster.
 const ASYNCHRONOUS_BATCH: usize = 2;
-
-/// Longest sleep in `drain` between two time checks.
-const DRAIN_STEP_NS: u64 = 50_000_000;
 
 impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// Creates a loop with a depth of one I/O per buffer. `batch_limit` limits the I/Os per
@@ -99,6 +99,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             },
             is_asynchronous: false,
             is_full: false,
+            errors: ErrorLog::default(),
             failed: None,
             sampling: Sampling::default(),
         }
@@ -107,6 +108,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
     /// Enables lookups of the layers that serve a sample of the I/Os.
     pub(crate) fn set_sampler(&mut self, sampler: LayerSampler) {
         self.sampling = Sampling::new(sampler);
+    }
+
+    /// Continues after some failed I/Os.
+    pub(crate) fn set_error_log(&mut self, errors: ErrorLog) {
+        self.errors = errors;
     }
 
     /// Runs one phase, until `until_ns` or until all work is done. I/Os in flight carry over to the
@@ -142,28 +148,6 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             self.time.now_ns = self.clock.now_ns();
         }
         Ok(LoopExit::TimeUp)
-    }
-
-    /// Reaps I/Os that completed by the end of the last phase. Returns a failed I/O, if any.
-    #[cold]
-    pub(crate) fn reap_final(&mut self, stats: &WorkerStats) -> Option<IoError> {
-        self.reap(stats);
-        self.failed
-    }
-
-    /// Waits until nothing is in flight, or until `until_ns`. These completions are outside of the
-    /// measured window. Returns true if the kernel returned all I/Os.
-    pub(crate) fn drain(&mut self, until_ns: u64) -> bool {
-        let discarded = WorkerStats::default();
-        while self.slots.in_flight() > 0 && self.clock.now_ns() < until_ns {
-            // Wait with a timeout, because a device may hang.
-            if self.engine.wait(1, Some(DRAIN_STEP_NS)).is_err() {
-                break;
-            }
-            self.time.now_ns = self.clock.now_ns();
-            self.reap_final(&discarded);
-        }
-        self.slots.in_flight() == 0
     }
 
     /// Reaps completed I/Os. If these are exactly the last batch and no other I/Os are in flight
@@ -226,11 +210,17 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
                 self.slots.retries.push(slot);
                 continue;
             } else {
-                stats.errors.add(1);
-                self.failed.get_or_insert(IoError {
+                let error = IoError {
                     io: *io,
                     errno: -result.min(0),
-                });
+                };
+                stats.errors.add(1);
+                if self.errors.tolerate(&error) {
+                    self.source.on_error(slot);
+                } else {
+                    stats.fatal_errors.add(1);
+                    self.failed.get_or_insert(error);
+                }
             }
             used -= 1;
             order[used] = slot;
@@ -367,6 +357,11 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         &mut self.engine
     }
 
+    /// Takes the counted errors after the last phase.
+    pub(crate) fn take_errors(&mut self) -> Vec<ErrorCount> {
+        self.errors.take()
+    }
+
     /// Takes the sampler after the last phase.
     pub(crate) fn take_sampler(&mut self) -> Option<LayerSampler> {
         self.sampling.take()
@@ -392,9 +387,4 @@ impl<E, C, S> Drop for Loop<E, C, S> {
             mem::forget(self.buffers.take());
         }
     }
-}
-
-#[cold]
-fn is_retryable(result: i32) -> bool {
-    result == -libc::EAGAIN || result == -libc::EINTR
 }

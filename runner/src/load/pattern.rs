@@ -85,7 +85,7 @@ impl Pattern {
             .collect();
         let mix = DirectionMix::new(job, &mut rng);
         let used = || mix.kinds().iter().map(|kind| &directions[*kind as usize]);
-        let smallest = used().map(|direction| direction.sizes.min).min();
+        let smallest = used().map(|direction| direction.smallest()).min();
         let smallest = smallest.unwrap_or(1);
         let syncs = SyncInterval::new(options.fsync, options.fdatasync);
         let first = &directions[mix.kinds()[0] as usize];
@@ -108,7 +108,7 @@ impl Pattern {
         Self {
             bulk,
             mix,
-            targets: FileChooser::new(options.file_service, bytes_per_pass),
+            targets: FileChooser::new(options.file_service.clone(), bytes_per_pass, &mut rng),
             directions,
             offsets,
             syncs,

@@ -37,6 +37,9 @@ pub(crate) trait Source {
     #[inline]
     fn on_complete(&mut self, _slot: u32, _kind: Kind, _since_begin_ns: u64, _stats: &WorkerStats) {
     }
+
+    /// Called when the I/O or sync in this slot has failed and the worker continues.
+    fn on_error(&mut self, _slot: u32) {}
 }
 
 /// A pattern whose I/Os are always due.
@@ -79,5 +82,9 @@ impl Source for Box<dyn Source> {
 
     fn on_complete(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, stats: &WorkerStats) {
         (**self).on_complete(slot, kind, since_begin_ns, stats);
+    }
+
+    fn on_error(&mut self, slot: u32) {
+        (**self).on_error(slot);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::load::{
     histogram::{Counter, Histogram},
-    layer_sampler::tally::LayerTally,
+    layer_sampler::layer_sums::{LayerSums, WriteSums},
     pattern::io::Kind,
 };
 use std::sync::OnceLock;
@@ -29,7 +29,7 @@ pub(crate) struct IoStats {
     /// From the intended start in the arrival schedule until reaped; unset without a rate.
     pub intended_lat: OnceLock<Histogram>,
     /// For reads: layers that served a sample of the I/Os.
-    pub layers: LayerTally,
+    pub layers: LayerSums,
 }
 
 /// Times of an I/O, in ns (`Clock` time).
@@ -49,11 +49,15 @@ pub(crate) const NOT_ACCEPTED: u64 = u64::MAX;
 pub(crate) struct WorkerStats {
     /// Reads, writes, trims and syncs (fsync and fdatasync), indexed by `Kind`.
     pub directions: [IoStats; 4],
+    /// Layers of a sample of the writes.
+    pub written: WriteSums,
     pub in_flight: Counter,
     /// `Kind` of the most recently submitted I/O.
     last_kind: Counter,
     /// Failed I/Os.
     pub errors: Counter,
+    /// Failed I/Os that end the run.
+    pub fatal_errors: Counter,
 }
 
 impl WorkerStats {

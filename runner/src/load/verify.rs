@@ -3,7 +3,11 @@
 
 pub(crate) mod block;
 pub(crate) mod check;
+pub(crate) mod digest;
+pub(crate) mod finding;
+pub(crate) mod format;
 pub(crate) mod header;
+mod pattern_check;
 pub(crate) mod written_blocks;
 
 #[cfg(test)]

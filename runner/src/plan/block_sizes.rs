@@ -20,12 +20,15 @@ pub(crate) struct JobBlockSizes {
     pub bs: PerDirection<BlockSizes>,
     /// Alignment of random offsets.
     pub blockalign: PerDirection<u64>,
+    /// Sizes of sequential I/Os in a random pattern, if they differ.
+    pub sequential: Option<BlockSizes>,
     rw: RwKind,
 }
 
 impl JobBlockSizes {
     pub(crate) fn resolve(request: &JobRequest, issues: &mut Issues) -> Self {
-        let (bs, option) = block_sizes(request, issues);
+        let (given, option) = block_sizes(request, issues);
+        let (bs, sequential) = by_randomness(request, given);
         let blockalign = match &request.job.blockalign {
             Some(align) => align.map(|align| align.0),
             None => bs.map(|bs| bs.min),
@@ -33,17 +36,21 @@ impl JobBlockSizes {
         let mut sizes = Self {
             bs,
             blockalign,
+            sequential,
             rw: request.rw.kind,
         };
+        check_unaligned(request, issues);
         for (bs, align) in sizes.used() {
             check(bs, align, option, issues);
         }
         // Sizes of 0, which are rejected, become 1 to avoid divisions by zero.
-        sizes.bs = sizes.bs.map(|bs| BlockSizes {
+        let not_zero = |bs: &BlockSizes| BlockSizes {
             min: bs.min.max(1),
             max: bs.max.max(1),
-            split: bs.split.clone(),
-        });
+            ..bs.clone()
+        };
+        sizes.bs = sizes.bs.map(not_zero);
+        sizes.sequential = sizes.sequential.as_ref().map(not_zero);
         sizes.blockalign = sizes.blockalign.map(|align| (*align).max(1));
         sizes
     }
@@ -55,7 +62,8 @@ impl JobBlockSizes {
         let read = self.rw.reads().then_some((&bs.read, align.read));
         let write = self.rw.writes().then_some((&bs.write, align.write));
         let trim = self.rw.trims().then_some((&bs.trim, align.trim));
-        [read, write, trim].into_iter().flatten()
+        let sequential = self.sequential.as_ref().map(|bs| (bs, bs.min));
+        [read, write, trim, sequential].into_iter().flatten()
     }
 
     /// The job's smallest I/O. Region lengths are multiples of it.
@@ -83,42 +91,82 @@ fn block_sizes(
         let remedy = "Keep one of them.";
         issues.invalid("conflicting_options", given[0], detail, remedy);
     }
+    let unaligned = job.bs_unaligned();
     if let Some(split) = &job.bssplit {
-        (split.map(|split| from_split(split, issues)), "bssplit")
+        let sizes = split.map(|split| from_split(split, unaligned, issues));
+        (sizes, "bssplit")
     } else if let Some(range) = &job.bsrange {
-        (range.map(from_range), "bsrange")
+        (range.map(|range| from_range(range, unaligned)), "bsrange")
     } else {
         let fixed = job.bs().map(|bs| BlockSizes {
             min: bs.0,
             max: bs.0,
             split: Vec::new(),
+            unaligned: false,
         });
         (fixed, "bs")
     }
 }
 
-/// The maximum is rounded down to a multiple of the minimum.
-fn from_range(range: &SizeRange) -> BlockSizes {
-    BlockSizes {
-        min: range.min,
-        max: range.max - range.max % range.min,
-        split: Vec::new(),
+/// Applies `bs_is_seq_rand`: the size of reads is that of sequential I/Os, and the size of writes
+/// that of random ones (fio io_u.c, `get_next_buflen`). Returns the sizes by direction, and those of
+/// sequential I/Os in a random pattern.
+fn by_randomness(
+    request: &JobRequest,
+    bs: PerDirection<BlockSizes>,
+) -> (PerDirection<BlockSizes>, Option<BlockSizes>) {
+    let job = request.job;
+    if !job.bs_is_seq_rand() {
+        return (bs, None);
+    }
+    if !request.rw.kind.is_random() {
+        return (PerDirection::same(bs.read), None);
+    }
+    let percent = job.percentage_random();
+    let is_mixed = request.rw.modifier.is_some_and(|ios| ios > 1)
+        || [percent.read, percent.write, percent.trim]
+            .iter()
+            .any(|percent| percent.0 < 100);
+    let sequential = (is_mixed && bs.read != bs.write).then_some(bs.read);
+    (PerDirection::same(bs.write), sequential)
+}
+
+fn check_unaligned(request: &JobRequest, issues: &mut Issues) {
+    if request.job.bs_unaligned() && request.direct && !request.is_null() {
+        issues.invalid(
+            "conflicting_options",
+            "bs_unaligned",
+            "bs_unaligned requires direct=0: direct I/O must be aligned to blocks of the device.",
+            "Set direct=0, or remove bs_unaligned.",
+        );
     }
 }
 
-fn from_split(split: &Split, issues: &mut Issues) -> BlockSizes {
+/// The maximum is rounded down to a multiple of the minimum, unless sizes are unaligned.
+fn from_range(range: &SizeRange, unaligned: bool) -> BlockSizes {
+    let rest = if unaligned { 0 } else { range.max % range.min };
+    BlockSizes {
+        min: range.min,
+        max: range.max - rest,
+        split: Vec::new(),
+        unaligned: unaligned && range.min < range.max,
+    }
+}
+
+fn from_split(split: &Split, unaligned: bool, issues: &mut Issues) -> BlockSizes {
     let mut entries = split.0.clone();
     entries.retain(|entry| entry.percent > 0);
     let sizes = || entries.iter().map(|entry| entry.bytes);
     let min = sizes().min().unwrap_or(1);
     let max = sizes().max().unwrap_or(1);
-    if let Some(odd) = sizes().find(|size| size % min != 0) {
+    if let Some(odd) = sizes().find(|size| size % min != 0 && !unaligned) {
         let detail = format!(
             "{} is not a multiple of {}, the smallest size in bssplit.",
             bytes(odd),
             bytes(min)
         );
-        let remedy = format!("Use multiples of {min} bytes; fio would round down.");
+        let remedy =
+            format!("Use multiples of {min} bytes, or bs_unaligned=1; fio would round down.");
         issues.invalid("split_not_multiple", "bssplit", detail, remedy);
     }
     if min == max {
@@ -128,6 +176,7 @@ fn from_split(split: &Split, issues: &mut Issues) -> BlockSizes {
         min,
         max,
         split: entries,
+        unaligned: unaligned && min < max,
     }
 }
 

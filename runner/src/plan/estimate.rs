@@ -32,7 +32,7 @@ fn seconds_note(jobs: &[ResolvedJob], has_runtime: bool) -> Option<String> {
     }
     if jobs.len() > 1 && jobs.iter().any(|job| job.timing.exitall) {
         notes.push(
-            "Jobs end as soon as a worker of a job with exitall ends, as exit_what determines."
+            "When a worker of a job with exitall ends, other jobs end too, as set by exit_what."
                 .to_owned(),
         );
     }

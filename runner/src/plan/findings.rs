@@ -3,6 +3,7 @@
 mod cache;
 mod compatibility;
 mod fio_differences;
+mod mixed_paths;
 mod target;
 mod workload;
 
@@ -19,22 +20,33 @@ use leadline_protocol::{
 use serde_json::json;
 
 /// `requested`: the job from which `job` was resolved.
-pub(crate) fn report(requested: &Job, job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
+pub(crate) fn add_findings(
+    requested: &Job,
+    job: &ResolvedJob,
+    host: &dyn HostView,
+    issues: &mut Issues,
+) {
     if job.is_measured() {
         workload::report_runtime(job, issues);
-        steady_state::report(job, issues);
+        steady_state::add_findings(job, issues);
         workload::report_depth(job, issues);
-        cache::report(job, host, issues);
-        target::report(job, host, issues);
+        cache::add_findings(job, host, issues);
+        target::add_findings(job, host, issues);
         workload::report_pattern(job, issues);
     }
-    fio_differences::report(requested, job, issues);
-    compatibility::report(requested, issues);
+    fio_differences::add_findings(requested, job, issues);
+    compatibility::add_findings(requested, issues);
+}
+
+/// Reports interactions between jobs.
+pub(crate) fn report_combinations(jobs: &[ResolvedJob], issues: &mut Issues) {
+    mixed_paths::report(jobs, issues);
+    report_late_ramp(jobs, issues);
 }
 
 /// Reports the latest ramp that extends into the run's measured window. The window's counters then
 /// include I/O that is not measured.
-pub(crate) fn report_late_ramp(jobs: &[ResolvedJob], issues: &mut Issues) {
+fn report_late_ramp(jobs: &[ResolvedJob], issues: &mut Issues) {
     let Some(late) = late_ramps(jobs).max_by_key(|job| measured_from_ms(job)) else {
         return;
     };

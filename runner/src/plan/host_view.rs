@@ -30,8 +30,8 @@ pub trait HostView {
     fn loop_unavailable(&self) -> Option<(String, String)>;
     /// CPUs in the runner's affinity mask.
     fn cpus(&self) -> Vec<u32>;
-    /// The results directory, if it is on the same physical device as `device` (a kernel name).
-    fn results_on(&self, device: &str) -> Option<String>;
+    /// The data directory, if it is on the same physical device as `device` (a kernel name).
+    fn data_directory_on(&self, device: &str) -> Option<String>;
     /// Offset in bytes of a misaligned partition (kernel name) from its disk's physical block
     /// boundaries.
     fn misaligned_by(&self, device: &str) -> Option<u64>;
@@ -76,7 +76,7 @@ pub struct PathFacts {
     /// Filesystem type, such as `ext4`; `None` for devices.
     pub filesystem: Option<String>,
     /// Kernel name of the block device, or of the device below the filesystem; `None` if there is
-    /// none (tmpfs, overlay).
+    /// none (tmpfs) or if it is not visible (below an overlay in a container).
     pub device: Option<String>,
     /// Stable device ID, such as its serial number; `None` for files.
     pub identity: Option<String>,
@@ -117,6 +117,8 @@ pub struct Overwritten {
     pub is_blank: bool,
     /// Whether a confirmation is required even if the target is blank.
     pub must_confirm: bool,
+    /// Whether the jobs write only behind the end of the file.
+    pub is_only_extended: bool,
     /// Digest of the target's identity and size.
     pub state: String,
     /// Digest of the contents.

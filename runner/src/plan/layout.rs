@@ -160,7 +160,8 @@ fn lay_out(
     budget.add(facts, job, length, layout_bytes, &written);
     checks::check_loop_length(path, length, end, issues);
     checks::check_reads(request, facts, length, end, issues);
-    checks::check_existing(request, facts, length_before, length, rewrite, issues);
+    let is_written = checks::check_existing(request, facts, length_before, length, rewrite, issues);
+    let layout = if is_written { layout } else { Layout::Nothing };
     // Appends extend the file in any case.
     if allocation == Allocation::OnDemand && request.rw.kind.writes() && !request.job.file_append()
     {

@@ -67,6 +67,7 @@ pub(crate) fn resolve_registration(
 
 /// Rejects runs whose buffers do not fit in memory or in the host's huge pages.
 pub(crate) fn check(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
+    check_locked_memory(jobs, host, issues);
     check_memory(jobs, host, issues);
     check_huge_pages(jobs, host, issues);
 }
@@ -98,13 +99,53 @@ fn check_huge_pages(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: 
     }
 }
 
+/// Memory of the run that stays locked (`lockmem`), in bytes.
+fn locked_bytes(jobs: &[(usize, ResolvedJob)]) -> u64 {
+    jobs.iter()
+        .map(|(_, job)| job.target.lockmem.saturating_mul(u64::from(job.numjobs)))
+        .fold(0, u64::saturating_add)
+}
+
+/// The host must keep enough memory for other programs. The problem refers to the first job with
+/// `lockmem`.
+fn check_locked_memory(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
+    let Some((index, job)) = jobs.iter().find(|(_, job)| job.target.lockmem > 0) else {
+        return;
+    };
+    let needed = locked_bytes(jobs);
+    let lockable = host.lockable_bytes();
+    let available = host.available_memory();
+    let usable = match available {
+        0 => u64::MAX,
+        available => available / 10 * 9,
+    };
+    let (limit, remedy) = if lockable < usable {
+        (
+            lockable,
+            "Use a smaller lockmem, or raise the limit (ulimit -l).",
+        )
+    } else {
+        (usable, "Use a smaller lockmem.")
+    };
+    if needed > limit {
+        issues.begin_job(*index, &job.name);
+        let detail = format!(
+            "lockmem locks {} in all workers; at most {} can be locked.",
+            bytes(needed),
+            bytes(limit)
+        );
+        issues.environment("insufficient_memory", "lockmem", detail, remedy);
+    }
+}
+
 /// The problem refers to the job with the largest buffers.
 fn check_memory(jobs: &[(usize, ResolvedJob)], host: &dyn HostView, issues: &mut Issues) {
     let total = jobs
         .iter()
         .map(|(_, job)| buffer_bytes(job).saturating_add(table_bytes(job)))
         .fold(0, u64::saturating_add);
-    let limit = host.available_memory() / MEMORY_DIVISOR;
+    let unlocked = host.available_memory().saturating_sub(locked_bytes(jobs));
+    let limit = unlocked / MEMORY_DIVISOR;
     // A limit of 0 means that the available memory is unknown.
     if limit == 0 || total <= limit {
         return;

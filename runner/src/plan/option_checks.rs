@@ -135,7 +135,9 @@ fn check_buffer_pattern(job: &Job, issues: &mut Issues) {
             issues.invalid(
                 "conflicting_options",
                 option,
-                format!("{option} cannot be combined with buffer_pattern, which is the only data."),
+                format!(
+                    "{option} cannot be combined with buffer_pattern, which supplies all data."
+                ),
                 format!("Remove {option} or buffer_pattern."),
             );
         }
@@ -205,6 +207,7 @@ fn check_times(job: &Job, issues: &mut Issues) {
             "Use a longer time. A number without a unit is in seconds.",
         );
     }
+    let max_latency = job.max_latency.as_ref();
     for (option, us) in [
         ("runtime", runtime_us),
         ("ramp_time", job.ramp_time().0),
@@ -215,6 +218,10 @@ fn check_times(job: &Job, issues: &mut Issues) {
         ("steadystate_ramp_time", job.steadystate_ramp_time().0),
         ("latency_target", job.latency_target().0),
         ("latency_window", job.latency_window().0),
+        (
+            "max_latency",
+            max_latency.map_or(0, |limit| limit.read.0.max(limit.write.0).max(limit.trim.0)),
+        ),
     ] {
         if us > MAX_TIME_US {
             let detail = format!("{option} must be at most 365d.");

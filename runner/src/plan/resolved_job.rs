@@ -1,4 +1,4 @@
-//! Resolves one job: applies the defaults of all options. Code outside of the plan uses no
+//! Resolves one job: applies the defaults of all options. Code outside the plan uses no
 //! defaults.
 
 use crate::plan::{
@@ -12,27 +12,22 @@ use crate::plan::{
     option_checks::{self, MAX_JSON_INTEGER},
     regions,
     space_budget::SpaceBudget,
-    steady_state, target_paths, verify, zones,
+    steady_state, target_paths, timing, verify, zones,
 };
 use leadline_protocol::{
     format::bytes,
     job::{
         Job,
-        direction::PerDirection,
         keyword::{DedupeMode, Fadvise},
-        size::Extent,
-        value::SecondsRange,
     },
     plan::{
         job::{
-            BufferRegistration, DataOptions, DedupeWorkingSet, FlowOptions, IoPriority,
-            LatencyTargetOptions, MinRate, Mode, PatternOptions, ResolvedJob, RingOptions,
-            TargetOptions, TimingOptions,
+            BufferRegistration, DataOptions, DedupeWorkingSet, IoPriority, Mode, PatternOptions,
+            ResolvedJob, RingOptions, TargetOptions,
         },
         target::{Target, TargetKind},
     },
 };
-use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
 
 /// `index`: position in the run. Returns `None` if no region can be resolved.
 pub(crate) fn resolve(
@@ -58,7 +53,7 @@ pub(crate) fn resolve(
         .filter(|target| target.worker.unwrap_or(0) == 0);
     let size = first_worker.map(|target| target.size).sum();
     let seed = seed(request.job, index, host);
-    let timing = timing_options(request, size, seed);
+    let timing = timing::resolve(request, size, seed);
     check_io_size(timing.io_size, sizes.smallest(), issues);
     let job = request.job;
     let data = data_options(job, &sizes, size);
@@ -131,6 +126,7 @@ fn target_options(request: &JobRequest, size: u64, regions: &regions::Regions) -
         create_only: job.create_only(),
         file_state: job.file_state(),
         cache_state: job.cache_state(),
+        lockmem: job.lockmem().0,
     }
 }
 
@@ -162,6 +158,7 @@ fn pattern_options(request: &JobRequest, sizes: JobBlockSizes, randseed: u64) ->
         zones: zones::resolve(job),
         randseed,
         bs: sizes.bs,
+        sequential_bs: sizes.sequential,
         blockalign: sizes.blockalign,
         fsync: job.fsync(),
         fdatasync: job.fdatasync(),
@@ -190,109 +187,6 @@ fn seed(job: &Job, index: usize, host: &dyn HostView) -> u64 {
     first.wrapping_add(JOB_STRIDE.wrapping_mul(index as u64)) & MAX_JSON_INTEGER
 }
 
-/// Draws the delay from its range, so that it is the same in the plan and in the run.
-fn startdelay_us(job: &Job, seed: u64) -> u64 {
-    let SecondsRange { min_us, max_us } = job.startdelay();
-    if min_us == max_us {
-        return min_us;
-    }
-    Xoshiro256PlusPlus::seed_from_u64(seed).random_range(min_us..=max_us)
-}
-
-fn timing_options(request: &JobRequest, size: u64, seed: u64) -> TimingOptions {
-    let job = request.job;
-    let loops = job.loops();
-    let runtime_ms = job.runtime().0 / 1000;
-    let requested_io_size = job
-        .io_size
-        .and_then(|io_size| requested_io_size(io_size, size))
-        .or_else(|| size_within_files(request, size));
-    // `verify_only` and `create_only` measure nothing.
-    let requested_io_size = if verify::is_only(job) || job.create_only() {
-        Some(0)
-    } else {
-        requested_io_size
-    };
-    TimingOptions {
-        io_size: requested_io_size
-            .unwrap_or(size)
-            .saturating_mul(loops)
-            .min(MAX_JSON_INTEGER),
-        is_io_size_requested: requested_io_size.is_some(),
-        runtime_ms: (runtime_ms > 0).then_some(runtime_ms),
-        time_based: job.time_based(),
-        ramp_ms: job.ramp_time().0.div_ceil(1000),
-        startdelay_ms: startdelay_us(job, seed).div_ceil(1000),
-        loops,
-        // 0 is equivalent to no number_ios, as in fio.
-        number_ios: job.number_ios.filter(|ios| *ios > 0),
-        rate: limits(job.rate.as_ref().map(|rate| rate.map(|bytes| bytes.0))),
-        rate_iops: limits(job.rate_iops),
-        rate_process: job.rate_process(),
-        min_rate: min_rate(job),
-        exitall: job.exitall(),
-        exit_what: job.exit_what(),
-        // Set by `exit_groups::assign`, because it depends on all jobs of the run.
-        exit_group: 0,
-        latency_target: (job.latency_target().0 > 0).then(|| LatencyTargetOptions {
-            target_us: job.latency_target().0,
-            window_us: job.latency_window().0,
-            percentile: job.latency_percentile().0,
-            continues: job.latency_run(),
-        }),
-        flow: (job.flow() > 0).then(|| FlowOptions {
-            id: job.flow_id(),
-            weight: job.flow(),
-            sleep_us: job.flow_sleep(),
-        }),
-        // Spinning extends a shorter pause, but there are none without thinktime.
-        thinktime_us: match job.thinktime().0 {
-            0 => 0,
-            us => us.max(job.thinktime_spin().0),
-        },
-        thinktime_blocks: (job.thinktime_blocks.is_some() || job.thinktime_iotime().0 == 0)
-            .then(|| job.thinktime_blocks()),
-        thinktime_spin_us: job.thinktime_spin().0,
-        thinktime_iotime_us: job.thinktime_iotime().0,
-        steady_state: steady_state::options(job),
-    }
-}
-
-fn min_rate(job: &Job) -> Option<MinRate> {
-    let bytes = limits(job.rate_min.as_ref().map(|rate| rate.map(|bytes| bytes.0)));
-    let ios = limits(job.rate_iops_min);
-    let is_given = |rate: &PerDirection<Option<u64>>| {
-        [rate.read, rate.write, rate.trim]
-            .iter()
-            .any(Option::is_some)
-    };
-    (is_given(&bytes) || is_given(&ios)).then_some(MinRate {
-        bytes,
-        ios,
-        cycle_ms: job.rate_cycle(),
-    })
-}
-
-/// Bytes to transfer, if `filesize` or zones make the regions larger than `size`.
-fn size_within_files(request: &JobRequest, regions: u64) -> Option<u64> {
-    if request.filesize().is_none() && zones::resolve(request.job).is_none() {
-        return None;
-    }
-    match request.job.size {
-        Some(Extent::Bytes(size)) if size < regions && !request.job.file_append() => Some(size),
-        _ => None,
-    }
-}
-
-/// 0 is equivalent to no `io_size`, as in fio.
-fn requested_io_size(io_size: Extent, size: u64) -> Option<u64> {
-    match io_size {
-        Extent::Bytes(0) | Extent::Percent(0) => None,
-        Extent::Bytes(bytes) => Some(bytes),
-        Extent::Percent(percent) => Some((u128::from(size) * u128::from(percent) / 100) as u64),
-    }
-}
-
 fn check_io_size(io_size: u64, smallest: u64, issues: &mut Issues) {
     // 0 comes from loops=0, which is already rejected.
     if (1..smallest).contains(&io_size) {
@@ -306,14 +200,6 @@ fn check_io_size(io_size: u64, smallest: u64, issues: &mut Issues) {
             ),
             "Use a larger io_size, or remove it.",
         );
-    }
-}
-
-/// 0 means unlimited, as in fio.
-fn limits(rates: Option<PerDirection<u64>>) -> PerDirection<Option<u64>> {
-    match rates {
-        Some(rates) => rates.map(|rate| (*rate > 0).then_some(*rate)),
-        None => PerDirection::same(None),
     }
 }
 
@@ -361,6 +247,10 @@ fn data_options(job: &Job, sizes: &JobBlockSizes, size: u64) -> DataOptions {
         dedupe_jobs: Vec::new(),
         buffer_pattern: pattern,
         verify: verify::options(job, sizes),
+        verify_pattern: job
+            .verify_pattern
+            .clone()
+            .filter(|_| verify::is_enabled(job)),
     }
 }
 

@@ -139,7 +139,7 @@ pub(crate) fn apply_state(job: &Job, facts: PathFacts, issues: &mut Issues) -> P
     }
     if !facts.is_owned {
         let detail = format!(
-            "{} exists and was not created by Leadline, or was modified since.",
+            "{} exists and was not created by Leadline, or has been modified since.",
             facts.canonical
         );
         let remedy =

@@ -10,18 +10,18 @@ use leadline_protocol::{
 use serde_json::json;
 use std::ops::RangeInclusive;
 
-const SECOND_US: u64 = 1_000_000;
+const US_PER_SECOND: u64 = 1_000_000;
 /// Allowed windows in seconds. fio 3.42 also rejects a window of a single second, in which no value
 /// differs from the mean. The maximum limits the memory for the seconds of a window.
 const DURATION_S: RangeInclusive<u64> = 2..=24 * 3600;
 
 /// `None` without `steadystate_duration`, as in fio.
 pub(crate) fn options(job: &Job) -> Option<SteadyStateOptions> {
-    let duration_s = job.steadystate_duration().0 / SECOND_US;
+    let duration_s = job.steadystate_duration().0 / US_PER_SECOND;
     (duration_s > 0).then(|| SteadyStateOptions {
         test: job.steadystate(),
         duration_s: u32::try_from(duration_s).unwrap_or(u32::MAX),
-        ramp_s: u32::try_from(job.steadystate_ramp_time().0.div_ceil(SECOND_US))
+        ramp_s: u32::try_from(job.steadystate_ramp_time().0.div_ceil(US_PER_SECOND))
             .unwrap_or(u32::MAX),
     })
 }
@@ -31,14 +31,14 @@ pub(crate) fn check(job: &Job, issues: &mut Issues) {
     if us == 0 {
         return;
     }
-    if !us.is_multiple_of(SECOND_US) {
+    if !us.is_multiple_of(US_PER_SECOND) {
         issues.invalid(
             "out_of_range",
             "steadystate_duration",
             "steadystate_duration must be a whole number of seconds.",
-            format!("Use {}s.", us.div_ceil(SECOND_US)),
+            format!("Use {}s.", us.div_ceil(US_PER_SECOND)),
         );
-    } else if !DURATION_S.contains(&(us / SECOND_US)) {
+    } else if !DURATION_S.contains(&(us / US_PER_SECOND)) {
         issues.invalid(
             "out_of_range",
             "steadystate_duration",
@@ -58,7 +58,7 @@ pub(crate) fn check(job: &Job, issues: &mut Issues) {
 }
 
 /// Reports that the job can end before its steady state.
-pub(crate) fn report(job: &ResolvedJob, issues: &mut Issues) {
+pub(crate) fn add_findings(job: &ResolvedJob, issues: &mut Issues) {
     let Some(options) = job.timing.steady_state else {
         return;
     };

@@ -14,7 +14,7 @@ use crate::plan::{
     projected_files::ProjectedFiles,
     resolve_after,
     study::{
-        order::{Turn, turns, with_seed},
+        order::{StepRun, step_runs, with_seed},
         until_decided::until_decided,
     },
 };
@@ -48,20 +48,20 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
         problems.push(problem);
         None
     });
-    for turn in turns(study.steps.len(), study.repeats, study.order, order_seed) {
-        let step = &study.steps[turn.step];
+    for step_run in step_runs(study.steps.len(), study.repeats, study.order, order_seed) {
+        let step = &study.steps[step_run.step];
         let mut jobs = Vec::new();
         for (job, parsed) in step.jobs.iter().zip(&step.run.jobs) {
             let mut job = insert_file_id(scaled.scale_job(job, parsed), &file_id);
             if study.repeats > 1 {
-                job = with_seed(job, parsed, turn.repeat, order_seed);
+                job = with_seed(job, parsed, step_run.repeat, order_seed);
             }
             jobs.push(job);
         }
         let mut plan = plan_run(study, step, &jobs, &file_id, &files, host);
         files.apply(&plan);
         if study.repeats > 1 {
-            first_write::report(&mut plan, turn.repeat);
+            first_write::add_findings(&mut plan, step_run.repeat);
         }
         confirmations.extend_from_slice(&plan.confirmations);
         for problem in plan.problems.drain(..) {
@@ -72,7 +72,7 @@ pub(crate) fn resolve(study: &StudySpec, host: &dyn HostView) -> StudyPlan {
                 problems.push(problem);
             }
         }
-        steps.push(step_plan(step, turn, jobs, plan));
+        steps.push(step_plan(step, step_run, jobs, plan));
     }
     let procedure = study.procedure.clone().map(|mut procedure| {
         if let Procedure::LoadCurve(curve) = &mut procedure {
@@ -121,10 +121,10 @@ fn plan_run(
     }
 }
 
-fn step_plan(step: &StepSpec, turn: Turn, jobs: Vec<Value>, plan: Plan) -> StepPlan {
+fn step_plan(step: &StepSpec, step_run: StepRun, jobs: Vec<Value>, plan: Plan) -> StepPlan {
     StepPlan {
-        step: turn.step as u32 + 1,
-        repeat: turn.repeat,
+        step: step_run.step as u32 + 1,
+        repeat: step_run.repeat,
         sweep: step.sweep.clone(),
         name: step.name.clone(),
         note: step.note.clone(),

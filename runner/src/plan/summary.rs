@@ -106,6 +106,7 @@ fn target(job: &ResolvedJob) -> String {
         (TargetKind::Loop, ..) => format!("a temporary loop device on {}", target.path),
         (TargetKind::Device, _, Some(device)) => format!("the device {device}"),
         (_, Some(filesystem), Some(device)) => format!("{filesystem} on {device}"),
+        (_, Some(filesystem), None) if filesystem == "overlay" => filesystem.clone(),
         (_, Some(filesystem), None) => format!("{filesystem} (no block device)"),
         _ => target.path.clone(),
     }

@@ -25,7 +25,7 @@ pub(crate) fn check(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
 
 /// Reports the given options unless they are used. `options`: the name, and whether the job sets
 /// the option.
-fn report(is_used: bool, reason: &str, options: &[(&str, bool)], issues: &mut Issues) {
+fn add_findings(is_used: bool, reason: &str, options: &[(&str, bool)], issues: &mut Issues) {
     for (option, is_given) in options {
         if *is_given && !is_used {
             let sentence = format!("{option} has no effect: {reason}.");
@@ -44,7 +44,7 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     } = resolved;
     let writes = pattern.rw.writes();
     let refill_buffers = ("refill_buffers", job.refill_buffers());
-    report(
+    add_findings(
         pattern.rw.is_random(),
         "offsets are sequential",
         &[
@@ -55,15 +55,15 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         pattern.rw.is_random() && pattern.rw_modifier.is_some_and(|ios| ios > 1),
         "rw has no number of I/Os per random offset",
         &[("rw_sequencer", job.rw_sequencer.is_some())],
         issues,
     );
-    report(
+    add_findings(
         data.buffer_pattern.is_none(),
-        "buffer_pattern is the only data",
+        "buffer_pattern supplies all data",
         &[
             refill_buffers,
             ("zero_buffers", job.zero_buffers()),
@@ -71,13 +71,13 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         !resolved.cpus_allowed.is_empty(),
         "cpus_allowed is not set",
         &[("cpus_allowed_policy", job.cpus_allowed_policy.is_some())],
         issues,
     );
-    report(
+    add_findings(
         data.dedupe_working_set.is_some(),
         "no duplicates come from a working set",
         &[
@@ -89,7 +89,7 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         pattern.zones.is_some(),
         "zonemode is not strided",
         &[
@@ -98,26 +98,26 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         job.filename.is_none(),
         "filename sets the names",
         &[("filename_format", job.filename_format.is_some())],
         issues,
     );
-    report(
+    add_findings(
         resolved.targets_of(0).count() > 1,
         "a worker has a single file",
         &[("file_service_type", job.file_service_type.is_some())],
         issues,
     );
     let is_percent = |extent: &Option<Extent>| matches!(extent, Some(Extent::Percent(_)));
-    report(
+    add_findings(
         is_percent(&job.offset) || is_percent(&job.offset_increment),
         "no offset is a percentage",
         &[("offset_align", job.offset_align.is_some())],
         issues,
     );
-    report(
+    add_findings(
         pattern.rwmixread.is_some(),
         "the job does not mix reads and writes",
         &[
@@ -126,7 +126,7 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         writes,
         "the job does not write",
         &[
@@ -147,7 +147,7 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         !writes || !data.zero_buffers,
         "all data is zeros",
         &[refill_buffers],
@@ -164,8 +164,8 @@ fn check_target(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         .iter()
         .all(|target| matches!(target.kind, TargetKind::File | TargetKind::Loop));
     let filesize = [("filesize", job.filesize.is_some())];
-    report(is_file || is_null, NO_FILE, &filesize, issues);
-    report(
+    add_findings(is_file || is_null, NO_FILE, &filesize, issues);
+    add_findings(
         is_file,
         NO_FILE,
         &[
@@ -178,7 +178,7 @@ fn check_target(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         !is_null,
         "ioengine=null does not access targets",
         &[
@@ -202,15 +202,15 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ("thinktime_spin", job.thinktime_spin().0 > 0),
     ];
     let pauses = resolved.timing.thinktime_us > 0;
-    report(resolved.has_rate(), "no rate is set", &rate_process, issues);
-    report(pauses, "no thinktime is set", &thinktime_blocks, issues);
-    report(
+    add_findings(resolved.has_rate(), "no rate is set", &rate_process, issues);
+    add_findings(pauses, "no thinktime is set", &thinktime_blocks, issues);
+    add_findings(
         resolved.timing.min_rate.is_some(),
         "no minimum rate is set",
         &[("rate_cycle", job.rate_cycle.is_some())],
         issues,
     );
-    report(
+    add_findings(
         resolved.timing.latency_target.is_some(),
         "latency_target is not set",
         &[
@@ -220,13 +220,13 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         job.exitall(),
         "exitall is not set",
         &[("exit_what", job.exit_what.is_some())],
         issues,
     );
-    report(
+    add_findings(
         resolved.timing.flow.is_some(),
         "flow is not set",
         &[
@@ -235,7 +235,7 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         job.steadystate_duration().0 > 0,
         "steadystate_duration is not set",
         &[
@@ -244,7 +244,7 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         resolved.is_measured(),
         "the job measures nothing",
         &[("steadystate_duration", job.steadystate_duration().0 > 0)],
@@ -258,8 +258,8 @@ fn check_ring(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
     let ring = &resolved.ring;
     let fallback = [("ioengine_fallback", job.ioengine_fallback.is_some())];
     let min_batch = job.iodepth_batch_complete_min;
-    report(job.ioengine().has_ring(), NO_RING, &fallback, issues);
-    report(
+    add_findings(job.ioengine().has_ring(), NO_RING, &fallback, issues);
+    add_findings(
         ring.ioengine.is_asynchronous(),
         SYNCHRONOUS,
         &[
@@ -268,19 +268,19 @@ fn check_ring(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         ],
         issues,
     );
-    report(
+    add_findings(
         ring.ioengine.has_ring() || ring.ioengine == EngineName::Pvsync2,
         "only io_uring and pvsync2 support it",
         &[("hipri", ring.hipri)],
         issues,
     );
-    report(
+    add_findings(
         ring.ioengine != EngineName::Mmap,
         "writes to a memory mapping are not synchronous",
         &[("sync", resolved.target.sync != SyncMode::None)],
         issues,
     );
-    report(
+    add_findings(
         ring.ioengine.has_ring(),
         NO_RING,
         &[

@@ -5,8 +5,9 @@ use crate::plan::{block_sizes::JobBlockSizes, issues::Issues, job_request::JobRe
 use leadline_protocol::{
     job::{
         Job,
-        keyword::{Fallocate, VerifyMethod},
+        keyword::Fallocate,
         rw::{Rw, RwKind},
+        verify_method::VerifyMethod,
     },
     plan::{
         job::{ResolvedJob, VerifyOptions},
@@ -22,7 +23,15 @@ const MIN_INTERVAL: u64 = 512;
 const WRITES_OTHER_DATA: &str = "verify writes blocks with headers, checksums and stamps.";
 
 pub(crate) fn is_enabled(job: &Job) -> bool {
-    job.verify() != VerifyMethod::None
+    method(job) != VerifyMethod::None
+}
+
+/// As in fio, `verify_pattern` without `verify` implies a header and the pattern.
+pub(crate) fn method(job: &Job) -> VerifyMethod {
+    match job.verify {
+        None if job.verify_pattern.is_some() => VerifyMethod::HeaderPattern,
+        _ => job.verify(),
+    }
 }
 
 /// Whether the job only checks blocks that an earlier run wrote.
@@ -66,11 +75,12 @@ fn measure_nothing(job: &mut Job) {
 
 pub(crate) fn options(job: &Job, sizes: &JobBlockSizes) -> Option<VerifyOptions> {
     is_enabled(job).then(|| VerifyOptions {
-        method: job.verify(),
+        method: method(job),
         interval: interval(job, sizes).max(1),
         reads_back: job.do_verify() || job.verify_only(),
         only: job.verify_only(),
         fatal: job.verify_fatal(),
+        header_offset: job.verify_offset().0,
     })
 }
 
@@ -87,6 +97,8 @@ pub(crate) fn check(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Is
     check_data(job, issues);
     check_pattern(request, issues);
     check_interval(request, sizes, issues);
+    check_header(job, interval(job, sizes), issues);
+    check_data_pattern(job, sizes, issues);
     if request.engine.is_null() {
         issues.invalid(
             "conflicting_options",
@@ -106,6 +118,8 @@ fn check_unused(job: &Job, issues: &mut Issues) {
         ("verify_only", job.verify_only()),
         ("verify_fatal", job.verify_fatal()),
         ("verify_interval", job.verify_interval.is_some()),
+        ("verify_offset", job.verify_offset().0 > 0),
+        ("verify_pattern", job.verify_pattern.is_some()),
     ] {
         if is_set {
             issues.invalid(
@@ -122,6 +136,7 @@ fn check_unused(job: &Job, issues: &mut Issues) {
 fn check_data(job: &Job, issues: &mut Issues) {
     for (option, is_given) in [
         ("zero_buffers", job.zero_buffers()),
+        ("bs_unaligned", job.bs_unaligned()),
         ("scramble_buffers", !job.scramble_buffers()),
         (
             "buffer_compress_percentage",
@@ -201,6 +216,68 @@ fn check_interval(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Issu
     }
 }
 
+/// The header and the data that it is exchanged with must not overlap.
+fn check_header(job: &Job, interval: u64, issues: &mut Issues) {
+    let offset = job.verify_offset().0;
+    if offset == 0 {
+        return;
+    }
+    if method(job) == VerifyMethod::Pattern {
+        issues.invalid(
+            "conflicting_options",
+            "verify_offset",
+            "verify_offset cannot be combined with verify=pattern, which has no header.",
+            "Remove verify_offset, or use verify=header-pattern.",
+        );
+        return;
+    }
+    let bytes = method(job).header_bytes() as u64;
+    if offset < bytes || offset.saturating_add(bytes) > interval {
+        issues.invalid(
+            "out_of_range",
+            "verify_offset",
+            format!(
+                "verify_offset must be between {bytes} (the length of the header) and {}.",
+                interval.saturating_sub(bytes)
+            ),
+            "Change verify_offset, or use larger blocks.",
+        );
+    }
+}
+
+/// Each verified block must begin with the pattern, regardless of the size and offset of its write.
+fn check_data_pattern(job: &Job, sizes: &JobBlockSizes, issues: &mut Issues) {
+    let Some(pattern) = &job.verify_pattern else {
+        if matches!(
+            method(job),
+            VerifyMethod::Pattern | VerifyMethod::HeaderPattern
+        ) {
+            issues.invalid(
+                "missing_verify_pattern",
+                "verify",
+                format!("verify={} requires verify_pattern.", method(job).as_str()),
+                "Set verify_pattern, such as verify_pattern=0xdeadbeef.",
+            );
+        }
+        return;
+    };
+    let interval = interval(job, sizes).max(1);
+    let write = &sizes.bs.write;
+    let is_whole_write = write.min == write.max && write.min == interval;
+    let repeats = interval.is_multiple_of(pattern.length() as u64) && !pattern.has_offsets();
+    if !is_whole_write && !repeats {
+        issues.invalid(
+            "misaligned",
+            "verify_pattern",
+            format!(
+                "verify_pattern ({} bytes) must fit evenly into verified blocks of {interval} bytes and contain no %o if a write has several of them.",
+                pattern.length()
+            ),
+            "Use a fixed bs without verify_interval, or a pattern whose length divides verify_interval.",
+        );
+    }
+}
+
 /// `verify_only` does not create, extend or fill files.
 pub(crate) fn check_targets(job: &Job, targets: &[Target], issues: &mut Issues) {
     if !is_only(job) {
@@ -274,7 +351,11 @@ fn reject_shared(first: &Writer, second: &Writer, issues: &mut Issues) {
 }
 
 fn writers(index: usize, job: &ResolvedJob) -> impl Iterator<Item = Writer<'_>> {
-    let is_verified = job.data.verify.is_some_and(|verify| !verify.only);
+    // With a pattern alone, all workers write the same data.
+    let is_verified = job
+        .data
+        .verify
+        .is_some_and(|verify| !verify.only && verify.method != VerifyMethod::Pattern);
     let targets = job.targets.iter().filter(|_| job.pattern.rw.destroys());
     targets.flat_map(move |target| {
         let workers = if target.worker.is_some() {

@@ -14,12 +14,15 @@ use std::{
 pub(crate) struct ObservedBackingFile {
     file: File,
     region: Region,
+    /// Whether no disk is below the file, so that its dirty pages are never written to one.
+    is_in_memory: bool,
     pub observed: BackingFile,
 }
 
 impl ObservedBackingFile {
-    /// `device`: kernel name. `None` if it is not a loop device, or if the file cannot be opened.
-    pub(crate) fn of(device: &str, host: &Inventory) -> Option<Self> {
+    /// `device`: kernel name. `is_in_memory`: whether no disk is below the file. `None` if it is not
+    /// a loop device, or if the file cannot be opened.
+    pub(crate) fn of(device: &str, host: &Inventory, is_in_memory: bool) -> Option<Self> {
         let path = host.blocks.get(device)?.backing.as_ref()?.path.clone();
         let file = File::open(&path).ok()?;
         let stat = file.metadata().ok()?;
@@ -35,6 +38,7 @@ impl ObservedBackingFile {
         Some(Self {
             file,
             region: Region::of(std::iter::once(0..stat.len())),
+            is_in_memory,
             observed,
         })
     }
@@ -50,6 +54,15 @@ impl ObservedBackingFile {
     fn residency(&self) -> Option<Residency> {
         let file = self.file.as_fd();
         let method = ResidencyMethod::detect(file).ok()?;
-        method.residency(file, &self.region).ok()
+        let found = method.residency(file, &self.region).ok()?;
+        Some(if self.is_in_memory {
+            Residency {
+                dirty: None,
+                writeback: None,
+                ..found
+            }
+        } else {
+            found
+        })
     }
 }

@@ -25,8 +25,8 @@ use leadline_protocol::{
 use rustix::io::Errno;
 use std::{io, ops::Range, os::fd::AsFd};
 
-/// If more than this many bytes of a region are not cached after a read, the region does not fit
-/// into memory and is not read again.
+/// If more than this many bytes of a region are not cached after a read, the region does not fit in
+/// memory and is not read again.
 const REREAD_LIMIT: u64 = 1 << 30;
 
 /// Runs the phases that at least one job requests.

@@ -22,7 +22,7 @@ use leadline_protocol::{
 
 use std::collections::BTreeMap;
 
-const SECOND_NS: f64 = 1e9;
+const NS_PER_SECOND: f64 = 1e9;
 
 /// Statistics of several workers in one direction. `unfinished`: their I/Os in flight at the end.
 /// `duration_ns`: length of their measured window.
@@ -35,7 +35,7 @@ pub(crate) fn direction_stats(
     let bytes: u64 = workers.iter().map(|stats| stats.bytes.get()).sum();
     let per_second = |count: u64| match duration_ns {
         0 => 0.0,
-        _ => count as f64 * SECOND_NS / duration_ns as f64,
+        _ => count as f64 * NS_PER_SECOND / duration_ns as f64,
     };
     let slat = workers
         .iter()

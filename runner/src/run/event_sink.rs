@@ -1,6 +1,6 @@
 //! Assigns sequence numbers and timestamps to the events of a run.
 
-use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
+use crate::system::clock::{Clock, Monotonic, NS_PER_MS};
 use leadline_protocol::{
     event::{Event, EventBody},
     phase::{Phase, PhaseChange, PhaseState},
@@ -28,7 +28,7 @@ impl<'a> EventSink<'a> {
     }
 
     fn ms(&self, at_ns: u64) -> f64 {
-        at_ns.saturating_sub(self.origin_ns) as f64 / MILLISECOND_NS as f64
+        at_ns.saturating_sub(self.origin_ns) as f64 / NS_PER_MS as f64
     }
 
     /// Milliseconds since the start of the run.

@@ -85,5 +85,6 @@ fn finding(reason: &str, limit: Duration) -> Finding {
         remedy: "Stop other programs that use the device, or increase idle_wait_seconds.".into(),
         patch: None,
         patch_label: None,
+        command: None,
     }
 }

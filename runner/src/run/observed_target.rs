@@ -194,7 +194,8 @@ impl ObservedTarget {
         };
         report.direct = direct_io::facts(opened.fd.as_fd(), target, host);
         if let (Some(device), Some(false)) = (device, report.direct.loop_direct_io) {
-            self.backing = ObservedBackingFile::of(device, host);
+            let is_in_memory = self.layers.as_ref().is_some_and(|file| file.is_in_memory());
+            self.backing = ObservedBackingFile::of(device, host, is_in_memory);
         }
     }
 
@@ -246,6 +247,10 @@ impl ObservedTarget {
     pub(crate) fn residency(&self) -> Option<Residency> {
         self.read(|method, file, region| method.residency(file, region))
             .ok()
+    }
+
+    pub(crate) fn residency_at_start(&self) -> Option<Residency> {
+        self.report.residency.start
     }
 
     pub(crate) fn residency_at_end(&self) -> Option<Residency> {

@@ -20,7 +20,7 @@ use crate::{
         worker_pool::{FinishedWorker, WorkerPool},
     },
     system::{
-        clock::{MILLISECOND_NS, wall_ms},
+        clock::{NS_PER_MS, wall_ms},
         host::{
             facts::host_facts, settings_snapshot::SettingsSnapshot, target_storage::target_storage,
         },
@@ -123,7 +123,7 @@ fn run_workers(
     let sampler = Sampler {
         pool: &pool,
         jobs,
-        interval_ns: u64::from(run.plan.sample_ms) * MILLISECOND_NS,
+        interval_ns: u64::from(run.plan.sample_ms) * NS_PER_MS,
         observers: &mut observers,
         sink: &mut *run.sink,
         stop: run.stop,

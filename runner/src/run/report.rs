@@ -2,6 +2,7 @@
 //! observations.
 
 mod devices;
+mod errors;
 mod layers;
 mod measured_worker;
 mod stalls;
@@ -12,14 +13,15 @@ use crate::{
     run::{
         report::{
             devices::{cpu_report, device_report, readings},
+            errors::errors,
             measured_worker::MeasuredWorker,
-            workers::{achieved_depth, errors, job_report, overall_ended_by, totals, window_ns},
+            workers::{achieved_depth, job_report, overall_ended_by, totals, window_ns},
         },
         sampler::{MeasuredWindow, pauses::Pauses},
         target_observers::Observation,
         worker_pool::FinishedWorker,
     },
-    system::{clock::MILLISECOND_NS, probes::Counters},
+    system::{clock::NS_PER_MS, probes::Counters},
 };
 use leadline_protocol::{
     evidence::FlushReport,
@@ -90,6 +92,7 @@ pub(crate) fn report(
         trim,
         sync,
         achieved_depth: achieved_depth(&all),
+        foreign: None,
         start_skew_ns: begins().max().unwrap_or(0) - begins().min().unwrap_or(0),
         errors: errors(&jobs, &all),
         device: device_report(&devices, &counters),
@@ -108,6 +111,7 @@ pub(crate) fn report(
         targets: observation.targets,
         gauge: None,
         transitions: observation.transitions,
+        level_changes: window.levels.changes(),
         host_changes,
         pauses: pauses(&window.pauses, origin_ns),
         writeback: observation.writeback,
@@ -130,5 +134,5 @@ fn pauses(pauses: &Pauses, origin_ns: u64) -> Vec<Pause> {
 }
 
 fn ms(ns: u64) -> f64 {
-    ns as f64 / MILLISECOND_NS as f64
+    ns as f64 / NS_PER_MS as f64
 }

@@ -2,21 +2,26 @@
 //! Runs on the thread that starts the workers, and only reads their statistics.
 
 mod arrivals;
+pub(crate) mod layers;
+pub(crate) mod limits;
 pub(crate) mod min_rates;
 pub(crate) mod pauses;
+mod reading;
 pub(crate) mod silence;
 pub(crate) mod steady_state;
 pub(crate) mod totals;
 
 use crate::{
-    analysis::gauge::sample_gauge,
+    analysis::{gauge::sample_gauge, level_changes::Levels},
     run::{
         event_sink::EventSink,
         observers::Observers,
         sampler::{
             arrivals::Arrivals,
-            min_rates::MinRates,
+            layers::PhaseLayers,
+            limits::Limits,
             pauses::Pauses,
+            reading::{Reading, sample_between},
             silence::{Silence, waits_for_writeback},
             steady_state::SteadyStates,
             totals::IoTotals,
@@ -25,18 +30,16 @@ use crate::{
         worker_pool::{StartTimes, WorkerPool},
     },
     system::{
-        clock::{Clock, MILLISECOND_NS, Monotonic, SECOND_NS, wall_ms},
+        clock::{Clock, Monotonic, NS_PER_MS, NS_PER_SECOND, wall_ms},
         probes::Counters,
         target::device_watch::DeviceWatch,
     },
 };
 use leadline_protocol::{
-    counters::Residency,
     event::EventBody,
     phase::{Phase, PhaseState},
     plan::job::ResolvedJob,
     problem::Problem,
-    sample::Sample,
 };
 use std::{
     collections::BTreeSet,
@@ -46,16 +49,16 @@ use std::{
 };
 
 /// Maximum time between two stop flag checks, in ns.
-const POLL_NS: u64 = 50 * MILLISECOND_NS;
+const POLL_NS: u64 = 50 * NS_PER_MS;
 /// Maximum time to wait for the device counters after the last I/O, in ns.
-const SETTLE_NS: u64 = MILLISECOND_NS;
+const COUNTER_WAIT_NS: u64 = NS_PER_MS;
 /// Interval at which a worker that is blocked past its phase boundary is woken, in ns.
-const WAKE_INTERVAL_NS: u64 = MILLISECOND_NS / 2;
+const WAKE_INTERVAL_NS: u64 = NS_PER_MS / 2;
 /// How long a worker may be blocked in a system call after its end, in ns. After that, the run
 /// continues without it.
-const BLOCKED_NS: u64 = 5 * SECOND_NS;
+const BLOCKED_NS: u64 = 5 * NS_PER_SECOND;
 /// The same limit after a stop, which must take less than a second.
-const BLOCKED_AFTER_STOP_NS: u64 = 700 * MILLISECOND_NS;
+const BLOCKED_AFTER_STOP_NS: u64 = 700 * NS_PER_MS;
 
 /// The measured window.
 pub(crate) struct MeasuredWindow {
@@ -76,6 +79,8 @@ pub(crate) struct MeasuredWindow {
     pub pauses: Pauses,
     pub steady_states: SteadyStates,
     pub arrivals: Arrivals,
+    pub limits: Limits,
+    pub levels: Levels,
     /// Why the run must be aborted.
     pub problem: Option<Problem>,
 }
@@ -102,7 +107,8 @@ pub(crate) struct State {
     pauses: Pauses,
     steady_states: SteadyStates,
     arrivals: Arrivals,
-    min_rates: MinRates,
+    limits: Limits,
+    levels: Levels,
     /// Workers whose `exitall` has been applied, by index.
     exited: BTreeSet<usize>,
     ended_by_exitall: BTreeSet<usize>,
@@ -122,7 +128,8 @@ impl State {
             pauses: Pauses::new(),
             steady_states: SteadyStates::default(),
             arrivals: Arrivals::default(),
-            min_rates: MinRates::default(),
+            limits: Limits::default(),
+            levels: Levels::default(),
             exited: BTreeSet::new(),
             ended_by_exitall: BTreeSet::new(),
             has_paused: false,
@@ -132,19 +139,14 @@ impl State {
     }
 }
 
-/// Snapshot of counters and totals.
-#[derive(Clone)]
-struct Reading {
-    counters: Counters,
-    totals: IoTotals,
-}
-
 impl Sampler<'_, '_> {
     /// Starts the workers and samples until all of them are done.
     pub(crate) fn run(mut self) -> MeasuredWindow {
         self.pool.wait_until_ready();
         // Start before any worker does I/O, so that no I/O is missed, however long this takes.
-        if !self.pool.has_ramp() {
+        if self.pool.has_ramp() {
+            self.observers.targets.start_ramp();
+        } else {
             self.observers.targets.start();
         }
         let mut before = self.observers.probes.read();
@@ -154,7 +156,7 @@ impl Sampler<'_, '_> {
         } = self.pool.start();
         self.state.steady_states = SteadyStates::new(self.jobs, self.pool);
         self.state.arrivals = Arrivals::new(self.jobs, self.pool);
-        self.state.min_rates = MinRates::new(self.jobs, self.pool);
+        self.state.limits = Limits::new(self.jobs, self.pool);
         if measure_ns > begin_ns {
             self.sample_phase(Phase::Ramp, before, begin_ns, measure_ns);
             before = self.observers.probes.read();
@@ -162,6 +164,7 @@ impl Sampler<'_, '_> {
         }
         let (before, after, started_at_ms) =
             self.sample_phase(Phase::Measure, before, measure_ns, u64::MAX);
+        self.state.limits.check_latencies(self.pool);
         MeasuredWindow {
             before,
             after,
@@ -173,6 +176,8 @@ impl Sampler<'_, '_> {
             pauses: self.state.pauses,
             steady_states: self.state.steady_states,
             arrivals: self.state.arrivals,
+            limits: self.state.limits,
+            levels: self.state.levels,
             problem: self.state.problem,
         }
     }
@@ -199,6 +204,8 @@ impl Sampler<'_, '_> {
         };
         let mut last = start.clone();
         let mut last_residency = None;
+        let dirty_bytes = self.observers.targets.dirty_bytes_at_start();
+        let mut layers = PhaseLayers::new(self.sink.now_ms(), dirty_bytes);
         let mut interval = 1;
         loop {
             let next_ns = self.extend_last_window(start_ns + interval * self.interval_ns);
@@ -207,7 +214,7 @@ impl Sampler<'_, '_> {
             let counters = if is_running {
                 self.observers.probes.read()
             } else {
-                self.settled_counters()
+                self.final_counters()
             };
             let totals = IoTotals::of(self.pool.stats(phase));
             let residency = if is_running || phase != Phase::Measure {
@@ -219,11 +226,9 @@ impl Sampler<'_, '_> {
             let mut sample = sample_between(phase, &last, &now, residency);
             last_residency = residency.or(last_residency);
             let phase_so_far = sample_between(phase, &start, &now, last_residency);
-            let sampled = &now.totals.sampled_reads;
-            sample.gauge = Some(sample_gauge(&phase_so_far, sampled, self.jobs));
-            // Reads that are never looked up, such as those of a pipe, are judged by their bytes.
-            let in_window = sampled.since(&last.totals.sampled_reads);
-            let in_window = (sampled.samples > 0).then_some(in_window);
+            let (in_sample, so_far) =
+                layers.push(self.sink.now_ms(), &now.totals, &phase_so_far, residency);
+            sample.gauge = Some(sample_gauge(&phase_so_far, so_far, self.jobs));
             if is_running {
                 self.note_silence(phase, [&last, &now], boundary_ns);
             }
@@ -231,9 +236,10 @@ impl Sampler<'_, '_> {
             sample.steady_states = self.state.steady_states.take_progress();
             if phase == Phase::Measure {
                 self.state.arrivals.read(self.pool, Monotonic.now_ns());
+                self.state.levels.push(self.sink.now_ms(), &sample);
                 self.observers
                     .targets
-                    .push_sample(self.sink.now_ms(), &sample, in_window);
+                    .push_sample(self.sink.now_ms(), &sample, in_sample);
             }
             self.sink.emit(EventBody::Sample(Box::new(sample)));
             last = now;
@@ -267,7 +273,7 @@ impl Sampler<'_, '_> {
     fn silent_ms(&self) -> f64 {
         let silences = self.state.silences.iter();
         let longest_ns = silences.map(Silence::current_ns).max();
-        longest_ns.unwrap_or(0) as f64 / MILLISECOND_NS as f64
+        longest_ns.unwrap_or(0) as f64 / NS_PER_MS as f64
     }
 
     /// Extends the run's last window by a remainder of less than half an interval, because rates
@@ -319,12 +325,13 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// Applies `exitall`, `rate_min` and `rate_iops_min`.
+    /// Applies `exitall` and the limits that end the run.
     fn check_jobs(&mut self, now_ns: u64) {
         let ended = self.pool.apply_exitall(&mut self.state.exited, now_ns);
         self.state.ended_by_exitall.extend(ended);
-        let problem = self.state.min_rates.check(self.pool, now_ns);
-        self.state.problem = self.state.problem.take().or(problem);
+        if self.state.limits.check(self.pool, now_ns) {
+            self.stop_workers(now_ns);
+        }
     }
 
     /// Checks once per second that the devices are still the ones that the run may write to.
@@ -332,7 +339,7 @@ impl Sampler<'_, '_> {
         if now_ns < self.state.check_ns {
             return;
         }
-        self.state.check_ns = now_ns + SECOND_NS;
+        self.state.check_ns = now_ns + NS_PER_SECOND;
         let problem = self.devices.check().err();
         self.state.problem = self.state.problem.take().or(problem);
     }
@@ -353,47 +360,17 @@ impl Sampler<'_, '_> {
 
     /// Counters after the last I/O. The kernel wakes the worker before it updates the device
     /// counters (blk_mq_end_request completes the bio first).
-    fn settled_counters(&mut self) -> Counters {
+    fn final_counters(&mut self) -> Counters {
         let begin = self.observers.probes.read();
         let mut last = begin.clone();
         loop {
             let device = Counters::window(&begin, &last).device;
             let is_busy = device.is_some_and(|device| device.in_flight > 0);
-            if !is_busy || last.at_ns >= begin.at_ns + SETTLE_NS {
+            if !is_busy || last.at_ns >= begin.at_ns + COUNTER_WAIT_NS {
                 return last;
             }
-            sleep(Duration::from_nanos(SETTLE_NS / 10));
+            sleep(Duration::from_nanos(COUNTER_WAIT_NS / 10));
             last = self.observers.probes.read();
         }
-    }
-}
-
-fn sample_between(
-    phase: Phase,
-    last: &Reading,
-    now: &Reading,
-    residency: Option<Residency>,
-) -> Sample {
-    let window = Counters::window(&last.counters, &now.counters);
-    let [read, write, trim, sync] = now.totals.since(&last.totals);
-    Sample {
-        phase,
-        window_ms: window.elapsed_ns as f64 / MILLISECOND_NS as f64,
-        read,
-        write,
-        trim,
-        sync,
-        in_flight: now.totals.in_flight,
-        silent_ms: None,
-        errors: now.totals.errors.saturating_sub(last.totals.errors),
-        physical_devices: window.physical_device_counts(),
-        device: window.device,
-        memory: window.memory,
-        cpu: window.cpu,
-        pressure: window.pressure,
-        storage: window.storage,
-        residency,
-        gauge: None,
-        steady_states: Vec::new(),
     }
 }

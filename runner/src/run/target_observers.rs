@@ -2,10 +2,12 @@
 //! the run, at the start and end of the measured window, and once a second in between.
 
 use crate::{
-    analysis::{sampled_reads::SampledReads, transitions::TransitionDetector},
-    run::{observed_target::ObservedTarget, stop_signal::StopSignal},
+    analysis::transitions::TransitionDetector,
+    run::{
+        observed_target::ObservedTarget, sampler::layers::LayersInSample, stop_signal::StopSignal,
+    },
     system::{
-        clock::{Clock, Monotonic, SECOND_NS},
+        clock::{Clock, Monotonic, NS_PER_SECOND},
         host::{inventory::Inventory, kernel::Kernel},
         layers::{StoredFile, builder::LayersBuilder},
         probes::{
@@ -39,6 +41,8 @@ pub(crate) struct TargetObservers {
     vmstat_start: Option<Writeback>,
     vmstat_end: Option<Writeback>,
     next_reading_ns: u64,
+    /// Dirty bytes of the targets at the start of the current phase; `None` if unknown.
+    dirty_bytes_at_start: Option<u64>,
     transitions: TransitionDetector,
     request_trace: Option<RequestTrace>,
     profiler: Option<Profiler>,
@@ -136,6 +140,16 @@ impl TargetObservers {
             .ok()
     }
 
+    /// Must be called before the ramp.
+    pub(crate) fn start_ramp(&mut self) {
+        let residency = total(&self.targets, ObservedTarget::residency);
+        self.dirty_bytes_at_start = residency.and_then(Residency::pending_write_bytes);
+    }
+
+    pub(crate) fn dirty_bytes_at_start(&self) -> Option<u64> {
+        self.dirty_bytes_at_start
+    }
+
     /// Must be called at the start of the measured window.
     pub(crate) fn start(&mut self) {
         if let Some(profiler) = &mut self.profiler {
@@ -146,7 +160,9 @@ impl TargetObservers {
         }
         self.vmstat_start = self.vmstat.as_mut().and_then(VmStat::read);
         self.targets.iter_mut().for_each(ObservedTarget::start);
-        self.next_reading_ns = Monotonic.now_ns() + SECOND_NS;
+        let residency = total(&self.targets, ObservedTarget::residency_at_start);
+        self.dirty_bytes_at_start = residency.and_then(Residency::pending_write_bytes);
+        self.next_reading_ns = Monotonic.now_ns() + NS_PER_SECOND;
     }
 
     /// Called for every sample. Returns the residency of all targets if a reading is due.
@@ -160,7 +176,7 @@ impl TargetObservers {
         }
         let residency = total(&self.targets, ObservedTarget::residency);
         let reading_ns = Monotonic.now_ns() - begin_ns;
-        self.next_reading_ns = begin_ns + SECOND_NS.max(reading_ns * MIN_READING_INTERVAL);
+        self.next_reading_ns = begin_ns + NS_PER_SECOND.max(reading_ns * MIN_READING_INTERVAL);
         residency
     }
 
@@ -177,15 +193,10 @@ impl TargetObservers {
         total(&self.targets, ObservedTarget::residency_at_end)
     }
 
-    /// `end_ms`: end of a sample in the measured window.
-    /// `sampled`: lookups of its reads.
-    pub(crate) fn push_sample(
-        &mut self,
-        end_ms: f64,
-        sample: &Sample,
-        sampled: Option<SampledReads>,
-    ) {
-        self.transitions.push(end_ms, sample, sampled);
+    /// `end_ms`: end of a sample in the measured window. `layers`: lookups of its I/Os.
+    pub(crate) fn push_sample(&mut self, end_ms: f64, sample: &Sample, layers: LayersInSample) {
+        let LayersInSample { reads, writes } = layers;
+        self.transitions.push(end_ms, sample, reads, writes);
     }
 
     /// Must be called before the flush. A stop does not wait for the CPU profile.

@@ -93,7 +93,7 @@ pub(crate) fn verify(
 fn reason_not_to_run(run: &RunContext, report: &Report) -> Option<&'static str> {
     if run.stop.is_requested() {
         Some("the run was stopped before the blocks were read back")
-    } else if report.errors.total > 0 {
+    } else if report.errors.is_fatal() {
         Some("an I/O of the run failed")
     } else if report.is_hung() {
         Some("the storage did not respond at the end of the run")

@@ -22,7 +22,7 @@ use crate::{
         worker_pool::flow_groups::flow_groups,
     },
     system::{
-        clock::{Clock, MILLISECOND_NS, Monotonic},
+        clock::{Clock, Monotonic, NS_PER_MS},
         layers::StoredFile,
     },
 };
@@ -49,7 +49,7 @@ use std::{
 
 /// Time between setting the schedules and the first I/O, in ns: long enough for all workers to
 /// start waiting for it.
-const HEAD_START_NS: u64 = 5 * MILLISECOND_NS;
+const HEAD_START_NS: u64 = 5 * NS_PER_MS;
 /// Maximum time for a worker to wait for its last I/Os and close its files after its last phase.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Signal that interrupts a worker's system call and has no other effect.
@@ -170,9 +170,9 @@ impl WorkerPool {
         let mut measure_ns = None;
         for worker in &self.workers {
             let timing = &self.jobs[worker.job].timing;
-            let begin_ns = begin_ns + timing.startdelay_ms * MILLISECOND_NS;
-            let ramp_end_ns = begin_ns + timing.ramp_ms * MILLISECOND_NS;
-            let runtime_ns = timing.runtime_ms.map(|ms| ms * MILLISECOND_NS);
+            let begin_ns = begin_ns + timing.startdelay_ms * NS_PER_MS;
+            let ramp_end_ns = begin_ns + timing.ramp_ms * NS_PER_MS;
+            let runtime_ns = timing.runtime_ms.map(|ms| ms * NS_PER_MS);
             let end_ns = ramp_end_ns + runtime_ns.unwrap_or(NO_LIMIT_NS);
             worker.set_schedule(begin_ns, ramp_end_ns, end_ns);
             measure_ns = Some(measure_ns.map_or(ramp_end_ns, |first: u64| first.min(ramp_end_ns)));
@@ -233,13 +233,13 @@ impl WorkerPool {
         })
     }
 
-    /// Whether an I/O or a worker failed.
+    /// Whether a worker failed, or an I/O after which the run cannot continue.
     pub(crate) fn has_failed(&self) -> bool {
         let mut stats = self.stats(Phase::Ramp).chain(self.stats(Phase::Measure));
         self.workers
             .iter()
             .any(|worker| worker.progress.has_failed())
-            || stats.any(|stats| stats.errors.get() > 0)
+            || stats.any(|stats| stats.fatal_errors.get() > 0)
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -296,9 +296,9 @@ fn blocked(
     silence: &Silence,
 ) -> WorkerOutcome {
     let end_ns = times_ns.end;
-    let begin_ns = times_ns.start + timing.startdelay_ms * MILLISECOND_NS;
-    let measure_ns = (begin_ns + timing.ramp_ms * MILLISECOND_NS).min(end_ns);
-    let scheduled_ns = timing.runtime_ms.map(|ms| measure_ns + ms * MILLISECOND_NS);
+    let begin_ns = times_ns.start + timing.startdelay_ms * NS_PER_MS;
+    let measure_ns = (begin_ns + timing.ramp_ms * NS_PER_MS).min(end_ns);
+    let scheduled_ns = timing.runtime_ms.map(|ms| measure_ns + ms * NS_PER_MS);
     let end_ns = scheduled_ns.map_or(end_ns, |scheduled_ns| scheduled_ns.min(end_ns));
     let submitted_ns = silence.submitted_ns().unwrap_or(end_ns);
     let age_ns = end_ns.saturating_sub(submitted_ns);
@@ -316,6 +316,7 @@ fn blocked(
         unfinished: vec![unfinished; progress.measure.in_flight.get() as usize],
         decisions: Vec::new(),
         written: None,
+        errors: Vec::new(),
         write_samples: Vec::new(),
     }
 }

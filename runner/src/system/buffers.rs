@@ -3,7 +3,7 @@
 //! because the kernel may still write to it.
 
 use leadline_protocol::job::engine::BufferPages;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
 use std::{io, ptr::NonNull};
 
 #[derive(Debug)]
@@ -89,6 +89,16 @@ impl BufferPool {
             // SAFETY: the offset is within the mapping, to which no other pointers exist yet.
             unsafe { base.add(offset).write_volatile(0) };
         }
+        Ok(())
+    }
+
+    /// Keeps the mapping in memory until it is released.
+    ///
+    /// # Errors
+    /// ENOMEM and EPERM above the limit on locked memory.
+    pub(crate) fn lock(&self) -> io::Result<()> {
+        // SAFETY: locking does not change the contents of the mapping.
+        unsafe { mlock(self.base.as_ptr().cast(), self.length)? };
         Ok(())
     }
 

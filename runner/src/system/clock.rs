@@ -11,9 +11,9 @@ use rustix::{
 };
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub(crate) const SECOND_NS: u64 = 1_000_000_000;
-pub(crate) const MICROSECOND_NS: u64 = 1000;
-pub(crate) const MILLISECOND_NS: u64 = 1_000_000;
+pub(crate) const NS_PER_SECOND: u64 = 1_000_000_000;
+pub(crate) const NS_PER_US: u64 = 1000;
+pub(crate) const NS_PER_MS: u64 = 1_000_000;
 
 pub(crate) trait Clock {
     /// Nanoseconds since a fixed point in time; never decreases.
@@ -31,13 +31,13 @@ impl Clock for Monotonic {
     #[inline]
     fn now_ns(&self) -> u64 {
         let now = clock_gettime(ClockId::Monotonic);
-        now.tv_sec as u64 * SECOND_NS + now.tv_nsec as u64
+        now.tv_sec as u64 * NS_PER_SECOND + now.tv_nsec as u64
     }
 
     fn sleep_until(&self, due_ns: u64) {
         let due = Timespec {
-            tv_sec: (due_ns / SECOND_NS) as i64,
-            tv_nsec: (due_ns % SECOND_NS) as i64,
+            tv_sec: (due_ns / NS_PER_SECOND) as i64,
+            tv_nsec: (due_ns % NS_PER_SECOND) as i64,
         };
         // After EINTR, the caller checks its flags and the clock again.
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &due);

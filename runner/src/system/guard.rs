@@ -7,6 +7,7 @@
 //! `host::inventory` determines the users of a device, and O_EXCL is the final check. `overwrite`
 //! determines which data a run would destroy, and the state to which a confirmation is bound.
 
+mod backing_file;
 mod claim;
 pub(crate) mod contents;
 pub(crate) mod device;
@@ -14,17 +15,19 @@ pub(crate) mod file;
 pub(crate) mod file_use;
 #[cfg(test)]
 mod generated_hosts;
+mod mounted_copy;
 pub(crate) mod overwrite;
 pub mod permissions;
+mod process_use;
 #[cfg(test)]
 mod tests;
 
 use crate::{
     plan::host_view::PathKind,
     system::{
-        guard::permissions::Permissions,
+        guard::{contents::ReadLimit, permissions::Permissions},
         host::{
-            interference::results_directory,
+            interference::data_directory,
             inventory::Inventory,
             kernel::{Dev, Kernel},
             resolved_path::ResolvedPath,
@@ -36,6 +39,7 @@ use rustix::fs::OFlags;
 use std::{
     os::fd::OwnedFd,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// The option to which all guard problems refer.
@@ -85,13 +89,15 @@ pub(crate) struct Guard {
     run_loops: Vec<Dev>,
     /// Directory of the server's database and token.
     results: Option<PathBuf>,
+    /// How much may be read to show that the regions of the jobs are blank.
+    read_limit: Arc<ReadLimit>,
 }
 
 impl Guard {
     /// Takes an inventory of the running host.
     pub(crate) fn live(permissions: &Permissions) -> Self {
         let host = Inventory::read(&Kernel::live());
-        Self::new(host, permissions).with_results(results_directory())
+        Self::new(host, permissions).with_data_directory(data_directory())
     }
 
     pub(crate) fn new(host: Inventory, permissions: &Permissions) -> Self {
@@ -100,10 +106,11 @@ impl Guard {
             permissions: permissions.clone(),
             run_loops: Vec::new(),
             results: None,
+            read_limit: ReadLimit::of_plan().into(),
         }
     }
 
-    fn with_results(self, results: Option<PathBuf>) -> Self {
+    fn with_data_directory(self, results: Option<PathBuf>) -> Self {
         Self {
             results: results.and_then(|directory| directory.canonicalize().ok()),
             ..self
@@ -116,13 +123,20 @@ impl Guard {
         Self { run_loops, ..self }
     }
 
+    pub(crate) fn with_read_limit(&self, limit: ReadLimit) -> Self {
+        Self {
+            read_limit: limit.into(),
+            ..self.clone()
+        }
+    }
+
     /// `path` must be canonical. Returns true for all paths if there are no target roots.
     pub(crate) fn is_under_root(&self, path: &Path) -> bool {
         !self.permissions.has_roots() || self.permissions.root_of(path).is_some()
     }
 
-    /// Returns true for paths in the results directory, except those under a target root inside it.
-    fn is_result(&self, path: &Path) -> bool {
+    /// Returns true for paths in the data directory, except those under a target root inside it.
+    fn is_in_data_directory(&self, path: &Path) -> bool {
         let Some(results) = &self.results else {
             return false;
         };

@@ -12,6 +12,7 @@ pub mod doctor;
 pub(crate) mod facts;
 pub(crate) mod fiemap;
 pub(crate) mod file;
+pub(crate) mod file_identity;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub(crate) mod identity;
@@ -23,7 +24,8 @@ pub(crate) mod ioctl;
 pub(crate) mod kernel;
 pub(crate) mod meminfo;
 pub(crate) mod mounts;
-pub(crate) mod openers;
+pub(crate) mod open_files;
+pub(crate) mod overlay;
 pub(crate) mod ownership;
 pub(crate) mod queue_settings;
 pub(crate) mod resolved_path;

@@ -8,7 +8,6 @@
 
 pub(crate) mod builder;
 pub(crate) mod lookup;
-pub(crate) mod snapshot;
 #[cfg(test)]
 mod tests;
 
@@ -35,12 +34,31 @@ pub(crate) struct StoredFile {
     honors_sync: bool,
     /// Upper bound on the distance between a sequential reader and the end of its readahead.
     readahead_bytes: u64,
+    /// Smallest part of a page that can be read into the page cache, in bytes; at most a page.
+    cache_block_bytes: u64,
 }
 
 impl StoredFile {
     /// The file, open for reading.
     pub(crate) fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
+    }
+
+    /// Smallest part of a page that can be read into a page cache of any layer, in bytes.
+    pub(crate) fn cache_block_bytes(&self) -> u64 {
+        match &*self.below {
+            LowerLayer::File { file, .. } => self.cache_block_bytes.min(file.cache_block_bytes()),
+            _ => self.cache_block_bytes,
+        }
+    }
+
+    /// Whether the lowest layer is memory (tmpfs, zram or a RAM disk).
+    pub(crate) fn is_in_memory(&self) -> bool {
+        match &*self.below {
+            LowerLayer::Memory | LowerLayer::Nothing => true,
+            LowerLayer::File { file, .. } => file.is_in_memory(),
+            LowerLayer::Disk | LowerLayer::Unknown => false,
+        }
     }
 
     /// Whether the loop devices below still use the same I/O mode (direct or buffered).
@@ -53,6 +71,21 @@ impl StoredFile {
                 ..
             } => (read_flag(direct_attribute) == Some(true)) == *direct && file.is_unchanged(),
             _ => true,
+        }
+    }
+
+    /// The layer that holds written data once it has left this file's page cache. `Unknown` if that
+    /// changes with time: the page cache of a loop device's backing file holds data for a while.
+    pub(crate) fn layer_of_writes(&self) -> StorageLayer {
+        match &*self.below {
+            LowerLayer::Disk => StorageLayer::Device,
+            LowerLayer::Memory => StorageLayer::LowerCache,
+            LowerLayer::Nothing => StorageLayer::PageCache,
+            LowerLayer::Unknown => StorageLayer::Unknown,
+            LowerLayer::File { file, direct, .. } if *direct && file.bypass != Bypass::None => {
+                file.layer_of_writes()
+            }
+            LowerLayer::File { .. } => StorageLayer::Unknown,
         }
     }
 

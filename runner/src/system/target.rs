@@ -26,11 +26,11 @@ mod progress;
 
 use crate::{
     plan::{
+        confirmations::overwrites,
         host_view::{Overwritten, PathKind},
-        overwrites::overwrites,
     },
     system::{
-        guard::{Admission, Guard, permissions::Permissions},
+        guard::{Admission, Guard, contents::ReadLimit, permissions::Permissions},
         host::{
             kernel::Dev,
             ownership,
@@ -92,6 +92,17 @@ struct Expected {
     regions: Vec<Range<u64>>,
     /// The confirmed state (`guard::overwrite`); `None` if there was nothing to confirm.
     state: Option<String>,
+}
+
+impl Expected {
+    /// Confirmed contents are compared by their samples. Without a confirmation, the target must be
+    /// blank.
+    fn read_limit(&self) -> ReadLimit {
+        match self.state {
+            Some(_) => ReadLimit::nothing(),
+            None => ReadLimit::of_run(),
+        }
+    }
 }
 
 /// Everything that one run holds and creates. Dropping it releases devices and detaches the run's
@@ -189,6 +200,7 @@ impl Targets {
         }
         let is_of_study = self.file_id.as_ref().is_some_and(|id| path.contains(id));
         let expected = self.expected.get(path).cloned().unwrap_or_default();
+        let guard = guard.with_read_limit(expected.read_limit());
         let now = guard.overwritten_by_run(found, &expected.regions)?;
         if is_of_study || self.is_as_planned(&expected, now) {
             Ok(())
@@ -236,7 +248,7 @@ impl Targets {
             }
         }
         if has_marks {
-            sleep(ownership::SETTLE);
+            sleep(ownership::MARK_DELAY);
         }
     }
 

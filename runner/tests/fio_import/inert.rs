@@ -102,7 +102,7 @@ fn directives_of_imported_texts_do_nothing() {
     }
 }
 
-/// A directive that cannot be taken is an error with its line, and the lines around it are read as
+/// A rejected directive is an error with its line, and the lines around it are read as
 /// usual: with a byte order mark, CRLF, and a name with a colon, which separates files in fio.
 #[test]
 fn each_directive_that_is_not_supported_is_named_with_its_line() {

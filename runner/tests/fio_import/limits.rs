@@ -6,7 +6,7 @@ use leadline_runner::dialect::import;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// Other processes do not count.
+/// Other processes are ignored.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -1,4 +1,4 @@
-//! Imports of job files and command lines, compared with fio's own understanding of them.
+//! Imports of job files and command lines, compared with fio's own interpretation of them.
 //!
 //! `generated.jsonl` has 400 random job files with the values that fio 3.33 parsed
 //! (`fio --parse-only --debug=parse`). `written.jsonl` and `diskspd.jsonl` have cases that were
@@ -60,13 +60,13 @@ struct Case {
     #[serde(default)]
     diskspd_notes: Vec<String>,
     #[serde(default)]
-    refused: Vec<Refused>,
+    rejected: Vec<Rejected>,
     #[serde(default)]
     asks: Vec<String>,
     /// An error is accepted, too.
     #[serde(default)]
-    may_refuse: bool,
-    /// Options that may be taken or not.
+    may_reject: bool,
+    /// Options that may or may not be imported.
     #[serde(default)]
     may_take: Vec<String>,
     #[serde(default)]
@@ -82,7 +82,7 @@ struct Job {
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct Rejected {
     option: Option<String>,
     line: Option<u32>,
 }
@@ -171,13 +171,13 @@ impl Checker<'_> {
 
     fn check_named(&mut self) {
         let case = self.case;
-        for refused in &case.refused {
-            let Some(option) = &refused.option else {
+        for rejected in &case.rejected {
+            let Some(option) = &rejected.option else {
                 let has_errors = self.has_errors();
                 self.expect(has_errors, |_| "no error".into());
                 continue;
             };
-            let is_named = case.may_take.contains(option) || self.names(option, refused.line);
+            let is_named = case.may_take.contains(option) || self.names(option, rejected.line);
             self.expect(is_named, |import| {
                 format!("{option} is not named: {:?}", import.notes)
             });
@@ -194,14 +194,14 @@ impl Checker<'_> {
             let has_document = self.import.document.is_some();
             return self.expect(!has_document, |_| "has a document".into());
         };
-        if case.may_refuse && self.has_errors() {
+        if case.may_reject && self.has_errors() {
             return;
         }
-        let refused = case
-            .refused
+        let rejected = case
+            .rejected
             .iter()
-            .filter_map(|refused| refused.option.as_deref());
-        let skipped: BTreeSet<&str> = refused
+            .filter_map(|rejected| rejected.option.as_deref());
+        let skipped: BTreeSet<&str> = rejected
             .chain(
                 case.may_take
                     .iter()
@@ -340,7 +340,7 @@ fn written_job_files_and_commands_are_parsed_as_by_fio() {
 }
 
 #[test]
-fn diskspd_commands_are_explained_with_options_of_fio() {
+fn diskspd_commands_are_explained_with_fio_options() {
     let differences = [
         (
             "009",

@@ -29,7 +29,7 @@ fn json(output: &Output) -> Value {
 const COMMAND: &[u8] = b"$ fio --name=a --filename=a --rw=read --bs=4k-8k --size=64k";
 
 #[test]
-fn plan_prints_how_a_command_was_understood() {
+fn plan_prints_how_a_command_was_interpreted() {
     let root = tempfile::tempdir().unwrap();
     let output = runner(&["plan", "-"], COMMAND, root.path());
     let text = String::from_utf8(output.stdout).unwrap();
@@ -47,7 +47,7 @@ fn plan_prints_how_a_command_was_understood() {
 }
 
 #[test]
-fn run_takes_a_job_file_and_variables_of_the_environment() {
+fn run_accepts_a_job_file_and_environment_variables() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("job.fio");
     let text = "[j]\nfilename=${LEADLINE_TEST_FILE}\nrw=write\nsize=64k\nbs=2300\nfdatasync=1\n";

@@ -160,12 +160,30 @@ const CASES: &[(Equal, &str)] = &[
     ),
     (Sequence, "rw=read offset=33% size=64k file=256"),
     (CoverageOnly, "rw=write size=256k fsync_on_close=1"),
+    // fio 3.33 subtracts the time it spun from the pause without a check: if it was preempted
+    // beyond the pause, it sleeps for 71 minutes. These pauses are long enough.
     (
         Sequence,
-        "rw=write size=64k thinktime=100 thinktime_spin=50",
+        "rw=write size=64k thinktime=20000 thinktime_spin=50",
     ),
     (Sequence, "rw=write size=64k rate_iops=1000 rate_iops_min=1"),
     (Sequence, "rw=write size=64k buffer_pattern=0xabcd"),
+    (
+        Sequence,
+        "rw=write size=64k max_latency=10s continue_on_error=all",
+    ),
+    (
+        Sequence,
+        "rw=read size=256k bs=4k,16k bs_is_seq_rand=1 file=256",
+    ),
+    (
+        Coverage,
+        "rw=randread size=1m bs=4k,16k bs_is_seq_rand=1 file=1024",
+    ),
+    (
+        Counts,
+        "rw=randwrite size=256k bs=16k,4k bs_is_seq_rand=1 norandommap=1",
+    ),
     // Mixed reads and writes.
     (Blocks, "rw=randrw size=256k file=256"),
     (Blocks, "rw=randrw size=256k rwmixread=70 file=256"),

@@ -110,9 +110,9 @@ impl Calls {
 
     /// With libaio, fio 3.33 calls fsync and fdatasync.
     pub(crate) fn rename_syncs(&mut self) {
-        for (ours, theirs) in [("FSYNC", "fsync"), ("FDSYNC", "fdatasync")] {
-            if let Some((count, _)) = self.counts.remove(ours) {
-                self.counts.entry(theirs.into()).or_default().0 += count;
+        for (leadline, fio) in [("FSYNC", "fsync"), ("FDSYNC", "fdatasync")] {
+            if let Some((count, _)) = self.counts.remove(leadline) {
+                self.counts.entry(fio.into()).or_default().0 += count;
             }
         }
     }
@@ -183,8 +183,8 @@ impl Comparison {
         fio_calls(&self.prepare(), self.directory.path(), engine, job)
     }
 
-    fn ours(&self, engine: &str, job: &str) -> (Calls, Value) {
-        our_calls(&self.prepare(), self.directory.path(), engine, job, None)
+    fn leadline(&self, engine: &str, job: &str) -> (Calls, Value) {
+        leadline_calls(&self.prepare(), self.directory.path(), engine, job, None)
     }
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn fio_calls(
 
 /// Runs a job on a target, and returns its calls and its result. `identity`: a device that may be
 /// written to.
-pub(crate) fn our_calls(
+pub(crate) fn leadline_calls(
     target: &Path,
     directory: &Path,
     engine: &str,
@@ -229,7 +229,7 @@ pub(crate) fn our_calls(
     for (name, value) in options(job) {
         run[name] = json!(value);
     }
-    let mut command = strace(engine, &directory.join("ours.log"));
+    let mut command = strace(engine, &directory.join("leadline.log"));
     command
         .arg(env!("CARGO_BIN_EXE_leadline-runner"))
         .args(JSON);
@@ -245,7 +245,7 @@ pub(crate) fn our_calls(
 }
 
 /// I/Os and bytes of reads and writes in both results.
-pub(crate) fn results(fio: &Value, ours: &Value) -> [[u64; 4]; 2] {
+pub(crate) fn results(fio: &Value, leadline: &Value) -> [[u64; 4]; 2] {
     let number = |value: &Value| value.as_u64().unwrap_or(0);
     let fio = ["read", "write"].map(|direction| {
         let direction = &fio[direction];
@@ -254,11 +254,11 @@ pub(crate) fn results(fio: &Value, ours: &Value) -> [[u64; 4]; 2] {
             number(&direction["io_bytes"]),
         ]
     });
-    let ours = ["read", "write"].map(|direction| {
-        let direction = &ours["report"][direction];
+    let leadline = ["read", "write"].map(|direction| {
+        let direction = &leadline["report"][direction];
         [number(&direction["ios"]), number(&direction["bytes"])]
     });
-    [fio, ours].map(|[read, write]| [read[0], read[1], write[0], write[1]])
+    [fio, leadline].map(|[read, write]| [read[0], read[1], write[0], write[1]])
 }
 
 #[test]
@@ -273,53 +273,56 @@ fn engines_issue_the_same_system_calls_as_in_fio() {
     for engine in ["psync", "sync", "pvsync", "pvsync2", "libaio", "mmap"] {
         for job in JOBS {
             let (mut fio_calls, fio) = comparison.fio(engine, job);
-            let (mut our_calls, ours) = comparison.ours(engine, job);
+            let (mut leadline_calls, leadline) = comparison.leadline(engine, job);
             let is_random = job.contains("rw=rand");
             let is_mixed = job.contains("rw=randrw");
             if is_mixed {
                 // The direction and the offsets are random.
                 fio_calls = Calls::default();
-                our_calls = Calls::default();
+                leadline_calls = Calls::default();
             }
             if engine == "sync" && is_random {
                 // A random offset may follow the last one.
-                for calls in [&mut fio_calls, &mut our_calls] {
+                for calls in [&mut fio_calls, &mut leadline_calls] {
                     calls.counts.remove("lseek");
                 }
             }
             if engine == "sync" && !is_random {
-                // Before the first pass, outside of the measurement.
-                let seeks = our_calls.counts.remove("lseek").map_or(0, |count| count.0);
+                // Before the first pass, outside the measurement.
+                let seeks = leadline_calls
+                    .counts
+                    .remove("lseek")
+                    .map_or(0, |count| count.0);
                 // fio opens the file again for the second pass.
                 if seeks > 1 && !job.contains("io_size") {
-                    our_calls.counts.insert("lseek".into(), (seeks - 1, 0));
+                    leadline_calls.counts.insert("lseek".into(), (seeks - 1, 0));
                 }
             }
             if engine == "sync" && job.contains("io_size") {
                 // The position after the file was opened again is unknown.
                 fio_calls.coverage.clear();
-                our_calls.coverage.clear();
+                leadline_calls.coverage.clear();
             }
             // The final flush is not part of the engine.
             if engine == "mmap"
                 && job.contains("end_fsync")
-                && let Some(count) = our_calls.counts.remove("fsync")
+                && let Some(count) = leadline_calls.counts.remove("fsync")
             {
-                our_calls.counts.insert("msync".into(), count);
+                leadline_calls.counts.insert("msync".into(), count);
             }
             if engine == "libaio" {
-                our_calls.rename_syncs();
+                leadline_calls.rename_syncs();
             }
-            let [mut fio_result, mut our_result] = results(&fio, &ours);
+            let [mut fio_result, mut leadline_result] = results(&fio, &leadline);
             if is_mixed {
-                for result in [&mut fio_result, &mut our_result] {
+                for result in [&mut fio_result, &mut leadline_result] {
                     *result = [result[0] + result[2], result[1] + result[3], 0, 0];
                 }
             }
-            if fio_calls != our_calls || fio_result != our_result {
+            if fio_calls != leadline_calls || fio_result != leadline_result {
                 differences.push(format!(
-                    "{engine} {job}\n  fio  {:?} {fio_result:?}\n  ours {:?} {our_result:?}",
-                    fio_calls.counts, our_calls.counts
+                    "{engine} {job}\n  fio  {:?} {fio_result:?}\n  leadline {:?} {leadline_result:?}",
+                    fio_calls.counts, leadline_calls.counts
                 ));
             }
         }
@@ -334,8 +337,8 @@ fn sequential_sync_seeks_once() {
         return scratch::skip("requires strace");
     }
     let comparison = Comparison { directory };
-    let (calls, _) = comparison.ours("sync", "rw=read size=256k loops=2");
-    // Before the first pass outside of the measurement, and before the second one.
+    let (calls, _) = comparison.leadline("sync", "rw=read size=256k loops=2");
+    // Before the first pass outside the measurement, and before the second one.
     assert_eq!(calls.counts["lseek"].0, 2);
     assert_eq!(calls.counts["read"], (128, 512 << 10));
 }

@@ -38,7 +38,7 @@ fn name(path: &str) -> String {
     path.rsplit('/').next().unwrap().to_owned()
 }
 
-fn ours(directory: &Path, options: &[(&str, &str)]) -> Reads {
+fn leadline(directory: &Path, options: &[(&str, &str)]) -> Reads {
     let mut job: Value = json!({"name": "job", "ioengine": "psync", "rw": "read", "direct": 0,
         "probes": 0, "directory": directory});
     for (name, value) in options {
@@ -46,7 +46,7 @@ fn ours(directory: &Path, options: &[(&str, &str)]) -> Reads {
     }
     let plan = trace::plan(&job);
     assert_eq!(plan["problems"], json!([]), "{options:?}");
-    let log = directory.join("ours.log");
+    let log = directory.join("leadline.log");
     let mut command = Command::new("strace");
     command.args(["-f", "-qq", "-y", "-s", "0", "-e", "trace=pread64", "-o"]);
     command.arg(&log).arg(env!("CARGO_BIN_EXE_leadline-runner"));
@@ -100,7 +100,7 @@ fn files_are_used_in_the_same_order_as_in_fio() {
                 ("file_service_type", order),
             ];
             assert_eq!(
-                ours(&directory, &options),
+                leadline(&directory, &options),
                 fio(&directory, &options),
                 "{order} {bs}"
             );
@@ -111,7 +111,7 @@ fn files_are_used_in_the_same_order_as_in_fio() {
         ("size", "96k"),
         ("file_service_type", "random:2"),
     ];
-    let [ours, fio] = [ours(&directory, &options), fio(&directory, &options)];
+    let [leadline, fio] = [leadline(&directory, &options), fio(&directory, &options)];
     let counts = |reads: &Reads| {
         let mut counts = BTreeMap::new();
         reads
@@ -119,8 +119,8 @@ fn files_are_used_in_the_same_order_as_in_fio() {
             .for_each(|read| *counts.entry(read.clone()).or_insert(0) += 1);
         counts
     };
-    assert_eq!(counts(&ours), counts(&fio));
-    for reads in [&ours, &fio] {
+    assert_eq!(counts(&leadline), counts(&fio));
+    for reads in [&leadline, &fio] {
         assert!(
             reads.chunks(2).all(|pair| pair[0].0 == pair[1].0),
             "{reads:?}"
@@ -150,9 +150,9 @@ fn generated_names_match_fio() {
             ("size", "12k"),
             ("filename_format", format),
         ];
-        let ours = ours(&directory, &options);
-        assert_eq!(ours.len(), 3, "{format}");
-        assert_eq!(ours, fio(&directory, &options), "{format}");
+        let leadline = leadline(&directory, &options);
+        assert_eq!(leadline.len(), 3, "{format}");
+        assert_eq!(leadline, fio(&directory, &options), "{format}");
     }
 }
 
@@ -182,8 +182,8 @@ fn the_most_probable_block_is_the_same_as_in_fio() {
             ("rw", "randread"),
             ("random_distribution", distribution),
         ];
-        let [ours, fio] = [ours(&directory, &options), fio(&directory, &options)];
-        assert_eq!(hottest(&ours), hottest(&fio), "{distribution}");
-        assert_eq!(ours.len(), fio.len());
+        let [leadline, fio] = [leadline(&directory, &options), fio(&directory, &options)];
+        assert_eq!(hottest(&leadline), hottest(&fio), "{distribution}");
+        assert_eq!(leadline.len(), fio.len());
     }
 }

@@ -16,7 +16,7 @@ mod steady_state;
 mod trace;
 
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{collections::BTreeMap, fs, iter, path::PathBuf, sync::Mutex, thread};
 use trace::{Io, Trace};
 
 /// What must match.
@@ -67,6 +67,12 @@ impl Case {
             options,
             file_kib,
         }
+    }
+
+    fn describe(&self, difference: &str) -> String {
+        let options = self.options.iter();
+        let options: Vec<String> = options.map(|(k, v)| format!("{k}={v}")).collect();
+        format!("{} file={}: {difference}", options.join(" "), self.file_kib)
     }
 }
 
@@ -120,11 +126,11 @@ impl Comparison {
             }
             _ => {}
         }
-        let ours = match trace::runner(&job, &self.file, self.directory.path()) {
+        let leadline = match trace::runner(&job, &self.file, self.directory.path()) {
             Ok(trace) => trace,
             Err(error) => return Some(format!("the runner fails: {error}")),
         };
-        if let Some(difference) = plan_difference(&plan, &ours) {
+        if let Some(difference) = plan_difference(&plan, &leadline) {
             return Some(difference);
         }
         if case.equal == Equal::Reported {
@@ -132,7 +138,7 @@ impl Comparison {
         }
         self.prepare(case);
         let fio = trace::fio(&case.options, &self.file, self.directory.path());
-        compare(case.equal, &fio, &ours)
+        compare(case.equal, &fio, &leadline)
     }
 
     fn job(&self, case: &Case) -> Value {
@@ -143,28 +149,38 @@ impl Comparison {
         job["probes"] = json!(0);
         job
     }
+}
 
-    /// Panics with all differences of all cases.
-    fn check(&self, cases: impl Iterator<Item = Case>) {
-        let differences: Vec<String> = cases
-            .filter_map(|case| {
-                let difference = self.difference(&case)?;
-                let options = case.options.iter();
-                let options: Vec<String> = options.map(|(k, v)| format!("{k}={v}")).collect();
-                Some(format!(
-                    "{} file={}: {difference}",
-                    options.join(" "),
-                    case.file_kib
-                ))
-            })
+/// Both programs mostly wait: for each other, and for threads that fio lets sleep.
+const CASES_AT_ONCE: usize = 4;
+
+/// Panics with all differences of all cases.
+fn check(cases: impl Iterator<Item = Case> + Send) {
+    let cases = Mutex::new(cases);
+    let next = || cases.lock().unwrap().next();
+    let differences = |comparison: Comparison| -> Vec<String> {
+        iter::from_fn(next)
+            .filter_map(|case| Some(case.describe(&comparison.difference(&case)?)))
+            .collect()
+    };
+    let comparisons: Option<Vec<_>> = (0..CASES_AT_ONCE).map(|_| Comparison::new()).collect();
+    let Some(comparisons) = comparisons else {
+        return;
+    };
+    let differences: Vec<String> = thread::scope(|scope| {
+        let threads = comparisons.into_iter();
+        let threads: Vec<_> = threads
+            .map(|comparison| scope.spawn(|| differences(comparison)))
             .collect();
-        assert!(
-            differences.is_empty(),
-            "{} differences\n{}",
-            differences.len(),
-            differences.join("\n")
-        );
-    }
+        let found = threads.into_iter();
+        found.flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(
+        differences.is_empty(),
+        "{} differences\n{}",
+        differences.len(),
+        differences.join("\n")
+    );
 }
 
 fn rejected_with_remedy(plan: &Value) -> bool {
@@ -231,14 +247,16 @@ fn coverage(trace: &Trace, by_kind: bool) -> BTreeMap<(&str, u64), u32> {
     coverage
 }
 
-fn compare(equal: Equal, fio: &Trace, ours: &Trace) -> Option<String> {
+fn compare(equal: Equal, fio: &Trace, leadline: &Trace) -> Option<String> {
     let is_equal = match equal {
-        Equal::Sequence => fio.ios == ours.ios,
-        Equal::Coverage => coverage(fio, true) == coverage(ours, true) && syncs(fio) == syncs(ours),
-        Equal::CoverageOnly => coverage(fio, true) == coverage(ours, true),
-        Equal::Blocks => coverage(fio, false) == coverage(ours, false),
-        Equal::Counts => counts(fio) == counts(ours),
-        Equal::Totals => totals(fio) == totals(ours),
+        Equal::Sequence => fio.ios == leadline.ios,
+        Equal::Coverage => {
+            coverage(fio, true) == coverage(leadline, true) && syncs(fio) == syncs(leadline)
+        }
+        Equal::CoverageOnly => coverage(fio, true) == coverage(leadline, true),
+        Equal::Blocks => coverage(fio, false) == coverage(leadline, false),
+        Equal::Counts => counts(fio) == counts(leadline),
+        Equal::Totals => totals(fio) == totals(leadline),
         Equal::Reported | Equal::Rejected => true,
     };
     let summary = |trace: &Trace| {
@@ -249,11 +267,11 @@ fn compare(equal: Equal, fio: &Trace, ours: &Trace) -> Option<String> {
             trace.length
         )
     };
-    (!is_equal || fio.length != ours.length).then(|| {
+    (!is_equal || fio.length != leadline.length).then(|| {
         format!(
-            "{equal:?}\n  fio  {}\n  ours {}",
+            "{equal:?}\n  fio  {}\n  leadline {}",
             summary(fio),
-            summary(ours)
+            summary(leadline)
         )
     })
 }
@@ -266,15 +284,11 @@ fn syncs(trace: &Trace) -> (usize, usize) {
 
 #[test]
 fn jobs_have_the_same_ios_as_in_fio() {
-    if let Some(comparison) = Comparison::new() {
-        comparison.check(cases::all());
-    }
+    check(cases::all());
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test -p leadline-runner --test fio_semantics -- --ignored"]
 fn generated_jobs_have_the_same_ios_as_in_fio() {
-    if let Some(comparison) = Comparison::new() {
-        comparison.check(generated::all());
-    }
+    check(generated::all());
 }

@@ -3,7 +3,7 @@
 //! equal.
 
 use crate::{
-    engines::{fio_calls, our_calls, results},
+    engines::{fio_calls, leadline_calls, results},
     scratch,
 };
 use std::{fs, path::Path};
@@ -42,24 +42,26 @@ fn difference(
     identity: Option<&str>,
 ) -> Option<String> {
     let (fio_calls, fio) = fio_calls(target, directory, engine, job);
-    let (mut our_calls, ours) = our_calls(target, directory, engine, job, identity);
+    let (mut leadline_calls, leadline) = leadline_calls(target, directory, engine, job, identity);
     if engine == "libaio" {
-        our_calls.rename_syncs();
+        leadline_calls.rename_syncs();
     }
     if !job.contains("rw=read") && !job.contains("rw=randread") {
         // Before a run, the guard reads the data that the job overwrites, for its confirmation.
-        our_calls.counts.remove("pread64");
-        our_calls.coverage.retain(|(name, _), _| name != "pread64");
+        leadline_calls.counts.remove("pread64");
+        leadline_calls
+            .coverage
+            .retain(|(name, _), _| name != "pread64");
     }
-    let [fio_result, our_result] = results(&fio, &ours);
+    let [fio_result, leadline_result] = results(&fio, &leadline);
     let has_ios = fio_result.iter().any(|count| *count > 0);
-    let is_equal = has_ios && fio_calls == our_calls && fio_result == our_result;
+    let is_equal = has_ios && fio_calls == leadline_calls && fio_result == leadline_result;
     (!is_equal).then(|| {
         format!(
-            "{engine} {job}\n  fio  {:?} {fio_result:?}\n  ours {:?} {our_result:?}, same offsets: {}",
+            "{engine} {job}\n  fio  {:?} {fio_result:?}\n  leadline {:?} {leadline_result:?}, same offsets: {}",
             fio_calls.counts,
-            our_calls.counts,
-            fio_calls.coverage == our_calls.coverage
+            leadline_calls.counts,
+            fio_calls.coverage == leadline_calls.coverage
         )
     })
 }

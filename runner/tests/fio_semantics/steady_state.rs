@@ -63,8 +63,10 @@ fn evaluate(option: &str, fio: &Value) -> (f64, bool) {
     let seconds = fio["data"][series].as_array().unwrap();
     let seconds: Vec<f64> = seconds.iter().map(number).collect();
     let criterion = match test.criterion {
-        SteadyCriterion::Iops | SteadyCriterion::Bw => Criterion::Deviation,
-        SteadyCriterion::IopsSlope | SteadyCriterion::BwSlope => Criterion::Slope,
+        SteadyCriterion::Iops | SteadyCriterion::Bw | SteadyCriterion::Lat => Criterion::Deviation,
+        SteadyCriterion::IopsSlope | SteadyCriterion::BwSlope | SteadyCriterion::LatSlope => {
+            Criterion::Slope
+        }
     };
     let limit = if test.is_percent {
         Limit::Percent(test.limit)
@@ -116,27 +118,30 @@ fn both_programs_reach_the_steady_state_of_a_limited_rate() {
 
         let result = report(&json!(options));
         let job = &result["report"]["jobs"][0];
-        let ours = &job["steady_state"];
-        assert_eq!(ours["attained"], true, "{option} {ours}");
+        let leadline = &job["steady_state"];
+        assert_eq!(leadline["attained"], true, "{option} {leadline}");
         assert_eq!(job["ended_by"], "steady_state");
-        let attained_s = number(&ours["attained_s"]);
+        let attained_s = number(&leadline["attained_s"]);
         assert!(
             (seconds..=seconds + 3.0).contains(&attained_s),
             "{option}: {attained_s} s"
         );
         let duration_s = number(&job["duration_ms"]) / 1000.0;
         assert!((duration_s - attained_s).abs() < 0.2, "{option}");
-        for (ours, fio) in [
-            (&ours["window"]["mean_iops"], &steady["data"]["iops_mean"]),
+        for (leadline, fio) in [
             (
-                &ours["window"]["mean_bytes_per_second"],
+                &leadline["window"]["mean_iops"],
+                &steady["data"]["iops_mean"],
+            ),
+            (
+                &leadline["window"]["mean_bytes_per_second"],
                 &steady["data"]["bw_mean"],
             ),
         ] {
-            let ratio = number(ours) / number(fio);
-            assert!((0.8..=1.25).contains(&ratio), "{option}: {ours} {fio}");
+            let ratio = number(leadline) / number(fio);
+            assert!((0.8..=1.25).contains(&ratio), "{option}: {leadline} {fio}");
         }
-        assert_eq!(ours["iops"].as_array().unwrap().len(), 3);
+        assert_eq!(leadline["iops"].as_array().unwrap().len(), 3);
     }
 }
 
@@ -151,24 +156,24 @@ fn both_programs_run_to_the_end_if_the_state_is_not_reached() {
     assert!(!evaluate(option, &fio["steadystate"]).1);
 
     let result = report(&json!(options));
-    let ours = &result["report"]["jobs"][0];
-    assert_eq!(ours["steady_state"]["attained"], false);
-    assert_eq!(ours["steady_state"]["attained_s"], Value::Null);
-    assert!(number(&ours["steady_state"]["window"]["value"]) > 0.0);
-    assert_eq!(ours["ended_by"], "runtime");
+    let leadline = &result["report"]["jobs"][0];
+    assert_eq!(leadline["steady_state"]["attained"], false);
+    assert_eq!(leadline["steady_state"]["attained_s"], Value::Null);
+    assert!(number(&leadline["steady_state"]["window"]["value"]) > 0.0);
+    assert_eq!(leadline["ended_by"], "runtime");
     let findings = result["findings"].as_array().unwrap();
     let mut codes = findings.iter().map(|finding| &finding["code"]);
     assert!(codes.any(|code| code == "steady_state_not_reached"));
 
     // A runtime that ends before the first window is complete.
     let options = job(&[("ss", option), ("ss_dur", "5"), ("runtime", "2")]);
-    let ours = report(&json!(options));
-    let ours = &ours["report"]["jobs"][0]["steady_state"];
+    let leadline = report(&json!(options));
+    let leadline = &leadline["report"]["jobs"][0]["steady_state"];
     assert_eq!(
-        (&ours["attained"], &ours["window"]),
+        (&leadline["attained"], &leadline["window"]),
         (&json!(false), &Value::Null)
     );
-    assert_eq!(ours["iops"].as_array().unwrap().len(), 2);
+    assert_eq!(leadline["iops"].as_array().unwrap().len(), 2);
 }
 
 #[test]

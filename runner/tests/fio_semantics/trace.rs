@@ -9,6 +9,9 @@ use std::{
     process::{Command, Stdio},
 };
 
+/// Seconds after which a program is killed. A job takes less than one.
+const LIMIT: [&str; 2] = ["--signal=KILL", "60"];
+
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Io {
     /// read, write, sync or datasync.
@@ -45,8 +48,9 @@ pub(crate) fn fio_log<'a>(
     let options: Vec<String> = options
         .map(|(name, value)| format!("--{name}={value}"))
         .collect();
-    let status = Command::new("fio")
-        .args(["--name=job", "--ioengine=psync", "--thread"])
+    let status = Command::new("timeout")
+        .args(LIMIT)
+        .args(["fio", "--name=job", "--ioengine=psync", "--thread"])
         .arg(format!("--write_iolog={}", log.display()))
         .args(&options)
         .current_dir(directory)
@@ -92,11 +96,14 @@ pub(crate) fn runner(job: &Value, file: &Path, directory: &Path) -> Result<Trace
         .args(["-f", "-qq", "-y", "-s", "0"])
         .args(["-e", "trace=pread64,pwrite64,fsync,fdatasync", "-o"])
         .arg(&log)
+        .arg("timeout")
+        .args(LIMIT)
         .arg(env!("CARGO_BIN_EXE_leadline-runner"))
         .args(["run", "-", "--json"]);
     let output = spawn(&mut command, job).wait_with_output().unwrap();
     if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
+        let error = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{}: {error}", output.status));
     }
     let text = fs::read_to_string(&log).unwrap();
     let marker = format!("<{}>", file.display());

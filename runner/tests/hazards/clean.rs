@@ -204,7 +204,7 @@ pub(crate) fn check_allowed_device() {
     runner.allowed = vec![identity.clone()];
     let run = runner.run(&job, &[]);
     assert!(
-        run.refused() && run.has("not_confirmed"),
+        run.rejected() && run.has("not_confirmed"),
         "{run}: {}",
         run.stderr
     );

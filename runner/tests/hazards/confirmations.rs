@@ -10,6 +10,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::{
     fs::{self, File},
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
     thread::{self, sleep},
     time::{Duration, Instant, SystemTime},
@@ -75,11 +76,11 @@ impl Disk {
         confirmations
     }
 
-    /// Requires that the run is refused and changes nothing.
-    fn refuses(&self, job: &Value, confirmations: &[String], codes: &[&str]) {
+    /// Requires that the run is rejected and changes nothing.
+    fn rejects(&self, job: &Value, confirmations: &[String], codes: &[&str]) {
         let before = self.state();
         let run = self.runner.run(job, confirmations);
-        assert_refused(&run, codes);
+        assert_rejected(&run, codes);
         assert_eq!(self.state(), before, "bytes changed");
     }
 
@@ -98,8 +99,8 @@ impl Disk {
     }
 }
 
-fn assert_refused(run: &Answer, codes: &[&str]) {
-    assert!(run.refused(), "not refused: {run}: {}", run.stderr);
+fn assert_rejected(run: &Answer, codes: &[&str]) {
+    assert!(run.rejected(), "not rejected: {run}: {}", run.stderr);
     assert!(
         codes.iter().any(|code| run.has(code)),
         "{run}, not {codes:?}"
@@ -119,7 +120,7 @@ pub(crate) fn check(attack: Attack, codes: &[&str]) {
     let mut confirmations = disk.confirmations();
     attack(&mut disk, &mut confirmations);
     let job = disk.job.clone();
-    disk.refuses(&job, &confirmations, codes);
+    disk.rejects(&job, &confirmations, codes);
 }
 
 pub(crate) fn check_invalid(attack: Attack) {
@@ -136,7 +137,7 @@ pub(crate) fn empty_text(_: &mut Disk, confirmations: &mut [String]) {
     confirmations[0] = format!("@{code}");
 }
 
-/// A code with one changed character is refused, including a change to the time in it.
+/// A code with one changed character is rejected, including a change to the time in it.
 pub(crate) fn each_character_of_a_code() {
     let disk = match Disk::new() {
         Ok(disk) => disk,
@@ -148,7 +149,7 @@ pub(crate) fn each_character_of_a_code() {
         let new = if old == '1' { '2' } else { '1' };
         let (before, after) = (&code[..index], &code[index + old.len_utf8()..]);
         let changed = format!("{text}@{before}{new}{after}");
-        disk.refuses(
+        disk.rejects(
             &disk.job,
             &[changed],
             &["confirmation_invalid", "confirmation_expired"],
@@ -227,6 +228,17 @@ pub(crate) fn new_filesystem(disk: &mut Disk, _: &mut [String]) {
 
 pub(crate) fn other_bytes(disk: &mut Disk, _: &mut [String]) {
     write_at(Path::new(disk.path()), 100, b"new");
+}
+
+/// Only samples of a large device are compared. The time of its backing file shows other writes.
+pub(crate) fn equal_bytes(disk: &mut Disk, _: &mut [String]) {
+    let path = Path::new(disk.path());
+    let mut bytes = [0; 512];
+    File::open(path)
+        .unwrap()
+        .read_exact_at(&mut bytes, 0)
+        .unwrap();
+    write_at(path, 0, &bytes);
 }
 
 /// After the write, the contents differ from the confirmed ones.
@@ -309,7 +321,7 @@ pub(crate) fn confirmation_in_the_document() {
     let run = disk
         .runner
         .run(&json!({"jobs": [disk.job], "confirm": ["vda@0"]}), &[]);
-    assert_refused(&run, INVALID);
+    assert_rejected(&run, INVALID);
     assert_eq!(disk.state(), before);
     let run = disk
         .runner
@@ -332,7 +344,7 @@ pub(crate) fn one_of_two_devices() {
     assert_eq!(confirmations.len(), 2, "{plan}");
     let before = (one.state(), two.state());
     let run = runner.run(&job, &confirmations[..1]);
-    assert_refused(&run, &["not_confirmed"]);
+    assert_rejected(&run, &["not_confirmed"]);
     assert_eq!((one.state(), two.state()), before);
     let run = runner.run(&job, &confirmations);
     assert_eq!(run.exit, 0, "{run}: {}", run.stderr);
@@ -340,7 +352,7 @@ pub(crate) fn one_of_two_devices() {
 
 type FileAttack = fn(&Path);
 
-/// Confirms the overwrite of a file, changes the file, and requires that the run is refused.
+/// Confirms the overwrite of a file, changes the file, and requires that the run is rejected.
 pub(crate) fn check_file(attack: FileAttack) {
     let scratch = Scratch::new();
     let target = scratch.foreign_file("letters.tar");
@@ -358,7 +370,7 @@ pub(crate) fn check_file(attack: FileAttack) {
     );
     attack(&target);
     let before = fingerprint::of(&[scratch.root()]);
-    assert_refused(&runner.run(&job, &confirmations), INVALID);
+    assert_rejected(&runner.run(&job, &confirmations), INVALID);
     assert_eq!(fingerprint::of(&[scratch.root()]), before, "bytes changed");
 }
 
@@ -388,4 +400,57 @@ pub(crate) fn replaced_file(path: &Path) {
         .set_modified(time)
         .unwrap();
     fs::rename(&other, path).unwrap();
+}
+
+/// Data between the samples of a large target changes, and the old modification time is restored.
+pub(crate) fn hidden_change(attach: Attach) {
+    let scratch = Scratch::new();
+    let image = scratch.root().join("large.img");
+    fs::write(&image, noise(80 * MIB as usize)).unwrap();
+    let (target, _device) = match attach(&image) {
+        Ok(attached) => attached,
+        Err(reason) => return skip(&reason),
+    };
+    let runner = Runner::under(scratch.root());
+    let job = job(&target, MIB, json!({"rw": "write"}));
+    let confirmations = runner.plan(&job).confirmations();
+    assert_eq!(confirmations.len(), 1, "{confirmations:?}");
+    let time = image.metadata().unwrap().modified().unwrap();
+    write_at(&image, 40 * MIB + (44 << 10), b"new");
+    let file = File::options().write(true).open(&image).unwrap();
+    file.set_modified(time).unwrap();
+    drop(file);
+    let before = fingerprint::of(&[scratch.root()]);
+    assert_rejected(&runner.run(&job, &confirmations), INVALID);
+    assert_eq!(fingerprint::of(&[scratch.root()]), before, "bytes changed");
+}
+
+type Attach = fn(&Path) -> Result<(PathBuf, Option<Loop>), Unavailable>;
+
+pub(crate) fn attach_nothing(image: &Path) -> Result<(PathBuf, Option<Loop>), Unavailable> {
+    Ok((image.into(), None))
+}
+
+pub(crate) fn attach_device(image: &Path) -> Result<(PathBuf, Option<Loop>), Unavailable> {
+    let device = attach(image, &[])?;
+    Ok((PathBuf::from(&device.0), Some(device)))
+}
+
+/// A job that only reads does not change a shorter file, so no confirmation is required. With
+/// `file_state=written`, it extends the file of another program, and its data is kept.
+pub(crate) fn extended_file() {
+    let scratch = Scratch::new();
+    let target = scratch.foreign_file("letters.tar");
+    let runner = Runner::under(scratch.root());
+    let plan = |options: Value| runner.plan(&job(&target, 8 * MIB, options));
+    let too_short = plan(json!({"rw": "randread"}));
+    assert_eq!(too_short.codes, ["file_too_short"], "{too_short}");
+    assert!(too_short.confirmations().is_empty(), "{too_short:?}");
+    for (rw, effect) in [("randread", "extend"), ("write", "overwrite")] {
+        let plan = plan(json!({"rw": rw, "file_state": "written"}));
+        assert_eq!(plan.codes, ["not_confirmed"], "{rw}: {plan}");
+        let detail = plan.json["problems"][0]["detail"].as_str().unwrap();
+        let expected = format!("The run would {effect} {}, which", target.display());
+        assert!(detail.starts_with(&expected), "{detail}");
+    }
 }

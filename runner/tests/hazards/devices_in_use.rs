@@ -95,7 +95,7 @@ pub(crate) fn lazily_unmounted(scratch: &Scratch) -> Built {
 }
 
 /// A loop device with one partition that starts at 1 MiB.
-fn partitioned(scratch: &Scratch) -> Result<(PathBuf, Loop, PathBuf), Unavailable> {
+pub(crate) fn partitioned(scratch: &Scratch) -> Result<(PathBuf, Loop, PathBuf), Unavailable> {
     let image = scratch.image("disk.img", 32);
     write_at(&image, 0, &mbr(&[(0x83, 2048, 40960)]));
     let device = attach(&image, &["--partscan"])?;
@@ -338,46 +338,46 @@ pub(crate) fn partition_of_an_active_swap_file(scratch: &Scratch) -> Built {
     Ok(scene.hold(swap).hold(device))
 }
 
-pub(crate) fn above_a_mounted_device(scratch: &Scratch) -> Built {
+pub(crate) fn loop_on_a_mounted_device(scratch: &Scratch) -> Built {
     let (image, lower) = ext4(scratch)?;
     let mounted = mount(&lower.0, &scratch.at("mounted"), "noatime")?;
-    above(scratch, &image, lower, mounted)
+    loop_on(scratch, &image, lower, mounted)
 }
 
-pub(crate) fn above_a_disk_with_a_mounted_partition(scratch: &Scratch) -> Built {
+pub(crate) fn loop_on_a_disk_with_a_mounted_partition(scratch: &Scratch) -> Built {
     let (image, lower, partition) = partitioned(scratch)?;
     make_ext4(text(&partition))?;
     let mounted = mount(text(&partition), &scratch.at("mounted"), "noatime")?;
-    above(scratch, &image, lower, mounted)
+    loop_on(scratch, &image, lower, mounted)
 }
 
-pub(crate) fn above_active_swap(scratch: &Scratch) -> Built {
+pub(crate) fn loop_on_active_swap(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let lower = attach(&image, &[])?;
     run("mkswap", &[&lower.0])?;
     let swap = unused_swap(&lower.0)?;
-    above(scratch, &image, lower, swap)
+    loop_on(scratch, &image, lower, swap)
 }
 
 /// /proc/swaps lists the other node.
-pub(crate) fn above_active_swap_by_another_node(scratch: &Scratch) -> Built {
+pub(crate) fn loop_on_active_swap_by_another_node(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let lower = attach(&image, &[])?;
     let node = other_node(scratch, &lower);
     run("mkswap", &[text(&node)])?;
     let swap = unused_swap(text(&node))?;
-    above(scratch, &image, lower, swap)
+    loop_on(scratch, &image, lower, swap)
 }
 
 /// Only an exclusive open of the lower device detects it.
-pub(crate) fn above_a_held_device(scratch: &Scratch) -> Built {
+pub(crate) fn loop_on_a_held_device(scratch: &Scratch) -> Built {
     let image = scratch.image("disk.img", 32);
     let lower = attach(&image, &[])?;
     let held = exclusively_open(&lower.0)?;
-    above(scratch, &image, lower, held)
+    loop_on(scratch, &image, lower, held)
 }
 
-pub(crate) fn above_a_lazily_unmounted_device(scratch: &Scratch) -> Built {
+pub(crate) fn loop_on_a_lazily_unmounted_device(scratch: &Scratch) -> Built {
     let (image, lower) = ext4(scratch)?;
     let at = scratch.at("mounted");
     let mounted = mount(&lower.0, &at, "noatime")?;
@@ -385,7 +385,7 @@ pub(crate) fn above_a_lazily_unmounted_device(scratch: &Scratch) -> Built {
     rustix::fs::syncfs(&open).unwrap();
     run("umount", &["--lazy", text(&at)])?;
     std::mem::forget(mounted);
-    above(scratch, &image, lower, open)
+    loop_on(scratch, &image, lower, open)
 }
 
 /// Another loop device on the lower device, attached through another node, is mounted.
@@ -393,17 +393,22 @@ pub(crate) fn twin_above_a_device(scratch: &Scratch) -> Built {
     let (image, lower) = ext4(scratch)?;
     let twin = attach(&other_node(scratch, &lower), &[])?;
     let mounted = mount(&twin.0, &scratch.at("mounted"), "noatime")?;
-    above(scratch, &image, lower, (mounted, twin))
+    loop_on(scratch, &image, lower, (mounted, twin))
 }
 
-fn other_node(scratch: &Scratch, device: &Loop) -> PathBuf {
+pub(crate) fn other_node(scratch: &Scratch, device: &Loop) -> PathBuf {
     let number = fs::metadata(&device.0).unwrap().rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     crate::product::make_node(&scratch.at("node"), FileType::BlockDevice, major, minor)
 }
 
 /// A loop device on a device that something else uses.
-fn above(scratch: &Scratch, image: &Path, lower: Loop, used_by: impl std::any::Any) -> Built {
+pub(crate) fn loop_on(
+    scratch: &Scratch,
+    image: &Path,
+    lower: Loop,
+    used_by: impl std::any::Any,
+) -> Built {
     let upper = attach(Path::new(&lower.0), &[])?;
     let mut scene = Scene::device(scratch, &upper.0, image);
     scene.devices.push(PathBuf::from(&lower.0));

@@ -96,7 +96,7 @@ fn blank_device(scratch: &Scratch) -> Result<(PathBuf, Loop), Unavailable> {
 }
 
 /// Programs that try to use the device must fail.
-pub(crate) fn others_cannot_claim_the_device() {
+pub(crate) fn other_programs_cannot_claim_the_device() {
     let scratch = Scratch::new();
     let (_, device) = match blank_device(&scratch) {
         Ok(device) => device,
@@ -133,7 +133,7 @@ pub(crate) fn others_cannot_claim_the_device() {
 }
 
 /// The loop driver does not claim the device below, so the run has to.
-pub(crate) fn others_cannot_claim_the_lower_device() {
+pub(crate) fn other_programs_cannot_claim_the_lower_device() {
     let scratch = Scratch::new();
     let (_, lower) = match blank_device(&scratch) {
         Ok(device) => device,
@@ -285,7 +285,7 @@ pub(crate) fn devices_without_roots() {
         let job = job(&name.of(&scene, &scratch), 0, json!({"rw": "write"}));
         let run = Runner::default().run(&job, &[]);
         assert!(
-            run.refused() && run.has("raw_write_refused"),
+            run.rejected() && run.has("raw_write_refused"),
             "{name:?}: {run}: {}",
             run.stderr
         );
@@ -313,7 +313,7 @@ pub(crate) fn ambiguous_identity() {
         let answers = [runner.plan(&job), runner.run_confirmed(&job)];
         for answer in answers {
             let known = codes.iter().any(|code| answer.has(code));
-            assert!(answer.refused() && known, "{}: {answer}", device.0);
+            assert!(answer.rejected() && known, "{}: {answer}", device.0);
         }
     }
     assert_eq!(fingerprint::of(&[image]), before);
@@ -328,7 +328,7 @@ pub(crate) fn every_problem_is_listed() {
     let outside = scratch.outside().join("victim");
     let jobs = json!({"jobs": [write(&linked), write(&outside)]});
     let plan = Runner::under(scratch.root()).plan(&jobs);
-    assert!(plan.refused(), "{plan}");
+    assert!(plan.rejected(), "{plan}");
     assert!(
         plan.has("hard_linked") && plan.has("outside_roots"),
         "{plan}"

@@ -28,13 +28,13 @@ pub(crate) struct Hazard {
 
 /// Required result of jobs that write.
 enum Expected {
-    /// Refused regardless of permissions, with one of these codes.
-    Refused(&'static [&'static str]),
-    /// Like `Refused`; or the host cannot run the job (exit code 5).
+    /// Rejected regardless of permissions, with one of these codes.
+    Rejected(&'static [&'static str]),
+    /// Like `Rejected`; or the host cannot run the job (exit code 5).
     Unable(&'static [&'static str]),
     /// Not a target at all: exit code 2 or 3 with one of these codes.
     NoTarget(&'static [&'static str]),
-    /// Refused until the overwrite is confirmed.
+    /// Rejected until the overwrite is confirmed.
     Confirmed,
 }
 
@@ -43,7 +43,7 @@ enum Expected {
 enum Reads {
     /// Possible; nothing may change.
     Possible,
-    /// Possible or refused; nothing may change.
+    /// Possible or rejected; nothing may change.
     Harmless,
 }
 
@@ -69,8 +69,8 @@ pub(crate) fn file(build: impl Fn(&Scratch) -> Result<Scene, Unavailable> + 'sta
 }
 
 impl Hazard {
-    pub(crate) fn refused_with(mut self, codes: &'static [&'static str]) -> Self {
-        self.expected = Expected::Refused(codes);
+    pub(crate) fn rejected_with(mut self, codes: &'static [&'static str]) -> Self {
+        self.expected = Expected::Rejected(codes);
         self
     }
 
@@ -101,7 +101,7 @@ impl Hazard {
         self
     }
 
-    pub(crate) fn reads_may_be_refused(mut self) -> Self {
+    pub(crate) fn reads_may_be_rejected(mut self) -> Self {
         self.reads = Reads::Harmless;
         self
     }
@@ -176,12 +176,12 @@ const QUICK: usize = 4;
 /// What happened to one job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Outcome {
-    Refused,
+    Rejected,
     /// Bytes changed.
     Overwritten,
     /// The run succeeded, but no byte changed.
     Accepted,
-    /// Neither refused nor successful.
+    /// Neither rejected nor successful.
     Error,
 }
 
@@ -204,7 +204,7 @@ impl<'a> Check<'a> {
         let runner = hazard.runner(&scene);
         Self {
             hazard,
-            state: scene.settled_state(),
+            state: scene.idle_state(),
             copies: Copies::of(&scene.kept),
             runner,
             scene,
@@ -222,10 +222,12 @@ impl<'a> Check<'a> {
         let outcome = match (changed, run.exit) {
             (true, _) => Outcome::Overwritten,
             (false, 0) => Outcome::Accepted,
-            (false, 2) if case.kind.reads() => Outcome::Refused,
-            (false, 3) => Outcome::Refused,
-            (false, 5) if matches!(self.hazard.expected, Expected::Unable(_)) => Outcome::Refused,
-            (false, 2) if matches!(self.hazard.expected, Expected::NoTarget(_)) => Outcome::Refused,
+            (false, 2) if case.kind.reads() => Outcome::Rejected,
+            (false, 3) => Outcome::Rejected,
+            (false, 5) if matches!(self.hazard.expected, Expected::Unable(_)) => Outcome::Rejected,
+            (false, 2) if matches!(self.hazard.expected, Expected::NoTarget(_)) => {
+                Outcome::Rejected
+            }
             (false, _) => Outcome::Error,
         };
         let codes = if run.codes.is_empty() {
@@ -251,7 +253,7 @@ impl<'a> Check<'a> {
         outcome: Outcome,
     ) -> Option<String> {
         let (codes, exits): (&[&str], &[i32]) = match self.hazard.expected {
-            Expected::Refused(codes) => (codes, &[3]),
+            Expected::Rejected(codes) => (codes, &[3]),
             Expected::Unable(codes) => (codes, &[3, 5]),
             Expected::NoTarget(codes) => (codes, &[2, 3]),
             Expected::Confirmed => (&["not_confirmed"], &[3]),
@@ -263,7 +265,7 @@ impl<'a> Check<'a> {
         } else if case.kind.reads() && matches!(run.exit, 0 | 2 | 3) {
             None
         } else if !exits.contains(&run.exit) {
-            Some("the run is not refused".to_string())
+            Some("the run is not rejected".to_string())
         } else if !codes.iter().any(|code| run.has(code)) {
             Some(format!("the code is not {}", codes.join(" or ")))
         } else {

@@ -148,7 +148,8 @@ pub(crate) fn below_an_overlay(scratch: &Scratch) -> Built {
     Ok(scene.hold(mounted.0).hold(mounted.1))
 }
 
-fn overlay(scratch: &Scratch) -> Result<(PathBuf, Mounted), Unavailable> {
+/// The mount point; the upper directory is `upper`.
+pub(crate) fn overlay(scratch: &Scratch) -> Result<(PathBuf, Mounted), Unavailable> {
     let [lower, upper, work] = ["lower", "upper", "work"].map(|name| scratch.directory(name));
     let options = format!(
         "lowerdir={},upperdir={},workdir={}",

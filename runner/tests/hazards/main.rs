@@ -1,5 +1,5 @@
 //! Targets that a job must not write to, on loop devices and files that the tests create. Each
-//! table entry is a hazard: plan and run must refuse all its jobs with the same code, and not one
+//! table entry is a hazard: plan and run must reject all its jobs with the same code, and not one
 //! byte may change. To add a hazard, add an entry and the function that creates it.
 //!
 //! The normal tests run each name, kind of write, engine and mode at least once. Of similar hazards
@@ -8,8 +8,9 @@
 //!     cargo test -p leadline-runner --test hazards -- --ignored
 //!
 //! With `LEADLINE_HAZARD_TABLE=FILE`, each hazard appends one line to a table: title, jobs,
-//! refused, overwritten, accepted without a change, errors, codes.
+//! rejected, overwritten, accepted without a change, errors, codes.
 
+mod aliases;
 mod clean;
 mod confirmations;
 mod confirmed_swaps;
@@ -21,6 +22,7 @@ mod fingerprint;
 mod hazard;
 mod hidden;
 mod matrix;
+mod processes;
 mod product;
 mod runner;
 mod scene;
@@ -28,6 +30,7 @@ mod scene;
 mod scratch;
 mod swaps;
 mod table;
+mod unseen_data;
 
 use hazard::{device, file};
 use product::{Kind, Name};
@@ -105,76 +108,76 @@ mod devices {
     use devices_in_use::*;
 
     hazards! {
-        a_mounted_device_is_refused => device(mounted).refused_with(IN_USE);
-        a_device_that_is_mounted_read_only_is_refused =>
-            device(mounted_read_only).quick().refused_with(IN_USE);
-        a_device_with_a_mounted_xfs_is_refused => device(mounted_xfs).quick().refused_with(IN_USE);
-        a_device_that_is_mounted_in_another_namespace_is_refused =>
-            device(mounted_in_another_namespace).refused_with(IN_USE);
-        a_device_that_is_mounted_in_a_namespace_without_processes_is_refused =>
-            device(mounted_in_a_namespace_without_processes).quick().refused_with(IN_USE);
-        a_device_with_a_lazily_unmounted_filesystem_is_refused =>
-            device(lazily_unmounted).refused_with(IN_USE);
-        a_disk_with_a_mounted_partition_is_refused =>
-            device(whole_disk_with_a_mounted_partition).refused_with(IN_USE);
-        a_partition_of_a_held_disk_is_refused =>
-            device(partition_of_a_held_disk).refused_with(PARTITION_IN_USE);
-        a_partition_of_a_read_only_disk_is_refused =>
-            device(partition_of_a_read_only_disk).refused_with(READ_ONLY);
-        a_device_that_another_process_holds_is_refused =>
-            device(held_by_another_process).refused_with(IN_USE);
-        active_swap_space_is_refused => device(active_swap).refused_with(IN_USE);
-        the_first_member_of_a_mounted_btrfs_is_refused =>
-            device(first_member_of_a_mounted_btrfs).quick().refused_with(IN_USE);
-        the_second_member_of_a_mounted_btrfs_is_refused =>
-            device(second_member_of_a_mounted_btrfs).refused_with(IN_USE);
-        a_device_below_a_mounted_loop_device_is_refused =>
-            device(below_a_mounted_loop_device).refused_with(BACKS_LOOP);
-        a_device_below_an_unmounted_loop_device_is_refused =>
-            device(below_an_unmounted_loop_device).quick().refused_with(BACKS_LOOP);
-        a_device_two_layers_below_a_mounted_loop_device_is_refused =>
-            device(two_below_a_mounted_loop_device).quick().refused_with(BACKS_LOOP);
-        a_device_below_the_file_of_a_loop_device_is_refused =>
-            device(below_the_file_of_a_loop_device).refused_with(BACKS_LOOP);
-        the_twin_of_a_mounted_loop_device_is_refused =>
-            device(twin_of_a_mounted_loop_device).refused_with(BACKS_LOOP);
-        the_shifted_twin_of_a_mounted_loop_device_is_refused =>
-            device(shifted_twin_of_a_mounted_loop_device).quick().refused_with(BACKS_LOOP);
-        a_partition_below_a_mounted_loop_device_on_its_disk_is_refused =>
-            device(partition_below_a_loop_device).refused_with(BACKS_LOOP);
-        a_partition_whose_disk_shares_its_file_with_a_mounted_loop_device_is_refused =>
-            device(partition_of_a_twin).refused_with(IN_USE);
-        a_partition_of_an_active_swap_file_is_refused =>
+        a_mounted_device_is_rejected => device(mounted).rejected_with(IN_USE);
+        a_device_that_is_mounted_read_only_is_rejected =>
+            device(mounted_read_only).quick().rejected_with(IN_USE);
+        a_device_with_a_mounted_xfs_is_rejected => device(mounted_xfs).quick().rejected_with(IN_USE);
+        a_device_that_is_mounted_in_another_namespace_is_rejected =>
+            device(mounted_in_another_namespace).rejected_with(IN_USE);
+        a_device_that_is_mounted_in_a_namespace_without_processes_is_rejected =>
+            device(mounted_in_a_namespace_without_processes).quick().rejected_with(IN_USE);
+        a_device_with_a_lazily_unmounted_filesystem_is_rejected =>
+            device(lazily_unmounted).rejected_with(IN_USE);
+        a_disk_with_a_mounted_partition_is_rejected =>
+            device(whole_disk_with_a_mounted_partition).rejected_with(IN_USE);
+        a_partition_of_a_held_disk_is_rejected =>
+            device(partition_of_a_held_disk).rejected_with(PARTITION_IN_USE);
+        a_partition_of_a_read_only_disk_is_rejected =>
+            device(partition_of_a_read_only_disk).rejected_with(READ_ONLY);
+        a_device_that_another_process_holds_is_rejected =>
+            device(held_by_another_process).rejected_with(IN_USE);
+        active_swap_space_is_rejected => device(active_swap).rejected_with(IN_USE);
+        the_first_member_of_a_mounted_btrfs_is_rejected =>
+            device(first_member_of_a_mounted_btrfs).quick().rejected_with(IN_USE);
+        the_second_member_of_a_mounted_btrfs_is_rejected =>
+            device(second_member_of_a_mounted_btrfs).rejected_with(IN_USE);
+        a_device_below_a_mounted_loop_device_is_rejected =>
+            device(below_a_mounted_loop_device).rejected_with(BACKS_LOOP);
+        a_device_below_an_unmounted_loop_device_is_rejected =>
+            device(below_an_unmounted_loop_device).quick().rejected_with(BACKS_LOOP);
+        a_device_two_layers_below_a_mounted_loop_device_is_rejected =>
+            device(two_below_a_mounted_loop_device).quick().rejected_with(BACKS_LOOP);
+        a_device_below_the_file_of_a_loop_device_is_rejected =>
+            device(below_the_file_of_a_loop_device).rejected_with(BACKS_LOOP);
+        the_twin_of_a_mounted_loop_device_is_rejected =>
+            device(twin_of_a_mounted_loop_device).rejected_with(BACKS_LOOP);
+        the_shifted_twin_of_a_mounted_loop_device_is_rejected =>
+            device(shifted_twin_of_a_mounted_loop_device).quick().rejected_with(BACKS_LOOP);
+        a_partition_below_a_mounted_loop_device_on_its_disk_is_rejected =>
+            device(partition_below_a_loop_device).rejected_with(BACKS_LOOP);
+        a_partition_whose_disk_shares_its_file_with_a_mounted_loop_device_is_rejected =>
+            device(partition_of_a_twin).rejected_with(IN_USE);
+        a_partition_of_an_active_swap_file_is_rejected =>
             device(partition_of_an_active_swap_file).quick()
-                .refused_with(&["swap_file", "device_in_use"]);
-        a_loop_device_on_a_mounted_device_is_refused =>
-            device(above_a_mounted_device).refused_with(IN_USE);
-        a_loop_device_on_a_disk_with_a_mounted_partition_is_refused =>
-            device(above_a_disk_with_a_mounted_partition).quick().refused_with(IN_USE);
-        a_loop_device_on_active_swap_space_is_refused =>
-            device(above_active_swap).quick().refused_with(IN_USE);
-        a_loop_device_on_swap_space_with_another_name_is_refused =>
-            device(above_active_swap_by_another_node).quick().refused_with(IN_USE);
-        a_loop_device_on_a_held_device_is_refused =>
-            device(above_a_held_device).refused_with(IN_USE);
-        a_loop_device_on_a_lazily_unmounted_device_is_refused =>
-            device(above_a_lazily_unmounted_device).quick().refused_with(IN_USE);
-        a_loop_device_on_a_device_below_a_mounted_one_is_refused =>
-            device(twin_above_a_device).refused_with(BACKS_LOOP);
-        a_read_only_device_is_refused => device(read_only).refused_with(READ_ONLY);
-        a_device_that_was_set_read_only_is_refused => device(set_read_only).quick().refused_with(READ_ONLY);
-        a_loop_device_on_a_hard_linked_file_is_refused =>
-            device(on_a_hard_linked_file).refused_with(&["hard_linked"]).not_allowed();
-        a_loop_device_on_an_active_swap_file_is_refused =>
+                .rejected_with(&["swap_file", "device_in_use"]);
+        a_loop_device_on_a_mounted_device_is_rejected =>
+            device(loop_on_a_mounted_device).rejected_with(IN_USE);
+        a_loop_device_on_a_disk_with_a_mounted_partition_is_rejected =>
+            device(loop_on_a_disk_with_a_mounted_partition).quick().rejected_with(IN_USE);
+        a_loop_device_on_active_swap_space_is_rejected =>
+            device(loop_on_active_swap).quick().rejected_with(IN_USE);
+        a_loop_device_on_swap_space_with_another_name_is_rejected =>
+            device(loop_on_active_swap_by_another_node).quick().rejected_with(IN_USE);
+        a_loop_device_on_a_held_device_is_rejected =>
+            device(loop_on_a_held_device).rejected_with(IN_USE);
+        a_loop_device_on_a_lazily_unmounted_device_is_rejected =>
+            device(loop_on_a_lazily_unmounted_device).quick().rejected_with(IN_USE);
+        a_loop_device_on_a_device_below_a_mounted_one_is_rejected =>
+            device(twin_above_a_device).rejected_with(BACKS_LOOP);
+        a_read_only_device_is_rejected => device(read_only).rejected_with(READ_ONLY);
+        a_device_that_was_set_read_only_is_rejected => device(set_read_only).quick().rejected_with(READ_ONLY);
+        a_loop_device_on_a_hard_linked_file_is_rejected =>
+            device(on_a_hard_linked_file).rejected_with(&["hard_linked"]).not_allowed();
+        a_loop_device_on_an_active_swap_file_is_rejected =>
             device(files::loop_device_on_an_active_swap_file)
-                .refused_with(&["swap_file", "device_in_use"]);
-        a_blank_loop_device_outside_the_root_is_refused =>
-            device(outside_the_root).refused_with(&["raw_write_refused"]).not_allowed();
-        a_loop_device_on_a_file_that_left_the_root_is_refused =>
+                .rejected_with(&["swap_file", "device_in_use"]);
+        a_blank_loop_device_outside_the_root_is_rejected =>
+            device(outside_the_root).rejected_with(&["raw_write_refused"]).not_allowed();
+        a_loop_device_on_a_file_that_left_the_root_is_rejected =>
             device(on_a_file_that_moved_out_of_the_root)
-                .refused_with(&["raw_write_refused"]).not_allowed();
-        a_device_without_an_identity_is_refused =>
-            device(zram).refused_with(&["raw_write_refused"]);
+                .rejected_with(&["raw_write_refused"]).not_allowed();
+        a_device_without_an_identity_is_rejected =>
+            device(zram).rejected_with(&["raw_write_refused"]);
     }
 }
 
@@ -211,7 +214,7 @@ mod unused_devices {
         a_backup_gpt_is_overwritten_only_with_a_confirmation => gpt_with_only_the_backup();
         a_partition_is_overwritten_only_with_a_confirmation =>
             device(devices_in_use::partition_with_a_filesystem)
-                .refused_with(&["not_confirmed", "raw_write_refused"]);
+                .rejected_with(&["not_confirmed", "raw_write_refused"]);
         a_partition_without_a_table_is_overwritten_only_with_a_confirmation =>
             device(devices_in_use::partition_without_a_table).not_allowed().shows("ext4");
         noise_at_the_start_is_overwritten_only_with_a_confirmation => noise_at_the_start();
@@ -254,9 +257,9 @@ mod foreign_files {
     hazards! {
         a_foreign_file_is_overwritten_only_with_a_confirmation => file(foreign_file);
         one_foreign_byte_is_overwritten_only_with_a_confirmation => file(one_byte)
-            .reads_may_be_refused();
+            .reads_may_be_rejected();
         one_byte_in_a_small_block_is_overwritten_only_with_a_confirmation =>
-            file(one_byte_in_a_small_block).quick().reads_may_be_refused();
+            file(one_byte_in_a_small_block).quick().reads_may_be_rejected();
         data_at_the_end_of_a_file_is_overwritten_only_with_a_confirmation =>
             file(sparse_file_with_data_at_the_end);
         one_block_of_a_sparse_file_is_overwritten_only_with_a_confirmation =>
@@ -270,53 +273,53 @@ mod foreign_files {
         a_copied_ownership_mark_is_not_an_owned_file => file(copied_ownership_mark);
         a_file_moved_over_an_owned_file_is_not_an_owned_file =>
             file(file_moved_over_an_owned_file).quick();
-        a_file_with_flock_is_refused => file(flocked).quick().refused_with(FILE_IN_USE);
-        a_file_with_a_posix_lock_is_refused => file(posix_locked).quick().refused_with(FILE_IN_USE);
-        a_file_with_one_locked_byte_is_refused => file(partly_locked).quick().refused_with(FILE_IN_USE);
-        a_mapped_file_is_refused => file(mapped).refused_with(FILE_IN_USE);
-        a_file_that_is_open_for_writing_is_refused =>
-            file(open_for_writing).quick().refused_with(FILE_IN_USE);
-        a_file_that_is_open_for_reading_is_refused =>
-            file(open_for_reading).quick().refused_with(FILE_IN_USE);
-        an_empty_file_that_is_open_is_refused => file(open_and_empty).refused_with(FILE_IN_USE)
-            .reads_may_be_refused();
-        a_leased_file_is_refused => file(leased).refused_with(FILE_IN_USE)
-            .with_kinds(&[Kind::Write, Kind::LoopDevice]).reads_may_be_refused();
-        an_append_only_file_is_refused => file(append_only).impossible_with(DENIED);
-        an_immutable_file_is_refused => file(immutable).quick().impossible_with(DENIED);
-        a_running_program_is_refused =>
+        a_file_with_flock_is_rejected => file(flocked).quick().rejected_with(FILE_IN_USE);
+        a_file_with_a_posix_lock_is_rejected => file(posix_locked).quick().rejected_with(FILE_IN_USE);
+        a_file_with_one_locked_byte_is_rejected => file(partly_locked).quick().rejected_with(FILE_IN_USE);
+        a_mapped_file_is_rejected => file(mapped).rejected_with(FILE_IN_USE);
+        a_file_that_is_open_for_writing_is_rejected =>
+            file(open_for_writing).quick().rejected_with(FILE_IN_USE);
+        a_file_that_is_open_for_reading_is_rejected =>
+            file(open_for_reading).quick().rejected_with(FILE_IN_USE);
+        an_empty_file_that_is_open_is_rejected => file(open_and_empty).rejected_with(FILE_IN_USE)
+            .reads_may_be_rejected();
+        a_leased_file_is_rejected => file(leased).rejected_with(FILE_IN_USE)
+            .with_kinds(&[Kind::Write, Kind::LoopDevice]).reads_may_be_rejected();
+        an_append_only_file_is_rejected => file(append_only).impossible_with(DENIED);
+        an_immutable_file_is_rejected => file(immutable).quick().impossible_with(DENIED);
+        a_running_program_is_rejected =>
             file(running_program).impossible_with(&["permission_denied", "file_in_use"]);
-        a_file_with_a_hard_link_outside_is_refused =>
-            file(hard_linked).refused_with(&["hard_linked"]);
-        a_file_with_a_hard_link_under_the_root_is_refused =>
-            file(hard_linked_under_the_root).quick().refused_with(&["hard_linked"]);
-        a_link_out_of_the_root_is_refused =>
-            file(link_out_of_the_root).quick().refused_with(OUTSIDE).reads_may_be_refused();
-        a_directory_link_out_of_the_root_is_refused =>
-            file(linked_directory_out_of_the_root).refused_with(OUTSIDE).reads_may_be_refused();
-        a_new_file_out_of_the_root_is_refused =>
-            file(new_file_out_of_the_root).quick().refused_with(OUTSIDE).by(BY_PATH).reads_may_be_refused();
-        a_path_out_of_the_root_is_refused =>
-            file(parent_of_the_root).quick().refused_with(OUTSIDE).by(BY_PATH).reads_may_be_refused();
-        a_directory_with_the_prefix_of_the_root_is_refused =>
-            file(directory_with_the_prefix_of_the_root).quick().refused_with(OUTSIDE).reads_may_be_refused();
-        an_active_swap_file_is_refused => file(active_swap_file).refused_with(&["swap_file"]);
-        a_file_on_a_read_only_filesystem_is_refused =>
-            file(on_a_read_only_filesystem).refused_with(READ_ONLY);
-        the_last_free_space_is_refused => file(last_of_the_space).impossible_with(NO_SPACE)
-            .with_kinds(GROWING).by(BY_PATH).reads_may_be_refused();
-        holes_that_do_not_fit_are_refused => file(holes_on_a_full_filesystem)
+        a_file_with_a_hard_link_outside_is_rejected =>
+            file(hard_linked).rejected_with(&["hard_linked"]);
+        a_file_with_a_hard_link_under_the_root_is_rejected =>
+            file(hard_linked_under_the_root).quick().rejected_with(&["hard_linked"]);
+        a_link_out_of_the_root_is_rejected =>
+            file(link_out_of_the_root).quick().rejected_with(OUTSIDE).reads_may_be_rejected();
+        a_directory_link_out_of_the_root_is_rejected =>
+            file(linked_directory_out_of_the_root).rejected_with(OUTSIDE).reads_may_be_rejected();
+        a_new_file_out_of_the_root_is_rejected =>
+            file(new_file_out_of_the_root).quick().rejected_with(OUTSIDE).by(BY_PATH).reads_may_be_rejected();
+        a_path_out_of_the_root_is_rejected =>
+            file(parent_of_the_root).quick().rejected_with(OUTSIDE).by(BY_PATH).reads_may_be_rejected();
+        a_directory_with_the_prefix_of_the_root_is_rejected =>
+            file(directory_with_the_prefix_of_the_root).quick().rejected_with(OUTSIDE).reads_may_be_rejected();
+        an_active_swap_file_is_rejected => file(active_swap_file).rejected_with(&["swap_file"]);
+        a_file_on_a_read_only_filesystem_is_rejected =>
+            file(on_a_read_only_filesystem).rejected_with(READ_ONLY);
+        the_last_free_space_is_rejected => file(last_of_the_space).impossible_with(NO_SPACE)
+            .with_kinds(GROWING).by(BY_PATH).reads_may_be_rejected();
+        holes_that_do_not_fit_are_rejected => file(holes_on_a_full_filesystem)
             .impossible_with(NO_SPACE).with_kinds(GROWING).by(BY_PATH);
-        reserved_space_is_refused => file(reserved_space).quick().impossible_with(NO_SPACE)
-            .with_kinds(GROWING).by(BY_PATH).reads_may_be_refused();
-        a_fifo_is_refused => file(fifo).quick().no_target_with(NO_FILE);
-        a_socket_is_refused => file(socket).quick().no_target_with(NO_FILE);
-        a_character_device_is_refused => file(character_device).quick().no_target_with(NO_FILE);
-        a_directory_is_refused => file(directory).quick()
+        reserved_space_is_rejected => file(reserved_space).quick().impossible_with(NO_SPACE)
+            .with_kinds(GROWING).by(BY_PATH).reads_may_be_rejected();
+        a_fifo_is_rejected => file(fifo).quick().no_target_with(NO_FILE);
+        a_socket_is_rejected => file(socket).quick().no_target_with(NO_FILE);
+        a_character_device_is_rejected => file(character_device).quick().no_target_with(NO_FILE);
+        a_directory_is_rejected => file(directory).quick()
             .no_target_with(&["is_a_directory", "unsupported_file_type", "not_a_file"]);
-        a_dangling_link_is_refused => file(dangling_link).quick().no_target_with(NO_FILE).by(BY_PATH);
-        a_missing_device_is_refused => file(missing_device).quick().no_target_with(NO_DEVICE).by(BY_PATH);
-        a_node_without_a_device_is_refused => file(node_without_a_device).quick()
+        a_dangling_link_is_rejected => file(dangling_link).quick().no_target_with(NO_FILE).by(BY_PATH);
+        a_missing_device_is_rejected => file(missing_device).quick().no_target_with(NO_DEVICE).by(BY_PATH);
+        a_node_without_a_device_is_rejected => file(node_without_a_device).quick()
             .no_target_with(&["no_medium", "not_a_block_device", "raw_write_refused", "loop_requires_file"]);
     }
 }
@@ -326,39 +329,191 @@ mod hidden_files {
     use hidden::*;
 
     hazards! {
-        the_image_of_a_mounted_loop_device_is_refused =>
-            file(behind_a_mounted_loop).refused_with(BACKS_LOOP);
-        the_image_of_an_unmounted_loop_device_is_refused =>
-            file(behind_an_unmounted_loop).refused_with(BACKS_LOOP);
-        the_image_of_a_read_only_loop_device_is_refused =>
-            file(behind_a_read_only_loop).quick().refused_with(BACKS_LOOP);
-        the_image_of_a_loop_device_in_another_namespace_is_refused =>
-            file(behind_a_loop_in_another_namespace).quick().refused_with(BACKS_LOOP);
-        the_renamed_image_of_a_loop_device_is_refused =>
-            file(behind_a_loop_on_a_removed_name).quick().refused_with(BACKS_LOOP);
-        the_image_of_a_file_backed_mount_is_refused =>
-            file(behind_a_file_backed_mount).refused_with(FILE_IN_USE);
-        an_image_through_a_bind_mount_is_refused =>
-            file(through_a_bind_mount).refused_with(BACKS_LOOP);
-        an_image_through_an_overlay_is_refused => file(through_an_overlay).refused_with(OPEN_OR_LOOP);
-        an_image_below_an_overlay_is_refused => file(below_an_overlay).refused_with(OPEN_OR_LOOP);
-        an_image_in_a_namespace_that_hides_it_is_refused =>
-            file(in_a_namespace_that_hides_it).refused_with(OPEN_OR_LOOP);
-        an_image_hidden_from_its_owner_is_refused =>
-            file(hidden_from_its_owner).refused_with(OPEN_OR_LOOP).with_kinds(USER_KINDS);
-        an_image_hidden_from_an_ordinary_user_is_refused =>
-            file(hidden_from_an_ordinary_user).refused_with(OPEN_OR_LOOP)
+        the_image_of_a_mounted_loop_device_is_rejected =>
+            file(behind_a_mounted_loop).rejected_with(BACKS_LOOP);
+        the_image_of_an_unmounted_loop_device_is_rejected =>
+            file(behind_an_unmounted_loop).rejected_with(BACKS_LOOP);
+        the_image_of_a_read_only_loop_device_is_rejected =>
+            file(behind_a_read_only_loop).quick().rejected_with(BACKS_LOOP);
+        the_image_of_a_loop_device_in_another_namespace_is_rejected =>
+            file(behind_a_loop_in_another_namespace).quick().rejected_with(BACKS_LOOP);
+        the_renamed_image_of_a_loop_device_is_rejected =>
+            file(behind_a_loop_on_a_removed_name).quick().rejected_with(BACKS_LOOP);
+        the_image_of_a_file_backed_mount_is_rejected =>
+            file(behind_a_file_backed_mount).rejected_with(FILE_IN_USE);
+        an_image_through_a_bind_mount_is_rejected =>
+            file(through_a_bind_mount).rejected_with(BACKS_LOOP);
+        an_image_through_an_overlay_is_rejected => file(through_an_overlay).rejected_with(OPEN_OR_LOOP);
+        an_image_below_an_overlay_is_rejected => file(below_an_overlay).rejected_with(OPEN_OR_LOOP);
+        an_image_in_a_namespace_that_hides_it_is_rejected =>
+            file(in_a_namespace_that_hides_it).rejected_with(OPEN_OR_LOOP);
+        an_image_hidden_from_its_owner_is_rejected =>
+            file(hidden_from_its_owner).rejected_with(OPEN_OR_LOOP).with_kinds(USER_KINDS);
+        an_image_hidden_from_an_ordinary_user_is_rejected =>
+            file(hidden_from_an_ordinary_user).rejected_with(OPEN_OR_LOOP)
                 .with_kinds(USER_KINDS);
-        an_image_of_an_ordinary_user_is_refused =>
-            file(as_an_ordinary_user).refused_with(OPEN_OR_LOOP).with_kinds(USER_KINDS);
-        a_file_that_is_open_outside_the_container_is_refused =>
-            file(open_outside_the_container).quick().refused_with(FILE_IN_USE);
+        an_image_of_an_ordinary_user_is_rejected =>
+            file(as_an_ordinary_user).rejected_with(OPEN_OR_LOOP).with_kinds(USER_KINDS);
+        a_file_that_is_open_outside_the_container_is_rejected =>
+            file(open_outside_the_container).quick().rejected_with(FILE_IN_USE);
+    }
+}
+
+mod aliased_files {
+    use super::*;
+    use aliases::*;
+
+    hazards! {
+        a_loop_device_through_an_overlay_on_the_file_of_a_mounted_one_is_rejected =>
+            device(loop_device_through_an_overlay).rejected_with(IN_USE);
+        a_loop_device_below_an_overlay_on_the_file_of_a_mounted_one_is_rejected =>
+            device(loop_device_below_an_overlay).quick().rejected_with(IN_USE);
+        a_loop_device_on_a_copied_file_of_an_overlay_is_rejected =>
+            device(loop_device_on_a_copied_file_of_an_overlay).quick().rejected_with(IN_USE);
+        a_loop_device_through_fuse_on_the_file_of_a_mounted_one_is_rejected =>
+            device(loop_device_through_fuse).rejected_with(IN_USE);
+        a_loop_device_below_fuse_on_the_file_of_a_mounted_one_is_rejected =>
+            device(loop_device_below_fuse).quick().rejected_with(IN_USE);
+        a_blank_loop_device_through_an_overlay_on_the_file_of_a_held_one_is_rejected =>
+            device(blank_loop_device_through_an_overlay).rejected_with(IN_USE);
+        an_image_through_fuse_is_rejected => file(file_through_fuse).rejected_with(OPEN_OR_LOOP);
+        the_image_of_a_shorter_loop_device_through_fuse_is_rejected =>
+            file(file_of_a_shorter_loop_device_through_fuse).quick().rejected_with(OPEN_OR_LOOP);
+        an_image_copied_up_by_an_overlay_is_rejected =>
+            file(copied_file_of_an_overlay).quick().rejected_with(OPEN_OR_LOOP);
+        a_swap_file_through_fuse_is_rejected =>
+            file(swap_file_through_fuse).quick().rejected_with(&["swap_file"]);
+        a_copy_of_a_mounted_filesystem_is_confirmed_with_a_hint =>
+            file(copy_of_a_mounted_filesystem).quick().shows("the same UUID is mounted at");
+        a_loop_device_on_an_open_file_is_rejected =>
+            device(on_an_open_file).rejected_with(FILE_IN_USE);
+        a_loop_device_on_a_locked_file_is_rejected =>
+            device(on_a_locked_file).quick().rejected_with(FILE_IN_USE);
+        a_loop_device_on_a_mapped_file_is_rejected =>
+            device(on_a_mapped_file).quick().rejected_with(FILE_IN_USE);
+        an_owned_file_that_is_open_for_writing_is_rejected =>
+            file(owned_file_that_is_open_for_writing).rejected_with(FILE_IN_USE);
+        an_owned_file_with_flock_is_rejected =>
+            file(owned_file_with_flock).quick().rejected_with(FILE_IN_USE);
+    }
+}
+
+mod blank_targets_in_use {
+    use super::*;
+    use aliases::{overlay, overlay_with_a_copied_file};
+    use processes::*;
+
+    hazards! {
+        a_blank_device_that_is_open_for_writing_is_rejected =>
+            device(device_that_is(open)).rejected_with(IN_USE);
+        a_blank_device_that_is_open_by_another_node_is_rejected =>
+            device(device_that_is_by_another_node(open)).quick().rejected_with(IN_USE);
+        a_mapped_blank_device_is_rejected =>
+            device(device_that_is(mapped)).quick().rejected_with(IN_USE);
+        a_blank_device_with_a_protected_mapping_is_rejected =>
+            device(device_that_is(mapped_and_protected)).quick().rejected_with(IN_USE);
+        a_blank_device_with_flock_is_rejected =>
+            device(device_that_is(flocked)).quick().rejected_with(IN_USE);
+        a_blank_device_with_a_shared_flock_is_rejected =>
+            device(device_that_is(shared_flock)).quick().rejected_with(IN_USE);
+        a_blank_device_with_flock_by_another_node_is_rejected =>
+            device(device_that_is_by_another_node(flocked)).quick().rejected_with(IN_USE);
+        a_blank_device_with_an_ofd_lock_is_rejected =>
+            device(device_that_is(ofd_locked)).quick().rejected_with(IN_USE);
+        a_blank_device_with_a_posix_lock_is_rejected =>
+            device(device_that_is(posix_locked)).quick().rejected_with(IN_USE);
+        a_blank_device_that_is_open_in_a_thread_is_rejected =>
+            device(device_that_is(open_in_a_thread)).quick().rejected_with(IN_USE);
+        a_blank_device_that_is_open_without_a_first_thread_is_rejected =>
+            device(device_that_is(open_in_a_process_without_its_first_thread)).quick()
+                .rejected_with(IN_USE);
+        a_blank_device_that_is_mapped_without_a_first_thread_is_rejected =>
+            device(device_that_is(mapped_in_a_process_without_its_first_thread)).quick()
+                .rejected_with(IN_USE);
+        a_blank_device_with_a_file_that_is_mapped_and_protected_is_rejected =>
+            device(device_whose_file_is(mapped_and_protected)).rejected_with(FILE_IN_USE);
+        a_blank_device_with_a_file_that_is_open_in_a_thread_is_rejected =>
+            device(device_whose_file_is(open_in_a_thread)).quick().rejected_with(FILE_IN_USE);
+        a_blank_device_with_a_file_that_is_open_without_a_first_thread_is_rejected =>
+            device(device_whose_file_is(open_in_a_process_without_its_first_thread)).quick()
+                .rejected_with(FILE_IN_USE);
+        a_blank_device_with_a_file_that_is_mapped_without_a_first_thread_is_rejected =>
+            device(device_whose_file_is(mapped_in_a_process_without_its_first_thread)).quick()
+                .rejected_with(FILE_IN_USE);
+        a_disk_with_an_open_partition_is_rejected =>
+            device(disk_whose_partition_is(open)).quick().rejected_with(IN_USE);
+        a_partition_of_an_open_disk_is_rejected =>
+            device(partition_whose_disk_is(open)).quick().rejected_with(PARTITION_IN_USE);
+        a_loop_device_on_an_open_device_is_rejected =>
+            device(device_above_one_that_is(open)).quick().rejected_with(IN_USE);
+        a_blank_device_with_a_file_that_is_open_through_an_overlay_is_rejected =>
+            device(device_whose_file_is_through(overlay, open)).rejected_with(FILE_IN_USE);
+        a_blank_device_with_a_file_that_is_mapped_through_an_overlay_is_rejected =>
+            device(device_whose_file_is_through(overlay, mapped_and_protected)).quick()
+                .rejected_with(FILE_IN_USE);
+        a_blank_device_with_a_file_that_is_locked_through_an_overlay_is_rejected =>
+            device(device_whose_file_is_through(overlay, flocked)).quick()
+                .rejected_with(FILE_IN_USE);
+        a_blank_device_with_a_copied_file_that_is_open_through_an_overlay_is_rejected =>
+            device(device_whose_file_is_through(overlay_with_a_copied_file, open)).quick()
+                .rejected_with(FILE_IN_USE);
+        a_blank_device_with_a_file_that_is_open_below_an_overlay_is_rejected =>
+            device(device_whose_file_is_below(overlay, open)).rejected_with(FILE_IN_USE);
+        a_blank_device_with_a_file_that_is_mapped_below_an_overlay_is_rejected =>
+            device(device_whose_file_is_below(overlay, mapped_and_protected)).quick()
+                .rejected_with(FILE_IN_USE);
+        a_blank_device_with_a_file_that_is_locked_below_an_overlay_is_rejected =>
+            device(device_whose_file_is_below(overlay, flocked)).quick()
+                .rejected_with(FILE_IN_USE);
+        a_blank_device_with_a_file_that_is_open_in_a_container_is_rejected =>
+            device(device_whose_file_is_open_in_a_container).quick().rejected_with(FILE_IN_USE);
+        a_file_of_an_overlay_that_is_open_below_is_rejected =>
+            file(file_that_is_below(overlay, open)).rejected_with(FILE_IN_USE);
+        a_copied_file_of_an_overlay_that_is_open_below_is_rejected =>
+            file(file_that_is_below(overlay_with_a_copied_file, open)).quick()
+                .rejected_with(FILE_IN_USE);
+        a_file_of_an_overlay_that_is_mapped_below_is_rejected =>
+            file(file_that_is_below(overlay, mapped_and_protected)).quick()
+                .rejected_with(FILE_IN_USE);
+        a_file_of_an_overlay_that_is_locked_below_is_rejected =>
+            file(file_that_is_below(overlay, flocked)).quick().rejected_with(FILE_IN_USE);
+    }
+
+    tests! {
+        the_process_that_uses_a_blank_device_is_named => check_message();
+    }
+
+    /// Other tests start this one as a process that uses a file.
+    #[test]
+    #[ignore = "started by other tests"]
+    fn process_of_another_test() {
+        process();
+    }
+}
+
+mod unsampled_data {
+    use super::*;
+    use unseen_data::*;
+
+    /// Jobs whose region contains the data.
+    const WHOLE: &[Kind] = &[Kind::Write, Kind::RandWrite, Kind::Rw, Kind::UpperHalf];
+
+    hazards! {
+        data_between_the_samples_of_a_file_is_overwritten_only_with_a_confirmation =>
+            file(in_a_file_of_zeros).with_kinds(WHOLE);
+        data_between_the_samples_of_a_device_is_overwritten_only_with_a_confirmation =>
+            device(on_a_device_of_zeros).with_kinds(WHOLE).not_allowed();
+        one_block_of_a_large_sparse_file_is_overwritten_only_with_a_confirmation =>
+            file(in_a_large_sparse_file).quick();
+        data_after_many_extents_is_overwritten_only_with_a_confirmation =>
+            device(on_a_device_of_many_extents).quick().not_allowed();
     }
 }
 
 mod clean_targets {
     use super::*;
     use clean::*;
+    use processes::*;
 
     /// One test per target; its jobs have these additional options.
     macro_rules! accepted {
@@ -387,6 +542,27 @@ mod clean_targets {
         a_blank_device_with_large_sectors_is_accepted => blank_device_with_large_sectors, json!({});
         a_tiny_blank_device_is_accepted => tiny_blank_device, json!({});
         a_blank_device_next_to_a_mounted_one_is_accepted => neighbor_of_a_mounted_device, json!({});
+        a_blank_device_that_another_process_reads_is_accepted =>
+            device_that_is(read), json!({});
+        a_blank_device_that_another_process_maps_to_read_is_accepted =>
+            device_that_is(read_through_a_mapping), json!({});
+        a_blank_device_that_another_process_maps_privately_is_accepted =>
+            device_that_is(privately_mapped), json!({});
+        a_blank_device_with_a_file_that_another_process_reads_is_accepted =>
+            device_whose_file_is(read), json!({});
+        a_blank_device_with_a_file_that_another_process_maps_to_read_is_accepted =>
+            device_whose_file_is(read_through_a_mapping), json!({});
+        a_blank_device_with_a_file_that_another_process_maps_privately_is_accepted =>
+            device_whose_file_is(privately_mapped), json!({});
+        a_blank_device_with_a_file_that_is_read_through_an_overlay_is_accepted =>
+            device_whose_file_is_through(aliases::overlay, read), json!({});
+        a_blank_device_next_to_an_open_one_is_accepted => device_next_to_an_open_one, json!({});
+        a_blank_device_with_the_length_of_an_open_file_of_an_overlay_is_accepted =>
+            device_with_the_length_of_an_open_file_of_an_overlay, json!({});
+        a_blank_device_on_a_file_through_fuse_is_accepted =>
+            device_on_a_file_through_fuse, json!({});
+        a_new_file_on_an_overlay_is_accepted => new_file_on_an_overlay, json!({});
+        a_blank_device_that_a_run_reads_is_accepted => device_that_a_run_reads, json!({});
         a_loop_device_created_by_the_run_is_accepted =>
             loop_device_on("new"), json!({"loop_device": 1});
         a_loop_device_on_an_owned_file_is_accepted =>
@@ -419,6 +595,7 @@ mod confirmed_overwrites {
         a_code_does_not_survive_another_sector_size => check_invalid(other_sector_size);
         a_code_does_not_survive_a_new_filesystem => check_invalid(new_filesystem);
         a_code_does_not_survive_new_bytes => check_invalid(other_bytes);
+        a_code_does_not_survive_a_write_of_equal_bytes => check_invalid(equal_bytes);
         a_code_is_valid_for_one_run => check_invalid(used_before);
         a_code_does_not_survive_another_boot => check_invalid(after_reboot);
         a_code_does_not_open_a_read_only_device =>
@@ -433,6 +610,9 @@ mod confirmed_overwrites {
         a_code_does_not_survive_a_change_to_the_file => check_file(changed_file);
         a_code_does_not_survive_growth_of_the_file => check_file(longer_file);
         a_code_does_not_survive_another_file => check_file(replaced_file);
+        a_code_does_not_survive_a_hidden_change_to_a_file => hidden_change(attach_nothing);
+        a_code_does_not_survive_a_hidden_change_to_a_backing_file => hidden_change(attach_device);
+        a_file_that_is_only_extended_is_described_as_such => extended_file();
     }
 }
 
@@ -480,15 +660,15 @@ mod running_jobs {
     use during::*;
 
     tests! {
-        a_device_cannot_be_claimed_during_a_run => others_cannot_claim_the_device();
+        a_device_cannot_be_claimed_during_a_run => other_programs_cannot_claim_the_device();
         the_device_below_a_loop_device_cannot_be_claimed_during_a_run =>
-            others_cannot_claim_the_lower_device();
+            other_programs_cannot_claim_the_lower_device();
         a_run_stops_when_its_device_grows => stops_after(growth);
         a_run_stops_when_its_device_shrinks => fails_after(shrinking);
         a_read_job_opens_its_target_read_only => reads_cannot_write();
         nothing_is_created_in_dev => nothing_is_created_below_dev();
-        devices_are_also_refused_without_roots => devices_without_roots();
-        an_ambiguous_identity_is_refused => ambiguous_identity();
+        devices_are_also_rejected_without_roots => devices_without_roots();
+        an_ambiguous_identity_is_rejected => ambiguous_identity();
         a_plan_lists_every_problem => every_problem_is_listed();
     }
 }

@@ -3,7 +3,7 @@
 //! safety-matrix`.
 
 use crate::{
-    contents, devices_in_use as devices, files,
+    aliases, contents, devices_in_use as devices, files,
     fingerprint::Copies,
     hazard::{Hazard, device, file},
     hidden,
@@ -112,12 +112,12 @@ fn rows() -> Vec<Row> {
         row(
             "",
             "loop device on a mounted device",
-            device(devices::above_a_mounted_device),
+            device(devices::loop_on_a_mounted_device),
         ),
         row(
             "",
             "loop device on a held device",
-            device(devices::above_a_held_device),
+            device(devices::loop_on_a_held_device),
         ),
         row(
             "",
@@ -176,6 +176,31 @@ fn rows() -> Vec<Row> {
             "link to a file outside the roots",
             file(files::link_out_of_the_root),
         ),
+        row(
+            "",
+            "second loop device, through an overlay, on the file of a mounted one",
+            device(aliases::loop_device_through_an_overlay),
+        ),
+        row(
+            "",
+            "second loop device, through FUSE, on the file of a mounted one",
+            device(aliases::loop_device_through_fuse),
+        ),
+        row(
+            "",
+            "file of a mounted loop device, through FUSE",
+            file(aliases::file_through_fuse),
+        ),
+        row(
+            "",
+            "active swap file, through FUSE",
+            file(aliases::swap_file_through_fuse),
+        ),
+        row(
+            "",
+            "loop device on a file that another process has open",
+            device(aliases::on_an_open_file),
+        ),
     ]
 }
 
@@ -215,7 +240,7 @@ fn safety_matrix() {
         if tested
             .leadline
             .iter()
-            .any(|cell| !cell.starts_with("refused"))
+            .any(|cell| !cell.starts_with("rejected"))
         {
             lost.push(title);
         }
@@ -252,7 +277,7 @@ impl Tested {
         } else {
             &FILE_NAMES
         };
-        let before = scene.settled_state();
+        let before = scene.idle_state();
         let runner = hazard.runner(scene);
         let leadline = names
             .iter()
@@ -298,7 +323,7 @@ fn fio(path: &Path, is_changed: impl Fn() -> bool) -> String {
     let exit = status.code().unwrap_or(-1);
     match (is_changed(), exit) {
         (true, exit) => format!("**lost**, exit {exit}"),
-        (false, exit) => format!("refused, exit {exit}"),
+        (false, exit) => format!("rejected, exit {exit}"),
     }
 }
 
@@ -315,7 +340,7 @@ fn leadline(runner: &Runner, path: &Path, is_changed: impl Fn() -> bool) -> Stri
     match (is_changed(), answer.exit) {
         (true, exit) => format!("**lost**, exit {exit}"),
         (false, 0) => "**accepted**, exit 0".to_string(),
-        (false, exit) => format!("refused, exit {exit}, {codes}"),
+        (false, exit) => format!("rejected, exit {exit}, {codes}"),
     }
 }
 

@@ -55,7 +55,7 @@ impl Answer {
         self.codes.iter().any(|found| found == code)
     }
 
-    pub(crate) fn refused(&self) -> bool {
+    pub(crate) fn rejected(&self) -> bool {
         self.exit == 3
     }
 

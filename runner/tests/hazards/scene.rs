@@ -151,7 +151,7 @@ impl Scene {
     }
 
     /// State once the hazard's filesystems are idle.
-    pub(crate) fn settled_state(&self) -> String {
+    pub(crate) fn idle_state(&self) -> String {
         let mut last = self.state();
         for _ in 0..100 {
             thread::sleep(Duration::from_millis(20));
@@ -301,22 +301,25 @@ impl Holder {
     /// Starts a shell script through `launcher`; the script prints `ready` and waits.
     pub(crate) fn start(launcher: &[&str], script: &str) -> Result<Self, Unavailable> {
         let script = format!("{script} && echo ready && exec sleep 1000");
-        let mut child = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL"])
-            .args(launcher)
-            .args(["sh", "-c", &script])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| error.to_string())?;
-        let mut line = String::new();
-        let stdout = child.stdout.take().unwrap();
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        let holder = Self(child);
-        if line == "ready\n" {
+        let words = [launcher, &["sh", "-c", &script]].concat();
+        Self::wait_for(
+            Command::new("setpriv")
+                .args(["--pdeathsig", "KILL"])
+                .args(words),
+        )
+        .map_err(|error| format!("cannot run {script}: {error}"))
+    }
+
+    /// Starts a program and waits until it prints `ready`.
+    pub(crate) fn wait_for(command: &mut Command) -> Result<Self, Unavailable> {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut holder = Self(command.spawn().map_err(|error| error.to_string())?);
+        let stdout = BufReader::new(holder.0.stdout.take().unwrap());
+        let is_ready = |line: Result<String, _>| line.is_ok_and(|line| line == "ready");
+        if stdout.lines().any(is_ready) {
             Ok(holder)
         } else {
-            Err(format!("cannot run {script}"))
+            Err("the program has ended".into())
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) fn add(title: &str, outcomes: &[(Outcome, String)]) {
         "{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
         title.replace('_', " "),
         outcomes.len(),
-        count(Outcome::Refused),
+        count(Outcome::Rejected),
         count(Outcome::Overwritten),
         count(Outcome::Accepted),
         count(Outcome::Error),

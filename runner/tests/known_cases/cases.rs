@@ -1,15 +1,15 @@
-//! The table of cases: location, state, workload, expected classes, and the reason.
+//! The table of cases: target, state, workload, expected classes, and the reason.
 
 use crate::{
     foreign_io::Kind::{self, Reads, Writes},
-    locations::Location::{self, *},
     state::State::{self, *},
+    test_targets::TestTarget::{self, *},
 };
 use serde_json::{Value, json};
 
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    pub(crate) location: Location,
+    pub(crate) test_target: TestTarget,
     /// Initial state of the target.
     pub(crate) state: State,
     pub(crate) rw: &'static str,
@@ -28,7 +28,7 @@ pub(crate) struct Case {
 
 pub(crate) const fn reads(
     name: &'static str,
-    location: Location,
+    test_target: TestTarget,
     state: State,
     rw: &'static str,
     direct: u8,
@@ -37,7 +37,7 @@ pub(crate) const fn reads(
 ) -> Case {
     Case {
         name,
-        location,
+        test_target,
         state,
         rw,
         direct,
@@ -51,7 +51,7 @@ pub(crate) const fn reads(
 
 pub(crate) const fn writes(
     name: &'static str,
-    location: Location,
+    test_target: TestTarget,
     state: State,
     rw: &'static str,
     direct: u8,
@@ -61,7 +61,7 @@ pub(crate) const fn writes(
     Case {
         read: None,
         write: Some(class),
-        ..reads(name, location, state, rw, direct, class, reason)
+        ..reads(name, test_target, state, rw, direct, class, reason)
     }
 }
 

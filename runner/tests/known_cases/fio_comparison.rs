@@ -2,9 +2,9 @@
 //! counters before and after.
 
 use crate::{
-    locations::{Location, Locations, Target},
     scratch::program::report_in_root,
     state::{BYTES, State, prepare},
+    test_targets::{Target, TestTarget, TestTargets},
 };
 use serde_json::{Value, json};
 use std::{
@@ -115,41 +115,44 @@ fn direction(rw: &str) -> &'static str {
 
 #[test]
 fn shares_match_fio() {
-    let Some(locations) = Locations::create() else {
+    let Some(test_targets) = TestTargets::create() else {
         return;
     };
     let cases = [
-        (Location::Ext4, State::Cold, "randread", 1),
-        (Location::Ext4, State::Cold, "randread", 0),
-        (Location::Ext4, State::HalfWarm, "randread", 0),
-        (Location::Ext4, State::Warm, "randread", 0),
-        (Location::Ext4, State::HalfSparse, "randread", 1),
-        (Location::Ext4, State::Cold, "randwrite", 1),
-        (Location::Ext4, State::Cold, "randwrite", 0),
-        (Location::Xfs, State::HalfWarm, "randread", 0),
-        (Location::Btrfs, State::Cold, "randread", 1),
+        (TestTarget::Ext4, State::Cold, "randread", 1),
+        (TestTarget::Ext4, State::Cold, "randread", 0),
+        (TestTarget::Ext4, State::HalfWarm, "randread", 0),
+        (TestTarget::Ext4, State::Warm, "randread", 0),
+        (TestTarget::Ext4, State::HalfSparse, "randread", 1),
+        (TestTarget::Ext4, State::Cold, "randwrite", 1),
+        (TestTarget::Ext4, State::Cold, "randwrite", 0),
+        (TestTarget::Xfs, State::HalfWarm, "randread", 0),
+        (TestTarget::Btrfs, State::Cold, "randread", 1),
     ];
-    for (location, state, rw, direct) in cases {
-        let target = locations.target(location);
+    for (test_target, state, rw, direct) in cases {
+        let target = test_targets.target(test_target);
         let job = json!({"name": "shares", "filename": target.path, "size": "16m", "bs": "4k",
             "iodepth": 8, "rw": rw, "direct": direct, "invalidate": 0});
         let compare = || {
             let ours_locked = prepare(state, &target).lock();
-            let result = report_in_root(&job, locations.root());
-            let ours = runner_share(&result, direction(rw));
+            let result = report_in_root(&job, test_targets.root());
+            let leadline = runner_share(&result, direction(rw));
             drop(ours_locked);
             let _locked = prepare(state, &target).lock();
-            (ours, fio_share(&target, rw, direct, &device_of(&result)))
+            (
+                leadline,
+                fio_share(&target, rw, direct, &device_of(&result)),
+            )
         };
         // A comparison during which another program read from the device is inconclusive.
-        let (ours, fio) = (0..MAX_ATTEMPTS)
+        let (leadline, fio) = (0..MAX_ATTEMPTS)
             .map(|_| compare())
-            .find(|(ours, fio)| !ours.disturbed && !fio.disturbed)
+            .find(|(leadline, fio)| !leadline.disturbed && !fio.disturbed)
             .expect("an undisturbed comparison");
         assert!(
-            (ours.share - fio.share).abs() <= TOLERANCE,
-            "{location:?} {state:?} {rw} direct={direct}: {}, fio's {}",
-            ours.share,
+            (leadline.share - fio.share).abs() <= TOLERANCE,
+            "{test_target:?} {state:?} {rw} direct={direct}: {}, fio's {}",
+            leadline.share,
             fio.share
         );
     }

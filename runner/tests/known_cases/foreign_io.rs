@@ -1,6 +1,6 @@
 //! Another program's I/O on the same device: fio on a different file.
 
-use crate::locations::Target;
+use crate::test_targets::Target;
 use std::{
     fs,
     path::PathBuf,

@@ -2,6 +2,8 @@
 //! state, and the verdict must match it. `cases` is the table, with the reason for each verdict;
 //! `fio_comparison` compares the shares with fio and the device counters.
 //!
+//! `situations` tests other stacks and engines, and their modifiers and sentences.
+//!
 //! dm and md devices are tested in user-mode Linux, which the test boots with its own disks
 //! (`stacked`).
 //!
@@ -15,17 +17,20 @@ mod scratch;
 mod cases;
 mod fio_comparison;
 mod foreign_io;
-mod locations;
+mod live_gauge;
+mod several_jobs;
+mod situations;
 mod stack;
 mod stacked;
 mod state;
+mod test_targets;
 mod transition;
 
 use cases::{CASES, Case};
-use locations::Locations;
 use scratch::program::{report_in_root, with};
 use serde_json::{Value, json};
 use std::env;
+use test_targets::TestTargets;
 
 /// Every case runs with each engine, and the verdicts must be the same.
 const ENGINES: [&str; 2] = ["io_uring", "psync"];
@@ -37,10 +42,10 @@ const CASE_FILTER: &str = "LEADLINE_CASE";
 
 #[test]
 fn verdicts_match_the_known_cases() {
-    let Some(locations) = Locations::create() else {
+    let Some(test_targets) = TestTargets::create() else {
         return;
     };
-    let count = check_all(CASES, &locations, |_, _| Ok(()));
+    let count = check_all(CASES, &test_targets, |_, _| Ok(()));
     assert!(env::var_os(CASE_FILTER).is_some() || count >= MIN_CASES);
 }
 
@@ -55,7 +60,7 @@ fn repeat() -> usize {
 /// of cases.
 pub(crate) fn check_all(
     cases: &[Case],
-    locations: &Locations,
+    test_targets: &TestTargets,
     additional: impl Fn(&Case, &Value) -> Result<(), String>,
 ) -> usize {
     let repeat = repeat();
@@ -68,7 +73,7 @@ pub(crate) fn check_all(
     for case in &chosen {
         for engine in ENGINES {
             let run =
-                || check(case, engine, locations).and_then(|result| additional(case, &result));
+                || check(case, engine, test_targets).and_then(|result| additional(case, &result));
             let failed: Vec<String> = (0..repeat).filter_map(|_| run().err()).collect();
 
             println!(
@@ -90,8 +95,8 @@ pub(crate) fn check_all(
 }
 
 /// Runs the case and compares its verdict. Returns the result.
-fn check(case: &Case, engine: &str, locations: &Locations) -> Result<Value, String> {
-    let target = locations.target(case.location);
+fn check(case: &Case, engine: &str, test_targets: &TestTargets) -> Result<Value, String> {
+    let target = test_targets.target(case.test_target);
     let prepared = state::prepare(case.state, &target);
     let job = json!({"name": "known", "filename": target.path, "size": "16m", "bs": "4k", "iodepth": 8, "ioengine": engine,
         "rw": case.rw, "direct": case.direct, "invalidate": 0});
@@ -101,7 +106,7 @@ fn check(case: &Case, engine: &str, locations: &Locations) -> Result<Value, Stri
     let _foreign_io = case
         .foreign_io
         .map(|kind| foreign_io::ForeignIo::start(kind, &target));
-    let result = report_in_root(&job, locations.root());
+    let result = report_in_root(&job, test_targets.root());
     let class = |direction: &str| verdict_name(&result["verdict"][direction]);
     let classes = (class("read"), class("write"));
     let expected = (case.read.map(str::to_owned), case.write.map(str::to_owned));

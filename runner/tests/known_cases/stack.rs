@@ -2,8 +2,8 @@
 //! UML shuts down.
 
 use crate::{
-    locations::Location,
     scratch::mapped::{self, SECTOR_BYTES},
+    test_targets::TestTarget,
 };
 
 /// Size of a disk in bytes: array metadata, ext4 with its journal, and a target.
@@ -27,7 +27,7 @@ pub(crate) enum Layer {
 
 /// A stack of layers on disks.
 pub(crate) struct Stack {
-    pub(crate) location: Location,
+    pub(crate) test_target: TestTarget,
     /// Kernel names.
     pub(crate) disks: &'static [&'static str],
     /// Ordered from bottom to top.
@@ -37,12 +37,12 @@ pub(crate) struct Stack {
 }
 
 const fn raw(
-    location: Location,
+    test_target: TestTarget,
     disks: &'static [&'static str],
     layers: &'static [Layer],
 ) -> Stack {
     Stack {
-        location,
+        test_target,
         disks,
         layers,
         has_filesystem: false,
@@ -50,36 +50,36 @@ const fn raw(
 }
 
 const fn ext4(
-    location: Location,
+    test_target: TestTarget,
     disks: &'static [&'static str],
     layers: &'static [Layer],
 ) -> Stack {
     Stack {
         has_filesystem: true,
-        ..raw(location, disks, layers)
+        ..raw(test_target, disks, layers)
     }
 }
 
 /// Each stack has its own disks.
 pub(crate) const STACKS: &[Stack] = &[
-    raw(Location::Linear, &["ubda"], &[Layer::Linear]),
-    ext4(Location::OnLinear, &["ubdb"], &[Layer::Linear]),
-    raw(Location::Striped, &["ubdc", "ubdd"], &[Layer::Stripe]),
+    raw(TestTarget::Linear, &["ubda"], &[Layer::Linear]),
+    ext4(TestTarget::OnLinear, &["ubdb"], &[Layer::Linear]),
+    raw(TestTarget::Striped, &["ubdc", "ubdd"], &[Layer::Stripe]),
     raw(
-        Location::CryptOnRaid1,
+        TestTarget::CryptOnRaid1,
         &["ubde", "ubdf"],
         &[Layer::Raid1, Layer::Crypt],
     ),
-    raw(Location::Raid0, &["ubdg", "ubdh"], &[Layer::Raid0]),
-    ext4(Location::OnRaid0, &["ubdi", "ubdj"], &[Layer::Raid0]),
-    raw(Location::Raid1, &["ubdk", "ubdl"], &[Layer::Raid1]),
-    ext4(Location::OnRaid1, &["ubdm", "ubdn"], &[Layer::Raid1]),
+    raw(TestTarget::Raid0, &["ubdg", "ubdh"], &[Layer::Raid0]),
+    ext4(TestTarget::OnRaid0, &["ubdi", "ubdj"], &[Layer::Raid0]),
+    raw(TestTarget::Raid1, &["ubdk", "ubdl"], &[Layer::Raid1]),
+    ext4(TestTarget::OnRaid1, &["ubdm", "ubdn"], &[Layer::Raid1]),
 ];
 
-pub(crate) fn of(location: Location) -> &'static Stack {
+pub(crate) fn of(test_target: TestTarget) -> &'static Stack {
     STACKS
         .iter()
-        .find(|stack| stack.location == location)
+        .find(|stack| stack.test_target == test_target)
         .unwrap()
 }
 
@@ -134,7 +134,7 @@ impl Stack {
     }
 
     fn mapped(&self, kind: &str) -> String {
-        let name = format!("{:?}", self.location);
+        let name = format!("{:?}", self.test_target);
         let bytes = if self.has_filesystem {
             DISK_BYTES
         } else {

@@ -3,12 +3,11 @@
 
 use crate::{
     cases::{BYPASSED, CACHED, Case, DROPPED, EMPTY, HALF_CACHED, READAHEAD, SMALL, reads, writes},
-    check_all,
-    locations::{Location::*, Locations},
-    repeat,
+    check_all, repeat,
     scratch::uml::{self, Machine},
     stack::{self, DISK_BYTES, STACKS, Stack},
     state::State::*,
+    test_targets::{TestTarget::*, TestTargets},
 };
 use leadline_runner::system::{guard::permissions::Permissions, host::device_list::device_list};
 use serde_json::{Value, json};
@@ -236,15 +235,15 @@ fn dm_and_md() {
             timeout: TIMEOUT * repeat() as u32,
         });
     }
-    let locations = Locations::stacked();
-    check_all(CASES, &locations, additional);
-    raw_writes_to_disks_are_rejected(&locations);
+    let test_targets = TestTargets::stacked();
+    check_all(CASES, &test_targets, additional);
+    raw_writes_to_disks_are_rejected(&test_targets);
 }
 
 /// Raw writes to disks are rejected even if the disk is unused, unless the operator allowed it.
-fn raw_writes_to_disks_are_rejected(locations: &Locations) {
-    let listed = device_list(&Permissions::below(&[locations.root().into()])).devices;
-    let refused = |path: &str, part: &str| {
+fn raw_writes_to_disks_are_rejected(test_targets: &TestTargets) {
+    let listed = device_list(&Permissions::below(&[test_targets.root().into()])).devices;
+    let rejected = |path: &str, part: &str| {
         let device = listed.iter().find(|device| device.path == path).unwrap();
         let reason = device.write_access.reason.as_deref().unwrap_or_default();
         assert!(
@@ -256,10 +255,14 @@ fn raw_writes_to_disks_are_rejected(locations: &Locations) {
         stack
             .disks
             .iter()
-            .for_each(|disk| refused(&format!("/dev/{disk}"), "is in use: part of"));
+            .for_each(|disk| rejected(&format!("/dev/{disk}"), "is in use: part of"));
         if !stack.has_filesystem {
-            refused(
-                locations.target(stack.location).path.to_str().unwrap(),
+            rejected(
+                test_targets
+                    .target(stack.test_target)
+                    .path
+                    .to_str()
+                    .unwrap(),
                 "not permitted",
             );
         }
@@ -269,14 +272,14 @@ fn raw_writes_to_disks_are_rejected(locations: &Locations) {
 /// Checks the physical disks and the page cache.
 fn additional(case: &Case, result: &Value) -> Result<(), String> {
     let checked = residency(result)
-        .and_then(|()| physical_devices(stack::of(case.location), result))
+        .and_then(|()| physical_devices(stack::of(case.test_target), result))
         .and_then(|()| copies(case, result));
     checked.map_err(|error| format!("{}: {error}", case.name))
 }
 
 /// The report shows the copies that a mirror writes.
 fn copies(case: &Case, result: &Value) -> Result<(), String> {
-    let known = stack::of(case.location).copies() > 1
+    let known = stack::of(case.test_target).copies() > 1
         && case.write.is_some_and(|class| class != "deferred_write");
     let findings = result["findings"].as_array().unwrap();
     let is_told = findings

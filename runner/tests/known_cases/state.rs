@@ -1,8 +1,8 @@
 //! Puts a target into a state using only system calls.
 
 use crate::{
-    locations::Target,
     scratch::{locked_pages::LockedPages, mark_owned},
+    test_targets::Target,
 };
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use std::{

@@ -1,9 +1,9 @@
 //! A run that is served by the device first and from memory later.
 
 use crate::{
-    locations::{Location, Locations},
     scratch::program::report_in_root,
     state::{BYTES, State, prepare},
+    test_targets::{TestTarget, TestTargets},
 };
 use serde_json::json;
 
@@ -14,17 +14,17 @@ const MAX_ATTEMPTS: usize = 4;
 
 #[test]
 fn the_verdict_contains_the_time_of_the_transition() {
-    let Some(locations) = Locations::create() else {
+    let Some(test_targets) = TestTargets::create() else {
         return;
     };
-    let target = locations.target(Location::Ext4);
+    let target = test_targets.target(TestTarget::Ext4);
     let job = json!({"name": "transition", "filename": target.path, "size": "16m", "bs": "4k", "rw": "randread", "direct": 0, "invalidate": 0,
         "rate_iops": RATE, "runtime": "4s", "time_based": 1});
     // Retry if the host evicted pages and some blocks were fetched twice.
     let result = (0..MAX_ATTEMPTS)
         .map(|_| {
             prepare(State::Cold, &target);
-            report_in_root(&job, locations.root())
+            report_in_root(&job, test_targets.root())
         })
         .find(|result| {
             let fetched = result["report"]["storage"]["read_bytes"].as_u64().unwrap();

@@ -310,9 +310,9 @@ fn unlink(case: &str, engine: &str, unlink_hangs: bool) {
     let Some(storage) = Storage::new(&[], 0, move |io| match io.kind {
         Kind::Unlink if unlink_hangs => Completion::Never,
         // Includes the requests of the layout.
-        Kind::Write | Kind::Sync | Kind::Unlink => Completion::After(Duration::ZERO),
         Kind::Read if io.index > layout => Completion::Never,
         Kind::Read => Completion::After(HEALTHY),
+        _ => Completion::After(Duration::ZERO),
     }) else {
         return;
     };

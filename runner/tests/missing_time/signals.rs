@@ -5,7 +5,7 @@ use super::{
     latencies::healthy_rate,
     outcome::{Claims, EARLY, LATE, Outcome, Run, number},
     run_all,
-    storage::{Completion, HEALTHY, IMMEDIATELY, Kind, Storage},
+    storage::{Completion, HEALTHY, IMMEDIATELY, Io, Kind, Storage},
 };
 use serde_json::{Value, json};
 use std::{
@@ -15,13 +15,43 @@ use std::{
 
 #[test]
 fn stops_while_the_storage_hangs() {
-    let cases: [Case; 10] = [
+    let cases: [Case; 15] = [
         ("SIGTERM during layout, psync", |case| {
-            stop_layout(case, "TERM", 143, json!({"ioengine": "psync"}));
+            stop_layout(case, "TERM", 143, second_half, json!({"ioengine": "psync"}));
         }),
         ("SIGINT during layout, io_uring", |case| {
-            stop_layout(case, "INT", 130, json!({"iodepth": 32}));
+            stop_layout(case, "INT", 130, second_half, json!({"iodepth": 32}));
         }),
+        ("SIGTERM during layout, fallocate", |case| {
+            let hangs = |io: &Io| io.kind == Kind::Allocate;
+            stop_layout(case, "TERM", 143, hangs, json!({}));
+        }),
+        ("SIGTERM during layout, ftruncate", |case| {
+            let hangs = |io: &Io| io.kind == Kind::Truncate;
+            let changes = json!({"rw": "randwrite", "fallocate": "truncate", "overwrite": 0});
+            stop_layout(case, "TERM", 143, hangs, changes);
+        }),
+        ("SIGTERM during layout, fsync", |case| {
+            let hangs = |io: &Io| io.kind == Kind::Sync;
+            stop_layout(case, "TERM", 143, hangs, json!({}));
+        }),
+        ("SIGTERM during the layout of an existing file", |case| {
+            let slow = |io: &Io| match io.kind {
+                Kind::Write => Completion::After(Duration::from_millis(250)),
+                _ => IMMEDIATELY,
+            };
+            stop_extension(case, slow, false);
+        }),
+        (
+            "SIGTERM during the layout of an existing file, fsync",
+            |case| {
+                let hanging = |io: &Io| match io.kind {
+                    Kind::Sync => Completion::Never,
+                    _ => IMMEDIATELY,
+                };
+                stop_extension(case, hanging, true);
+            },
+        ),
         ("SIGTERM, psync", |case| {
             stop(case, "TERM", 143, 1, json!({"ioengine": "psync"}));
         }),
@@ -75,12 +105,23 @@ fn sleep_until(time: Instant) {
     thread::sleep(time.saturating_duration_since(Instant::now()));
 }
 
-/// The filesystem hangs after half of the file was written.
-fn stop_layout(case: &str, signal: &str, code: i32, changes: Value) {
-    let Some(storage) = Storage::new(&[], 0, |io| match io.kind {
-        Kind::Write if io.offset >= LENGTH / 2 => Completion::Never,
-        _ => IMMEDIATELY,
-    }) else {
+fn second_half(io: &Io) -> bool {
+    io.kind == Kind::Write && io.offset >= LENGTH / 2
+}
+
+/// The filesystem never completes the requests that `hangs` selects.
+fn stop_layout(
+    case: &str,
+    signal: &str,
+    code: i32,
+    hangs: impl Fn(&Io) -> bool + Send + Sync + 'static,
+    changes: Value,
+) {
+    let script = move |io: &Io| match hangs(io) {
+        true => Completion::Never,
+        false => IMMEDIATELY,
+    };
+    let Some(storage) = Storage::new(&[], 0, script) else {
         return;
     };
     let changes = super::with(&json!({"runtime": "30s", "unlink": 1}), changes);
@@ -89,17 +130,55 @@ fn stop_layout(case: &str, signal: &str, code: i32, changes: Value) {
     thread::sleep(Duration::from_millis(1500));
     let stopped = run.signal(signal);
     let outcome = run.finish(|| storage.release());
+    let detail = stopped_detail(case, stopped, code, &outcome);
+    assert!(detail.contains("did not respond"), "{case}: {detail}");
+}
+
+/// The layout extends an existing file, whose length is restored.
+fn stop_extension(
+    case: &str,
+    script: impl Fn(&Io) -> Completion + Send + Sync + 'static,
+    hangs: bool,
+) {
+    let Some(storage) = Storage::new(&["t1"], LENGTH, script) else {
+        return;
+    };
+    let changes =
+        json!({"rw": "randwrite", "size": 2 * LENGTH, "file_state": "written", "runtime": "30s"});
+    let mut run = Run::start(&job(&storage.file("t1"), changes), &[]);
+    run.wait_for(|event| event["type"] == "phase" && event["phase"] == "layout");
+    thread::sleep(Duration::from_millis(1500));
+    let extended = storage.length("t1");
+    assert_eq!(
+        extended,
+        Some(2 * LENGTH as usize),
+        "{case}: before the stop"
+    );
+    let stopped = run.signal("TERM");
+    // The process exits when its calls return, and the truncation waits for the hung call.
+    let outcome = run.finish(|| {
+        if hangs {
+            storage.release();
+        }
+    });
+    assert_eq!(storage.length("t1"), Some(LENGTH as usize), "{case}");
+    let detail = stopped_detail(case, stopped, 143, &outcome);
+    assert_eq!(
+        detail.contains("did not respond"),
+        hangs,
+        "{case}: {detail}"
+    );
+}
+
+/// The run ended soon after the signal and without a measurement. Returns the detail of its problem.
+fn stopped_detail(case: &str, stopped: Instant, code: i32, outcome: &Outcome) -> String {
     let waited = outcome.reported_at() - stopped;
     assert!(waited < Duration::from_secs(1), "{case}: {waited:?}");
     assert_eq!(outcome.code, Some(code), "{case}");
     let end = &outcome.events.last().unwrap().1;
     let problem = &end["problems"][0];
     assert_eq!(problem["code"], "interrupted", "{case}: {end}");
-    let detail = problem["detail"].as_str().unwrap();
-    assert!(
-        detail.contains("during layout") && detail.contains("did not respond"),
-        "{case}: {detail}"
-    );
+    problem["detail"].as_str().unwrap().to_owned()
 }
 
 fn stop(case: &str, signal: &str, code: i32, in_flight: u64, changes: Value) {

@@ -29,6 +29,9 @@ pub(crate) enum Kind {
     Write,
     Sync,
     Unlink,
+    Allocate,
+    /// A change of the length.
+    Truncate,
 }
 
 /// A request that the script decides on.
@@ -70,7 +73,7 @@ struct Held {
 #[derive(Default)]
 struct Clock {
     first: Option<Instant>,
-    counts: [u64; 4],
+    counts: [u64; 6],
 }
 
 struct Gate {
@@ -294,10 +297,45 @@ impl Filesystem for Files {
         _flags: Option<fuser::BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        if let Some(size) = size {
-            let _ = self.of(ino, |node| node.data.resize(size as usize, 0));
-        }
-        self.getattr(request, ino, handle, reply);
+        let Some(size) = size else {
+            return self.getattr(request, ino, handle, reply);
+        };
+        let nodes = self.nodes.clone();
+        let truncate = move || match lock(&nodes).get_mut(&ino.0) {
+            Some(node) => {
+                node.data.resize(size as usize, 0);
+                reply.attr(&ATTRIBUTES_VALID, &attributes(ino.0, size));
+            }
+            None => reply.error(Errno::ENOENT),
+        };
+        let name = self.name(ino);
+        self.gate
+            .handle(Kind::Truncate, &name, size, Box::new(truncate));
+    }
+
+    fn fallocate(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        let (nodes, end) = (self.nodes.clone(), (offset + length) as usize);
+        let allocate = move || {
+            if let Some(node) = lock(&nodes).get_mut(&ino.0)
+                && mode & libc::FALLOC_FL_KEEP_SIZE == 0
+                && node.data.len() < end
+            {
+                node.data.resize(end, 0);
+            }
+            reply.ok();
+        };
+        let name = self.name(ino);
+        self.gate
+            .handle(Kind::Allocate, &name, offset, Box::new(allocate));
     }
 
     fn open(&self, _: &Request, _: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
@@ -507,6 +545,14 @@ impl Storage {
         lock(&self.nodes)
             .values()
             .any(|node| node.name.as_deref() == Some(OsStr::new(name)))
+    }
+
+    /// Length of a file, without a request to the filesystem.
+    pub(crate) fn length(&self, name: &str) -> Option<usize> {
+        let nodes = lock(&self.nodes);
+        let mut found = nodes.values();
+        let found = found.find(|node| node.name.as_deref() == Some(OsStr::new(name)));
+        found.map(|node| node.data.len())
     }
 
     /// Time of the first request.

@@ -26,9 +26,9 @@ pub(crate) fn violations(case: &Case, observed: &Observed) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(changed_by_plan(observed));
     found.extend(problems(observed));
-    let is_refused = !observed.plan.problems.is_empty() || !observed.run.problems.is_empty();
-    if is_refused {
-        found.extend(changed_by_refused_run(observed));
+    let is_rejected = !observed.plan.problems.is_empty() || !observed.run.problems.is_empty();
+    if is_rejected {
+        found.extend(changed_by_rejected_run(observed));
         return found;
     }
     let Some(report) = &observed.run.report else {
@@ -55,8 +55,8 @@ fn changed_by_plan(observed: &Observed) -> Option<String> {
     (observed.before != observed.after_plan).then(|| "the plan changed files".to_owned())
 }
 
-fn changed_by_refused_run(observed: &Observed) -> Option<String> {
-    (observed.before != observed.after).then(|| "the refused run changed files".to_owned())
+fn changed_by_rejected_run(observed: &Observed) -> Option<String> {
+    (observed.before != observed.after).then(|| "the rejected run changed files".to_owned())
 }
 
 /// Codes and fields only, because texts contain times.

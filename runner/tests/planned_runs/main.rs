@@ -31,7 +31,7 @@ const THREADS: u64 = 4;
 struct Results {
     done: usize,
     /// Number of jobs that the plan rejects, by problem code.
-    refused: BTreeMap<String, usize>,
+    rejected: BTreeMap<String, usize>,
     /// Largest peak memory of a run beyond its planned buffers, in bytes.
     overhead_bytes: u64,
     violations: Vec<String>,
@@ -42,7 +42,7 @@ impl Results {
         let problems = &observed.plan.problems;
         self.done += usize::from(problems.is_empty());
         if let Some(problem) = problems.first() {
-            *self.refused.entry(problem.code.clone()).or_default() += 1;
+            *self.rejected.entry(problem.code.clone()).or_default() += 1;
         }
         let buffers = observed.plan.estimate.buffer_bytes;
         let overhead = observed.run.peak_rss_bytes.saturating_sub(buffers);
@@ -78,8 +78,8 @@ fn check(seeds: impl Iterator<Item = u64>) {
     let (count, done) = (seeds.len(), results.done);
     let overhead_mib = results.overhead_bytes >> 20;
     eprintln!(
-        "{count} jobs: {done} done, up to {overhead_mib} MiB in addition to buffers, refused {:?}",
-        results.refused
+        "{count} jobs: {done} done, up to {overhead_mib} MiB in addition to buffers, rejected {:?}",
+        results.rejected
     );
     assert!(
         results.violations.is_empty(),

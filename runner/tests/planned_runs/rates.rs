@@ -44,7 +44,7 @@ fn exceeds(done: &DirectionStats, bound: Bound) -> bool {
     }
 }
 
-/// The most that all workers may issue together.
+/// Maximum number of I/Os that all workers may issue together.
 fn bound(
     job: &ResolvedJob,
     bytes: Option<u64>,

@@ -18,18 +18,25 @@ impl LockedPages {
 
     /// Like `of`, but starts at an offset, which must be a multiple of the page size.
     pub(crate) fn range(file: &File, offset: u64, bytes: u64) -> Self {
+        Self::mapped(file, offset, bytes, ProtFlags::READ, MapFlags::SHARED)
+    }
+
+    /// Like `of`, but the pages can be written, although nothing writes to them.
+    pub(crate) fn writable(file: &File, bytes: u64) -> Self {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        Self::mapped(file, 0, bytes, access, MapFlags::SHARED)
+    }
+
+    /// Pages of this process that are not written to the file.
+    pub(crate) fn private(file: &File, bytes: u64) -> Self {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        Self::mapped(file, 0, bytes, access, MapFlags::PRIVATE)
+    }
+
+    fn mapped(file: &File, offset: u64, bytes: u64, access: ProtFlags, kind: MapFlags) -> Self {
         let bytes = usize::try_from(bytes).unwrap();
         // SAFETY: a new mapping at an address that the kernel chooses.
-        let mapped = unsafe {
-            mmap(
-                null_mut(),
-                bytes,
-                ProtFlags::READ,
-                MapFlags::SHARED,
-                file,
-                offset,
-            )
-        };
+        let mapped = unsafe { mmap(null_mut(), bytes, access, kind, file, offset) };
         let address = mapped.unwrap();
         // SAFETY: the range is the mapping above, and its content is never accessed here.
         unsafe { madvise(address, bytes, Advice::Random) }.unwrap();

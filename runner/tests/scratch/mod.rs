@@ -7,6 +7,7 @@ pub(crate) mod document;
 pub(crate) mod locked_pages;
 pub(crate) mod mapped;
 pub(crate) mod program;
+pub(crate) mod seccomp;
 pub(crate) mod uml;
 
 use leadline_protocol::plan::job::ResolvedJob;

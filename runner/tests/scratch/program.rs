@@ -101,7 +101,11 @@ pub(crate) fn report_with_env(job: &Value, environment: &[(&str, &str)]) -> Valu
 
 /// JSON result of a program that starts the runner with the arguments `JSON`.
 pub(crate) fn report_of(command: &mut Command, job: &Value) -> Value {
-    let child = spawn(command, job);
+    successful_report(spawn(command, job), job)
+}
+
+/// JSON result of a started program.
+pub(crate) fn successful_report(child: Child, job: &Value) -> Value {
     let output = child.wait_with_output().unwrap();
     assert_eq!(
         output.status.code(),

@@ -3,6 +3,7 @@
 //! hidden.
 
 mod neighbors;
+mod partial_pages;
 mod reads;
 mod stacked;
 mod writes;
@@ -10,7 +11,7 @@ mod writes;
 use crate::{
     case::{Case, Expected, Situation, Truth},
     reads::setup::{self, Prepared},
-    writes::build::{MIB, ios, reads_of, split},
+    writes::builders::{MIB, ios, reads_of, split},
 };
 use serde_json::Value;
 use std::{
@@ -26,6 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
     [
         reads::CASES,
         neighbors::CASES,
+        partial_pages::CASES,
         writes::CASES,
         stacked::CASES,
     ]

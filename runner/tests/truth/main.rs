@@ -29,7 +29,8 @@ const ENGINES: &str = "io_uring,psync";
 #[test]
 #[ignore = "takes minutes; run by `make truth`"]
 fn no_confident_wrong_verdict() {
-    let (right, unknown) = tally(&[reads::CASES, &writes::cases(), &attacks::cases()].concat());
+    let (right, unknown) =
+        count_outcomes(&[reads::CASES, &writes::cases(), &attacks::cases()].concat());
     assert!(unknown * 20 <= right + unknown, "more than 5 % unknown");
 }
 
@@ -38,9 +39,9 @@ fn repeat() -> usize {
     env::var("LEADLINE_REPEAT").map_or(1, |times| times.parse().unwrap())
 }
 
-/// Runs the cases and prints their outcomes. Panics if one is wrong. Returns the numbers of right
-/// and unknown verdicts.
-fn tally(cases: &[Case]) -> (usize, usize) {
+/// Runs the cases and prints their outcomes. Panics if one is wrong. Returns the number of correct
+/// verdicts and of unknown ones.
+fn count_outcomes(cases: &[Case]) -> (usize, usize) {
     let filter = env::var("LEADLINE_CASE").unwrap_or_default();
     let engines = env::var("LEADLINE_ENGINES").unwrap_or_else(|_| ENGINES.into());
     let mut counts = [0; 4];

@@ -83,13 +83,13 @@ pub(crate) const CASES: &[Case] = &[
         let disk = Volume::ext4(at)?;
         let file = cold(&disk.file("a"), 32 * MIB);
         let job = reads(&file, json!({"fadvise_hint": 0}));
-        situation(job, disk.counts_requests(1.0), vec![keep(disk)])
+        situation(job, waits_like_random_reads(&file), vec![keep(disk)])
     }),
     case("half_cached_random_reads_with_readahead", |at| {
         let disk = Volume::ext4(at)?;
         let (file, lock) = every_other_page_warm(&disk.file("a"), 32 * MIB);
         let job = reads(&file, json!({"fadvise_hint": 0}));
-        let truth = disk.counts_requests(0.5);
+        let truth = waits_like_random_reads(&file);
         situation(job, truth, vec![lock, keep(disk)])
     }),
     case("some_random_reads_with_a_sequential_hint", |at| {

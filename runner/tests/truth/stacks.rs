@@ -2,13 +2,13 @@
 //! md, tmpfs that was swapped out, and memory cgroups. Its disks are otherwise idle, so their
 //! counters are the ground truth.
 
-mod build;
+mod builders;
 mod disturbed;
 mod mapped;
 mod memory;
 
 use crate::{case::Case, scratch::uml};
-use build::MIB;
+use builders::MIB;
 use std::time::Duration;
 
 /// Enough for mkfs.xfs.
@@ -37,8 +37,8 @@ fn no_confident_wrong_verdict_on_stacks() {
             timeout: Duration::from_secs(900) * crate::repeat() as u32,
         });
     }
-    build::prepare_host();
-    crate::tally(&cases());
+    builders::prepare_host();
+    crate::count_outcomes(&cases());
 }
 
 fn cases() -> Vec<Case> {

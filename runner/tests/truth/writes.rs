@@ -1,7 +1,7 @@
 //! Writes, and reads and writes of stacked devices.
 
 mod buffered;
-pub(crate) mod build;
+pub(crate) mod builders;
 mod direct;
 mod disturbed;
 mod loops;

@@ -186,7 +186,7 @@ fn generate_engine(random: &mut Random, job: &mut Value) {
     }
 }
 
-/// Initial state of the file. Contradictory options are rare, because the runner refuses them.
+/// Initial state of the file. Contradictory options are rare, because the runner rejects them.
 fn generate_state(random: &mut Random, job: &mut Value, content: Content) {
     let writes = writes(job);
     match random.below(12) {
@@ -210,7 +210,7 @@ fn generate_state(random: &mut Random, job: &mut Value, content: Content) {
 #[derive(Default)]
 struct Counts {
     done: AtomicUsize,
-    refused: AtomicUsize,
+    rejected: AtomicUsize,
     changed: AtomicUsize,
     minimized: AtomicUsize,
 }
@@ -221,7 +221,7 @@ fn judge(seed: u64, counts: &Counts) -> Option<String> {
     let outcome = case.run();
     let add = |count: &AtomicUsize, hit: bool| count.fetch_add(usize::from(hit), Relaxed);
     add(&counts.done, outcome.code() == Some(0));
-    add(&counts.refused, outcome.was_refused());
+    add(&counts.rejected, outcome.was_rejected());
     add(&counts.changed, outcome.changed());
     let violation = outcome.violation(&case)?;
     if counts.minimized.fetch_add(1, Relaxed) >= MAX_MINIMIZED {
@@ -252,12 +252,12 @@ fn generated_jobs_change_nothing_outside_their_regions() {
         let results = threads.into_iter().map(|thread| thread.join().unwrap());
         results.flatten().collect()
     });
-    let (done, refused, changed) = (
+    let (done, rejected, changed) = (
         counts.done.load(Relaxed),
-        counts.refused.load(Relaxed),
+        counts.rejected.load(Relaxed),
         counts.changed.load(Relaxed),
     );
-    eprintln!("{CASES} jobs: {done} done, {refused} refused, {changed} changed their file");
+    eprintln!("{CASES} jobs: {done} done, {rejected} rejected, {changed} changed their file");
     assert!(
         violations.is_empty(),
         "{} violations:\n{}",
@@ -266,7 +266,7 @@ fn generated_jobs_change_nothing_outside_their_regions() {
     );
     assert!(
         done * 100 >= CASES as usize * 60,
-        "only {done} jobs ran, {refused} refused"
+        "only {done} jobs ran, {rejected} rejected"
     );
     assert!(
         changed * 100 >= CASES as usize * 30,

@@ -355,7 +355,7 @@ impl Outcome {
         String::from_utf8_lossy(&self.output.stderr).into()
     }
 
-    fn was_refused(&self) -> bool {
+    fn was_rejected(&self) -> bool {
         [Some(2), Some(3), Some(5)].contains(&self.code())
     }
 
@@ -382,15 +382,24 @@ impl Outcome {
 
     /// An accepted job must not fail, for example because its file is too short.
     fn unexpected_end(&self) -> Option<String> {
-        let is_expected = self.code() == Some(0) || self.was_refused() || self.was_stalled();
+        let is_expected = self.code() == Some(0)
+            || self.was_rejected()
+            || self.has_finding("stalled")
+            || (self.failed_with_eio() && self.has_finding("direct_and_buffered"));
         (!is_expected).then(|| "unexpected exit status".to_owned())
     }
 
-    /// Returns true if the host's disk completed no I/O for seconds.
-    fn was_stalled(&self) -> bool {
+    fn failed_with_eio(&self) -> bool {
+        let result: Value = serde_json::from_slice(&self.output.stdout).unwrap_or_default();
+        self.code() == Some(1) && result["report"]["errors"]["first"]["errno"] == libc::EIO
+    }
+
+    /// With `stalled`, the host's disk completed no I/O for seconds. With `direct_and_buffered`, the
+    /// kernel may fail flushes with EIO.
+    fn has_finding(&self, code: &str) -> bool {
         let result: Value = serde_json::from_slice(&self.output.stdout).unwrap_or_default();
         let findings = result["findings"].as_array();
-        findings.is_some_and(|all| all.iter().any(|finding| finding["code"] == "stalled"))
+        findings.is_some_and(|all| all.iter().any(|finding| finding["code"] == code))
     }
 
     fn foreign_name(&self) -> Option<String> {
@@ -400,8 +409,8 @@ impl Outcome {
     }
 
     fn changed_at_all(&self, permitted: &Permitted) -> Option<String> {
-        let reason = if self.was_refused() {
-            "refused job"
+        let reason = if self.was_rejected() {
+            "rejected job"
         } else if permitted.only_reads {
             "read-only job"
         } else {
@@ -548,7 +557,7 @@ fn a_reader_does_not_extend_a_shorter_foreign_file() {
 fn a_reader_beyond_the_end_of_a_foreign_file_is_rejected() {
     let job = first_mib("read", json!({"offset": 4 * MIB}));
     let outcome = case(existing(Content::Full, MIB), &[job]).check();
-    assert!(outcome.was_refused(), "{:?}", outcome.code());
+    assert!(outcome.was_rejected(), "{:?}", outcome.code());
 }
 
 #[test]
@@ -635,5 +644,5 @@ fn append_keeps_all_bytes() {
 fn fresh_never_replaces_a_foreign_file() {
     let job = first_mib("write", json!({"file_state": "fresh"}));
     let outcome = case(existing(Content::Full, MIB), &[job]).check();
-    assert!(outcome.was_refused(), "{:?}", outcome.code());
+    assert!(outcome.was_rejected(), "{:?}", outcome.code());
 }

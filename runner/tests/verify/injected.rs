@@ -4,7 +4,7 @@ use super::{
     BLOCK, LENGTH, job,
     outcome::Outcome,
     random::Random,
-    storage::{Damage, LyingStorage},
+    storage::{Damage, FaultyStorage},
 };
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn run(
     damages: &[Damage],
     changes: &Value,
 ) -> Option<(u64, Vec<String>)> {
-    let storage = LyingStorage::new(LENGTH as usize, interval as usize, seed)?;
+    let storage = FaultyStorage::new(LENGTH as usize, interval as usize, seed)?;
     let file = storage.file();
     let before = job(
         &file,
@@ -199,7 +199,7 @@ fn damage(goal: u64) {
 
 #[test]
 fn verify_fatal_stops_at_the_first_bad_block() {
-    let Some(storage) = LyingStorage::new(LENGTH as usize, BLOCK as usize, 3) else {
+    let Some(storage) = FaultyStorage::new(LENGTH as usize, BLOCK as usize, 3) else {
         return;
     };
     storage.inject(&[Damage::Flipped], 50);
@@ -215,7 +215,7 @@ fn verify_fatal_stops_at_the_first_bad_block() {
 
 #[test]
 fn text_report_shows_count_file_and_first_offset() {
-    let Some(storage) = LyingStorage::new(LENGTH as usize, BLOCK as usize, 4) else {
+    let Some(storage) = FaultyStorage::new(LENGTH as usize, BLOCK as usize, 4) else {
         return;
     };
     storage.inject(&[Damage::Zeroed], 20);

@@ -12,7 +12,7 @@ mod killed;
 mod offline;
 mod outcome;
 mod random;
-mod refused;
+mod rejected;
 mod storage;
 
 use scratch::program::with;

@@ -165,9 +165,9 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Lying(Shared);
+struct FaultyFilesystem(Shared);
 
-impl Lying {
+impl FaultyFilesystem {
     fn attributes(&self, ino: u64) -> FileAttr {
         let size = if ino == ROOT {
             0
@@ -199,7 +199,7 @@ impl Lying {
     }
 }
 
-impl Filesystem for Lying {
+impl Filesystem for FaultyFilesystem {
     fn lookup(&self, _: &Request, _: INodeNo, name: &OsStr, reply: ReplyEntry) {
         if name == NAME {
             reply.entry(&ATTRIBUTES_VALID, &self.attributes(FILE), Generation(0));
@@ -330,13 +330,13 @@ impl Filesystem for Lying {
 const NAME: &str = "data";
 
 /// The mounted filesystem.
-pub(crate) struct LyingStorage {
+pub(crate) struct FaultyStorage {
     state: Shared,
     session: Option<BackgroundSession>,
     at: tempfile::TempDir,
 }
 
-impl LyingStorage {
+impl FaultyStorage {
     /// A healthy filesystem with a file of zeros. Returns `None` and reports a skip if FUSE is not
     /// permitted. `interval` is the size of the damaged blocks in bytes.
     pub(crate) fn new(length: usize, interval: usize, seed: u64) -> Option<Self> {
@@ -354,8 +354,8 @@ impl LyingStorage {
             injected: BTreeMap::new(),
         }));
         let mut config = Config::default();
-        config.mount_options = vec![MountOption::FSName("lying".into())];
-        let session = Session::new(Lying(state.clone()), at.path(), &config);
+        config.mount_options = vec![MountOption::FSName("faulty".into())];
+        let session = Session::new(FaultyFilesystem(state.clone()), at.path(), &config);
         match session.and_then(Session::spawn) {
             Ok(session) => Some(Self {
                 state,
@@ -385,7 +385,7 @@ impl LyingStorage {
     }
 }
 
-impl Drop for LyingStorage {
+impl Drop for FaultyStorage {
     fn drop(&mut self) {
         let at = self.at.path().to_str().unwrap();
         let _ = scratch::run("umount", &["--force", "--lazy", at]);

@@ -112,9 +112,7 @@ pub(crate) async fn require_host(
     }
     let site = request.headers().get(FETCH_SITE);
     if !request.method().is_safe() && site.is_some_and(|site| site == "cross-site") {
-        return Err(foreign_origin(
-            "Changes from another site are not allowed.".into(),
-        ));
+        return Err(foreign_origin("Cross-site changes are not allowed.".into()));
     }
     Ok(next.run(request).await)
 }
@@ -164,7 +162,7 @@ fn check_browser(request: &Request, has_cookie: bool) -> Result<(), ApiError> {
             .is_some_and(|site| site == "same-origin");
     if has_cookie && (is_upgrade || is_change) && !has_origin {
         return Err(foreign_origin(
-            "A change or WebSocket that uses the cookie requires an Origin header. \
+            "Changes and WebSockets that use the cookie require an Origin header. \
              Scripts use `Authorization: Bearer TOKEN`."
                 .into(),
         ));

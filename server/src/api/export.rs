@@ -25,7 +25,8 @@ use leadline_export::fio::logs::LogKind;
 use leadline_protocol::{
     event::Event,
     query::{ExportFormat, ExportQuery, SeriesQuery},
-    run::SavedRun,
+    report::{Report, foreign::Source},
+    run::{Run, SavedRun},
 };
 
 const PLAIN: &str = "text/plain; charset=utf-8";
@@ -55,8 +56,9 @@ pub(crate) async fn export_run(
 ) -> Result<Response, ApiError> {
     let (extension, media_type, body) = match query.format {
         ExportFormat::Csv => {
-            runs.summary(n).await?;
-            let rows = export::csv(runs.store().clone(), n);
+            check_samples(&runs, n).await?;
+            let annotations = runs.get(n).await?.annotations;
+            let rows = export::csv(runs.store().clone(), n, annotations);
             ("csv", "text/csv; charset=utf-8", Body::from_stream(rows))
         }
         ExportFormat::Ndjson => {
@@ -94,13 +96,45 @@ pub(crate) async fn export_run(
 
 async fn fio(runs: &Runs, n: u64, format: FioFormat) -> Result<Body, ApiError> {
     let run = runs.get(n).await?;
+    if run.summary.source != Source::Leadline {
+        return imported(runs, &run, format).await;
+    }
     let text = export::fio_results(runs.store().clone(), &run, format).await?;
     let text = text.ok_or(Error::no_result(n))?;
     Ok(Body::from(text))
 }
 
+/// The document that the run was imported from.
+async fn imported(runs: &Runs, run: &Run, format: FioFormat) -> Result<Body, ApiError> {
+    let n = run.summary.number;
+    let not_recorded = || Error::not_recorded(n, run.summary.source);
+    let is_recorded = match format {
+        FioFormat::Json => true,
+        FioFormat::JsonPlus => run.report.as_ref().is_some_and(has_bins),
+        FioFormat::Terse => false,
+    };
+    let document = runs.store().foreign_document(n).await?;
+    let document = document.filter(|_| is_recorded).ok_or_else(not_recorded)?;
+    Ok(Body::from(document + "\n"))
+}
+
+fn has_bins(report: &Report) -> bool {
+    let directions = [&report.read, &report.write, &report.trim];
+    let mut latencies = directions.into_iter().map(|stats| &stats.lat_ns);
+    latencies.any(|latency| !latency.buckets.is_empty())
+}
+
+/// # Errors
+/// The run is a result of another program, which has no samples.
+async fn check_samples(runs: &Runs, n: u64) -> Result<(), Error> {
+    match runs.summary(n).await?.source {
+        Source::Leadline => Ok(()),
+        source => Err(Error::not_recorded(n, source)),
+    }
+}
+
 async fn log(runs: &Runs, n: u64, kind: LogKind) -> Result<Body, ApiError> {
-    runs.summary(n).await?;
+    check_samples(runs, n).await?;
     let lines = export::fio_log(runs.store().clone(), n, kind);
     Ok(Body::from_stream(lines))
 }
@@ -113,7 +147,10 @@ async fn saved_page(runs: &Runs, n: u64) -> Result<Body, ApiError> {
     if run.report.is_none() {
         return Err(Error::no_result(n).into());
     }
-    let range = SeriesQuery::default();
+    let range = SeriesQuery {
+        latency_rows: Some(true),
+        ..SeriesQuery::default()
+    };
     let series = series::load(runs.store(), n, run.sample_ms, &range, SAVED_POINTS).await?;
     let saved = SavedRun {
         run,

@@ -17,7 +17,7 @@ use crate::{
         chunk::{TimedSample, decode, deflate, encode},
         columns::Column,
     },
-    store::{entry::Entry, filter::Cursor, update::Record},
+    store::{events::EventRow, filter::Cursor, update::Record},
 };
 use axum::{
     extract::Query,
@@ -139,11 +139,11 @@ fn check_plain(text: &str) {
 
 /// Lines of the event journal and of spool files.
 pub fn stored_line(line: &str) {
-    if let Ok(mut entry) = Entry::try_from(line.to_owned()) {
+    if let Ok(mut entry) = EventRow::try_from(line.to_owned()) {
         assert_eq!(String::from(entry.clone()), line);
         entry.remove_sample();
         assert!(!entry.is_sample());
-        assert!(Entry::try_from(String::from(entry)).is_ok());
+        assert!(EventRow::try_from(String::from(entry)).is_ok());
     }
     if let Ok(record) = serde_json::from_str::<Record>(line) {
         let stored = serde_json::to_string(&record).expect("a record is JSON");
@@ -179,7 +179,7 @@ pub fn samples(document: Value, data: &[u8]) {
 
 fn check_series(samples: &[TimedSample]) {
     let mut builder = RollupBuilder::new(SAMPLE_MS, 0.0);
-    let mut series = SeriesBuilder::new(1, Grid::new(0.0, 1e6, 100, SAMPLE_MS, 10.0));
+    let mut series = SeriesBuilder::new(1, Grid::new(0.0, 1e6, 100, SAMPLE_MS, 10.0), true);
     let mut rollups = Vec::new();
     for (t_ms, sample) in samples {
         rollups.extend(builder.push(*t_ms, sample));

@@ -12,7 +12,7 @@ use crate::{
 use axum::{Json, extract::State};
 use leadline_protocol::import::{Import, ImportRequest};
 
-/// Read jobs from a fio job file, or from commands of fio or diskspd
+/// Read jobs from a fio job file, or from fio or diskspd commands
 ///
 /// Nothing is run, and no file or environment variable is read. `document` is the body of
 /// `POST /runs` if it has `jobs`, or of `POST /studies` if it has `steps`.

@@ -90,7 +90,7 @@ fn rejection(problems: &[Problem]) -> (StatusCode, &str) {
         .iter()
         .any(|problem| problem.kind == ProblemKind::Guard)
     {
-        return (StatusCode::CONFLICT, "refused_by_guard");
+        return (StatusCode::CONFLICT, "rejected_by_guard");
     }
     let code = problems.first().map_or("rejected", |first| &first.code);
     (StatusCode::UNPROCESSABLE_ENTITY, code)

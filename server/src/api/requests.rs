@@ -8,7 +8,7 @@ use leadline_protocol::{
     job::run_spec::CONFIRM_EXAMPLE,
     problem::{Problem, object_reader::ObjectReader},
     run::{RerunRequest, RunPatch, RunRequest},
-    study::parse::parse_study,
+    study::{parse::parse_study, summary::StudyPatch},
     text::is_deceptive,
     trend::BaselineRequest,
 };
@@ -124,6 +124,22 @@ pub(crate) fn run_patch(body: Value) -> Result<RunPatch, Vec<Problem>> {
     fields.finish(patch)
 }
 
+/// Body of `PATCH /studies/{n}`.
+pub(crate) fn study_patch(body: Value) -> Result<StudyPatch, Vec<Problem>> {
+    let mut fields = ObjectReader::new(body, "", &["name"]);
+    let name = fields.name("name", MAX_NAME).unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() && !fields.has_problems() {
+        fields.reject(
+            "missing",
+            "name",
+            "name is required.",
+            "Add \"name\":\"...\".",
+        );
+    }
+    fields.finish(StudyPatch { name: name.into() })
+}
+
 /// Body of `PUT /trends/{job}/{machine}/baseline`.
 pub(crate) fn baseline_request(body: Value) -> Result<BaselineRequest, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", &["runs", "threshold_percent"]);
@@ -173,7 +189,7 @@ fn variables(fields: &mut ObjectReader) -> Option<BTreeMap<String, String>> {
                 variables.insert(name, value);
             }
             value => {
-                let detail = format!("{value} is not the value of a variable.");
+                let detail = format!("{value} is not a valid variable value.");
                 fields.reject(
                     "wrong_type",
                     &format!("variables.{name}"),

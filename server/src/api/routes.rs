@@ -2,9 +2,10 @@
 
 use crate::{
     api::{
-        API, assets, auth, compare, docs, export, extract::MAX_BODY, flame, headers, health, hosts,
-        import, metrics, openapi::ApiDoc, problem::ApiError, runs, schedules, settings,
-        state::AppState, streams, studies, trends, webhooks,
+        API, annotations, assets, auth, compare, docs, export, extract::MAX_BODY, flame,
+        foreign_results, headers, health, hosts, import, metrics, openapi::ApiDoc,
+        problem::ApiError, runs, schedules, settings, state::AppState, streams, studies, trends,
+        webhooks,
     },
     error::Error,
 };
@@ -47,13 +48,19 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(runs::cancel_run))
         .routes(routes!(runs::rerun_run))
         .routes(routes!(runs::get_series))
+        .routes(routes!(annotations::create_annotation))
+        .routes(routes!(annotations::delete_annotation))
         .routes(routes!(streams::stream_run))
         .routes(routes!(export::export_run))
         .routes(routes!(flame::run_flame))
         .routes(routes!(streams::stream_runs))
         .routes(routes!(studies::list_studies, studies::create_study))
         .routes(routes!(studies::plan_study))
-        .routes(routes!(studies::get_study))
+        .routes(routes!(
+            studies::get_study,
+            studies::patch_study,
+            studies::delete_study
+        ))
         .routes(routes!(studies::get_procedure))
         .routes(routes!(studies::cancel_study))
         .routes(routes!(studies::list_experiments))
@@ -83,6 +90,11 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(trends::list_trends))
         .routes(routes!(trends::get_trend))
         .routes(routes!(trends::pin_baseline, trends::unpin_baseline));
+    let endpoints = endpoints.merge(
+        OpenApiRouter::new()
+            .routes(routes!(foreign_results::import_result))
+            .layer(DefaultBodyLimit::max(foreign_results::MAX_RESULT)),
+    );
     OpenApiRouter::with_openapi(ApiDoc::openapi()).nest(API, endpoints)
 }
 

@@ -21,7 +21,7 @@ use leadline_protocol::study::{
     detail::{Experiment, Study},
     plan::StudyPlan,
     procedure::ProcedureResults,
-    summary::{StudyList, StudyQuery, StudySummary},
+    summary::{StudyList, StudyPatch, StudyQuery, StudySummary},
 };
 
 /// Plan a study without starting it
@@ -85,10 +85,37 @@ pub(crate) async fn get_study(
     Ok(Json(runs.study(n).await?))
 }
 
+/// Change the name of a study
+///
+/// The names of its runs that start with the old name change, too.
+#[utoipa::path(patch, path = "/studies/{n}", tag = "studies", request_body = StudyPatch,
+    responses((status = 200, body = Study), ProblemResponses))]
+pub(crate) async fn patch_study(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+    body: JsonBody,
+) -> Result<Json<Study>, ApiError> {
+    let patch = requests::study_patch(body.parse()?)?;
+    Ok(Json(runs.rename_study(n, &patch.name).await?))
+}
+
+/// Delete an ended study and its runs
+///
+/// If files of the study still have to be removed, the study is deleted when they are.
+#[utoipa::path(delete, path = "/studies/{n}", tag = "studies",
+    responses((status = 204, description = "Deleted"), ProblemResponses))]
+pub(crate) async fn delete_study(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+) -> Result<StatusCode, ApiError> {
+    runs.delete_study(n).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// Get the results of a study whose runs follow a procedure
 ///
-/// The results so far, for example the rounds and the measurement window of a test after the SNIA
-/// performance test specification.
+/// The results so far, for example the rounds and the measurement window of a test that follows the
+/// SNIA performance test specification.
 #[utoipa::path(get, path = "/studies/{n}/procedure", tag = "studies",
     responses((status = 200, body = ProcedureResults), ProblemResponses))]
 pub(crate) async fn get_procedure(

@@ -2,7 +2,7 @@
 //! read them from the store. If events cannot be stored for a long time, the data of some samples
 //! is dropped.
 
-use crate::{scheduler::outcome::StopRequest, store::entry::without_sample};
+use crate::{scheduler::outcome::StopRequest, store::events::without_sample};
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError},

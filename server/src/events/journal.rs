@@ -15,7 +15,7 @@ use crate::{
     scheduler::run_states::{can_follow, status_after},
     store::{
         Store,
-        entry::Entry,
+        events::EventRow,
         update::{Record, Update},
     },
 };
@@ -195,8 +195,8 @@ impl Journal {
         rollups.map_or_else(Vec::new, RollupBuilder::finish)
     }
 
-    fn next_entry(&mut self, body: &EventBody) -> anyhow::Result<Entry> {
-        let entry = Entry::with_epoch(self.next_seq, self.t_ms, self.epoch, body)?;
+    fn next_entry(&mut self, body: &EventBody) -> anyhow::Result<EventRow> {
+        let entry = EventRow::with_epoch(self.next_seq, self.t_ms, self.epoch, body)?;
         self.next_seq += 1;
         Ok(entry)
     }

@@ -29,7 +29,7 @@ pub(crate) struct StoredGroup {
 /// By number.
 pub(crate) type Studies = BTreeMap<u64, ComparedStudy>;
 
-/// What a comparison needs to know about the study of a run.
+/// Facts about a run's study that a comparison needs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ComparedStudy {
     /// In the order of the runs.
@@ -142,7 +142,7 @@ fn input<'a>(group: &'a StoredGroup, label: String, studies: &Studies) -> Group<
     }
 }
 
-/// Repeats of sequential studies are far apart in time, so they are not pairs.
+/// Repeats of sequential studies are far apart in time, so they cannot be paired.
 fn block(run: &Run, studies: &Studies) -> Option<Block> {
     let study = run.summary.study?;
     let repeats = studies

@@ -19,18 +19,29 @@ use leadline_export::{
     windows::Windows,
 };
 use leadline_protocol::{
+    annotation::Annotation,
     metrics::{METRICS, Metric, WindowValue},
     problem::Problem,
     run::Run,
     sample::Sample,
 };
 
-/// Yields the header, then pages of rows.
-pub(crate) fn csv(store: Store, run: u64) -> impl Stream<Item = anyhow::Result<String>> {
+/// Yields the header, then pages of rows. The last column has the annotations of the window.
+pub(crate) fn csv(
+    store: Store,
+    run: u64,
+    annotations: Vec<Annotation>,
+) -> impl Stream<Item = anyhow::Result<String>> {
     let names = columns().filter_map(|metric| metric.csv);
-    let header = line(["t_ms", "phase"].into_iter().chain(names));
-    let pages = pages(store, run).map_ok(|page| {
-        let rows = page.iter().map(|(t_ms, sample)| row(*t_ms, sample));
+    let names = ["t_ms", "phase"].into_iter().chain(names);
+    let header = line(names.chain(["annotation"]));
+    let mut annotations = annotations.into_iter().peekable();
+    let pages = pages(store, run).map_ok(move |page| {
+        let rows = page.iter().map(|(t_ms, sample)| {
+            let of_window = std::iter::from_fn(|| annotations.next_if(|next| next.t_ms <= *t_ms));
+            let texts: Vec<String> = of_window.map(|annotation| annotation.text).collect();
+            row(*t_ms, sample, &texts.join("; "))
+        });
         rows.collect()
     });
     stream::once(async { Ok(header) }).chain(pages)
@@ -107,12 +118,12 @@ pub(crate) async fn fio_results(
             Ok(windows)
         })
         .await?;
-    let runs = [FinishedRun {
-        requested: &run.requested.jobs,
+    let runs = [FinishedRun::new(
+        &run.requested.jobs,
         resolved,
         report,
-        windows: &windows,
-    }];
+        &windows,
+    )];
     Ok(Some(match format {
         FioFormat::Json => serde_json::to_string_pretty(&FioJson::new(&runs, false))? + "\n",
         FioFormat::JsonPlus => serde_json::to_string_pretty(&FioJson::new(&runs, true))? + "\n",
@@ -149,7 +160,7 @@ fn columns() -> impl Iterator<Item = &'static Metric> {
 }
 
 /// Unavailable values are empty.
-fn row(t_ms: f64, sample: &Sample) -> String {
+fn row(t_ms: f64, sample: &Sample, annotation: &str) -> String {
     let phase = format!("{:?}", sample.phase).to_lowercase();
     let latencies = latencies_of(sample);
     let values = columns().map(|metric| {
@@ -161,7 +172,16 @@ fn row(t_ms: f64, sample: &Sample) -> String {
         Some(value?.to_string())
     });
     let values = values.map(Option::unwrap_or_default);
-    line([t_ms.to_string(), phase].into_iter().chain(values))
+    let values = [t_ms.to_string(), phase].into_iter().chain(values);
+    line(values.chain([quoted(annotation)]))
+}
+
+/// A text as a cell (RFC 4180).
+fn quoted(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 fn line<T: AsRef<str>>(cells: impl Iterator<Item = T>) -> String {

@@ -10,8 +10,8 @@ mod tests;
 
 use crate::store::filter::{Condition, Cursor, Filter, Key, Term};
 use leadline_protocol::{
-    job::rw::RwKind, plan::job::Mode, problem::Problem, query::RunQuery, status::RunStatus,
-    verdict::VerdictClass,
+    job::rw::RwKind, plan::job::Mode, problem::Problem, query::RunQuery, report::foreign::Source,
+    status::RunStatus, verdict::VerdictClass,
 };
 use strum::VariantNames;
 
@@ -193,9 +193,9 @@ fn value_count(condition: &Condition) -> usize {
 }
 
 /// Keys that are useful in the search field, for errors.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "rw", "bs", "iodepth", "numjobs", "status", "verdict", "mode", "target", "device", "host",
-    "tag", "name", "study", "step",
+    "source", "tag", "name", "study", "step",
 ];
 
 /// Returns `None` for an unknown key.
@@ -226,6 +226,7 @@ fn keyed_term(key: &str, value: &str) -> Option<Term> {
         "target" => Term::Target(value.to_lowercase()),
         "device" => Term::OneOf(Key::Device, verbatim()),
         "host" => Term::OneOf(Key::Host, verbatim()),
+        "source" => Term::OneOf(Key::Source, by_prefix(Source::VARIANTS)),
         "study" => Term::OneOf(Key::Study, verbatim()),
         "step" => Term::OneOf(Key::Step, verbatim()),
         "job" => Term::OneOf(Key::Job, verbatim()),

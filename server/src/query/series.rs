@@ -18,9 +18,9 @@ pub(crate) const MAX_MS: f64 = 1e13;
 /// than about 6,000 samples takes half a second.
 const MIN_ROLLED_UP_WINDOWS: f64 = 10.0;
 
-/// Reads page by page, so memory use does not depend on the length of the run. Where there are no
-/// rollups, samples are read: in runs recorded before rollups existed, and at the end of
-/// interrupted and active runs.
+/// Reads page by page, so memory use does not depend on the length of the run. Ranges without
+/// rollups (runs recorded before rollups existed, and the end of interrupted or active runs) are
+/// read from the samples.
 pub(crate) async fn load(
     store: &Store,
     run: u64,
@@ -41,8 +41,9 @@ pub(crate) async fn load(
     } else {
         MIN_ROLLED_UP_WINDOWS
     };
-    let grid = Grid::new(from_ms, to_ms, points, sample_ms, shortest);
-    let mut series = SeriesBuilder::new(run, grid);
+    // Results of other programs have neither samples nor an interval.
+    let grid = Grid::new(from_ms, to_ms, points, sample_ms.max(1), shortest);
+    let mut series = SeriesBuilder::new(run, grid, query.latency_rows == Some(true));
     let mut next_ms = grid.from_ms;
     if let Some(windows) = grid.rollup {
         let rollup_ms = f64::from(windows) * f64::from(sample_ms);

@@ -7,7 +7,7 @@ use leadline_compare::{
     trend::{
         changes::changes,
         hosts::Hosts,
-        points::{self, SeriesRun, count_left_out},
+        points::{self, SeriesRun, count_excluded},
     },
 };
 use leadline_protocol::{
@@ -67,7 +67,7 @@ pub(crate) fn trend(
             .into_iter()
             .map(points::finding_text)
             .collect(),
-        left_out: count_left_out(&described),
+        left_out: count_excluded(&described),
         older_runs: series.runs - runs.len() as u64,
         points: described,
         metric: metric.name.into(),
@@ -123,7 +123,6 @@ fn compared(run: &HostRun) -> (String, ComparedRun<'_>) {
         findings: &[],
         block: None,
         is_after_look: false,
-        foreign_settings: None,
     };
     (run.host_fingerprint.clone(), compared)
 }

@@ -58,11 +58,11 @@ impl Runs {
 
     /// Cancels a queued run. Returns false if the run is not queued.
     pub(crate) async fn cancel_queued(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
-        let Some((buffer, (place, locks))) = ({
+        let Some((buffer, (queue_order, locks))) = ({
             let mut scheduler = self.scheduler();
             let buffer = scheduler.active_runs.get(&number).cloned();
-            let place = scheduler.queue.place(number);
-            buffer.zip(place.zip(scheduler.queue.remove(number)))
+            let queue_order = scheduler.queue.queue_order(number);
+            buffer.zip(queue_order.zip(scheduler.queue.remove(number)))
         }) else {
             return Ok(false);
         };
@@ -75,7 +75,7 @@ impl Runs {
             COMPLETE,
         );
         if let Err(error) = stored.await {
-            self.scheduler().queue.push_at(number, place, locks);
+            self.scheduler().queue.push_at(number, queue_order, locks);
             return Err(error);
         }
         self.close_subscribers(number);

@@ -82,7 +82,7 @@ async fn read_group(runs: &Runs, selection: &Selection) -> Result<StoredGroup, E
         return Err(Error::invalid(
             "bad_value",
             &selection.field,
-            format!("`{}` matches no finished run.", selection.text),
+            format!("No finished run matches `{}`.", selection.text),
             "Use a list of run numbers or another filter.",
         ));
     }

@@ -13,17 +13,24 @@ impl Runs {
 
     /// Publishes a run and its study.
     pub(crate) async fn publish_run(&self, number: u64) {
-        let run = match self.summary(number).await {
-            Ok(run) => Box::new(run),
+        if let Some(study) = self.publish_summary(number).await {
+            self.publish_study(study).await;
+        }
+    }
+
+    /// Publishes a run. Returns the number of its study.
+    pub(crate) async fn publish_summary(&self, number: u64) -> Option<u64> {
+        match self.summary(number).await {
+            Ok(run) => {
+                let study = run.study;
+                let run = Box::new(run);
+                self.publish(&RunsEvent::Run { run });
+                study
+            }
             Err(error) => {
                 tracing::error!(run = number, "cannot publish: {error:#}");
-                return;
+                None
             }
-        };
-        let study = run.study;
-        self.publish(&RunsEvent::Run { run });
-        if let Some(study) = study {
-            self.publish_study(study).await;
         }
     }
 

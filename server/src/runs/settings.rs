@@ -1,4 +1,4 @@
-//! Settings that users change in the pages.
+//! Settings that users change in the web UI.
 
 use crate::{
     error::Error,
@@ -32,7 +32,7 @@ fn with_names(settings: &Settings) -> Result<Settings, Vec<Problem>> {
             problems.push(Problem::invalid("bad_value", &field, detail, remedy));
         };
         let Some(metric) = tested_metric(name) else {
-            let detail = format!("{name} is not a metric that is tested.");
+            let detail = format!("Comparisons do not test {name}.");
             reject(
                 detail,
                 "Use one of the metrics of comparisons, such as read_iops or read.iops.",

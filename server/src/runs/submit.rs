@@ -20,6 +20,7 @@ use leadline_protocol::{
     device::DeviceList,
     host::LOCAL_HOST,
     plan::{Confirmation, Plan, job::ResolvedJob},
+    report::foreign::Source,
     run::{RerunRequest, Run, RunRequest},
 };
 use serde_json::{Map, Value, json};
@@ -56,7 +57,7 @@ impl<T> Submitted<T> {
 }
 
 impl Runs {
-    /// Plans a run. If its jobs are a text, the plan has what was understood.
+    /// Plans a run. If its jobs are a text, the plan includes their interpretation.
     pub(crate) async fn plan(&self, request: RunRequest) -> Result<Plan, Error> {
         let imported = self.with_imported_jobs(request).await?;
         let mut plan = if imported.problems.is_empty() {
@@ -114,6 +115,12 @@ impl Runs {
         key: Option<IdempotencyKey>,
     ) -> Result<Submitted<Run>, Error> {
         let old = self.get(number).await?;
+        if old.summary.source != Source::Leadline {
+            return Err(Error::foreign_rerun(number, old.summary.source));
+        }
+        if self.store.is_changed(number).await? {
+            return Err(Error::damaged(number));
+        }
         let patch = change.patch.unwrap_or_default();
         let jobs = apply_patch(&old.requested.jobs, &patch);
         let request = RunRequest {
@@ -121,7 +128,7 @@ impl Runs {
             job_text: None,
             variables: None,
             sample_ms: Some(old.requested.sample_ms),
-            host: Some(old.summary.host),
+            host: old.summary.host,
             name: Some(
                 change
                     .name
@@ -191,13 +198,13 @@ impl Runs {
         self.enqueue_at(number, number, locks);
     }
 
-    /// Queues a stored run in the place of another run.
-    pub(crate) fn enqueue_at(&self, number: u64, place: u64, locks: Locks) {
+    /// Queues a stored run at the queue position of another run.
+    pub(crate) fn enqueue_at(&self, number: u64, queue_order: u64, locks: Locks) {
         let mut scheduler = self.scheduler();
         // The first event is stored when the run is inserted.
         let buffer = Arc::new(EventBuffer::new(1));
         scheduler.active_runs.insert(number, buffer);
-        scheduler.queue.push_at(number, place, locks);
+        scheduler.queue.push_at(number, queue_order, locks);
     }
 
     /// Fails if the server is stopping, if the database does not accept writes, or if the queue has

@@ -3,7 +3,7 @@
 use crate::{
     clock::now_ms,
     error::Error,
-    query::{groups::THRESHOLDS, trend},
+    query::{groups::THRESHOLDS, page::check_page, trend},
     runs::{Runs, detached, trend_state::MAX_SERIES_RUNS},
     store::{
         baselines::{SeriesKey, StoredBaseline},
@@ -25,14 +25,7 @@ const MAX_BASELINES: u32 = 200;
 impl Runs {
     pub(crate) async fn trends(&self, query: &TrendListQuery) -> Result<TrendList, Error> {
         let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
-        if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(Error::invalid(
-                "bad_value",
-                "limit",
-                format!("limit must be between 1 and {MAX_LIMIT}, not {limit}."),
-                format!("Use a number from 1 to {MAX_LIMIT}."),
-            ));
-        }
+        check_page(limit, MAX_LIMIT, query.cursor)?;
         let pinned = query.pinned.unwrap_or_default();
         let (mut found, total) = self
             .store

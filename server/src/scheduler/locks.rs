@@ -2,7 +2,7 @@
 //! partitions of one disk are not tested at the same time. Targets without a device lock their
 //! filesystem type, because such filesystems may share memory or a lower filesystem. Pure.
 
-use crate::scheduler::queue::{HOST, Locks};
+use crate::scheduler::queue::{HOST_LOCK, Locks};
 use leadline_protocol::{
     device::DeviceList,
     plan::{
@@ -28,7 +28,7 @@ pub(crate) fn locks_for(jobs: &[ResolvedJob], devices: &DeviceList) -> Locks {
         }
     }
     if jobs.iter().any(|job| job.target.drop_caches) {
-        locks.insert(HOST.to_owned());
+        locks.insert(HOST_LOCK.to_owned());
     }
     locks
 }
@@ -163,7 +163,7 @@ mod tests {
         check(&[in_memory, file.clone()], "tmpfs vda vda1", true);
         let mut dropping = job(TargetKind::Null, None, None);
         dropping.target.drop_caches = true;
-        check(&[file, dropping], &format!("{HOST} vda vda1"), true);
+        check(&[file, dropping], &format!("{HOST_LOCK} vda vda1"), true);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Final status of a run and its reason. Pure.
 
+mod reasons;
+
+use crate::scheduler::outcome::reasons::{damage_reason, signal_text, stall_reason};
 use leadline_protocol::{
-    format,
-    report::{EndedBy, JobReport, Report, missing_time::Stalls, verify::VerifyReport},
+    report::{EndedBy, Report},
     result::Failure,
     status::RunStatus,
 };
@@ -36,6 +38,8 @@ pub(crate) struct RunEnd<'a> {
     pub protocol_error: Option<&'a str>,
     /// Last line of stderr.
     pub stderr_tail: Option<&'a str>,
+    /// Whether the kernel killed a process during the run because memory was exhausted.
+    pub out_of_memory: bool,
 }
 
 impl RunEnd<'_> {
@@ -50,7 +54,9 @@ impl RunEnd<'_> {
             .is_some_and(|report| report.ended_by == EndedBy::Signal);
         let stalled = self.report.and_then(Report::stalled_job).is_some();
         let damaged = self.report.and_then(Report::damaged_job).is_some();
-        let succeeded = self.exit == RunnerExit::Code(0) && !signalled && !stalled && !damaged;
+        let violated = self.report.and_then(Report::violated_limit).is_some();
+        let is_sound = !signalled && !stalled && !damaged && !violated;
+        let succeeded = self.exit == RunnerExit::Code(0) && is_sound;
         match (self.report, self.stop) {
             // The run ended before the stop request arrived.
             (Some(_), _) if succeeded => (Done, None),
@@ -59,8 +65,7 @@ impl RunEnd<'_> {
                 (Interrupted, Some("The server was stopped.".into()))
             }
             (Some(_), None) if signalled => {
-                let reason =
-                    "The runner was stopped by a signal that did not come from the server.";
+                let reason = "The runner was stopped by a signal that the server did not send.";
                 (Interrupted, Some(reason.into()))
             }
             (Some(report), None) => (Failed, Some(self.error_reason(report))),
@@ -89,6 +94,9 @@ impl RunEnd<'_> {
         if let Some((job, verify)) = report.damaged_job() {
             return damage_reason(job, verify);
         }
+        if let Some((job, violated)) = report.violated_limit() {
+            return format!("Job {}: {}", job.name, violated.summary);
+        }
         match report.stalled_job() {
             Some((job, stalls)) => stall_reason(job, stalls),
             None => format!("The runner failed after its report: {}", self.exit_text()),
@@ -109,7 +117,13 @@ impl RunEnd<'_> {
     fn exit_text(&self) -> String {
         let exit = match &self.exit {
             RunnerExit::Code(code) => format!("exit code {code}"),
-            RunnerExit::Signal(signal) => format!("killed by {}", signal_text(*signal)),
+            RunnerExit::Signal(signal) => {
+                let killer = match self.out_of_memory && *signal == 9 {
+                    true => " while the kernel was killing processes because memory was exhausted",
+                    false => "",
+                };
+                format!("killed by {}{killer}", signal_text(*signal))
+            }
             RunnerExit::NotStarted(_) => "not started".into(),
             RunnerExit::Unkillable => "still running after SIGKILL".into(),
         };
@@ -120,266 +134,5 @@ impl RunEnd<'_> {
     }
 }
 
-/// Example: `Bad blocks in job db: 2 of 4,096. First: offset 8,192 of /data/file (stale).`
-fn damage_reason(job: &JobReport, verify: &VerifyReport) -> String {
-    let first = verify.failures.first().map_or_else(String::new, |block| {
-        let kind = block.kind.as_str();
-        let offset = format::count(block.offset);
-        format!(" First: offset {offset} of {} ({kind}).", block.path)
-    });
-    format!(
-        "Bad blocks in job {}: {} of {}.{first}",
-        job.name,
-        format::count(verify.bad_blocks),
-        format::count(verify.checked_blocks)
-    )
-}
-
-/// Example: `No I/O of job randread completed for 9.40 s of 10.0 s.`
-fn stall_reason(job: &JobReport, stalls: &Stalls) -> String {
-    // These are the times of one worker; others may have completed I/Os.
-    let worker = if job.workers > 1 {
-        "one worker of "
-    } else {
-        ""
-    };
-    format!(
-        "No I/O of {worker}job {} completed for {} of {}.",
-        job.name,
-        format::duration(stalls.total_ms),
-        format::duration(job.duration_ms)
-    )
-}
-
-fn signal_text(signal: i32) -> String {
-    let name = match signal {
-        6 => " (SIGABRT)",
-        7 => " (SIGBUS)",
-        9 => " (SIGKILL)",
-        11 => " (SIGSEGV)",
-        15 => " (SIGTERM)",
-        _ => "",
-    };
-    format!("signal {signal}{name}")
-}
-
 #[cfg(test)]
-mod tests {
-    use RunStatus::{Cancelled, Failed, Interrupted};
-    use leadline_protocol::{problem::Problem, report::FirstError};
-    use serde_json::json;
-
-    use super::*;
-
-    fn run_end(exit: RunnerExit, stop: Option<StopRequest>, report: Option<&Report>) -> RunEnd<'_> {
-        RunEnd {
-            exit,
-            stop,
-            report,
-            failure: None,
-            protocol_error: None,
-            stderr_tail: None,
-        }
-    }
-
-    /// Checks the status and part of the reason for a run that ended without a report.
-    fn check(exit: RunnerExit, stop: Option<StopRequest>, expect: RunStatus, part: &str) {
-        let end = RunEnd {
-            stderr_tail: Some("panicked"),
-            ..run_end(exit, stop, None)
-        };
-        check_end(&end, expect, part);
-    }
-
-    fn check_end(end: &RunEnd, expect: RunStatus, part: &str) {
-        let (status, reason) = end.final_status();
-        let reason = reason.unwrap_or_default();
-        assert_eq!(status, expect, "{end:?}");
-        assert!(reason.contains(part), "{reason:?} does not contain {part}");
-    }
-
-    #[test]
-    fn final_status_without_report() {
-        use RunnerExit::{Code, NotStarted, Signal, Unkillable};
-        let cancel = Some(StopRequest::Cancel);
-        let shutdown = Some(StopRequest::Shutdown);
-        check(
-            Code(101),
-            None,
-            Failed,
-            "no report: exit code 101; last stderr line: panicked",
-        );
-        check(Code(0), None, Failed, "no report: exit code 0");
-        check(Signal(9), None, Failed, "killed by signal 9 (SIGKILL)");
-        check(Signal(31), None, Failed, "killed by signal 31;");
-        check(
-            NotStarted("no such file".into()),
-            None,
-            Failed,
-            "no such file",
-        );
-        let reason_of = |exit, stop| run_end(exit, stop, None).final_status().1;
-        let killed = "Cancelled. The runner did not stop in time and was killed.";
-        assert_eq!(reason_of(Code(143), cancel).as_deref(), Some("Cancelled."));
-        assert_eq!(reason_of(Signal(15), cancel).as_deref(), Some("Cancelled."));
-        assert_eq!(reason_of(Signal(9), cancel).as_deref(), Some(killed));
-        check(Unkillable, cancel, Cancelled, "was killed");
-        check(Code(143), shutdown, Interrupted, "server was stopped");
-    }
-
-    #[test]
-    fn final_status_after_failures_and_invalid_events() {
-        let problem = Problem::guard(
-            "mounted",
-            "jobs[0].filename",
-            "/dev/vda is mounted.",
-            "Use another device.",
-        );
-        let failure = Failure {
-            exit_code: 3,
-            problems: vec![problem],
-        };
-        let mut end = RunEnd {
-            failure: Some(&failure),
-            ..run_end(RunnerExit::Code(3), None, None)
-        };
-        check_end(&end, Failed, "/dev/vda is mounted.");
-        end.stop = Some(StopRequest::Shutdown);
-        end.protocol_error = Some("invalid event");
-        check_end(&end, Failed, "stopped: invalid event");
-    }
-
-    /// A 10 s report in which a worker was stalled for `stalled_ms`.
-    fn report(ended_by: &str, workers: u32, stalled_ms: f64) -> Report {
-        let latency = json!({"count": 0, "percentiles": {}, "buckets": []});
-        let direction = json!({"ios": 0, "bytes": 0, "iops": 0.0, "bytes_per_second": 0.0,
-            "slat_ns": latency, "clat_ns": latency, "lat_ns": latency});
-        let sync = json!({"ios": 0, "lat_ns": latency});
-        let stalls = json!({"threshold_ms": 1e3, "count": 1, "total_ms": stalled_ms,
-            "longest_ms": stalled_ms, "share": stalled_ms / 1e4, "workers": 1, "spans": []});
-        let job = json!({"name": "randread", "engine": "psync", "workers": workers,
-            "duration_ms": 1e4, "ended_by": ended_by, "read": direction, "write": direction,
-            "trim": direction, "sync": sync, "errors": 0, "decisions": [], "stalls": stalls});
-        serde_json::from_value(json!({"started_at_ms": 1, "duration_ms": 1e4, "ended_by": ended_by,
-            "phases": [], "read": direction, "write": direction, "trim": direction, "sync": sync,
-            "jobs": [job], "errors": {"total": 0, "first": null}, "start_skew_ns": 0, "absent": {}}))
-        .expect("a report")
-    }
-
-    #[test]
-    fn final_status_after_stalls() {
-        use RunnerExit::{Code, Signal, Unkillable};
-        let check = |report: &Report, exit, stop, status, part| {
-            check_end(&run_end(exit, stop, Some(report)), status, part);
-        };
-        let stalled = report("runtime", 1, 9_400.0);
-        let reason = "No I/O of job randread completed for 9.40 s of 10.0 s.";
-        // The runner did not exit after its report and was killed with SIGKILL.
-        for exit in [Code(1), Code(0), Signal(9), Unkillable] {
-            check(&stalled, exit, None, Failed, reason);
-        }
-        let one_of_two = report("runtime", 2, 9_400.0);
-        check(
-            &one_of_two,
-            Code(1),
-            None,
-            Failed,
-            "No I/O of one worker of job",
-        );
-        let short = report("runtime", 1, 1_000.0);
-        check(&short, Code(0), None, RunStatus::Done, "");
-        let stopped = report("signal", 1, 9_400.0);
-        let cancel = Some(StopRequest::Cancel);
-        check(&stopped, Code(143), cancel, Cancelled, "report covers");
-        check(&stopped, Unkillable, cancel, Cancelled, "report covers");
-        check(&stopped, Code(143), None, Interrupted, "by a signal");
-        let mut failed = stalled;
-        failed.errors.first = Some(FirstError {
-            job: "randread".into(),
-            operation: "read".into(),
-            offset: 0,
-            bytes: 4096,
-            errno: 5,
-            message: "Input/output error".into(),
-        });
-        check(&failed, Code(1), None, Failed, "Input/output error");
-    }
-
-    #[test]
-    fn final_status_after_bad_blocks() {
-        let verified = |kinds: &[&str]| {
-            let failures: Vec<_> = kinds
-                .iter()
-                .map(|kind| {
-                    json!({"path": "/data/file", "offset": 8192, "bytes": 4096, "kind": kind,
-                        "detail": "", "found_offset": null, "bad_offset": null, "errno": null})
-                })
-                .collect();
-            let verify = json!({"checked_blocks": 4096, "checked_bytes": 0, "cached_bytes": null,
-                "skipped_blocks": 0, "duration_ms": 1.0, "bad_blocks": 2, "failures": failures,
-                "not_run": null});
-            let mut report = report("runtime", 1, 0.0);
-            report.jobs[0].verify = Some(serde_json::from_value(verify).expect("a result"));
-            report
-        };
-        let check = |report: &Report, exit, reason: &str| {
-            let found = run_end(exit, None, Some(report)).final_status();
-            assert_eq!(found, (Failed, Some(reason.to_owned())));
-        };
-        let stale = verified(&["stale", "torn"]);
-        let reason = "Bad blocks in job randread: 2 of 4,096. \
-            First: offset 8,192 of /data/file (stale).";
-        check(&stale, RunnerExit::Code(1), reason);
-        check(&stale, RunnerExit::Code(0), reason);
-        let unlisted = "Bad blocks in job randread: 2 of 4,096.";
-        check(&verified(&[]), RunnerExit::Code(1), unlisted);
-    }
-
-    #[test]
-    fn reasons_name_how_the_runner_exited() {
-        let healthy = report("runtime", 1, 0.0);
-        let check = |report, exit, stderr_tail, reason: &str| {
-            let end = RunEnd {
-                stderr_tail,
-                ..run_end(exit, None, report)
-            };
-            let expect = (Failed, Some(reason.to_owned()));
-            assert_eq!(end.final_status(), expect);
-        };
-        for (signal, name) in [
-            (6, " (SIGABRT)"),
-            (7, " (SIGBUS)"),
-            (9, " (SIGKILL)"),
-            (11, " (SIGSEGV)"),
-            (15, " (SIGTERM)"),
-            (31, ""),
-        ] {
-            let reason = format!("The runner sent no report: killed by signal {signal}{name}.");
-            check(None, RunnerExit::Signal(signal), None, &reason);
-        }
-        check(
-            None,
-            RunnerExit::Unkillable,
-            None,
-            "The runner sent no report: still running after SIGKILL.",
-        );
-        check(
-            None,
-            RunnerExit::NotStarted("no such file".into()),
-            None,
-            "The runner could not be started: no such file",
-        );
-        check(
-            Some(&healthy),
-            RunnerExit::Code(70),
-            Some("out of memory"),
-            "The runner failed after its report: exit code 70; last stderr line: out of memory",
-        );
-        check(
-            Some(&healthy),
-            RunnerExit::NotStarted("no such file".into()),
-            None,
-            "The runner failed after its report: not started.",
-        );
-    }
-}
+mod tests;

@@ -1,22 +1,23 @@
 //! The run queue: decides which runs may start, and what the others are waiting for. Pure.
 //!
 //! A run holds locks on the devices under its targets, or on their filesystem if there is no
-//! device. Runs that share a lock execute one at a time, in order of their places; other runs may
-//! overtake them. The place of a run is its number, or that of the failed run that it repeats. A run with the lock [`HOST`] executes alone.
+//! device. Runs that share a lock execute one at a time, in queue order; other runs may overtake
+//! them. The queue order of a run is its number, or that of the failed run that it retries. A run
+//! with the lock [`HOST_LOCK`] executes alone.
 
 use leadline_protocol::run::QueuePosition;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Kernel names of devices, filesystems, or [`HOST`].
+/// Kernel names of devices, filesystems, or [`HOST_LOCK`].
 pub(crate) type Locks = BTreeSet<String>;
 
 /// Lock of runs that affect every other run, for example by dropping the page cache.
-pub(crate) const HOST: &str = "this host (drop_caches)";
+pub(crate) const HOST_LOCK: &str = "this host (drop_caches)";
 
 /// Returns the first lock that two runs cannot hold at the same time.
 fn conflict<'a>(held: &'a Locks, requested: &'a Locks) -> Option<&'a str> {
-    if held.contains(HOST) || requested.contains(HOST) {
-        return Some(HOST);
+    if held.contains(HOST_LOCK) || requested.contains(HOST_LOCK) {
+        return Some(HOST_LOCK);
     }
     held.intersection(requested).next().map(String::as_str)
 }
@@ -26,7 +27,7 @@ fn is_study(lock: &str) -> bool {
     lock.starts_with("study ")
 }
 
-/// Place and number of a run.
+/// Queue order and number of a run.
 type Key = (u64, u64);
 
 fn key_of(runs: &BTreeMap<Key, Locks>, run: u64) -> Option<Key> {
@@ -53,13 +54,13 @@ impl Queue {
         }
     }
 
-    pub(crate) fn push_at(&mut self, run: u64, place: u64, locks: Locks) {
-        self.waiting.insert((place, run), locks);
+    pub(crate) fn push_at(&mut self, run: u64, queue_order: u64, locks: Locks) {
+        self.waiting.insert((queue_order, run), locks);
     }
 
-    /// Returns the place of a waiting run.
-    pub(crate) fn place(&self, run: u64) -> Option<u64> {
-        key_of(&self.waiting, run).map(|(place, _)| place)
+    /// Returns the queue order of a waiting run.
+    pub(crate) fn queue_order(&self, run: u64) -> Option<u64> {
+        key_of(&self.waiting, run).map(|(queue_order, _)| queue_order)
     }
 
     /// Removes a waiting run and returns its locks.
@@ -89,7 +90,7 @@ impl Queue {
     pub(crate) fn hang(&mut self, run: u64) {
         let running = key_of(&self.running, run).and_then(|key| self.running.remove(&key));
         if let Some(mut locks) = running {
-            locks.retain(|lock| lock != HOST && !is_study(lock));
+            locks.retain(|lock| lock != HOST_LOCK && !is_study(lock));
             self.hung.insert(run, locks);
         }
     }
@@ -212,7 +213,7 @@ mod tests {
     #[test]
     fn runs_that_affect_the_host_run_alone() {
         let mut queue = queue(4, &[(1, "vda"), (3, "vdc"), (4, "vdd")]);
-        queue.push(2, Locks::from([HOST.to_owned(), "vdb".to_owned()]));
+        queue.push(2, Locks::from([HOST_LOCK.to_owned(), "vdb".to_owned()]));
         assert_eq!(start_all(&mut queue), [1]);
         let reason = |queue: &Queue, run| queue.position(run).unwrap().reason;
         assert_eq!(
@@ -234,7 +235,7 @@ mod tests {
         let mut queue = queue(1, &[(2, "vdb"), (3, "vda"), (4, "vdc")]);
         queue.push(
             1,
-            Locks::from(["vda".into(), HOST.into(), "study #1".into()]),
+            Locks::from(["vda".into(), HOST_LOCK.into(), "study #1".into()]),
         );
         assert_eq!(start_all(&mut queue), [1]);
         queue.hang(1);
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!(reason, "waiting for #1, whose I/O hangs on vda");
         assert_eq!(start_all(&mut queue), [4]);
         queue.finish(4);
-        for (run, lock) in [(5, "study #1"), (0, HOST)] {
+        for (run, lock) in [(5, "study #1"), (0, HOST_LOCK)] {
             queue.push(run, Locks::from([lock.into()]));
             assert_eq!(start_all(&mut queue), [run]);
             queue.finish(run);
@@ -269,13 +270,16 @@ mod tests {
     }
 
     #[test]
-    fn a_further_run_takes_the_place_of_the_failed_run() {
+    fn a_retry_takes_the_queue_position_of_the_failed_run() {
         let mut queue = queue(4, &[(1, "vda"), (2, "vda"), (3, "vda")]);
         assert_eq!(start_all(&mut queue), [1]);
         queue.push_at(4, 1, locks("vda"));
         assert_eq!(queue.position(4).unwrap().position, 1);
         assert_eq!(queue.position(2).unwrap().reason, "waiting for #4 on vda");
-        assert_eq!((queue.place(4), queue.place(2)), (Some(1), Some(2)));
+        assert_eq!(
+            (queue.queue_order(4), queue.queue_order(2)),
+            (Some(1), Some(2))
+        );
         queue.finish(1);
         assert_eq!(start_all(&mut queue), [4]);
         assert_eq!(queue.running().collect::<Vec<_>>(), [4]);

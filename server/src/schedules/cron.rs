@@ -8,7 +8,7 @@ use jiff::{
     tz::{AmbiguousOffset, TimeZone},
 };
 
-/// Longer than any change of a clock. Some zones have skipped or repeated a whole day.
+/// Longer than any clock change. Some zones have skipped or repeated a whole day.
 const MAX_CHANGE: SignedDuration = SignedDuration::from_hours(25);
 
 /// A cron expression with its time zone.
@@ -16,9 +16,9 @@ const MAX_CHANGE: SignedDuration = SignedDuration::from_hours(25);
 pub(crate) struct ZonedCron {
     cron: Cron,
     zone: TimeZone,
-    /// Without `*` in minute and hour. As in cron(5), changes of the clock neither lose nor repeat
-    /// these due times. Others follow the clock: times that it skips do not occur, and times that
-    /// it repeats occur twice.
+    /// Without `*` in minute and hour. As in cron(5), clock changes neither lose nor repeat these
+    /// due times. Others follow the clock: times that it skips do not occur, and times that it
+    /// repeats occur twice.
     is_fixed_time: bool,
 }
 

@@ -42,7 +42,7 @@ fn latest(state: &State, due_at_ms: u64, now_ms: u64) -> Start {
         return Start::new(due_at_ms, StartResult::Skipped, Some(reason));
     }
     if let Some(active) = state.active {
-        let reason = format!("The previous start has not ended ({active}).");
+        let reason = format!("The previous run is still active ({active}).");
         return Start::new(due_at_ms, StartResult::Missed, Some(reason));
     }
     let is_catch_up = now_ms.saturating_sub(due_at_ms) > LATE_MS;

@@ -22,7 +22,7 @@ struct Field {
     name: &'static str,
     /// Smallest and largest number.
     range: (u8, u8),
-    /// Names of the numbers from the smallest on.
+    /// Names of the numbers, starting with the smallest.
     names: &'static [&'static str],
     /// Values that are not numbers, names, ranges or steps.
     is_special: fn(&Field, &str) -> bool,

@@ -1,7 +1,10 @@
 //! Stores the final status of the runs and studies of schedules.
 
 use crate::{
-    clock::now_ms, error::Error, runs::Runs, store::schedule_starts::ActiveStart,
+    clock::now_ms,
+    error::Error,
+    runs::Runs,
+    store::{schedule_starts::ActiveStart, study_digest::DamagedStudy},
     webhooks::messages::run_failed,
 };
 use leadline_protocol::{status::RunStatus, study::summary::StudyStatus};
@@ -44,8 +47,13 @@ impl Runs {
             if self.store.has_unfinished_runs(study).await? {
                 return Ok(None);
             }
-            let Some(stored) = self.store.study(study).await? else {
-                return Ok(deleted());
+            let stored = match self.store.study(study).await {
+                Ok(Some(stored)) => stored,
+                Ok(None) => return Ok(deleted()),
+                Err(error) if error.is::<DamagedStudy>() => {
+                    return Ok(Some((StudyStatus::Failed, Some(error.to_string()))));
+                }
+                Err(error) => return Err(error.into()),
             };
             let summary = crate::studies::summary::summary(&stored);
             let is_final = summary.status.is_final();

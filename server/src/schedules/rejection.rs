@@ -1,7 +1,10 @@
 //! Why the document of a schedule was rejected at a due time. Pure.
 
 use crate::error::Error;
-use leadline_protocol::problem::Problem;
+
+/// Remedy of a missing confirmation.
+pub(crate) const NO_CONFIRMATION: &str =
+    "Schedules cannot confirm this. Run it manually once, or change the document.";
 
 /// Never contains the code of a confirmation: reasons are sent to webhooks, and whoever has the
 /// code can confirm that the data is overwritten.
@@ -9,23 +12,16 @@ pub(super) fn reason(error: &Error) -> String {
     let Error::Rejected(problems) = error else {
         return error.to_string();
     };
-    match problems.iter().find(|problem| is_confirmation(problem)) {
-        Some(problem) => format!(
-            "{} Schedules cannot confirm this. Run it by hand once, or change the document.",
-            problem.detail
-        ),
+    match problems.iter().find(|problem| problem.is_confirmation()) {
+        Some(problem) => format!("{} {NO_CONFIRMATION}", problem.detail),
         None => error.to_string(),
     }
-}
-
-fn is_confirmation(problem: &Problem) -> bool {
-    let field = problem.field.as_deref();
-    field.is_some_and(|field| field.rsplit('.').next() == Some("confirm"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use leadline_protocol::problem::Problem;
 
     #[test]
     fn reasons_contain_no_confirmation() {
@@ -33,7 +29,7 @@ mod tests {
             let remedy = "If its data may be lost, confirm within 10 minutes: --confirm a@1-2";
             Problem::guard("not_confirmed", field, "The run would overwrite a.", remedy)
         };
-        let expected = "The run would overwrite a. Schedules cannot confirm this. Run it by hand once, or change the document.";
+        let expected = "The run would overwrite a. Schedules cannot confirm this. Run it manually once, or change the document.";
         for field in ["confirm", "steps[0].confirm"] {
             assert_eq!(reason(&Error::Rejected(vec![problem(field)])), expected);
             let other = Problem::invalid("bad_value", "jobs[0].bs", "bs is invalid.", "Use 4k.");

@@ -245,7 +245,7 @@ fn label(start: &ActiveStart) -> String {
     }
 }
 
-/// Does not depend on the document, which may be changed before a start is repeated.
+/// Does not depend on the document, which may be changed before a start is retried.
 fn key(start: &ActiveStart) -> IdempotencyKey {
     IdempotencyKey {
         key: format!("schedule {} due {}", start.schedule, start.due_at_ms),

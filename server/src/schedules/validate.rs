@@ -99,7 +99,7 @@ fn destructive(confirmations: &[Confirmation]) -> Error {
     Error::invalid(
         "needs_confirmation",
         FIELD,
-        format!("{detail} Such runs cannot be scheduled, because a person has to confirm each."),
+        format!("{detail} Such runs cannot be scheduled, because a person must confirm each one."),
         "Use new files below a target root, or reads.",
     )
 }
@@ -180,7 +180,7 @@ fn definition(request: ScheduleRequest) -> Result<Definition, Vec<Problem>> {
         false => Err(vec![Problem::invalid(
             "bad_value",
             "quiet_hours",
-            "All due times are in quiet hours, so that the schedule would never start.",
+            "All due times are within quiet hours, so the schedule would never start.",
             "Shorten the quiet hours, or set enabled to false.",
         )]),
     }

@@ -12,7 +12,7 @@ const LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum NotCreated {
     KeyUsed(KeyUse),
-    /// This confirmation has already started another run.
+    /// This confirmation has already been used by another run.
     ConfirmationUsed(String),
 }
 

@@ -95,7 +95,7 @@ impl Store {
         .await?)
     }
 
-    /// Stores the result of an attempt, unless the message has ended during it.
+    /// Stores the result of an attempt, unless the message ended in the meantime.
     pub(crate) async fn store_attempt(
         &self,
         delivery: &PendingDelivery,

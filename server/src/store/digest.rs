@@ -1,5 +1,6 @@
 //! Checksums of stored results, to detect silent data corruption.
 
+use crate::store::run_digest::{self, Integrity};
 use sha2::{Digest, Sha256};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
@@ -30,8 +31,11 @@ pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::
     Ok(())
 }
 
-/// Whether a result differs from its checksums. Results without checksums are not checked.
+/// Whether a run or its result differs from its checksums. Those without checksums are not checked.
 pub(super) async fn is_damaged(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<bool> {
+    if run_digest::integrity(connection, run).await? == Integrity::Damaged {
+        return Ok(true);
+    }
     let found = read(connection, run).await?;
     Ok(found.is_some_and(|found| differs(&found.result) || differs(&found.summary)))
 }

@@ -1,168 +1,148 @@
-//! Reads events.
+//! Rows of the event journal.
 
-use crate::{
-    rollups::chunk::TimedSample,
-    store::{
-        Store,
-        chunks::{self, Chunk},
-        entry::Entry,
-        samples::{SamplePosition, parse},
-    },
+use leadline_protocol::{
+    event::EventBody,
+    phase::{Phase, PhaseChange, PhaseState},
 };
-use anyhow::Result;
-use leadline_protocol::{event::EventBody, sample::Sample};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sqlx::SqliteConnection;
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
-/// Samples per page: a few hundred KiB.
-const SAMPLES_PER_PAGE: u32 = 256;
+/// Value of column `type`. It is an alias because serde borrows fields declared as references.
+type Kind = &'static str;
 
-/// The first event of an epoch. Unless the epoch is 0, it is also the last event of its run.
-#[derive(Debug, Deserialize)]
-pub(crate) struct EpochStart {
+const SAMPLE: Kind = "sample";
+const KINDS: [Kind; 6] = ["status", "accepted", "phase", SAMPLE, "report", "failed"];
+
+/// One event, as stored and published. Serialized as its JSON line.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(into = "String", try_from = "String")]
+pub(crate) struct EventRow {
     pub seq: u64,
-    #[serde(default)]
-    pub epoch: u32,
+    /// Milliseconds since the start of the run.
+    pub t_ms: f64,
+    kind: Kind,
+    /// The event as one line of JSON, without the newline.
+    pub line: Arc<str>,
 }
 
-impl Store {
-    /// Returns about `limit` events starting at `seq`, with their sequence numbers and without
-    /// gaps.
-    pub(crate) async fn events_from(
-        &self,
-        run: u64,
+/// `leadline_protocol::event::Event` with a borrowed body.
+#[derive(Serialize)]
+struct Event<'a> {
+    seq: u64,
+    t_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<u32>,
+    #[serde(flatten)]
+    body: &'a EventBody,
+}
+
+/// The fields that all events have.
+#[derive(Deserialize)]
+struct Head {
+    seq: u64,
+    t_ms: f64,
+    r#type: String,
+}
+
+impl From<EventRow> for String {
+    fn from(entry: EventRow) -> Self {
+        entry.line.as_ref().into()
+    }
+}
+
+impl TryFrom<String> for EventRow {
+    type Error = serde_json::Error;
+
+    fn try_from(line: String) -> Result<Self, Self::Error> {
+        let head: Head = serde_json::from_str(&line)?;
+        let kind = KINDS.into_iter().find(|kind| **kind == head.r#type);
+        Ok(Self {
+            seq: head.seq,
+            t_ms: head.t_ms,
+            kind: kind.ok_or_else(|| serde::de::Error::custom("unknown event type"))?,
+            line: line.into(),
+        })
+    }
+}
+
+/// Returns a sample event's line without the sample data, which saves memory and leaves no gap in
+/// the sequence. Returns `None` for other events.
+pub(crate) fn without_sample(line: &str) -> Option<Arc<str>> {
+    let head: Head = serde_json::from_str(line).ok()?;
+    let progress = EventBody::Phase(PhaseChange {
+        phase: Phase::Measure,
+        state: PhaseState::Progress,
+        done_bytes: None,
+        total_bytes: None,
+        planned_ms: None,
+        note: None,
+    });
+    let entry = EventRow::new(head.seq, head.t_ms, &progress).ok()?;
+    (head.r#type == SAMPLE).then_some(entry.line)
+}
+
+impl EventRow {
+    pub(crate) fn is_sample(&self) -> bool {
+        self.kind == SAMPLE
+    }
+
+    /// Removes the sample data.
+    pub(crate) fn remove_sample(&mut self) {
+        if let Some(line) = without_sample(&self.line) {
+            self.kind = "phase";
+            self.line = line;
+        }
+    }
+
+    /// Creates an event of the first epoch.
+    pub(crate) fn new(seq: u64, t_ms: f64, body: &EventBody) -> serde_json::Result<Self> {
+        Self::with_epoch(seq, t_ms, 0, body)
+    }
+
+    pub(crate) fn with_epoch(
         seq: u64,
-        limit: u32,
-    ) -> Result<Vec<(u64, Arc<str>)>> {
-        // A single transaction, because samples may be compressed at the same time.
-        let mut snapshot = self.readers.begin().await?;
-        let chunk = chunks::from_seq(&mut snapshot, run, seq).await?;
-        if let Some(chunk) = chunk {
-            if chunk.first_seq <= seq {
-                return lines(chunk, seq);
-            }
-            return events_between(&mut snapshot, run, seq..chunk.first_seq, limit).await;
-        }
-        events_between(&mut snapshot, run, seq..u64::MAX, limit).await
+        t_ms: f64,
+        epoch: u32,
+        body: &EventBody,
+    ) -> serde_json::Result<Self> {
+        let kind = match body {
+            EventBody::Status(_) => "status",
+            EventBody::Accepted(_) => "accepted",
+            EventBody::Phase(_) => "phase",
+            EventBody::Sample(_) => SAMPLE,
+            EventBody::Report(_) => "report",
+            EventBody::Failed(_) => "failed",
+        };
+        let epoch = (epoch > 0).then_some(epoch);
+        let event = Event {
+            seq,
+            t_ms,
+            epoch,
+            body,
+        };
+        let line = serde_json::to_string(&event)?.into();
+        Ok(Self {
+            seq,
+            t_ms,
+            kind,
+            line,
+        })
     }
 
-    /// Sequence number and time of the last event.
-    ///
-    /// # Errors
-    /// The run has no events.
-    pub(crate) async fn last_event(&self, run: u64) -> Result<(u64, f64)> {
-        Ok(
-            sqlx::query_as("SELECT seq, t_ms FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1")
-                .bind(run.cast_signed())
-                .fetch_one(&self.readers)
-                .await?,
-        )
-    }
-
-    /// Returns the epoch of the last event and its start.
-    ///
-    /// # Errors
-    /// The run has no events.
-    pub(crate) async fn last_epoch(&self, run: u64) -> Result<EpochStart> {
-        let line: String =
-            sqlx::query_scalar("SELECT line FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1")
-                .bind(run.cast_signed())
-                .fetch_one(&self.readers)
-                .await?;
-        Ok(serde_json::from_str(&line)?)
-    }
-
-    /// Start of the measured window relative to the start of the run, if the window has started.
-    pub(crate) async fn measure_begin_ms(&self, run: u64) -> Result<Option<f64>> {
-        Ok(sqlx::query_scalar(
-            "SELECT min(t_ms) FROM events WHERE run = ? AND type = 'phase'
-             AND line ->> 'phase' = 'measure' AND line ->> 'state' = 'begin'",
-        )
-        .bind(run.cast_signed())
-        .fetch_one(&self.readers)
-        .await?)
-    }
-
-    /// Returns the next page of samples after a position and up to `to_ms` (relative to the start
-    /// of the run), in order. Empty at the end.
-    pub(crate) async fn samples_after(
+    pub(super) async fn insert(
         &self,
+        connection: &mut SqliteConnection,
         run: u64,
-        position: SamplePosition,
-        to_ms: f64,
-    ) -> Result<Vec<(SamplePosition, Sample)>> {
-        let mut snapshot = self.readers.begin().await?;
-        let chunk = chunks::after(&mut snapshot, run, position).await?;
-        let before_seq = chunk
-            .as_ref()
-            .map_or(i64::MAX as u64, |chunk| chunk.first_seq);
-        let rows: Vec<(i64, f64, String)> = sqlx::query_as(
-            "SELECT seq, t_ms, line FROM events WHERE run = ? AND type = 'sample' AND (t_ms, seq) > (?, ?) AND t_ms <= ? AND seq < ?
-             ORDER BY t_ms, seq LIMIT ?",
-        )
-        .bind(run.cast_signed())
-        .bind(position.t_ms)
-        .bind(position.seq.cast_signed())
-        .bind(to_ms)
-        .bind(before_seq.cast_signed())
-        .bind(SAMPLES_PER_PAGE)
-        .fetch_all(&mut *snapshot)
-        .await?;
-        if let Some(chunk) = chunk
-            && rows.is_empty()
-        {
-            let after = |t_ms: f64, seq: u64| (t_ms, seq) > (position.t_ms, position.seq);
-            let samples = chunk.into_samples();
-            let samples = samples
-                .filter(|(seq, (t_ms, _))| after(*t_ms, *seq) && *t_ms <= to_ms)
-                .map(|(seq, (t_ms, sample))| (SamplePosition { t_ms, seq }, sample));
-            return Ok(samples.collect());
-        }
-        let positions = rows.iter().map(|(seq, t_ms, _)| SamplePosition {
-            t_ms: *t_ms,
-            seq: seq.cast_unsigned(),
-        });
-        let samples = parse(&rows)?.into_iter().map(|(_, sample)| sample);
-        Ok(positions.zip(samples).collect())
+    ) -> sqlx::Result<()> {
+        sqlx::query("INSERT INTO events (run, seq, t_ms, type, line) VALUES (?, ?, ?, ?, ?)")
+            .bind(run.cast_signed())
+            .bind(self.seq.cast_signed())
+            .bind(self.t_ms)
+            .bind(self.kind)
+            .bind(&*self.line)
+            .execute(connection)
+            .await?;
+        Ok(())
     }
-
-    /// Time of the last sample, relative to the start of the run.
-    pub(crate) async fn last_sample_ms(&self, run: u64) -> Result<Option<f64>> {
-        Ok(
-            sqlx::query_scalar("SELECT max(t_ms) FROM events WHERE run = ? AND type = 'sample'")
-                .bind(run.cast_signed())
-                .fetch_one(&self.readers)
-                .await?,
-        )
-    }
-}
-
-/// Returns the sequence numbers and lines of up to `limit` events.
-async fn events_between(
-    connection: &mut SqliteConnection,
-    run: u64,
-    seqs: Range<u64>,
-    limit: u32,
-) -> Result<Vec<(u64, Arc<str>)>> {
-    let bound = |seq: u64| i64::try_from(seq).unwrap_or(i64::MAX);
-    Ok(sqlx::query_as(
-        "SELECT seq, line FROM events WHERE run = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT ?",
-    )
-    .bind(run.cast_signed())
-    .bind(bound(seqs.start))
-    .bind(bound(seqs.end))
-    .bind(limit)
-    .fetch_all(connection)
-    .await?)
-}
-
-/// Returns the events of a chunk starting at `seq`.
-fn lines(chunk: Chunk, seq: u64) -> Result<Vec<(u64, Arc<str>)>> {
-    let samples = chunk.into_samples().filter(|(other, _)| *other >= seq);
-    let line = |(seq, (t_ms, sample)): (u64, TimedSample)| {
-        let entry = Entry::new(seq, t_ms, &EventBody::Sample(Box::new(sample)))?;
-        Ok((seq, entry.line))
-    };
-    samples.map(line).collect()
 }

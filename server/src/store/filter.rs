@@ -1,6 +1,6 @@
 //! Filter, sort order and page position for the run list.
 
-use leadline_protocol::query::{RunSort, SortOrder};
+use leadline_protocol::query::{MAX_NUMBER, RunSort, SortOrder};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Key {
@@ -16,6 +16,8 @@ pub(crate) enum Key {
     /// Kernel name of the device.
     Device,
     Host,
+    /// Program that measured the run.
+    Source,
     Study,
     /// Step number within the study.
     Step,
@@ -93,7 +95,7 @@ impl Cursor {
             Some((number, value)) => (number, Some(SortValue::decode(value)?)),
         };
         Some(Self {
-            number: number.parse().ok()?,
+            number: number.parse().ok().filter(|number| *number <= MAX_NUMBER)?,
             value,
         })
     }
@@ -130,7 +132,17 @@ mod tests {
             let cursor = Cursor { number: 42, value };
             assert_eq!(Cursor::decode(&cursor.encode()), Some(cursor));
         }
-        for invalid in ["", "x", "1:", "1:x", "1:nx", "1:nNaN", "1:ninf", "-1"] {
+        for invalid in [
+            "",
+            "x",
+            "1:",
+            "1:x",
+            "1:nx",
+            "1:nNaN",
+            "1:ninf",
+            "-1",
+            "9007199254740992",
+        ] {
             assert_eq!(Cursor::decode(invalid), None, "{invalid}");
         }
     }

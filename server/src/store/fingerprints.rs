@@ -109,7 +109,6 @@ fn compute(row: &SqliteRow) -> sqlx::Result<Fingerprints> {
         findings: &[],
         block: None,
         is_after_look: false,
-        foreign_settings: None,
     };
     let findings: Vec<Finding> = json(row, "findings")?.unwrap_or_default();
     let values = serde_json::to_string(&RunValues::new(&report, &findings));

@@ -107,6 +107,7 @@ fn column(key: Key) -> &'static str {
         Key::Verdict => "verdict",
         Key::Device => "device",
         Key::Host => "host",
+        Key::Source => "source",
         Key::Study => "CAST(study AS TEXT)",
         Key::Step => "CAST(step AS TEXT)",
         Key::Job => "job_fingerprint",

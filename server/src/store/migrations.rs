@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 22] = [
+const FILES: [(&str, &str); 26] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -91,6 +91,22 @@ const FILES: [(&str, &str); 22] = [
     (
         "thresholds",
         include_str!("../../../migrations/0022_thresholds.sql"),
+    ),
+    (
+        "annotations",
+        include_str!("../../../migrations/0023_annotations.sql"),
+    ),
+    (
+        "study digests",
+        include_str!("../../../migrations/0024_study_digests.sql"),
+    ),
+    (
+        "foreign results",
+        include_str!("../../../migrations/0025_foreign_results.sql"),
+    ),
+    (
+        "run digests",
+        include_str!("../../../migrations/0026_run_digests.sql"),
     ),
 ];
 

@@ -3,8 +3,9 @@
 use crate::store::{
     Store,
     confirmations::{self, NotCreated},
-    entry::Entry,
+    events::EventRow,
     keys::{self, IdempotencyKey},
+    run_digest,
 };
 use anyhow::Result;
 use leadline_protocol::{
@@ -91,6 +92,7 @@ pub(super) async fn insert(
     .execute(&mut *connection)
     .await?;
     let number = number.cast_unsigned();
+    run_digest::store(connection, number).await?;
     insert_first_event(connection, number, now_ms).await?;
     Ok(number)
 }
@@ -105,7 +107,8 @@ pub(super) async fn insert_first_event(
         at_ms: now_ms,
         reason: None,
     });
-    let entry = Entry::new(0, 0.0, &queued).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let entry =
+        EventRow::new(0, 0.0, &queued).map_err(|error| sqlx::Error::Encode(error.into()))?;
     entry.insert(connection, run).await
 }
 

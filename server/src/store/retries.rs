@@ -1,11 +1,14 @@
-//! Further runs that take the place of failed runs in repeated studies.
+//! Retries of failed runs in repeated studies.
 
-use crate::store::{Store, new_run, rows};
+use crate::store::{
+    Store, new_run, rows,
+    run_digest::{self, Integrity},
+};
 use anyhow::Result;
 use sqlx::sqlite::SqliteRow;
 use std::collections::BTreeSet;
 
-/// A further run that has been stored, but not queued.
+/// A retry that has been stored but not queued.
 #[derive(Debug)]
 pub(crate) struct Retry {
     pub number: u64,
@@ -15,7 +18,7 @@ pub(crate) struct Retry {
 }
 
 impl Store {
-    /// Failed runs that have not been repeated. A study has gone on, or was ended by a person, if a
+    /// Failed runs that have not been retried. A study has continued, or was ended by a user, if a
     /// later run has started or none is queued.
     pub(crate) async fn failed_runs(&self) -> sqlx::Result<Vec<u64>> {
         sqlx::query_scalar(
@@ -32,7 +35,7 @@ impl Store {
         .await
     }
 
-    /// Inserts a further run with the jobs of a failed run. `None` if there is one already.
+    /// Inserts a retry with the jobs of a failed run. `None` if there is one already.
     pub(crate) async fn insert_retry(&self, failed: u64, now_ms: u64) -> Result<Option<Retry>> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
@@ -58,6 +61,10 @@ impl Store {
         .bind(failed.cast_signed())
         .execute(&mut *connection)
         .await?;
+        match run_digest::integrity(connection, failed).await? {
+            Integrity::Damaged => run_digest::store_damaged(connection, number).await?,
+            Integrity::Intact | Integrity::Unknown => run_digest::store(connection, number).await?,
+        }
         new_run::insert_first_event(connection, number, now_ms).await?;
         let locks = sqlx::query("SELECT locks FROM run_details WHERE run = ?")
             .bind(number.cast_signed())

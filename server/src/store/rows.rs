@@ -24,7 +24,8 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
         status: variant(&row, "status")?,
         etag: etag(&name, &tags, &notes),
         name,
-        host: row.try_get("host")?,
+        host: known(row.try_get("host")?),
+        source: variant(&row, "source")?,
         tags,
         notes,
         created_at_ms: row.try_get("created_at_ms")?,
@@ -59,13 +60,18 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
     })
 }
 
+/// An unknown host is empty.
+fn known(host: String) -> Option<String> {
+    (!host.is_empty()).then_some(host)
+}
+
 fn etag(name: &str, tags: &[String], notes: &str) -> String {
     let digest = Sha256::digest(format!("{name:?} {tags:?} {notes:?}"));
     hex(&digest[..ETAG_BYTES])
 }
 
 /// Converts a row of `run_details`, with `last_seq` and the number of samples. A damaged result is
-/// omitted.
+/// omitted. Annotations are in another table.
 pub(super) fn details(
     mut summary: RunSummary,
     row: &SqliteRow,
@@ -88,6 +94,7 @@ pub(super) fn details(
         report: result(row, "report", damaged)?,
         verdict: result(row, "verdict", damaged)?,
         findings: result(row, "findings", damaged)?.unwrap_or_default(),
+        annotations: Vec::new(),
         damaged,
         failure: json(row, "failure")?,
         last_seq: row.try_get("last_seq")?,
@@ -95,7 +102,8 @@ pub(super) fn details(
     })
 }
 
-fn remove_results(summary: &mut RunSummary) {
+/// Removes what a damaged result may have changed.
+pub(crate) fn remove_results(summary: &mut RunSummary) {
     summary.iops = None;
     summary.bytes_per_second = None;
     summary.lat_p50_ns = None;

@@ -1,6 +1,11 @@
 //! Reads and updates runs.
 
-use crate::store::{Store, digest, new_run::search_text, rows};
+use crate::store::{
+    Store, digest,
+    new_run::search_text,
+    rows,
+    run_digest::{self, Integrity},
+};
 use anyhow::Result;
 use leadline_protocol::{
     run::{Run, RunPatch, RunSummary},
@@ -13,8 +18,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct UnfinishedRun {
     pub number: u64,
-    /// See `RunSummary::place`.
-    pub place: u64,
+    /// See `RunSummary::queue_order`.
+    pub queue_order: u64,
     pub status: RunStatus,
     pub locks: BTreeSet<String>,
     /// Whether a user confirmed that the run overwrites data.
@@ -86,7 +91,30 @@ impl Store {
         .bind(run.cast_signed())
         .fetch_one(&mut *connection)
         .await?;
-        Ok(Some(rows::details(summary, &row, damaged)?))
+        let mut run = rows::details(summary, &row, damaged)?;
+        drop(connection);
+        run.annotations = self.annotations(run.summary.number).await?;
+        Ok(Some(run))
+    }
+
+    /// Whether a run is not the one that was stored: its request, its status or its place in a study
+    /// has been changed. Its result is not checked.
+    pub(crate) async fn is_changed(&self, run: u64) -> Result<bool> {
+        let mut connection = self.readers.acquire().await?;
+        let integrity = run_digest::integrity(&mut connection, run).await?;
+        Ok(integrity == Integrity::Damaged)
+    }
+
+    /// Which of the runs, or their results, differ from their checksums.
+    pub(crate) async fn damaged_runs(&self, runs: &[RunSummary]) -> Result<BTreeSet<u64>> {
+        let mut connection = self.readers.acquire().await?;
+        let mut damaged = BTreeSet::new();
+        for run in runs {
+            if digest::is_damaged(&mut connection, run.number).await? {
+                damaged.insert(run.number);
+            }
+        }
+        Ok(damaged)
     }
 
     /// Returns runs without a final status, in queue order.
@@ -94,14 +122,14 @@ impl Store {
         let run = |row: SqliteRow| {
             Ok(UnfinishedRun {
                 number: row.try_get("number")?,
-                place: row.try_get("place")?,
+                queue_order: row.try_get("queue_order")?,
                 status: rows::variant(&row, "status")?,
                 locks: rows::json(&row, "locks")?.unwrap_or_default(),
                 is_confirmed: row.try_get("is_confirmed")?,
             })
         };
         Ok(sqlx::query(
-            "SELECT number, coalesce(retry_of, number) AS place, status, locks, confirm IS NOT NULL AS is_confirmed FROM runs JOIN run_details ON run = number
+            "SELECT number, coalesce(retry_of, number) AS queue_order, status, locks, confirm IS NOT NULL AS is_confirmed FROM runs JOIN run_details ON run = number
              WHERE status IN ('queued', 'preparing', 'measuring', 'finishing') ORDER BY number",
         )
         .try_map(run)

@@ -180,7 +180,7 @@ impl Store {
         transaction.commit().await
     }
 
-    /// Stores what became of a due time.
+    /// Stores the outcome of a due time.
     pub(crate) async fn finish_start(
         &self,
         start: &ActiveStart,

@@ -1,4 +1,4 @@
-//! Settings that users change in the pages.
+//! Settings that users change in the web UI.
 
 use crate::store::Store;
 use anyhow::Result;

@@ -6,6 +6,7 @@ use crate::store::{
     keys::{self, IdempotencyKey},
     new_run::{self, NewRun, StudyPosition},
     rows,
+    study_digest::{self, Damage, DamagedStudy, STUDIES},
 };
 use anyhow::Result;
 use leadline_protocol::{
@@ -28,7 +29,7 @@ pub(crate) struct NewStudy {
     pub description: StudyDescription,
     pub scaled: Scaled,
     pub continue_on_failure: bool,
-    /// Whether a failed run is repeated once.
+    /// Whether a failed run is retried once.
     pub retries: bool,
     pub idle_wait_seconds: u32,
     pub file_id: String,
@@ -86,7 +87,7 @@ pub(crate) struct StoredStudy {
     pub owned_files: Vec<LeftoverFile>,
     /// Runs of the study in order, except deleted runs.
     pub runs: Vec<RunSummary>,
-    /// Whether its last run is failed and has not been repeated yet.
+    /// Whether its last run failed and has not been retried yet.
     pub awaits_retry: bool,
 }
 
@@ -166,14 +167,35 @@ impl Store {
         Ok(Ok((study, runs)))
     }
 
+    /// # Errors
+    /// `DamagedStudy` if the study or a look at it is damaged.
     pub(crate) async fn study(&self, number: u64) -> Result<Option<StoredStudy>> {
-        let study: Option<StoredStudy> = sqlx::query_as("SELECT * FROM studies WHERE number = ?")
+        let Some(row) = self.study_row(number).await? else {
+            return Ok(None);
+        };
+        let mut study = parse(&row)?;
+        self.read_runs(&mut [&mut study]).await?;
+        Ok(Some(self.with_looks(study).await??))
+    }
+
+    /// The random part of a study's file names, and its files that have not been removed yet.
+    ///
+    /// # Errors
+    /// `DamagedStudy` if the study is damaged. Its looks are not read.
+    pub(crate) async fn leftover_files(
+        &self,
+        number: u64,
+    ) -> Result<Option<(String, Vec<LeftoverFile>)>> {
+        let row = self.study_row(number).await?;
+        let study = row.map(|row| parse(&row)).transpose()?;
+        Ok(study.map(|study| (study.file_id, study.owned_files)))
+    }
+
+    async fn study_row(&self, number: u64) -> sqlx::Result<Option<SqliteRow>> {
+        sqlx::query(STUDIES.select("WHERE number = ?"))
             .bind(i64::try_from(number).unwrap_or(i64::MAX))
             .fetch_optional(&self.readers)
-            .await?;
-        let mut studies = Vec::from_iter(study);
-        self.read_runs(&mut studies).await?;
-        Ok(studies.pop())
+            .await
     }
 
     /// Returns up to `limit` studies with numbers below `below`, newest first, and the total number
@@ -182,29 +204,46 @@ impl Store {
         &self,
         below: Option<u64>,
         limit: u32,
-    ) -> Result<(Vec<StoredStudy>, u64)> {
+    ) -> Result<(Vec<Result<StoredStudy, DamagedStudy>>, u64)> {
         let below = below
             .and_then(|number| i64::try_from(number).ok())
             .unwrap_or(i64::MAX);
-        let mut studies: Vec<StoredStudy> =
-            sqlx::query_as("SELECT * FROM studies WHERE number < ? ORDER BY number DESC LIMIT ?")
-                .bind(below)
-                .bind(limit)
-                .fetch_all(&self.readers)
-                .await?;
+        let rows = sqlx::query(STUDIES.select("WHERE number < ? ORDER BY number DESC LIMIT ?"))
+            .bind(below)
+            .bind(limit)
+            .fetch_all(&self.readers)
+            .await?;
+        let mut parsed: Vec<_> = rows.iter().map(parse).collect();
         let total = sqlx::query_scalar("SELECT count(*) FROM studies")
             .fetch_one(&self.readers)
             .await?;
-        self.read_runs(&mut studies).await?;
+        let intact = parsed.iter_mut().filter_map(|study| study.as_mut().ok());
+        self.read_runs(&mut Vec::from_iter(intact)).await?;
+        let mut studies = Vec::new();
+        for study in parsed {
+            studies.push(match study {
+                Ok(study) => self.with_looks(study).await?,
+                Err(damaged) => Err(damaged),
+            });
+        }
         Ok((studies, total))
     }
 
-    async fn read_runs(&self, studies: &mut [StoredStudy]) -> sqlx::Result<()> {
-        for study in studies.iter_mut() {
-            if study.until_decided.is_some() {
-                study.looks = self.looks(study.number).await?;
+    /// The runs must be read before the looks: a look is stored before later runs start.
+    async fn with_looks(
+        &self,
+        mut study: StoredStudy,
+    ) -> sqlx::Result<Result<StoredStudy, DamagedStudy>> {
+        if study.until_decided.is_some() {
+            match self.looks(study.number).await? {
+                Ok(looks) => study.looks = looks,
+                Err(damaged) => return Ok(Err(damaged)),
             }
         }
+        Ok(study.check_looks().map(|()| study))
+    }
+
+    async fn read_runs(&self, studies: &mut [&mut StoredStudy]) -> sqlx::Result<()> {
         let numbers: Vec<u64> = studies.iter().map(|study| study.number).collect();
         let runs = sqlx::query(
             "SELECT * FROM runs WHERE study IN (SELECT value FROM json_each(?)) ORDER BY coalesce(retry_of, number), number",
@@ -223,6 +262,17 @@ impl Store {
             }
         }
         Ok(())
+    }
+}
+
+/// Converts a row of `STUDIES`.
+fn parse(row: &SqliteRow) -> Result<StoredStudy, DamagedStudy> {
+    let study = row.try_get("number").unwrap_or_default();
+    let damaged = |cause| DamagedStudy { study, cause };
+    match study_digest::is_intact(row) {
+        Ok(true) => StoredStudy::from_row(row).map_err(|_| damaged(Damage::UnreadableRow)),
+        Ok(false) => Err(damaged(Damage::Row)),
+        Err(_) => Err(damaged(Damage::UnreadableRow)),
     }
 }
 
@@ -254,7 +304,9 @@ async fn insert(
     .bind(new.retries)
     .bind(new.idle_wait_seconds)
     .bind(new.procedure.as_ref().map(Json))
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    Ok(row.last_insert_rowid().cast_unsigned())
+    let study = row.last_insert_rowid().cast_unsigned();
+    STUDIES.store(connection, &[study]).await?;
+    Ok(study)
 }

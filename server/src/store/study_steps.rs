@@ -6,6 +6,7 @@ use crate::store::{
     new_run::{self, NewRun, StudyPosition},
     rows,
     studies::StepDescription,
+    study_digest::{self, STUDIES},
 };
 use anyhow::Result;
 use leadline_protocol::{status::RunStatus, study::files::LeftoverFile, verdict::Verdicts};
@@ -15,8 +16,8 @@ use std::collections::BTreeMap;
 /// The failed or cancelled step that ended a study.
 #[derive(Clone, Debug)]
 pub(crate) struct LastStep {
-    /// See `RunSummary::place`.
-    pub place: u64,
+    /// See `RunSummary::queue_order`.
+    pub queue_order: u64,
     /// One-based.
     pub step: u32,
     pub status: RunStatus,
@@ -36,25 +37,26 @@ impl Store {
         Ok(verdicts.collect())
     }
 
-    /// The first step whose failure or cancellation ended the study, if any. In a study that repeats
-    /// failed runs, these are steps without any complete run, and runs that must not be repeated.
+    /// The first step whose failure or cancellation ended the study, if any. In a study that
+    /// retries failed runs, these are steps without any complete run, and runs that must not be
+    /// retried.
     pub(crate) async fn last_step(&self, study: u64) -> Result<Option<LastStep>> {
         let last = |row: SqliteRow| {
             Ok(LastStep {
-                place: row.try_get("place")?,
+                queue_order: row.try_get("queue_order")?,
                 step: row.try_get("step")?,
                 status: rows::variant(&row, "status")?,
                 reason: row.try_get("reason")?,
             })
         };
         Ok(sqlx::query(
-            "SELECT coalesce(retry_of, last.number) AS place, step, status, reason
+            "SELECT coalesce(retry_of, last.number) AS queue_order, step, status, reason
              FROM runs AS last JOIN studies ON studies.number = study JOIN run_details ON run = last.number
              WHERE study = ? AND NOT continue_on_failure AND (status = 'cancelled' OR status = 'failed' AND (
                  NOT retries OR run_details.confirm IS NOT NULL
                  OR NOT EXISTS (SELECT 1 FROM runs WHERE retry_of = last.number)
                  AND NOT EXISTS (SELECT 1 FROM runs WHERE study = last.study AND step = last.step AND status = 'done')))
-             ORDER BY place, last.number LIMIT 1",
+             ORDER BY queue_order, last.number LIMIT 1",
         )
         .bind(study.cast_signed())
         .try_map(last)
@@ -62,13 +64,13 @@ impl Store {
         .await?)
     }
 
-    /// Queued runs of a study after this place.
-    pub(crate) async fn queued_runs_after(&self, study: u64, place: u64) -> Result<Vec<u64>> {
+    /// Queued runs of a study after this position.
+    pub(crate) async fn queued_runs_after(&self, study: u64, queue_order: u64) -> Result<Vec<u64>> {
         Ok(sqlx::query_scalar(
             "SELECT number FROM runs WHERE study = ? AND coalesce(retry_of, number) > ? AND status = 'queued' ORDER BY coalesce(retry_of, number)",
         )
         .bind(study.cast_signed())
-        .bind(place.cast_signed())
+        .bind(queue_order.cast_signed())
         .fetch_all(&self.readers)
         .await?)
     }
@@ -95,10 +97,14 @@ impl Store {
     /// Stores why the remaining runs of a study are not needed, unless a reason is stored.
     pub(crate) async fn set_ended(&self, study: u64, reason: &str) -> Result<()> {
         let mut transaction = self.begin().await?;
+        study_digest::check_study(&mut transaction.connection, study).await?;
         sqlx::query("UPDATE studies SET ended = ? WHERE number = ? AND ended IS NULL")
             .bind(reason)
             .bind(study.cast_signed())
             .execute(&mut transaction.connection)
+            .await?;
+        STUDIES
+            .update(&mut transaction.connection, &[study])
             .await?;
         transaction.commit().await
     }
@@ -125,6 +131,7 @@ impl Store {
         let step = description.step.unwrap_or_default();
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
+        study_digest::check_study(connection, study).await?;
         let appended = sqlx::query(
             "UPDATE studies SET steps = json_insert(steps, '$[#]', json(?))
              WHERE number = ? AND json_array_length(steps) = ? - 1 AND ended IS NULL",
@@ -137,6 +144,7 @@ impl Store {
         if appended.rows_affected() == 0 {
             return Ok(None);
         }
+        STUDIES.update(connection, &[study]).await?;
         let position = StudyPosition {
             study,
             step,
@@ -169,10 +177,14 @@ impl Store {
     /// Replaces a study's list of files. A study without files and runs is deleted.
     pub(crate) async fn set_owned_files(&self, study: u64, files: &[LeftoverFile]) -> Result<()> {
         let mut transaction = self.begin().await?;
+        study_digest::check_study(&mut transaction.connection, study).await?;
         sqlx::query("UPDATE studies SET owned_files = ? WHERE number = ?")
             .bind(Json(files))
             .bind(study.cast_signed())
             .execute(&mut transaction.connection)
+            .await?;
+        STUDIES
+            .update(&mut transaction.connection, &[study])
             .await?;
         delete_empty_studies(&mut transaction.connection).await?;
         transaction.commit().await

@@ -2,7 +2,12 @@
 
 use crate::{
     rollups::builder::Rollup,
-    store::{Store, digest, entry::Entry, fingerprints, rollups},
+    store::{
+        Store, digest,
+        events::EventRow,
+        fingerprints, rollups,
+        run_digest::{self, Integrity},
+    },
 };
 use anyhow::{Result, ensure};
 use leadline_protocol::{
@@ -19,7 +24,7 @@ use sqlx::{SqliteConnection, query, query_scalar, types::Json};
 /// Events of a run that are stored together. Not empty.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Record {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<EventRow>,
     pub rollups: Vec<Rollup>,
     pub update: Option<Update>,
 }
@@ -87,12 +92,15 @@ async fn insert(connection: &mut SqliteConnection, run: u64, records: &[Record])
 }
 
 async fn apply(connection: &mut SqliteConnection, run: u64, update: &Update) -> Result<()> {
+    let integrity = run_digest::integrity(connection, run).await?;
     let from = update.from;
     let updated = update_status(connection, run, from, &update.change).await?;
     let from = from.as_str();
     ensure!(updated, "run #{run} is not {from} in the store");
     match &update.body {
-        Some(EventBody::Accepted(accepted)) => update_accepted(connection, run, accepted).await?,
+        Some(EventBody::Accepted(accepted)) => {
+            update_accepted(connection, run, accepted).await?;
+        }
         Some(EventBody::Report(result)) => {
             update_result(connection, run, result).await?;
         }
@@ -100,10 +108,13 @@ async fn apply(connection: &mut SqliteConnection, run: u64, update: &Update) -> 
             query("UPDATE run_details SET failure = ? WHERE run = ?")
                 .bind(Json(failure))
                 .bind(run.cast_signed())
-                .execute(connection)
+                .execute(&mut *connection)
                 .await?;
         }
         _ => {}
+    }
+    if integrity == Integrity::Intact {
+        run_digest::store(connection, run).await?;
     }
     Ok(())
 }
@@ -155,7 +166,7 @@ async fn update_accepted(
     Ok(())
 }
 
-async fn update_result(
+pub(super) async fn update_result(
     connection: &mut SqliteConnection,
     run: u64,
     result: &RunResult,

@@ -3,7 +3,7 @@
 use crate::{
     error::Error,
     runs::{Runs, detached},
-    store::study_steps::LastStep,
+    store::{looks::DECIDED, study_digest::DamagedStudy, study_steps::LastStep},
     studies::summary::summary,
 };
 use leadline_protocol::{run::RunSummary, status::RunStatus, study::summary::StudySummary};
@@ -42,7 +42,7 @@ impl Runs {
             return Ok(None);
         };
         match self.study_end(study).await? {
-            Some(end) if end.place < run.place() => Ok(Some(end.reason)),
+            Some(end) if end.queue_order < run.queue_order() => Ok(Some(end.reason)),
             _ => Ok(None),
         }
     }
@@ -52,26 +52,43 @@ impl Runs {
         let Some(end) = self.study_end(study).await? else {
             return Ok(());
         };
-        for run in self.store.queued_runs_after(study, end.place).await? {
+        for run in self.store.queued_runs_after(study, end.queue_order).await? {
             self.cancel_queued(run, &end.reason).await?;
         }
         Ok(())
     }
 
-    /// Returns what ended a study, after taking the looks that are due.
+    /// Returns what ended a study. A damaged study ends, because nothing can be decided from it.
     async fn study_end(&self, study: u64) -> anyhow::Result<Option<StudyEnd>> {
+        match self.end_of_intact_study(study).await {
+            Err(error) if error.is::<DamagedStudy>() => Ok(Some(StudyEnd {
+                queue_order: 0,
+                reason: format!("Not started: {error}"),
+            })),
+            end => end,
+        }
+    }
+
+    /// Takes the looks that are due.
+    async fn end_of_intact_study(&self, study: u64) -> anyhow::Result<Option<StudyEnd>> {
         self.take_due_looks(study).await?;
         if let Some(pairs) = self.store.decided_after(study).await? {
-            let reason = format!("Not started: decided after {pairs} pairs.");
-            return Ok(Some(StudyEnd { place: 0, reason }));
+            let reason = format!("{DECIDED} {pairs} pairs.");
+            return Ok(Some(StudyEnd {
+                queue_order: 0,
+                reason,
+            }));
         }
         if let Some(ended) = self.procedure_end(study).await? {
             let reason = format!("Not started: {ended}.");
-            return Ok(Some(StudyEnd { place: 0, reason }));
+            return Ok(Some(StudyEnd {
+                queue_order: 0,
+                reason,
+            }));
         }
         let last = self.store.last_step(study).await?;
         Ok(last.map(|last| StudyEnd {
-            place: last.place,
+            queue_order: last.queue_order,
             reason: reason(&last),
         }))
     }
@@ -86,8 +103,8 @@ impl Runs {
 
 /// Why the later runs of a study do not start.
 struct StudyEnd {
-    /// Later runs have higher places.
-    place: u64,
+    /// Later runs have higher queue positions.
+    queue_order: u64,
     reason: String,
 }
 

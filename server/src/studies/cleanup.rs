@@ -14,17 +14,15 @@ const MAX_STUDIES_AT_START: u32 = 100;
 impl Runs {
     /// Removes the files of a study if it has ended.
     pub(crate) async fn try_clean_up_study(&self, study: u64) -> anyhow::Result<()> {
-        let Some(stored) = self.store.study(study).await? else {
+        let Some((file_id, files)) = self.store.leftover_files(study).await? else {
             return Ok(());
         };
-        let has_ended = stored.runs.iter().all(|run| run.status.is_final());
-        if stored.owned_files.is_empty() || !has_ended {
+        if files.is_empty() || self.store.has_unfinished_runs(study).await? {
             return Ok(());
         }
-        let files = stored.owned_files.into_iter().map(|file| file.path);
         let owned = OwnedFiles {
-            file_id: stored.file_id,
-            files: files.collect(),
+            file_id,
+            files: files.into_iter().map(|file| file.path).collect(),
         };
         let result = self.runner.remove_leftovers(&owned).await?;
         tracing::info!(

@@ -7,6 +7,7 @@ use crate::{
     store::{
         new_run::NewRun,
         studies::{StepDescription, StoredStudy},
+        study_digest::log_damaged,
     },
     studies::procedures::with_inputs,
 };
@@ -30,7 +31,7 @@ impl Runs {
     /// Continues the studies whose next run was not stored when the server was killed.
     pub(crate) async fn continue_studies(&self) -> anyhow::Result<()> {
         for study in self.store.open_procedures(MAX_STUDIES_AT_START).await? {
-            self.try_continue_study(study).await?;
+            log_damaged(self.try_continue_study(study).await)?;
         }
         Ok(())
     }
@@ -74,7 +75,7 @@ impl Runs {
         locks.insert(study_lock(study));
         let new = NewRun {
             name: format!("{}: {name}", stored.description.name),
-            host: first.map_or_else(String::new, |run| run.host.clone()),
+            host: first.map_or_else(String::new, |run| run.host.clone().unwrap_or_default()),
             tags: first.map_or_else(Vec::new, |run| run.tags.clone()),
             notes: String::new(),
             requested: step["jobs"].as_array().cloned().unwrap_or_default(),
@@ -121,7 +122,7 @@ impl Runs {
     }
 }
 
-/// Whether the results decide which run follows. A run that failed twice, and a cancelled one, end
+/// Whether the results determine the next run. A run that failed twice, and a cancelled one, end
 /// the study.
 pub(super) fn awaits_next(study: &StoredStudy) -> bool {
     let adds_runs = study.procedure.as_ref().is_some_and(adds_runs);

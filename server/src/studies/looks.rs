@@ -1,9 +1,12 @@
 //! Looks at studies that end as soon as they are decided.
 
-use crate::{query::compare::study_groups, runs::Runs, store::studies::StoredStudy};
+use crate::{
+    query::compare::study_groups,
+    runs::Runs,
+    store::{studies::StoredStudy, study_digest::log_damaged},
+};
 use leadline_protocol::{
     run::Run,
-    status::RunStatus,
     study::until_decided::{Look, PlannedLook, UntilDecided},
 };
 
@@ -11,7 +14,7 @@ use leadline_protocol::{
 const MAX_STUDIES_AT_START: u32 = 100;
 
 impl Runs {
-    /// Stores the looks at a study whose runs have ended. Must be called before a further run of the
+    /// Stores the looks at a study whose runs have ended. Must be called before another run of the
     /// study starts.
     pub(crate) async fn take_due_looks(&self, study: u64) -> anyhow::Result<()> {
         while let Some(stored) = self.store.study(study).await?
@@ -20,7 +23,7 @@ impl Runs {
         {
             let look = self.look(&stored, until, planned).await?;
             let outcome = look.outcome.as_str();
-            tracing::info!(study, pairs = planned.pairs, outcome, "looked at a study");
+            tracing::info!(study, pairs = planned.pairs, outcome, "evaluated a study");
             let now_ms = crate::clock::now_ms();
             self.store.insert_look(study, &look, now_ms).await?;
             self.publish_study(study).await;
@@ -31,7 +34,7 @@ impl Runs {
     /// Stores the looks that were due when the server was killed.
     pub(crate) async fn take_overdue_looks(&self) -> anyhow::Result<()> {
         for study in self.store.undecided_studies(MAX_STUDIES_AT_START).await? {
-            self.take_due_looks(study).await?;
+            log_damaged(self.take_due_looks(study).await)?;
         }
         Ok(())
     }
@@ -66,15 +69,5 @@ pub(super) fn due_look(study: &StoredStudy) -> Option<PlannedLook> {
     let until = study.until_decided.as_ref()?;
     let next = until.next_look(&study.looks)?;
     let ahead = until.looks.iter().filter(|look| look.pairs >= next.pairs);
-    ahead.copied().find(|look| is_due(study, look.pairs))
-}
-
-/// A person who cancels a run ends the study, so its block is not followed by a look.
-fn is_due(study: &StoredStudy, pairs: u32) -> bool {
-    let blocks = || study.runs.iter().filter(|run| run.repeat <= Some(pairs));
-    let mut last = blocks().filter(|run| run.repeat == Some(pairs)).peekable();
-    !study.awaits_retry
-        && last.peek().is_some()
-        && last.all(|run| run.status != RunStatus::Cancelled)
-        && blocks().all(|run| run.status.is_final())
+    ahead.copied().find(|look| study.is_look_due(look.pairs))
 }

@@ -1,18 +1,18 @@
-//! A failed run of a repeated study gets one further run, which takes its place.
+//! A failed run of a repeated study is retried once, at the same queue position.
 
 use crate::runs::{Runs, detached};
 
 impl Runs {
-    /// Queues a further run if the last run of a study is failed. Must be called before the study's
-    /// lock is released, so that the further run is the next one.
-    pub(crate) async fn repeat_failed_run(&self, study: u64) {
-        if let Err(error) = self.repeat_failed_runs().await {
-            tracing::error!(study, "cannot repeat a failed run: {error:#}");
+    /// Queues a retry if the last run of a study failed. Must be called before the study's
+    /// lock is released, so that the retry is the next run.
+    pub(crate) async fn retry_failed_run(&self, study: u64) {
+        if let Err(error) = self.retry_failed_runs().await {
+            tracing::error!(study, "cannot retry a failed run: {error:#}");
         }
     }
 
-    /// Queues a further run for each failed run.
-    pub(crate) async fn repeat_failed_runs(&self) -> anyhow::Result<()> {
+    /// Queues a retry for each failed run.
+    pub(crate) async fn retry_failed_runs(&self) -> anyhow::Result<()> {
         for failed in self.store.failed_runs().await? {
             let runs = self.clone();
             // Detached, because a run that has been stored must be queued.
@@ -30,7 +30,7 @@ impl Runs {
         };
         self.enqueue_at(retry.number, retry.retry_of, retry.locks);
         drop(admission);
-        tracing::info!(run = retry.number, failed, "repeating a failed run");
+        tracing::info!(run = retry.number, failed, "retrying a failed run");
         self.publish_run(retry.number).await;
         self.publish_queue();
         Ok(())

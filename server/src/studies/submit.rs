@@ -142,7 +142,7 @@ fn new_study(request: StudyRequest, plan: StudyPlan, devices: &DeviceList) -> Ne
         steps: steps.map(|step| (description(step), run(step))).collect(),
         order_seed: plan.order_seed,
         idle_wait_seconds: plan.idle_wait_seconds,
-        retries: plan.repeats_failed_runs(),
+        retries: plan.retries_failed_runs(),
         procedure: plan.procedure,
         until_decided: plan.until_decided,
         description: plan.description,

@@ -16,7 +16,7 @@ use leadline_protocol::{
     },
     verdict::Verdicts,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     let runs = &study.runs;
@@ -56,10 +56,13 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     }
 }
 
-/// Whether the run is failed and has been repeated.
+/// Takes the place of a verdict.
+const DAMAGED: &str = "The stored data of this run differs from its checksum, so the study's results do not contain it.";
+
+/// Whether the run failed and was retried.
 fn is_repeated(study: &StoredStudy, run: &RunSummary) -> bool {
     let mut runs = study.runs.iter();
-    runs.any(|other| other.retry_of == Some(run.number))
+    run.status != RunStatus::Done && runs.any(|other| other.retry_of == Some(run.number))
 }
 
 /// Whether the run did not start because the study was decided, or its procedure ended.
@@ -84,15 +87,22 @@ fn status(runs: &[RunStatus]) -> StudyStatus {
     }
 }
 
-/// `verdicts` are keyed by run number.
-pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
+/// `verdicts` are keyed by run number. `damaged`: runs whose stored data differs from its checksum,
+/// without their results.
+pub(crate) fn study(
+    stored: StoredStudy,
+    verdicts: &BTreeMap<u64, Verdicts>,
+    damaged: &BTreeSet<u64>,
+) -> Study {
     let summary = summary(&stored);
     let (failed, runs): (Vec<RunSummary>, Vec<RunSummary>) = stored
         .runs
         .iter()
         .cloned()
         .partition(|run| is_repeated(&stored, run));
-    let by_place = |runs: Vec<RunSummary>| -> BTreeMap<_, _> {
+    let by_place = |mut runs: Vec<RunSummary>| -> BTreeMap<_, _> {
+        // The place of a damaged run may be that of an intact one, which comes last and is kept.
+        runs.sort_by_key(|run| !damaged.contains(&run.number));
         let runs = runs.into_iter();
         runs.map(|run| ((run.step, run.repeat), run)).collect()
     };
@@ -109,9 +119,12 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
             sweep: step.sweep,
             name: step.name,
             note: step.note,
-            sentence: run
-                .as_ref()
-                .and_then(|run| sentence(verdicts.get(&run.number)?)),
+            sentence: run.as_ref().and_then(|run| {
+                if damaged.contains(&run.number) {
+                    return Some(DAMAGED.to_owned());
+                }
+                sentence(verdicts.get(&run.number)?)
+            }),
             iops_change_percent: None,
             failed_run: failed.remove(&(Some(number), Some(repeat))),
             run,

@@ -28,7 +28,9 @@ impl Runs {
             if run.status == RunStatus::Queued && !run.is_confirmed {
                 let mut scheduler = self.scheduler();
                 scheduler.active_runs.insert(run.number, buffer);
-                scheduler.queue.push_at(run.number, run.place, run.locks);
+                scheduler
+                    .queue
+                    .push_at(run.number, run.queue_order, run.locks);
             } else {
                 let to = RunStatus::Interrupted;
                 let (reason, epoch) = match run.status {
@@ -42,7 +44,7 @@ impl Runs {
                 interrupted += 1;
             }
         }
-        self.repeat_failed_runs().await?;
+        self.retry_failed_runs().await?;
         self.take_overdue_looks().await?;
         for study in self.store.studies_with_queued_runs().await? {
             self.try_cancel_remaining_steps(study).await?;

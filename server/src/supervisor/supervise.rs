@@ -1,6 +1,7 @@
 //! Executes one run, from the queue to its final status.
 
 use crate::{
+    error::Error,
     events::{
         buffer::EventBuffer,
         journal::{COMPLETE, Journal, SHORTENED},
@@ -9,11 +10,17 @@ use crate::{
     fail_point,
     runs::Runs,
     scheduler::outcome::{RunEnd, RunnerExit, StopRequest},
-    supervisor::process::{EventResult, RunnerProcess},
+    schedules::rejection::NO_CONFIRMATION,
+    supervisor::{
+        failure::without_confirmations,
+        memory_kills,
+        process::{EventResult, RunnerProcess},
+    },
 };
 use leadline_protocol::{
     event::{Event, EventBody},
     plan::{planned_minute, target::Target},
+    problem::Problem,
     report::Report,
     result::Failure,
     run::Run,
@@ -52,7 +59,7 @@ pub(super) async fn supervise(runs: Runs, number: u64, buffer: Arc<EventBuffer>)
     runs.close_subscribers(number);
     runs.publish_run(number).await;
     if let Some(study) = study {
-        runs.repeat_failed_run(study).await;
+        runs.retry_failed_run(study).await;
         runs.cancel_remaining_steps(study).await;
         runs.continue_study(study).await;
     }
@@ -126,6 +133,10 @@ async fn execute_with(
     let run = runs.get(number).await?;
     let skip_reason = match runs.skip_reason(&run.summary).await? {
         Some(reason) => Some(reason),
+        None if runs.store.is_changed(number).await? => {
+            let error = Error::damaged(number);
+            Some(format!("Not started: {error}"))
+        }
         None => {
             let study = run.summary.study;
             runs.skip_in_quiet_hours(number, study).await?
@@ -144,6 +155,7 @@ async fn execute_with(
     let mut supervision = Supervision {
         runs,
         number,
+        study: run.summary.study,
         journal,
         stop,
         deadline: None,
@@ -152,8 +164,11 @@ async fn execute_with(
         protocol_error: None,
     };
     let input = runner_input(runs, &run).await?;
+    let kills = memory_kills::count();
     let (exit, stderr_tail) = supervision.run(&input, unkillable).await?;
-    supervision.finish(exit, stderr_tail.as_deref()).await
+    let out_of_memory = memory_kills::count() > kills;
+    let stderr_tail = stderr_tail.as_deref();
+    supervision.finish(exit, stderr_tail, out_of_memory).await
 }
 
 /// The run, in the form that the runner reads.
@@ -179,6 +194,7 @@ async fn runner_input(runs: &Runs, run: &Run) -> anyhow::Result<Value> {
 struct Supervision<'a> {
     runs: &'a Runs,
     number: u64,
+    study: Option<u64>,
     journal: &'a mut Journal,
     stop: watch::Receiver<Option<StopRequest>>,
     /// When to kill the process, after its result or a stop request.
@@ -257,6 +273,7 @@ impl Supervision<'_> {
     }
 
     async fn record(&mut self, event: Event) -> anyhow::Result<()> {
+        let event = self.without_confirmations(event).await?;
         match &event.body {
             EventBody::Report(result) => self.report = Some(result.report.clone()),
             EventBody::Failed(failure) => self.failure = Some(failure.clone()),
@@ -271,6 +288,23 @@ impl Supervision<'_> {
         self.journal.record(event.t_ms, event.body).await
     }
 
+    async fn without_confirmations(&self, event: Event) -> anyhow::Result<Event> {
+        let failure = match event.body {
+            EventBody::Failed(failure) if failure.problems.iter().any(Problem::is_confirmation) => {
+                failure
+            }
+            _ => return Ok(event),
+        };
+        let remedy = match self.runs.store.start_of(self.number, self.study).await? {
+            Some(_) => NO_CONFIRMATION,
+            None => "Plan the run again, and confirm that its data may be lost.",
+        };
+        Ok(Event {
+            body: EventBody::Failed(without_confirmations(failure, remedy)),
+            ..event
+        })
+    }
+
     /// Waits for the exit and kills the process at the deadline.
     async fn wait(&mut self, process: &mut RunnerProcess) -> RunnerExit {
         let now = Instant::now();
@@ -283,7 +317,12 @@ impl Supervision<'_> {
         exit.unwrap_or(RunnerExit::Unkillable)
     }
 
-    async fn finish(self, exit: RunnerExit, stderr_tail: Option<&str>) -> anyhow::Result<()> {
+    async fn finish(
+        self,
+        exit: RunnerExit,
+        stderr_tail: Option<&str>,
+        out_of_memory: bool,
+    ) -> anyhow::Result<()> {
         let end = RunEnd {
             exit,
             stop: *self.stop.borrow(),
@@ -291,6 +330,7 @@ impl Supervision<'_> {
             failure: self.failure.as_ref(),
             protocol_error: self.protocol_error.as_deref(),
             stderr_tail,
+            out_of_memory,
         };
         let (status, reason) = end.final_status();
         let name = status.as_str();

@@ -2,7 +2,7 @@
 
 use crate::{
     clock::now_ms,
-    webhooks::target::{REFUSED, Target, is_permitted},
+    webhooks::target::{REJECTED, Target, is_permitted},
 };
 use anyhow::{Context, bail};
 use hyper::{Request, Response, StatusCode, body::Incoming, client::conn::http1, header};
@@ -61,7 +61,7 @@ pub(super) async fn send(target: &Target, message: Message) -> Outcome {
 fn outcome<B>(response: &Response<B>) -> Outcome {
     let status = response.status();
     let explanation = match status {
-        StatusCode::GONE => ": the receiver accepts no further attempts",
+        StatusCode::GONE => ": the receiver rejects further attempts",
         _ if status.is_redirection() => ": redirects are not followed",
         _ => "",
     };
@@ -107,12 +107,13 @@ async fn try_send(target: &Target, message: Message) -> anyhow::Result<Response<
     response.context("no HTTP response")
 }
 
-/// Connects to one of the addresses that were checked, so that a name cannot have another one later.
+/// Connects to one of the addresses that were checked, so that a later name lookup cannot change
+/// the address.
 async fn connect(target: &Target) -> anyhow::Result<TcpStream> {
     let found = lookup_host((target.host.as_str(), target.port)).await;
     let addresses: Vec<_> = found.context("unknown host")?.collect();
     if addresses.iter().any(|address| !is_permitted(address.ip())) {
-        bail!("the host has a {REFUSED} address");
+        bail!("the host has a {REJECTED} address");
     }
     let connected = TcpStream::connect(addresses.as_slice()).await;
     connected.context("cannot connect")

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const MAX_URL: usize = 2_000;
 const HTTP_PORT: u16 = 80;
 /// Addresses that are not permitted.
-pub(crate) const REFUSED: &str = "link-local, multicast or unspecified";
+pub(crate) const REJECTED: &str = "link-local, multicast or unspecified";
 
 /// A URL that a message is sent to.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -50,7 +50,7 @@ pub(crate) fn parse(url: &str) -> Result<Target, (String, &'static str)> {
         return invalid("The URL is not absolute.");
     };
     if *scheme != Scheme::HTTP {
-        return invalid("The URL has another scheme than http.");
+        return invalid("The URL scheme is not http.");
     }
     if authority.as_str().contains('@') {
         return invalid("The URL contains a user name or password.");
@@ -82,7 +82,7 @@ pub(crate) fn check(url: &str) -> Result<Target, (String, &'static str)> {
         .is_ok_and(|address| !is_permitted(*address))
     {
         let detail = format!(
-            "{} is not the address of a receiver ({REFUSED}).",
+            "{} is not the address of a receiver ({REJECTED}).",
             target.host
         );
         return Err((detail, "Use the address of the receiver."));
@@ -124,7 +124,7 @@ fn encode(character: char) -> String {
     bytes.map(|byte| format!("%{byte:02X}")).collect()
 }
 
-/// Refuses addresses that cannot be those of a receiver. 169.254.169.254, for example, returns the
+/// Rejects addresses that cannot belong to a receiver. 169.254.169.254, for example, returns the
 /// credentials of cloud instances.
 pub(crate) fn is_permitted(address: IpAddr) -> bool {
     match address.to_canonical() {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_addresses_in_urls_are_rejected() {
+    fn rejected_addresses_in_urls_are_rejected() {
         for (host, expected) in [
             ("127.0.0.1", true),
             ("[::1]", true),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn link_local_multicast_and_unspecified_addresses_are_refused() {
+    fn link_local_multicast_and_unspecified_addresses_are_rejected() {
         for (address, expected) in [
             ("127.0.0.1", true),
             ("::1", true),

@@ -1,4 +1,4 @@
-//! Detects changes of the states of trends.
+//! Detects state changes of trends.
 
 use crate::{
     clock::now_ms, error::Error, runs::Runs, store::baselines::SeriesKey,
@@ -11,7 +11,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// Time for further runs to end, and between two comparisons.
+/// Time for other runs to end, and between two comparisons.
 const DELAY: Duration = Duration::from_secs(1);
 /// Some changes are not published, such as the fingerprints of stored runs.
 const INTERVAL: Duration = Duration::from_secs(15);

@@ -23,7 +23,7 @@ const HOUR: &str = "hours-1";
 /// A debug build on a busy host is slow.
 const SLOW: Duration = Duration::from_secs(300);
 
-/// Copies of run 1 with the report of run 2 and other IOPS.
+/// Copies of run 1 with the report of run 2 and different IOPS.
 fn copies() -> String {
     let mut sql = String::from("BEGIN;");
     for index in 0..GROUPS * RUNS {
@@ -37,7 +37,7 @@ fn copies() -> String {
              UPDATE r SET number = {number}, tags = '[\"group{group}\"]', fingerprint_version = 0;
              INSERT INTO runs SELECT * FROM r; DROP TABLE r;
              CREATE TEMP TABLE d AS SELECT * FROM run_details WHERE run = 1;
-             UPDATE d SET run = {number}, result_sha256 = NULL, summary_sha256 = NULL,
+             UPDATE d SET run = {number}, result_sha256 = NULL, summary_sha256 = NULL, run_sha256 = NULL,
                  report = json_set((SELECT report FROM run_details WHERE run = 2), '$.read.iops', {iops});
              INSERT INTO run_details SELECT * FROM d; DROP TABLE d;
              INSERT INTO rollups SELECT {number}, windows, idx, data FROM rollups WHERE run = 1;
@@ -81,7 +81,7 @@ async fn measure(server: &Program, name: &str, path: &str) {
     eprintln!("{name}: {times:?} ms, {bytes} bytes");
 }
 
-/// `LEADLINE_SPEED_COPY=FILE` keeps a copy of the database, for measuring the pages.
+/// `LEADLINE_SPEED_COPY=FILE` keeps a copy of the database, for measuring the web UI.
 ///
 /// `cargo test --release -p leadline --test server comparison_speed -- --ignored --nocapture`
 #[tokio::test]

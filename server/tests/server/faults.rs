@@ -40,8 +40,12 @@ fn deep_read(device: &str) -> Value {
 
 /// Starts a `deep_read` run and waits until it is measuring.
 async fn measuring(server: &Program, device: &str) -> u64 {
-    let body = json!({"jobs": [deep_read(device)]});
-    let (status, run) = server.post("/runs", &body).await;
+    measuring_job(server, &json!({"jobs": [deep_read(device)]})).await
+}
+
+/// Starts a run and waits until it is measuring.
+async fn measuring_job(server: &Program, body: &Value) -> u64 {
+    let (status, run) = server.post("/runs", body).await;
     assert_eq!(status, StatusCode::CREATED, "{run}");
     let number = run["number"].as_u64().unwrap();
     server.wait_for_status(number, &["measuring"]).await;
@@ -65,11 +69,11 @@ async fn fifty_requests_with_one_confirmation_start_one_run() {
         .into_iter()
         .map(first_code)
         .collect();
-    let refused = |(status, code): &(StatusCode, String)| {
+    let rejected = |(status, code): &(StatusCode, String)| {
         *status == StatusCode::CONFLICT && code.starts_with("confirmation_")
     };
     assert_eq!(
-        codes.iter().filter(|code| refused(code)).count(),
+        codes.iter().filter(|code| rejected(code)).count(),
         49,
         "{codes:?}"
     );
@@ -117,11 +121,12 @@ async fn a_killed_runner_ends_its_run_within_a_second() {
     assert_eq!(server.events(number).await, events);
 }
 
-/// Number of I/Os that a device has completed since boot.
-fn completed(device: &str) -> u64 {
+/// Number of writes that a device has completed since boot. Other tests read all devices of the
+/// host, but do not write to this one.
+fn completed_writes(device: &str) -> u64 {
     let name = device.trim_start_matches("/dev/");
     let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
-    stat.split_whitespace().next().unwrap().parse().unwrap()
+    stat.split_whitespace().nth(4).unwrap().parse().unwrap()
 }
 
 #[tokio::test]
@@ -129,7 +134,11 @@ async fn io_stops_within_two_seconds_after_the_server_is_killed() {
     let Some((server, device, _)) = server_with_raw_write().await else {
         return;
     };
-    let number = measuring(&server, &device.0).await;
+    let mut write = deep_read(&device.0);
+    write["rw"] = json!("randwrite");
+    let entry = confirmation(&server, &write).await;
+    let before = completed_writes(&device.0);
+    let number = measuring_job(&server, &json!({"jobs": [write], "confirm": [entry]})).await;
     let runners = runners(server.pid());
     assert_eq!(runners.len(), 1);
     let killed = Instant::now();
@@ -143,9 +152,10 @@ async fn io_stops_within_two_seconds_after_the_server_is_killed() {
     }
     let gone = killed.elapsed();
     tokio::time::sleep(Duration::from_secs(2).saturating_sub(gone)).await;
-    let at_two_seconds = completed(&device.0);
+    let at_two_seconds = completed_writes(&device.0);
+    assert!(at_two_seconds > before);
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(completed(&device.0), at_two_seconds);
+    assert_eq!(completed_writes(&device.0), at_two_seconds);
     eprintln!("the runner was gone after {gone:?}");
     let server = Program::start_in(directory, &[]).await;
     let run = server.get(&format!("/runs/{number}")).await;

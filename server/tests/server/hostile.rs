@@ -187,11 +187,11 @@ async fn hostile_json_is_rejected_using_little_memory() {
     ] {
         let (status, problem) = post(body).await;
         // A plan lists problems with a job; anything else is not a plan.
-        let is_refused = status == StatusCode::UNPROCESSABLE_ENTITY
+        let is_rejected = status == StatusCode::UNPROCESSABLE_ENTITY
             || problem["problems"]
                 .as_array()
                 .is_some_and(|list| !list.is_empty());
-        assert!(is_refused, "{name}: {status} {problem}");
+        assert!(is_rejected, "{name}: {status} {problem}");
     }
     let bomb = server
         .request(Method::POST, "/plan")

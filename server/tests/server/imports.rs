@@ -18,7 +18,7 @@ fn codes(notes: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn text_is_understood_without_running_it() {
+async fn text_is_interpreted_without_running_it() {
     let Some(server) = server().await else { return };
     let text = "fio --name=a --rw=write --size=1m --filename=$FILE; touch /tmp/leadline-import";
     let (status, import) = server.post("/import", &json!({"text": text})).await;

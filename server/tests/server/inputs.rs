@@ -81,17 +81,17 @@ async fn all_invalid_fields_are_reported_and_nothing_is_stored() {
     .await;
     check(
         &server,
-        r#"{"jobs":[{"verify_pattern":"0xff"}],"sample_ms":1}"#,
+        r#"{"jobs":[{"trim_percentage":10}],"sample_ms":1}"#,
         422,
         "unsupported_option",
-        &["jobs[0].verify_pattern", "sample_ms"],
+        &["jobs[0].trim_percentage", "sample_ms"],
     )
     .await;
     check(
         &server,
         r#"{"jobs":[{"filename":"/dev/mounted"}]}"#,
         409,
-        "refused_by_guard",
+        "rejected_by_guard",
         &["jobs[0].filename"],
     )
     .await;

@@ -2,15 +2,19 @@
 //! `examples/fake_runner.rs` or the real runner.
 
 mod access;
+mod annotations;
 mod assets;
 mod backup;
 mod comparison_speed;
 mod damaged_results;
+mod damaged_runs;
+mod damaged_studies;
 mod deletion;
 mod exports;
 mod fail_points;
 mod faults;
 mod fingerprints;
+mod foreign_results;
 mod hostile;
 mod idle;
 mod imports;
@@ -20,6 +24,7 @@ mod leftovers;
 mod lists;
 mod lost_database;
 mod openapi;
+mod out_of_memory;
 mod power_cuts;
 mod procedures;
 mod program;
@@ -35,6 +40,7 @@ mod start;
 mod store_faults;
 mod streams;
 mod studies;
+mod study_edits;
 mod study_kills;
 mod trends;
 mod until_decided;

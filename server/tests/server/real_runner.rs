@@ -312,7 +312,7 @@ async fn data_is_overwritten_only_after_a_confirmation() {
 }
 
 #[tokio::test]
-async fn a_study_confirms_all_its_steps_at_once() {
+async fn one_request_can_confirm_all_study_steps() {
     let Some((server, _device, write)) = server_with_raw_write().await else {
         return;
     };
@@ -333,7 +333,7 @@ async fn a_study_confirms_all_its_steps_at_once() {
 }
 
 #[tokio::test]
-async fn confirmation_starts_one_run_and_is_void_after_a_restart() {
+async fn confirmation_starts_one_run_and_is_invalid_after_a_restart() {
     let Some((server, _device, write)) = server_with_raw_write().await else {
         return;
     };

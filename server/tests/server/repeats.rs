@@ -146,7 +146,7 @@ async fn equal_labels_are_distinguished() {
 }
 
 #[tokio::test]
-async fn overlapping_groups_are_refused() {
+async fn overlapping_groups_are_rejected() {
     let server = Program::start().await;
     run_study(&server, &study()).await;
     let comparison = server.get("/compare?a=1,2,3&b=3,4,5").await;

@@ -1,4 +1,4 @@
-//! A failed run of a repeated study is repeated once.
+//! A failed run of a repeated study is retried once.
 
 use crate::{
     deletion::connect,
@@ -45,7 +45,7 @@ async fn attempts(server: &Program) -> BTreeMap<(u64, u64), Vec<String>> {
 }
 
 #[tokio::test]
-async fn a_failed_run_is_repeated_in_its_place() {
+async fn a_failed_run_is_retried_at_its_queue_position() {
     let server = Program::start().await;
     create(&server, &study(4, ["a", "flaky-3"], "30ms")).await;
     let ended = end_of_study(&server, 1).await;
@@ -84,7 +84,7 @@ async fn a_failed_run_is_repeated_in_its_place() {
 }
 
 #[tokio::test]
-async fn a_study_goes_on_after_two_failed_runs() {
+async fn a_study_continues_after_two_failed_runs() {
     let server = Program::start().await;
     create(&server, &study(4, ["a", "flaky-3-4"], "30ms")).await;
     let ended = end_of_study(&server, 1).await;
@@ -108,7 +108,7 @@ async fn a_step_that_never_completes_ends_the_study() {
 }
 
 #[tokio::test]
-async fn cancelled_runs_are_not_repeated() {
+async fn cancelled_runs_are_not_retried() {
     let server = Program::start().await;
     let mut request = study(2, ["a", "b"], "300ms");
     request["continue_on_failure"] = json!(true);
@@ -122,7 +122,7 @@ async fn cancelled_runs_are_not_repeated() {
 }
 
 #[tokio::test]
-async fn a_cancelled_study_repeats_nothing() {
+async fn a_cancelled_study_retries_nothing() {
     let server = Program::start().await;
     create(&server, &study(2, ["a", "crash"], "10s")).await;
     server.wait_for_status(1, &["measuring"]).await;
@@ -134,7 +134,7 @@ async fn a_cancelled_study_repeats_nothing() {
 }
 
 #[tokio::test]
-async fn runs_of_unrepeated_studies_are_not_repeated() {
+async fn runs_of_unrepeated_studies_are_not_retried() {
     let server = Program::start().await;
     create(&server, &study(1, ["a", "fail"], "30ms")).await;
     let ended = end_of_study(&server, 1).await;
@@ -142,9 +142,9 @@ async fn runs_of_unrepeated_studies_are_not_repeated() {
     assert_eq!(server.starts(), ["a", "fail"]);
 }
 
-/// The server was killed between the end of the run and the insertion of the further run.
+/// The server was killed between the end of the run and the insertion of the retry.
 #[tokio::test]
-async fn a_missing_repetition_is_made_at_the_next_start() {
+async fn a_missing_retry_is_queued_at_the_next_start() {
     let mut server = Program::start().await;
     create(&server, &study(2, ["a", "flaky-2"], "30ms")).await;
     end_of_study(&server, 1).await;
@@ -160,13 +160,13 @@ async fn a_missing_repetition_is_made_at_the_next_start() {
 }
 
 #[tokio::test]
-async fn confirmed_runs_are_not_repeated() {
+async fn confirmed_runs_are_not_retried() {
     let server = Program::start().await;
     let blocker = server.queue(job_on("vda", "blocker", "20s")).await;
     create(&server, &study(2, ["a", "b"], "30ms")).await;
     execute(
         &server,
-        r#"UPDATE run_details SET confirm = '["DISK@1-2"]' WHERE run > 1"#,
+        r#"UPDATE run_details SET confirm = '["DISK@1-2"]', run_sha256 = NULL WHERE run > 1"#,
     )
     .await;
     let server = server.kill_and_restart().await;
@@ -178,7 +178,7 @@ async fn confirmed_runs_are_not_repeated() {
 }
 
 #[tokio::test]
-async fn kills_repeat_each_run_at_most_once() {
+async fn kills_retry_each_run_at_most_once() {
     let mut random = StdRng::seed_from_u64(58);
     let mut server = Program::start().await;
     create(&server, &study(8, ["a", "b"], "120ms")).await;

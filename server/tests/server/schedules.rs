@@ -187,7 +187,7 @@ async fn invalid_schedules_name_all_fields() {
 }
 
 #[tokio::test]
-async fn documents_that_need_a_confirmation_are_refused() {
+async fn documents_that_need_a_confirmation_are_rejected() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let Some(server) = Program::start_real(directory.clone()).await else {
         return;
@@ -221,7 +221,7 @@ async fn documents_that_need_a_confirmation_are_refused() {
     assert!(overwritten.contains("/targets/new"), "{reason}");
     assert_eq!(
         remedy,
-        " cannot confirm this. Run it by hand once, or change the document."
+        " cannot confirm this. Run it manually once, or change the document."
     );
     assert!(!reason.contains('@'), "{reason}");
     assert_eq!(server.get("/runs").await["total"], 0);
@@ -290,7 +290,7 @@ async fn no_second_start_while_one_is_active() {
     rewind(&server).await;
     let missed = wait_for(&server, number, "missed").await;
     let reason = missed["reason"].as_str().unwrap();
-    assert_eq!(reason, "The previous start has not ended (run #1).");
+    assert_eq!(reason, "The previous run is still active (run #1).");
     assert!(server.get("/schedules/1").await["missed"].as_u64().unwrap() >= 1);
     assert_eq!(server.get("/runs").await["total"], 1);
 }
@@ -323,7 +323,7 @@ async fn downtime_is_reported_and_caught_up_once() {
 }
 
 #[tokio::test]
-async fn nothing_starts_in_quiet_hours() {
+async fn no_run_starts_in_quiet_hours() {
     let server = Program::start().await;
     let mut request = schedule(&job("a", "20ms"));
     let (quiet, reason) = quiet_now();

@@ -213,8 +213,8 @@ async fn tokens_with_fewer_permissions() {
         (code, problem["code"].as_str()),
         (StatusCode::FORBIDDEN, Some("read_only"))
     );
-    let refused = login(&server, json!({"token": METRICS})).await;
-    assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
+    let rejected = login(&server, json!({"token": METRICS})).await;
+    assert_eq!(rejected.status(), StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! SIGKILL of the server, the real runner, or both at seeded points of studies. The study continues
 //! after a restart, starts no cell twice, and loses none.
 //!
-//! A cell is a step in a repeat. It is repeated once if its first run was killed.
+//! A cell is a step in a repeat. It is retried once if its first run was killed.
 
 use crate::{
     kills::check_events,
@@ -263,7 +263,7 @@ impl Scene {
         *self.outcomes.entry(outcome).or_default() += 1;
     }
 
-    /// Checks all cells of an ended study. Returns the number of repeated cells.
+    /// Checks all cells of an ended study. Returns the number of retried cells.
     async fn check(&self, study: u64) -> usize {
         end_of_study(&self.server, study).await;
         let path = format!("/runs?q=study:{study}&limit=200&sort=number&order=asc");

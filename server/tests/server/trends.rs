@@ -16,7 +16,7 @@ async fn execute(data: &Path, sql: &str) {
     connection.close().await.unwrap();
 }
 
-/// A copy of run 1 with other values.
+/// A copy of run 1 with different values.
 pub(crate) struct Copy {
     number: u64,
     day: u64,
@@ -53,7 +53,7 @@ impl Copy {
              UPDATE r SET number = {number}, started_at_ms = {started}, created_at_ms = {started}, status = '{status}', fingerprint_version = 0;
              INSERT INTO runs SELECT * FROM r; DROP TABLE r;
              CREATE TEMP TABLE d AS SELECT * FROM run_details WHERE run = 1;
-             UPDATE d SET run = {number}, result_sha256 = NULL, summary_sha256 = NULL, findings = '{findings}',
+             UPDATE d SET run = {number}, result_sha256 = NULL, summary_sha256 = NULL, run_sha256 = NULL, findings = '{findings}',
                  report = json_set(report, '$.read.iops', {iops}), host_facts = json_set(host_facts, '$.kernel', '{kernel}');
              INSERT INTO run_details SELECT * FROM d; DROP TABLE d;"
         )
@@ -299,7 +299,7 @@ async fn deleted_baseline_is_not_replaced() {
 }
 
 #[tokio::test]
-async fn damaged_values_are_left_out() {
+async fn damaged_values_are_excluded() {
     let server = server_with(&day(10, 1, 1000.0)).await;
     let path = path(&server).await;
     execute(

@@ -93,11 +93,12 @@ fn rename(value: Value) -> Value {
 }
 
 /// Settings that were added since version 4, with the only behavior at that time.
-const FORMER_BEHAVIOR: [(&str, &str); 9] = [
+const FORMER_BEHAVIOR: [(&str, &str); 10] = [
     ("create_only", "false"),
     ("exit_group", "0"),
     ("exit_what", r#""group""#),
     ("exitall", "false"),
+    ("lockmem", "0"),
     ("thinktime_iotime_us", "0"),
     ("thinktime_spin_us", "0"),
     ("cpus_allowed_policy", r#""shared""#),
@@ -244,7 +245,7 @@ async fn version_4_database_is_migrated() {
         .fetch_one(&mut connection)
         .await
         .unwrap();
-    assert_eq!(version, 22);
+    assert_eq!(version, 26);
     connection.close().await.unwrap();
     assert_copied(&server).await;
 }

@@ -1,4 +1,4 @@
-//! Webhooks: signatures, repeated attempts, refused addresses, and messages about trends and schedules.
+//! Webhooks: signatures, retries, rejected addresses, and messages about trends and schedules.
 
 use crate::{
     deletion::connect,
@@ -226,7 +226,7 @@ async fn read_only_tokens_cannot_set_or_test_webhooks() {
 }
 
 #[tokio::test]
-async fn failed_messages_are_repeated_with_the_same_id() {
+async fn failed_messages_are_retried_with_the_same_id() {
     let mut receiver = Receiver::start(&["500 Internal Server Error"]).await;
     let server = Program::start().await;
     let number = create(&server, &format!("http://{}/", receiver.address)).await;
@@ -280,7 +280,7 @@ async fn receivers_can_delay_and_end_attempts() {
     execute(&server, "UPDATE webhook_deliveries SET next_attempt_ms = 0").await;
     let delivery = attempted(&server, number, 2).await;
     assert_eq!(delivery["status"], "failed");
-    let result = "HTTP 410 Gone: the receiver accepts no further attempts";
+    let result = "HTTP 410 Gone: the receiver rejects further attempts";
     assert_eq!(delivery["last_result"], result);
 }
 
@@ -320,7 +320,7 @@ async fn redirects_are_not_followed() {
 }
 
 #[tokio::test]
-async fn unusual_urls_and_addresses_are_refused() {
+async fn unusual_urls_and_addresses_are_rejected() {
     let server = Program::start().await;
     for (url, secret) in [
         ("https://example.com/", secret()),

@@ -1,4 +1,4 @@
-//! Simulates studies with a known truth and prints, as Markdown, how often the methods are right:
+//! Simulates studies with a known truth and prints, as Markdown, how often the methods are correct:
 //!
 //!     cargo run --release -p leadline-stats --example coverage [docs/comparison.md]
 //!

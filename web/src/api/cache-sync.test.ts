@@ -121,9 +121,9 @@ it('keeps the verdict when a summary arrives', async () => {
 it('invalidates the series and comparisons of a finished run', async () => {
   await open();
   const keys = [
-    seriesQuery(7, {}, 600).queryKey,
+    seriesQuery(7, { points: 600 }).queryKey,
     compareRunsQuery([7, 8]).queryKey,
-    seriesQuery(8, {}, 600).queryKey,
+    seriesQuery(8, { points: 600 }).queryKey,
   ];
   for (const key of keys) queryClient.setQueryData<object>(key, {});
   TestSocket.last.receive({ type: 'run', run: { number: 7, status: 'measuring' } });
@@ -192,7 +192,7 @@ it('keeps the series of finished runs when they change and after a reconnect', a
   await open();
   const finished = { number: 7, status: 'done', finished_at_ms: 1 };
   queryClient.setQueryData<object>(runQuery(7).queryKey, finished);
-  const keys = [7, 8].map((n) => seriesQuery(n, {}, 600).queryKey);
+  const keys = [7, 8].map((n) => seriesQuery(n, { points: 600 }).queryKey);
   for (const key of keys) queryClient.setQueryData<object>(key, {});
   TestSocket.last.receive({ type: 'run', run: { ...finished, name: 'renamed' } });
   await advance();

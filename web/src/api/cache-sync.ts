@@ -70,6 +70,11 @@ function applyMessage(message: FeedMessage) {
   if (message.type === 'queue') return refresh({ _id: 'getRun' }, isQueued);
   if (message.type === 'store') return;
   if (message.type === 'study') return applyStudy(message.study);
+  if (message.type === 'annotations') return refresh({ _id: 'getRun', path: { n: message.run } });
+  if (message.type === 'study_deleted') {
+    queryClient.removeQueries({ queryKey: studyQuery(message.number).queryKey });
+    return refresh({ _id: 'listStudies' });
+  }
   if (message.type === 'deleted') {
     queryClient.removeQueries({ queryKey: runQuery(message.number).queryKey });
     refreshTrends();

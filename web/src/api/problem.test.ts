@@ -8,13 +8,13 @@ it('keeps the fields of the problem', () => {
     { code: 'bad_value', kind: 'invalid', field: 'jobs[0].bs', detail: 'No.', remedy: 'Yes.' },
   ];
   const problem = toApiProblem(
-    { title: 'Refused', code: 'refused', detail: 'why', errors },
+    { title: 'Rejected', code: 'rejected', detail: 'why', errors },
     response(422),
   );
   expect(problem).toMatchObject({
     status: 422,
-    code: 'refused',
-    title: 'Refused',
+    code: 'rejected',
+    title: 'Rejected',
     message: 'why',
     problems: errors,
     lines: ['No. Yes.'],

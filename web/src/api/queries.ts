@@ -4,6 +4,7 @@ import { keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-que
 import * as generated from './generated/@tanstack/react-query.gen';
 import type {
   CompareRunsData,
+  GetSeriesData,
   GetTrendData,
   ImportRequest,
   ListRunsData,
@@ -68,12 +69,8 @@ export const sessionQuery = generated.getSessionOptions();
 export const runQuery = (n: number) => generated.getRunOptions({ path: { n } });
 
 /** Series buckets of a finished run; times are in ms since the start of the measurement. */
-export const seriesQuery = (
-  n: number,
-  range: { from_ms?: number; to_ms?: number },
-  points: number,
-) => ({
-  ...generated.getSeriesOptions({ path: { n }, query: { ...range, points } }),
+export const seriesQuery = (n: number, query: NonNullable<GetSeriesData['query']>) => ({
+  ...generated.getSeriesOptions({ path: { n }, query }),
   placeholderData: keepPreviousData,
 });
 

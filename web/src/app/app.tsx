@@ -1,6 +1,5 @@
 // Providers, sockets and routes, or the sign-in page when the server requires a token.
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -9,6 +8,7 @@ import { openFeed } from '../api/feed';
 import { onUnauthorized } from '../api/problem';
 import { queryClient } from '../api/queries';
 import { theme, variables } from '../ui/theme';
+import { Toasts } from '../ui/toasts';
 import { restoreFocus } from './focus';
 import { router } from './router';
 import { SignIn } from './sign-in';
@@ -19,7 +19,7 @@ export function App() {
   return (
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-right" />
+        <Toasts />
         {signedOut || isSignIn ? <SignIn onSignedIn={openApplication} /> : <SignedIn />}
       </QueryClientProvider>
     </MantineProvider>

@@ -18,7 +18,7 @@ export function HeaderChips() {
       <HostChip isCurrent={status !== 'lost'} />
       {queue && status !== 'lost' && (
         <Link to="/runs" className="chip">
-          {queue.running > 0 && <Dot tone="app" pulse />}
+          {queue.running > 0 && <Dot tone="app" active />}
           {queue.running} running · {queue.queued} queued
         </Link>
       )}

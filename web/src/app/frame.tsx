@@ -1,10 +1,10 @@
 // Header with navigation and status, and the current page below it.
-import { Menu } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { HeaderChips } from './chips';
 import './frame.css';
+import { MenuButton } from '../ui/menu-button';
 import { Help } from './help';
 import { useKeys } from './keys';
 import { PAGES } from './pages';
@@ -26,20 +26,14 @@ function PageMenu() {
   const pathname = useLocation({ select: (location) => location.pathname });
   const current = PAGES.find(({ to }) => pathname.startsWith(to));
   return (
-    <Menu>
-      <Menu.Target>
+    <MenuButton
+      target={
         <button type="button" className="chip page-menu" aria-label="Pages">
           ☰ {current?.label}
         </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {PAGES.map(({ to, label }) => (
-          <Menu.Item key={to} component={Link} to={to}>
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+      }
+      entries={PAGES.map(({ to, label }) => ({ type: 'page', label, link: { to } }))}
+    />
   );
 }
 

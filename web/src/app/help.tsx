@@ -1,12 +1,12 @@
 // Keyboard shortcuts, and how to read a result.
-import { Modal } from '@mantine/core';
+import { Dialog } from '../ui/dialog';
 import { KEYS, pageKeys } from './keys';
 import { SignOut } from './session';
 
 export function Help({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const ofPage = opened ? pageKeys().filter(([key]) => !KEYS.some(([known]) => known === key)) : [];
   return (
-    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts and help" size="lg">
+    <Dialog opened={opened} onClose={onClose} title="Keyboard shortcuts and help" size="lg">
       <div className="stack">
         <dl className="keys">
           {[...KEYS, ...ofPage, ['Ctrl Enter', 'Start the run or study']].map(([keys, action]) => (
@@ -23,7 +23,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
         </p>
         <SignOut />
       </div>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -63,7 +63,7 @@ function filterGroup({ group, actions }: SpotlightActionGroupData, text: string)
   return { group, actions: actions.filter(({ label = '' }) => matches(`${group} ${label}`)) };
 }
 
-/** Runs that match the text, or the newest; a number is the number of a run. */
+/** Runs that match the text, or the newest; a number is a run number. */
 function useRunActions(query: string): { runs: SpotlightActionGroupData; isCurrent: boolean } {
   const [text] = useDebouncedValue(query.trim(), DEBOUNCE_MS);
   const q = /^\d+$/.test(text) ? `#${text}` : text;
@@ -118,8 +118,7 @@ function useThemeActions(): SpotlightActionGroupData {
   const themes = (['light', 'dark', 'auto'] as const).filter((theme) => theme !== colorScheme);
   const actions = themes.map((theme) => ({
     id: `theme-${theme}`,
-    label:
-      theme === 'auto' ? 'Theme of the system' : `${theme === 'dark' ? 'Dark' : 'Light'} theme`,
+    label: theme === 'auto' ? 'System theme' : `${theme === 'dark' ? 'Dark' : 'Light'} theme`,
     onClick: () => setColorScheme(theme),
   }));
   return { group: 'Change theme', actions };

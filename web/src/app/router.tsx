@@ -27,12 +27,12 @@ const home = createRoute({
 });
 const newRun = createRoute({
   ...at('/new'),
-  validateSearch: (search: Raw) => only(search, 'from', 'study'),
+  validateSearch: (search: Raw) => only(search, 'from', 'study', 'import'),
   component: lazyPage(() => import('../pages/new-run/page'), 'NewRunPage'),
 });
 const runs = createRoute({
   ...at('/runs'),
-  validateSearch: (search: Raw) => only(search, 'q', 'sort', 'order'),
+  validateSearch: (search: Raw) => only(search, 'q', 'sort', 'order', 'columns'),
   component: lazyPage(() => import('../pages/history/page'), 'HistoryPage'),
 });
 const run = createRoute({

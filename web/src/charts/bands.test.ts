@@ -10,8 +10,7 @@ const band = (kind: Band['kind'], from: number, to: number): Band => ({
   to,
 });
 
-const layout = (to: number) =>
-  ({ range: { from: 0, to }, width: 160, labelPosition: 'start' }) as const;
+const layout = (to: number) => ({ range: { from: 0, to }, width: 160 });
 
 it('labels bands if there is room', () => {
   const bands = [band('stall', 1, 2), band('pause', 4, 9)];

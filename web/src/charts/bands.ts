@@ -1,4 +1,5 @@
-// Labeled bands in a time chart: storage stalls, runner pauses and steady-state windows.
+// Labeled bands in a time chart: storage stalls, runner pauses, steady-state windows, and lines at
+// changes of the level.
 import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import type { Band } from '../model/fold/missing-time';
 import type { Range } from './chart-group';
@@ -13,18 +14,18 @@ const STYLES = {
   stall: { color: 'bad', text: 'bad-text', dash: [] },
   pause: { color: 'mute', text: 'text', dash: [3, 3] },
   window: { color: 'app', text: 'app-text', dash: [8, 3] },
+  change: { color: 'bad', text: 'bad-text', dash: [2, 3] },
 } as const;
 
 interface BandLayout {
   range: Range;
   /** Width of the range in pixels. Bands narrower than their label are not labeled. */
   width: number;
-  labelPosition: 'start' | 'center';
 }
 
 export function bandAnnotations(
   bands: readonly Band[],
-  { range: { from, to }, width, labelPosition }: BandLayout,
+  { range: { from, to }, width }: BandLayout,
 ): AnnotationOptions<'box'>[] {
   return bands.map((band) => {
     const { color, text, dash } = STYLES[band.kind];
@@ -44,7 +45,7 @@ export function bandAnnotations(
         display: fits(band.short),
         content: fits(band.label) ? band.label : band.short,
         drawTime: 'afterDatasetsDraw',
-        position: { x: 'center', y: labelPosition },
+        position: { x: 'center', y: 'start' },
         color: token(text),
         textStrokeColor: token('surface'),
         textStrokeWidth: 4,

@@ -2,51 +2,83 @@
 import type { Chart } from 'chart.js';
 import type { SeriesView } from '../model/fold/series-view';
 import type { Column } from '../model/series/columns';
+import { dashPattern, type LineStyle } from '../model/series/line-style';
 import type { Range } from './chart-group';
 import { token } from './chart-js';
 
-interface ExportedLine {
+interface LegendEntry extends LineStyle {
   label: string;
-  /** Name of a color token. */
-  color: string;
+}
+
+interface ExportedLine extends LegendEntry {
   view: SeriesView;
   columns: readonly Column[];
 }
 
 /** In CSS pixels. */
-const TITLE_HEIGHT = 44;
+const TITLE_HEIGHT = 24;
+const LEGEND_ROW_HEIGHT = 20;
 const MARGIN = 12;
-const LINE_MARK = 18;
+const LINE_MARK = 24;
+const LEGEND_FONT = '12px "Inter Variable", Inter, system-ui, sans-serif';
 
 /** Draws the title, the legend and the chart on the page's background. */
 export function chartImage(
   chart: Pick<Chart, 'canvas' | 'currentDevicePixelRatio'>,
   title: string,
-  lines: readonly Pick<ExportedLine, 'label' | 'color'>[],
+  lines: readonly LegendEntry[],
 ): HTMLCanvasElement {
   const { canvas, currentDevicePixelRatio: scale } = chart;
   const image = document.createElement('canvas');
-  image.width = canvas.width + 2 * MARGIN * scale;
-  image.height = canvas.height + (TITLE_HEIGHT + 2 * MARGIN) * scale;
   const context = image.getContext('2d');
   if (!context) return image;
+  context.font = LEGEND_FONT;
+  const legend = legendRows(context, lines, canvas.width / scale);
+  const height = TITLE_HEIGHT + legend.length * LEGEND_ROW_HEIGHT;
+  image.width = canvas.width + 2 * MARGIN * scale;
+  image.height = canvas.height + (height + 2 * MARGIN) * scale;
   context.fillStyle = token('surface');
   context.fillRect(0, 0, image.width, image.height);
-  context.drawImage(canvas, MARGIN * scale, (TITLE_HEIGHT + MARGIN) * scale);
+  context.drawImage(canvas, MARGIN * scale, (height + MARGIN) * scale);
   context.scale(scale, scale);
   context.font = '600 14px "Inter Variable", Inter, system-ui, sans-serif';
   context.fillStyle = token('text');
   context.fillText(title, MARGIN, MARGIN + 14);
-  context.font = '12px "Inter Variable", Inter, system-ui, sans-serif';
-  let x = MARGIN;
-  for (const { label, color } of lines) {
-    context.fillStyle = token(color);
-    context.fillRect(x, MARGIN + 30, LINE_MARK, 3);
-    context.fillStyle = token('text');
-    context.fillText(label, x + LINE_MARK + 6, MARGIN + 36);
-    x += LINE_MARK + 22 + context.measureText(label).width;
-  }
+  context.font = LEGEND_FONT;
+  context.lineWidth = 2.4;
+  legend.forEach((row, index) => {
+    const y = MARGIN + TITLE_HEIGHT + index * LEGEND_ROW_HEIGHT + 10;
+    for (const { label, color, dash, x } of row) {
+      context.strokeStyle = token(color);
+      context.setLineDash(dashPattern(dash));
+      context.beginPath();
+      context.moveTo(MARGIN + x, y);
+      context.lineTo(MARGIN + x + LINE_MARK, y);
+      context.stroke();
+      context.fillText(label, MARGIN + x + LINE_MARK + 6, y + 4);
+    }
+  });
   return image;
+}
+
+/** The entries with their distance from the left, in rows of at most `width`. */
+function legendRows(
+  context: CanvasRenderingContext2D,
+  lines: readonly LegendEntry[],
+  width: number,
+): (LegendEntry & { x: number })[][] {
+  const rows: (LegendEntry & { x: number })[][] = [[]];
+  let x = 0;
+  for (const line of lines) {
+    const entryWidth = LINE_MARK + 6 + context.measureText(line.label).width;
+    if (x > 0 && x + entryWidth > width) {
+      rows.push([]);
+      x = 0;
+    }
+    rows.at(-1)?.push({ ...line, x });
+    x += entryWidth + 16;
+  }
+  return rows;
 }
 
 /** Tab-separated values of the points in `range`; unknown values are empty. */

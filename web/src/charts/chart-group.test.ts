@@ -1,20 +1,26 @@
-import { beforeEach, expect, it, vi } from 'vitest';
-import { ChartGroup } from './chart-group';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { ChartGroup, msPerPixel } from './chart-group';
 
 let frames: FrameRequestCallback[];
 let now: number;
 const nextFrame = () => {
   now += 16;
+  vi.advanceTimersByTime(16);
   const due = frames;
   frames = [];
   for (const frame of due) frame(0);
 };
 
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   frames = [];
   now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   vi.stubGlobal('requestAnimationFrame', (frame: FrameRequestCallback) => frames.push(frame));
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 it('draws once per frame', () => {
@@ -41,8 +47,48 @@ it('waits after a slow redraw', () => {
   chartGroup.request();
   nextFrame();
   expect(draw).toHaveBeenCalledTimes(1);
+  // 180 ms after the first one.
+  for (let i = 0; i < 9; i += 1) nextFrame();
+  expect(draw).toHaveBeenCalledTimes(1);
   for (let i = 0; i < 4; i += 1) nextFrame();
   expect(draw).toHaveBeenCalledTimes(2);
+});
+
+it('draws when a pixel can have changed, and never drops the last change', () => {
+  const chartGroup = new ChartGroup();
+  chartGroup.interval = () => 480;
+  const drawn: number[] = [];
+  chartGroup.onFlush(() => drawn.push(now));
+  for (let frame = 0; frame < 60; frame += 1) {
+    if (frame % 6 === 0) chartGroup.request();
+    nextFrame();
+  }
+  expect(drawn).toHaveLength(2);
+  for (let frame = 0; frame < 40; frame += 1) nextFrame();
+  expect(drawn).toHaveLength(3);
+  const [first = 0, second = 0] = drawn;
+  expect(second - first).toBeGreaterThanOrEqual(480);
+});
+
+it('draws urgent changes in the next frame', () => {
+  const chartGroup = new ChartGroup();
+  chartGroup.interval = () => 1000;
+  const draw = vi.fn();
+  chartGroup.onFlush(draw);
+  chartGroup.request();
+  nextFrame();
+  chartGroup.request();
+  chartGroup.request(true);
+  nextFrame();
+  expect(draw).toHaveBeenCalledTimes(2);
+  for (let frame = 0; frame < 100; frame += 1) nextFrame();
+  expect(draw).toHaveBeenCalledTimes(2);
+});
+
+it('draws long runs about once a second, and short ranges at every sample', () => {
+  expect(msPerPixel({ from: 0, to: 300 }, 430)).toBeCloseTo(697.7, 1);
+  expect(msPerPixel({ from: 0, to: 10 }, 430)).toBeLessThan(100);
+  expect(msPerPixel({ from: 0, to: 36_000 }, 430)).toBe(1000);
 });
 
 it('does not draw while paused, and redraws when resumed', () => {

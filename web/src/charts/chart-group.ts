@@ -1,6 +1,6 @@
-// State shared by the charts of a page: redraw schedule, zoom and crosshair. Listeners run at most
-// once per animation frame, and never while paused or hidden (browsers suspend animation frames of
-// hidden pages).
+// State shared by the charts of a page: redraw schedule, zoom and crosshair. All listeners run in the
+// same animation frame: never before a chart can have moved by a pixel, and never while paused or
+// hidden (browsers suspend animation frames of hidden pages).
 
 /** A range of the time axis, in seconds since the start of the measurement. */
 export interface Range {
@@ -8,18 +8,27 @@ export interface Range {
   to: number;
 }
 
+/** In long runs, values are at most this old, in ms. */
+const MAX_INTERVAL_MS = 1000;
+
+/** The time that one of `width` pixels covers, in ms. */
+export const msPerPixel = ({ from, to }: Range, width: number): number =>
+  Math.min(MAX_INTERVAL_MS, ((to - from) * 1000) / Math.max(1, width));
+
 type Listener = () => void;
 
 /**
- * Idle time after a redraw, as a multiple of its duration, so that redraws on a slow host do not
- * disturb the run.
+ * Idle time after a redraw, as a multiple of its duration: redraws take at most a tenth of a core,
+ * so that they do not disturb the run on a slow host.
  */
-const IDLE_RATIO = 3;
+const IDLE_RATIO = 9;
 
 export class ChartGroup {
   private flushListeners = new Set<Listener>();
   private crosshairListeners = new Set<Listener>();
   private frame = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private flushed_at = Number.NEGATIVE_INFINITY;
   private idleUntil = 0;
   /** Number of flushes, for `useSyncExternalStore`. */
   version = 0;
@@ -28,15 +37,32 @@ export class ChartGroup {
   zoom: Range | null = null;
   /** In seconds; null when hidden. */
   crosshair: number | null = null;
+  /** The time in which charts move by a pixel, in ms. */
+  interval: () => number = () => 0;
 
-  /** Schedules a redraw for the next frame, or later if drawing is slow. */
-  request() {
+  /**
+   * Schedules a redraw for the next frame in which a chart can have moved by a pixel, or later if
+   * drawing is slow; `isUrgent`, for the next frame.
+   */
+  request(isUrgent = false) {
     if (this.paused || this.frame !== 0) return;
+    const due_at = Math.max(this.flushed_at + this.interval(), this.idleUntil);
+    const wait_ms = due_at - performance.now();
+    if (isUrgent || wait_ms <= 0) this.requestFrame();
+    else this.timer ??= setTimeout(() => this.requestFrame(), wait_ms);
+  }
+
+  private requestFrame() {
+    this.cancelTimer();
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
-      if (performance.now() >= this.idleUntil) this.flush();
-      else this.request();
+      if (!this.paused) this.flush();
     });
+  }
+
+  private cancelTimer() {
+    clearTimeout(this.timer);
+    this.timer = undefined;
   }
 
   /** Pauses or resumes drawing; data is still collected. */
@@ -57,11 +83,13 @@ export class ChartGroup {
   }
 
   private flush() {
+    this.cancelTimer();
     const begin = performance.now();
+    this.flushed_at = begin;
     this.version += 1;
     for (const listener of this.flushListeners) listener();
     const end = performance.now();
-    this.idleUntil = end + (end - begin) * IDLE_RATIO;
+    this.idleUntil = end + Math.min(MAX_INTERVAL_MS, (end - begin) * IDLE_RATIO);
   }
 
   /** Calls `listener` at every flush. Returns an unsubscribe function. */

@@ -1,26 +1,36 @@
-// Menu of a chart: save as PNG, copy its data.
-import { Button, Menu } from '@mantine/core';
+// Menu of a chart: its scale, save as PNG, copy its data.
+import { Button } from '@mantine/core';
 import { copyText } from '../ui/clipboard';
+import { MenuButton } from '../ui/menu-button';
 
 interface ChartMenuProps {
   title: string;
+  isLog: boolean;
+  setIsLog: (isLog: boolean) => void;
   image: () => HTMLCanvasElement | null;
   table: () => string;
 }
 
-export function ChartMenu({ title, image, table }: ChartMenuProps) {
+export function ChartMenu({ title, isLog, setIsLog, image, table }: ChartMenuProps) {
   return (
-    <Menu>
-      <Menu.Target>
-        <Button className="chart-menu no-print" aria-label={`Export chart: ${title}`}>
+    <MenuButton
+      target={
+        <Button className="chart-menu no-print" aria-label={`Chart options: ${title}`}>
           ⋯
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => savePng(image(), title)}>Save as PNG</Menu.Item>
-        <Menu.Item onClick={() => void copyText('Data', table())}>Copy data</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      }
+      entries={[
+        {
+          type: 'checkbox',
+          label: 'Logarithmic scale',
+          checked: isLog,
+          onChange: () => setIsLog(!isLog),
+        },
+        { type: 'divider' },
+        { type: 'action', label: 'Save as PNG', onSelect: () => savePng(image(), title) },
+        { type: 'action', label: 'Copy data', onSelect: () => void copyText('Data', table()) },
+      ]}
+    />
   );
 }
 

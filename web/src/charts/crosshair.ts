@@ -1,38 +1,59 @@
-// A crosshair shared by the charts of a group: hovering one chart marks the same time in all.
-import type { Chart, ChartEvent, Plugin } from 'chart.js';
-import type { ChartGroup } from './chart-group';
-import { token } from './chart-js';
+// A crosshair shared by the charts of a group: hovering one chart marks the same time in all. It is
+// an element over the canvas, so that moving it redraws no chart.
+import type { Chart } from 'chart.js';
+import type { PointerEvent } from 'react';
+import type { ChartGroup, Range } from './chart-group';
 
-/** A Chart.js plugin that draws and moves the crosshair of `chartGroup`. */
-export function crosshairPlugin(chartGroup: ChartGroup): Plugin<'line'> {
-  return {
-    id: 'crosshair',
-    afterEvent(chart, { event, inChartArea }) {
-      chartGroup.moveCrosshair(
-        event.type === 'mouseout' || !inChartArea ? null : secondsAt(chart, event),
-      );
-    },
-    afterDatasetsDraw(chart) {
-      if (chartGroup.crosshair !== null) drawAt(chart, chartGroup.crosshair);
-    },
+/** Where a chart draws its range, in pixels of its canvas. */
+export interface Plot {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+  range: Range;
+}
+
+export function plotOf(chart: Chart<'line', unknown> | null): Plot | null {
+  const axis = chart?.scales.x;
+  if (!chart?.chartArea || !axis) return null;
+  const { left, right, top, bottom } = chart.chartArea;
+  return { left, right, top, bottom, range: { from: axis.min, to: axis.max } };
+}
+
+/** Moves `line` to `seconds`, or hides it. */
+export function placeCrosshair(
+  line: HTMLElement | null,
+  plot: Plot | null,
+  seconds: number | null,
+) {
+  if (!line) return;
+  const share =
+    plot && seconds !== null
+      ? (seconds - plot.range.from) / (plot.range.to - plot.range.from)
+      : Number.NaN;
+  line.hidden = !(share >= 0 && share <= 1);
+  if (!plot || line.hidden) return;
+  const { left, right, top, bottom } = plot;
+  line.style.height = `${bottom - top}px`;
+  line.style.transform = `translate(${Math.round(left + share * (right - left))}px, ${top}px)`;
+}
+
+/** Handlers for the element that contains the canvas and the line. */
+export function crosshairEvents(chartGroup: ChartGroup, plot: () => Plot | null) {
+  const move = ({ clientX, clientY, currentTarget }: PointerEvent<HTMLElement>) => {
+    const box = currentTarget.getBoundingClientRect();
+    chartGroup.moveCrosshair(secondsAt(plot(), clientX - box.left, clientY - box.top));
   };
+  const leave = ({ pointerType }: PointerEvent<HTMLElement>) => {
+    // A finger that is lifted keeps the crosshair.
+    if (pointerType !== 'touch') chartGroup.moveCrosshair(null);
+  };
+  return { onPointerDown: move, onPointerMove: move, onPointerLeave: leave };
 }
 
-function secondsAt(chart: Chart, event: ChartEvent): number | null {
-  const axis = chart.scales.x;
-  return axis && event.x !== null ? (axis.getValueForPixel(event.x) ?? null) : null;
-}
-
-function drawAt(chart: Chart, seconds: number) {
-  const x = chart.scales.x?.getPixelForValue(seconds);
-  const { ctx, chartArea } = chart;
-  if (x === undefined || x < chartArea.left || x > chartArea.right) return;
-  ctx.save();
-  ctx.strokeStyle = token('mute');
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  ctx.moveTo(Math.round(x) + 0.5, chartArea.top);
-  ctx.lineTo(Math.round(x) + 0.5, chartArea.bottom);
-  ctx.stroke();
-  ctx.restore();
+function secondsAt(plot: Plot | null, x: number, y: number): number | null {
+  if (!plot) return null;
+  const { left, right, top, bottom, range } = plot;
+  if (x < left || x > right || y < top || y > bottom) return null;
+  return range.from + ((x - left) / (right - left)) * (range.to - range.from);
 }

@@ -149,7 +149,7 @@ function curveOptions(maxNines: number): ChartOptions<'line'> {
         ticks: {
           color: token('mute'),
           maxRotation: 0,
-          autoSkip: false,
+          autoSkipPadding: 6,
           callback: (value) => NINES.find(([nines]) => nines === value)?.[1] ?? '',
         },
       },

@@ -119,9 +119,11 @@ function basin(x: number, width: number, top: number): string {
   return `M${left} ${top}V${bottom}Q${x} ${bottom + 22} ${right} ${bottom}V${top}Z`;
 }
 
-/** y of the lead: the middle of the layer that served the most bytes, below its label. */
-export function leadDepth({ issued, served_by }: Gauge): number {
+/** y of the lead: the middle of the layer that served the most I/Os, below its label; null if that
+ * layer is unknown. */
+export function leadDepth({ issued, served_by }: Gauge): number | null {
   if (issued.ios === 0) return TOP + 14;
+  if (!served_by) return null;
   const layer = LAYERS.indexOf(served_by);
   const top = DEPTHS[layer] ?? 0;
   const bottom = DEPTHS[layer + 1] ?? HEIGHT;

@@ -13,6 +13,7 @@ const cached: Gauge = {
   foreign: null,
   bypassed: false,
   served_by: 'page_cache',
+  served_by_unknown: null,
   notes: { page_cache: 'served from memory' },
   uncertainty: 0,
 };
@@ -42,6 +43,10 @@ it.each(LAYERS)('places the lead in the layer %s', (served_by) => {
   const layer = LAYERS.indexOf(served_by);
   expect(depth).toBeGreaterThan(DEPTHS[layer] ?? 0);
   expect(depth).toBeLessThan(DEPTHS[layer + 1] ?? 0);
+});
+
+it('draws no lead if the layer is unknown', () => {
+  expect(leadDepth({ ...cached, served_by: null })).toBeNull();
 });
 
 it('draws nothing before the first I/O', () => {

@@ -1,5 +1,5 @@
 // The depth gauge: a cross-section of the host with the I/O that crossed each layer boundary. The
-// lead marks the layer that served the most bytes. Live runs, finished runs and comparisons use the
+// lead marks the layer that served the most I/Os. Live runs, finished runs and comparisons use the
 // same drawing.
 import { memo, useId } from 'react';
 import type { Gauge, Layer, LayerFlow } from '../api';
@@ -36,6 +36,7 @@ export const DepthGauge = memo(function DepthGauge({
   gauge: Gauge;
   description: string;
 }) {
+  const depth = leadDepth(gauge);
   return (
     <svg
       className="gauge"
@@ -49,7 +50,7 @@ export const DepthGauge = memo(function DepthGauge({
       {flowShapes(gauge).map((shape) => (
         <Flow key={shape.kind} shape={shape} gauge={gauge} />
       ))}
-      <Lead depth={leadDepth(gauge)} />
+      {depth !== null && <Lead depth={depth} />}
     </svg>
   );
 });

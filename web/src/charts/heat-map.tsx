@@ -1,25 +1,23 @@
 // Latency heat map: time, latency, and the number of I/Os as color. Drawn on one canvas without
 // Chart.js, because it has thousands of cells.
-import { memo, useEffect, useRef } from 'react';
-import type { RunFold } from '../model/fold/run-fold';
-import { originMs } from '../model/fold/series-view';
+import { memo, useCallback, useEffect, useMemo, useRef } from 'react';
+import type { HeatSource } from '../model/fold/heat-source';
 import { latency, plural, text } from '../model/format/numbers';
 import {
   extentOf,
   type HeatColumn,
-  heatColumn,
   intensity,
   rateOf,
   rowAt,
   rowStart,
 } from '../model/series/heat-map';
-import type { Window } from '../model/series/window';
 import type { ChartGroup, Range } from './chart-group';
-import { token } from './chart-js';
-import { pixelMs, whileVisible } from './while-visible';
+import { timeLabel, token } from './chart-js';
+import { crosshairEvents, type Plot, placeCrosshair } from './crosshair';
+import { whileVisible } from './while-visible';
 
 interface HeatMapProps {
-  fold: RunFold;
+  heat: HeatSource;
   chartGroup: ChartGroup;
   /** The range without zoom, evaluated at every flush. */
   fullRange: () => Range;
@@ -34,37 +32,37 @@ const RIGHT = 2;
 const MAX_TICKS = 6;
 
 /** Memoized, because it redraws without React. */
-export const HeatMap = memo(function HeatMap({ fold, chartGroup, fullRange }: HeatMapProps) {
+export const HeatMap = memo(function HeatMap({ heat, chartGroup, fullRange }: HeatMapProps) {
   const card = useRef<HTMLElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const legend = useRef<HTMLElement>(null);
+  const crosshair = useRef<HTMLElement>(null);
+  const plot = useCallback(
+    () => plotOf(canvas.current, chartGroup.zoom ?? fullRange()),
+    [chartGroup, fullRange],
+  );
   useEffect(() => {
-    const columnsOf = cachedColumns();
+    const moveCrosshair = () => {
+      placeCrosshair(crosshair.current, plot(), chartGroup.crosshair);
+      const written = legendText(heat.columns(), heat.originMs(), chartGroup);
+      if (legend.current) legend.current.textContent = written;
+    };
     const redraw = () => {
-      if (!canvas.current) return;
-      const origin = originMs(fold);
-      const columns = columnsOf(fold);
-      draw(canvas.current, columns, origin, chartGroup, fullRange());
-      if (legend.current) legend.current.textContent = legendText(columns, origin, chartGroup);
+      const area = plot();
+      if (!canvas.current || !area) return;
+      draw(canvas.current, heat.columns(), heat.originMs(), area);
+      moveCrosshair();
     };
     redraw();
     const stops = [
-      whileVisible(card.current, redraw, chartGroup, () =>
-        pixelMs(chartGroup.zoom ?? fullRange(), canvas.current?.clientWidth ?? 0),
-      ),
-      chartGroup.onCrosshair(redraw),
+      whileVisible(card.current, redraw, chartGroup),
+      chartGroup.onCrosshair(moveCrosshair),
     ];
     return () => {
       for (const stop of stops) stop();
     };
-  }, [fold, chartGroup, fullRange]);
-  const move = (clientX: number) => {
-    const box = canvas.current?.getBoundingClientRect();
-    if (!box) return;
-    const { from, to } = chartGroup.zoom ?? fullRange();
-    const part = (clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
-    chartGroup.moveCrosshair(part >= 0 && part <= 1 ? from + part * (to - from) : null);
-  };
+  }, [heat, chartGroup, plot]);
+  const pointer = useMemo(() => crosshairEvents(chartGroup, plot), [chartGroup, plot]);
   return (
     <section ref={card} className="card chart heat-map">
       <h2>
@@ -73,30 +71,17 @@ export const HeatMap = memo(function HeatMap({ fold, chartGroup, fullRange }: He
           <b ref={legend} />
         </span>
       </h2>
-      <div className="canvas">
+      <div className="canvas" {...pointer}>
         <canvas
           ref={canvas}
           role="img"
           aria-label="Latency heat map over time: brighter cells have more I/Os; the latency chart shows percentiles of the same data"
-          onMouseMove={({ clientX }) => move(clientX)}
-          onMouseOut={() => chartGroup.moveCrosshair(null)}
-          onBlur={() => chartGroup.moveCrosshair(null)}
         />
+        <i ref={crosshair} className="crosshair" hidden />
       </div>
     </section>
   );
 });
-
-/** Columns are computed once per window. */
-function cachedColumns() {
-  const known = new WeakMap<Window, HeatColumn>();
-  return ({ series }: RunFold) =>
-    series.points.map(({ window }) => {
-      const column = known.get(window) ?? heatColumn(window);
-      known.set(window, column);
-      return column;
-    });
-}
 
 function legendText(columns: readonly HeatColumn[], origin: number, { crosshair }: ChartGroup) {
   const at_ms = crosshair === null ? null : crosshair * 1000 + origin;
@@ -111,14 +96,20 @@ function legendText(columns: readonly HeatColumn[], origin: number, { crosshair 
   return `${plural(ios, 'I/O')} in ${low} to ${high}`;
 }
 
+function plotOf(canvas: HTMLCanvasElement | null, range: Range): Plot | null {
+  if (!canvas) return null;
+  const { clientWidth, clientHeight } = canvas;
+  return { left: LEFT, right: clientWidth - RIGHT, top: TOP, bottom: clientHeight - BOTTOM, range };
+}
+
 /** Sizes the canvas for the display, and draws all of it. */
 function draw(
   canvas: HTMLCanvasElement,
   columns: readonly HeatColumn[],
   origin: number,
-  chartGroup: ChartGroup,
-  fullRange: Range,
+  area: Plot,
 ) {
+  const { range } = area;
   const { clientWidth: width, clientHeight: height } = canvas;
   const ratio = window.devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
@@ -128,8 +119,6 @@ function draw(
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, width, height);
   ctx.font = '11px "Inter Variable", Inter, system-ui, sans-serif';
-  const range = chartGroup.zoom ?? fullRange;
-  const area = { left: LEFT, right: width - RIGHT, top: TOP, bottom: height - BOTTOM };
   const xOf = (seconds: number) =>
     area.left + ((seconds - range.from) / (range.to - range.from)) * (area.right - area.left);
   drawTimeAxis(ctx, range, area, xOf);
@@ -158,15 +147,12 @@ function draw(
     }
   }
   ctx.restore();
-  if (chartGroup.crosshair !== null) drawCrosshair(ctx, xOf(chartGroup.crosshair), area);
 }
-
-type Area = Record<'left' | 'right' | 'top' | 'bottom', number>;
 
 function drawTimeAxis(
   ctx: CanvasRenderingContext2D,
   { from, to }: Range,
-  area: Area,
+  area: Plot,
   xOf: (seconds: number) => number,
 ) {
   const rough = (to - from) / MAX_TICKS;
@@ -177,7 +163,7 @@ function drawTimeAxis(
   ctx.textBaseline = 'top';
   for (let tick = Math.ceil(from / step) * step; tick <= to; tick += step) {
     const x = Math.min(area.right - 12, Math.max(area.left + 6, xOf(tick)));
-    ctx.fillText(`${Number(tick.toFixed(3))} s`, x, area.bottom + 6);
+    ctx.fillText(timeLabel(tick, step), x, area.bottom + 6);
   }
 }
 
@@ -186,7 +172,7 @@ function drawLatencyAxis(
   ctx: CanvasRenderingContext2D,
   first: number,
   last: number,
-  area: Area,
+  area: Plot,
   yOf: (row: number) => number,
 ) {
   ctx.textAlign = 'right';
@@ -203,13 +189,4 @@ function drawLatencyAxis(
     ctx.stroke();
     ctx.fillText(text(latency(ns)), area.left - 6, y);
   }
-}
-
-function drawCrosshair(ctx: CanvasRenderingContext2D, x: number, area: Area) {
-  if (x < area.left || x > area.right) return;
-  ctx.strokeStyle = token('mute');
-  ctx.beginPath();
-  ctx.moveTo(Math.round(x) + 0.5, area.top);
-  ctx.lineTo(Math.round(x) + 0.5, area.bottom);
-  ctx.stroke();
 }

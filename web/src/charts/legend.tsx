@@ -1,34 +1,68 @@
 // The legend of a chart, with values at the crosshair. The chart writes the values directly into
-// the DOM because they change with every frame.
+// the DOM because they change with every frame. Entries can be buttons that hide their line.
 import type { Ref } from 'react';
 import { dashPattern, type LineStyle } from '../model/series/line-style';
 import './charts.css';
 
-export interface LegendEntry extends LineStyle {
+interface LegendEntry extends LineStyle {
   label: string;
 }
 
-export function Legend({
-  entries,
-  ref,
-}: {
+interface LegendProps {
   entries: readonly LegendEntry[];
   ref?: Ref<HTMLSpanElement>;
-}) {
+  /** Labels of hidden lines. */
+  hidden?: ReadonlySet<string>;
+  /** Shows or hides a line. */
+  onToggle?: (label: string) => void;
+  /** Lines with constant values, which are part of the labels. */
+  constants?: readonly LegendEntry[];
+}
+
+export function Legend({ entries, ref, hidden, onToggle, constants = [] }: LegendProps) {
   return (
     <span ref={ref} className="legend">
-      {entries.map(({ label, color, dash }) => (
-        <span key={label}>
-          <svg aria-hidden viewBox="0 0 24 4">
-            <path
-              d="M0 2H24"
-              stroke={`var(--${color})`}
-              strokeDasharray={dashPattern(dash).join(' ') || undefined}
-            />
-          </svg>
-          {label} {ref && <b />}
+      {entries.map((entry) => {
+        const { label } = entry;
+        const content = (
+          <>
+            <LineMark {...entry} />
+            {label} {ref && <b />}
+          </>
+        );
+        return onToggle ? (
+          <button
+            key={label}
+            type="button"
+            className="plain"
+            aria-label={label}
+            aria-pressed={!hidden?.has(label)}
+            onClick={() => onToggle(label)}
+          >
+            {content}
+          </button>
+        ) : (
+          <span key={label}>{content}</span>
+        );
+      })}
+      {constants.map((entry) => (
+        <span key={entry.label}>
+          <LineMark {...entry} />
+          {entry.label}
         </span>
       ))}
     </span>
+  );
+}
+
+function LineMark({ color, dash }: LineStyle) {
+  return (
+    <svg aria-hidden viewBox="0 0 24 4">
+      <path
+        d="M0 2H24"
+        stroke={`var(--${color})`}
+        strokeDasharray={dashPattern(dash).join(' ') || undefined}
+      />
+    </svg>
   );
 }

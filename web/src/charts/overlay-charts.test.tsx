@@ -1,4 +1,4 @@
-import { MantineProvider } from '@mantine/core';
+import { MantineProvider, useMantineColorScheme } from '@mantine/core';
 import { act, render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import type { ChartOptions } from 'chart.js';
@@ -22,10 +22,20 @@ const view: SeriesView = {
   seconds: () => 0,
   value: () => null,
 };
+function OtherTheme() {
+  const { setColorScheme } = useMantineColorScheme();
+  return (
+    <button type="button" onClick={() => setColorScheme('dark')}>
+      Other theme
+    </button>
+  );
+}
+
 const show = () => {
   options = [];
   render(
     <MantineProvider env="test">
+      <OtherTheme />
       <OverlayCharts
         runs={[{ label: '#1', color: 'app', view }]}
         curves={[{ label: '#1', color: 'app', buckets: [[1000, 5]] }]}
@@ -53,4 +63,18 @@ it('resets the zoom with a button', async () => {
   act(() => options[0]?.plugins?.zoom?.zoom?.onZoomComplete?.({ chart } as never));
   await userEvent.click(screen.getByRole('button', { name: 'Reset zoom' }));
   expect(screen.queryByRole('button', { name: 'Reset zoom' })).not.toBeInTheDocument();
+});
+
+it('keeps hidden lines and the scale when the theme changes', async () => {
+  show();
+  const line = () => screen.getAllByRole('button', { name: '#1' })[0];
+  await userEvent.click(line() as HTMLElement);
+  await userEvent.click(screen.getByRole('button', { name: 'Chart options: IOPS' }));
+  await userEvent.click(await screen.findByRole('menuitemcheckbox', { name: 'Logarithmic scale' }));
+  const before = options.length;
+  await userEvent.click(screen.getByRole('button', { name: 'Other theme' }));
+  expect(options.length).toBeGreaterThan(before);
+  expect(document.documentElement).toHaveAttribute('data-mantine-color-scheme', 'dark');
+  expect(line()).toHaveAttribute('aria-pressed', 'false');
+  expect(screen.getByRole('img', { name: 'IOPS (log) over time' })).toBeInTheDocument();
 });

@@ -22,7 +22,7 @@ interface OverlaidRun extends LineStyle {
 /** Metrics for all directions combined. */
 const OVERLAID: readonly { panel: string; title: string; columns: readonly Column[] }[] = [
   { panel: 'iops', title: 'IOPS', columns: ['read_iops', 'write_iops', 'trim_iops'] },
-  { panel: 'latency', title: 'p99 latency (log)', columns: ['lat_p99_ns'] },
+  { panel: 'latency', title: 'p99 latency', columns: ['lat_p99_ns'] },
   {
     panel: 'bandwidth',
     title: 'Bandwidth',
@@ -45,7 +45,7 @@ export default function OverlayCharts({ runs, curves, longest_s }: OverlayProps)
   return (
     <section className="stack" aria-label="Time series of all runs">
       <ZoomRow chartGroup={chartGroup} />
-      <div className="charts two-by-two" key={scheme}>
+      <div className="charts two-by-two">
         {OVERLAID.map(({ panel, title, columns }) => {
           const drawn = PANELS.find(({ key }) => key === panel);
           return (
@@ -58,7 +58,9 @@ export default function OverlayCharts({ runs, curves, longest_s }: OverlayProps)
             )
           );
         })}
-        {curves.length > 0 && <PercentileChart title={percentileTitle(curves)} of={curves} />}
+        {curves.length > 0 && (
+          <PercentileChart key={scheme} title={percentileTitle(curves)} of={curves} />
+        )}
       </div>
     </section>
   );

@@ -33,7 +33,7 @@ export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) 
     [comparison, runLabel],
   );
   const series = useQueries({
-    queries: shown.map(({ run }) => seriesQuery(run.number, {}, MAX_POINTS)),
+    queries: shown.map(({ run }) => seriesQuery(run.number, { points: MAX_POINTS })),
     combine: (results) => results.map(({ data }) => data),
   });
   const lines = useMemo(
@@ -64,7 +64,8 @@ export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) 
         .filter(({ buckets }) => buckets.length > 0),
     [shown, comparison],
   );
-  const longest_s = Math.max(1, ...shown.map(({ duration_ms }) => (duration_ms ?? 0) / 1000));
+  // The axis ends with the longest run.
+  const longest_s = Math.max(...shown.map(({ duration_ms }) => (duration_ms ?? 0) / 1000)) || 1;
   return (
     <Suspense fallback={<div style={{ minHeight: 480 }} />}>
       <OverlayCharts runs={lines} curves={curves} longest_s={longest_s} />

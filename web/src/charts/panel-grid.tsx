@@ -1,10 +1,11 @@
 // The charts of a run in one group. Lazy-loaded: Chart.js is not needed for the first paint.
 import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
+import type { HeatSource } from '../model/fold/heat-source';
 import type { Band } from '../model/fold/missing-time';
-import type { RunFold } from '../model/fold/run-fold';
 import type { SeriesView } from '../model/fold/series-view';
 import type { WholeValue } from '../model/fold/whole-run';
+import type { Mark } from '../model/run/marks';
 import type { ChartGroup, Range } from './chart-group';
 import { HeatMap } from './heat-map';
 import type { Panel } from './panels';
@@ -17,25 +18,24 @@ interface PanelGridProps {
   fullRange: () => Range;
   /** Ranges to mark, evaluated at every flush. */
   bands: () => readonly Band[];
+  /** Points in time to mark, evaluated at every flush. */
+  marks: () => readonly Mark[];
   /** Values for the whole run once it is finished; must be stable between renders. */
   whole?: () => WholeValue | null;
-  /** The run whose windows have histograms; null if its series is loaded in buckets, without them. */
-  fold?: RunFold | null;
+  heat: HeatSource;
   /** Refers screen readers to the table with the same numbers. */
   tableHint?: string;
 }
 
-/** Charts are recreated when the theme changes, because they read colors once. */
-export default function PanelGrid({ panels, fold, ...rest }: PanelGridProps) {
+/** The heat map is recreated when the theme changes, because it reads colors once. */
+export default function PanelGrid({ panels, heat, ...rest }: PanelGridProps) {
   const scheme = useComputedColorScheme();
   return (
     <div className="charts">
       {panels.map((panel) => (
-        <PanelChart key={panel.key + scheme} panel={panel} {...rest} />
+        <PanelChart key={panel.key} panel={panel} {...rest} />
       ))}
-      {fold && (
-        <HeatMap key={scheme} fold={fold} chartGroup={rest.chartGroup} fullRange={rest.fullRange} />
-      )}
+      <HeatMap key={scheme} heat={heat} chartGroup={rest.chartGroup} fullRange={rest.fullRange} />
     </div>
   );
 }
@@ -46,9 +46,10 @@ function PanelChart({
   chartGroup,
   fullRange,
   bands,
+  marks,
   whole,
   tableHint,
-}: Omit<PanelGridProps, 'panels' | 'fold'> & { panel: Panel }) {
+}: Omit<PanelGridProps, 'panels' | 'heat'> & { panel: Panel }) {
   const lines = useMemo(
     () => panel.lines.map((line) => ({ ...line, view, whole: () => whole?.()?.(line.columns) })),
     [panel, view, whole],
@@ -60,6 +61,7 @@ function PanelChart({
       chartGroup={chartGroup}
       fullRange={fullRange}
       bands={bands}
+      marks={marks}
       tableHint={tableHint}
     />
   );

@@ -29,11 +29,14 @@ interface Threshold {
   value: number;
 }
 
+/** `binary` has ticks at round KiB, MiB or GiB. */
+export type Scale = 'linear' | 'binary' | 'log' | 'binary log';
+
 export interface Panel {
   key: string;
   title: string;
-  /** `binary` has ticks at round KiB, MiB or GiB. */
-  scale: 'linear' | 'binary' | 'log' | 'binary log';
+  /** At first; the user can change it between linear and logarithmic. */
+  scale: Scale;
   format: (value: number | null) => string;
   lines: readonly PanelLine[];
   thresholds?: readonly Threshold[];
@@ -66,7 +69,7 @@ export function panelsOf(directions: Directions, limits: DirtyLimits = {}): Pane
     },
     {
       key: 'latency',
-      title: 'Latency (log)',
+      title: 'Latency',
       scale: 'log',
       format: format(latency),
       lines: LATENCY,
@@ -87,7 +90,7 @@ export function panelsOf(directions: Directions, limits: DirtyLimits = {}): Pane
     },
     {
       key: 'memory',
-      title: 'Host page cache (log)',
+      title: 'Host page cache',
       scale: 'binary log',
       format: format(bytes),
       lines: memory(directions),

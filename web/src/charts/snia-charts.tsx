@@ -1,5 +1,5 @@
-// Plots of a test after the SNIA specification, with the names of the specification. Lazy-loaded
-// with Chart.js.
+// Plots of a test that follows the SNIA specification, with the names of the specification.
+// Lazy-loaded with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
 import { Line } from 'react-chartjs-2';

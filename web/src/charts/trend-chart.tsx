@@ -20,7 +20,7 @@ import {
 } from './trend-plot';
 import './trend-chart.css';
 
-/** Below this distance of two groups, intervals are drawn as a band. */
+/** Below this distance between two groups, intervals are drawn as a band. */
 const MIN_WHISKER = 9;
 const LABEL_WIDTH = 92;
 interface TrendChartProps {
@@ -132,7 +132,12 @@ function Series({ points, plot }: PointsProps) {
         // biome-ignore lint/suspicious/noArrayIndexKey: points are in the order of their runs
         <g key={index}>
           {!isDense && <Whisker point={point} x={plot.x(index)} plot={plot} />}
-          <Apart point={point} x={plot.x(index)} plot={plot} radius={Math.min(3.5, radius + 1)} />
+          <ExcludedRuns
+            point={point}
+            x={plot.x(index)}
+            plot={plot}
+            radius={Math.min(3.5, radius + 1)}
+          />
           {medians[index] && (
             <circle className="point" cx={medians[index][0]} cy={medians[index][1]} r={radius} />
           )}
@@ -170,8 +175,8 @@ function Whisker({ point: { statistics }, x, plot }: PointProps) {
   );
 }
 
-/** Runs that are left out: a ring at the value, or a tick on the axis without one. */
-function Apart({ point, x, plot, radius }: PointProps & { radius: number }) {
+/** Excluded runs: a ring at the value, or a tick on the axis without one. */
+function ExcludedRuns({ point, x, plot, radius }: PointProps & { radius: number }) {
   const isIncomplete = point.left_out.some(
     ({ kind }) => kind === 'incomplete' || kind === 'damaged',
   );

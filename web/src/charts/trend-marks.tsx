@@ -7,7 +7,7 @@ import { BOTTOM, HEIGHT, LEFT, type PlotProps, type PointsProps, RIGHT, TOP } fr
 /** Width of a letter in the texts of marks. */
 const LETTER = 6.2;
 
-/** The median of the baseline, and the threshold to both sides. */
+/** The median of the baseline, and the threshold on both sides. */
 export function BaselineBand({ trend, plot }: PlotProps & { trend: Trend }) {
   const median = trend.baseline_statistics?.median;
   if (median == null) return null;

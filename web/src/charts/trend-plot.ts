@@ -10,7 +10,7 @@ export const TOP = 34;
 export const BOTTOM = 28;
 export interface Plot {
   width: number;
-  /** Distance of two groups. */
+  /** Distance between two groups. */
   step: number;
   x: (index: number) => number;
   y: (value: number) => number;

@@ -1,5 +1,5 @@
-// Folds the events of a run outside React and triggers redraws once per animation frame. Components
-// subscribe with `useTick` or `useLiveValue`.
+// Folds the events of a run outside React and triggers redraws. Components subscribe with `useTick`
+// or `useLiveValue`.
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { Run } from '../api';
@@ -22,6 +22,8 @@ export interface LiveRun {
 
 /** Redraw interval of the phase bar while no events arrive. */
 const TICK_MS = 250;
+/** The first samples are shown at once. */
+const FIRST_SAMPLES = 5;
 /** Maximum extrapolation of the clock. */
 const MAX_AHEAD_MS = 2000;
 
@@ -43,8 +45,8 @@ export function useLiveRun(run: Run): LiveRun {
     if (bucketed) return;
     const tracked = current.current;
     // A finished run is shown only after its last event, not in intermediate states.
-    const show = () => {
-      if (!wasFinal) chartGroup.request();
+    const show = (isUrgent: boolean) => {
+      if (!wasFinal) chartGroup.request(isUrgent);
       else if (isFinal(tracked.fold.status)) setFold(tracked.fold);
     };
     const stream = openRunStream(run.number, {
@@ -58,7 +60,7 @@ export function useLiveRun(run: Run): LiveRun {
       apply: (event) => {
         const applied = tracked.fold.apply(event);
         tracked.applied_at = performance.now();
-        show();
+        show(event.type !== 'sample' || tracked.fold.series.points.length <= FIRST_SAMPLES);
         if (!wasFinal && event.type === 'status' && isFinal(event.status))
           void queryClient.invalidateQueries({ queryKey: runQuery(run.number).queryKey });
         return applied;
@@ -66,7 +68,7 @@ export function useLiveRun(run: Run): LiveRun {
     });
     const timer = setInterval(() => {
       if (!isFinal(tracked.fold.status) && performance.now() - tracked.applied_at >= TICK_MS)
-        show();
+        show(false);
     }, TICK_MS);
     return () => {
       stream.close();

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ChartGroup } from './chart-group';
-import { useTick } from './use-live-run';
+import { useLiveValue } from './use-live-run';
 
 export function ZoomRow({
   chartGroup,
@@ -11,7 +11,8 @@ export function ZoomRow({
   chartGroup: ChartGroup;
   children?: ReactNode;
 }) {
-  useTick(chartGroup);
+  // The buttons do not change with the data.
+  const zoom = useLiveValue(chartGroup, () => chartGroup.zoom);
   return (
     <div className="row tight no-print">
       <span className="mute small for-mouse">
@@ -19,7 +20,7 @@ export function ZoomRow({
       </span>
       <span className="mute small for-touch">Pinch to zoom, then swipe to pan.</span>
       <span className="push" />
-      {chartGroup.zoom && (
+      {zoom && (
         <Button
           data-key="0"
           data-action="Show the whole run"

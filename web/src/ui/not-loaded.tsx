@@ -1,5 +1,6 @@
 // Page for a run or study that is loading, failed to load, or has an invalid number in the URL.
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Empty, Page } from './parts';
 import { ProblemNotice } from './problem';
 
@@ -8,11 +9,12 @@ interface NotLoadedProps {
   n: string;
   error: unknown;
   retry: () => unknown;
+  actions?: ReactNode;
 }
 
 export const isValidNumber = (n: string) => Number.isInteger(Number(n)) && Number(n) > 0;
 
-export function NotLoaded({ kind, n, error, retry }: NotLoadedProps) {
+export function NotLoaded({ kind, n, error, retry, actions }: NotLoadedProps) {
   const title = `${kind} #${n}`;
   const all =
     kind === 'Run' ? <Link to="/runs">All runs</Link> : <Link to="/studies">All studies</Link>;
@@ -20,6 +22,7 @@ export function NotLoaded({ kind, n, error, retry }: NotLoadedProps) {
     <Page title={title}>
       <h1>{title}</h1>
       <ProblemNotice error={error} retry={retry} />
+      {actions && <div className="row">{actions}</div>}
       {!isValidNumber(n) && <Empty title={`Invalid ${kind.toLowerCase()} number`} actions={all} />}
     </Page>
   );

@@ -72,13 +72,13 @@ export function Badge({
 
 /**
  * Status dot, always next to text, because color must not be the only indicator. `hollow` means
- * pending, failed or unavailable.
+ * pending, failed or unavailable; `active` means in progress.
  */
-export function Dot({ tone, hollow, pulse }: { tone?: Tone; hollow?: boolean; pulse?: boolean }) {
+export function Dot({ tone, hollow, active }: { tone?: Tone; hollow?: boolean; active?: boolean }) {
   return (
     <span
       aria-hidden
-      className={`dot ${toneClass(tone)} ${hollow ? 'hollow' : ''} ${pulse ? 'pulse' : ''}`}
+      className={`dot ${toneClass(tone)} ${hollow ? 'hollow' : ''} ${active ? 'active' : ''}`}
     />
   );
 }

@@ -16,7 +16,7 @@ const TONES: Record<Status['kind'], Tone> = {
 export function StatusBadge({ status: { label, kind } }: { status: Status }) {
   return (
     <Badge tone={kind === 'success' ? null : TONES[kind]}>
-      {kind === 'running' && <Dot tone="app" pulse />} {label}
+      {kind === 'running' && <Dot tone="app" active />} {label}
     </Badge>
   );
 }
@@ -27,7 +27,7 @@ export function StatusDot({ status: { label, kind } }: { status: Status }) {
       <Dot
         tone={TONES[kind]}
         hollow={kind === 'failure' || kind === 'pending'}
-        pulse={kind === 'running'}
+        active={kind === 'running'}
       />{' '}
       {label}
     </span>

@@ -2,11 +2,17 @@
 
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { onFirstInteraction } from './on-demand';
 
-/** Loads the run page's code early, so that it does not delay the first sample. */
+/**
+ * Loads the run page's code at the first interaction, so that it delays neither the open page nor
+ * the first sample.
+ */
 export function usePreloadRunPage() {
   const router = useRouter();
-  useEffect(() => {
-    void router.preloadRoute({ to: '/runs/$n', params: { n: '0' } });
-  }, [router]);
+  useEffect(
+    () =>
+      onFirstInteraction(() => void router.preloadRoute({ to: '/runs/$n', params: { n: '0' } })),
+    [router],
+  );
 }

@@ -1,8 +1,8 @@
-//! What is known about an option of fio.
+//! Facts about a fio option.
 
 use crate::job::OptionDoc;
 
-/// An option of fio.
+/// A fio option.
 #[derive(Debug)]
 pub struct FioOption {
     pub name: &'static str,
@@ -60,13 +60,13 @@ impl OptionKind {
 /// What happens to an option.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Support {
-    /// An option of a job.
+    /// A job option.
     Job,
     /// Only in imported text: it determines the order of the jobs, or other options.
     Import,
-    /// Accepted in imported text; changes nothing, for this reason.
+    /// Accepted in imported text without effect, for this reason.
     Harmless(&'static str),
-    Refused(Reason),
+    Rejected(Reason),
 }
 
 /// Why an option is rejected.
@@ -79,15 +79,15 @@ pub enum Reason {
     Command,
     /// Changes the user or the control group.
     Privilege,
-    /// Changes settings of the host.
+    /// Changes host settings.
     HostSetting,
     /// Replays or writes a trace.
     Replay,
     /// Zoned block devices.
     Zoned,
-    /// Data placement hints of NVMe.
+    /// NVMe data placement hints.
     DataPlacement,
-    /// An engine for other storage than files and block devices.
+    /// An engine for storage other than files and block devices.
     OtherEngine,
     /// One of fio's built-in workloads.
     Profile,
@@ -130,10 +130,10 @@ impl FioOption {
         self.name == name || self.aliases.contains(&name)
     }
 
-    /// The option of a job with the same meaning.
+    /// The job option with the same meaning.
     pub fn job_option(&self) -> Option<&'static OptionDoc> {
         // Leadline's `profile` is another option: a flag that records stacks.
-        (self.support != Support::Refused(Reason::Profile))
+        (self.support != Support::Rejected(Reason::Profile))
             .then(|| OptionDoc::find(self.name))
             .flatten()
     }

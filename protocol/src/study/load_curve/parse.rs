@@ -8,13 +8,12 @@ use crate::{
 use serde_json::{Map, Value};
 
 const FIELD: &str = "load_curve";
-const REMEDY: &str =
-    "Use {} for a probe and rates that follow from it, or {\"rates\":[1000,2000]}.";
+const REMEDY: &str = "Use {} for a probe and rates derived from it, or {\"rates\":[1000,2000]}.";
 const MAX_RATES: usize = 25;
 const MAX_SECONDS: u32 = 3600;
 const MAX_RAMP_SECONDS: u32 = 600;
 const DEFAULT_RAMP_SECONDS: u32 = 2;
-/// A p99 needs this number of I/Os.
+/// Minimum number of I/Os for a p99.
 const MIN_IOS: f64 = 1_000.0;
 /// Options that the curve sets, or that change the arrivals.
 const OWN_OPTIONS: &[&str] = &[
@@ -55,12 +54,13 @@ pub(crate) fn curve(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<
             return None;
         }
     };
-    let base = base_job(reader, steps)?;
+    let base = base_job(reader, steps, definition.max_bytes.is_some())?;
     let curve = LoadCurve {
         rates: definition.rates,
         seconds: definition.seconds,
         ramp_seconds: definition.ramp_seconds.unwrap_or(DEFAULT_RAMP_SECONDS),
         p99_limit_ms: definition.p99_limit_ms,
+        max_bytes: definition.max_bytes,
         base: Value::Object(base),
     };
     check(reader, &curve);
@@ -103,7 +103,7 @@ fn check(reader: &mut ObjectReader, curve: &LoadCurve) {
     if !is_valid {
         reject(
             "rates",
-            "rates must be 1 to 25 rising numbers, multiples of numjobs.",
+            "rates must be 1 to 25 increasing numbers that are multiples of numjobs.",
             "Use rates such as [1000, 2000, 4000].",
         );
         return;
@@ -112,14 +112,18 @@ fn check(reader: &mut ObjectReader, curve: &LoadCurve) {
     if rates.iter().any(|rate| ios(rate) < MIN_IOS) {
         reject(
             "rates",
-            "A rate has fewer than 1,000 I/Os in its duration.",
+            "A rate results in fewer than 1,000 I/Os in its duration.",
             "Use higher rates, or set seconds to a longer time.",
         );
     }
 }
 
 /// The base job, with options that the curve does not set.
-fn base_job(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<Map<String, Value>> {
+fn base_job(
+    reader: &mut ObjectReader,
+    steps: Option<&Value>,
+    has_max_bytes: bool,
+) -> Option<Map<String, Value>> {
     let steps = steps.and_then(Value::as_array).map(Vec::as_slice);
     let jobs = match steps {
         Some([step]) => step["jobs"].as_array().map(Vec::as_slice),
@@ -140,6 +144,11 @@ fn base_job(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<Map<Stri
     }
     let mut problems = Vec::new();
     let kind = Job::parse(base, "", &mut problems).rw.map(|rw| rw.kind);
+    if has_max_bytes && kind.is_some_and(|kind| !kind.writes()) {
+        let detail = "max_bytes limits the bytes that are written, but the job does not write.";
+        let field = format!("{FIELD}.max_bytes");
+        reader.reject("conflicting_options", &field, detail, "Remove it.");
+    }
     if kind.is_some_and(|kind| directions(kind) > 1) {
         let detail = "A load curve has one direction: rates apply to reads and writes separately.";
         let field = "steps[0].jobs[0].rw";
@@ -226,6 +235,11 @@ mod tests {
             "steps[0].jobs[0].rate_iops",
         );
         check(none(), json!({"rw": "randrw"}), "steps[0].jobs[0].rw");
+        check(
+            json!({"max_bytes": 1000}),
+            json!({"rw": "randread"}),
+            "load_curve.max_bytes",
+        );
         let mut two = study(none(), none());
         two["steps"] = json!([two["steps"][0], two["steps"][0]]);
         assert_eq!(

@@ -37,7 +37,7 @@ named_enum! {
         Steady,
         /// The maximum number of rounds ended without a steady window.
         NotReached,
-        /// The test ended before.
+        /// The test ended earlier.
         Incomplete,
         /// A write saturation test, which has no rounds, is complete.
         Complete,
@@ -92,7 +92,7 @@ pub struct TrackingVariable {
     pub name: String,
     /// By round; null without a value.
     pub values: Vec<Option<f64>>,
-    /// Null before five rounds in a row have a value.
+    /// Null until five consecutive rounds have a value.
     pub window: Option<SteadyStateData>,
 }
 

@@ -64,7 +64,7 @@ fn preconditioning(test: &SniaTest, base: &Map<String, Value>) -> Value {
 }
 
 /// A cell starts when the previous one ends. Cells repeat offsets, because they are limited by time;
-/// the seed differs between rounds, so that each round writes other blocks.
+/// the seed differs between rounds, so that each round writes different blocks.
 fn cell(
     test: &SniaTest,
     round: u32,

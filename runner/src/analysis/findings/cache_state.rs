@@ -89,7 +89,7 @@ pub(crate) fn raw_buffered(context: &Context) -> Option<Finding> {
         memory.end.buffers.saturating_sub(memory.start.buffers)
     });
     let sentence = format!(
-        "The device was accessed through its page cache: the kernel counts it as Buffers (grown by {}), not as Cached, and drops it when the last program closes the device.",
+        "The device was accessed through its page cache: the kernel counts it as Buffers (up by {}), not as Cached, and drops it when the last program closes the device.",
         bytes(grown)
     );
     Finding::new(
@@ -114,11 +114,24 @@ pub(crate) fn loop_without_direct_io(context: &Context) -> Option<Finding> {
     } else {
         Note
     };
-    Some(Finding::new(
+    let finding = Finding::new(
         severity,
         "loop_without_direct_io",
         sentence,
         None,
         "Attach it with losetup --direct-io=on.",
-    ))
+    );
+    let command = target.device.as_deref().and_then(loop_direct_io_command);
+    Some(finding.with_command(command))
+}
+
+/// `None` if the device is not a loop device or a partition of one: other devices above it must be
+/// set up again.
+fn loop_direct_io_command(device: &str) -> Option<String> {
+    let digits: String = device
+        .strip_prefix("loop")?
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    (!digits.is_empty()).then(|| format!("losetup --direct-io=on /dev/loop{digits}"))
 }

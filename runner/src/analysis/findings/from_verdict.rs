@@ -9,22 +9,24 @@ use crate::analysis::{
     },
 };
 use leadline_protocol::{
-    evidence::transition::Direction,
+    evidence::{target::TargetReport, transition::Direction},
     finding::{
         Finding,
         Severity::{Serious, Warning},
     },
     format::{bytes, count},
+    job::keyword::FileState,
     verdict::{ModifierKind, VerdictClass},
 };
 use serde_json::{Value, json};
+use std::path::Path;
 
 pub(crate) fn findings(context: &Context, analysis: &DirectionAnalysis) -> Vec<Finding> {
     let findings = [
-        class_finding(analysis),
+        class_finding(context, analysis),
         direct_io_fallback(context, analysis),
         unwritten_blocks(analysis),
-        compressed(analysis),
+        compressed(context, analysis),
     ];
     findings.into_iter().flatten().collect()
 }
@@ -38,7 +40,7 @@ fn numbers(evidence: &Evidence) -> Value {
     numbers
 }
 
-fn class_finding(analysis: &DirectionAnalysis) -> Option<Finding> {
+fn class_finding(context: &Context, analysis: &DirectionAnalysis) -> Option<Finding> {
     let evidence = &analysis.evidence;
     let noun = evidence.direction.noun();
     let numbers = numbers(evidence);
@@ -49,7 +51,7 @@ fn class_finding(analysis: &DirectionAnalysis) -> Option<Finding> {
     let modifier = |kind| analysis.modifier(kind).is_some();
     match analysis.class {
         VerdictClass::PageCache if !evidence.direct => {
-            let sentence = format!("The result describes memory, not {name}.");
+            let sentence = format!("The result reflects memory, not {name}.");
             finding(
                 Serious,
                 "served_from_cache",
@@ -102,12 +104,16 @@ fn class_finding(analysis: &DirectionAnalysis) -> Option<Finding> {
                 bytes(analysis.transfers.excess_bytes),
                 excess_reason(evidence)
             );
-            Some(finding(
+            let finding = finding(
                 Warning,
                 "amplification",
                 sentence,
                 "Overwrites that use the filesystem block size cause the least additional I/O; a raw device has no metadata.",
-            ))
+            );
+            match less_amplified(context, evidence) {
+                Some(rerun) => finding.with_rerun(rerun),
+                None => Some(finding),
+            }
         }
         _ => None,
     }
@@ -121,6 +127,20 @@ fn is_cached_read(
 ) -> bool {
     let is_buffered_read = evidence.direction == Direction::Read && !evidence.direct;
     is_buffered_read && shares.page_cache >= NEGLIGIBLE.value
+}
+
+/// The rerun without the known reason for the additional transfers.
+fn less_amplified(context: &Context, evidence: &Evidence) -> Option<rerun::Rerun> {
+    match (evidence.direction, evidence.metadata_reason) {
+        // A patch applies to all jobs, and read-only jobs cannot overwrite.
+        (Direction::Write, Some(_)) => {
+            let all_write = !context.any_job(|job| !job.pattern.rw.writes());
+            let is_overwrite = context.any_job(|job| job.target.file_state == FileState::Overwrite);
+            (all_write && !is_overwrite).then(rerun::overwrite)
+        }
+        // Neither readahead nor whole pages without a page cache.
+        _ => (!evidence.direct).then(rerun::direct),
+    }
 }
 
 fn excess_reason(evidence: &Evidence) -> String {
@@ -139,7 +159,12 @@ fn direct_io_fallback(context: &Context, analysis: &DirectionAnalysis) -> Option
         return None;
     }
     let mut targets = context.report.targets.iter();
-    let target = targets.find(|target| falls_back(evidence.direction, target));
+    let is_direct = |target: &TargetReport| {
+        context.any_job(|job| {
+            job.direct && evidence.direction.is_used_by(job) && target.jobs.contains(&job.name)
+        })
+    };
+    let target = targets.find(|target| is_direct(target) && falls_back(evidence.direction, target));
     if shares.page_cache < NEGLIGIBLE.value && target.is_none() {
         return None;
     }
@@ -147,13 +172,29 @@ fn direct_io_fallback(context: &Context, analysis: &DirectionAnalysis) -> Option
     let reason = reason.map_or(String::new(), |reason| format!(" {reason}"));
     let noun = evidence.direction.noun();
     let sentence = format!("Direct {noun} went through the page cache.{reason}");
-    Some(Finding::new(
+    let finding = Finding::new(
         Serious,
         "direct_io_fallback",
         sentence,
         numbers(evidence),
-        "Use a file on ext4 or xfs, or on btrfs a file with nodatacow (chattr +C while it is empty).",
-    ))
+        "Use a file on ext4 or xfs, or on btrfs a new file with nodatacow.",
+    );
+    Some(finding.with_command(target.and_then(nodatacow_command)))
+}
+
+/// New files of a directory get its attributes. Existing files with data keep theirs.
+fn nodatacow_command(target: &TargetReport) -> Option<String> {
+    let reasons = &target.direct.reasons;
+    if !reasons.iter().any(|reason| reason.contains("chattr +C")) {
+        return None;
+    }
+    let directory = Path::new(&target.path).parent()?.to_str()?;
+    Some(format!("chattr +C {}", shell_word(directory)))
+}
+
+/// A shell word in single quotes.
+fn shell_word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 fn unwritten_blocks(analysis: &DirectionAnalysis) -> Option<Finding> {
@@ -183,7 +224,7 @@ fn unwritten_blocks(analysis: &DirectionAnalysis) -> Option<Finding> {
     .with_rerun(rerun::written())
 }
 
-fn compressed(analysis: &DirectionAnalysis) -> Option<Finding> {
+fn compressed(context: &Context, analysis: &DirectionAnalysis) -> Option<Finding> {
     let share = analysis.evidence.encoded_share;
     if share < NEGLIGIBLE.value {
         return None;
@@ -192,11 +233,17 @@ fn compressed(analysis: &DirectionAnalysis) -> Option<Finding> {
         "{:.0} % of the region is compressed or inline: fewer bytes are stored than read and written.",
         share * 100.0
     );
-    Some(Finding::new(
+    let finding = Finding::new(
         Serious,
         "compressed",
         sentence,
         json!({"encoded_share": share}),
         "Use incompressible data (refill_buffers=1), or mount without compression.",
-    ))
+    );
+    // The remaining compressed parts are inline.
+    if !context.any_job(|job| !job.data.refill_buffers) {
+        return Some(finding);
+    }
+    let reads_only = context.any_job(|job| !job.pattern.rw.writes());
+    finding.with_rerun(rerun::incompressible(reads_only))
 }

@@ -54,7 +54,7 @@ pub(crate) fn thermal_throttling(context: &Context) -> Option<Finding> {
         return None;
     }
     let sentence =
-        format!("The CPUs were throttled {times} times because of heat, which lowers the results.");
+        format!("The CPUs were thermally throttled {times} times, which lowers the results.");
     Finding::new(
         Warning,
         "thermal_throttling",
@@ -77,8 +77,8 @@ pub(crate) fn host_changed(context: &Context) -> Option<Finding> {
     );
     match changes.len() - 1 {
         0 => sentence.push('.'),
-        1 => sentence.push_str(", and another setting with it."),
-        more => sentence.push_str(&format!(", and {more} other settings with it.")),
+        1 => sentence.push_str(", as did one other setting."),
+        more => sentence.push_str(&format!(", as did {more} other settings.")),
     }
     let finding = Finding::new(
         Warning,

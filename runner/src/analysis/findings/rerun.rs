@@ -2,11 +2,20 @@
 
 use serde_json::{Value, json};
 
-type Rerun = (&'static str, Value);
+pub(crate) type Rerun = (&'static str, Value);
 
 /// Options that may contradict `file_state` or `cache_state`.
 const FILE_OPTIONS: &[&str] = &["overwrite", "fallocate", "create_on_open", "file_append"];
 const CACHE_OPTIONS: &[&str] = &["invalidate", "pre_read"];
+/// Options that may contradict `refill_buffers`, or make data compressible.
+const DATA_OPTIONS: &[&str] = &[
+    "zero_buffers",
+    "buffer_pattern",
+    "buffer_compress_percentage",
+    "buffer_compress_chunk",
+    "dedupe_percentage",
+    "scramble_buffers",
+];
 
 /// Adds null for each option that the rerun must not set.
 fn without(mut patch: Value, options: &[&str]) -> Value {
@@ -30,6 +39,16 @@ pub(crate) fn written() -> Rerun {
 pub(crate) fn overwrite() -> Rerun {
     let patch = without(json!({"file_state": "overwrite"}), FILE_OPTIONS);
     ("Rerun as overwrite", patch)
+}
+
+/// `is_read`: whether the data was written before the run, so that the file must be written again.
+pub(crate) fn incompressible(is_read: bool) -> Rerun {
+    let mut patch = without(json!({"refill_buffers": 1}), DATA_OPTIONS);
+    if is_read {
+        patch["file_state"] = json!("written");
+        patch = without(patch, FILE_OPTIONS);
+    }
+    ("Rerun with incompressible data", patch)
 }
 
 /// `patch`: options to set in addition to an empty page cache.

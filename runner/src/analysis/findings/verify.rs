@@ -65,7 +65,7 @@ fn reason(job: &JobReport, verify: &VerifyReport) -> Option<String> {
     let name = &job.name;
     if let Some(reason) = &verify.not_run {
         return Some(format!(
-            "The blocks of job {name} were not all read back: {reason}."
+            "Not all blocks of job {name} were read back: {reason}."
         ));
     }
     if verify.skipped_blocks > 0 {

@@ -3,6 +3,7 @@
 use crate::analysis::{
     context::{Context, DirectionAnalysis},
     findings::rerun,
+    verdict::threshold::is_excess,
 };
 use leadline_protocol::{
     evidence::{target::TargetReport, transition::Direction},
@@ -11,7 +12,10 @@ use leadline_protocol::{
         Severity::{Note, Warning},
     },
     format::{bytes, duration},
-    job::keyword::{FileState, SyncMode},
+    job::{
+        engine::EngineName,
+        keyword::{FileState, SyncMode},
+    },
     plan::{
         job::{Mode, ResolvedJob},
         target::TargetKind,
@@ -97,6 +101,45 @@ pub(crate) fn overwrite(context: &Context) -> Option<Finding> {
     ))
 }
 
+/// The kernel reads a page that is not cached before a buffered write to a part of it, and before a
+/// write through a mapping.
+pub(crate) fn read_before_write(context: &Context) -> Option<Finding> {
+    let read = context.report.storage?.read_bytes;
+    let written = context.report.write.bytes;
+    let is_partial = |job: &ResolvedJob| {
+        let sizes = &job.pattern.bs.write;
+        let page = page_bytes(context);
+        let is_whole = sizes.min.is_multiple_of(page) && sizes.max.is_multiple_of(page);
+        let is_mapped = job.ring.ioengine == EngineName::Mmap;
+        !job.direct && job.pattern.rw.writes() && (!is_whole || is_mapped)
+    };
+    let reads_nothing = context.report.read.ios == 0;
+    if !reads_nothing || !is_excess(written + read, written) || !context.any_job(is_partial) {
+        return None;
+    }
+    let sentence = format!(
+        "Pages that were not cached had to be read before they could be written: {} read for {} written.",
+        bytes(read),
+        bytes(written)
+    );
+    Some(Finding::new(
+        Warning,
+        "read_before_write",
+        sentence,
+        json!({"read_bytes": read, "written_bytes": written}),
+        "Write whole pages, not through a mapping, or set direct=1.",
+    ))
+}
+
+fn page_bytes(context: &Context) -> u64 {
+    let layers = context
+        .report
+        .jobs
+        .iter()
+        .find_map(|job| job.layers.as_ref());
+    layers.map_or(4096, |layers| layers.page_bytes.max(1))
+}
+
 pub(crate) fn not_flushed(context: &Context) -> Option<Finding> {
     let dirty = context.report.flush?.dirty_bytes?;
     let is_unsynced = context.any_job(|job| {
@@ -140,12 +183,12 @@ pub(crate) fn writeback_throttled(context: &Context) -> Option<Finding> {
     }
     let sentence = if throttled_ms > 0.0 {
         format!(
-            "The kernel throttled writers for {} in total until writeback caught up: the result describes writeback.",
+            "The kernel throttled writers for {} in total until writeback caught up: the result measures writeback speed.",
             duration(throttled_ms)
         )
     } else {
         format!(
-            "Dirty memory reached {} of {}: above {} the kernel throttles writers, so the result describes writeback.",
+            "Dirty memory reached {} of {}: above {} the kernel throttles writers, so the result measures writeback speed.",
             bytes(dirty),
             bytes(limit),
             bytes(ceiling)

@@ -1,6 +1,6 @@
 //! Gauge inputs: counters of one window, from a report or a sample.
 
-use crate::analysis::sampled_reads::{ReadShares, SampledReads};
+use crate::analysis::layer_shares::{SharesByDirection, SharesOrReason};
 use leadline_protocol::{
     counters::{DeviceCounts, DeviceFlow, IoCounts, StorageIo},
     evidence::transition::Direction,
@@ -27,8 +27,8 @@ pub(super) struct DirectionCounters {
     pub(super) device: Option<DeviceFlow>,
     /// The physical devices under them.
     pub(super) physical_devices: Option<DeviceFlow>,
-    /// Shares of the I/Os by layer, if they were looked up. Reports use the verdict's instead.
-    pub(super) shares: Option<ReadShares>,
+    /// Shares of the I/Os by layer; `None` if they were not looked up. Reports use the verdict's.
+    pub(super) shares: Option<SharesOrReason>,
 }
 
 impl GaugeCounters {
@@ -47,7 +47,7 @@ impl GaugeCounters {
         }
     }
 
-    pub(super) fn from_sample(sample: &Sample, sampled: &SampledReads) -> Self {
+    pub(super) fn from_sample(sample: &Sample, sampled: SharesByDirection) -> Self {
         let issued = |counts: &IoCounts| LayerFlow::new(counts.ios, counts.bytes);
         let residency = sample.residency;
         let pending_bytes = residency.and_then(|residency| residency.pending_write_bytes());
@@ -60,7 +60,8 @@ impl GaugeCounters {
                 sample.physical_devices.iter(),
             )
         };
-        counters.read.shares = sampled.shares();
+        counters.read.shares = sampled.read;
+        counters.write.shares = sampled.write;
         counters
     }
 

@@ -1,11 +1,18 @@
 //! I/Os and bytes at each layer boundary, without foreign I/O.
 
-use crate::analysis::{gauge::counters::DirectionCounters, verdict::threshold::NEGLIGIBLE};
+use crate::analysis::{
+    gauge::counters::DirectionCounters,
+    layer_shares::{LayerShares, SharesOrReason},
+    verdict::threshold::NEGLIGIBLE,
+};
 use leadline_protocol::{
     gauge::{ForeignSource, LayerFlow},
     verdict::Verdict,
 };
 use std::ops::Add;
+
+const NOT_LOOKED_UP: &str = "I/Os are not looked up";
+const UNKNOWN_VERDICT: &str = "the verdict is unknown";
 
 /// The flows of one direction or the sum of several directions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,8 +20,7 @@ pub(super) struct Flows {
     pub(super) issued: LayerFlow,
     pub(super) past_cache: Option<LayerFlow>,
     pub(super) reached: Option<LayerFlow>,
-    /// `None` if the device was not counted.
-    pub(super) served: Option<ServedIos>,
+    pub(super) served: Served,
     pub(super) bypassed: bool,
     /// I/O on the target's device that was not issued by the run.
     pub(super) foreign: LayerFlow,
@@ -29,7 +35,50 @@ pub(super) struct Flows {
     pub(super) pending_bytes: u64,
 }
 
-/// Issued I/Os by the layer that served them.
+/// Issued I/Os by the layer that served them, or why it is unknown.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Served {
+    Ios(ServedIos),
+    Unknown(&'static str),
+}
+
+impl Default for Served {
+    fn default() -> Self {
+        Self::Unknown(NOT_LOOKED_UP)
+    }
+}
+
+impl Served {
+    fn new(issued: LayerFlow, verdict: Option<&Verdict>, sampled: Option<SharesOrReason>) -> Self {
+        if let Some(verdict) = verdict {
+            let served = ServedIos::from_verdict(issued.ios, verdict);
+            return served.map_or(Self::Unknown(UNKNOWN_VERDICT), Self::Ios);
+        }
+        match sampled {
+            None => Self::default(),
+            Some(Err(reason)) => Self::Unknown(reason),
+            Some(Ok(shares)) => {
+                let LayerShares {
+                    page_cache,
+                    filesystem,
+                    device,
+                    unknown: _,
+                } = shares;
+                Self::Ios(ServedIos::from_shares(
+                    issued.ios, page_cache, filesystem, device,
+                ))
+            }
+        }
+    }
+
+    fn merge(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Ios(one), Self::Ios(other)) => Self::Ios(one + other),
+            (Self::Unknown(reason), _) | (_, Self::Unknown(reason)) => Self::Unknown(reason),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ServedIos {
     pub(super) page_cache: f64,
@@ -61,18 +110,11 @@ impl ServedIos {
         is_known.then(|| Self::from_shares(ios, page_cache, filesystem, device))
     }
 
-    /// An estimate from bytes, for I/Os that were not looked up.
-    fn from_bytes(issued: LayerFlow, past_cache: LayerFlow, reached: Option<LayerFlow>) -> Self {
-        let bytes = issued.bytes.max(1) as f64;
-        let past_cache = past_cache.bytes.min(issued.bytes);
-        let reached = reached.map(|flow| flow.bytes);
-        let below = reached.map_or(0, |reached| past_cache.saturating_sub(reached));
-        Self::from_shares(
-            issued.ios,
-            (issued.bytes - past_cache) as f64 / bytes,
-            below as f64 / bytes,
-            reached.unwrap_or(0).min(issued.bytes) as f64 / bytes,
-        )
+    /// Trims have neither lookups nor a verdict: those that the device did not discard were served
+    /// by the filesystem, which only frees blocks.
+    fn of_trims(issued: LayerFlow, discarded: LayerFlow) -> Self {
+        let share = discarded.bytes.min(issued.bytes) as f64 / issued.bytes.max(1) as f64;
+        Self::from_shares(issued.ios, 0.0, 1.0 - share, share)
     }
 }
 
@@ -119,22 +161,11 @@ impl Flows {
                 scale(counted, own_share) + served_by_filesystem
             })
         };
-        let reached = reached(counters, own_share, direct);
-        let sampled = counters.shares.map(|shares| {
-            let below = (shares.filesystem, shares.device);
-            ServedIos::from_shares(issued.ios, shares.page_cache, below.0, below.1)
-        });
-        let served = past_cache.map(|past_cache| {
-            verdict
-                .and_then(|verdict| ServedIos::from_verdict(issued.ios, verdict))
-                .or(sampled)
-                .unwrap_or_else(|| ServedIos::from_bytes(issued, past_cache, reached))
-        });
         Self {
             issued,
             past_cache,
-            reached,
-            served,
+            reached: reached(counters, own_share, direct),
+            served: Served::new(issued, verdict, counters.shares),
             bypassed,
             foreign: scale(LayerFlow::new(device.ios, device.bytes), 1.0 - own_share),
             uncertainty: verdict.map_or(0.0, |verdict| verdict.uncertainty),
@@ -157,6 +188,14 @@ impl Flows {
         }
     }
 
+    /// Sets the field that is counted differently for trims.
+    pub(super) fn with_trim_fields(self) -> Self {
+        let served = self.reached.map_or_else(Served::default, |discarded| {
+            Served::Ios(ServedIos::of_trims(self.issued, discarded))
+        });
+        Self { served, ..self }
+    }
+
     pub(super) fn is_used(&self) -> bool {
         self.issued.ios > 0
     }
@@ -174,7 +213,7 @@ impl Flows {
             issued: self.issued + other.issued,
             past_cache: sum(self.past_cache, other.past_cache),
             reached: sum(self.reached, other.reached),
-            served: sum(self.served, other.served),
+            served: self.served.merge(other.served),
             bypassed: self.bypassed && other.bypassed,
             foreign,
             foreign_writes: self.foreign_writes.or(other.foreign_writes),
@@ -213,6 +252,6 @@ fn scale(flow: LayerFlow, share: f64) -> LayerFlow {
     LayerFlow::new(part(flow.ios), part(flow.bytes))
 }
 
-fn sum<T: Add<Output = T>>(one: Option<T>, other: Option<T>) -> Option<T> {
+fn sum(one: Option<LayerFlow>, other: Option<LayerFlow>) -> Option<LayerFlow> {
     Some(one? + other?)
 }

@@ -7,7 +7,7 @@ use crate::{
             counters::{DirectionCounters, GaugeCounters},
             gauges, sample_gauge,
         },
-        sampled_reads::{ReadShares, SampledReads},
+        layer_shares::{LayerShares, SharesByDirection, SharesOrReason},
     },
     plan::fixture::resolved,
 };
@@ -142,6 +142,15 @@ fn total(counters: &GaugeCounters, modes: IoModes) -> Gauge {
     gauges(counters, modes, &Verdicts::default()).total
 }
 
+fn shares(page_cache: f64, filesystem: f64, device: f64) -> Option<SharesOrReason> {
+    Some(Ok(LayerShares {
+        page_cache,
+        filesystem,
+        device,
+        unknown: 0.0,
+    }))
+}
+
 fn note(gauge: &Gauge, layer: Layer) -> &str {
     gauge.notes.get(&layer).map_or("", String::as_str)
 }
@@ -169,14 +178,13 @@ fn gauges_without_verdict() {
         flow(1_103_656, 1_103_656 * 4 * KIB),
         device(231, 231 * 4 * KIB),
     );
-    use Layer::{Device, Filesystem, PageCache};
-    for (name, counters, modes, served_by, layer, expected) in [
-        ("direct", direct_read, DIRECT, Device, PageCache, "bypassed"),
+    use Layer::{Filesystem, PageCache};
+    for (name, counters, modes, layer, expected) in [
+        ("direct", direct_read, DIRECT, PageCache, "bypassed"),
         (
             "cache fills",
             filling,
             BUFFERED,
-            PageCache,
             PageCache,
             "56 % served from memory",
         ),
@@ -185,14 +193,12 @@ fn gauges_without_verdict() {
             warm,
             BUFFERED,
             PageCache,
-            PageCache,
             "served from memory",
         ),
         (
             "readahead",
             readahead,
             BUFFERED,
-            Device,
             PageCache,
             "readahead: 63 reads into one",
         ),
@@ -201,14 +207,12 @@ fn gauges_without_verdict() {
             deferred,
             BUFFERED,
             PageCache,
-            PageCache,
             "in memory, not yet written",
         ),
         (
             "amplified",
             amplified,
             DIRECT,
-            Device,
             Filesystem,
             "amplified 2.6 × by the journal, metadata or other programs",
         ),
@@ -217,12 +221,12 @@ fn gauges_without_verdict() {
             unwritten,
             DIRECT,
             Filesystem,
-            Filesystem,
             "returned zeros: holes or unwritten blocks",
         ),
     ] {
         let gauge = total(&counters, modes);
-        assert_eq!(gauge.served_by, served_by, "{name}: {gauge:?}");
+        assert_eq!(gauge.served_by, None, "{name}: bytes do not show the layer");
+        assert!(gauge.served_by_unknown.is_some(), "{name}");
         assert_eq!(note(&gauge, layer), expected, "{name}");
     }
 }
@@ -256,7 +260,7 @@ fn flows_are_unknown_without_device_counters() {
     let gauge = total(&counters, BUFFERED);
     assert_eq!(gauge.past_cache, None);
     assert_eq!(gauge.reached, None);
-    assert_eq!(gauge.served_by, Layer::Application);
+    assert_eq!(gauge.served_by, None);
     assert_eq!(note(&gauge, Layer::Device), "not counted");
     assert_eq!(
         total(&counters, DIRECT).past_cache,
@@ -271,7 +275,7 @@ fn null_engine_reaches_no_layer() {
         ..BUFFERED
     };
     let gauge = total(&reads(flow(9, 9), device(0, 0)), modes);
-    assert_eq!(gauge.served_by, Layer::Application);
+    assert_eq!(gauge.served_by, Some(Layer::Application));
     assert_eq!(gauge.past_cache, Some(NOTHING));
     assert_eq!(gauge.reached, Some(NOTHING));
     assert_eq!(note(&gauge, Layer::Application), "no I/O (ioengine=null)");
@@ -280,23 +284,65 @@ fn null_engine_reaches_no_layer() {
 /// A half-cached file: the kernel reads 25 KiB per miss, so the device transfers more bytes than
 /// were issued although memory serves two of three I/Os.
 #[test]
-fn most_ios_decide_and_not_most_bytes() {
+fn the_serving_layer_depends_on_ios_and_not_on_bytes() {
     let mut counters = reads(flow(3000, 12_000 * KIB), device(1000, 25_000 * KIB));
-    assert_eq!(total(&counters, BUFFERED).served_by, Layer::Device);
-    counters.read.shares = Some(ReadShares {
-        page_cache: 0.67,
-        filesystem: 0.0,
-        device: 0.33,
-    });
-    assert_eq!(total(&counters, BUFFERED).served_by, Layer::PageCache);
+    assert_eq!(total(&counters, BUFFERED).served_by, None);
+    counters.read.shares = shares(0.67, 0.0, 0.33);
+    assert_eq!(total(&counters, BUFFERED).served_by, Some(Layer::PageCache));
     counters.read.shares = None;
     let verdicts = read_verdict(
         VerdictClass::Mixed,
         &[("page_cache", 0.67), ("device", 0.33)],
     );
     let gauge = gauges(&counters, BUFFERED, &verdicts);
-    assert_eq!(gauge.total.served_by, Layer::PageCache);
-    assert_eq!(gauge.read.unwrap().served_by, Layer::PageCache);
+    assert_eq!(gauge.total.served_by, Some(Layer::PageCache));
+    assert_eq!(gauge.read.unwrap().served_by, Some(Layer::PageCache));
+}
+
+/// 512-byte writes to different pages: a quarter of the pages was written back, so the device wrote
+/// twice the issued bytes.
+#[test]
+fn partial_pages_do_not_make_the_device_serve_writes() {
+    let issued = flow(4000, 2000 * KIB);
+    let mut counters = writes(issued, device(1000, 4000 * KIB));
+    counters.write.shares = shares(0.75, 0.0, 0.25);
+    assert_eq!(total(&counters, BUFFERED).served_by, Some(Layer::PageCache));
+    counters.write.shares = Some(Err("dirty pages cannot be counted"));
+    let gauge = total(&counters, BUFFERED);
+    assert_eq!(gauge.served_by, None);
+    assert_eq!(
+        gauge.served_by_unknown.as_deref(),
+        Some("dirty pages cannot be counted")
+    );
+}
+
+#[test]
+fn a_direction_with_unknown_layers_makes_the_total_unknown() {
+    let mut counters = GaugeCounters {
+        write: direction(flow(50, 200 * KIB), device(60, 240 * KIB)),
+        ..reads(flow(100, 400 * KIB), device(100, 400 * KIB))
+    };
+    counters.read.shares = shares(0.0, 0.0, 1.0);
+    counters.write.shares = Some(Err("too few I/Os were looked up"));
+    let report = gauges(&counters, BUFFERED, &Verdicts::default());
+    assert_eq!(report.read.unwrap().served_by, Some(Layer::Device));
+    assert_eq!(report.write.unwrap().served_by, None);
+    assert_eq!(
+        report.total.served_by_unknown.as_deref(),
+        Some("too few I/Os were looked up")
+    );
+}
+
+#[test]
+fn trims_that_the_device_did_not_discard_were_served_by_the_filesystem() {
+    let trims = |discarded| GaugeCounters {
+        trim: direction(flow(100, 400 * KIB), discarded),
+        ..GaugeCounters::default()
+    };
+    let discarded = total(&trims(device(100, 400 * KIB)), DIRECT);
+    assert_eq!(discarded.served_by, Some(Layer::Device));
+    let freed = total(&trims(device(0, 0)), DIRECT);
+    assert_eq!(freed.served_by, Some(Layer::Filesystem));
 }
 
 #[test]
@@ -307,7 +353,7 @@ fn verdicts_identify_the_layer() {
         &[("unwritten", 1.0), ("device", 0.0)],
     );
     let gauge = gauges(&warm, BUFFERED, &holes).total;
-    assert_eq!(gauge.served_by, Layer::Filesystem);
+    assert_eq!(gauge.served_by, Some(Layer::Filesystem));
     assert_eq!(
         note(&gauge, Layer::Filesystem),
         "returned zeros: never written"
@@ -318,7 +364,7 @@ fn verdicts_identify_the_layer() {
         &[("page_cache", 1.0), ("device", 0.0)],
     );
     let gauge = gauges(&warm, DIRECT, &fell_back).total;
-    assert_eq!(gauge.served_by, Layer::PageCache);
+    assert_eq!(gauge.served_by, Some(Layer::PageCache));
     assert!(!gauge.bypassed);
     assert_eq!(note(&gauge, Layer::PageCache), "served from memory");
 }
@@ -328,7 +374,6 @@ fn dirty_bytes_are_shown() {
     let mut counters = writes(flow(1000, GIB), device(10, 100 * MIB));
     counters.pending_bytes = 924 * MIB;
     let gauge = total(&counters, BUFFERED);
-    assert_eq!(gauge.served_by, Layer::PageCache);
     assert_eq!(
         note(&gauge, Layer::PageCache),
         "924 MiB in memory, not yet written"
@@ -374,7 +419,6 @@ fn foreign_reads_below_the_noise_floor_are_excluded() {
     assert_eq!(gauge.past_cache, Some(NOTHING));
     assert_eq!(gauge.reached, Some(NOTHING));
     assert_eq!(gauge.foreign, None);
-    assert_eq!(gauge.served_by, Layer::PageCache);
 }
 
 #[test]
@@ -468,7 +512,7 @@ fn deferred_writes_stay_in_memory() {
     let gauge = deferred(&write_verdict(VerdictClass::DeferredWrite, Some(0)));
     assert_eq!(gauge.past_cache, Some(NOTHING));
     assert_eq!(gauge.reached, Some(NOTHING));
-    assert_eq!(gauge.served_by, Layer::PageCache);
+    assert_eq!(gauge.served_by, Some(Layer::PageCache));
     let foreign = gauge.foreign.unwrap();
     assert_eq!(flow(foreign.ios, foreign.bytes), flow(560, 70 * MIB));
     assert_eq!(foreign.source, ForeignSource::OtherProgramsOrFilesystem);
@@ -539,9 +583,13 @@ fn gauge_is_computed_from_a_sample() {
     }))
     .unwrap();
     let jobs = [resolved(json!({"rw": "randread", "direct": true}))];
-    let gauge = sample_gauge(&sample, &SampledReads::default(), &jobs);
+    let sampled = SharesByDirection {
+        read: shares(0.0, 0.0, 1.0),
+        write: None,
+    };
+    let gauge = sample_gauge(&sample, sampled, &jobs);
     assert_eq!(gauge.issued, flow(15, 15 * 4096));
     assert_eq!(gauge.reached, Some(flow(15, 15 * 4096)));
     assert!(gauge.bypassed);
-    assert_eq!(gauge.served_by, Layer::Device);
+    assert_eq!(gauge.served_by, Some(Layer::Device));
 }

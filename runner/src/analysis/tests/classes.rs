@@ -81,8 +81,9 @@ fn both_directions() {
     report.targets[0].residency.end.as_mut().unwrap().dirty = Some(12_280_000);
     let layers = JobLayers {
         page_bytes: 4096,
-        read: Some(story(true, false, 28_672_000, 28_672_000)),
-        write: Some(story(false, false, 12_288_000, 8192)),
+        cache_block_bytes: Some(4096),
+        read: Some(estimate_of(true, false, 28_672_000, 28_672_000)),
+        write: Some(estimate_of(false, false, 12_288_000, 8192)),
     };
     report.jobs = vec![job_report(read, write, layers)];
     let verdicts = analyze(&report, &[job], &HostFacts::default()).0;
@@ -102,6 +103,7 @@ fn jobs_are_weighted_by_their_ios() {
         let job = |ios: u64, layer| {
             let layers = JobLayers {
                 page_bytes: 4096,
+                cache_block_bytes: Some(4096),
                 read: Some(exact(&[(layer, 1.0)])),
                 write: None,
             };

@@ -323,7 +323,7 @@ fn unknown_dirty_pages() {
 fn unknown_pages_are_not_described_as_uncached() {
     let sentence = verdict_of(&without_dirty_pages()).sentence;
     assert!(
-        !sentence.contains("100.0 % of the bytes were not in memory"),
+        !sentence.contains("100.0 % of the bytes were not in the page cache"),
         "{sentence}"
     );
 }

@@ -7,8 +7,9 @@ use leadline_protocol::{
     finding::Finding,
     job::{engine::EngineName, steady_state::SteadyState, value::FioValue},
     report::{
-        CpuReport, FirstError, MemoryReport,
+        CpuReport, FirstError, MemoryReport, ToleratedError,
         host_change::HostChange,
+        limit::ViolatedLimit,
         stats::LatencyStats,
         steady_state::{SteadyStateReport, SteadyWindow},
     },
@@ -412,7 +413,7 @@ fn settings_that_changed_during_the_run() {
         ),
         (
             vec![changed("I/O scheduler of sda"), changed("x"), changed("y")],
-            "I/O scheduler of sda changed from none to bfq during the measurement, and 2 other settings with it.",
+            "I/O scheduler of sda changed from none to bfq during the measurement, as did 2 other settings.",
         ),
     ] {
         let (mut report, jobs) = one_direction("randread", true, (30_000, 4), (30_000, 120_000));
@@ -423,6 +424,29 @@ fn settings_that_changed_during_the_run() {
             ("host_changed", sentence)
         );
     }
+}
+
+#[test]
+fn violated_limit() {
+    let (mut report, jobs) = one_direction("randread", true, (30_000, 4), (30_000, 120_000));
+    report.jobs[0].violated_limit = Some(ViolatedLimit {
+        option: "rate_iops_min".into(),
+        direction: "read".into(),
+        limit: 100,
+        value: 99,
+        summary: "The reads of a worker reached 99 IOPS.".into(),
+    });
+    let finding = analyze(&report, &jobs, &HostFacts::default()).1.remove(0);
+    assert_eq!(finding.code, "violated_limit");
+    assert_eq!(
+        finding.sentence,
+        "Job job ended early. The reads of a worker reached 99 IOPS."
+    );
+    assert!(
+        finding.remedy.contains("rate_iops_min"),
+        "{}",
+        finding.remedy
+    );
 }
 
 #[test]
@@ -439,11 +463,28 @@ fn first_failed_io() {
     report.errors = ErrorReport {
         total: 3,
         first: Some(first),
+        tolerated: Vec::new(),
     };
     let finding = analyze(&report, &jobs, &HostFacts::default()).1.remove(0);
     assert_eq!(
         finding.sentence,
         "3 I/Os failed. First: read of 4 KiB at offset 4,096 in job a: Input/output error."
+    );
+    report.errors.tolerated.push(ToleratedError {
+        job: "a".into(),
+        operation: "read".into(),
+        errno: 5,
+        message: "Input/output error".into(),
+        count: 2,
+        offsets: vec![4096, 8192],
+    });
+    let finding = analyze(&report, &jobs, &HostFacts::default()).1.remove(0);
+    assert!(
+        finding
+            .sentence
+            .ends_with("The job continued after 2 of them (continue_on_error)."),
+        "{}",
+        finding.sentence
     );
 }
 
@@ -530,15 +571,15 @@ fn late_starts() {
 
 /// The question behind the most pasted fio command: `--rw=write --fdatasync=1 --bs=2300`.
 #[test]
-fn writes_of_a_log_are_compared_with_the_limit_of_etcd() {
-    let sentence = |p99_ns: u64, kib: u64, changes: Value| {
+fn log_writes_are_compared_with_the_etcd_limit() {
+    let sentence_of = |flushes: u64, p99_ns: u64, kib: u64, changes: Value| {
         let job = json!({"fdatasync": 1, "iodepth": 1, "numjobs": 1});
         let run = with_job(
             one_direction("write", false, (300, kib), (600, 300 * kib)),
             crate::plan::tests::merge(job, &changes),
         );
         let (report, jobs) = with(run, |report| {
-            report.sync.ios = 300;
+            report.sync.ios = flushes;
             report.sync.lat_ns.percentiles = [("99".to_owned(), p99_ns)].into();
         });
         let (_, findings) = analyze(&report, &jobs, &HostFacts::default());
@@ -547,17 +588,19 @@ fn writes_of_a_log_are_compared_with_the_limit_of_etcd() {
             .find(|finding| finding.code == "log_writes")
             .map(|finding| finding.sentence)
     };
+    let sentence = |p99_ns, kib, changes| sentence_of(1000, p99_ns, kib, changes);
+    assert_eq!(sentence_of(999, 3_100_000, 4, json!({})), None);
     let fast = sentence(3_100_000, 4, json!({})).unwrap();
     for expected in [
         "10.0 commits per second",
-        "p99 of fdatasync 3.1",
+        "fdatasync p99 3.1",
         "below the 10",
     ] {
         assert!(fast.contains(expected), "{fast}");
     }
     let slow = sentence(12_000_000, 4, json!({"fdatasync": 0, "fsync": 1})).unwrap();
     assert!(
-        slow.contains("p99 of fsync 12") && slow.contains("not below"),
+        slow.contains("fsync p99 12") && slow.contains("not below"),
         "{slow}"
     );
     for (kib, changes) in [
@@ -592,6 +635,7 @@ fn steady_state_that_was_not_reached() {
                 }),
                 iops: Vec::new(),
                 bytes_per_second: Vec::new(),
+                lat_ns: Vec::new(),
             });
         }
     };

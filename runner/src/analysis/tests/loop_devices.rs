@@ -6,13 +6,12 @@ use crate::analysis::tests::{
 };
 use ModifierKind::Deferred;
 use StorageLayer::{LowerCache, Unwritten};
+use leadline_protocol::evidence::target::BackingFile;
+
+type Run = (Report, Vec<ResolvedJob>);
 
 /// The target's device is loop0, backed by a file on vda, which transferred `disk_kib`.
-fn on_loop(
-    run: (Report, Vec<ResolvedJob>),
-    disk_kib: u64,
-    cached: bool,
-) -> (Report, Vec<ResolvedJob>) {
+fn on_loop(run: Run, disk_kib: u64, cached: bool) -> Run {
     with(run, |report| {
         let device = report.device.as_mut().unwrap();
         device.name = "loop0".into();
@@ -82,6 +81,50 @@ fn writes_in_the_memory_below_a_loop_device_are_deferred() {
     assert_eq!(kinds(&verdict), [Deferred], "{}", verdict.sentence);
 }
 
+/// A loop device on a tmpfs. No disk is below it, and the dirty pages of a tmpfs are unknown.
+fn on_tmpfs(run: Run) -> Run {
+    let run = with(on_loop(run, 0, true), |report| {
+        let device = report.device.as_mut().unwrap();
+        device.physical_devices[0].name = device.name.clone();
+        device.physical_devices[0].counts = device.counts;
+        report.targets[0].region_bytes = 4 << 20;
+        report.targets[0].backing = Some(BackingFile {
+            path: "/memory/image".into(),
+            allocated_bytes: 40 << 20,
+            start: Some(Residency::default()),
+            end: Some(Residency::default()),
+        });
+    });
+    with_layers(run, exact(&[(LowerCache, 1.0)]))
+}
+
+#[test]
+fn a_loop_device_on_a_tmpfs_writes_into_memory() {
+    // Each block is written several times.
+    let run = on_tmpfs(writes(true, (10_000, 40_000)));
+    let verdict = verdict_of(&run);
+    assert_eq!(verdict.class, VerdictClass::LowerCache);
+    let text = "into memory below loop0: 0 of 10,000 writes reached a disk.";
+    assert!(verdict.sentence.ends_with(text), "{}", verdict.sentence);
+}
+
+#[test]
+fn a_log_in_memory_has_no_commits_per_second() {
+    let log = |on: fn(Run) -> Run| {
+        let job = json!({"fdatasync": 1, "iodepth": 1, "numjobs": 1, "rw": "write"});
+        let (report, jobs) = with(
+            with_job(on(writes(true, (10_000, 40_000))), job),
+            |report| {
+                report.sync.ios = 1000;
+                report.sync.lat_ns.percentiles = [("99".to_owned(), 8000)].into();
+            },
+        );
+        codes(&report, &jobs).contains(&"log_writes".into())
+    };
+    assert!(log(|run| run));
+    assert!(!log(on_tmpfs));
+}
+
 #[test]
 fn loop_device_with_direct_io() {
     check(
@@ -98,7 +141,7 @@ fn loop_device_with_direct_io() {
 }
 
 /// loop0 read all data from holes in its backing file.
-fn holes_below_a_loop_device() -> (Report, Vec<ResolvedJob>) {
+fn holes_below_a_loop_device() -> Run {
     let run = on_loop(reads(true, (10_000, 40_000)), 0, false);
     with_layers(run, exact(&[(Unwritten, 1.0)]))
 }

@@ -143,9 +143,69 @@ fn cached_reads_have_no_device_modifiers() {
     assert_eq!(kinds(&verdict_of(&run)), []);
 }
 
+/// 4,000 reads of 4 KiB, 40 of which needed the device, which read `device_kib`. `cached_share` of
+/// the region was in memory at the start.
+fn mostly_cached_later(device_kib: u64, cached_share: f64) -> Verdict {
+    let run = one_direction("randread", false, (4000, 4), (100, device_kib));
+    let layers = exact(&[
+        (StorageLayer::Device, 0.01),
+        (StorageLayer::PageCache, 0.99),
+    ]);
+    let run = with_target(with_layers(run, layers), |target| {
+        let start = target.residency.start.as_mut().unwrap();
+        start.cached = (target.region_bytes as f64 * cached_share) as u64;
+    });
+    verdict_of(&run)
+}
+
+#[test]
+fn reads_of_pages_that_were_read_ahead_are_not_amplified() {
+    let verdict = mostly_cached_later(16_000, 0.0);
+    assert_eq!(verdict.class, VerdictClass::PageCache);
+    assert_eq!(kinds(&verdict), [ModifierKind::Readahead]);
+    let factor = verdict.modifiers[0].factor.unwrap();
+    assert!((factor - 40.0).abs() < 0.01, "{factor}");
+    let text = "Readahead had fetched the pages: vda read 15.6 MiB in 100 I/Os.";
+    assert!(verdict.sentence.ends_with(text), "{}", verdict.sentence);
+}
+
+#[test]
+fn readahead_that_no_read_used_is_amplification() {
+    let kinds = |device_kib, cached_share| kinds(&mostly_cached_later(device_kib, cached_share));
+    let used_in_part = [ModifierKind::Amplified, ModifierKind::Readahead];
+    assert_eq!(kinds(64_000, 0.0), used_in_part);
+    let unused = [ModifierKind::Amplified];
+    assert_eq!(kinds(16_000, 1.0), unused, "pages that were cached before");
+}
+
+/// In a container, the layers of an overlay are not visible.
+fn on_hidden_overlay(run: Run) -> Run {
+    let run = with(run, |report| {
+        report.device = None;
+        report.targets[0].device = None;
+        report.targets[0].filesystem = Some("overlay".into());
+    });
+    let mut targets = serde_json::to_value(&run.1[0]).unwrap()["targets"].clone();
+    targets[0]["device"] = Value::Null;
+    targets[0]["filesystem"] = json!("overlay");
+    with_job(run, json!({"targets": targets}))
+}
+
+#[test]
+fn an_overlay_without_a_visible_device_is_not_amplified() {
+    for rw in ["randread", "randwrite"] {
+        let run = one_direction(rw, true, (10_000, 4), (10_000, 40_000));
+        let (report, jobs) = on_hidden_overlay(run);
+        let verdict = verdict_of(&(report.clone(), jobs.clone()));
+        assert_eq!(verdict.class, VerdictClass::Device, "{}", verdict.sentence);
+        assert_eq!(kinds(&verdict), [], "{}", verdict.sentence);
+        assert!(!codes(&report, &jobs).contains(&"amplification".into()));
+    }
+}
+
 #[test]
 fn the_control_group_separates_foreign_io() {
-    let story = |direct: bool, storage: bool, charged_kib: u64| {
+    let estimate_of = |direct: bool, storage: bool, charged_kib: u64| {
         let run = one_direction("randwrite", direct, (10_000, 4), (30_000, 120_000));
         kinds(&verdict_of(&with(run, |report| {
             if !storage {
@@ -155,14 +215,18 @@ fn the_control_group_separates_foreign_io() {
         })))
     };
     let foreign = [ModifierKind::Foreign];
-    assert_eq!(story(true, true, 40_000), foreign);
-    assert_eq!(story(true, false, 40_000), foreign, "without /proc/self/io");
+    assert_eq!(estimate_of(true, true, 40_000), foreign);
+    assert_eq!(
+        estimate_of(true, false, 40_000),
+        foreign,
+        "without /proc/self/io"
+    );
     assert!(
-        !story(true, true, 120_000).contains(&foreign[0]),
+        !estimate_of(true, true, 120_000).contains(&foreign[0]),
         "workers of the run"
     );
     assert!(
-        !story(false, false, 40_000).contains(&foreign[0]),
+        !estimate_of(false, false, 40_000).contains(&foreign[0]),
         "a lower bound"
     );
 }

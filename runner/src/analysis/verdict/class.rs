@@ -25,7 +25,7 @@ pub(crate) const RULES: [Rule; 8] = [
     Rule {
         class: VerdictClass::NoDevice,
         when: "no target of this direction has a block device, and less than {max_unknown} of the reads accessed swapped-out tmpfs data",
-        means: "the result describes memory, a network or a filesystem in user space",
+        means: "the result reflects memory, a network or a filesystem in user space",
         matches: |evidence, shares| evidence.no_device.is_some() && !is_swapped(evidence, shares),
     },
     Rule {

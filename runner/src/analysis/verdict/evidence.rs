@@ -14,7 +14,7 @@ use crate::analysis::{
             },
             targets::{
                 backing_dirty_bytes, bytes_without_device, encoded_share, is_every_device_counted,
-                no_device, residency, unwritten_share,
+                no_device, null_job, residency, unwritten_share,
             },
         },
         metadata::metadata_reason,
@@ -33,6 +33,9 @@ use leadline_protocol::{
     },
 };
 use std::collections::BTreeMap;
+
+/// Maximum difference between the share of zeros in a random sample and in the region.
+const MAX_HOLE_DIFFERENCE: f64 = 0.1;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence {
@@ -56,6 +59,8 @@ pub(crate) struct Evidence {
     pub is_loop_cached: bool,
     /// Whether a device under a target serves reads of unwritten blocks itself.
     pub is_mapping_sparse: bool,
+    /// A job whose engine performs no I/O, next to jobs that do.
+    pub null_job: Option<String>,
     /// The filesystem or engine, if no target of this direction has a block device.
     pub no_device: Option<String>,
     /// Counters of the targets' device, or why they are missing.
@@ -86,8 +91,11 @@ pub(crate) struct Evidence {
     pub backing_dirty_bytes: Option<u64>,
     /// Size of a memory page.
     pub page_bytes: u64,
-    /// Smallest block size, in bytes.
+    /// Smallest part of a page that is read into the page cache on its own.
+    pub cache_block_bytes: u64,
+    /// Smallest and largest block size, in bytes.
     pub smallest_block: u64,
+    pub largest_block: u64,
     /// See [`workload::is_every_read_counted`].
     pub is_every_read_counted: bool,
     /// Whether all I/Os have the same size.
@@ -131,6 +139,7 @@ impl Evidence {
             is_mapping_sparse: targets
                 .iter()
                 .any(|target| target.direct.sparse_mapping.is_some()),
+            null_job: null_job(&jobs),
             no_device: no_device(&jobs),
             device: device(direction, report),
             lower_devices: lower_devices(direction, report),
@@ -145,13 +154,15 @@ impl Evidence {
             process_bytes: process_bytes(direction, report),
             backing_dirty_bytes: backing_dirty_bytes(&targets),
             page_bytes: page_bytes(report),
+            cache_block_bytes: cache_block_bytes(report),
             smallest_block: workload::smallest_block(direction, &jobs),
+            largest_block: workload::largest_block(direction, &jobs),
             has_one_block_size: workload::has_one_block_size(direction, &jobs),
             is_every_read_counted: workload::is_every_read_counted(
                 report,
                 &jobs,
                 &targets,
-                page_bytes(report),
+                (cache_block_bytes(report) == page_bytes(report)).then(|| page_bytes(report)),
             ),
             may_overwrite_itself: workload::may_overwrite_itself(stats.bytes, &jobs, &targets),
             in_flight_ios: jobs.iter().map(|job| in_flight_ios(job)).sum(),
@@ -177,23 +188,24 @@ impl Evidence {
 
     /// Minimum number of bytes transferred for an I/O that needs the device.
     pub(crate) fn min_transfer(&self) -> f64 {
-        let page = self.page_bytes;
+        let block = self.cache_block_bytes;
         let bytes = match self.direction {
             Direction::Write => self.bytes / self.ios,
             Direction::Read if self.direct && self.encoded_share == 0.0 => self.smallest_block,
-            Direction::Read if self.has_direct_jobs => self.smallest_block.min(page),
-            Direction::Read => page,
+            Direction::Read if self.has_direct_jobs => self.smallest_block.min(block),
+            Direction::Read => block,
         };
         bytes.max(1) as f64
     }
 
-    /// Minimum ratio of transferred bytes to issued bytes. A partial-page buffered read transfers
-    /// the whole page.
+    /// Minimum ratio of transferred bytes to issued bytes, for I/Os that need the device. A
+    /// partial-page buffered read transfers the whole page, or the missing blocks of the page.
     pub(crate) fn expansion(&self) -> f64 {
-        if self.has_direct_jobs {
-            1.0
-        } else {
-            (self.page_bytes as f64 / self.smallest_block as f64).max(1.0)
+        let ratio = self.cache_block_bytes as f64 / self.largest_block as f64;
+        match self.has_direct_jobs {
+            true => 1.0,
+            false if self.cache_block_bytes < self.page_bytes => ratio,
+            false => ratio.max(1.0),
         }
     }
 
@@ -208,6 +220,14 @@ impl Evidence {
             .residency
             .and_then(|(start, _)| start.pending_write_bytes());
         start.unwrap_or(0)
+    }
+
+    /// Whether the device counters include the reads that returned zeros: holes in a loop device's
+    /// image are read through that device, unlike holes in the target file. `unwritten`: share of
+    /// zeros.
+    pub(crate) fn are_zeros_counted(&self, unwritten: f64) -> bool {
+        let holes = self.unwritten_share.unwrap_or(0.0) + MAX_HOLE_DIFFERENCE;
+        self.is_on_loop && unwritten > holes
     }
 
     /// Bytes issued to targets with a block device.
@@ -277,6 +297,12 @@ fn page_bytes(report: &Report) -> u64 {
         .map(|layers| layers.page_bytes)
         .max()
         .unwrap_or(PAGE_BYTES)
+}
+
+fn cache_block_bytes(report: &Report) -> u64 {
+    let layers = report.jobs.iter().filter_map(|job| job.layers.as_ref());
+    let known = layers.filter_map(|layers| layers.cache_block_bytes);
+    known.min().unwrap_or_else(|| page_bytes(report))
 }
 
 fn layers_of(direction: Direction, job: &JobReport) -> Option<&LayerEstimate> {

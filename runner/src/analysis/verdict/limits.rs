@@ -9,8 +9,6 @@ use std::ops::RangeInclusive;
 const METADATA_BYTES: f64 = (1 << 20) as f64;
 /// Minimum ratio of dirtied bytes to written bytes that shows that writes dirtied whole folios.
 const LARGE_FOLIOS: f64 = 1.5;
-/// Maximum difference between the share of zeros in a random sample and in the region.
-const MAX_HOLE_DIFFERENCE: f64 = 0.1;
 /// Ratio of the bytes read by the disks to the bytes read by the sparse device above them, if all
 /// reads reached the disks.
 const SPARSE_DEVICE_READS: RangeInclusive<f64> = 0.99..=1.1;
@@ -76,11 +74,7 @@ impl<'a> Limits<'a> {
             .map(|bytes| *bytes as f64);
         let has_whole_blocks = (sampled.share - sampled_bytes).abs() < 0.01;
         let counted = process.and_then(|bytes| self.counted_reads(bytes));
-        // Holes in a loop device's image are read through that device, unlike holes in the target
-        // file.
-        let holes = evidence.unwritten_share.unwrap_or(0.0) + MAX_HOLE_DIFFERENCE;
-        let are_zeros_counted = evidence.is_on_loop && unwritten > holes;
-        let is_comparable = has_whole_blocks && !are_zeros_counted;
+        let is_comparable = has_whole_blocks && !evidence.are_zeros_counted(unwritten);
         let by_process = match counted.filter(|_| is_comparable) {
             Some(counted) if counted.low > sampled.high => {
                 return disputed(sampled, counted.low - sampled.high);
@@ -99,7 +93,7 @@ impl<'a> Limits<'a> {
         };
         match &evidence.device {
             Ok(device) if evidence.is_every_device_counted => {
-                if self.is_sparse_device_unclear() || self.is_charge_contradictory() {
+                if self.has_unattributed_sparse_reads() || self.is_charge_contradictory() {
                     return disputed(Share::exact(0.0), by_process.share);
                 }
                 let counted = self.read_by_disks(device.bytes) as f64;
@@ -138,7 +132,7 @@ impl<'a> Limits<'a> {
     /// A sparse device passes the reads that it does not serve itself on to its disks. If the bytes
     /// differ, other processes may have read from the disks as well, and only the run's control
     /// group shows how much the device served.
-    fn is_sparse_device_unclear(&self) -> bool {
+    fn has_unattributed_sparse_reads(&self) -> bool {
         let is_charged = self
             .charged_factor()
             .is_some_and(|factor| factor <= *SPARSE_DEVICE_READS.end());
@@ -249,9 +243,10 @@ impl<'a> Limits<'a> {
             return 1.0;
         }
         let bytes = device.bytes as f64 / self.bytes + evidence.encoded_share + self.boundary;
-        let is_uniform = (below - below_bytes).abs() < 0.01;
+        // All data of a write that counts as written is on the device.
+        let is_uniform = evidence.has_one_block_size || (below - below_bytes).abs() < 0.01;
         match below * bytes / below_bytes {
-            _ if is_uniform => bytes.min(1.0),
+            _ if is_uniform || bytes == 0.0 => bytes.min(1.0),
             ios if ios.is_finite() => ios.min(1.0),
             _ => 1.0,
         }

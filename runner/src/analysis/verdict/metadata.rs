@@ -1,6 +1,7 @@
 //! Whether the filesystem writes metadata in addition to the issued writes. If so, device bytes in
 //! excess of the run's may be journal and metadata tree writes instead of foreign I/O.
 
+use crate::analysis::verdict::evidence::targets::OVERLAY;
 use leadline_protocol::{
     evidence::target::TargetReport,
     job::keyword::SyncMode,
@@ -22,14 +23,13 @@ pub(crate) fn metadata_reason(
     if files.is_empty() {
         return None;
     }
-    let filesystems = files.iter().filter_map(|file| file.filesystem.as_deref());
+    let filesystems = || files.iter().filter_map(|file| file.filesystem.as_deref());
     let has_syncs =
         job.target.sync != SyncMode::None || job.pattern.fsync > 0 || job.pattern.fdatasync > 0;
-    if filesystems
-        .into_iter()
-        .any(|name| COPY_ON_WRITE.contains(&name))
-    {
+    if filesystems().any(|name| COPY_ON_WRITE.contains(&name)) {
         Some("copy on write")
+    } else if filesystems().any(|name| name == OVERLAY) {
+        Some("filesystem below the overlay")
     } else if job.target.file_append {
         Some("growing file")
     } else if has_syncs {

@@ -5,11 +5,11 @@
 use crate::analysis::verdict::{
     evidence::Evidence,
     shares::Shares,
-    threshold::{MERGE_RATIO, NEGLIGIBLE, NOISE_FLOOR, is_excess},
+    threshold::{MAX_ERROR, MAX_UNKNOWN, MERGE_RATIO, NEGLIGIBLE, NOISE_FLOOR, is_excess},
 };
 use leadline_protocol::{
     evidence::transition::Direction,
-    verdict::{Modifier, ModifierKind},
+    verdict::{Modifier, ModifierKind, StorageLayer},
 };
 
 /// Device bytes transferred for the run and for other programs.
@@ -22,8 +22,11 @@ pub(crate) struct Transfers {
     pub excess_bytes: u64,
     /// Bytes transferred for other programs.
     pub foreign_bytes: u64,
-    /// Bytes of the I/Os that got past the page cache.
+    /// Bytes of the I/Os that got past the page cache, and `read_ahead_bytes`.
     pub needed_bytes: u64,
+    /// Bytes of the reads that were served from pages that readahead had fetched for other reads of
+    /// this process.
+    pub read_ahead_bytes: u64,
 }
 
 impl Transfers {
@@ -36,8 +39,12 @@ impl Transfers {
         let own = process.max(charged);
         let own_bytes = counted.into_iter().chain(own).min().unwrap_or(0);
         // Includes holes: holes in a loop device's image are read through the device.
-        let needed_bytes = (1.0 - shares.page_cache) * evidence.issued_to_devices() as f64;
-        let needed_bytes = needed_bytes.round() as u64;
+        let past_cache = (1.0 - shares.of_bytes(StorageLayer::PageCache)) * evidence.bytes as f64;
+        let past_cache = (past_cache.round() as u64).min(evidence.issued_to_devices());
+        let cached = evidence.issued_to_devices().saturating_sub(past_cache);
+        let unexplained = own_bytes.saturating_sub(past_cache);
+        let read_ahead_bytes = unexplained.min(cached_later_bytes(evidence, cached));
+        let needed_bytes = past_cache + read_ahead_bytes;
         let older_bytes = evidence.direction.select(0, evidence.dirty_start_bytes());
         let excess = own_bytes.saturating_sub(needed_bytes + older_bytes);
         let unclaimed = counted.unwrap_or(own_bytes).saturating_sub(own_bytes);
@@ -55,7 +62,24 @@ impl Transfers {
             excess_bytes,
             foreign_bytes,
             needed_bytes,
+            read_ahead_bytes,
         }
+    }
+}
+
+/// The part of the reads from the page cache (`cached` bytes) whose pages were not there at the
+/// start. Readahead may have fetched them, if no partial pages were read.
+fn cached_later_bytes(evidence: &Evidence, cached: u64) -> u64 {
+    // Counters do not separate the readahead of buffered jobs from the reads of direct jobs.
+    let is_buffered_read = evidence.direction == Direction::Read && !evidence.has_direct_jobs;
+    let has_whole_pages = evidence.smallest_block >= evidence.page_bytes;
+    let start = evidence.residency.map(|(start, _)| start.cached);
+    match start {
+        Some(start) if is_buffered_read && has_whole_pages => {
+            let share = start as f64 / evidence.region_bytes.max(1) as f64;
+            cached.saturating_sub((share * evidence.issued_to_devices() as f64) as u64)
+        }
+        _ => 0,
     }
 }
 
@@ -67,10 +91,14 @@ pub(crate) fn modifiers(
     if evidence.no_device.is_some() {
         return Vec::new();
     }
+    // Without the shares, nothing is known about the I/Os of the run.
+    if shares.unknown >= MAX_UNKNOWN.value || shares.uncertainty > MAX_ERROR.value {
+        return foreign(transfers).into_iter().collect();
+    }
     let found = [
         foreign(transfers),
         amplified(transfers),
-        merged(evidence, shares),
+        merged(evidence, shares, transfers),
         split(evidence, shares, transfers),
         deferred(evidence, shares),
     ];
@@ -100,17 +128,24 @@ fn amplified(transfers: &Transfers) -> Option<Modifier> {
     })
 }
 
-/// I/Os of the run per device I/O; a lower bound if other programs used the device.
-fn ios_per_device_io(evidence: &Evidence, shares: &Shares) -> Option<f64> {
+/// I/Os of the run that used the device's data, per device I/O; a lower bound if other programs
+/// used the device.
+fn ios_per_device_io(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<f64> {
     let device = evidence.device.as_ref().ok()?;
-    let below = shares.device + shares.lower_cache;
-    let is_used = below >= NEGLIGIBLE.value && device.ios > 0;
-    is_used.then(|| evidence.ios as f64 * below / device.ios as f64)
+    let read_ahead = transfers.read_ahead_bytes as f64 / evidence.bytes.max(1) as f64;
+    let zeros = if evidence.are_zeros_counted(shares.unwritten) {
+        shares.unwritten
+    } else {
+        0.0
+    };
+    let used = shares.device + shares.lower_cache + zeros + read_ahead;
+    let is_used = used >= NEGLIGIBLE.value && device.ios > 0;
+    is_used.then(|| evidence.ios as f64 * used / device.ios as f64)
 }
 
-fn merged(evidence: &Evidence, shares: &Shares) -> Option<Modifier> {
-    let factor = ios_per_device_io(evidence, shares)?;
-    let is_buffered_read = evidence.direction == Direction::Read && !evidence.direct;
+fn merged(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<Modifier> {
+    let factor = ios_per_device_io(evidence, shares, transfers)?;
+    let is_buffered_read = evidence.direction == Direction::Read && !evidence.has_direct_jobs;
     (factor * MERGE_RATIO.value >= 1.0).then_some(Modifier {
         kind: if is_buffered_read {
             ModifierKind::Readahead
@@ -123,7 +158,7 @@ fn merged(evidence: &Evidence, shares: &Shares) -> Option<Modifier> {
 }
 
 fn split(evidence: &Evidence, shares: &Shares, transfers: &Transfers) -> Option<Modifier> {
-    let factor = ios_per_device_io(evidence, shares)?;
+    let factor = ios_per_device_io(evidence, shares, transfers)?;
     // Metadata and journals cause additional I/Os.
     let device_bytes = evidence.device.as_ref().map_or(0, |device| device.bytes);
     let is_own = evidence.own_bytes.is_ok() && transfers.foreign_bytes <= NOISE_FLOOR.as_u64();

@@ -5,7 +5,7 @@ use crate::analysis::{
     verdict::{
         evidence::Evidence,
         shares::Shares,
-        threshold::{MOSTLY, NEGLIGIBLE},
+        threshold::{MOSTLY, NEGLIGIBLE, NOISE_FLOOR},
     },
 };
 use leadline_protocol::{
@@ -57,7 +57,9 @@ impl Numbers<'_> {
         let iops = iops(evidence);
         let reached = self.reached();
         match self.analysis.class {
-            VerdictClass::PageCache => format!("{iops} IOPS from memory: {reached}."),
+            VerdictClass::PageCache => {
+                format!("{iops} IOPS from memory: {reached}.{}", self.read_ahead())
+            }
             VerdictClass::LowerCache => format!(
                 "{iops} IOPS {} memory below {}: {reached}.",
                 evidence.direction.select("from", "into"),
@@ -72,8 +74,23 @@ impl Numbers<'_> {
                 bytes(evidence.bytes),
                 self.storage_name()
             ),
-            VerdictClass::Mixed => format!("{}: {reached}.", self.parts()),
+            VerdictClass::Mixed => format!("{}: {reached}.{}", self.parts(), self.read_ahead()),
             _ => self.describe_device(),
+        }
+    }
+
+    /// A sentence if reads from memory used pages that readahead had fetched for others.
+    fn read_ahead(&self) -> String {
+        match &self.analysis.evidence.device {
+            Ok(device) if self.analysis.transfers.read_ahead_bytes > NOISE_FLOOR.as_u64() => {
+                format!(
+                    " Readahead had fetched the pages: {} read {} in {} I/Os.",
+                    device.name,
+                    bytes(device.bytes),
+                    count(device.ios)
+                )
+            }
+            _ => String::new(),
         }
     }
 
@@ -143,10 +160,14 @@ impl Numbers<'_> {
         device.map_or("storage", |device| &device.name)
     }
 
-    /// The lowest counted device.
+    /// The lowest counted device, or any disk if none is counted below the memory that served the
+    /// I/Os.
     fn storage_name(&self) -> &str {
-        let lower = self.analysis.evidence.lower_devices.as_ref();
-        lower.map_or_else(|| self.device_name(), |lower| &lower.name)
+        match &self.analysis.evidence.lower_devices {
+            Some(lower) => &lower.name,
+            None if self.shares().lower_cache >= NEGLIGIBLE.value => "a disk",
+            None => self.device_name(),
+        }
     }
 
     fn issued_and_counted(&self) -> String {
@@ -265,6 +286,11 @@ fn no_device(evidence: &Evidence, source: &str) -> String {
 fn unknown(analysis: &DirectionAnalysis) -> String {
     let evidence = &analysis.evidence;
     let noun = evidence.direction.noun();
+    if let Some(job) = &evidence.null_job {
+        return format!(
+            "The layer that served the {noun} is unknown: job {job} performs no I/O (ioengine=null). Run it separately."
+        );
+    }
     let reason = match (&evidence.estimate, &evidence.device) {
         (Some(_), _) if evidence.no_device.is_some() => format!(
             "{} of the sampled {noun} accessed data that was swapped out, and swap device I/O is not counted",
@@ -278,7 +304,7 @@ fn unknown(analysis: &DirectionAnalysis) -> String {
             count(estimate.samples)
         ),
         (Some(estimate), Ok(device)) => format!(
-            "of {} sampled {noun}, {} of the bytes were not in memory, and {} moved {} for {} issued",
+            "of {} sampled {noun}, {} of the bytes were not in the page cache, and {} moved {} for {} issued",
             count(estimate.samples),
             percent(estimate_below(analysis)),
             device.name,

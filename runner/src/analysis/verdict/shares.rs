@@ -10,7 +10,9 @@ use crate::analysis::verdict::{
     threshold::MAX_UNKNOWN,
 };
 use leadline_protocol::{
-    evidence::transition::Direction, report::layers::Share, verdict::StorageLayer,
+    evidence::transition::Direction,
+    report::layers::{LayerEstimate, Share},
+    verdict::StorageLayer,
 };
 use std::collections::BTreeMap;
 
@@ -37,6 +39,9 @@ impl Shares {
             return Self::all_unknown();
         };
         let sampled = |layer| estimate.of(layer).map_or(Share::UNKNOWN, |share| share.ios);
+        if evidence.no_device.is_some() {
+            return Self::sampled(estimate);
+        }
         let limits = Limits::of(evidence);
         let unknown = sampled(StorageLayer::Unknown);
         let sampled_below = sum(
@@ -89,6 +94,22 @@ impl Shares {
         }
     }
 
+    /// The shares of the sample, without counters: those of devices belong to other I/Os.
+    fn sampled(estimate: &LayerEstimate) -> Self {
+        let of = |layer| estimate.of(layer).map_or(Share::UNKNOWN, |share| share.ios);
+        let errors = StorageLayer::TOP_DOWN.map(|layer| of(layer).error());
+        Self {
+            page_cache: of(StorageLayer::PageCache).share,
+            lower_cache: of(StorageLayer::LowerCache).share,
+            unwritten: of(StorageLayer::Unwritten).share,
+            device: of(StorageLayer::Device).share,
+            unknown: of(StorageLayer::Unknown).share,
+            uncertainty: errors.into_iter().fold(0.0, f64::max),
+            bytes: StorageLayer::TOP_DOWN
+                .map(|layer| estimate.of(layer).map_or(0.0, |share| share.bytes)),
+        }
+    }
+
     fn all_unknown() -> Self {
         let unknown = Self {
             unknown: 1.0,
@@ -116,6 +137,11 @@ impl Shares {
 
     fn by_layer(&self) -> [f64; StorageLayer::COUNT] {
         StorageLayer::TOP_DOWN.map(|layer| self.of_layer(layer))
+    }
+
+    /// Share of the bytes (0-1).
+    pub(crate) fn of_bytes(&self, layer: StorageLayer) -> f64 {
+        self.bytes[layer as usize]
     }
 
     pub(crate) fn of_layer(&self, layer: StorageLayer) -> f64 {
@@ -180,12 +206,16 @@ impl Parts {
         } else {
             rest
         };
-        let error = |share: Share| (share.high - share.share).max(share.share - share.low);
         let split_errors = [self.unwritten, self.lower_cache].map(|share| {
             // A layer without samples can only have the share that the other layers leave.
-            if share.share > 0.0 { error(share) } else { 0.0 }
+            if share.share > 0.0 {
+                share.error()
+            } else {
+                0.0
+            }
         });
-        let uncertainty = split_errors.into_iter().fold(error(below.share), f64::max);
+        let errors = split_errors.into_iter();
+        let uncertainty = errors.fold(below.share.error(), f64::max);
         Shares {
             page_cache,
             lower_cache,

@@ -22,7 +22,7 @@ pub(crate) const MAX_UNKNOWN: Threshold = Threshold {
     name: "max_unknown",
     value: 0.1,
     shown: "10 %",
-    reason: "as much as another layer may have without changing a class",
+    reason: "the share that another layer may have without changing the class",
 };
 pub(crate) const MAX_ERROR: Threshold = Threshold {
     name: "max_error",
@@ -64,7 +64,7 @@ pub(crate) const MOSTLY: Threshold = Threshold {
     name: "mostly",
     value: 0.5,
     shown: "50 %",
-    reason: "most of the result then describes memory",
+    reason: "most of the result then reflects memory",
 };
 
 /// Whether `bytes` exceeds `expected` significantly: by both the noise floor and the excess ratio.

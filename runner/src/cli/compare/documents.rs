@@ -1,7 +1,7 @@
 //! JSON results from `leadline-runner run --json`, studies, and runs on a server.
 
-use crate::cli::compare::fio_result::{FioResult, fio_result};
 use leadline_compare::group::{Block, ComparedRun};
+use leadline_export::fio::result::{FioResult, ResultError, fio_result};
 use leadline_protocol::{
     finding::Finding,
     host::HostFacts,
@@ -9,13 +9,12 @@ use leadline_protocol::{
     report::{EndedBy, Report},
     status::RunStatus,
     study::definition::RepeatOrder,
-    text,
     verdict::Verdicts,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
 };
 
@@ -35,7 +34,6 @@ pub(crate) struct StoredResult {
     pub block: Option<Block>,
     /// Equal for copies of a result; `None` without a report.
     copy_id: Option<u64>,
-    foreign_settings: Option<BTreeMap<String, String>>,
 }
 
 impl StoredResult {
@@ -52,24 +50,7 @@ impl StoredResult {
             findings: &self.findings,
             block: self.block.clone(),
             is_after_look: false,
-            foreign_settings: self.foreign_settings.as_ref(),
         }
-    }
-}
-
-/// Replaces deceptive characters in all texts: a result of another person must not control the
-/// terminal.
-pub(crate) fn printable(document: Value) -> Value {
-    match document {
-        Value::String(text) => text::printable(&text).into(),
-        Value::Array(items) => items.into_iter().map(printable).collect(),
-        Value::Object(fields) => {
-            let fields = fields.into_iter();
-            fields
-                .map(|(name, value)| (text::printable(&name), printable(value)))
-                .collect()
-        }
-        other => other,
     }
 }
 
@@ -88,7 +69,7 @@ pub(crate) fn results(
         let study = document["file_id"].as_str().unwrap_or(source).to_owned();
         return steps_of_study(source, &study, steps, step);
     }
-    Ok(vec![result(source, document)?])
+    Ok(vec![result(source, document, step)?])
 }
 
 fn steps_of_study(
@@ -112,7 +93,7 @@ fn steps_of_study(
             let has_result = document["report"].is_object() || document["jobs"].is_array();
             let label = format!("{source}#{number} ({repeat})");
             let mut result = if has_result {
-                result(&label, document)?
+                result(&label, document, None)?
             } else {
                 without_result(&label, document)?
             };
@@ -154,12 +135,11 @@ fn without_result(label: &str, mut document: Value) -> Result<StoredResult, Stri
         findings: Vec::new(),
         block: None,
         copy_id: None,
-        foreign_settings: None,
     })
 }
 
-fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
-    if let Some(result) = fio_result(&document) {
+fn result(name: &str, mut document: Value, step: Option<u64>) -> Result<StoredResult, String> {
+    if let Some(result) = fio_result(&document, step).map_err(|error| explain(&error))? {
         return Ok(of_fio(name, &document, result));
     }
     // In results from a server, `jobs` is the number of jobs.
@@ -168,6 +148,9 @@ fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
         .find(|field| document[field].is_array());
     let copy_id = copy_id(&document["report"]);
     let report: Option<Report> = take(&mut document, "report")?;
+    if let Some(field) = report.as_ref().and_then(Report::impossible_number) {
+        return Err(format!("the report is damaged: {field} is negative."));
+    }
     let number = document["number"].as_u64();
     if jobs.is_none() && report.is_none() && number.is_none() {
         return Err("this is not a run result.".into());
@@ -197,9 +180,15 @@ fn result(name: &str, mut document: Value) -> Result<StoredResult, String> {
         findings: take(&mut document, "findings")?.unwrap_or_default(),
         block: None,
         copy_id,
-        foreign_settings: None,
         report,
     })
+}
+
+fn explain(error: &ResultError) -> String {
+    match error {
+        ResultError::SeveralGroups(_) => format!("{error}; append #1 to select the first."),
+        error => error.to_string(),
+    }
 }
 
 fn of_fio(name: &str, document: &Value, result: FioResult) -> StoredResult {
@@ -215,7 +204,6 @@ fn of_fio(name: &str, document: &Value, result: FioResult) -> StoredResult {
         findings: vec![result.finding],
         block: None,
         copy_id: copy_id(document),
-        foreign_settings: Some(result.settings),
     }
 }
 
@@ -226,6 +214,20 @@ fn copy_id(report: &Value) -> Option<u64> {
         report.to_string().hash(&mut hasher);
         hasher.finish()
     })
+}
+
+/// Gives results of `b` that are copies of results of `a` the same label, which marks them as the
+/// same run.
+pub(crate) fn label_copies(a: &[StoredResult], b: &mut [StoredResult]) {
+    let of_a: HashMap<u64, &String> = a
+        .iter()
+        .filter_map(|result| Some((result.copy_id?, &result.label)))
+        .collect();
+    for result in b {
+        if let Some(label) = result.copy_id.and_then(|id| of_a.get(&id)) {
+            result.label = String::clone(label);
+        }
+    }
 }
 
 /// The labels of the first two results that are copies of one run.
@@ -253,24 +255,12 @@ fn status_of(report: Option<&Report>) -> RunStatus {
             if report.ended_by == EndedBy::Error
                 || report.errors.total > 0
                 || report.stalled_job().is_some()
-                || report.damaged_job().is_some() =>
+                || report.damaged_job().is_some()
+                || report.violated_limit().is_some() =>
         {
             RunStatus::Failed
         }
         Some(_) => RunStatus::Done,
         None => RunStatus::Failed,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::printable;
-    use serde_json::json;
-
-    #[test]
-    fn texts_of_results_are_printable() {
-        let document = json!({"a\u{1b}": [{"name": "x\u{202e}\u{1b}[2J"}, 1]});
-        let expected = json!({"a\u{fffd}": [{"name": "x\u{fffd}\u{fffd}[2J"}, 1]});
-        assert_eq!(printable(document), expected);
     }
 }

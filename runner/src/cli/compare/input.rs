@@ -1,7 +1,7 @@
 //! The results of a group: files, directories, or runs on a server.
 
 use crate::cli::compare::{
-    documents::{StoredResult, find_copies, printable, results},
+    documents::{StoredResult, find_copies, label_copies, results},
     http,
     sequential::Sequential,
 };
@@ -9,7 +9,8 @@ use leadline_compare::{
     MAX_RUNS,
     group::{Block, Group},
 };
-use leadline_protocol::problem::Problem;
+use leadline_export::fio::result::in_text;
+use leadline_protocol::{problem::Problem, text::printable_document};
 use serde_json::Value;
 use std::{
     fs,
@@ -39,6 +40,11 @@ impl StoredGroup {
 
     pub(crate) fn len(&self) -> usize {
         self.results.len()
+    }
+
+    /// Marks the results of `other` that are copies of results of this group.
+    pub(crate) fn label_copies_in(&self, other: &mut Self) {
+        label_copies(&self.results, &mut other.results);
     }
 
     pub(crate) fn number_blocks(&mut self) {
@@ -77,7 +83,7 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
             for run in http::runs(source, step).map_err(problem)? {
                 group.label = run.step.unwrap_or(group.label);
                 group.sequential = run.sequential.or(group.sequential);
-                let mut found = results(&run.address, printable(run.document), None)
+                let mut found = results(&run.address, printable_document(run.document), None)
                     .map_err(|detail| problem(format!("{}: {detail}", run.address)))?;
                 for result in &mut found {
                     result.block = run.block.clone();
@@ -87,7 +93,7 @@ pub(crate) fn read_group(field: &str, text: &str) -> Result<StoredGroup, Problem
             continue;
         }
         for (name, document) in documents(source).map_err(problem)? {
-            let document = printable(document);
+            let document = printable_document(document);
             group.sequential = Sequential::of_study(&document).or(group.sequential);
             if let Some(name) = step_name(&document, step) {
                 group.label = name;
@@ -165,8 +171,11 @@ fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
         let name = file.display().to_string();
         let text = fs::read_to_string(&file)
             .map_err(|error| format!("{name} cannot be read: {error}."))?;
-        let document = serde_json::from_str(&text)
-            .map_err(|error| format!("{name} is not valid JSON: {error}."))?;
+        let document = serde_json::from_str(&text).or_else(|error| match in_text(&text) {
+            Ok(Some(found)) => Ok(found.document),
+            Ok(None) => Err(format!("{name} is not valid JSON: {error}.")),
+            Err(error) => Err(format!("{name}: {error}.")),
+        })?;
         Ok((name, document))
     };
     files.into_iter().map(read).collect()

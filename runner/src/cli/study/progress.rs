@@ -19,7 +19,7 @@ pub(super) struct Step<'a> {
     pub plan: Cow<'a, StepPlan>,
     /// Exit code and events; `None` if the step did not start.
     pub run: Option<(u8, EventPrinter)>,
-    /// Exit code and events of a failed run that `run` repeats.
+    /// Exit code and events of a failed run that `run` retries.
     pub failed_run: Option<(u8, EventPrinter)>,
     /// Whether an earlier attempt was interrupted, before the study was continued.
     pub was_interrupted: bool,
@@ -58,7 +58,6 @@ impl Step<'_> {
                 findings: result.map_or(&[], |result| &result.findings),
                 block: None,
                 is_after_look: false,
-                foreign_settings: None,
             },
             repeats: match &self.failed_run {
                 _ if self.was_interrupted => Some(RunStatus::Interrupted),
@@ -114,8 +113,8 @@ impl Progress<'_> {
         runs
     }
 
-    /// In a repeated study, a failed run ends the study only if no run of its step has been
-    /// complete, or if it overwrites data.
+    /// In a repeated study, a failed run ends the study only if no run of its step has completed,
+    /// or if it overwrites data.
     fn ends_study(&self, plan: &StudyPlan, step: &Step) -> bool {
         let code = |step: &Step| step.run.as_ref().map(|(code, _)| *code);
         let mut same = self
@@ -123,7 +122,7 @@ impl Progress<'_> {
             .iter()
             .filter(|other| other.plan.step == step.plan.step);
         let has_failed = code(step).is_some_and(|code| code != 0);
-        has_failed && (!can_repeat(plan, &step.plan) || !same.any(|other| code(other) == Some(0)))
+        has_failed && (!can_retry(plan, &step.plan) || !same.any(|other| code(other) == Some(0)))
     }
 
     /// Compares the steps if the last run completes the block of a look.
@@ -167,9 +166,9 @@ impl Progress<'_> {
     }
 }
 
-/// Whether a failed run is repeated once.
-pub(super) fn can_repeat(plan: &StudyPlan, step: &StepPlan) -> bool {
-    plan.repeats_failed_runs() && step.plan.confirmations.is_empty()
+/// Whether a failed run is retried once.
+pub(super) fn can_retry(plan: &StudyPlan, step: &StepPlan) -> bool {
+    plan.retries_failed_runs() && step.plan.confirmations.is_empty()
 }
 
 fn result(events: &EventPrinter) -> StepResult<'_> {
@@ -181,7 +180,7 @@ fn result(events: &EventPrinter) -> StepResult<'_> {
     StepResult::Failed(problem.map_or("", |problem| &problem.detail))
 }
 
-/// The run, after a failed run that it repeats.
+/// The run, after a failed run that it retries.
 fn attempts_json(step: &Step) -> Vec<Value> {
     let run = step.run.as_ref().map(|(code, events)| (*code, events));
     let failed = step

@@ -1,25 +1,46 @@
 //! Results of a study so far, in a file from which the study continues after it was interrupted: a
-//! line with the plan, and a line before and after each run.
+//! line with the checksum of the other lines, a line with the plan, and a line before and after each
+//! run. The file is locked while the study runs, and replaced as a whole when a line is added, so
+//! that it is complete after a crash.
 
 use crate::cli::{
     event_printer::{EventPrinter, SavedEvents},
     study::progress::{Progress, Step},
 };
 use leadline_protocol::{
+    format::hex,
     problem::Problem,
     study::plan::{StepPlan, StudyPlan},
 };
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::Errno,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::{
     borrow::Cow,
-    fs::{File, OpenOptions},
-    io::{self, BufRead, BufReader, Seek, Write},
-    path::Path,
+    fs::{self, File, OpenOptions, Permissions},
+    io::{self, Read, Write},
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
 };
 
+const IN_USE: &str = "another process is using it";
+const DAMAGED: &str = "it is damaged: its content differs from its checksum";
+/// How every state file begins.
+const START: &[u8] = b"{\"sha256\":\"";
+/// Appended to the name of the file that replaces the state file.
+const NEW_FILE_SUFFIX: &str = ".leadline-new";
+
 pub(super) struct StateFile {
+    /// Locked until it is closed.
     file: File,
+    /// Without symbolic links, which a rename would replace.
+    path: PathBuf,
+    /// All lines except that of the checksum.
+    lines: String,
 }
 
 /// What a state file contains.
@@ -28,6 +49,13 @@ pub(super) struct Saved {
     pub steps: Vec<SavedStep>,
     /// Whether a run had started and did not end.
     pub was_interrupted: bool,
+}
+
+/// The first line.
+#[derive(Deserialize, Serialize)]
+struct Checksum {
+    /// Of the other lines, in hexadecimal digits.
+    sha256: String,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -55,23 +83,26 @@ enum Line {
 }
 
 impl StateFile {
-    /// Opens or creates a file. Returns what it contains; `None` if it is new.
+    /// Opens or creates a file, and locks it. Returns what it contains; `None` if it is new.
     ///
     /// # Errors
-    /// The file cannot be read, or belongs to another study.
+    /// The file cannot be read, is damaged, is in use, or belongs to another study. It is not
+    /// changed.
     pub(super) fn open(path: &Path, document: &Value) -> Result<(Self, Option<Saved>), Problem> {
-        let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).create(true).open(path);
-        let state = file.and_then(|file| {
-            let saved = read(&file)?;
-            Ok((Self { file }, saved))
-        });
-        let (state, saved) = state.map_err(|error| unusable(path, &error.to_string()))?;
-        match saved {
-            Some((header, _)) if header.document != *document => {
-                Err(unusable(path, "it belongs to another study"))
+        let opened = open(path).map_err(|error| unusable(path, &error.to_string()))?;
+        let (state, saved) = match opened {
+            (_, Some((header, _))) if header.document != *document => {
+                return Err(unusable(path, "it belongs to another study"));
             }
-            saved => Ok((state, saved.map(|(header, lines)| replay(header, lines)))),
+            (state, saved) => (state, saved.map(|(header, lines)| replay(header, lines))),
+        };
+        if let Some(at) = saved.as_ref().and_then(Saved::first_unplanned) {
+            let reason = format!("it is damaged: its run {} is not that of the study", at + 1);
+            return Err(unusable(path, &reason));
+        }
+        match is_leftover(&state.new_path()) {
+            Ok(_) => Ok((state, saved)),
+            Err(error) => Err(name_in_use(path, &error)),
         }
     }
 
@@ -100,29 +131,145 @@ impl StateFile {
 
     /// The line is on disk when this returns, so that a run never starts twice without a record.
     fn append(&mut self, line: &str) -> io::Result<()> {
-        self.file.write_all(format!("{line}\n").as_bytes())?;
-        self.file.sync_data()
+        self.lines.push_str(line);
+        self.lines.push('\n');
+        self.replace_file()
+    }
+
+    /// The file that replaces the state file.
+    fn new_path(&self) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(NEW_FILE_SUFFIX);
+        name.into()
+    }
+
+    fn replace_file(&mut self) -> io::Result<()> {
+        let name = self.new_path();
+        if is_leftover(&name)? {
+            fs::remove_file(&name)?;
+        }
+        let mut file = File::create_new(&name)?;
+        let replaced = write_locked(&mut file, &self.lines, self.file.metadata()?.permissions())
+            .and_then(|()| fs::rename(&name, &self.path));
+        if let Err(error) = replaced {
+            // Frees the space on a full filesystem. The next attempt removes a file that remains.
+            let _ = fs::remove_file(&name);
+            return Err(error);
+        }
+        self.file = file;
+        // The rename is on disk once its directory is.
+        let directory = self.path.parent().unwrap_or(Path::new("/"));
+        File::open(directory)?.sync_all()
     }
 }
 
-/// Reads all complete lines, and removes a line that was cut off.
-fn read(mut file: &File) -> io::Result<Option<(Header, Vec<Line>)>> {
-    file.rewind()?;
-    let mut reader = BufReader::new(file);
-    let mut complete = 0;
-    let mut texts = Vec::new();
-    let mut text = String::new();
-    while reader.read_line(&mut text)? > 0 && text.ends_with('\n') {
-        complete += text.len() as u64;
-        texts.push(std::mem::take(&mut text));
+/// Writes and locks a file, so that no other process can lock it after the rename.
+fn write_locked(file: &mut File, lines: &str, permissions: Permissions) -> io::Result<()> {
+    let checksum = Checksum {
+        sha256: sha256(lines.as_bytes()),
+    };
+    file.set_permissions(permissions)?;
+    flock(&*file, FlockOperation::NonBlockingLockExclusive)?;
+    writeln!(file, "{}", serde_json::to_string(&checksum)?)?;
+    file.write_all(lines.as_bytes())?;
+    file.sync_all()
+}
+
+/// Whether an interrupted process left the file behind; false if there is no file.
+///
+/// # Errors
+/// There is another file, which must be kept.
+fn is_leftover(path: &Path) -> io::Result<bool> {
+    let found = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        found => found?,
+    };
+    let mut start = Vec::new();
+    if found.is_file() && found.nlink() == 1 {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(libc::O_NOFOLLOW);
+        let file = options.open(path)?;
+        file.take(START.len() as u64).read_to_end(&mut start)?;
+        if START.starts_with(&start) {
+            return Ok(true);
+        }
     }
-    file.set_len(complete)?;
-    let mut texts = texts.into_iter();
-    let Some(first) = texts.next() else {
+    let reason = format!("{} is not an unfinished copy of it", path.display());
+    Err(io::Error::other(reason))
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+type Content = Option<(Header, Vec<Line>)>;
+
+fn open(path: &Path) -> io::Result<(StateFile, Content)> {
+    let mut file = open_locked(path)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let lines = checked_lines(&bytes)?;
+    let content = parse(lines)?;
+    let state = StateFile {
+        path: fs::canonicalize(path)?,
+        lines: lines.into(),
+        file,
+    };
+    Ok((state, content))
+}
+
+fn open_locked(path: &Path) -> io::Result<File> {
+    loop {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).open(path)?;
+        let opened = file.metadata()?;
+        if !opened.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => return Err(io::Error::other(IN_USE)),
+            locked => locked?,
+        }
+        // The process that held the lock may have replaced the file.
+        let current = fs::metadata(path);
+        let id = (opened.dev(), opened.ino());
+        let Some(current) = current
+            .ok()
+            .filter(|found| (found.dev(), found.ino()) == id)
+        else {
+            continue;
+        };
+        // The other names would keep the content, and not the lock, when the file is replaced.
+        return match current.nlink() {
+            1 => Ok(file),
+            links => Err(io::Error::other(format!("it has {links} hard links"))),
+        };
+    }
+}
+
+/// Returns the lines that the checksum covers.
+fn checked_lines(bytes: &[u8]) -> io::Result<&str> {
+    if bytes.is_empty() {
+        return Ok("");
+    }
+    let text = str::from_utf8(bytes).ok();
+    text.and_then(|text| text.split_once('\n'))
+        .filter(|(first, lines)| {
+            serde_json::from_str(first)
+                .is_ok_and(|found: Checksum| found.sha256 == sha256(lines.as_bytes()))
+        })
+        .map(|(_, lines)| lines)
+        .ok_or_else(|| io::Error::other(DAMAGED))
+}
+
+fn parse(lines: &str) -> io::Result<Content> {
+    let damaged = |error: serde_json::Error| io::Error::other(format!("it is damaged: {error}"));
+    let mut lines = lines.lines();
+    let Some(first) = lines.next() else {
         return Ok(None);
     };
-    let header = serde_json::from_str(&first)?;
-    let lines = texts.map(|text| serde_json::from_str(&text));
+    let header = serde_json::from_str(first).map_err(damaged)?;
+    let lines = lines.map(|line| serde_json::from_str(line).map_err(damaged));
     Ok(Some((header, lines.collect::<Result<_, _>>()?)))
 }
 
@@ -144,9 +291,37 @@ fn replay(header: Header, lines: Vec<Line>) -> Saved {
     saved
 }
 
+impl Saved {
+    /// Index of the first run that the plan does not have at this position. Procedures add runs
+    /// after those of the plan.
+    fn first_unplanned(&self) -> Option<usize> {
+        let id = |step: &StepPlan| (step.step, step.repeat);
+        let expected = |at: usize| match self.plan.steps.get(at) {
+            Some(planned) => Some(id(planned)),
+            None if self.plan.procedure.is_some() => Some((at as u32 + 1, 1)),
+            None => None,
+        };
+        let mut steps = self.steps.iter().enumerate();
+        steps
+            .find(|(at, step)| expected(*at) != Some(id(&step.plan)))
+            .map(|(at, _)| at)
+    }
+}
+
+/// Another file has the name of the file that replaces the state file.
+fn name_in_use(path: &Path, error: &io::Error) -> Problem {
+    let detail = format!("{} cannot be used: {error}.", path.display());
+    let remedy = "Move that file, or use another file with --state.";
+    Problem::invalid("state_file", "state", detail, remedy)
+}
+
 fn unusable(path: &Path, reason: &str) -> Problem {
     let detail = format!("{} cannot be used: {reason}.", path.display());
-    let remedy = "Use another file with --state, or remove this one to start again.";
+    let remedy = if reason == IN_USE {
+        "Wait until that process has ended, or use another file with --state."
+    } else {
+        "Use another file with --state, or remove this one to start again."
+    };
     Problem::invalid("state_file", "state", detail, remedy)
 }
 

@@ -41,7 +41,7 @@ fn dialect(dialect: Dialect) -> &'static str {
         Dialect::FioJobFile => "fio job file",
         Dialect::FioCommand => "fio command",
         Dialect::DiskspdCommand => "diskspd command",
-        Dialect::Other => "a command of another tool",
-        Dialect::Unknown => "not a job file or command that Leadline knows",
+        Dialect::Other => "another tool's command",
+        Dialect::Unknown => "not a supported job file or command",
     }
 }

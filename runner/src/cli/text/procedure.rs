@@ -37,11 +37,14 @@ fn write_curve(out: &mut TextWriter, results: &LoadCurveResults) {
         out.styled_field(YELLOW, "warning", warning);
     }
     if let Some(iops) = results.probe_iops {
-        out.field("probe", &format!("{} IOPS without a rate", rate(iops)));
+        out.field(
+            "probe",
+            &format!("{} IOPS without a rate limit", rate(iops)),
+        );
     }
     out.field(
         "latency",
-        "from the intended start; ≥: without the I/Os that are not complete",
+        "from the intended start; ≥: excludes I/Os that did not complete",
     );
     out.blank_line();
     let mut table = number_table(["offered", "achieved", "p50", "p99", "p99.9", "class"]);

@@ -78,4 +78,14 @@ fn write_error(out: &mut TextWriter, errors: &ErrorReport) {
     );
     out.blank_line();
     out.styled_field(RED, "I/O errors", &text);
+    for error in &errors.tolerated {
+        let text = format!(
+            "job {} continued after {} × {}: {}",
+            error.job,
+            count(error.count),
+            error.operation,
+            error.message
+        );
+        out.field("", &text);
+    }
 }

@@ -29,23 +29,23 @@ impl Flags {
         reject(
             's',
             self.is_interlocked && self.threads > 1,
-            "shares one position between all threads, which fio's jobs cannot.",
+            "shares one position between all threads, which fio jobs cannot do.",
         );
-        reject('F', has('t'), "and -t exclude each other.");
+        reject('F', has('t'), "and -t are mutually exclusive.");
         reject(
             'T',
             is_random || self.threads < 2,
-            "needs several threads and sequential access.",
+            "requires several threads and sequential access.",
         );
         reject('p', true, "is not supported.");
-        reject('g', has('x'), "and -x exclude each other.");
-        reject('n', has('a'), "and -a exclude each other.");
+        reject('g', has('x'), "and -x are mutually exclusive.");
+        reject('n', has('a'), "and -a are mutually exclusive.");
         reject('i', !has('j'), "needs -j.");
         reject('j', !has('i'), "needs -i.");
         reject(
             'r',
             self.distribution.is_some() && !is_random,
-            "needs -r or -rs.",
+            "requires -r or -rs.",
         );
     }
 }

@@ -2,20 +2,20 @@
 
 use crate::dialect::notes::NoteText;
 
-/// Why a flag is not taken.
+/// Why a flag is rejected.
 pub(crate) enum FlagError {
     /// The value is invalid.
     Value,
     Unsupported(&'static str),
 }
 
-pub(crate) type Taken = Result<Option<NoteText>, FlagError>;
+pub(crate) type FlagResult = Result<Option<NoteText>, FlagError>;
 
-pub(crate) fn plain() -> Taken {
+pub(crate) fn plain() -> FlagResult {
     Ok(None)
 }
 
-pub(crate) fn explained(code: &'static str, sentence: &str) -> Taken {
+pub(crate) fn explained(code: &'static str, sentence: &str) -> FlagResult {
     Ok(Some(NoteText::new(code, sentence, "")))
 }
 
@@ -32,27 +32,24 @@ pub(crate) fn positive(text: &str) -> Result<i64, FlagError> {
     some(count(text).ok().filter(|number| *number > 0))
 }
 
-/// Flags that change nothing here, and those that cannot be taken.
-pub(crate) fn without_effect(letter: char, value: &str) -> Taken {
+/// Flags without effect, and flags that are rejected.
+pub(crate) fn without_effect(letter: char, value: &str) -> FlagResult {
     match letter {
         'L' => explained("no_effect", "Latencies are always measured."),
         'D' => explained("no_effect", "A sample is stored every 100 ms."),
         'R' | 'P' | 'v' => explained("no_effect", "The report does not change."),
-        'e' => explained("no_effect", "Events of Windows do not exist on Linux."),
+        'e' => explained("no_effect", "Windows events do not exist on Linux."),
         'x' => explained(
             "no_effect",
             "Completion routines do not exist on Linux; the engine decides.",
         ),
-        'I' => explained(
-            "no_effect",
-            "I/O priorities of Windows do not exist on Linux.",
-        ),
+        'I' => explained("no_effect", "Windows I/O priorities do not exist on Linux."),
         'l' => explained(
             "no_effect",
             "Large pages are not used; set mem=mmaphuge for huge pages.",
         ),
         'n' => explained("no_effect", "Threads are not bound to CPUs."),
-        'u' => explained("no_effect", "It applies only to other flags of Windows."),
+        'u' => explained("no_effect", "It affects only other Windows flags."),
         'N' => Err(FlagError::Unsupported(
             "flushes a mapping, which is not supported.",
         )),
@@ -63,7 +60,9 @@ pub(crate) fn without_effect(letter: char, value: &str) -> Taken {
         'X' => Err(FlagError::Unsupported(
             "reads a profile: paste its command line instead.",
         )),
-        '?' if value.is_empty() => Err(FlagError::Unsupported("prints the help and runs nothing.")),
+        '?' if value.is_empty() => Err(FlagError::Unsupported(
+            "prints help without running a test.",
+        )),
         _ => Err(FlagError::Value),
     }
 }

@@ -1,7 +1,9 @@
 //! Flags of diskspd.
 
 use crate::dialect::{
-    diskspd::flag::{FlagError, Taken, count, explained, plain, positive, some, without_effect},
+    diskspd::flag::{
+        FlagError, FlagResult, count, explained, plain, positive, some, without_effect,
+    },
     notes::{NoteText, Notes, quoted},
     shell::Word,
     source::Span,
@@ -107,7 +109,7 @@ impl Flags {
             Ok(None) => {}
             Ok(Some(text)) => notes.info(&word.span, option, text),
             Err(FlagError::Value) => {
-                let sentence = format!("`{}` is not a valid flag of diskspd.", quoted(&name));
+                let sentence = format!("`{}` is not a valid diskspd flag.", quoted(&name));
                 notes.error(
                     &word.span,
                     option,
@@ -125,7 +127,7 @@ impl Flags {
         }
     }
 
-    fn take(&mut self, letter: char, value: &str) -> Taken {
+    fn take(&mut self, letter: char, value: &str) -> FlagResult {
         match letter {
             'b' => self.block = Some(some(self.size(value).filter(|size| *size > 0))?),
             'o' | 'O' => self.depth = Some(positive(value)?),
@@ -150,7 +152,7 @@ impl Flags {
             'f' if matches!(value, "r" | "s" | "t" | "rs" | "sr") => {
                 return explained(
                     "windows_hint",
-                    "This open hint of Windows has no effect on Linux; fadvise_hint follows the pattern.",
+                    "This Windows open hint has no effect on Linux; fadvise_hint follows the pattern.",
                 );
             }
             'f' => self.max_size = Some(some(self.size(value))?),
@@ -161,7 +163,7 @@ impl Flags {
                 self.thread_stride = Some(some(self.size(value))?);
                 return explained(
                     "thread_stride",
-                    "-T is offset_increment: each thread starts that much further.",
+                    "-T is offset_increment: each thread starts that much farther into the target.",
                 );
             }
             'g' => return self.rate(value),
@@ -204,7 +206,7 @@ impl Flags {
         number.checked_mul(factor)
     }
 
-    fn base(&mut self, value: &str) -> Taken {
+    fn base(&mut self, value: &str) -> FlagResult {
         let (base, length) = match value.split_once(':') {
             Some((base, length)) => (base, Some(some(self.size(length))?)),
             None => (value, None),
@@ -214,11 +216,11 @@ impl Flags {
         plain()
     }
 
-    fn cache(&mut self, value: &str) -> Taken {
+    fn cache(&mut self, value: &str) -> FlagResult {
         let has = |letter| value.contains(letter);
         if has('r') {
             return Err(FlagError::Unsupported(
-                "disables the cache of remote files only, which Linux cannot.",
+                "disables the cache of remote files only, which Linux cannot do.",
             ));
         }
         let is_known = value.chars().all(|letter| "bhmuw".contains(letter));
@@ -252,7 +254,7 @@ impl Flags {
         }
     }
 
-    fn access(&mut self, letter: char, value: &str) -> Taken {
+    fn access(&mut self, letter: char, value: &str) -> FlagResult {
         match (letter, value) {
             ('r', "") => self.random = Some(self.random.flatten()),
             ('r', value) if value.starts_with('s') => {
@@ -309,7 +311,7 @@ impl Flags {
         plain()
     }
 
-    fn rate(&mut self, value: &str) -> Taken {
+    fn rate(&mut self, value: &str) -> FlagResult {
         self.rate = Some(match value.strip_suffix('i') {
             Some(iops) => (positive(iops)?, true),
             None => (positive(value)?, false),
@@ -320,7 +322,7 @@ impl Flags {
         )
     }
 
-    fn data(&mut self, value: &str) -> Taken {
+    fn data(&mut self, value: &str) -> FlagResult {
         match value {
             "" => {
                 self.is_zero_data = true;
@@ -332,7 +334,7 @@ impl Flags {
             "r" => self.is_fresh_data = true,
             value if value.contains(',') => {
                 return Err(FlagError::Unsupported(
-                    "reads the data from a file, which is not done.",
+                    "reads the data from a file, which is not supported.",
                 ));
             }
             value => {
@@ -347,18 +349,18 @@ impl Flags {
         plain()
     }
 
-    fn affinity(&mut self, value: &str) -> Taken {
+    fn affinity(&mut self, value: &str) -> FlagResult {
         let is_list = !value.is_empty() && value.chars().all(|c| c.is_ascii_digit() || c == ',');
         if is_list {
             self.cpus = Some(value.into());
             return explained(
                 "affinity",
-                "-a is cpus_allowed with cpus_allowed_policy=split: one CPU per thread, in turn.",
+                "-a is cpus_allowed with cpus_allowed_policy=split: one CPU per thread, round-robin.",
             );
         }
         match value {
             "" | "g" => explained("affinity", "Threads are not bound to CPUs."),
-            _ => Err(FlagError::Unsupported("uses processor groups of Windows.")),
+            _ => Err(FlagError::Unsupported("uses Windows processor groups.")),
         }
     }
 }

@@ -64,7 +64,8 @@ fn words(
             let is_separator = rest.starts_with("&&") || first == ';' || rest.starts_with("& ");
             if !is_separator {
                 let span = offset + at..offset + line.len();
-                let sentence = "The redirection is ignored: no file is read or written.";
+                let sentence =
+                    "The redirection is ignored: an import does not read or write files.";
                 notes.info(&span, None, NoteText::new("redirection", sentence, ""));
                 return;
             }
@@ -82,7 +83,7 @@ fn words(
     }
 }
 
-/// A word without its quotes, and its length with them.
+/// A word without its quotes, and its length including them.
 fn word(text: &str) -> (String, usize) {
     let mut word = String::new();
     let mut quote = None;

@@ -157,7 +157,7 @@ impl Lexer<'_, '_, '_> {
             }
             None => {
                 let sentence = format!("The value of ${} is not in the text.", quoted(name));
-                self.notes.ask(&(start..self.at), name, sentence);
+                self.notes.add_question(&(start..self.at), name, sentence);
                 word.is_open = true;
                 word.text += &format!("${{{name}}}");
             }

@@ -158,7 +158,7 @@ fn blocks_are_written_and_read_at_their_offsets() {
 }
 
 #[test]
-fn sync_knows_the_position_after_short_reads() {
+fn sync_tracks_the_position_after_short_reads() {
     let directory = directory();
     let files = open(directory.path(), 0);
     let pool = BufferPool::new(1, BLOCK, BufferPages::Mmap).unwrap();

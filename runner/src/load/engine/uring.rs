@@ -20,7 +20,7 @@ use crate::{
             Engine, synchronous,
             uring::{
                 decisions::decisions,
-                entries::Entries,
+                entries::SubmissionEntries,
                 ring::{KernelRing, Ring},
                 setup::{Polling, Setup},
             },
@@ -62,7 +62,7 @@ pub(crate) struct Uring<R, N> {
     decisions: Vec<Decision>,
 }
 
-impl<N: Entries> Uring<KernelRing, N> {
+impl<N: SubmissionEntries> Uring<KernelRing, N> {
     /// Creates a ring for `slots` I/Os on these files, which must stay open for the lifetime of the
     /// ring. Must be called on the thread that uses the ring.
     ///
@@ -73,7 +73,7 @@ impl<N: Entries> Uring<KernelRing, N> {
     }
 }
 
-impl<R: Ring, N: Entries> Uring<R, N> {
+impl<R: Ring, N: SubmissionEntries> Uring<R, N> {
     /// Like `new`, but wraps the kernel's ring with `wrap`.
     pub(crate) fn with_wrapper(
         files: &[OwnedFd],
@@ -146,7 +146,7 @@ impl<R: Ring, N: Entries> Uring<R, N> {
     }
 }
 
-impl<R: Ring, N: Entries> Engine for Uring<R, N> {
+impl<R: Ring, N: SubmissionEntries> Engine for Uring<R, N> {
     #[inline(always)]
     unsafe fn submit(&mut self, slot: u32, io: &Io, buffer: *mut u8) {
         // Each kind has a separate call to `push`: an entry that comes from one of several branches

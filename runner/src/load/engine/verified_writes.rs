@@ -2,6 +2,7 @@
 
 use crate::load::{
     data::Data,
+    engine::is_retryable,
     pattern::io::{Io, Kind},
     verify::written_blocks::WrittenBlocks,
 };
@@ -16,8 +17,8 @@ pub(crate) struct VerifiedWrites {
 #[derive(Clone, Copy, Default)]
 struct Slot {
     io: Io,
-    /// Whether the I/O has failed. The loop may submit it again.
-    has_failed: bool,
+    /// Whether the loop submits the I/O again.
+    is_retried: bool,
 }
 
 impl VerifiedWrites {
@@ -38,12 +39,12 @@ impl VerifiedWrites {
     #[inline]
     pub(crate) fn prepare(&mut self, slot: u32, io: &Io, buffer: &mut [u8]) {
         let slot = &mut self.slots[slot as usize];
-        if slot.has_failed {
+        if slot.is_retried {
             self.blocks.complete(&slot.io);
         }
         *slot = Slot {
             io: *io,
-            has_failed: false,
+            is_retried: false,
         };
         if let Some(data) = &mut self.data {
             data.fill(buffer);
@@ -64,9 +65,10 @@ impl VerifiedWrites {
         if slot.io.kind != Kind::Write {
             return;
         }
-        slot.has_failed = result != slot.io.len as i32;
-        if !slot.has_failed {
+        if result == slot.io.len as i32 {
             self.blocks.complete(&slot.io);
+        } else {
+            slot.is_retried = is_retryable(result);
         }
     }
 }

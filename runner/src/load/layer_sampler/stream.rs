@@ -1,7 +1,7 @@
 //! Lookups for sequential reads of one target.
 
 use crate::{
-    load::{layer_sampler::tally::LayerTally, pattern::io::Io},
+    load::{layer_sampler::layer_sums::LayerSums, pattern::io::Io},
     system::layers::{LayerBytes, StoredFile},
 };
 use leadline_protocol::{
@@ -41,6 +41,8 @@ pub(super) struct Stream {
     pending: VecDeque<Lookup>,
     /// Capacity of `pending`.
     max_pending: usize,
+    /// Whether some blocks of a cached page may be missing.
+    has_partial_pages: bool,
     rng: Xoshiro256PlusPlus,
 }
 
@@ -87,6 +89,7 @@ impl Stream {
             origin: 0,
             pending: VecDeque::with_capacity(max_pending),
             max_pending,
+            has_partial_pages: file.cache_block_bytes() < page_size() as u64,
             rng: Xoshiro256PlusPlus::seed_from_u64(job.pattern.randseed),
         })
     }
@@ -103,32 +106,32 @@ impl Stream {
         self.origin = 0;
     }
 
-    /// `read` looks up an offset.
+    /// `read` looks up a range.
     pub(super) fn look_up(
         &mut self,
         io: &Io,
         weight: u64,
-        read: impl Fn(u64) -> LayerBytes,
-        tally: &LayerTally,
+        read: impl Fn(Range<u64>) -> LayerBytes,
+        layer_sums: &LayerSums,
     ) {
         let offset = io.offset - self.region.start;
         let is_first = self.passes == 0 && self.last == 0 && self.pending.is_empty();
         self.passes += u64::from(offset < self.last);
         self.last = offset;
         let position = self.passes * self.size() + offset;
-        self.count_until(position, tally);
+        self.count_until(position, layer_sums);
         if is_first {
             self.origin = position;
-            self.look_up_start(io, weight, position, &read, tally);
+            self.look_up_start(io, weight, position, &read, layer_sums);
         }
         let next = position + self.distance;
         let pass_end = (self.passes + 1) * self.size();
         if next + u64::from(io.len) <= pass_end {
-            self.add(io, weight, 1, next, &read, tally);
+            self.add(io, weight, 1, next, &read, layer_sums);
         } else if self.repeats {
             let wrapped = next - next % self.size() % self.step;
             if wrapped % self.size() + u64::from(io.len) <= self.size() {
-                self.add(io, weight, 1, wrapped, &read, tally);
+                self.add(io, weight, 1, wrapped, &read, layer_sums);
             }
         }
     }
@@ -138,8 +141,8 @@ impl Stream {
         io: &Io,
         weight: u64,
         position: u64,
-        read: &impl Fn(u64) -> LayerBytes,
-        tally: &LayerTally,
+        read: &impl Fn(Range<u64>) -> LayerBytes,
+        layer_sums: &LayerSums,
     ) {
         let end = (position + self.distance).min(self.size());
         let ios = end.saturating_sub(position).div_ceil(self.step);
@@ -149,27 +152,26 @@ impl Stream {
             let chosen = self.rng.random_range(0..ios_here);
             let offset = position + (first + chosen) * self.step;
             if offset + u64::from(io.len) <= self.size() {
-                self.add(io, weight, ios_here, offset, read, tally);
+                self.add(io, weight, ios_here, offset, read, layer_sums);
             }
         }
     }
 
-    /// Adds a lookup. A block within a page that the previous block has already read needs no
-    /// lookup.
+    /// Adds a lookup.
     fn add(
         &mut self,
         io: &Io,
         weight: u64,
         ios: u64,
         position: u64,
-        read: &impl Fn(u64) -> LayerBytes,
-        tally: &LayerTally,
+        read: &impl Fn(Range<u64>) -> LayerBytes,
+        layer_sums: &LayerSums,
     ) {
         let offset = self.region.start + position % self.size();
-        let found = if starts_page(offset, u64::from(io.len)) {
-            read(offset)
-        } else {
+        let found = if self.is_read_before(offset, u64::from(io.len), read) {
             LayerBytes::all(StorageLayer::PageCache, u64::from(io.len))
+        } else {
+            read(offset..offset + u64::from(io.len))
         };
         let lookup = Lookup {
             position,
@@ -178,33 +180,49 @@ impl Stream {
             found,
         };
         if self.pending.len() == self.max_pending {
-            lookup.count(tally);
+            lookup.count(layer_sums);
         } else {
             self.pending.push_back(lookup);
         }
     }
 
+    /// Whether the block is within a page that the block before it reads as a whole.
+    fn is_read_before(
+        &self,
+        offset: u64,
+        len: u64,
+        read: &impl Fn(Range<u64>) -> LayerBytes,
+    ) -> bool {
+        if starts_page(offset, len) {
+            return false;
+        }
+        let page = offset - offset % page_size() as u64;
+        let before = page.max(self.region.start)..offset;
+        // If the blocks before it are in memory, nobody reads the missing ones before it does.
+        !self.has_partial_pages || read(before).lowest() != StorageLayer::PageCache
+    }
+
     /// Counts the lookups up to a position.
-    fn count_until(&mut self, position: u64, tally: &LayerTally) {
+    fn count_until(&mut self, position: u64, layer_sums: &LayerSums) {
         while let Some(lookup) = self.pending.pop_front_if(|next| next.position <= position) {
-            lookup.count(tally);
+            lookup.count(layer_sums);
         }
     }
 
     /// Counts the lookups that the stream had reached at the end. `ios`: the stream's number of
     /// I/Os; `None` if the worker also has other I/Os.
-    pub(super) fn finish(&mut self, ios: Option<u64>, tally: &LayerTally) {
+    pub(super) fn finish(&mut self, ios: Option<u64>, layer_sums: &LayerSums) {
         let end = match ios {
             Some(ios) => self.origin + ios.saturating_mul(self.step),
             None => self.passes * self.size() + self.last + self.step,
         };
-        self.count_until(end.saturating_sub(1), tally);
+        self.count_until(end.saturating_sub(1), layer_sums);
     }
 }
 
 impl Lookup {
-    fn count(&self, tally: &LayerTally) {
-        tally.add(self.weight, self.ios, self.found);
+    fn count(&self, layer_sums: &LayerSums) {
+        layer_sums.add(self.weight, self.ios, self.found);
     }
 }
 

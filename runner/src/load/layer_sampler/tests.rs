@@ -5,7 +5,7 @@ mod stream;
 mod write_samples;
 
 use crate::{
-    load::layer_sampler::{tally::LayerTally, *},
+    load::layer_sampler::{layer_sums::LayerSums, *},
     plan::fixture::{resolved, same, target},
     system::{
         host::{inventory::Inventory, kernel::Kernel},

@@ -1,6 +1,18 @@
 //! I/Os in flight at the end of a worker's last phase.
 
-use crate::load::{measure::Loop, pattern::io::Kind};
+use crate::{
+    load::{
+        engine::Engine,
+        measure::{Loop, exit::IoError},
+        pattern::io::Kind,
+        source::Source,
+        stats::WorkerStats,
+    },
+    system::clock::Clock,
+};
+
+/// Longest sleep in `drain` between two time checks.
+const DRAIN_STEP_NS: u64 = 50_000_000;
 
 /// Times until the end of the phase, in ns.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,5 +44,29 @@ impl<E, C, S> Loop<E, C, S> {
                 }
             })
             .collect()
+    }
+}
+
+impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
+    /// Reaps I/Os that completed by the end of the last phase. Returns a failed I/O, if any.
+    #[cold]
+    pub(crate) fn reap_final(&mut self, stats: &WorkerStats) -> Option<IoError> {
+        self.reap(stats);
+        self.failed
+    }
+
+    /// Waits until nothing is in flight, or until `until_ns`. These completions are outside of the
+    /// measured window. Returns true if the kernel returned all I/Os.
+    pub(crate) fn drain(&mut self, until_ns: u64) -> bool {
+        let discarded = WorkerStats::default();
+        while self.slots.in_flight() > 0 && self.clock.now_ns() < until_ns {
+            // Wait with a timeout, because a device may hang.
+            if self.engine.wait(1, Some(DRAIN_STEP_NS)).is_err() {
+                break;
+            }
+            self.time.now_ns = self.clock.now_ns();
+            self.reap_final(&discarded);
+        }
+        self.slots.in_flight() == 0
     }
 }

@@ -13,6 +13,9 @@ use rand::Rng;
 #[derive(Clone, Debug)]
 pub(crate) struct DirectionState {
     pub sizes: SizeDistribution,
+    /// Sizes of sequential I/Os in a random pattern, and whether the next I/O is random, if its
+    /// size has been chosen.
+    sequential_sizes: Option<Box<(SizeDistribution, Option<bool>)>>,
     /// Alignment of random offsets in bytes.
     pub align: u64,
     pub distribution: Distribution,
@@ -52,6 +55,10 @@ impl DirectionState {
         let direction =
             |kind, bs: &BlockSizes, align: &u64, distribution: &Distribution, percent| Self {
                 sizes: SizeDistribution::new(bs),
+                sequential_sizes: options
+                    .sequential_bs
+                    .as_ref()
+                    .map(|bs| Box::new((SizeDistribution::new(bs), None))),
                 align: *align,
                 distribution: distribution.clone(),
                 gap,
@@ -94,23 +101,50 @@ impl DirectionState {
     /// Size of the next I/O in bytes, at most `left`; `None` if not even the smallest fits.
     #[inline]
     pub(crate) fn next_size(&mut self, left: u64, rng: &mut impl Rng) -> Option<u64> {
+        if self.sequential_sizes.is_some() {
+            return self.next_size_by_randomness(left, rng);
+        }
         let size = self.sizes.next(rng);
         self.sizes.fit(size, left)
+    }
+
+    /// Decides whether the next I/O is random, because its size depends on it.
+    #[cold]
+    fn next_size_by_randomness(&mut self, left: u64, rng: &mut impl Rng) -> Option<u64> {
+        let is_random = self.randomness.next(rng);
+        let (sequential, decided) = &mut **self.sequential_sizes.as_mut()?;
+        *decided = Some(is_random);
+        let sizes = if is_random {
+            &mut self.sizes
+        } else {
+            sequential
+        };
+        let size = sizes.next(rng);
+        sizes.fit(size, left)
     }
 
     /// Returns true if the next I/O has a random offset.
     #[inline]
     pub(crate) fn next_is_random(&mut self, rng: &mut impl Rng) -> bool {
-        match &mut self.randomness {
-            Randomness::Never => false,
-            Randomness::Always => true,
-            Randomness::EveryNth { every, left } => {
-                let is_random = *left == 0;
-                *left = if is_random { *every } else { *left } - 1;
-                is_random
-            }
-            Randomness::Share(bag) => bag.draw(rng) == 0,
+        if let Some(sequential) = &mut self.sequential_sizes
+            && let Some(is_random) = sequential.1.take()
+        {
+            return is_random;
         }
+        self.randomness.next(rng)
+    }
+
+    /// Sizes of sequential I/Os.
+    pub(crate) fn sequential_sizes(&self) -> &SizeDistribution {
+        match &self.sequential_sizes {
+            Some(sequential) => &sequential.0,
+            None => &self.sizes,
+        }
+    }
+
+    /// Size of the smallest I/O in bytes.
+    pub(crate) fn smallest(&self) -> u64 {
+        self.sizes.min.min(self.sequential_sizes().min)
     }
 
     /// Returns true if all I/Os have the same size and a random offset.
@@ -130,6 +164,7 @@ impl DirectionState {
     pub(crate) fn uses_random_map(&self) -> bool {
         matches!(self.randomness, Randomness::Always)
             && self.sizes.min < self.sizes.max
+            && !self.sizes.is_unaligned()
             && self.align == self.sizes.min
             && self.distribution == Distribution::Random
     }
@@ -153,6 +188,21 @@ impl DirectionState {
 }
 
 impl Randomness {
+    /// Returns true if the next I/O is random.
+    #[inline]
+    fn next(&mut self, rng: &mut impl Rng) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::EveryNth { every, left } => {
+                let is_random = *left == 0;
+                *left = if is_random { *every } else { *left } - 1;
+                is_random
+            }
+            Self::Share(bag) => bag.draw(rng) == 0,
+        }
+    }
+
     fn new(job: &ResolvedJob, percent: u8) -> Self {
         if !job.pattern.rw.is_random() {
             return Self::Never;

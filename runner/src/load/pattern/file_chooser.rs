@@ -1,9 +1,12 @@
 //! Selects the target of the next I/O (`file_service_type`). A target that has used its share of a
 //! pass is skipped until the pass ends, so targets of different sizes are covered equally.
 
+use crate::load::pattern::offset_distribution::OffsetDistribution;
 use leadline_protocol::job::file_service::{FileOrder, FileService};
 use rand::{Rng, RngExt};
 
+/// Resolution of the distribution of random files, as in fio (FIO_FSERVICE_SHIFT).
+const RANKS_PER_FILE: u64 = 1 << 10;
 /// Random draws before the search for an unfinished target becomes linear. More are needed only at
 /// the end of a pass.
 const MAX_DRAWS: usize = 32;
@@ -11,6 +14,8 @@ const MAX_DRAWS: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct FileChooser {
     service: FileService,
+    /// Distribution over `RANKS_PER_FILE` ranks per target.
+    distribution: Option<Box<OffsetDistribution>>,
     /// Bytes per pass, by target.
     shares: Vec<u64>,
     /// Bytes left in this pass, by target.
@@ -22,9 +27,17 @@ pub(crate) struct FileChooser {
 
 impl FileChooser {
     /// `bytes_per_pass`: by target, for at least one target.
-    pub(crate) fn new(service: FileService, bytes_per_pass: impl Iterator<Item = u64>) -> Self {
+    pub(crate) fn new(
+        service: FileService,
+        bytes_per_pass: impl Iterator<Item = u64>,
+        rng: &mut impl Rng,
+    ) -> Self {
         let shares: Vec<u64> = bytes_per_pass.collect();
+        let ranks = shares.len() as u64 * RANKS_PER_FILE;
+        let distribution = service.distribution.as_ref();
         Self {
+            distribution: distribution
+                .map(|given| Box::new(OffsetDistribution::in_order(given, ranks, rng))),
             service,
             left: shares.clone(),
             last: shares.len() - 1,
@@ -66,7 +79,10 @@ impl FileChooser {
         let targets = self.shares.len();
         if self.service.order == FileOrder::Random {
             for _ in 0..MAX_DRAWS {
-                let target = rng.random_range(0..targets);
+                let target = match &mut self.distribution {
+                    Some(ranks) => (ranks.next(rng) / RANKS_PER_FILE) as usize,
+                    None => rng.random_range(0..targets),
+                };
                 if self.left[target] > 0 {
                     self.last = target;
                     return;

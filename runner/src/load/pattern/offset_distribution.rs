@@ -74,6 +74,20 @@ impl OffsetDistribution {
         }
     }
 
+    /// A distribution across `n` ranks (at least 1) that are not scattered: neighbors have similar
+    /// probabilities.
+    pub(crate) fn in_order(distribution: &Distribution, n: u64, rng: &mut impl Rng) -> Self {
+        let mut created = Self::new(distribution, n, 1, true, rng);
+        let center = match distribution {
+            Distribution::Zipf { center, .. } | Distribution::Pareto { center, .. } => *center,
+            _ => None,
+        };
+        if let Self::Zipf(_, ranks) | Self::Pareto(_, _, ranks) = &mut created {
+            *ranks = Ranks::in_order(n, center, rng);
+        }
+        created
+    }
+
     /// Accesses each of `blocks` blocks (at least 1) once per pass.
     pub(crate) fn each_block_once(blocks: u64) -> Self {
         Self::Blocks(RandomMap::new(blocks))
@@ -123,7 +137,8 @@ impl OffsetDistribution {
 /// The slots of ranks.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranks {
-    slots: Permutation,
+    /// `None` if the slots are in the order of the ranks.
+    slots: Option<Permutation>,
     n: u64,
     /// Added to every slot, modulo `n`.
     shift: u64,
@@ -137,12 +152,29 @@ impl Ranks {
             let first = ((n as f64 * center) as u64).min(n - 1);
             (first + n - slots.get(0)) % n
         });
-        Self { slots, n, shift }
+        Self {
+            slots: Some(slots),
+            n,
+            shift,
+        }
+    }
+
+    /// `center`: position of the first rank, from 0 to 1; `None` for a random one.
+    fn in_order(n: u64, center: Option<f64>, rng: &mut impl Rng) -> Self {
+        let shift = match center {
+            Some(center) => ((n as f64 * center) as u64).min(n - 1),
+            None => uniform(n, rng),
+        };
+        Self {
+            slots: None,
+            n,
+            shift,
+        }
     }
 
     #[inline]
     pub(crate) fn get(&self, rank: u64) -> u64 {
-        let slot = self.slots.get(rank) + self.shift;
+        let slot = self.slots.as_ref().map_or(rank, |slots| slots.get(rank)) + self.shift;
         if slot < self.n { slot } else { slot - self.n }
     }
 }
@@ -154,7 +186,7 @@ fn uniform(n: u64, rng: &mut impl Rng) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
 }
 
-/// Rejects samples outside of the region instead of folding them back.
+/// Rejects samples outside the region instead of folding them back.
 fn truncated(normal: &Normal<f64>, n: u64, rng: &mut impl Rng) -> u64 {
     loop {
         let slot = rng.sample(normal);

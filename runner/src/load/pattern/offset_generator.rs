@@ -67,7 +67,8 @@ impl OffsetGenerator {
                 return OffsetDistribution::each_block_once(target.size / direction.align);
             }
             // Aligned offsets at which the largest I/O fits. The plan rejects smaller regions.
-            let slots = target.size.saturating_sub(direction.sizes.max) / direction.align + 1;
+            let largest = direction.sizes.max.max(direction.sequential_sizes().max);
+            let slots = target.size.saturating_sub(largest) / direction.align + 1;
             let align = direction.align;
             OffsetDistribution::new(&direction.distribution, slots, align, repeats, rng)
         };
@@ -179,7 +180,10 @@ impl OffsetGenerator {
     ) -> Option<(u64, u64)> {
         let start = u64::try_from(self.positions[kind as usize]).ok()?;
         let space = self.len.checked_sub(start)?;
-        let len = direction.sizes.fit(max_len, space)?;
+        if max_len <= space {
+            return Some((start, max_len));
+        }
+        let len = direction.sequential_sizes().fit(max_len, space)?;
         Some((start, len))
     }
 

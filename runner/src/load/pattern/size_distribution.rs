@@ -1,5 +1,5 @@
-//! I/O sizes of one direction: a single size, any multiple of the smallest size, or sizes with
-//! shares.
+//! I/O sizes of one direction: a single size, any multiple of the smallest size, any size in a
+//! range, or sizes with shares.
 
 use crate::load::pattern::shuffle_bag::ShuffleBag;
 use leadline_protocol::plan::job::BlockSizes;
@@ -7,27 +7,30 @@ use rand::{Rng, RngExt};
 
 #[derive(Clone, Debug)]
 pub(crate) struct SizeDistribution {
-    /// Smallest size in bytes; all other sizes are multiples of it.
+    /// Smallest size in bytes.
     pub min: u64,
     /// Largest size in bytes.
     pub max: u64,
+    /// All sizes are multiples of it, in bytes.
+    unit: u64,
     choice: Choice,
 }
 
 #[derive(Clone, Debug)]
 enum Choice {
     Fixed,
-    /// Any multiple of the smallest size, up to this factor.
-    Multiple(u64),
+    /// Any multiple of the unit, from the first to the second factor.
+    Multiple(u64, u64),
     Shares(ShuffleBag, Vec<u64>),
 }
 
 impl SizeDistribution {
     pub(crate) fn new(bs: &BlockSizes) -> Self {
+        let unit = if bs.unaligned { 1 } else { bs.min };
         let choice = if bs.min == bs.max {
             Choice::Fixed
         } else if bs.split.is_empty() {
-            Choice::Multiple(bs.max / bs.min)
+            Choice::Multiple(bs.min / unit, bs.max / unit)
         } else {
             Choice::Shares(
                 ShuffleBag::new(bs.split.iter().map(|entry| entry.percent)),
@@ -37,6 +40,7 @@ impl SizeDistribution {
         Self {
             min: bs.min,
             max: bs.max,
+            unit,
             choice,
         }
     }
@@ -46,12 +50,16 @@ impl SizeDistribution {
     pub(crate) fn next(&mut self, rng: &mut impl Rng) -> u64 {
         match &mut self.choice {
             Choice::Fixed => self.min,
-            Choice::Multiple(max) => self.min * rng.random_range(1..=*max),
+            Choice::Multiple(min, max) => self.unit * rng.random_range(*min..=*max),
             Choice::Shares(bag, sizes) => sizes[bag.draw(rng)],
         }
     }
 
-    /// The largest size up to `size` that fits into `space` bytes.
+    pub(crate) fn is_unaligned(&self) -> bool {
+        self.unit < self.min
+    }
+
+    /// The largest size up to `size` that fits in `space` bytes.
     #[inline]
     pub(crate) fn fit(&self, size: u64, space: u64) -> Option<u64> {
         if size <= space {
@@ -59,7 +67,7 @@ impl SizeDistribution {
         } else if space < self.min {
             None
         } else {
-            Some(space - space % self.min)
+            Some(space - space % self.unit)
         }
     }
 }

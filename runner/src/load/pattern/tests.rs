@@ -3,6 +3,7 @@
 
 pub(crate) mod distribution;
 pub(crate) mod draw_cost;
+mod sizes;
 
 use crate::{
     load::pattern::*,

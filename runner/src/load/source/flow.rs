@@ -186,4 +186,9 @@ impl<S: Source> Source for FlowLimited<S> {
         self.in_flight -= 1;
         self.source.on_complete(slot, kind, since_begin_ns, stats);
     }
+
+    fn on_error(&mut self, slot: u32) {
+        self.in_flight -= 1;
+        self.source.on_error(slot);
+    }
 }

@@ -46,7 +46,8 @@ impl<S> LatencyLimited<S> {
 }
 
 impl<S: Source> Source for LatencyLimited<S> {
-    /// Draws few I/Os at a time, because those that are drawn are issued after the search.
+    /// Draws few I/Os at a time, because I/Os that are already drawn are still issued when the
+    /// search ends.
     fn draw(&mut self, out: &mut [Io]) -> usize {
         if self.is_done() {
             return 0;
@@ -95,5 +96,10 @@ impl<S: Source> Source for LatencyLimited<S> {
             self.search.complete(latency_ns, since_begin_ns);
         }
         self.source.on_complete(slot, kind, since_begin_ns, stats);
+    }
+
+    fn on_error(&mut self, slot: u32) {
+        self.in_flight -= 1;
+        self.source.on_error(slot);
     }
 }

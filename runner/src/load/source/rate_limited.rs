@@ -111,4 +111,7 @@ impl Source for RateLimited {
             intended_lat.record(since_begin_ns.saturating_sub(intended_ns), 1);
         }
     }
+    fn on_error(&mut self, _slot: u32) {
+        self.in_flight -= 1;
+    }
 }

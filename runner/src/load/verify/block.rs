@@ -1,7 +1,7 @@
-//! Contents of a verified block: fio's header, and a stamp at the end of every sector. The stamp
-//! contains the write number and the offset, so that the sectors of two writes differ.
+//! Sectors of a verified block. Unless the data is a pattern, every sector ends with a stamp of the
+//! write number and the offset, so that the sectors of two writes differ.
 
-use crate::load::{data::stamp, verify::header};
+use crate::load::data::stamp;
 
 pub(crate) const SECTOR: usize = 512;
 /// Size of a stamp in bytes. The stamp is at the end of its sector.
@@ -10,18 +10,17 @@ const STAMP: usize = 16;
 const MAX_OFFSET: u64 = 1 << 53;
 /// Maximum number of differing bits in a damaged stamp. If more bits differ, the data is not a
 /// stamp.
-const DAMAGED_BITS: u32 = 16;
+pub(crate) const DAMAGED_BITS: u32 = 16;
 
-/// Stamps the sectors and writes the header.
+/// Stamps the sectors.
 #[inline]
-pub(crate) fn prepare(block: &mut [u8], offset: u64, number: u64, worker: u32) {
+pub(crate) fn stamp(block: &mut [u8], offset: u64, number: u64) {
     let mut at = offset;
     for sector in block.chunks_exact_mut(SECTOR) {
         let words = stamp::words(at, number);
         sector[SECTOR - STAMP..].copy_from_slice(words.as_flattened());
         at += SECTOR as u64;
     }
-    header::write(block, offset, number, worker);
 }
 
 /// Contents of a sector.

@@ -2,42 +2,42 @@
 
 use crate::load::verify::{
     block::{SECTOR, Sector, is_damaged_stamp},
+    finding::Finding,
+    format::Format,
     header::Header,
+    pattern_check,
     written_blocks::Expected,
 };
-use leadline_protocol::{format::count, report::verify::Damage};
-
-/// What is wrong with a block.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Finding {
-    pub kind: Damage,
-    pub detail: String,
-    /// For misplaced data: the offset to which it was written.
-    pub found_offset: Option<u64>,
-    /// First sector that is known to be bad, as an offset in the target.
-    pub bad_offset: Option<u64>,
-}
-
-impl Finding {
-    pub(crate) fn new(kind: Damage, detail: impl Into<String>) -> Self {
-        Self {
-            kind,
-            detail: detail.into(),
-            found_offset: None,
-            bad_offset: None,
-        }
-    }
-}
+use leadline_protocol::{format::count, job::verify_method::VerifyMethod, report::verify::Damage};
 
 /// `offset`: where the block was read.
 ///
 /// # Errors
 /// Returns an error if the block does not contain the expected data.
-pub(crate) fn check(block: &[u8], offset: u64, expected: Expected) -> Result<(), Finding> {
+pub(crate) fn check(
+    format: &Format,
+    block: &[u8],
+    offset: u64,
+    expected: Expected,
+) -> Result<(), Finding> {
+    let block = &*format.normalized(block);
+    if format.method == VerifyMethod::Pattern {
+        return pattern_check::check(format, block, offset, None);
+    }
     let header = Header::read(block);
-    match header.filter(|header| header.matches(block)) {
-        Some(header) => check_intact(&header, offset, expected),
-        None => check_damaged(block, offset, expected, header),
+    let intact = header.filter(|header| header.method == format.method && header.matches(block));
+    match intact {
+        Some(header) => {
+            check_intact(&header, offset, expected)?;
+            // The pattern has no checksum.
+            match format.method {
+                VerifyMethod::HeaderPattern => {
+                    pattern_check::check(format, block, offset, Some(&header))
+                }
+                _ => Ok(()),
+            }
+        }
+        None => check_damaged(format, block, offset, expected, header),
     }
 }
 
@@ -73,6 +73,7 @@ fn stale_detail(number: u64, expected: Expected) -> String {
 }
 
 fn check_damaged(
+    format: &Format,
     block: &[u8],
     offset: u64,
     expected: Expected,
@@ -81,12 +82,28 @@ fn check_damaged(
     if block.iter().all(|byte| *byte == 0) {
         return Err(Finding::new(Damage::Zeroed, "All bytes are zero."));
     }
+    if let Some(header) = header.filter(|header| header.method != format.method) {
+        let detail = format!(
+            "The block was written with verify={}, not {}.",
+            header.method.as_str(),
+            format.method.as_str()
+        );
+        return Err(Finding::new(Damage::Flipped, detail));
+    }
     if let Some(header) = header.filter(|header| header.length as usize != block.len()) {
         let detail = format!(
             "The header belongs to a block of {} bytes (verify_interval={}).",
             header.length, header.length
         );
         return Err(Finding::new(Damage::Flipped, detail));
+    }
+    if format.pattern.is_some() {
+        return Err(pattern_check::damage(
+            format,
+            block,
+            offset,
+            header.as_ref(),
+        ));
     }
     let sectors = Sectors::read(block, offset);
     let is_foreign = header.is_none() && !sectors.has_writes();

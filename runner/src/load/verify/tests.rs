@@ -5,13 +5,16 @@ use crate::{
         pattern::io::{Io, Kind},
         verify::{
             check::check,
+            format::Format,
             header::Header,
             written_blocks::{BlockState, Expected, WrittenBlocks},
         },
     },
     plan::fixture::{resolved, target},
 };
-use leadline_protocol::{plan::job::ResolvedJob, report::verify::Damage};
+use leadline_protocol::{
+    job::verify_method::VerifyMethod, plan::job::ResolvedJob, report::verify::Damage,
+};
 use serde_json::json;
 
 const BLOCK: usize = 4096;
@@ -35,21 +38,30 @@ fn fio_headers_are_read() {
     assert_eq!(Header::read(&block), None);
 }
 
-fn job() -> ResolvedJob {
-    let verify = json!({"method": "crc32c", "interval": BLOCK, "reads_back": true, "only": false, "fatal": false});
-    resolved(json!({"rw": "randwrite", "verify": verify}))
+fn job(method: VerifyMethod, header_offset: usize) -> ResolvedJob {
+    let verify = json!({"method": method, "interval": BLOCK, "reads_back": true, "only": false, "fatal": false,
+        "header_offset": header_offset});
+    let has_pattern = matches!(method, VerifyMethod::HeaderPattern | VerifyMethod::Pattern);
+    let pattern = has_pattern.then_some("0xa5%o0x3c");
+    resolved(json!({"rw": "randwrite", "verify": verify, "verify_pattern": pattern}))
 }
 
 struct Storage {
+    format: Format,
     written: WrittenBlocks,
     bytes: Vec<u8>,
 }
 
 impl Storage {
     fn new() -> Self {
-        let job = job();
+        Self::with(VerifyMethod::Crc32c, 0)
+    }
+
+    fn with(method: VerifyMethod, header_offset: usize) -> Self {
+        let job = job(method, header_offset);
         let options = job.data.verify.expect("verify");
         Self {
+            format: Format::new(&options, &job.data),
             written: WrittenBlocks::new(&job, &options, 0, 1),
             bytes: vec![0; target(0, 1 << 20).size as usize],
         }
@@ -88,7 +100,8 @@ impl Storage {
 
     fn damage(&self, block: usize) -> Option<Damage> {
         let bytes = &self.bytes[block * BLOCK..][..BLOCK];
-        let checked = check(bytes, (block * BLOCK) as u64, self.expected(block));
+        let offset = (block * BLOCK) as u64;
+        let checked = check(&self.format, bytes, offset, self.expected(block));
         checked.err().map(|finding| finding.kind)
     }
 }
@@ -127,16 +140,68 @@ fn damage_is_classified() {
     expect(&[0x33; BLOCK], Damage::Flipped);
 }
 
+/// Every bit with the default format, and some bits with all methods and positions of the header.
 #[test]
 fn every_flipped_bit_is_detected() {
-    let mut storage = Storage::new();
+    check_flipped_bits(Storage::new(), 1);
+    for method in &VerifyMethod::ALL[1..] {
+        check_flipped_bits(Storage::with(*method, 0), 61);
+        if *method != VerifyMethod::Pattern {
+            check_flipped_bits(Storage::with(*method, 1000), 61);
+        }
+    }
+}
+
+fn check_flipped_bits(mut storage: Storage, step: usize) {
     let good = storage.write(3);
-    for bit in 0..BLOCK * 8 {
+    let method = storage.format.method;
+    assert_eq!(storage.damage(3), None, "{method:?}");
+    for bit in (0..BLOCK * 8).step_by(step) {
         let mut data = good.clone();
         data[bit / 8] ^= 1 << (bit % 8);
         storage.put(3, &data);
-        assert_eq!(storage.damage(3), Some(Damage::Flipped), "{bit}");
+        assert_eq!(storage.damage(3), Some(Damage::Flipped), "{method:?} {bit}");
     }
+}
+
+#[test]
+fn damage_is_classified_with_every_method() {
+    for method in &VerifyMethod::ALL[1..] {
+        for header_offset in [0, 1000] {
+            if *method == VerifyMethod::Pattern && header_offset > 0 {
+                continue;
+            }
+            let mut storage = Storage::with(*method, header_offset);
+            let old = storage.write(3);
+            let new = storage.write(3);
+            let other = storage.write(4);
+            let mut expect = |data: &[u8], kind: Option<Damage>| {
+                storage.put(3, data);
+                assert_eq!(storage.damage(3), kind, "{method:?}, {header_offset}");
+            };
+            expect(&new, None);
+            expect(&other, Some(Damage::Misplaced));
+            expect(&[0; BLOCK], Some(Damage::Zeroed));
+            let torn = [&new[..2048], &[0; BLOCK][2048..]].concat();
+            expect(&torn, Some(Damage::Torn));
+            // All writes of a pattern have the same data.
+            let stale = (*method != VerifyMethod::Pattern).then_some(Damage::Stale);
+            expect(&old, stale);
+        }
+    }
+}
+
+#[test]
+fn blocks_of_another_method_are_damaged() {
+    let mut md5 = Storage::with(VerifyMethod::Md5, 0);
+    let data = md5.write(3);
+    let crc = Storage::new();
+    let checked = check(&crc.format, &data, 3 * BLOCK as u64, Expected::AnyWrite);
+    let finding = checked.unwrap_err();
+    assert_eq!(
+        finding.detail,
+        "The block was written with verify=md5, not crc32c."
+    );
 }
 
 #[test]
@@ -161,7 +226,7 @@ fn concurrent_writes_may_complete_in_any_order() {
 #[test]
 fn blocks_of_other_runs_are_stale() {
     let mut other = Storage::new();
-    let job = job();
+    let job = job(VerifyMethod::Crc32c, 0);
     let options = job.data.verify.expect("verify");
     other.written = WrittenBlocks::new(&job, &options, 0, 2);
     let data = other.write(3);
@@ -169,5 +234,6 @@ fn blocks_of_other_runs_are_stale() {
     storage.write(3);
     storage.put(3, &data);
     assert_eq!(storage.damage(3), Some(Damage::Stale));
-    assert_eq!(check(&data, 3 * BLOCK as u64, Expected::AnyWrite), Ok(()));
+    let checked = check(&storage.format, &data, 3 * BLOCK as u64, Expected::AnyWrite);
+    assert_eq!(checked, Ok(()));
 }

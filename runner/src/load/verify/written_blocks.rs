@@ -1,7 +1,7 @@
 //! Tracks the last write to every block of a worker.
 
 use crate::{
-    load::{pattern::io::Io, verify::block},
+    load::{pattern::io::Io, verify::format::Format},
     plan::verify::TABLE_ENTRY_BYTES,
 };
 use leadline_protocol::plan::job::{ResolvedJob, VerifyOptions};
@@ -22,11 +22,11 @@ const WORKER_STRIDE: u64 = 0xda94_2042_e4dd_58b5;
 /// Number of the last write (bits 0 to 23), number of writes in flight (24 to 30), and whether the
 /// last writes were concurrent (31).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-struct Entry(u32);
+struct BlockEntry(u32);
 
-const _: () = assert!(size_of::<Entry>() as u64 == TABLE_ENTRY_BYTES);
+const _: () = assert!(size_of::<BlockEntry>() as u64 == TABLE_ENTRY_BYTES);
 
-impl Entry {
+impl BlockEntry {
     fn in_flight(self) -> u32 {
         self.0 >> NUMBER_BITS & MAX_IN_FLIGHT
     }
@@ -99,13 +99,14 @@ pub(crate) enum BlockState {
 struct TargetBlocks {
     /// Start of the region in the target, in bytes.
     begin: u64,
-    entries: Vec<Entry>,
+    entries: Vec<BlockEntry>,
 }
 
 /// The last write to every block in one worker's regions.
 #[derive(Debug)]
 pub(crate) struct WrittenBlocks {
     interval: u64,
+    format: Format,
     worker: u32,
     writes: Writes,
     targets: Vec<TargetBlocks>,
@@ -117,9 +118,9 @@ impl WrittenBlocks {
         let interval = options.interval;
         let targets = job.targets_of(worker).map(|(_, target)| {
             let blocks = usize::try_from(target.size / interval).unwrap_or(0);
-            let mut entries = vec![Entry(black_box(1)); blocks];
+            let mut entries = vec![BlockEntry(black_box(1)); blocks];
             // Touch all pages here, so that the measuring loop causes no page faults.
-            entries.fill(Entry::default());
+            entries.fill(BlockEntry::default());
             TargetBlocks {
                 begin: target.offset,
                 entries,
@@ -128,6 +129,7 @@ impl WrittenBlocks {
         let worker_seed = WORKER_STRIDE.wrapping_mul(u64::from(worker));
         Self {
             interval,
+            format: Format::new(options, &job.data),
             worker,
             writes: Writes {
                 base: run.wrapping_add(worker_seed).wrapping_mul(RUN_MULTIPLIER),
@@ -137,7 +139,7 @@ impl WrittenBlocks {
         }
     }
 
-    /// Numbers, stamps and records the blocks of a write.
+    /// Numbers, prepares and records the blocks of a write.
     #[inline]
     pub(crate) fn begin(&mut self, io: &Io, data: &mut [u8]) {
         let interval = self.interval as usize;
@@ -145,7 +147,7 @@ impl WrittenBlocks {
         let mut offset = io.offset;
         for (index, bytes) in data.chunks_exact_mut(interval).enumerate() {
             let number = self.next_number();
-            block::prepare(bytes, offset, number, self.worker);
+            self.format.prepare(bytes, offset, number, self.worker);
             let position = number.wrapping_sub(self.writes.base);
             if let Some(entry) = self.entry(io.target, first + index) {
                 entry.begin(position);
@@ -194,7 +196,7 @@ impl WrittenBlocks {
         ((io.offset - begin) / self.interval) as usize
     }
 
-    fn entry(&mut self, target: u16, block: usize) -> Option<&mut Entry> {
+    fn entry(&mut self, target: u16, block: usize) -> Option<&mut BlockEntry> {
         self.targets[usize::from(target)].entries.get_mut(block)
     }
 }

@@ -1,4 +1,4 @@
-//! Measures the time per I/O outside of the kernel: the clock is read before and after each system
+//! Measures the time per I/O outside the kernel: the clock is read before and after each system
 //! call. Run manually, because timings are not reproducible; `instructions` is the automated test.
 //! getrusage(2) would overestimate this time: CPU time is counted in ticks, and a tick that is due
 //! while a system call returns fires in user mode.
@@ -10,7 +10,7 @@ use crate::{
             synchronous::psync::Psync,
             uring::{
                 Uring,
-                entries::{Entries, Nop, Registered},
+                entries::{Nop, Registered, SubmissionEntries},
                 ring::{KernelRing, Ring},
                 setup::Setup,
             },
@@ -27,7 +27,7 @@ use crate::{
     system::{
         buffers::BufferPool,
         clock::{
-            Clock, MILLISECOND_NS, Monotonic,
+            Clock, Monotonic, NS_PER_MS,
             tsc::{self, Tsc},
         },
     },
@@ -46,7 +46,7 @@ use std::{
 const FILE_BYTES: u64 = 16 << 20;
 /// Number and length of the timings.
 const TIMINGS: usize = 100;
-const TIMING_NS: u64 = 20 * MILLISECOND_NS;
+const TIMING_NS: u64 = 20 * NS_PER_MS;
 
 /// Sums the time between each return from the kernel and the next system call.
 #[derive(Clone)]
@@ -139,7 +139,7 @@ impl Engine for Timed<Psync> {
     }
 }
 
-fn ring<N: Entries>(
+fn ring<N: SubmissionEntries>(
     files: &[OwnedFd],
     pool: &BufferPool,
     stopwatch: &Stopwatch,
@@ -152,7 +152,7 @@ fn ring<N: Entries>(
     Uring::with_wrapper(files, pool.slots() as u32, &setup, wrap).unwrap()
 }
 
-/// Prints quartiles of the time per I/O outside of the kernel, for 4 KiB random reads of a cached
+/// Prints quartiles of the time per I/O outside the kernel, for 4 KiB random reads of a cached
 /// file.
 fn measure<E: Engine>(
     name: &str,

@@ -16,7 +16,7 @@ use crate::{
             },
             uring::{
                 Uring,
-                entries::{Entries, Nop, Plain, Registered},
+                entries::{Nop, Plain, Registered, SubmissionEntries},
                 setup::{Polling, Setup},
             },
             verified_writes::VerifiedWrites,
@@ -31,7 +31,7 @@ use crate::{
             latency_limited::LatencyLimited,
             rate_limited::RateLimited,
         },
-        verify::{block, written_blocks::WrittenBlocks},
+        verify::{format::Format, written_blocks::WrittenBlocks},
         worker::{
             affinity::minimize_timer_slack,
             phases,
@@ -40,11 +40,14 @@ use crate::{
     },
     system::{
         buffers::BufferPool,
-        clock::{Clock, MICROSECOND_NS, Monotonic},
+        clock::{Clock, Monotonic, NS_PER_US},
     },
 };
 use leadline_protocol::{
-    job::{engine::EngineName, keyword::Fadvise},
+    job::{
+        engine::{BufferPages, EngineName},
+        keyword::Fadvise,
+    },
     plan::job::{BufferRegistration, ResolvedJob, VerifyOptions},
 };
 use rustix::mm::Advice;
@@ -52,6 +55,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     let job = &task.job;
+    let _locked = locked_memory(job.target.lockmem)?;
     let pool = buffers(task)?;
     match job.ring.ioengine {
         EngineName::Null => run_engine(task, Null::new(job.in_flight()), pool),
@@ -81,6 +85,17 @@ pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     }
 }
 
+/// Locks memory until the result is dropped (`lockmem`).
+fn locked_memory(bytes: u64) -> Result<Option<BufferPool>, WorkerError> {
+    let failed = WorkerError::during("locking memory (lockmem)");
+    if bytes == 0 {
+        return Ok(None);
+    }
+    let memory = BufferPool::new(1, bytes as usize, BufferPages::Mmap).map_err(failed)?;
+    memory.lock().map_err(failed)?;
+    Ok(Some(memory))
+}
+
 fn setup(job: &ResolvedJob) -> Setup {
     Setup {
         polling: Polling {
@@ -88,7 +103,7 @@ fn setup(job: &ResolvedJob) -> Setup {
             submissions: job.ring.sqthread_poll,
         },
         only_reads: job.ring.ioengine == EngineName::IoUring && !job.pattern.rw.destroys(),
-        spin_ns: job.ring.spin_us * MICROSECOND_NS,
+        spin_ns: job.ring.spin_us * NS_PER_US,
         ..Setup::default()
     }
 }
@@ -109,7 +124,7 @@ fn mapping(task: &WorkerTask) -> mmap::Setup {
     }
 }
 
-fn run_ring<N: Entries>(
+fn run_ring<N: SubmissionEntries>(
     task: &WorkerTask,
     pool: BufferPool,
     setup: &Setup,
@@ -195,12 +210,13 @@ fn verified(task: &WorkerTask, options: &VerifyOptions, pool: &mut BufferPool) -
     let job = &task.job;
     let data = job.data.refill_buffers.then(|| Data::new(job, task.number));
     let mut timed = data.clone();
+    let format = Format::new(options, &job.data);
     let prepare = |buffer: &mut [u8]| {
         if let Some(data) = &mut timed {
             data.fill(buffer);
         }
         let blocks = buffer.chunks_exact_mut(options.interval as usize);
-        blocks.for_each(|bytes| block::prepare(bytes, 0, 0, 0));
+        blocks.for_each(|bytes| format.prepare(bytes, 0, 0, 0));
     };
     let ns_per_4k = ns_per_4k(pool.write_buffer_mut(0), prepare);
     let blocks = WrittenBlocks::new(job, options, task.number, realtime_ns());

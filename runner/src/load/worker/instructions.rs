@@ -128,7 +128,7 @@ fn instructions_per_io_do_not_grow() {
     let Some(before) = stored.profiles.get(profile).filter(|_| is_same_compiler) else {
         let counted = stored.compiler;
         return skip(&format!(
-            "counts are from {counted}, this is {compiler} ({profile})"
+            "stored counts were recorded with {counted}; this build uses {compiler} ({profile})"
         ));
     };
     let now = match current() {

@@ -4,7 +4,7 @@ use crate::{
     load::{
         engine::Engine,
         layer_sampler::LayerSampler,
-        measure::{Loop, exit::LoopExit},
+        measure::{Loop, errors::ErrorLog, exit::LoopExit},
         source::Source,
         worker::{
             decisions::decisions,
@@ -41,6 +41,9 @@ pub(crate) fn run<E: Engine, S: Source>(
     if !task.layers.is_empty() {
         measuring_loop.set_sampler(LayerSampler::new(job, task.number, task.layers.clone()));
     }
+    if let Some(tolerated) = &job.timing.tolerated_errors {
+        measuring_loop.set_error_log(ErrorLog::new(&tolerated.read, &tolerated.write));
+    }
 
     task.barrier.pass();
     task.barrier.pass();
@@ -68,6 +71,7 @@ pub(crate) fn run<E: Engine, S: Source>(
     progress.measure.in_flight.set(0);
     progress.set_stage(Stage::Done);
 
+    let errors = measuring_loop.take_errors();
     measuring_loop.drain(Monotonic.now_ns() + DRAIN_NS);
     let exit = exit.map_err(failed)?;
     let mut all_decisions = measuring_loop.engine().decisions();
@@ -83,6 +87,7 @@ pub(crate) fn run<E: Engine, S: Source>(
         unfinished,
         decisions: all_decisions,
         written,
+        errors,
         write_samples: sampler.map_or_else(Vec::new, |sampler| sampler.finish(&progress.measure)),
     })
 }

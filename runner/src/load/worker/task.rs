@@ -3,7 +3,7 @@
 use crate::{
     load::{
         layer_sampler::write_samples::WriteSample,
-        measure::{exit::LoopExit, unfinished::UnfinishedIo},
+        measure::{errors::ErrorCount, exit::LoopExit, unfinished::UnfinishedIo},
         source::flow::FlowGroup,
         verify::written_blocks::WrittenBlocks,
         worker::{progress::Progress, schedule::Schedule, start_barrier::StartBarrier},
@@ -47,6 +47,8 @@ pub(crate) struct WorkerOutcome {
     pub decisions: Vec<Decision>,
     /// The last write to every block, for a job with `verify`.
     pub written: Option<WrittenBlocks>,
+    /// Failed I/Os after which the worker continued.
+    pub errors: Vec<ErrorCount>,
     /// Writes that must be looked up after the measurement.
     pub write_samples: Vec<WriteSample>,
 }

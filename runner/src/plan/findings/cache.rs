@@ -9,7 +9,7 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
+pub(super) fn add_findings(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
     if job.target.drop_caches {
         issues.finding(
             Warning,

@@ -1,16 +1,16 @@
-//! Notes about options of fio that change nothing.
+//! Notes about fio options that have no effect.
 
 use crate::plan::issues::Issues;
 use leadline_protocol::{finding::Severity, job::Job};
 use serde_json::json;
 
-pub(super) fn report(job: &Job, issues: &mut Issues) {
+pub(super) fn add_findings(job: &Job, issues: &mut Issues) {
     for (option, is_given, reason) in options(job) {
         if is_given {
             issues.finding(
                 Severity::Note,
                 "option_accepted",
-                format!("{option} changes nothing: {reason}."),
+                format!("{option} has no effect: {reason}."),
                 json!({"option": option}),
                 "No action is required.",
             );
@@ -18,9 +18,10 @@ pub(super) fn report(job: &Job, issues: &mut Issues) {
     }
 }
 
-/// Options, whether the job has them, and why they change nothing.
-fn options(job: &Job) -> [(&'static str, bool, &'static str); 25] {
+/// Options, whether the job has them, and why they have no effect.
+fn options(job: &Job) -> [(&'static str, bool, &'static str); 30] {
     const ALWAYS_MEASURED: &str = "latencies and bandwidth are always measured";
+    const VERIFIED_LATER: &str = "all written blocks are verified after the measurement";
     const SAME_SEED: &str = "randseed and randrepeat apply to offsets, sizes and data";
     const PERCENTILES: &str =
         "reports always contain a fixed list of percentiles and the whole histogram";
@@ -42,9 +43,30 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 25] {
         ),
         ("thread", job.thread.is_some(), "workers are always threads"),
         (
+            "verify_backlog",
+            job.verify_backlog.is_some(),
+            VERIFIED_LATER,
+        ),
+        (
+            "verify_backlog_batch",
+            job.verify_backlog_batch.is_some(),
+            VERIFIED_LATER,
+        ),
+        ("verify_async", job.verify_async.is_some(), VERIFIED_LATER),
+        (
+            "verify_dump",
+            job.verify_dump.is_some(),
+            "the report has the offset and the damage of each bad block",
+        ),
+        (
+            "error_dump",
+            job.error_dump.is_some(),
+            "the report has the first failed I/Os of each kind",
+        ),
+        (
             "create_serialize",
             job.create_serialize.is_some(),
-            "files are always created one after the other",
+            "files are always created sequentially",
         ),
         (
             "iodepth_batch_complete_max",
@@ -88,12 +110,12 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 25] {
         (
             "disk_util",
             job.disk_util.is_some(),
-            "reports always contain the I/O of the devices",
+            "reports always include device I/O",
         ),
         (
             "openfiles",
             job.openfiles.is_some(),
-            "it allows all files of a worker to be open, as they always are",
+            "a worker always keeps all its files open",
         ),
         (
             "create_fsync",
@@ -108,7 +130,7 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 25] {
         (
             "nonvectored",
             job.nonvectored.is_some(),
-            "io_uring always uses requests without vectors",
+            "io_uring always uses non-vectored requests",
         ),
         (
             "random_generator",

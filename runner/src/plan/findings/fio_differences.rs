@@ -13,7 +13,7 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-pub(crate) fn report(requested: &Job, job: &ResolvedJob, issues: &mut Issues) {
+pub(crate) fn add_findings(requested: &Job, job: &ResolvedJob, issues: &mut Issues) {
     for (option, sentence) in differences(requested, job) {
         issues.finding(
             Severity::Note,

@@ -11,17 +11,21 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
+pub(super) fn add_findings(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues) {
     let mut targets = job.targets.iter();
     if let Some(target) =
         targets.find(|target| target.device.is_none() && target.kind != TargetKind::Null)
     {
         let filesystem = target.filesystem.as_deref().unwrap_or("its filesystem");
+        let missing = match filesystem {
+            "overlay" => "is on an overlay whose block device is not visible",
+            _ => "has no block device",
+        };
         issues.finding(
             Serious,
             "no_device",
             format!(
-                "{} has no block device ({filesystem}), so there are no device counters to compare.",
+                "{} {missing} ({filesystem}), so there are no device counters to compare.",
                 target.path
             ),
             None,
@@ -54,7 +58,7 @@ pub(super) fn report(job: &ResolvedJob, host: &dyn HostView, issues: &mut Issues
 }
 
 fn report_device(device: &str, host: &dyn HostView, issues: &mut Issues) {
-    if let Some(results) = host.results_on(device) {
+    if let Some(results) = host.data_directory_on(device) {
         issues.finding(
             Note,
             "results_on_device",

@@ -67,8 +67,8 @@ pub(super) fn check_loop_length(path: &TargetPath, length: u64, end: u64, issues
     }
 }
 
-/// Checks and findings for files that exist before the run. `rewrite`: whether layout rewrites the
-/// whole file.
+/// Checks and findings for files that exist before the run. Returns false if layout must not write to
+/// the file, so that no confirmation is required. `rewrite`: whether layout rewrites the whole file.
 pub(super) fn check_existing(
     request: &JobRequest,
     facts: &PathFacts,
@@ -76,9 +76,9 @@ pub(super) fn check_existing(
     length: u64,
     rewrite: bool,
     issues: &mut Issues,
-) {
+) -> bool {
     if facts.kind != PathKind::File {
-        return;
+        return true;
     }
     let path = &facts.canonical;
     let extended = length > length_before;
@@ -92,7 +92,8 @@ pub(super) fn check_existing(
         issues.problem(problem.clone(), option);
     }
     let is_requested = request.job.overwrite() || request.job.file_state() != FileState::AsIs;
-    if extended && !overwrites && !facts.is_owned && !is_requested {
+    let is_too_short = extended && !overwrites && !facts.is_owned && !is_requested;
+    if is_too_short {
         let detail = format!(
             "{path} is only {} long and was not created by Leadline. A read-only job does not extend it.",
             bytes(length_before)
@@ -123,6 +124,7 @@ pub(super) fn check_existing(
             "Use another file to keep the data.",
         );
     }
+    !is_too_short
 }
 
 /// Reports an existing file that the job's writes extend.

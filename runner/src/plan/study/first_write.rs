@@ -12,7 +12,7 @@ use leadline_protocol::{
 use serde_json::json;
 
 /// Reports a new file that the first repeat writes and that later repeats overwrite.
-pub(super) fn report(plan: &mut Plan, repeat: u32) {
+pub(super) fn add_findings(plan: &mut Plan, repeat: u32) {
     if repeat != 1 {
         return;
     }

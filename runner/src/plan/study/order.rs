@@ -9,27 +9,27 @@ use sha2::{Digest, Sha256};
 
 /// A run of a study: the index of the step, and the repeat from 1.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Turn {
+pub(crate) struct StepRun {
     pub step: usize,
     pub repeat: u32,
 }
 
 /// All runs in order. Interleaved repeats form blocks with one run of each step in random order (a
 /// randomized complete block design), unless there is only one repeat.
-pub(crate) fn turns(steps: usize, repeats: u32, order: RepeatOrder, seed: u64) -> Vec<Turn> {
+pub(crate) fn step_runs(steps: usize, repeats: u32, order: RepeatOrder, seed: u64) -> Vec<StepRun> {
     if repeats == 1 || order == RepeatOrder::Sequential {
         let steps = 0..steps;
         return steps
-            .flat_map(|step| (1..=repeats).map(move |repeat| Turn { step, repeat }))
+            .flat_map(|step| (1..=repeats).map(move |repeat| StepRun { step, repeat }))
             .collect();
     }
-    let mut turns = Vec::new();
+    let mut step_runs = Vec::new();
     for repeat in 1..=repeats {
-        let mut block: Vec<Turn> = (0..steps).map(|step| Turn { step, repeat }).collect();
-        block.sort_by_key(|turn| random(seed, repeat, turn.step as u64 + 1));
-        turns.extend(block);
+        let mut block: Vec<StepRun> = (0..steps).map(|step| StepRun { step, repeat }).collect();
+        block.sort_by_key(|step_run| random(seed, repeat, step_run.step as u64 + 1));
+        step_runs.extend(block);
     }
-    turns
+    step_runs
 }
 
 /// Sets the random seed of a repeated job unless it has one. Runs in a block share a seed, so that
@@ -61,24 +61,37 @@ mod tests {
 
     #[test]
     fn blocks_contain_each_step_once_in_random_order() {
-        let turns = turns(3, 20, RepeatOrder::Interleaved, 7);
+        let step_runs = step_runs(3, 20, RepeatOrder::Interleaved, 7);
         let mut orders = BTreeSet::new();
-        for (index, block) in turns.chunks(3).enumerate() {
-            assert!(block.iter().all(|turn| turn.repeat as usize == index + 1));
-            let order: Vec<usize> = block.iter().map(|turn| turn.step).collect();
+        for (index, block) in step_runs.chunks(3).enumerate() {
+            assert!(
+                block
+                    .iter()
+                    .all(|step_run| step_run.repeat as usize == index + 1)
+            );
+            let order: Vec<usize> = block.iter().map(|step_run| step_run.step).collect();
             assert_eq!(BTreeSet::from_iter(order.clone()).len(), 3);
             orders.insert(order);
         }
         assert!(orders.len() > 3, "{orders:?}");
-        assert_eq!(turns, super::turns(3, 20, RepeatOrder::Interleaved, 7));
-        assert_ne!(turns, super::turns(3, 20, RepeatOrder::Interleaved, 8));
+        assert_eq!(
+            step_runs,
+            super::step_runs(3, 20, RepeatOrder::Interleaved, 7)
+        );
+        assert_ne!(
+            step_runs,
+            super::step_runs(3, 20, RepeatOrder::Interleaved, 8)
+        );
     }
 
     #[test]
     fn sequential_and_single_repeats_keep_the_order() {
         let order = |repeats, order| -> Vec<(usize, u32)> {
-            let turns = turns(2, repeats, order, 7);
-            turns.iter().map(|turn| (turn.step, turn.repeat)).collect()
+            let step_runs = step_runs(2, repeats, order, 7);
+            step_runs
+                .iter()
+                .map(|step_run| (step_run.step, step_run.repeat))
+                .collect()
         };
         assert_eq!(order(1, RepeatOrder::Interleaved), [(0, 1), (1, 1)]);
         assert_eq!(

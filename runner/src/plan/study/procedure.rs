@@ -15,7 +15,7 @@ use leadline_protocol::{
     },
 };
 
-/// Number of rates that follow from a probe.
+/// Number of rates derived from a probe.
 const PLANNED_RATES: usize = 10;
 
 /// `steps` are those of the plan.
@@ -88,7 +88,7 @@ fn test_writes(test: &SniaTest, steps: &[StepPlan]) -> String {
             duration(f64::from(test.cell_seconds) * 1000.0)
         ),
         _ => format!(
-            "Preconditioning writes {}. The cells of the rounds write as fast as the device permits, so their bytes are unknown before the start.",
+            "Preconditioning writes {}. The measured rounds write as fast as the device allows, so their total is unknown in advance.",
             bytes(known)
         ),
     }
@@ -99,13 +99,13 @@ fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
     let Some(rates) = planned_seconds(curve) else {
         let writes = steps.iter().any(|step| writes(&step.plan.jobs));
         let bytes = if writes {
-            " The written bytes follow from its IOPS and are unknown before."
+            " The amount of data written depends on its IOPS and is unknown in advance."
         } else {
             ""
         };
         let most = PLANNED_RATES + MAX_EXTRA;
         return vec![format!(
-            "A run without a rate first, then up to {most} rates of 10 to 120 s each, from 10 % of its IOPS upward. An overloaded rate is repeated once; higher ones are not run.{bytes}"
+            "First a run without a rate limit, then up to {most} rates of 10 to 120 s each, from 10 % of its IOPS upward. An overloaded rate is repeated once; higher ones are not run.{bytes}"
         )];
     };
     let seconds: u32 = rates.iter().map(|(_, seconds)| seconds).sum();

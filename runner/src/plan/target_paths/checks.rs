@@ -17,8 +17,9 @@ pub(super) fn target_kind(
     issues: &mut Issues,
 ) -> Option<TargetKind> {
     let path = &name.path;
+    let is_node = is_device_path(path);
     let under_dev =
-        facts.canonical.starts_with("/dev/") || facts.filesystem.as_deref() == Some("devtmpfs");
+        is_device_path(&facts.canonical) || facts.filesystem.as_deref() == Some("devtmpfs");
     // Does not disclose which files exist outside of the target roots.
     if !facts.under_target_root && !under_dev && facts.kind != PathKind::Device {
         issues.problem(outside_roots(path, name.option), name.option);
@@ -27,15 +28,11 @@ pub(super) fn target_kind(
     let (code, detail, remedy) = match facts.kind {
         PathKind::File | PathKind::Missing if !under_dev => return Some(TargetKind::File),
         PathKind::Device => return Some(TargetKind::Device),
-        PathKind::Missing | PathKind::MissingDirectory
-            if under_dev || path.starts_with("/dev/") =>
-        {
-            (
-                "missing_device",
-                format!("The device {path} does not exist, and devices are never created."),
-                "Use a device listed by `leadline-runner devices`.".into(),
-            )
-        }
+        PathKind::Missing | PathKind::MissingDirectory if under_dev || is_node => (
+            "missing_device",
+            format!("The device {path} does not exist, and devices are never created."),
+            "Use a device listed by `leadline-runner devices`.".into(),
+        ),
         PathKind::MissingDirectory => {
             let directory = Path::new(path).parent().unwrap_or(Path::new(""));
             (
@@ -44,7 +41,7 @@ pub(super) fn target_kind(
                 format!("Create it: mkdir -p {}", directory.display()),
             )
         }
-        PathKind::Directory if under_dev || path.starts_with("/dev/") => (
+        PathKind::Directory if under_dev || is_node => (
             "no_device",
             format!("{path} is not a device."),
             "Choose a device listed by `leadline-runner devices`.".into(),
@@ -66,6 +63,11 @@ pub(super) fn target_kind(
     None
 }
 
+/// Whether only device nodes are expected at the path. `/dev/shm` is a tmpfs for files.
+fn is_device_path(path: &str) -> bool {
+    path.starts_with("/dev/") && !path.starts_with("/dev/shm/")
+}
+
 /// Returns false if the guard rejects the target or it is outside of the target roots.
 pub(super) fn check(
     request: &JobRequest,
@@ -75,6 +77,17 @@ pub(super) fn check(
     issues: &mut Issues,
 ) -> bool {
     check_capabilities(request, kind, facts, issues);
+    if facts.kind == PathKind::Missing && !request.job.allow_file_create() {
+        issues.invalid(
+            "missing_file",
+            option,
+            format!(
+                "{} does not exist, and allow_file_create=0.",
+                facts.canonical
+            ),
+            "Create the file first, or remove allow_file_create.",
+        );
+    }
     if let Some(problem) = access_problem(request, facts) {
         issues.problem(problem, option);
         return false;

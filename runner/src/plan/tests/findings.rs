@@ -241,7 +241,7 @@ fn unused_options_are_reported() {
 }
 
 #[test]
-fn options_that_change_nothing_are_accepted_with_a_note() {
+fn options_without_effect_are_accepted_with_a_note() {
     let plain = plan(with(json!({})));
     let compatible = OPTIONS
         .iter()
@@ -267,11 +267,11 @@ fn options_that_change_nothing_are_accepted_with_a_note() {
         let notes = plan.findings.iter();
         let mut notes = notes.filter(|finding| finding.code == "option_accepted");
         let note = notes.next().unwrap_or_else(|| panic!("{}", option.name));
-        let begin = format!("{} changes nothing: ", option.name);
+        let begin = format!("{} has no effect: ", option.name);
         assert!(note.sentence.starts_with(&begin), "{}", note.sentence);
         checked += 1;
     }
-    assert_eq!(checked, 25);
+    assert_eq!(checked, 30);
 }
 
 #[test]
@@ -314,6 +314,37 @@ fn ramps_within_the_measured_window_are_reported() {
         None,
         "ioengine=null issues no I/O"
     );
+}
+
+#[test]
+fn direct_writes_to_cached_blocks_are_reported() {
+    let path_of_finding = |first: Value, second: Value| {
+        let job = |name: &str, changes: Value| {
+            let mut job = json!({"name": name, "filename": "full", "rw": "write", "size": "1m"});
+            let fields = changes.as_object().unwrap().clone();
+            job.as_object_mut().unwrap().extend(fields);
+            with(job)
+        };
+        let plan = plan(json!({"jobs": [job("a", first), job("b", second)]}));
+        assert!(plan.problems.is_empty(), "{:?}", plan.problems);
+        let mut findings = plan.findings.into_iter();
+        findings
+            .find(|finding| finding.code == "direct_and_buffered")
+            .map(|finding| finding.evidence["path"].as_str().unwrap().to_owned())
+    };
+    let (direct, buffered) = (json!({"direct": 1}), json!({"direct": 0}));
+    let path = path_of_finding(direct.clone(), buffered.clone()).unwrap();
+    assert!(path.ends_with("full"), "{path}");
+    assert!(path_of_finding(buffered.clone(), direct.clone()).is_some());
+    assert!(path_of_finding(direct.clone(), json!({"direct": 0, "rw": "read"})).is_some());
+    for (first, second) in [
+        (direct.clone(), direct.clone()),
+        (buffered.clone(), buffered.clone()),
+        (json!({"direct": 1, "rw": "read"}), buffered),
+        (direct, json!({"direct": 0, "offset": "1m"})),
+    ] {
+        assert_eq!(path_of_finding(first, second), None);
+    }
 }
 
 #[test]

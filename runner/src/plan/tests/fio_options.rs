@@ -99,7 +99,7 @@ fn names_without_the_worker_are_shared() {
 }
 
 #[test]
-fn a_pattern_is_the_only_data() {
+fn a_pattern_supplies_all_data() {
     let data = with_options(&json!({"buffer_pattern": "0xff", "zero_buffers": 1})).data;
     assert!(data.buffer_pattern.is_some() && !data.zero_buffers && !data.refill_buffers);
     assert_eq!(data.scramble_buffers, Some(false));

@@ -83,6 +83,10 @@ impl HostView for TableHost {
                 direct_alignment: Err("tmpfs has no O_DIRECT".into()),
                 ..self.missing(path)
             },
+            "/dev/shm/new" => PathFacts {
+                filesystem: Some("tmpfs".into()),
+                ..self.missing(path)
+            },
             "/dev/vdb" => PathFacts {
                 write_problem: Some(Problem::guard(
                     "raw_write_refused",
@@ -145,7 +149,7 @@ impl HostView for TableHost {
         8 * MIB
     }
 
-    fn results_on(&self, device: &str) -> Option<String> {
+    fn data_directory_on(&self, device: &str) -> Option<String> {
         (device == "vdb").then(|| "/var/leadline".into())
     }
 

@@ -129,3 +129,16 @@ fn buffer_size_is_the_largest_io_of_used_directions() {
         (1, MIB)
     );
 }
+
+#[test]
+fn locked_memory_is_limited() {
+    // At most 8 MiB can be locked.
+    let job =
+        |lockmem: &str| json!({"filename": "full", "direct": 1, "numjobs": 2, "lockmem": lockmem});
+    let planned = accepted(job("4m"));
+    assert_eq!(planned.jobs[0].target.lockmem, 4 * MIB);
+    let problem = plan(job("5m")).problems.remove(0);
+    assert_eq!(problem.code, "insufficient_memory");
+    assert_eq!(problem.field.as_deref(), Some("jobs[0].lockmem"));
+    assert!(problem.detail.contains("10 MiB"), "{problem}");
+}

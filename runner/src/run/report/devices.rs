@@ -3,7 +3,7 @@
 use crate::{
     run::sampler::MeasuredWindow,
     system::{
-        clock::MILLISECOND_NS,
+        clock::NS_PER_MS,
         probes::{CounterWindow, Counters},
     },
 };
@@ -44,7 +44,7 @@ pub(super) fn cpu_report(
 ) -> Option<CpuReport> {
     let cpu = window.cpu?;
     let process = window.process;
-    let ms = |ns: u64| ns as f64 / MILLISECOND_NS as f64;
+    let ms = |ns: u64| ns as f64 / NS_PER_MS as f64;
     Some(CpuReport {
         user_ms: ms(process.user_ns),
         system_ms: ms(process.system_ns),
@@ -64,18 +64,18 @@ fn percent(part_ns: u64, whole_ns: u64) -> f64 {
 
 /// A percentage of at most 100. The kernel counts busy time in ticks, so it may exceed the window.
 fn utilization(busy_ms: u64, elapsed_ns: u64) -> f64 {
-    percent(busy_ms * MILLISECOND_NS, elapsed_ns).min(100.0)
+    percent(busy_ms * NS_PER_MS, elapsed_ns).min(100.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::clock::SECOND_NS;
+    use crate::system::clock::NS_PER_SECOND;
 
     #[test]
     fn utilization_is_limited_to_the_window() {
-        assert_eq!(utilization(500 + 500, 2 * SECOND_NS), 50.0);
-        assert_eq!(utilization(1010, SECOND_NS), 100.0);
+        assert_eq!(utilization(500 + 500, 2 * NS_PER_SECOND), 50.0);
+        assert_eq!(utilization(1010, NS_PER_SECOND), 100.0);
         assert_eq!(utilization(0, 0), 0.0);
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     analysis::estimate::{LayerCounts, PartEstimate, merged},
     load::{
         histogram::Counter,
-        layer_sampler::{tally::LayerTally, write_samples::WriteSample},
+        layer_sampler::{layer_sums::LayerSums, write_samples::WriteSample},
         pattern::io::Kind,
     },
     run::report::measured_worker::MeasuredWorker,
@@ -15,8 +15,10 @@ use rustix::param::page_size;
 use std::sync::Arc;
 
 pub(super) fn job_layers(job: &ResolvedJob, workers: &[&MeasuredWorker]) -> JobLayers {
+    let files = workers.iter().flat_map(|worker| &worker.layers);
     JobLayers {
         page_bytes: page_size() as u64,
+        cache_block_bytes: files.map(|file| file.cache_block_bytes()).min(),
         read: merged(workers.iter().filter_map(|worker| reads(worker))),
         write: merged(workers.iter().filter_map(|worker| writes(job, worker))),
     }
@@ -45,15 +47,15 @@ fn are_unchanged(worker: &MeasuredWorker) -> bool {
     worker.layers.iter().all(|file| file.is_unchanged())
 }
 
-fn counts(tally: &LayerTally) -> LayerCounts {
+fn counts(sums: &LayerSums) -> LayerCounts {
     let numbers = |counters: &[Counter; StorageLayer::COUNT]| {
         std::array::from_fn(|index| counters[index].get() as f64)
     };
     LayerCounts {
-        samples: tally.samples.get(),
-        ios: numbers(&tally.ios),
-        bytes: numbers(&tally.bytes),
-        spread: tally.spread.get() as f64,
+        samples: sums.samples.get(),
+        ios: numbers(&sums.ios),
+        bytes: numbers(&sums.bytes),
+        spread: sums.spread.get() as f64,
         overwritten: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     run::{report::measured_worker::MeasuredWorker, sampler::silence::MIN_SILENCE_NS},
-    system::clock::MILLISECOND_NS,
+    system::clock::NS_PER_MS,
 };
 use leadline_protocol::{
     histogram::percentiles,
@@ -100,5 +100,5 @@ fn length(span: &Range<u64>) -> u64 {
 }
 
 fn ms(ns: u64) -> f64 {
-    ns as f64 / MILLISECOND_NS as f64
+    ns as f64 / NS_PER_MS as f64
 }

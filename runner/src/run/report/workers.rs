@@ -11,13 +11,13 @@ use crate::{
         report::{layers::job_layers, measured_worker::MeasuredWorker, stalls::stalls},
         sampler::MeasuredWindow,
     },
-    system::{clock::MILLISECOND_NS, probes::rusage::CpuTimes},
+    system::{clock::NS_PER_MS, probes::rusage::CpuTimes},
 };
 use leadline_protocol::{
     format::duration,
     plan::job::ResolvedJob,
     report::{
-        EndedBy, ErrorReport, FirstError, JobReport, LatencyTargetReport, ThreadUsage,
+        EndedBy, JobReport, LatencyTargetReport, ThreadUsage,
         stats::{DirectionStats, SyncStats},
     },
 };
@@ -85,6 +85,7 @@ pub(super) fn job_report(
     let stop = match window {
         _ if is_steady => Some(EndedBy::SteadyState),
         window if window.ended_by_exitall.contains(&index) => Some(EndedBy::Exitall),
+        window if window.limits.are_violated() => Some(EndedBy::ViolatedLimit),
         window => window.stopped.then_some(EndedBy::Signal),
     };
     let ends = ends.map(|worker| ended_by(job, worker, stop));
@@ -93,7 +94,7 @@ pub(super) fn job_report(
         name: job.name.clone(),
         engine: job.ring.ioengine,
         workers: workers.len() as u32,
-        duration_ms: duration_ns as f64 / MILLISECOND_NS as f64,
+        duration_ms: duration_ns as f64 / NS_PER_MS as f64,
         ended_by: overall_ended_by(ends),
         user_ns_per_io: per_io(|cpu| cpu.user_ns),
         system_ns_per_io: per_io(|cpu| cpu.system_ns),
@@ -108,6 +109,7 @@ pub(super) fn job_report(
         verify: None,
         steady_state: window.steady_states.report(index, origin_ns),
         latency_target: latency_target(job, &workers),
+        violated_limit: window.limits.violated(index).cloned(),
         arrivals: window.arrivals.report(index, ramp_completed(&workers)),
         stalls: Some(stalls(&workers, [&read, &write, &trim], origin_ns)),
         read,
@@ -152,7 +154,7 @@ fn ramp_completed(workers: &[&MeasuredWorker]) -> u64 {
 
 /// `stop`: what ended the worker before its limits, if anything did.
 fn ended_by(job: &ResolvedJob, worker: &MeasuredWorker, stop: Option<EndedBy>) -> EndedBy {
-    let runtime_ns = job.timing.runtime_ms.map(|ms| ms * MILLISECOND_NS);
+    let runtime_ns = job.timing.runtime_ms.map(|ms| ms * NS_PER_MS);
     let is_over = runtime_ns.is_some_and(|runtime_ns| worker.measured_ns() >= runtime_ns);
     let number_ios = job.timing.number_ios;
     match worker.outcome.exit {
@@ -177,8 +179,9 @@ pub(super) fn overall_ended_by(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
         EndedBy::SteadyState | EndedBy::LatencyTarget => 2,
         EndedBy::Exitall => 3,
         EndedBy::Runtime => 4,
-        EndedBy::Signal => 5,
-        EndedBy::Error => 6,
+        EndedBy::ViolatedLimit => 5,
+        EndedBy::Signal => 6,
+        EndedBy::Error => 7,
     };
     ends.max_by_key(precedence).unwrap_or(EndedBy::Size)
 }
@@ -198,27 +201,6 @@ pub(super) fn achieved_depth(workers: &[&MeasuredWorker]) -> Option<f64> {
     (measured_ns > 0 && latency_ns > 0).then(|| latency_ns as f64 / measured_ns as f64)
 }
 
-pub(super) fn errors(jobs: &[JobReport], workers: &[&MeasuredWorker]) -> ErrorReport {
-    let mut errors = ErrorReport {
-        total: jobs.iter().map(|job| job.errors).sum(),
-        first: None,
-    };
-    for worker in workers {
-        if let LoopExit::Failed(error) = &worker.outcome.exit {
-            errors.first = Some(FirstError {
-                job: jobs[worker.job].name.clone(),
-                operation: error.operation().into(),
-                offset: error.io.offset,
-                bytes: u64::from(error.io.len),
-                errno: error.errno,
-                message: error.message(),
-            });
-            break;
-        }
-    }
-    errors
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,7 +208,7 @@ mod tests {
     use crate::load::pattern::io::Io;
     use crate::load::worker::task::WorkerOutcome;
     use crate::plan::fixture::resolved;
-    use crate::system::clock::SECOND_NS;
+    use crate::system::clock::NS_PER_SECOND;
     use serde_json::json;
     use std::sync::Arc;
 
@@ -239,13 +221,14 @@ mod tests {
             silences: Vec::new(),
             outcome: WorkerOutcome {
                 begin_ns: 0,
-                measure_ns: from_s * SECOND_NS,
-                end_ns: to_s * SECOND_NS,
+                measure_ns: from_s * NS_PER_SECOND,
+                end_ns: to_s * NS_PER_SECOND,
                 exit,
                 cpu: None,
                 unfinished: Vec::new(),
                 decisions: Vec::new(),
                 written: None,
+                errors: Vec::new(),
                 write_samples: Vec::new(),
             },
         }
@@ -257,9 +240,9 @@ mod tests {
         let finished = measured(60, 60, LoopExit::Finished);
         let stopped = measured(10, 11, LoopExit::TimeUp);
         let late = measured(12, 15, LoopExit::TimeUp);
-        assert_eq!(window_ns(&[&finished, &stopped]), SECOND_NS);
+        assert_eq!(window_ns(&[&finished, &stopped]), NS_PER_SECOND);
         assert_eq!(window_ns(&[&finished, &finished]), 0);
-        assert_eq!(window_ns(&[&stopped, &late]), 5 * SECOND_NS);
+        assert_eq!(window_ns(&[&stopped, &late]), 5 * NS_PER_SECOND);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Counts the arrivals of jobs with `rate_iops`, to tell a backlog from a slow rate. The arrival
-//! schedules are pure and seeded, so they are computed again here.
+//! Counts the arrivals of jobs with `rate_iops`, to distinguish a backlog from a slow rate. The
+//! arrival schedules are pure and seeded, so they are computed again here.
 
 use crate::{
     load::{pattern::io::Io, rate::arrival_schedule::ArrivalSchedule},

@@ -2,17 +2,20 @@
 //! two seconds (fio backend.c, `__check_min_rate`).
 
 use crate::{
-    run::worker_pool::{WorkerPool, job_state::Completed},
-    system::clock::{MILLISECOND_NS, SECOND_NS},
+    run::worker_pool::{
+        WorkerPool,
+        job_state::{Completed, DIRECTIONS},
+    },
+    system::clock::{NS_PER_MS, NS_PER_SECOND},
 };
 use leadline_protocol::{
+    format::count,
     plan::job::{MinRate, ResolvedJob},
-    problem::Problem,
+    report::limit::ViolatedLimit,
 };
 
 /// Start of the measured window that is not checked.
-const SETTLE_NS: u64 = 2 * SECOND_NS;
-const DIRECTIONS: [&str; 3] = ["reads", "writes", "trims"];
+const GRACE_NS: u64 = 2 * NS_PER_SECOND;
 
 /// The workers of jobs with a minimum rate.
 #[derive(Default)]
@@ -24,7 +27,6 @@ struct Monitor {
     /// Index of the worker in the run.
     worker: usize,
     job: usize,
-    name: String,
     rates: MinRate,
     /// Start of the next cycle that is checked (CLOCK_MONOTONIC, in ns).
     begin_ns: u64,
@@ -40,9 +42,8 @@ impl MinRates {
             Some(Monitor {
                 worker,
                 job,
-                name: jobs[job].name.clone(),
                 rates: jobs[job].timing.min_rate?,
-                begin_ns: pool.measure_start_ns(job) + SETTLE_NS,
+                begin_ns: pool.measure_start_ns(job) + GRACE_NS,
                 last: None,
             })
         });
@@ -51,25 +52,30 @@ impl MinRates {
         }
     }
 
-    /// Returns a problem if a worker was too slow.
-    pub(super) fn check(&mut self, pool: &WorkerPool, now_ns: u64) -> Option<Problem> {
+    /// Returns the job and the limit if a worker was too slow.
+    pub(super) fn check(
+        &mut self,
+        pool: &WorkerPool,
+        now_ns: u64,
+    ) -> Option<(usize, ViolatedLimit)> {
         if self.monitors.is_empty() {
             return None;
         }
         let all: Vec<(bool, [Completed; 3])> = pool.completed_by_worker().collect();
-        let mut problem = None;
+        let mut violated = None;
         for monitor in &mut self.monitors {
             let (is_done, completed) = all[monitor.worker];
             if !is_done {
-                problem = problem.or(monitor.observe(completed, now_ns));
+                let limit = monitor.observe(completed, now_ns);
+                violated = violated.or(limit.map(|limit| (monitor.job, limit)));
             }
         }
-        problem
+        violated
     }
 }
 
 impl Monitor {
-    fn observe(&mut self, completed: [Completed; 3], now_ns: u64) -> Option<Problem> {
+    fn observe(&mut self, completed: [Completed; 3], now_ns: u64) -> Option<ViolatedLimit> {
         if now_ns < self.begin_ns {
             return None;
         }
@@ -78,12 +84,12 @@ impl Monitor {
             self.restart(completed, now_ns);
             return None;
         };
-        if elapsed_ns < u64::from(self.rates.cycle_ms) * MILLISECOND_NS {
+        if elapsed_ns < u64::from(self.rates.cycle_ms) * NS_PER_MS {
             return None;
         }
         self.restart(completed, now_ns);
         let per_second = |count: u64| {
-            (u128::from(count) * u128::from(SECOND_NS) / u128::from(elapsed_ns)) as u64
+            (u128::from(count) * u128::from(NS_PER_SECOND) / u128::from(elapsed_ns)) as u64
         };
         let bytes = &self.rates.bytes;
         let ios = &self.rates.ios;
@@ -109,7 +115,7 @@ impl Monitor {
                 let Some(min) = min else { continue };
                 let rate = per_second(count);
                 if rate < min {
-                    return Some(self.problem(option, direction, rate, min, unit));
+                    return Some(violated(option, direction, rate, min, unit));
                 }
             }
         }
@@ -120,21 +126,19 @@ impl Monitor {
         self.last = Some(completed);
         self.begin_ns = now_ns;
     }
+}
 
-    fn problem(&self, option: &str, direction: &str, rate: u64, min: u64, unit: &str) -> Problem {
-        let detail = format!(
-            "The {direction} of a worker of {} reached {rate} {unit}, less than {option}={min}.",
-            self.name
-        );
-        let field = format!("jobs[{}].{option}", self.job);
-        let mut problem = Problem::environment(
-            "rate_not_reached",
-            option,
-            detail,
-            format!("Lower {option}, or find out why the storage is slow."),
-        );
-        problem.field = Some(field);
-        problem
+fn violated(option: &str, direction: &str, rate: u64, min: u64, unit: &str) -> ViolatedLimit {
+    let summary = format!(
+        "The {direction}s of a worker reached {} {unit} in a rate_cycle, less than {option}={min}.",
+        count(rate)
+    );
+    ViolatedLimit {
+        option: option.into(),
+        direction: direction.into(),
+        limit: min,
+        value: rate,
+        summary,
     }
 }
 
@@ -147,13 +151,12 @@ mod tests {
         Monitor {
             worker: 0,
             job: 1,
-            name: "db".into(),
             rates: MinRate {
                 bytes: PerDirection::same(bytes),
                 ios: PerDirection::same(ios),
                 cycle_ms: 1000,
             },
-            begin_ns: 2 * SECOND_NS,
+            begin_ns: 2 * NS_PER_SECOND,
             last: None,
         }
     }
@@ -168,46 +171,45 @@ mod tests {
         ]
     }
 
-    /// The detail of the problem of the first cycle that is too slow. `ios`: totals at full
+    /// The summary of the first cycle that is too slow. `ios`: totals at full
     /// seconds.
-    fn detail(mut monitor: Monitor, ios: &[u64]) -> Option<String> {
+    fn summary(mut monitor: Monitor, ios: &[u64]) -> Option<String> {
         let seconds = ios.iter().enumerate();
-        let mut problems = seconds
-            .filter_map(|(second, ios)| monitor.observe(reads(*ios), second as u64 * SECOND_NS));
-        problems.next().map(|problem| {
-            assert_eq!(problem.code, "rate_not_reached");
-            problem.detail
-        })
+        let mut violated = seconds.filter_map(|(second, ios)| {
+            monitor.observe(reads(*ios), second as u64 * NS_PER_SECOND)
+        });
+        violated.next().map(|limit| limit.summary)
     }
 
     #[test]
     fn every_cycle_after_the_start_is_checked() {
-        let slow = detail(monitor(None, Some(100)), &[0, 1, 2, 102, 201, 301]);
-        let expected = "The reads of a worker of db reached 99 IOPS, less than rate_iops_min=100.";
+        let slow = summary(monitor(None, Some(100)), &[0, 1, 2, 102, 201, 301]);
+        let expected =
+            "The reads of a worker reached 99 IOPS in a rate_cycle, less than rate_iops_min=100.";
         assert_eq!(slow.as_deref(), Some(expected));
-        let fast = detail(monitor(None, Some(100)), &[0, 0, 0, 100, 200, 300]);
+        let fast = summary(monitor(None, Some(100)), &[0, 0, 0, 100, 200, 300]);
         assert_eq!(fast, None);
-        let slow = detail(monitor(Some(100_000), None), &[0, 50, 100, 150]);
+        let slow = summary(monitor(Some(100_000), None), &[0, 50, 100, 150]);
         assert!(
             slow.unwrap()
-                .contains("50000 bytes/s, less than rate_min=100000")
+                .contains("50,000 bytes/s in a rate_cycle, less than rate_min=100000")
         );
     }
 
     #[test]
     fn directions_without_ios_are_not_checked() {
-        assert_eq!(detail(monitor(None, Some(100)), &[0, 0, 0, 0, 0]), None);
+        assert_eq!(summary(monitor(None, Some(100)), &[0, 0, 0, 0, 0]), None);
     }
 
     #[test]
     fn cycles_are_not_shorter_than_requested() {
         let mut monitor = monitor(None, Some(100));
-        assert!(monitor.observe(reads(1), 2 * SECOND_NS).is_none());
+        assert!(monitor.observe(reads(1), 2 * NS_PER_SECOND).is_none());
         assert!(
             monitor
-                .observe(reads(1), 2 * SECOND_NS + 999 * MILLISECOND_NS)
+                .observe(reads(1), 2 * NS_PER_SECOND + 999 * NS_PER_MS)
                 .is_none()
         );
-        assert!(monitor.observe(reads(1), 3 * SECOND_NS).is_some());
+        assert!(monitor.observe(reads(1), 3 * NS_PER_SECOND).is_some());
     }
 }

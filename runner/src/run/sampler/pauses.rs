@@ -1,13 +1,13 @@
 //! Times in which the runner did not run: it was stopped or frozen, or the host was suspended.
 //! Detected when the sampler wakes up late.
 
-use crate::system::clock::MILLISECOND_NS;
+use crate::system::clock::NS_PER_MS;
 use leadline_protocol::report::missing_time::PauseCause;
 use rustix::time::{ClockId, clock_gettime};
 use std::ops::Range;
 
 /// Minimum delay that is a pause, in ns. Shorter delays are normal on a loaded host.
-const MIN_PAUSE_NS: u64 = 500 * MILLISECOND_NS;
+const MIN_PAUSE_NS: u64 = 500 * NS_PER_MS;
 const MAX_PAUSES: usize = 100;
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn late_wake_ups_are_pauses() {
         let mut pauses = Pauses::new();
-        let ms = MILLISECOND_NS;
+        let ms = NS_PER_MS;
         assert!(!pauses.check(100 * ms, 350 * ms));
         assert!(pauses.check(400 * ms, 2_400 * ms));
         let expected = (400 * ms..2_400 * ms, PauseCause::NotScheduled);

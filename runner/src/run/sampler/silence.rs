@@ -3,13 +3,13 @@
 
 use crate::{
     load::{pattern::io::Kind, stats::WorkerStats},
-    system::clock::SECOND_NS,
+    system::clock::NS_PER_SECOND,
 };
 use leadline_protocol::plan::job::ResolvedJob;
 use std::ops::Range;
 
 /// Minimum time that is recorded, in ns.
-pub(crate) const MIN_SILENCE_NS: u64 = SECOND_NS;
+pub(crate) const MIN_SILENCE_NS: u64 = NS_PER_SECOND;
 /// Bounds the memory of runs without a time limit.
 const MAX_SPANS: usize = 10_000;
 
@@ -142,9 +142,9 @@ mod tests {
         stats.in_flight.set(1);
         let mut silence = Silence::default();
         for (second, is_excused) in [(1, false), (2, true), (3, false)] {
-            silence.push(second * SECOND_NS, &stats, is_excused);
+            silence.push(second * NS_PER_SECOND, &stats, is_excused);
         }
-        assert_eq!(silence.submitted_ns(), Some(SECOND_NS));
-        assert_eq!(silence.current_ns(), SECOND_NS);
+        assert_eq!(silence.submitted_ns(), Some(NS_PER_SECOND));
+        assert_eq!(silence.current_ns(), NS_PER_SECOND);
     }
 }

@@ -5,7 +5,7 @@ use crate::{
         WorkerPool,
         job_state::{Completed, JobState},
     },
-    system::clock::{MILLISECOND_NS, SECOND_NS},
+    system::clock::{NS_PER_MS, NS_PER_SECOND},
 };
 use leadline_protocol::{
     plan::job::{ResolvedJob, SteadyStateOptions},
@@ -84,6 +84,8 @@ struct Second {
     end_ns: u64,
     iops: f64,
     bytes_per_second: f64,
+    /// Mean latency of the I/Os that completed; 0 without I/Os, as in fio.
+    lat_ns: f64,
 }
 
 /// The steady-state detection of one job.
@@ -97,6 +99,7 @@ struct Monitor {
     /// Time and counters of the last reading.
     last_ns: u64,
     last: Completed,
+    last_lat_sum_ns: u64,
     /// The last seconds, at most a window.
     seconds: VecDeque<Second>,
     attained_ns: Option<u64>,
@@ -113,6 +116,7 @@ impl Monitor {
             second: 1,
             last_ns: start_ns,
             last: Completed::default(),
+            last_lat_sum_ns: 0,
             seconds: VecDeque::new(),
             attained_ns: None,
             is_active: true,
@@ -120,7 +124,7 @@ impl Monitor {
     }
 
     fn due_ns(&self) -> u64 {
-        self.start_ns + self.second * SECOND_NS
+        self.start_ns + self.second * NS_PER_SECOND
     }
 
     /// Evaluates a second if it has ended. The last second of a job is complete if the job ran
@@ -128,27 +132,33 @@ impl Monitor {
     fn observe(&mut self, state: &JobState, now_ns: u64) -> Option<SteadyStateProgress> {
         let end_ns = now_ns.min(state.end_ns);
         let is_due = end_ns >= self.due_ns();
-        let progress = is_due.then(|| self.read(end_ns, state.completed));
+        let progress = is_due.then(|| self.read(end_ns, state));
         self.is_active &= !state.is_done;
         progress
     }
 
-    fn read(&mut self, now_ns: u64, completed: Completed) -> SteadyStateProgress {
-        let ramp_end_ns = self.start_ns + u64::from(self.options.ramp_s) * SECOND_NS;
+    fn read(&mut self, now_ns: u64, state: &JobState) -> SteadyStateProgress {
+        let completed = state.completed;
+        let ramp_end_ns = self.start_ns + u64::from(self.options.ramp_s) * NS_PER_SECOND;
         if self.last_ns >= ramp_end_ns {
-            let elapsed_s = (now_ns - self.last_ns) as f64 / SECOND_NS as f64;
+            let elapsed_s = (now_ns - self.last_ns) as f64 / NS_PER_SECOND as f64;
             let rate = |now: u64, last: u64| now.saturating_sub(last) as f64 / elapsed_s;
             self.push(Second {
                 begin_ns: self.last_ns,
                 end_ns: now_ns,
                 iops: rate(completed.ios, self.last.ios),
                 bytes_per_second: rate(completed.bytes, self.last.bytes),
+                lat_ns: match completed.ios.saturating_sub(self.last.ios) {
+                    0 => 0.0,
+                    ios => state.lat_sum_ns.wrapping_sub(self.last_lat_sum_ns) as f64 / ios as f64,
+                },
             });
         }
         self.last_ns = now_ns;
         self.last = completed;
+        self.last_lat_sum_ns = state.lat_sum_ns;
         // After a late reading, the next interval is at least half a second.
-        self.second = (now_ns - self.start_ns + SECOND_NS / 2) / SECOND_NS + 1;
+        self.second = (now_ns - self.start_ns + NS_PER_SECOND / 2) / NS_PER_SECOND + 1;
         let window = self.window();
         if window.is_some_and(|window| window.is_steady(self.criterion(), self.limit())) {
             self.attained_ns = Some(now_ns);
@@ -179,7 +189,7 @@ impl Monitor {
     /// Seconds from the start of the job's measured window.
     fn attained_s(&self) -> Option<f64> {
         let attained_ns = self.attained_ns?;
-        Some((attained_ns - self.start_ns) as f64 / SECOND_NS as f64)
+        Some((attained_ns - self.start_ns) as f64 / NS_PER_SECOND as f64)
     }
 
     fn push(&mut self, second: Second) {
@@ -208,9 +218,11 @@ impl Monitor {
 
     /// `None` until the window is complete.
     fn window(&self) -> Option<SecondsWindow> {
-        let is_bandwidth = self.options.test.criterion.is_bandwidth();
-        let values: Vec<f64> = if is_bandwidth {
+        let criterion = self.options.test.criterion;
+        let values: Vec<f64> = if criterion.is_bandwidth() {
             self.values(|second| second.bytes_per_second)
+        } else if criterion.is_latency() {
+            self.values(|second| second.lat_ns)
         } else {
             self.values(|second| second.iops)
         };
@@ -244,6 +256,7 @@ impl Monitor {
             window,
             iops,
             bytes_per_second,
+            lat_ns: self.values(|second| second.lat_ns),
         }
     }
 }
@@ -253,7 +266,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 fn ms(ns: u64) -> f64 {
-    ns as f64 / MILLISECOND_NS as f64
+    ns as f64 / NS_PER_MS as f64
 }
 
 #[cfg(test)]

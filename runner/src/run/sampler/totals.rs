@@ -2,8 +2,9 @@
 //! without locks.
 
 use crate::{
-    analysis::sampled_reads::SampledReads,
+    analysis::{sampled_reads::SampledReads, sampled_writes::SampledWrites},
     load::{
+        layer_sampler::layer_sums::WriteSums,
         pattern::io::Kind,
         stats::{IoStats, WorkerStats},
     },
@@ -21,6 +22,8 @@ pub(crate) struct IoTotals {
     directions: [DirectionTotals; 4],
     /// Layers that served the reads.
     pub sampled_reads: SampledReads,
+    /// Layers that served the writes, and the pages that they made dirty.
+    pub sampled_writes: SampledWrites,
     pub in_flight: u64,
     /// Failed I/Os.
     pub errors: u64,
@@ -79,6 +82,7 @@ impl IoTotals {
             for (total, ios) in totals.sampled_reads.ios.iter_mut().zip(&layers.ios) {
                 *total += ios.get();
             }
+            add_writes(&mut totals.sampled_writes, &worker.written);
             totals.in_flight += worker.in_flight.get();
             totals.errors += worker.errors.get();
         }
@@ -89,6 +93,21 @@ impl IoTotals {
     pub(crate) fn since(&self, before: &Self) -> [IoCounts; 4] {
         array::from_fn(|index| self.directions[index].since(&before.directions[index]))
     }
+}
+
+fn add_writes(total: &mut SampledWrites, sums: &WriteSums) {
+    total.samples += sums.samples.get();
+    let each = [
+        (&mut total.known, &sums.known),
+        (&mut total.dirtying, &sums.dirtying),
+    ];
+    for (sum, counters) in each {
+        for (sum, counter) in sum.iter_mut().zip(counters) {
+            *sum += counter.get();
+        }
+    }
+    total.dirtied_bytes += sums.dirtied_bytes.get();
+    total.direct_bytes += sums.direct_bytes.get();
 }
 
 #[cfg(test)]

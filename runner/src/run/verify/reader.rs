@@ -2,7 +2,9 @@
 
 use crate::{
     load::verify::{
-        check::{Finding, check},
+        check::check,
+        finding::Finding,
+        format::Format,
         written_blocks::{BlockState, Expected, WrittenBlocks},
     },
     run::cache_preparation::cached_bytes,
@@ -42,6 +44,7 @@ pub(crate) struct WorkerBlocks {
 pub(crate) struct JobVerifier {
     job: usize,
     options: VerifyOptions,
+    format: Format,
     direct: bool,
     workers: Vec<WorkerBlocks>,
     cursor: Cursor,
@@ -79,9 +82,11 @@ struct Chunk {
 impl JobVerifier {
     /// `job`: index in the run. `resolved` must have `verify` set.
     pub(crate) fn new(job: usize, resolved: &ResolvedJob) -> Self {
+        let options = resolved.data.verify.expect("a job with verify");
         Self {
             job,
-            options: resolved.data.verify.expect("a job with verify"),
+            options,
+            format: Format::new(&options, &resolved.data),
             direct: resolved.direct,
             workers: Vec::new(),
             cursor: Cursor::default(),
@@ -291,7 +296,7 @@ impl JobVerifier {
         self.report.checked_bytes += bytes.len() as u64;
         let offset = self.opened().target.offset + block as u64 * self.options.interval;
         if let BlockState::Written(expected) = self.state(block)
-            && let Err(finding) = check(bytes, offset, expected)
+            && let Err(finding) = check(&self.format, bytes, offset, expected)
         {
             self.add_bad_block(offset, finding, None);
         }

@@ -1,7 +1,7 @@
 //! The state of one job while its workers run.
 
 use crate::{
-    load::worker::progress::Stage,
+    load::{histogram::Histogram, worker::progress::Stage},
     run::worker_pool::{Worker, WorkerPool},
 };
 use leadline_protocol::{job::keyword::ExitWhat, plan::job::TimingOptions};
@@ -11,11 +11,16 @@ use std::{collections::BTreeSet, sync::atomic::Ordering};
 pub(crate) struct JobState {
     /// In the measured window.
     pub completed: Completed,
+    /// Sum of the latencies of these I/Os, in ns.
+    pub lat_sum_ns: u64,
     /// Scheduled end (CLOCK_MONOTONIC, in ns).
     pub end_ns: u64,
     /// Whether all its workers are done.
     pub is_done: bool,
 }
+
+/// Names of the directions of a worker's statistics.
+pub(crate) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 
 /// Completed reads, writes and trims.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +47,7 @@ impl WorkerPool {
     pub(crate) fn job_state(&self, job: usize) -> JobState {
         let mut state = JobState {
             completed: Completed::default(),
+            lat_sum_ns: 0,
             end_ns: 0,
             is_done: true,
         };
@@ -50,6 +56,8 @@ impl WorkerPool {
             for stats in [read, write, trim] {
                 state.completed.ios += stats.ios.get();
                 state.completed.bytes += stats.bytes.get();
+                let sums = stats.latencies().map(Histogram::sum_ns);
+                state.lat_sum_ns = state.lat_sum_ns.wrapping_add(sums[0]).wrapping_add(sums[1]);
             }
             let end_ns = worker.schedule.end_ns.load(Ordering::Acquire);
             state.end_ns = state.end_ns.max(end_ns);

@@ -4,13 +4,13 @@
 //! The counter is synchronized with CLOCK_MONOTONIC at most every 256 ms, so that it follows rate
 //! adjustments by NTP. If the counter cannot be used, every reading calls clock_gettime.
 
-use crate::system::clock::{Clock, MILLISECOND_NS, Monotonic};
+use crate::system::clock::{Clock, Monotonic, NS_PER_MS};
 use std::{cell::Cell, fs::read_to_string};
 
 /// Shortest interval for measuring the rate: an error of 30 ns is 30 ppm of this interval.
-const MIN_SPAN_NS: u64 = MILLISECOND_NS;
+const MIN_SPAN_NS: u64 = NS_PER_MS;
 /// Longest interval between two anchors. Ticks × rate must stay below 2^64, which is 4 s × 2^32.
-const MAX_SPAN_NS: u64 = 256 * MILLISECOND_NS;
+const MAX_SPAN_NS: u64 = 256 * NS_PER_MS;
 /// Number of paired readings of both clocks per anchor. The narrowest pair is used, because the
 /// thread may be preempted between the two readings.
 const TRIES: u32 = 5;
@@ -143,7 +143,7 @@ mod tests {
     const TOLERANCE_NS: u64 = 1000;
 
     fn check(clock: &Tsc) {
-        let end_ns = Monotonic.now_ns() + 400 * MILLISECOND_NS;
+        let end_ns = Monotonic.now_ns() + 400 * NS_PER_MS;
         let mut last_ns = 0;
         while last_ns < end_ns {
             let before_ns = Monotonic.now_ns();

@@ -2,14 +2,18 @@
 //! bytes.
 //!
 //! Signatures alone miss raw databases and encrypted data without a header, so every nonzero byte
-//! counts as data. Small targets are read completely. For larger targets, the first and last 4 MiB,
-//! evenly distributed samples, and samples of the job's regions are read.
+//! counts as data. Targets with little allocated space are read completely. For larger targets, the
+//! first and last 4 MiB, evenly distributed samples, and samples of the job's regions are read. If
+//! they are blank, the caller reads the regions completely (`Contents::complete`).
 
+mod read_limit;
 #[cfg(test)]
 mod tests;
 
-use crate::system::host::signature::signatures;
-use leadline_protocol::format::hex;
+pub(crate) use read_limit::ReadLimit;
+
+use crate::system::host::signature::{Signature, signatures};
+use leadline_protocol::format::{self, hex};
 use rustix::{
     fs::{
         Advice, MemfdFlags, Mode, OFlags, SeekFrom, fadvise, ftruncate, memfd_create, open, seek,
@@ -21,11 +25,13 @@ use std::{
     fs::File,
     io,
     ops::Range,
-    os::fd::{AsFd, AsRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
 };
 
-/// Targets up to this size are read completely.
+/// Targets with at most this much allocated space are read completely.
 const FULL_BYTES: u64 = 64 << 20;
+/// Maximum number of allocated ranges of a target that is read completely.
+const MAX_EXTENTS: usize = 4096;
 /// Size of the ranges at the beginning and the end that are read completely. They include the
 /// offsets of all signatures that libblkid recognizes.
 const EDGE_BYTES: u64 = 4 << 20;
@@ -37,39 +43,96 @@ const MAX_REGIONS: usize = 64;
 /// Bytes per read, and the alignment of offsets and memory for direct I/O.
 const CHUNK_BYTES: usize = 1 << 20;
 const ALIGN: u64 = 4096;
+static ZEROS: [u8; ALIGN as usize] = [0; ALIGN as usize];
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents {
     /// Such as `ext4 "photos", 812 GiB used`, or `sdb1: ext4 "photos", 812 GiB used`.
     signatures: Vec<String>,
+    /// UUIDs of filesystems and other signatures.
+    uuids: Vec<String>,
     /// Whether a nonzero byte was read.
     has_data: bool,
-    /// Digest of all nonzero bytes that were read, and their offsets.
+    /// Bytes of the regions that were not read because of the limit.
+    unread_bytes: u64,
+    /// Digest of all nonzero bytes in the samples, and their offsets.
     digest: [u8; 32],
 }
 
+/// An open target of `length` bytes.
+pub(crate) struct Source<'a> {
+    pub target: BorrowedFd<'a>,
+    pub length: u64,
+    /// The file that has holes where the target was never written, and the offset of the target's
+    /// first byte in it. For a loop device, this is the backing file.
+    pub holes: Option<(BorrowedFd<'a>, u64)>,
+}
+
+impl<'a> Source<'a> {
+    /// A file, or a device without a backing file.
+    pub(crate) fn of(target: &'a impl AsFd, length: u64) -> Self {
+        Self {
+            target: target.as_fd(),
+            length,
+            holes: Some((target.as_fd(), 0)),
+        }
+    }
+}
+
 impl Contents {
-    /// Reads an open target of `length` bytes. `regions`: byte ranges to sample in addition.
+    /// Reads samples. `regions`: byte ranges to sample in addition.
     ///
     /// # Errors
     /// Returns an error if the target cannot be read.
-    pub(crate) fn read(target: impl AsFd, length: u64, regions: &[Range<u64>]) -> io::Result<Self> {
-        let mut sample = Sample::open(&target, length)?;
-        for range in ranges(length, regions) {
+    pub(crate) fn read(source: &Source, regions: &[Range<u64>]) -> io::Result<Self> {
+        let mut sample = Sample::open(source)?;
+        let allocated = sample.allocated(source.length);
+        for range in allocated.unwrap_or_else(|| ranges(source.length, regions)) {
             sample.read(range)?;
         }
-        let found = match &sample.copy {
+        let found: Vec<Signature> = match &sample.copy {
             Some(copy) if sample.has_data => signatures(copy)
                 .into_iter()
-                .map(|signature| signature.with_used_space(copy).to_string())
+                .map(|signature| signature.with_used_space(copy))
                 .collect(),
             _ => Vec::new(),
         };
         Ok(Self {
-            signatures: found,
+            signatures: found.iter().map(ToString::to_string).collect(),
+            uuids: found.iter().filter_map(Signature::uuid).collect(),
             has_data: sample.has_data,
+            unread_bytes: 0,
             digest: sample.hash.finalize().into(),
         })
+    }
+
+    /// If no data was found, reads the regions completely, until data is found or the limit is
+    /// reached. Does not change the digest, which must not depend on the speed of the target.
+    ///
+    /// # Errors
+    /// Returns an error if the target cannot be read.
+    pub(crate) fn complete(
+        &mut self,
+        source: &Source,
+        regions: &[Range<u64>],
+        limit: &ReadLimit,
+    ) -> io::Result<()> {
+        if !self.is_blank() {
+            return Ok(());
+        }
+        let mut sample = Sample::open(source)?;
+        for region in union(regions, source.length) {
+            self.unread_bytes += sample.read_within(region, limit)?;
+            if sample.has_data {
+                self.has_data = true;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn uuids(&self) -> &[String] {
+        &self.uuids
     }
 
     /// Adds the signatures on a partition of this device.
@@ -77,10 +140,11 @@ impl Contents {
         let signatures = contents.signatures.iter();
         self.signatures
             .extend(signatures.map(|signature| format!("{name}: {signature}")));
+        self.uuids.extend(contents.uuids.iter().cloned());
     }
 
     pub(crate) fn is_blank(&self) -> bool {
-        self.signatures.is_empty() && !self.has_data
+        self.signatures.is_empty() && !self.has_data && self.unread_bytes == 0
     }
 
     /// Descriptions of the contents, to show to the user. Never empty.
@@ -88,6 +152,10 @@ impl Contents {
         match (self.signatures.is_empty(), self.has_data) {
             (false, _) => self.signatures.clone(),
             (true, true) => vec!["data without a known signature".into()],
+            (true, false) if self.unread_bytes > 0 => vec![format!(
+                "no data found, but {} were not examined",
+                format::bytes(self.unread_bytes)
+            )],
             (true, false) => vec!["no data found".into()],
         }
     }
@@ -117,10 +185,14 @@ fn ranges(length: u64, regions: &[Range<u64>]) -> Vec<Range<u64>> {
     for region in regions.iter().take(MAX_REGIONS) {
         ranges.extend(samples(region, SAMPLES_PER_REGION));
     }
-    for range in &mut ranges {
-        range.start -= range.start % ALIGN;
-        range.end = range.end.min(length);
-    }
+    union(&ranges, length)
+}
+
+/// Aligned and sorted ranges without overlaps, within the target.
+fn union(ranges: &[Range<u64>], length: u64) -> Vec<Range<u64>> {
+    let aligned = |range: &Range<u64>| range.start - range.start % ALIGN..range.end.min(length);
+    let mut ranges: Vec<Range<u64>> = ranges.iter().map(aligned).collect();
+    ranges.retain(|range| !range.is_empty());
     ranges.sort_by_key(|range| range.start);
     ranges.dedup_by(|next, range| {
         let overlaps = next.start <= range.end;
@@ -141,8 +213,9 @@ fn samples(range: &Range<u64>, count: u64) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
-struct Sample {
+struct Sample<'a> {
     file: OwnedFd,
+    holes: Option<(BorrowedFd<'a>, u64)>,
     /// A sparse in-memory copy of the data that was read, to search for signatures without reading
     /// the target again through the page cache; `None` if the kernel does not permit it.
     copy: Option<File>,
@@ -153,10 +226,10 @@ struct Sample {
     hash: Sha256,
 }
 
-impl Sample {
+impl<'a> Sample<'a> {
     /// Opens with O_DIRECT if possible, so that the page cache is not changed.
-    fn open(target: &impl AsFd, length: u64) -> io::Result<Self> {
-        let path = format!("/proc/self/fd/{}", target.as_fd().as_raw_fd());
+    fn open(source: &Source<'a>) -> io::Result<Self> {
+        let path = format!("/proc/self/fd/{}", source.target.as_raw_fd());
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = match open(&path, flags | OFlags::DIRECT, Mode::empty()) {
             Err(Errno::INVAL) => open(&path, flags, Mode::empty()),
@@ -167,12 +240,30 @@ impl Sample {
         let buffer = vec![0; CHUNK_BYTES + ALIGN as usize];
         Ok(Self {
             file,
-            copy: sparse_memory(length).ok(),
+            holes: source.holes,
+            copy: sparse_memory(source.length).ok(),
             first: buffer.as_ptr().align_offset(ALIGN as usize),
             buffer,
             has_data: false,
             hash: Sha256::new(),
         })
+    }
+
+    /// The allocated ranges; `None` if they are too large or too many to read.
+    fn allocated(&self, length: u64) -> Option<Vec<Range<u64>>> {
+        let mut ranges = Vec::new();
+        let (mut at, mut bytes) = (0, 0);
+        while at < length {
+            let start = self.next_data(at).min(length);
+            let end = self.next_hole(start).min(length);
+            bytes += end - start;
+            if bytes > FULL_BYTES || ranges.len() == MAX_EXTENTS {
+                return None;
+            }
+            ranges.push(start..end);
+            at = end.max(at + 1);
+        }
+        Some(union(&ranges, length))
     }
 
     fn read(&mut self, range: Range<u64>) -> io::Result<()> {
@@ -182,39 +273,79 @@ impl Sample {
             if at >= range.end {
                 break;
             }
-            // Direct I/O reads whole blocks. The rest of the last block is beyond the end of the
-            // file, or is read twice.
-            let bytes = (range.end - at).next_multiple_of(ALIGN);
-            let bytes = bytes.min(CHUNK_BYTES as u64) as usize;
-            let buffer = &mut self.buffer[self.first..self.first + bytes];
-            let read = retry_on_intr(|| pread(&self.file, &mut *buffer, at))?;
-            if read == 0 {
-                break;
+            match self.read_chunk(at..range.end)? {
+                0 => break,
+                read => at += read,
             }
-            let data = &self.buffer[self.first..self.first + read];
-            for (block, at) in data
-                .chunks(ALIGN as usize)
-                .zip((at..).step_by(ALIGN as usize))
-            {
-                if block.iter().any(|byte| *byte != 0) {
-                    self.has_data = true;
-                    self.hash.update(at.to_le_bytes());
-                    self.hash.update(block);
-                    // Best effort: if this fails, only the content type is not reported.
-                    let _ = self.copy.as_ref().map(|copy| pwrite(copy, block, at));
-                }
-            }
-            at += read as u64;
         }
         Ok(())
     }
 
-    /// Skips holes in a file. Devices have none.
+    /// Stops after the first data. Returns the number of bytes that the limit left unread.
+    fn read_within(&mut self, range: Range<u64>, limit: &ReadLimit) -> io::Result<u64> {
+        let mut at = range.start;
+        while at < range.end && !self.has_data {
+            at = self.next_data(at);
+            if at >= range.end {
+                break;
+            }
+            if !limit.permits() {
+                return Ok(range.end - at);
+            }
+            let read = limit.count(|| self.read_chunk(at..range.end))?;
+            if read == 0 {
+                break;
+            }
+            at += read;
+        }
+        Ok(0)
+    }
+
+    /// Reads the beginning of a range. Returns the number of bytes, 0 at its end.
+    fn read_chunk(&mut self, range: Range<u64>) -> io::Result<u64> {
+        let at = range.start;
+        // Direct I/O reads whole blocks. The rest of the last block is beyond the end of the file,
+        // or is read twice.
+        let bytes = range.end.saturating_sub(at).next_multiple_of(ALIGN);
+        let bytes = bytes.min(CHUNK_BYTES as u64) as usize;
+        let buffer = &mut self.buffer[self.first..self.first + bytes];
+        let read = retry_on_intr(|| pread(&self.file, &mut *buffer, at))?;
+        let data = &self.buffer[self.first..self.first + read];
+        for (block, at) in data
+            .chunks(ALIGN as usize)
+            .zip((at..).step_by(ALIGN as usize))
+        {
+            if block != &ZEROS[..block.len()] {
+                self.has_data = true;
+                self.hash.update(at.to_le_bytes());
+                self.hash.update(block);
+                // Best effort: if this fails, only the content type is not reported.
+                let _ = self.copy.as_ref().map(|copy| pwrite(copy, block, at));
+            }
+        }
+        Ok(read as u64)
+    }
+
+    /// Skips holes. Without a file that has them, everything may be data.
     fn next_data(&self, at: u64) -> u64 {
-        match seek(&self.file, SeekFrom::Data(at)) {
-            Ok(data) => data - data % ALIGN,
+        let Some((file, offset)) = self.holes else {
+            return at;
+        };
+        match seek(file, SeekFrom::Data(at + offset)) {
+            Ok(data) => (data - offset) / ALIGN * ALIGN,
             Err(Errno::NXIO) => u64::MAX,
             Err(_) => at,
+        }
+        .max(at)
+    }
+
+    fn next_hole(&self, at: u64) -> u64 {
+        let Some((file, offset)) = self.holes.filter(|_| at < u64::MAX) else {
+            return u64::MAX;
+        };
+        match seek(file, SeekFrom::Hole(at.saturating_add(offset))) {
+            Ok(hole) if hole > at + offset => hole - offset,
+            _ => u64::MAX,
         }
     }
 }

@@ -126,7 +126,7 @@ impl Guard {
         let stat = found.stat?;
         let is_shown = backing.device.is_none() && backing.is_file(stat);
         let root = self.permissions.root_of(&found.path);
-        let is_allowed = root.is_some() && !self.is_result(&found.path);
+        let is_allowed = root.is_some() && !self.is_in_data_directory(&found.path);
         (is_shown && is_allowed).then_some((found.path, stat))
     }
 

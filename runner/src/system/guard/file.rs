@@ -5,7 +5,10 @@ use crate::{
     plan::host_view::PathKind,
     system::{
         guard::{FIELD, Guard, Purpose},
-        host::resolved_path::{ResolvedPath, Stat},
+        host::{
+            file_identity::SameFile,
+            resolved_path::{ResolvedPath, Stat},
+        },
     },
 };
 use leadline_protocol::problem::Problem;
@@ -15,13 +18,17 @@ use rustix::{
 };
 use std::path::Path;
 
+/// Why two files cannot be distinguished.
+const POSSIBLY_SAME: &str =
+    "it has the same length, and the kernel does not show whether it is the same file";
+
 impl Guard {
     pub(crate) fn admit_file(&self, found: &ResolvedPath, purpose: Purpose) -> Result<(), Problem> {
         let path = &found.path;
         if !self.is_under_root(path) {
             return Err(self.outside_roots(path));
         }
-        if self.is_result(path) {
+        if self.is_in_data_directory(path) {
             return Err(Problem::guard(
                 "results",
                 FIELD,
@@ -58,44 +65,51 @@ impl Guard {
     }
 
     fn check_file_uses(&self, path: &Path, stat: Stat) -> Result<(), Problem> {
-        let mount = self.host.mount_at(path);
-        let is_on_overlay = mount.is_some_and(|mount| mount.filesystem == "overlay");
-        let backed_loop = self.host.loops().find(|block| {
-            let backing = block.backing.as_ref();
-            backing.is_some_and(|file| {
-                file.is_file(stat)
-                    || Path::new(&file.path) == path
-                    || file.may_be_file(stat, block.size_bytes, is_on_overlay)
-            })
-        });
-        if let Some(block) = backed_loop {
-            let name = &block.name;
-            return Err(Problem::guard(
-                "backs_loop",
-                FIELD,
-                format!("{} is the backing file of {name}.", path.display()),
-                format!("Detach it (losetup -d /dev/{name}), or use the device itself."),
-            ));
+        let file = self.host.file_identity(path, stat);
+        for block in self.host.loops() {
+            let backing = self.host.backing_identity(block);
+            if let Some(same) = backing.and_then(|backing| file.compare(&backing)) {
+                return Err(backs_loop(path, &block.name, same));
+            }
         }
         self.check_swap(path, stat)?;
         check_hard_links(path, stat)
     }
 
     pub(crate) fn check_swap(&self, path: &Path, stat: Stat) -> Result<(), Problem> {
-        let is_swap = self.host.swaps.iter().map(Path::new).any(|swap| {
-            let found = ResolvedPath::find(swap).stat;
-            swap == path || found.is_some_and(|found| found.is_same(&stat))
-        });
-        if !is_swap {
-            return Ok(());
-        }
-        Err(Problem::guard(
-            "swap_file",
-            FIELD,
-            format!("{} is in use as swap.", path.display()),
-            "Choose another file, or run swapoff first.",
-        ))
+        let file = self.host.file_identity(path, stat);
+        let same_as = |swap: &String| {
+            let found = ResolvedPath::find(Path::new(swap));
+            let is_node = found.kind == PathKind::Device;
+            match found.stat {
+                Some(other) if is_node => other.is_same(&stat).then_some(SameFile::Yes),
+                Some(other) => file.compare(&self.host.file_identity(&found.path, other)),
+                None => (Path::new(swap) == path).then_some(SameFile::Yes),
+            }
+        };
+        let detail = match self.host.swaps.iter().find_map(same_as) {
+            None => return Ok(()),
+            Some(SameFile::Yes) => format!("{} is in use as swap.", path.display()),
+            Some(SameFile::Possibly) => format!(
+                "{} may be a file in use as swap: {POSSIBLY_SAME}.",
+                path.display()
+            ),
+        };
+        let remedy = "Choose another file, or run swapoff first.";
+        Err(Problem::guard("swap_file", FIELD, detail, remedy))
     }
+}
+
+fn backs_loop(path: &Path, name: &str, same: SameFile) -> Problem {
+    let detail = match same {
+        SameFile::Yes => format!("{} is the backing file of {name}.", path.display()),
+        SameFile::Possibly => format!(
+            "{} may be the backing file of {name}: {POSSIBLY_SAME}.",
+            path.display()
+        ),
+    };
+    let remedy = format!("Detach it (losetup -d /dev/{name}), or use the device itself.");
+    Problem::guard("backs_loop", FIELD, detail, remedy)
 }
 
 /// Other links to the file may be outside the target roots.
@@ -229,7 +243,8 @@ mod tests {
         let stat = found.stat.unwrap();
         let other = Backing {
             path: "/elsewhere/image".into(),
-            filesystem: Some(Dev(1)),
+            // 8:1, a block device.
+            filesystem: Some(Dev(0x801)),
             inode: Some(stat.inode + 1),
             device: None,
             is_identified: true,
@@ -255,7 +270,9 @@ mod tests {
             assert_eq!(code.as_deref(), want, "{backing:?} {filesystem}");
         };
         check(other.clone(), "ext4", false);
-        check(other.clone(), "overlay", false);
+        // The layers of this overlay are not visible.
+        check(other.clone(), "overlay", true);
+        check(other.clone(), "fuse.bindfs", false);
         let same = Backing {
             filesystem: Some(stat.dev),
             inode: Some(stat.inode),
@@ -267,13 +284,18 @@ mod tests {
             ..other.clone()
         };
         check(same_path, "ext4", true);
-        // overlayfs has its own device number.
+        // FUSE has its own device number.
         let same_inode = Backing {
             inode: Some(stat.inode),
             ..other.clone()
         };
         check(same_inode.clone(), "ext4", false);
-        check(same_inode, "overlay", true);
+        check(same_inode.clone(), "fuse.bindfs", true);
+        let hidden = Backing {
+            filesystem: Some(Dev(1)),
+            ..same_inode
+        };
+        check(hidden, "ext4", true);
         let unidentified = Backing {
             is_identified: false,
             ..other

@@ -2,10 +2,13 @@
 //! lease only on a file that is not open, locked or mapped anywhere else (check_conflicting_open in
 //! fs/locks.c). If leases are not supported or not permitted, only locks are detected.
 
-use crate::system::guard::{FIELD, file::permission_denied};
+use crate::system::{
+    guard::{FIELD, file::permission_denied},
+    host::open_files::{User, preventing_use},
+};
 use leadline_protocol::problem::Problem;
 use rustix::{
-    fs::{FlockOperation, Mode, OFlags, fcntl_lock, flock, open},
+    fs::{Access, AtFlags, CWD, FlockOperation, Mode, OFlags, accessat, flock, fstatfs, open},
     io::Errno,
 };
 use signal_hook::flag;
@@ -14,27 +17,43 @@ use std::{
     path::Path,
     sync::{Arc, Once},
     thread::sleep,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// Retries for one second, because other programs briefly open files, and the kernel closes a
 /// ring's files some time after its process has ended.
-const TRIES: u32 = 100;
+const RETRY_FOR: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Opens an existing regular file for writing, without changing it, to check whether this is
-/// possible.
+/// OVERLAYFS_SUPER_MAGIC in linux/magic.h.
+const OVERLAY_MAGIC: u64 = 0x794c_7630;
+
+/// Opens an existing regular file, without changing it, and checks whether it can be written to.
 ///
 /// # Errors
 /// `permission_denied` (also for immutable and append-only files), or `file_in_use` for a running
 /// program.
 pub(crate) fn open_to_write(path: &Path) -> Result<OwnedFd, Problem> {
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    open(path, flags, Mode::empty()).map_err(|error| match error {
+    try_to_write(path).map_err(|error| match error {
         Errno::TXTBSY => file_in_use(path, "is a running program"),
         Errno::AGAIN => file_in_use(path, "is leased by another process"),
         error => permission_denied(path)(error),
     })
+}
+
+/// Opens a file for writing, except on an overlay: that would copy the file to the upper directory,
+/// and a plan must not change anything.
+///
+/// # Errors
+/// Those of `open` and `access`.
+pub(crate) fn try_to_write(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let found = open(path, flags | OFlags::PATH, Mode::empty())?;
+    if fstatfs(&found)?.f_type as u64 != OVERLAY_MAGIC {
+        return open(path, flags | OFlags::RDWR, Mode::empty());
+    }
+    accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS)?;
+    open(path, flags | OFlags::RDONLY, Mode::empty())
 }
 
 /// `file`: this process's only descriptor for the file at `path`.
@@ -42,39 +61,96 @@ pub(crate) fn open_to_write(path: &Path) -> Result<OwnedFd, Problem> {
 /// # Errors
 /// `file_in_use`.
 pub(crate) fn check_unused(file: &OwnedFd, path: &Path) -> Result<(), Problem> {
-    let mut tries = 1;
-    while let Err(reason) = use_of(file) {
-        if tries == TRIES {
-            return Err(file_in_use(path, reason));
-        }
-        tries += 1;
-        sleep(PAUSE);
+    retry(|| use_of(file)).map_err(|reason| file_in_use(path, reason))
+}
+
+/// Like `check_unused`, for a file that Leadline created: other processes may read it, and other
+/// runs may write to it. `users`: the processes that use it.
+///
+/// # Errors
+/// `file_in_use` if a process of another program has the file open for writing or locked.
+pub(crate) fn check_unwritten(
+    file: OwnedFd,
+    path: &Path,
+    users: impl Fn() -> Vec<User<()>>,
+) -> Result<(), Problem> {
+    retry(|| check_unlocked(&file)).map_err(|reason| file_in_use(path, reason))?;
+    // A read lease is not granted while the file is open for writing, even in this process.
+    drop(file);
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let reader = open(path, flags, Mode::empty()).map_err(permission_denied(path))?;
+    retry(|| match lease(&reader, libc::F_RDLCK) {
+        Err(Errno::AGAIN) => no_other_writer(users()),
+        _ => Ok(()),
+    })
+    .map_err(|reason| file_in_use(path, &reason))
+}
+
+/// # Errors
+/// Describes the process that has a file open for writing, unless it is a run of Leadline.
+fn no_other_writer(users: Vec<User<()>>) -> Result<(), String> {
+    let has_own = users.iter().any(|user| user.is_own);
+    match preventing_use(users) {
+        Some(user) => Err(format!("is {} in {}", user.access, user.process)),
+        None if has_own => Ok(()),
+        None => Err("is open for writing in another process".into()),
     }
-    Ok(())
+}
+
+/// Repeats a check while it fails, for one second.
+///
+/// # Errors
+/// Returns the last error.
+pub(crate) fn retry<E>(check: impl Fn() -> Result<(), E>) -> Result<(), E> {
+    let start = Instant::now();
+    loop {
+        match check() {
+            Err(_) if start.elapsed() < RETRY_FOR => sleep(PAUSE),
+            result => return result,
+        }
+    }
 }
 
 /// # Errors
 /// Returns how another process uses the file.
 fn use_of(file: &OwnedFd) -> Result<(), &'static str> {
     // Other errors: leases are not supported, or not permitted.
-    if lease(file) == Err(Errno::AGAIN) {
+    if lease(file, libc::F_WRLCK) == Err(Errno::AGAIN) {
         return Err("is open in another process");
     }
-    let lock = FlockOperation::NonBlockingLockExclusive;
-    match flock(file, lock).and_then(|()| fcntl_lock(file, lock)) {
-        Err(Errno::AGAIN | Errno::ACCESS) => Err("is locked by another process"),
-        // Closing the file releases both locks.
-        _ => Ok(()),
-    }
+    check_unlocked(file)
 }
 
-/// Takes a write lease and releases it.
-fn lease(file: impl AsFd) -> Result<(), Errno> {
+/// # Errors
+/// Returns how another process uses the file.
+pub(crate) fn check_unlocked(file: &OwnedFd) -> Result<(), &'static str> {
+    let result = flock(file, FlockOperation::NonBlockingLockExclusive);
+    // A later check of the same file must not find this lock.
+    let _ = flock(file, FlockOperation::NonBlockingUnlock);
+    if result == Err(Errno::AGAIN) || has_posix_lock(file) {
+        return Err("is locked by another process");
+    }
+    Ok(())
+}
+
+/// Only asks for a lock, because taking one for writing requires a descriptor for writing.
+fn has_posix_lock(file: &OwnedFd) -> bool {
+    // SAFETY: all zeros is a valid `flock`: the whole file.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = libc::F_WRLCK as libc::c_short;
+    lock.l_whence = libc::SEEK_SET as libc::c_short;
+    // SAFETY: F_GETLK accesses only the passed structure, which lives longer than the call.
+    let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLK, &raw mut lock) };
+    result == 0 && lock.l_type != libc::F_UNLCK as libc::c_short
+}
+
+/// Takes a lease (F_WRLCK or F_RDLCK) and releases it.
+fn lease(file: impl AsFd, kind: i32) -> Result<(), Errno> {
     // The kernel sends SIGIO if another process opens the file now, which would kill this process.
     static CATCH: Once = Once::new();
     CATCH.call_once(|| drop(flag::register(libc::SIGIO, Arc::default())));
     let fd = file.as_fd().as_raw_fd();
-    for kind in [libc::F_WRLCK, libc::F_UNLCK] {
+    for kind in [kind, libc::F_UNLCK] {
         // SAFETY: F_SETLEASE takes an integer and does not access this process's memory.
         if unsafe { libc::fcntl(fd, libc::F_SETLEASE, kind) } == -1 {
             return Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO));
@@ -83,7 +159,7 @@ fn lease(file: impl AsFd) -> Result<(), Errno> {
     Ok(())
 }
 
-fn file_in_use(path: &Path, reason: &str) -> Problem {
+pub(crate) fn file_in_use(path: &Path, reason: &str) -> Problem {
     Problem::guard(
         "file_in_use",
         FIELD,
@@ -147,7 +223,7 @@ mod tests {
                 None
             })
         };
-        let mut running = (0..TRIES).find_map(run).expect("a running program");
+        let mut running = (0..100).find_map(run).expect("a running program");
         let problem = open_to_write(&program).unwrap_err();
         running.kill().unwrap();
         running.wait().unwrap();
@@ -157,7 +233,7 @@ mod tests {
         fs::write(&path, "data").unwrap();
         let leased = File::open(&path).unwrap();
         // Catches SIGIO.
-        let _ = lease(&leased);
+        let _ = lease(&leased, libc::F_WRLCK);
         // SAFETY: F_SETLEASE takes an integer and accesses no memory of this process.
         let result = unsafe { libc::fcntl(leased.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) };
         assert_eq!(result, 0, "a read lease");
@@ -178,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn short_use_is_waited_for() {
+    fn waits_for_short_use() {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = dir.path().join("f");
         fs::write(&path, "data").unwrap();
@@ -199,7 +275,7 @@ mod tests {
     #[test]
     fn a_broken_lease_does_not_end_the_process() {
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        let _ = lease(&file);
+        let _ = lease(&file, libc::F_WRLCK);
         let status = fs::read_to_string("/proc/self/status").unwrap();
         let mut caught = status
             .lines()

@@ -64,7 +64,7 @@ fn check_hosts(seeds: std::ops::Range<u64>) {
         wrong.len()
     );
     assert!(
-        decisions.admitted > 0 && decisions.refused > 0,
+        decisions.admitted > 0 && decisions.rejected > 0,
         "{decisions:?}"
     );
 }
@@ -72,7 +72,7 @@ fn check_hosts(seeds: std::ops::Range<u64>) {
 #[derive(Debug, Default)]
 struct Decisions {
     admitted: usize,
-    refused: usize,
+    rejected: usize,
 }
 
 /// Wrong decisions about a host's devices and files.
@@ -130,7 +130,7 @@ impl Decisions {
         if want.codes.is_empty() {
             self.admitted += 1;
         } else {
-            self.refused += 1;
+            self.rejected += 1;
         }
     }
 }

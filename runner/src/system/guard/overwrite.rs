@@ -6,9 +6,10 @@ use crate::{
     system::{
         guard::{
             FIELD, Guard, Purpose,
-            contents::Contents,
+            backing_file::holes,
+            contents::{Contents, Source},
             file::permission_denied,
-            file_use::{check_unused, open_to_write},
+            file_use::{check_unused, check_unwritten, open_to_write},
         },
         host::{
             block_device::BlockDevice,
@@ -21,22 +22,16 @@ use crate::{
 };
 use leadline_protocol::{format::hex, plan::target::TargetKind, problem::Problem};
 use rustix::{
-    fs::{Mode, OFlags, SeekFrom, open, seek},
+    fs::{Mode, OFlags, fstat, open},
     io::Errno,
 };
 use sha2::{Digest, Sha256};
 use std::{
-    fs::{self, File},
     ops::Range,
-    os::{
-        fd::{AsRawFd, OwnedFd},
-        unix::fs::MetadataExt,
-    },
+    os::fd::{AsFd, AsRawFd, OwnedFd},
     path::{Path, PathBuf},
 };
 
-/// Maximum number of data ranges in a loop device's backing file.
-const MAX_DATA_RANGES: usize = 32;
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 impl Guard {
@@ -44,14 +39,14 @@ impl Guard {
     /// for the run's loop devices. `regions`: byte ranges that the jobs write to.
     ///
     /// # Errors
-    /// `permission_denied` if the target cannot be opened; `file_in_use` if another process uses a
-    /// file that Leadline did not create.
+    /// `permission_denied` if the target cannot be opened; `file_in_use` or `device_in_use` if
+    /// another process uses the file, the device or its backing file.
     pub(crate) fn overwritten(
         &self,
         found: &ResolvedPath,
         regions: &[Range<u64>],
     ) -> Result<Option<Overwritten>, Problem> {
-        self.overwritten_unless(found, regions, check_unused)
+        self.overwritten_target(found, regions, false)
     }
 
     /// Like `overwritten`, for a file that this process may have open.
@@ -60,31 +55,32 @@ impl Guard {
         found: &ResolvedPath,
         regions: &[Range<u64>],
     ) -> Result<Option<Overwritten>, Problem> {
-        self.overwritten_unless(found, regions, |_, _| Ok(()))
+        self.overwritten_target(found, regions, true)
     }
 
-    /// `check` runs on the open file.
-    fn overwritten_unless(
+    fn overwritten_target(
         &self,
         found: &ResolvedPath,
         regions: &[Range<u64>],
-        check: impl FnOnce(&OwnedFd, &Path) -> Result<(), Problem>,
+        may_be_open: bool,
     ) -> Result<Option<Overwritten>, Problem> {
         match (found.kind, found.stat) {
             // The plan has already reported the reason.
-            _ if self.refuses_to_write(found) => Ok(None),
+            _ if self.rejects_to_write(found) => Ok(None),
             (PathKind::Device, Some(stat)) => match self.host.by_dev(stat.rdev) {
                 Some(block) if !self.is_run_loop(block) => {
                     self.overwritten_device(&found.path, block, regions)
                 }
                 _ => Ok(None),
             },
-            (PathKind::File, Some(stat)) => overwritten_file(&found.path, stat, regions, check),
+            (PathKind::File, Some(stat)) => {
+                self.overwritten_file(&found.path, stat, regions, may_be_open)
+            }
             _ => Ok(None),
         }
     }
 
-    fn refuses_to_write(&self, found: &ResolvedPath) -> bool {
+    fn rejects_to_write(&self, found: &ResolvedPath) -> bool {
         let block = found.stat.and_then(|stat| self.host.by_dev(stat.rdev));
         match (found.kind, block) {
             (PathKind::Device, Some(block)) => self.check_write(block).is_err(),
@@ -98,18 +94,28 @@ impl Guard {
         block: &BlockDevice,
         regions: &[Range<u64>],
     ) -> Result<Option<Overwritten>, Problem> {
+        self.check_device_unused(block)?;
+        let must_confirm = self.backing_file_in_root(block).is_none();
         let device = open_to_read(path)?;
-        let regions = [regions, &data_ranges(block)].concat();
-        let mut contents = Contents::read(&device, block.size_bytes, &regions)
-            .map_err(|error| unreadable(path, &error))?;
+        let holes = holes(&device, block);
+        let mut source = Source::of(&device, block.size_bytes);
+        source.holes = holes.as_ref().map(|(file, offset)| (file.as_fd(), *offset));
+        let unreadable = |error| unreadable(path, &error);
+        let mut contents = Contents::read(&source, regions).map_err(unreadable)?;
+        if !must_confirm {
+            let limit = &self.read_limit;
+            contents
+                .complete(&source, regions, limit)
+                .map_err(unreadable)?;
+        }
         for partition in self.host.blocks.values() {
             if partition.disk.as_ref() == Some(&block.name) {
-                let path = PathBuf::from(partition.path());
-                let found = Contents::read(open_to_read(&path)?, partition.size_bytes, &[]);
-                let found = found.map_err(|error| unreadable(&path, &error))?;
-                contents.add_partition(&partition.name, &found);
+                contents.add_partition(&partition.name, &contents_of(partition)?);
             }
         }
+        // Writes between the samples change the times of the backing file.
+        let times = holes.as_ref().and_then(|(file, _)| change_times(file));
+        let data = format!("{times:?} {}", contents.digest());
         let identity = identity(&self.host, block);
         let sequence: Option<u64> = value(block.dir.join("diskseq"));
         let sector: Option<u64> = value(block.queue().join("logical_block_size"));
@@ -124,73 +130,77 @@ impl Guard {
             kind: TargetKind::Device,
             text: serial(block).unwrap_or_else(|| block.name.clone()),
             identity,
-            contents: contents.sentences(),
+            contents: self.description(&contents),
             is_blank: contents.is_blank(),
-            must_confirm: self.backing_file_in_root(block).is_none(),
+            must_confirm,
+            is_only_extended: false,
             state: hex(&Sha256::digest(state)),
-            data: contents.digest(),
+            data: hex(&Sha256::digest(data)),
         }))
     }
-}
 
-/// Parts of a loop device for which the backing file has allocated blocks. Samples of a large
-/// device could miss small amounts of data between them. Empty for other devices.
-fn data_ranges(block: &BlockDevice) -> Vec<Range<u64>> {
-    let file = block.backing.as_ref().and_then(|backing| {
-        let file = File::open(&backing.path).ok()?;
-        Some((file, backing.offset))
-    });
-    let Some((file, offset)) = file else {
-        return Vec::new();
-    };
-    let mut ranges = Vec::new();
-    let mut at = offset;
-    while ranges.len() < MAX_DATA_RANGES
-        && let Ok(start) = seek(&file, SeekFrom::Data(at))
-        && let Ok(end) = seek(&file, SeekFrom::Hole(start))
-    {
-        let range = start.max(offset) - offset..(end - offset).min(block.size_bytes);
-        if range.is_empty() {
-            break;
+    /// `may_be_open`: whether this process may have the file open.
+    fn overwritten_file(
+        &self,
+        path: &Path,
+        stat: Stat,
+        regions: &[Range<u64>],
+        may_be_open: bool,
+    ) -> Result<Option<Overwritten>, Problem> {
+        let file = open_to_write(path)?;
+        if !Stat::of_fd(&file).is_ok_and(|now| now.is_same(&stat)) {
+            return Err(replaced(path));
         }
-        ranges.push(range);
-        at = end;
+        self.check_unused_below(path, stat)?;
+        if ownership::is_owned(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd()))) {
+            if !may_be_open {
+                let users = || self.users_of_file(&self.host.file_identity(path, stat));
+                check_unwritten(file, path, users)?;
+            }
+            return Ok(None);
+        }
+        if !may_be_open {
+            check_unused(&file, path)?;
+        }
+        let source = Source::of(&file, stat.length);
+        let unreadable = |error| unreadable(path, &error);
+        let mut contents = Contents::read(&source, regions).map_err(unreadable)?;
+        let limit = &self.read_limit;
+        contents
+            .complete(&source, regions, limit)
+            .map_err(unreadable)?;
+        let times = change_times(&file);
+        let name = path.file_name().unwrap_or_default();
+        let state = format!("{} {} {}", path.display(), stat.dev, stat.inode);
+        let data = format!("{} {times:?} {}", stat.length, contents.digest());
+        Ok(Some(Overwritten {
+            kind: TargetKind::File,
+            identity: None,
+            text: name.to_string_lossy().into_owned(),
+            contents: self.description(&contents),
+            is_blank: contents.is_blank(),
+            must_confirm: false,
+            is_only_extended: regions.iter().all(|region| region.start >= stat.length),
+            state: hex(&Sha256::digest(state)),
+            data: hex(&Sha256::digest(data)),
+        }))
     }
-    ranges
+
+    /// The contents, to show to the user.
+    fn description(&self, contents: &Contents) -> Vec<String> {
+        let mut sentences = contents.sentences();
+        sentences.extend(self.mounted_copy(contents.uuids()));
+        sentences
+    }
 }
 
-fn overwritten_file(
-    path: &Path,
-    stat: Stat,
-    regions: &[Range<u64>],
-    check: impl FnOnce(&OwnedFd, &Path) -> Result<(), Problem>,
-) -> Result<Option<Overwritten>, Problem> {
-    let file = open_to_write(path)?;
-    if !Stat::of_fd(&file).is_ok_and(|now| now.is_same(&stat)) {
-        return Err(replaced(path));
-    }
-    if ownership::is_owned(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd()))) {
-        return Ok(None);
-    }
-    check(&file, path)?;
-    let contents =
-        Contents::read(&file, stat.length, regions).map_err(|error| unreadable(path, &error))?;
-    let modified = fs::metadata(path)
-        .map(|now| (now.mtime(), now.mtime_nsec()))
-        .ok();
-    let name = path.file_name().unwrap_or_default();
-    let state = format!("{} {} {}", path.display(), stat.dev, stat.inode);
-    let data = format!("{} {modified:?} {}", stat.length, contents.digest());
-    Ok(Some(Overwritten {
-        kind: TargetKind::File,
-        identity: None,
-        text: name.to_string_lossy().into_owned(),
-        contents: contents.sentences(),
-        is_blank: contents.is_blank(),
-        must_confirm: false,
-        state: hex(&Sha256::digest(state)),
-        data: hex(&Sha256::digest(data)),
-    }))
+/// Samples of a partition.
+fn contents_of(partition: &BlockDevice) -> Result<Contents, Problem> {
+    let path = PathBuf::from(partition.path());
+    let device = open_to_read(&path)?;
+    let mut source = Source::of(&device, partition.size_bytes);
+    source.holes = None;
+    Contents::read(&source, &[]).map_err(|error| unreadable(&path, &error))
 }
 
 /// The problem if another file has replaced the checked file.
@@ -213,20 +223,31 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     permission_denied(path)(Errno::from_io_error(error).unwrap_or(Errno::IO))
 }
 
+/// Times of the last modification and of the last change of the inode, in seconds and nanoseconds.
+/// A program can set the former back, but not the latter.
+fn change_times(file: impl AsFd) -> Option<[(i64, i64); 2]> {
+    let now = fstat(file).ok()?;
+    Some([
+        (now.st_mtime, now.st_mtime_nsec as i64),
+        (now.st_ctime, now.st_ctime_nsec as i64),
+    ])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::system::{
         guard::{device::tests::Attached, permissions::Permissions},
-        host::fixture::{Fixture, skip},
+        host::fixture::skip,
     };
     use rustix::{
         fs::fcntl_getfl,
         io::{FdFlags, fcntl_getfd},
     };
-    use std::os::unix::fs::FileExt;
-
-    const KIB: u64 = 1024;
+    use std::{
+        fs::{self, File},
+        os::unix::fs::FileExt,
+    };
 
     fn directory() -> tempfile::TempDir {
         tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
@@ -267,7 +288,7 @@ mod tests {
         drop(reader);
 
         fs::write(base.join("outside"), "data").unwrap();
-        assert_eq!(of_path(&base.join("outside")), Ok(None), "refused anyway");
+        assert_eq!(of_path(&base.join("outside")), Ok(None), "rejected anyway");
         if let Err(error) = ownership::mark_owned(&path) {
             return skip(&format!("no user xattrs: {error}"));
         }
@@ -285,49 +306,6 @@ mod tests {
         fs::rename(path.with_extension("new"), &path).unwrap();
         let problem = guard.overwritten(&before, &[]).unwrap_err();
         assert_eq!(problem.code, "identity_changed");
-    }
-
-    #[test]
-    fn parts_of_a_loop_device_with_data_are_those_of_its_file() {
-        let dir = directory();
-        let path = dir.path().join("image");
-        let file = File::create(&path).unwrap();
-        let data = |offset: u64, sectors: u64| {
-            let fixture = Fixture::new(&format!(
-                "sys/devices/loop9099/dev = 4007:9099
-                sys/devices/loop9099/size = {sectors}
-                sys/devices/loop9099/loop/offset = {offset}
-                sys/devices/loop9099/loop/backing_file = {}",
-                path.display()
-            ));
-            data_ranges(&fixture.inventory().blocks["loop9099"])
-        };
-        let range = |begin: u64, end: u64| begin * KIB..end * KIB;
-        file.set_len(10_000 * KIB).unwrap();
-        assert_eq!(data(0, 20_000), []);
-        // Blocks of 64 KiB, in case the filesystem has large ones.
-        for begin in [0, 256, 1024] {
-            file.write_all_at(&[1; 64 << 10], begin * KIB).unwrap();
-        }
-        assert_eq!(
-            data(0, 20_000),
-            [range(0, 64), range(256, 320), range(1024, 1088)]
-        );
-        assert_eq!(
-            data(128 * KIB, 19_000),
-            [range(128, 192), range(896, 960)],
-            "relative to the offset"
-        );
-        assert_eq!(
-            data(0, 2 * 300),
-            [range(0, 64), range(256, 300)],
-            "within the device"
-        );
-        for index in 0..40 {
-            file.write_all_at(&[1; 64 << 10], index * 128 * KIB)
-                .unwrap();
-        }
-        assert_eq!(data(0, 20_000).len(), 32);
     }
 
     #[test]
@@ -360,9 +338,9 @@ mod tests {
         let nowhere = [device.root().join("none")];
         let outside = overwritten(&Permissions::new(&nowhere, &listed)).unwrap();
         assert!(outside.is_blank && outside.must_confirm);
-        let refused = Permissions::below(&nowhere);
-        assert_eq!(overwritten(&refused), None, "refused anyway");
-        let guard = Guard::live(&refused);
+        let rejected = Permissions::below(&nowhere);
+        assert_eq!(overwritten(&rejected), None, "rejected anyway");
+        let guard = Guard::live(&rejected);
         let run_loop = device.block(&guard).dev;
         let guard = guard.with_run_loops(vec![run_loop]);
         assert_eq!(

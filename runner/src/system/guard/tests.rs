@@ -73,7 +73,7 @@ fn loop_devices_on_files_below_a_root_need_no_permission() {
     let permissions = Permissions::below(&[base.join("root")]);
     let check = |name: &str, more: &str, want: Result<(), &str>| {
         let host = loop_device_on(&base.join(name), more);
-        let guard = Guard::new(host, &permissions).with_results(Some(base.join("root/var")));
+        let guard = Guard::new(host, &permissions).with_data_directory(Some(base.join("root/var")));
         let checked = guard.check_write(&guard.host.blocks["loop9099"]);
         let checked = checked.map_err(|problem| problem.code);
         assert_eq!(checked, want.map_err(str::to_owned), "{name}");
@@ -152,7 +152,7 @@ fn devices_without_a_medium_are_rejected() {
 }
 
 #[test]
-fn remedies_name_what_to_do() {
+fn remedies_describe_what_to_do() {
     let guard = Guard::new(Fixture::new(STACK).inventory(), &Permissions::default());
     for (name, remedy) in [
         ("sda1", "Unmount /boot first"),
@@ -247,7 +247,7 @@ fn rejects_files_used_by_the_server() {
     fs::create_dir_all(base.join("var/targets")).unwrap();
     let check = |root: &str, path: &str, want: Result<(), &str>| {
         let guard = Guard::live(&Permissions::below(&[base.join(root)]))
-            .with_results(Some(base.join("var")));
+            .with_data_directory(Some(base.join("var")));
         let admitted = guard.admit(&ResolvedPath::find(&base.join(path)), Purpose::Write);
         assert_eq!(
             admitted
@@ -264,13 +264,14 @@ fn rejects_files_used_by_the_server() {
     check("", "various", Ok(()));
     check("var/targets", "var/targets/f", Ok(()));
     let roots = [base.clone(), base.join("var/targets")];
-    let guard = Guard::live(&Permissions::below(&roots)).with_results(Some(base.join("var")));
-    assert!(guard.is_result(&base.join("var/leadline.db")));
-    assert!(!guard.is_result(&base.join("var/targets/f")));
+    let guard =
+        Guard::live(&Permissions::below(&roots)).with_data_directory(Some(base.join("var")));
+    assert!(guard.is_in_data_directory(&base.join("var/leadline.db")));
+    assert!(!guard.is_in_data_directory(&base.join("var/targets/f")));
 }
 
 #[test]
-fn roots_are_the_directories_that_the_caller_knows() {
+fn roots_are_the_directories_that_the_caller_expects() {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     let roots = [base.join("a"), base.join("b")];

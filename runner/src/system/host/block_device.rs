@@ -20,9 +20,13 @@ use std::{
 /// Unit of sizes in sysfs, regardless of the device's sector size.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 /// Bio-based drivers honor `queue/iostats` since these kernel versions (commits 526d10061bc2 and
-/// 10764815ff47). In older kernels, it is always 0 for these drivers.
-const IOSTATS_SINCE: &[(DeviceKind, (u32, u32))] =
-    &[(DeviceKind::Dm, (6, 5)), (DeviceKind::Md, (5, 14))];
+/// 10764815ff47). In older kernels, it is always 0 for these drivers. zram counts regardless of it
+/// (`bio_start_io_acct` in drivers/block/zram/zram_drv.c).
+const IOSTATS_SINCE: &[(DeviceKind, (u32, u32))] = &[
+    (DeviceKind::Dm, (6, 5)),
+    (DeviceKind::Md, (5, 14)),
+    (DeviceKind::Zram, (u32::MAX, 0)),
+];
 
 #[derive(Clone, Debug)]
 pub(crate) struct BlockDevice {
@@ -108,17 +112,6 @@ impl BlockDevice {
 impl Backing {
     pub(crate) fn is_file(&self, stat: Stat) -> bool {
         self.filesystem == Some(stat.dev) && self.inode == Some(stat.inode)
-    }
-
-    /// Returns true if the backing file may be this file but cannot be identified: overlayfs shows
-    /// files with its own device number (and, with `xino`, different high bits in the inode
-    /// number), and a user without access to the loop device can read only a path. `device_bytes`:
-    /// size of the loop device.
-    pub(crate) fn may_be_file(&self, stat: Stat, device_bytes: u64, is_on_overlay: bool) -> bool {
-        let bytes = stat.length.saturating_sub(self.offset);
-        let has_length = bytes - bytes % SECTOR_BYTES == device_bytes;
-        let has_inode = self.inode.map(|inode| inode as u32) == Some(stat.inode as u32);
-        has_length && (!self.is_identified || (is_on_overlay && has_inode))
     }
 
     /// Returns true if the open loop device `node` is currently attached to this file or device.

@@ -3,6 +3,7 @@
 
 use crate::system::host::{
     block_device::{Backing, BlockDevice},
+    file_identity::SameFile,
     inventory::Inventory,
     kernel::Dev,
 };
@@ -37,6 +38,8 @@ pub(crate) enum Use {
     BacksLoop(String),
     /// Another loop device is attached to the same file.
     SharesFile(String),
+    /// The file of another loop device may be the same one.
+    MayShareFile(String),
 }
 
 impl fmt::Display for Use {
@@ -72,6 +75,13 @@ impl fmt::Display for Use {
                     printable(name)
                 )
             }
+            Self::MayShareFile(name) => {
+                write!(
+                    f,
+                    "its backing file may be the one of {}: one of them is on overlayfs or FUSE, which can show the other one",
+                    printable(name)
+                )
+            }
         }
     }
 }
@@ -87,10 +97,7 @@ impl Inventory {
     /// Uses of a device and of its partitions, except by `upper`.
     fn whole_uses(&self, block: &BlockDevice, upper: Option<&BlockDevice>) -> Vec<Use> {
         let mut uses = self.own_uses(block, upper);
-        for part in self.blocks.values() {
-            if part.disk.as_ref() != Some(&block.name) {
-                continue;
-            }
+        for part in self.partitions(block) {
             let part_uses = self.own_uses(part, None).into_iter();
             uses.extend(part_uses.map(|used_by| Use::Partition {
                 name: part.name.clone(),
@@ -119,6 +126,33 @@ impl Inventory {
             }
         }
         uses
+    }
+
+    /// The devices through which other processes can change or lock the bytes of a device, even if
+    /// it is claimed: the device itself, its partitions or disk, and the backing devices of loop
+    /// devices. Not the members of dm and md devices, because the kernel claims them, and programs
+    /// that manage them (mdmon) write their metadata.
+    pub(crate) fn shared_devices<'a>(&'a self, block: &'a BlockDevice) -> Vec<&'a BlockDevice> {
+        let mut shared = vec![block];
+        shared.extend(self.partitions(block));
+        for upper in self.changed_devices(block) {
+            if !upper.slaves.is_empty() {
+                continue;
+            }
+            for lower in self.directly_changed(upper) {
+                shared.push(lower);
+                // Other partitions do not share bytes with this one.
+                if upper.disk.is_none() {
+                    shared.extend(self.partitions(lower));
+                }
+            }
+        }
+        shared
+    }
+
+    fn partitions<'a>(&'a self, disk: &'a BlockDevice) -> impl Iterator<Item = &'a BlockDevice> {
+        let blocks = self.blocks.values();
+        blocks.filter(move |block| block.disk.as_ref() == Some(&disk.name))
     }
 
     /// The devices whose bytes a write to a device changes: the device itself and the devices below
@@ -171,9 +205,7 @@ impl Inventory {
             if is_backing && !is_upper {
                 uses.push(Use::BacksLoop(other.name.clone()));
             }
-            if other.name != block.name && shares_file(block, other) {
-                uses.push(Use::SharesFile(other.name.clone()));
-            }
+            uses.extend(self.shared_file(block, other));
         }
         uses
     }
@@ -197,6 +229,28 @@ impl Inventory {
         is_other_node || found.is_some_and(|found| found.name == block.name)
     }
 
+    fn shared_file(&self, block: &BlockDevice, other: &BlockDevice) -> Option<Use> {
+        if block.name == other.name {
+            return None;
+        }
+        let same = self
+            .backing_identity(block)?
+            .compare(&self.backing_identity(other)?)?;
+        let name = other.name.clone();
+        let is_identified = |block: &BlockDevice| {
+            let backing = block.backing.as_ref();
+            backing.is_some_and(|backing| backing.is_identified)
+        };
+        match same {
+            SameFile::Yes => Some(Use::SharesFile(name)),
+            // A user without access to the devices sees only that the files are equally long.
+            SameFile::Possibly if is_identified(block) && is_identified(other) => {
+                Some(Use::MayShareFile(name))
+            }
+            SameFile::Possibly => None,
+        }
+    }
+
     fn btrfs_membership(&self, block: &BlockDevice) -> Option<Use> {
         let pool = self.pools.iter().find(|pool| pool.contains(&block.name))?;
         let mount = self.mounts.iter().find(|mount| {
@@ -217,13 +271,4 @@ impl Inventory {
             None => name.into(),
         }
     }
-}
-
-fn shares_file(one: &BlockDevice, other: &BlockDevice) -> bool {
-    let (Some(one), Some(other)) = (&one.backing, &other.backing) else {
-        return false;
-    };
-    let is_same_inode =
-        one.inode.is_some() && (one.filesystem, one.inode) == (other.filesystem, other.inode);
-    one.path == other.path || is_same_inode
 }

@@ -58,8 +58,8 @@ struct Fiemap<const N: usize> {
     extents: [Extent; N],
 }
 
-/// Calls `visit` for each extent of a file from byte `start` on, in order, until it returns false.
-/// If `sync` is set, dirty pages are written first.
+/// Calls `visit` for each extent of a file starting at byte `start`, in order, until it returns
+/// false. If `sync` is set, dirty pages are written first.
 ///
 /// # Errors
 /// EOPNOTSUPP if the filesystem does not support FIEMAP, EOVERFLOW for more than a million extents.

@@ -49,15 +49,27 @@ pub(crate) fn alignment_of(
 }
 
 /// Direct I/O alignment of new files in a directory, determined with an unnamed temporary file.
+/// Without a directory, direct I/O is assumed to be possible.
 ///
 /// # Errors
 /// Returns why direct I/O is not possible.
 pub(crate) fn alignment_in(
-    directory: &Path,
+    directory: Option<&Path>,
     block_bytes: Option<u32>,
 ) -> Result<DirectAlignment, String> {
+    let Some(directory) = directory else {
+        return Ok(default_alignment(block_bytes));
+    };
     let plain = OFlags::TMPFILE | OFlags::WRONLY;
     alignment(directory, plain | OFlags::DIRECT, plain, block_bytes)
+}
+
+fn default_alignment(block_bytes: Option<u32>) -> DirectAlignment {
+    let bytes = block_bytes.unwrap_or(DEFAULT_ALIGNMENT);
+    DirectAlignment {
+        memory: bytes,
+        offset: bytes,
+    }
 }
 
 /// `direct`, `plain`: open flags with and without O_DIRECT.
@@ -72,17 +84,16 @@ fn alignment(
         Err(Errno::INVAL) => return Err("the filesystem does not support O_DIRECT".into()),
         direct => direct.or_else(|_| open(plain)).ok(),
     };
-    let (memory, offset) = match fd.and_then(statx_direct_io) {
-        Some(found) => (found.stx_dio_mem_align, found.stx_dio_offset_align),
-        None => {
-            let bytes = block_bytes.unwrap_or(DEFAULT_ALIGNMENT);
-            (bytes, bytes)
+    match fd.and_then(statx_direct_io) {
+        Some(found) if found.stx_dio_offset_align == 0 => {
+            Err("the kernel reports that this file does not support direct I/O (statx)".into())
         }
-    };
-    if offset == 0 {
-        return Err("the kernel reports that this file does not support direct I/O (statx)".into());
+        Some(found) => Ok(DirectAlignment {
+            memory: found.stx_dio_mem_align,
+            offset: found.stx_dio_offset_align,
+        }),
+        None => Ok(default_alignment(block_bytes)),
     }
-    Ok(DirectAlignment { memory, offset })
 }
 
 /// Whether every block of a file contains written data; `None` if unknown.
@@ -173,10 +184,7 @@ mod tests {
     #[test]
     fn new_and_existing_files_have_the_same_alignment() {
         with_file(|path, _| {
-            assert_eq!(
-                alignment_in(path.parent().unwrap(), None),
-                alignment_of(path, None)
-            );
+            assert_eq!(alignment_in(path.parent(), None), alignment_of(path, None));
             assert!(free_bytes(path) > 0);
             assert!(mount_id(path).is_some());
         });

@@ -1,4 +1,4 @@
-//! Conditions that may affect a target's performance: a results directory on the same disk, and a
+//! Conditions that may affect a target's performance: a data directory on the same disk, and a
 //! misaligned partition. Source: Documentation/ABI/stable/sysfs-block (`start`,
 //! `physical_block_size`).
 
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 const MIN_PHYSICAL_BYTES: u64 = 4096;
 
 /// Environment variable that the server sets for the runners it starts.
-const RESULTS_VARIABLE: &str = "LEADLINE_DATA_DIR";
+const DATA_DIR_VARIABLE: &str = "LEADLINE_DATA_DIR";
 
-pub(crate) fn results_directory() -> Option<PathBuf> {
-    let path = std::env::var_os(RESULTS_VARIABLE)?;
+pub(crate) fn data_directory() -> Option<PathBuf> {
+    let path = std::env::var_os(DATA_DIR_VARIABLE)?;
     (!path.is_empty()).then(|| path.into())
 }
 
@@ -25,8 +25,7 @@ pub(crate) fn shares_disk(host: &Inventory, device: &str, directory: &Path) -> b
     let Ok(directory) = directory.canonicalize() else {
         return false;
     };
-    let mount = host.mount_at(&directory);
-    let Some(other) = mount.and_then(|mount| host.mounted_device(mount)) else {
+    let Some(other) = host.device_at(&directory) else {
         return false;
     };
     let disks = host.physical_devices_of_filesystem(&other.name);

@@ -7,9 +7,9 @@ mod tests;
 
 use crate::system::host::{
     block_device::{Backing, BlockDevice, block_devices},
-    file::mount_id,
     kernel::{Dev, Kernel, names},
-    mounts::{MountEntry, mounts, swaps},
+    mounts::{MountEntry, mount_at, mounts, swaps},
+    overlay,
     resolved_path::ResolvedPath,
 };
 use leadline_protocol::device::DeviceKind;
@@ -45,13 +45,9 @@ impl Inventory {
         self.blocks.values().find(|block| block.dev == dev)
     }
 
-    /// The mount that contains a path in this mount namespace. Looked up by mount ID, because each
-    /// btrfs subvolume has a separate `st_dev`.
+    /// The mount that contains a path in this mount namespace.
     pub(crate) fn mount_at(&self, path: &Path) -> Option<&MountEntry> {
-        let id = mount_id(path)?;
-        self.mounts
-            .iter()
-            .find(|mount| mount.id == id && mount.namespace_of.is_none())
+        mount_at(&self.mounts, path)
     }
 
     /// The device below a backing file, by its filesystem's device number or, if that number is
@@ -65,7 +61,30 @@ impl Inventory {
         if !backing.is_file(stat) {
             return None;
         }
-        self.mounted_device(self.mount_at(path)?)
+        self.device_at(path)
+    }
+
+    /// The device below a file or directory in this mount namespace.
+    pub(crate) fn device_at(&self, path: &Path) -> Option<&BlockDevice> {
+        let mount = self.mount_at(path)?;
+        match mount.filesystem.as_str() {
+            overlay::FILESYSTEM => self.device_below_overlay(mount, path),
+            _ => self.mounted_device(mount),
+        }
+    }
+
+    /// `None` if the layers are not visible, or if the first write to the file copies it to another
+    /// device.
+    fn device_below_overlay(&self, mount: &MountEntry, path: &Path) -> Option<&BlockDevice> {
+        let on_device = |path: &Path| self.mounted_device(self.mount_at(path)?);
+        let upper = overlay::upper_layer(mount);
+        let written = upper.as_deref().and_then(on_device);
+        if path.is_dir() {
+            return written;
+        }
+        let read = on_device(&overlay::real_file(&self.mounts, path)?.path)?;
+        let is_same = written.is_some_and(|written| written.name == read.name);
+        (is_same || upper.is_none()).then_some(read)
     }
 
     pub(crate) fn mounted_device(&self, mount: &MountEntry) -> Option<&BlockDevice> {

@@ -1,4 +1,4 @@
-//! Loop device ioctls, BLKFLSBUF and BLKGETDISKSEQ. Sources: linux/loop.h, linux/fs.h.
+//! Ioctls of loop devices, block devices and files. Sources: linux/loop.h, linux/fs.h.
 
 use rustix::{
     io::Result,
@@ -20,6 +20,8 @@ const LOOP_AUTOCLEAR: u32 = 4;
 const LOOP_DIRECT_IO: u32 = 16;
 const BLKFLSBUF: Opcode = 0x1261;
 const BLKGETDISKSEQ: Opcode = 0x8008_1280;
+const BLKBSZGET: Opcode = 0x8008_1270;
+const FIGETBSZ: Opcode = 2;
 
 /// The first fields of `struct loop_info64`.
 #[repr(C)]
@@ -102,4 +104,19 @@ pub(crate) fn disk_sequence(device: impl AsFd) -> Option<u64> {
 pub(crate) fn flush_block_device(device: impl AsFd) -> Result<()> {
     // SAFETY: BLKFLSBUF takes no argument.
     unsafe { ioctl(device, NoArg::<BLKFLSBUF>::new()) }
+}
+
+/// Block size of a block device's page cache, in bytes; `None` for other files.
+pub(crate) fn device_block_bytes(device: impl AsFd) -> Option<u64> {
+    // SAFETY: BLKBSZGET writes one int, although its number says size_t.
+    let bytes = unsafe { ioctl(device, Getter::<BLKBSZGET, i32>::new()) };
+    u64::try_from(bytes.ok()?).ok()
+}
+
+/// Block size of a file's filesystem, in bytes; `None` if the filesystem has none. Unlike the
+/// `f_bsize` of statfs(2), it is not the size of a cluster.
+pub(crate) fn filesystem_block_bytes(file: impl AsFd) -> Option<u64> {
+    // SAFETY: FIGETBSZ writes one int.
+    let bytes = unsafe { ioctl(file, Getter::<FIGETBSZ, i32>::new()) };
+    u64::try_from(bytes.ok()?).ok()
 }

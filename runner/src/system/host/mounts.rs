@@ -2,8 +2,11 @@
 //! /proc/swaps. Mounts in containers are included, because they also use the device. Namespaces
 //! without a visible process stay hidden, but O_EXCL detects their mounts.
 
-use crate::system::host::kernel::{Dev, Kernel, names, unescape};
-use std::{collections::BTreeSet, fs};
+use crate::system::host::{
+    file::mount_id,
+    kernel::{Dev, Kernel, names, unescape},
+};
+use std::{collections::BTreeSet, fs, path::Path};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MountEntry {
@@ -11,6 +14,8 @@ pub(crate) struct MountEntry {
     pub id: u64,
     /// `st_dev` of the mount's files; anonymous for btrfs, overlay, tmpfs and others.
     pub dev: Dev,
+    /// Directory of the filesystem that is mounted; not `/` for a bind mount of a directory.
+    pub root: String,
     /// Mount point, as seen in its namespace.
     pub point: String,
     /// Filesystem type, such as `ext4`.
@@ -32,6 +37,7 @@ impl MountEntry {
         Some(Self {
             id: head.first()?.parse().ok()?,
             dev: head.get(2)?.parse().ok()?,
+            root: unescape(head.get(3)?),
             point: unescape(head.get(4)?),
             filesystem: tail.next()?.into(),
             source: unescape(tail.next()?),
@@ -72,6 +78,15 @@ fn table(kernel: &Kernel, process: &str, namespace_of: Option<u32>) -> Vec<Mount
         .lines()
         .filter_map(|line| MountEntry::parse(line, namespace_of))
         .collect()
+}
+
+/// The mount that contains a path in this mount namespace. Looked up by mount ID, because each
+/// btrfs subvolume has a separate `st_dev`.
+pub(crate) fn mount_at<'a>(mounts: &'a [MountEntry], path: &Path) -> Option<&'a MountEntry> {
+    let id = mount_id(path)?;
+    mounts
+        .iter()
+        .find(|mount| mount.id == id && mount.namespace_of.is_none())
 }
 
 /// One process in each mount namespace other than this process's.

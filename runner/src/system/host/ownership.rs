@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 112;
 /// the slowest kernel clock.
 const MAX_DELAY_MS: i64 = 20;
 /// Any change after this delay has a later timestamp than the mark.
-pub(crate) const SETTLE: Duration = Duration::from_millis(25);
+pub(crate) const MARK_DELAY: Duration = Duration::from_millis(25);
 /// Maximum number of attempts: the process may be preempted between reading the clock and setting
 /// the mark.
 const TRIES: u32 = 10;

@@ -30,8 +30,8 @@ impl QueueSettings {
     }
 }
 
-/// `none [mq-deadline] kyber` gives `mq-deadline`. There are no brackets if only one scheduler is
-/// available.
+/// `none [mq-deadline] kyber` results in `mq-deadline`. There are no brackets if only one scheduler
+/// is available.
 pub(crate) fn active_scheduler(text: &str) -> &str {
     let inside = text
         .split_once('[')

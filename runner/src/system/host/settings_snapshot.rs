@@ -1,4 +1,4 @@
-//! Settings of the host that affect results and that other programs can change during a run: CPU
+//! Host settings that affect results and that other programs can change during a run: CPU
 //! frequency limits, mount options, and request queues.
 
 use crate::system::host::{

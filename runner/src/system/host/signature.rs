@@ -18,11 +18,17 @@ pub(crate) struct Signature {
     label: Option<String>,
     /// Such as `filesystem` or `partition-table`.
     usage: Option<String>,
+    uuid: Option<String>,
     #[serde(skip)]
     used_bytes: Option<u64>,
 }
 
 impl Signature {
+    /// UUID of a filesystem, RAID array or partition table.
+    pub(crate) fn uuid(&self) -> Option<String> {
+        self.uuid.clone()
+    }
+
     /// Adds the space that the filesystem uses. The value is out of date while the filesystem is
     /// mounted.
     pub(crate) fn with_used_space(self, device: &File) -> Self {
@@ -58,7 +64,7 @@ impl fmt::Display for Signature {
 pub(crate) fn signatures(file: &File) -> Vec<Signature> {
     let run = |program: &&str| {
         Command::new(program)
-            .args(["--json", "--output", "TYPE,LABEL,USAGE"])
+            .args(["--json", "--output", "TYPE,LABEL,USAGE,UUID"])
             // Refers to the open file, even if it was renamed.
             .arg("/proc/self/fd/0")
             .stdin(file.try_clone().ok()?)

@@ -11,12 +11,14 @@ use crate::{
             cgroup_memory,
             file::{alignment_in, alignment_of, free_bytes, is_fully_written},
             identity::identity,
-            interference::{self, results_directory, shares_disk},
+            interference::{self, data_directory, shares_disk},
             inventory::Inventory,
             io_uring_support,
             ioctl::LOOP_CONTROL,
             kernel::{Kernel, value},
-            meminfo, ownership,
+            meminfo,
+            overlay::storage_of_new_files,
+            ownership,
             resolved_path::{ResolvedPath, deepest_existing},
         },
         target::cancellable::within,
@@ -77,7 +79,7 @@ impl HostView for View {
     fn path(&self, path: &str) -> PathFacts {
         let found = ResolvedPath::find(&self.default_directory.join(path));
         let host = &self.guard.host;
-        let refused = |purpose| self.guard.admit(&found, purpose).err();
+        let rejected = |purpose| self.guard.admit(&found, purpose).err();
         let facts = PathFacts {
             kind: found.kind,
             canonical: found.path.to_string_lossy().into_owned(),
@@ -92,8 +94,8 @@ impl HostView for View {
             fully_written: None,
             is_owned: false,
             under_target_root: self.guard.is_under_root(&found.path),
-            read_problem: refused(Purpose::Read),
-            write_problem: refused(Purpose::Write),
+            read_problem: rejected(Purpose::Read),
+            write_problem: rejected(Purpose::Write),
         };
         match found.kind {
             PathKind::Device => device_facts(host, &found, facts),
@@ -147,8 +149,8 @@ impl HostView for View {
             .collect()
     }
 
-    fn results_on(&self, device: &str) -> Option<String> {
-        let results = results_directory()?;
+    fn data_directory_on(&self, device: &str) -> Option<String> {
+        let results = data_directory()?;
         shares_disk(&self.guard.host, device, &results)
             .then(|| results.to_string_lossy().into_owned())
     }
@@ -220,7 +222,7 @@ fn device_facts(host: &Inventory, found: &ResolvedPath, facts: PathFacts) -> Pat
 fn file_facts(host: &Inventory, found: &ResolvedPath, mut facts: PathFacts) -> PathFacts {
     let existing = deepest_existing(&found.path);
     let mount = host.mount_at(existing);
-    let block = mount.and_then(|mount| host.mounted_device(mount));
+    let block = host.device_at(existing);
     let block_bytes = block.and_then(logical_block);
     facts.filesystem = mount.map(|mount| mount.filesystem.clone());
     facts.device = block.map(|block| block.name.clone());
@@ -233,7 +235,8 @@ fn file_facts(host: &Inventory, found: &ResolvedPath, mut facts: PathFacts) -> P
         facts.is_owned = ownership::is_owned(&found.path);
         facts.direct_alignment = alignment_of(&found.path, block_bytes);
     } else {
-        facts.direct_alignment = alignment_in(existing, block_bytes);
+        let storage = storage_of_new_files(&host.mounts, existing);
+        facts.direct_alignment = alignment_in(storage.as_deref(), block_bytes);
     }
     facts
 }
@@ -277,7 +280,7 @@ mod tests {
     fn facts_about_paths_that_are_not_targets() {
         let dir = tempfile::tempdir().unwrap();
         let view = View::new(&Permissions::below(&[dir.path().into()]));
-        for (path, kind, refused) in [
+        for (path, kind, rejected) in [
             ("missing/dir/file", PathKind::MissingDirectory, None),
             (".", PathKind::Directory, Some("not_a_file")),
             ("/etc/hostname", PathKind::File, Some("outside_roots")),
@@ -293,7 +296,7 @@ mod tests {
                     facts.kind,
                     facts.read_problem.map(|problem| problem.code).as_deref()
                 ),
-                (kind, refused),
+                (kind, rejected),
                 "{path}"
             );
         }

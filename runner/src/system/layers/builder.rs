@@ -5,15 +5,15 @@ use crate::system::{
         block_device::{BlockDevice, SECTOR_BYTES},
         file::statx_direct_io,
         inventory::Inventory,
-        ioctl::loop_status,
-        kernel::{Dev, read_flag, unescape, value},
-        mounts::MountEntry,
+        ioctl::{device_block_bytes, filesystem_block_bytes, loop_status},
+        kernel::{Dev, read_flag, value},
+        overlay,
     },
     layers::{Bypass, LowerLayer, Mapping, StoredFile},
     probes::residency::ResidencyMethod,
 };
 use leadline_protocol::device::DeviceKind;
-use rustix::fs::fstatfs;
+use rustix::{fs::fstatfs, param::page_size};
 use std::{
     collections::BTreeMap,
     fs::File,
@@ -76,10 +76,10 @@ impl<'a> LayersBuilder<'a> {
         let device = mount.and_then(|mount| self.host.mounted_device(mount));
         match filesystem {
             Some(name) if MEMORY_FILESYSTEMS.contains(&name) => Ok(in_memory(file)),
-            Some("overlay") => match below_overlay(&file, path, self.host) {
+            Some(overlay::FILESYSTEM) => match overlay::real_file(&self.host.mounts, path) {
                 Some(real) => Ok(StoredFile {
-                    honors_sync: !mount.is_some_and(is_volatile),
-                    ..self.file(open_noatime(&real)?, &real)?
+                    honors_sync: !real.is_volatile,
+                    ..self.file(open_noatime(&real.path)?, &real.path)?
                 }),
                 None => Ok(hidden_overlay(file)),
             },
@@ -92,6 +92,7 @@ impl<'a> LayersBuilder<'a> {
                 below: device
                     .map_or_else(|| LowerLayer::Unknown.into(), |device| self.members(device)),
                 readahead_bytes: readahead_bytes(Dev(stat.dev())),
+                cache_block_bytes: at_most_a_page(filesystem_block_bytes(&file)),
                 honors_sync: true,
                 file,
             }),
@@ -105,6 +106,7 @@ impl<'a> LayersBuilder<'a> {
             mapping: Mapping::Identity,
             below: self.below(block),
             readahead_bytes: readahead_bytes(block.dev),
+            cache_block_bytes: at_most_a_page(device_block_bytes(&file)),
             honors_sync: true,
             file,
         }
@@ -217,12 +219,13 @@ fn in_memory(file: File) -> StoredFile {
         mapping: Mapping::Seek,
         below: LowerLayer::Nothing.into(),
         readahead_bytes: 0,
+        cache_block_bytes: at_most_a_page(None),
         honors_sync: true,
         file,
     }
 }
 
-/// A file on an overlay whose layers are outside of this mount namespace. It has no cached pages
+/// A file on an overlay whose layers are outside this mount namespace. It has no cached pages
 /// itself, but its mappings are those of the real file.
 fn hidden_overlay(file: File) -> StoredFile {
     StoredFile {
@@ -231,6 +234,7 @@ fn hidden_overlay(file: File) -> StoredFile {
         mapping: Mapping::Fiemap { is_physical: false },
         below: LowerLayer::Disk.into(),
         readahead_bytes: DEFAULT_READAHEAD_BYTES,
+        cache_block_bytes: at_most_a_page(None),
         honors_sync: false,
         file,
     }
@@ -253,6 +257,11 @@ fn bypass(file: &File, filesystem: Option<&str>) -> Bypass {
     Bypass::Aligned(block_bytes.unwrap_or(BTRFS_BLOCK_BYTES).max(1))
 }
 
+fn at_most_a_page(block_bytes: Option<u64>) -> u64 {
+    let page = page_size() as u64;
+    block_bytes.map_or(page, |bytes| bytes.clamp(1, page))
+}
+
 /// Reopens the same file for reading.
 fn reopen_noatime(file: &impl AsFd) -> io::Result<File> {
     open_noatime(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()).as_ref())
@@ -267,109 +276,9 @@ fn open_noatime(path: &Path) -> io::Result<File> {
     options.open(path).or_else(|_| File::open(path))
 }
 
-/// The file in the upper or lower layer that an overlay shows; `None` if the layers are not
-/// visible. Inode numbers do not identify this file, because a copied-up file keeps the inode
-/// number of the lower file.
-fn below_overlay(file: &File, path: &Path, host: &Inventory) -> Option<PathBuf> {
-    let mount = host.mount_at(path)?;
-    let relative = path.strip_prefix(&mount.point).ok()?;
-    let length = file.metadata().ok()?.len();
-    let mut layers = overlay_layers(&mount.options).into_iter();
-    let found = layers.find_map(|layer| {
-        let real = layer.join(relative);
-        let stat = std::fs::symlink_metadata(&real).ok()?;
-        stat.is_file().then_some((real, stat.len()))
-    });
-    let is_same = |(_, real_length): &(PathBuf, u64)| *real_length == length;
-    found.filter(is_same).map(|(real, _)| real)
-}
-
-/// The directories that an overlay's mount options name, from top to bottom. The kernel escapes
-/// spaces, commas and backslashes as octal numbers. `lowerdir` also has the backslashes with which
-/// the mount command escaped colons and other characters (fs/overlayfs/params.c). Data-only layers,
-/// which follow a double colon, show no files.
-fn overlay_layers(options: &str) -> Vec<PathBuf> {
-    let mut upper = Vec::new();
-    let mut lower = Vec::new();
-    for (name, value) in options
-        .split(',')
-        .filter_map(|option| option.split_once('='))
-    {
-        let value = unescape(value);
-        match name {
-            "upperdir" => upper.push(PathBuf::from(value)),
-            "lowerdir+" => lower.push(PathBuf::from(value)),
-            "lowerdir" => {
-                let layers = value.split("::").next().unwrap_or_default();
-                lower.extend(split_unescaped(layers, ':').map(without_backslashes));
-            }
-            _ => {}
-        }
-    }
-    upper.extend(lower);
-    upper
-}
-
-/// Splits at separators that no backslash precedes.
-fn split_unescaped(text: &str, separator: char) -> impl Iterator<Item = &str> {
-    let mut is_escaped = false;
-    text.split(move |c| {
-        let is_end = c == separator && !is_escaped;
-        is_escaped = c == '\\' && !is_escaped;
-        is_end
-    })
-}
-
-fn without_backslashes(text: &str) -> PathBuf {
-    let mut path = String::new();
-    let mut characters = text.chars();
-    while let Some(c) = characters.next() {
-        path.extend(if c == '\\' {
-            characters.next()
-        } else {
-            Some(c)
-        });
-    }
-    path.into()
-}
-
-/// An overlay mounted with `volatile` ignores syncs.
-fn is_volatile(mount: &MountEntry) -> bool {
-    mount
-        .options
-        .split(',')
-        .any(|option| matches!(option, "volatile" | "fsync=volatile"))
-}
-
 fn readahead_bytes(dev: Dev) -> u64 {
     let kib: Option<u64> = value(format!("/sys/class/bdi/{dev}/read_ahead_kb"));
     kib.map_or(DEFAULT_READAHEAD_BYTES, |kib| {
         (kib << 10) * READAHEAD_WINDOWS
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The options are those that Linux 6.18 showed in /proc/self/mountinfo.
-    #[test]
-    fn layers_of_an_overlay_have_any_name() {
-        let check = |options: &str, expected: &[&str]| {
-            let expected: Vec<_> = expected.iter().map(PathBuf::from).collect();
-            assert_eq!(overlay_layers(options), expected, "{options}");
-        };
-        check("rw,lowerdir=/l,upperdir=/u,workdir=/w", &["/u", "/l"]);
-        check("rw,lowerdir=/a:/b:/c", &["/a", "/b", "/c"]);
-        check(
-            r"rw,lowerdir=l\134\040a\134\054b\134:c:l2\134\134x,upperdir=u\040p\054q:r,workdir=w",
-            &["u p,q:r", "l a,b:c", r"l2\x"],
-        );
-        check(
-            r"rw,lowerdir+=l\040a\054b:c,lowerdir+=l2\134x,upperdir=u\040p\054q:r,workdir=w",
-            &["u p,q:r", "l a,b:c", r"l2\x"],
-        );
-        check("rw,lowerdir=/a:/b::/data", &["/a", "/b"]);
-        check("rw", &[]);
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::system::{
     host::fiemap::{self, Extent, each_extent_in},
-    layers::{Bypass, LayerBytes, LowerLayer, Mapping, StoredFile, snapshot::Snapshot},
+    layers::{Bypass, LayerBytes, LowerLayer, Mapping, StoredFile},
 };
 use leadline_protocol::{
     counters::Residency,
@@ -10,20 +10,23 @@ use leadline_protocol::{
 };
 use rustix::{
     fs::{SeekFrom, seek},
-    io::Errno,
+    io::{Errno, ReadWriteFlags, preadv2},
     param::page_size,
 };
-use std::{ops::Range, os::fd::AsFd};
+use std::{
+    io::IoSliceMut,
+    ops::Range,
+    os::fd::{AsFd, BorrowedFd},
+};
 
 /// Maximum size of a partly cached range that is looked up page by page.
 const MAX_PAGES: u64 = 64;
 
 /// How a lookup treats pages.
 #[derive(Clone, Copy, Debug)]
-enum Pages<'a> {
-    /// For reads: served by cached pages. With a snapshot, only by pages that were cached at the
-    /// start.
-    Cached(Option<&'a Snapshot>),
+enum Pages {
+    /// For reads: served by cached pages.
+    Cached,
     /// For completed writes: in memory only if the pages are dirty.
     Dirty,
     /// For writes followed by a sync: not in memory.
@@ -43,14 +46,9 @@ impl StoredFile {
     }
 
     /// The layers from which a read of the range would be served. `direct`: whether the I/O uses
-    /// O_DIRECT. With a snapshot, pages that were not cached at that time do not count as cached.
-    pub(crate) fn read(
-        &self,
-        range: Range<u64>,
-        direct: bool,
-        snapshot: Option<&Snapshot>,
-    ) -> LayerBytes {
-        self.look_up(range, direct, Pages::Cached(snapshot))
+    /// O_DIRECT.
+    pub(crate) fn read(&self, range: Range<u64>, direct: bool) -> LayerBytes {
+        self.look_up(range, direct, Pages::Cached)
     }
 
     /// The layers that hold the data of a completed write.
@@ -93,23 +91,22 @@ impl StoredFile {
             return self.below_cache(range, true, pages);
         }
         match pages {
-            Pages::Cached(snapshot) => self.through_cache(range, snapshot),
+            Pages::Cached => self.through_cache(range),
             Pages::Dirty => self.through_dirty_pages(range),
             Pages::Ignored => self.below_cache(range, false, pages),
         }
     }
 
-    fn through_cache(&self, range: Range<u64>, snapshot: Option<&Snapshot>) -> LayerBytes {
+    fn through_cache(&self, range: Range<u64>) -> LayerBytes {
         let length = range.end - range.start;
-        let pages = Pages::Cached(snapshot);
+        let pages = Pages::Cached;
         let Some(cached) = self.pages(&range).map(|found| found.cached) else {
             return LayerBytes::all(Unknown, length);
         };
         let page = page_size() as u64;
         let spanned = spanned(&range);
-        let was_cached = || snapshot.is_none_or(|snapshot| snapshot.has(&range));
-        if cached >= spanned && was_cached() {
-            return LayerBytes::all(PageCache, length);
+        if cached >= spanned {
+            return self.in_cached_pages(range);
         }
         if cached == 0 || spanned <= page {
             return self.below_cache(range, false, pages);
@@ -124,9 +121,30 @@ impl StoredFile {
         }
         let mut found = LayerBytes::default();
         for page in pages_of(range) {
-            found += self.through_cache(page, snapshot);
+            found += self.through_cache(page);
         }
         found
+    }
+
+    /// Looks up a range whose pages are all cached. With blocks smaller than a page, some blocks of
+    /// a cached page may not have been read.
+    fn in_cached_pages(&self, range: Range<u64>) -> LayerBytes {
+        let page = page_size() as u64;
+        let length = range.end - range.start;
+        if self.cache_block_bytes >= page {
+            return LayerBytes::all(PageCache, length);
+        }
+        // Large ranges are looked up in some of their pages.
+        let step = (spanned(&range) / page).div_ceil(MAX_PAGES);
+        let mut found = LayerBytes::default();
+        for part in pages_of(range).step_by(step as usize) {
+            found += match is_up_to_date(self.file.as_fd(), &part) {
+                Some(true) => LayerBytes::all(PageCache, part.end - part.start),
+                Some(false) => self.below_cache(part, false, Pages::Cached),
+                None => LayerBytes::all(Unknown, part.end - part.start),
+            };
+        }
+        found.scaled_to(length)
     }
 
     /// Looks up writes: data in a dirty page is not on the device yet.
@@ -260,7 +278,7 @@ impl StoredFile {
         let allocated = std::os::unix::fs::MetadataExt::blocks(&stat) * 512;
         let found = (!direct).then(|| self.pages(&(0..stat.len()))).flatten();
         let held = found.and_then(|found| match pages {
-            Pages::Cached(_) => Some(found.cached),
+            Pages::Cached => Some(found.cached),
             Pages::Dirty => found.pending_write_bytes(),
             Pages::Ignored => Some(0),
         });
@@ -274,6 +292,23 @@ impl StoredFile {
             Some(_) => LayerBytes::all(Unknown, length),
         }
     }
+}
+
+/// Whether a range within a cached page can be read without I/O (RWF_NOWAIT in preadv(2)); `None`
+/// if the filesystem does not tell.
+fn is_up_to_date(file: BorrowedFd, range: &Range<u64>) -> Option<bool> {
+    let mut buffer = [0; 4096];
+    let mut offset = range.start;
+    while offset < range.end {
+        let length = buffer.len().min((range.end - offset) as usize);
+        let parts = &mut [IoSliceMut::new(&mut buffer[..length])];
+        match preadv2(file, parts, offset, ReadWriteFlags::NOWAIT) {
+            Ok(read) if read == length => offset += length as u64,
+            Ok(_) | Err(Errno::AGAIN) => return Some(false),
+            Err(_) => return None,
+        }
+    }
+    Some(true)
 }
 
 impl LowerLayer {
@@ -292,9 +327,9 @@ impl LowerLayer {
                 let found = match range {
                     Some(range) => {
                         let range = start + range.start..start + range.end;
-                        file.look_up(range, *direct, pages.below())
+                        file.look_up(range, *direct, pages)
                     }
-                    None => file.anywhere(length, *direct, pages.below()),
+                    None => file.anywhere(length, *direct, pages),
                 };
                 return found.below_a_device();
             }
@@ -303,17 +338,9 @@ impl LowerLayer {
     }
 }
 
-impl Pages<'_> {
+impl Pages {
     fn are_read(self) -> bool {
-        matches!(self, Self::Cached(_))
-    }
-
-    /// How to treat pages in the layer below a device.
-    fn below(self) -> Self {
-        match self {
-            Self::Cached(snapshot) => Self::Cached(snapshot.and_then(Snapshot::below)),
-            other => other,
-        }
+        matches!(self, Self::Cached)
     }
 }
 

@@ -127,7 +127,7 @@ fn open_all(
     files: &mut BTreeMap<String, KernelFile>,
 ) -> Result<(), String> {
     if names.is_empty() {
-        return Err("no target is on a block device on this host".into());
+        return Err("no block device is visible below the targets".into());
     }
     for name in names {
         let Some(block) = host.blocks.get(name) else {
@@ -253,7 +253,7 @@ mod tests {
             "{STACK}\n sys/devices/sda/stat = 1 0 0 0 0 0 0 0 0 0 0\n sys/devices/sda/queue/iostats = 0"
         ));
         for (targets, part) in [
-            (vec![], "no target is on"),
+            (vec![], "no block device is visible below the targets"),
             (vec!["sdz".to_string()], "sdz"),
             (vec!["sdb".into()], "No such file"),
             (vec!["sda".into()], "iostats"),

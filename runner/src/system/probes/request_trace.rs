@@ -64,7 +64,7 @@ impl RequestTrace {
             })
             .collect();
         if devices.is_empty() {
-            return Err("no target is on a block device on this host".into());
+            return Err("no block device is visible below the targets".into());
         }
         let instance = Instance::create(host, devices.iter().map(|(_, dev)| *dev))?;
         let window = Arc::new(TraceWindow::default());

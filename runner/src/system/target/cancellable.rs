@@ -37,6 +37,18 @@ pub(crate) fn run_with_grace<T: Send + 'static>(
     if stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
+    finish_with_grace(stop, grace, work)
+}
+
+/// Like `run_with_grace`, but starts the work even after a stop.
+///
+/// # Errors
+/// Returns an error if the thread cannot be started or `work` panics.
+pub(crate) fn finish_with_grace<T: Send + 'static>(
+    stop: &AtomicBool,
+    grace: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Option<T>> {
     wait_with_grace(&start("cancellable", work)?, stop, grace)
 }
 

@@ -8,10 +8,7 @@ use crate::{
     plan::host_view::PathKind,
     system::{
         guard::{Guard, Purpose},
-        host::{
-            ownership,
-            resolved_path::{ResolvedPath, Stat},
-        },
+        host::{ownership, resolved_path::ResolvedPath},
         target::{
             Finish, Targets,
             cancellable::{HUNG_TIMEOUT, within},
@@ -28,7 +25,7 @@ use leadline_protocol::{
     plan::{job::ResolvedJob, target::TargetKind},
     problem::Problem,
 };
-use rustix::{fs::ftruncate, io::Errno};
+use rustix::io::Errno;
 use std::{path::Path, sync::atomic::AtomicBool};
 
 /// Provides the data for a path from a byte offset on, such as `LayoutData::fill`.
@@ -109,34 +106,31 @@ impl Targets {
         let created = OwnedFile::new(&found.path, stat, file.unlink);
         let result = layout.create_blocks(&fd, file);
         let is_done = result == Ok(Finish::Done);
-        if layout.has_hung {
-            self.hung_layout = Some(file.path.into());
-            self.remove_hung(created, old_length.is_none());
-            return Ok(Finish::Stopped);
-        }
-        let is_longer_than = |length| Stat::of_fd(&fd).is_ok_and(|now| now.length > length);
         match old_length {
             None if is_done => self.created.push(created),
+            None if layout.has_hung => self.remove_hung(created),
             None => {
                 created.remove(&layout.guard)?;
             }
-            Some(length) if !is_done && is_longer_than(length) => {
-                ftruncate(&fd, length).map_err(open_failed(file.path))?;
+            Some(length) if !is_done => {
+                let restored = layout.restore_length(&fd, length);
+                restored.map_err(open_failed(file.path))?;
             }
             Some(_) => {}
+        }
+        if layout.has_hung {
+            self.hung_layout = Some(file.path.into());
+            return Ok(Finish::Stopped);
         }
         result.map_err(|error| layout_problem(file, error))
     }
 
-    /// Removing a file waits for the I/O on it, so a stop does not wait for that. The length of an
-    /// existing file is not restored.
-    fn remove_hung(&self, file: OwnedFile, is_new: bool) {
+    /// Removing a file waits for the I/O on it, so a stop does not wait for that.
+    fn remove_hung(&self, file: OwnedFile) {
         let permissions = self.permissions.clone();
-        if is_new {
-            within(HUNG_TIMEOUT, "remove", move || {
-                file.remove(&Guard::live(&permissions))
-            });
-        }
+        within(HUNG_TIMEOUT, "remove", move || {
+            file.remove(&Guard::live(&permissions))
+        });
     }
 }
 

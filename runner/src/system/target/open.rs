@@ -155,6 +155,7 @@ impl Targets {
     ) -> Result<Admission, Problem> {
         let admission = guard.admit(found, Purpose::Write)?;
         let expected = self.expected.get(&target.path).cloned().unwrap_or_default();
+        let guard = guard.with_read_limit(expected.read_limit());
         let now = guard.overwritten(found, &expected.regions)?;
         // For this run's loop devices, the plan has checked the backing file, not the device.
         let is_own_loop = target.kind == TargetKind::Loop && now.is_none();

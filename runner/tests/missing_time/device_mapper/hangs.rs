@@ -4,7 +4,7 @@ use super::*;
 
 pub(super) const RUNTIME: f64 = 3.0;
 
-pub(super) fn claim_hang(
+pub(super) fn claims_of_hang(
     claims: &mut Claims,
     outcome: &Outcome,
     from: f64,
@@ -30,7 +30,7 @@ pub(super) fn hang(
     let at = SystemTime::now();
     let outcome = run.finish(|| drop(suspended));
     let mut claims = Claims::about(case, &outcome);
-    claim_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
+    claims_of_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
 }
 
 pub(super) fn fsfreeze(case: &str, changes: Value, ios: RangeInclusive<u64>) {
@@ -40,7 +40,7 @@ pub(super) fn fsfreeze(case: &str, changes: Value, ios: RangeInclusive<u64>) {
     let at = SystemTime::now();
     let outcome = run.finish(|| drop(frozen));
     let mut claims = Claims::about(case, &outcome);
-    claim_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
+    claims_of_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
 }
 
 /// One of two disks hangs; the I/Os in flight accumulate on it.
@@ -100,7 +100,7 @@ pub(super) fn journal(case: &str, changes: Value, ios: RangeInclusive<u64>) {
     let outcome = run.finish(|| drop(suspended));
     sync.wait().unwrap();
     let mut claims = Claims::about(case, &outcome);
-    claim_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
+    claims_of_hang(&mut claims, &outcome, seconds(&outcome, at), &ios);
 }
 
 pub(super) fn one_of_two_jobs(case: &str) {

@@ -5,7 +5,7 @@ use crate::{
     case::Case,
     reads::setup::{self, Layer::*, Prepared, by_job},
     scratch::{program::with, run},
-    writes::build::*,
+    writes::builders::*,
 };
 use serde_json::{Value, json};
 use std::{
@@ -351,6 +351,14 @@ pub(super) const CASES: &[Case] = &[
             let _ = std::fs::remove_file(&path);
         })
     }),
+    // Data under writeback is overwritten.
+    case(
+        "a_neighbor_writes_pages_back_while_they_are_overwritten",
+        |at| overwritten(at, |file| write_back_of(file, 0, 0)),
+    ),
+    case("a_neighbor_syncs_the_file_while_it_is_overwritten", |at| {
+        overwritten(at, |file| file.sync_data().unwrap())
+    }),
 ];
 
 /// Direct reads for 1.4 s; after 500 ms, the file's path changes.
@@ -378,4 +386,17 @@ fn evicted_late(at: &Path, after: u64) -> Prepared {
         sleep(Duration::from_millis(after + 200));
         setup::evict(&path);
     })
+}
+
+/// Random writes to 4 MiB while a neighbor writes them back; the truth comes from the device's
+/// written bytes.
+fn overwritten(at: &Path, flush: fn(&File)) -> Prepared {
+    let volume = ext4(at)?;
+    let path = volume.cold_file("f", 4 * MIB);
+    let file = File::open(&path).unwrap();
+    let neighbor = Neighbor::every(Duration::from_millis(5), move |_| flush(&file));
+    let changes = json!({"size": "4m", "rate_iops": 60_000, "invalidate": 0});
+    let job = timed(&path, "randwrite", changes);
+    let truth = counted_writes(volume.device.0.clone());
+    situation_with(job, vec![Box::new(neighbor), Box::new(volume)], truth)
 }

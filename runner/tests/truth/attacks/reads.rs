@@ -5,7 +5,7 @@ use crate::{
     case::Case,
     reads::setup::{self, Layer::*, Prepared, by_job, exactly},
     scratch::program::with,
-    writes::build::*,
+    writes::builders::*,
 };
 use serde_json::{Value, json};
 use std::{

@@ -5,7 +5,7 @@ use crate::{
     case::{Case, Expected, Truth},
     reads::setup::{self, MemoryLimit, Prepared},
     scratch::{program::with, run},
-    writes::build::*,
+    writes::builders::*,
 };
 use serde_json::{Value, json};
 use std::{

@@ -4,6 +4,7 @@ use crate::{
     case::{Expected, Situation, Truth},
     scratch::{self, Loop, Mounted, locked_pages::LockedPages, program::with},
 };
+use rand::{SeedableRng, rngs::Xoshiro256PlusPlus, seq::SliceRandom};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use serde_json::{Value, json};
 use std::{
@@ -11,6 +12,7 @@ use std::{
     cell::Cell,
     fs::{self, File},
     ops::RangeInclusive,
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     rc::Rc,
@@ -297,6 +299,42 @@ impl Overlay {
             keep(Mounted::existing(Path::new(&at))),
         )
     }
+}
+
+/// Maximum difference between the shares of two random orders.
+const ORDER: f64 = 0.03;
+
+/// The share of random reads that wait for the device if each page is read once, by a control
+/// experiment on the same file: a thread that waits for I/O is descheduled. The requests of the
+/// device do not show it, because reads of cached pages also start readahead (`page_cache_async_ra`
+/// in mm/readahead.c).
+pub(crate) fn waits_like_random_reads(file: &Path) -> Expected {
+    let opened = File::open(file).unwrap();
+    let pages = opened.metadata().unwrap().len() / PAGE;
+    let mut waits = 0;
+    let mut buffer = [0; PAGE as usize];
+    let mut order: Vec<u64> = (0..pages).collect();
+    order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(1));
+    for page in order {
+        let before = voluntary_switches();
+        opened.read_exact_at(&mut buffer, page * PAGE).unwrap();
+        waits += u64::from(voluntary_switches() > before);
+    }
+    evict(file);
+    let share = waits as f64 / pages as f64;
+    let device = (share - ORDER).max(0.0)..=(share + ORDER).min(1.0);
+    Box::new(move |_| vec![read(rest(&device, &NONE), NONE, device)])
+}
+
+/// Number of times that the calling thread waited.
+fn voluntary_switches() -> i64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the kernel fills the struct if the call succeeds.
+    let usage = unsafe {
+        assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()), 0);
+        usage.assume_init()
+    };
+    usage.ru_nvcsw
 }
 
 /// Allowance for metadata reads, which the job did not issue.

@@ -1,12 +1,12 @@
 //! Writes, mixed jobs, and other users of the same disk.
 
 use super::{
-    build::*,
+    builders::*,
     mapped::{KEEP, file_on},
 };
 use crate::{
     scratch::program::with,
-    writes::build::{Neighbor, counted_reads},
+    writes::builders::{Neighbor, counted_reads},
 };
 use serde_json::{Value, json};
 use std::{
@@ -99,9 +99,9 @@ pub(super) const CASES: &[Case] = &[
         let truth = counted_writes(A);
         let half = file.clone();
         let prepared = situation_with(job(&file, "write", KEEP()), parts, truth);
-        crate::writes::build::during(prepared, move || {
+        crate::writes::builders::during(prepared, move || {
             for _ in 0..40 {
-                crate::writes::build::write_back(&half, 0, SIZE / 2);
+                crate::writes::builders::write_back(&half, 0, SIZE / 2);
                 std::thread::sleep(Duration::from_millis(50));
             }
         })
@@ -127,9 +127,10 @@ fn written(at: &Path, make: &str, on: Stack, changes: Value) -> Prepared {
     )
 }
 
-fn direct(path: &Path) -> File {
+fn direct(path: &Path, is_writable: bool) -> File {
     let mut options = File::options();
-    options.read(true).write(true).custom_flags(libc::O_DIRECT);
+    options.read(true).write(is_writable);
+    let options = options.custom_flags(libc::O_DIRECT);
     options.open(path).unwrap()
 }
 
@@ -140,7 +141,7 @@ struct Block([u8; 1 << 16]);
 /// Direct 64 KiB writes to another file.
 fn writer(path: std::path::PathBuf) -> Box<dyn std::any::Any> {
     crate::scratch::image(&path, MIB);
-    let file = direct(&path);
+    let file = direct(&path, true);
     let block = Box::new(Block([7; 1 << 16]));
     Box::new(Neighbor::every(Duration::from_millis(2), move |round| {
         file.write_all_at(&block.0, round % 16 * (1 << 16)).unwrap();
@@ -149,7 +150,7 @@ fn writer(path: std::path::PathBuf) -> Box<dyn std::any::Any> {
 
 /// Direct 64 KiB reads from a disk.
 fn reader(disk: &str) -> Box<dyn std::any::Any> {
-    let file = direct(disk.as_ref());
+    let file = direct(disk.as_ref(), false);
     let mut block = Box::new(Block([0; 1 << 16]));
     Box::new(Neighbor::every(Duration::from_millis(2), move |round| {
         file.read_exact_at(&mut block.0, round % 1024 * (1 << 16))

@@ -1,6 +1,6 @@
 //! dm and md devices with files in known states, and with memory hidden below them.
 
-use super::build::*;
+use super::builders::*;
 use crate::scratch::{program::with, run};
 use serde_json::{Value, json};
 use std::{fs, path::Path};

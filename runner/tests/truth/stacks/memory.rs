@@ -1,7 +1,7 @@
 //! Memory that was swapped to a disk, and page caches that a cgroup limits.
 
 use super::{
-    build::*,
+    builders::*,
     mapped::{KEEP, file_on},
 };
 use crate::scratch::{Mounted, program::with, run};

@@ -1,6 +1,6 @@
 //! Buffered writes that stay in memory or only partly reach the device.
 
-use super::build::*;
+use super::builders::*;
 use crate::case::Case;
 use serde_json::{Value, json};
 use std::path::Path;

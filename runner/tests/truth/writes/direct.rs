@@ -1,6 +1,6 @@
 //! Direct I/O, both real and silently buffered by the filesystem.
 
-use super::build::*;
+use super::builders::*;
 use crate::{case::Case, scratch::run};
 use serde_json::{Value, json};
 use std::path::Path;

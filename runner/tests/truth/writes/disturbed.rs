@@ -1,6 +1,6 @@
 //! Earlier writers, neighbors, and writes that are discarded.
 
-use super::build::*;
+use super::builders::*;
 use crate::{case::Case, scratch::run};
 use serde_json::{Value, json};
 use std::{
@@ -143,7 +143,7 @@ pub(super) const CASES: &[Case] = &[
         let path = volume.cold_file("f", 128 * MIB);
         let (target, unwritten) = (path.clone(), modified(&path));
         let neighbor = Neighbor::every(Duration::from_millis(4), move |round| {
-            // The guard refuses a file that is already in use before the run.
+            // The guard rejects a file that is already in use before the run.
             if modified(&target) == unwritten {
                 return;
             }

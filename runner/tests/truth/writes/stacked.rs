@@ -1,6 +1,6 @@
 //! Memory devices, filesystems on filesystems, and images on unusual filesystems.
 
-use super::build::*;
+use super::builders::*;
 use crate::{
     case::{Case, Truth},
     scratch::{Mounted, run},

@@ -82,7 +82,7 @@ pub(crate) async fn logout(
     Ok((StatusCode::NO_CONTENT, jar.remove(removed)))
 }
 
-/// Permissions of the caller.
+/// The caller's permissions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SessionState {
     /// Whether the caller may change anything.

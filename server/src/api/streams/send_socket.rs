@@ -55,7 +55,7 @@ pub(crate) async fn until_closed(phase: &mut watch::Receiver<ServerPhase>) {
 }
 
 /// An interval whose first tick is after one period.
-fn later(period: Duration) -> Interval {
+fn interval_from_now(period: Duration) -> Interval {
     let mut interval = interval(period);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     interval.reset();
@@ -74,9 +74,9 @@ impl Socket {
         Self {
             socket,
             phase,
-            interval: later(period),
+            interval: interval_from_now(period),
             heartbeat: serde_json::to_string(&heartbeat).unwrap_or_default().into(),
-            pings: later(PING_PERIOD),
+            pings: interval_from_now(PING_PERIOD),
             unanswered: 0,
         }
     }

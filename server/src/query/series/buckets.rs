@@ -9,10 +9,10 @@ use crate::rollups::{
     aggregate::{Aggregate, COLUMNS, max, percentile},
 };
 use leadline_protocol::{
-    histogram::Buckets,
+    histogram::{Buckets, midpoint_of},
     metrics::WindowValue,
     sample::Sample,
-    series::{Series, SeriesColumn},
+    series::{Series, SeriesColumn, latency_row},
 };
 
 /// The buckets of a series. Times are relative to the start of the measured window.
@@ -71,10 +71,11 @@ pub(crate) struct SeriesBuilder {
     index: usize,
     current: Aggregate,
     columns: Vec<SeriesColumn>,
+    latency_rows: Option<Vec<Vec<(u32, u64)>>>,
 }
 
 impl SeriesBuilder {
-    pub(crate) fn new(run: u64, grid: Grid) -> Self {
+    pub(crate) fn new(run: u64, grid: Grid, with_latency_rows: bool) -> Self {
         let columns = COLUMNS.iter().map(|(metric, _)| SeriesColumn {
             name: metric.name.into(),
             unit: metric.unit,
@@ -88,6 +89,7 @@ impl SeriesBuilder {
             index: 0,
             current: Aggregate::default(),
             columns: columns.collect(),
+            latency_rows: with_latency_rows.then(|| vec![Vec::new(); grid.buckets]),
         }
     }
 
@@ -118,6 +120,7 @@ impl SeriesBuilder {
             bucket_ms: grid.bucket_ms,
             t_ms: (1..=grid.buckets).map(end_ms).collect(),
             columns: self.columns,
+            latency_rows: self.latency_rows,
         }
     }
 
@@ -137,6 +140,11 @@ impl SeriesBuilder {
     fn close_bucket(&mut self) {
         let current = std::mem::take(&mut self.current);
         let latencies = current.latencies();
+        if let Some(buckets) = &mut self.latency_rows
+            && let Some(rows) = buckets.get_mut(self.index)
+        {
+            *rows = rows_of(latencies);
+        }
         for (column, (metric, value)) in self.columns.iter_mut().zip(&*COLUMNS) {
             if let Some(stats) = current.stats(metric.name) {
                 column.min[self.index] = Some(stats.min);
@@ -145,6 +153,19 @@ impl SeriesBuilder {
             }
         }
     }
+}
+
+/// The I/Os of a histogram by row of a heat map.
+fn rows_of(latencies: &Buckets) -> Vec<(u32, u64)> {
+    let mut rows: Vec<(u32, u64)> = Vec::new();
+    for (bucket, count) in latencies {
+        let row = latency_row(midpoint_of(*bucket as usize));
+        match rows.last_mut() {
+            Some((last, sum)) if *last == row => *sum += count,
+            _ => rows.push((row, *count)),
+        }
+    }
+    rows
 }
 
 /// `per_ms` is the count per millisecond, or the time average of a gauge.
@@ -200,7 +221,7 @@ mod tests {
     }
 
     fn series(to_ms: f64, points: u32, samples: &[(f64, Sample)]) -> Series {
-        let mut series = SeriesBuilder::new(1, Grid::new(0.0, to_ms, points, 100, 20.0));
+        let mut series = SeriesBuilder::new(1, Grid::new(0.0, to_ms, points, 100, 20.0), true);
         for (end_ms, sample) in samples {
             series.push(end_ms - sample.window_ms / 2.0, sample);
         }
@@ -235,6 +256,19 @@ mod tests {
         check(&series, "lat_p50_ns", &latency);
         check(&series, "lat_max_ns", &latency);
         check(&series, "device_read_iops", &[None, None]);
+    }
+
+    #[test]
+    fn latencies_are_counted_by_row() {
+        let samples = [
+            (100.0, sample(10, 64, None)),
+            (200.0, sample(30, 65, None)),
+            (300.0, sample(0, 0, None)),
+            (400.0, sample(5, 128, None)),
+        ];
+        let rows = series(400.0, 2, &samples).latency_rows.unwrap();
+        // 64 and 65 ns are in the row that starts at 2^(24/4) ns.
+        assert_eq!(rows, [vec![(24, 40)], vec![(28, 5)]]);
     }
 
     #[test]

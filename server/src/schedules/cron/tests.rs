@@ -1,4 +1,4 @@
-//! Due times of expressions, and changes of the clock.
+//! Due times of expressions, and clock changes.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Due times that have passed, counted in bounded time: all days without a change of the clock have
-//! the same due times. Pure.
+//! Due times that have passed, counted in bounded time: all days without a clock change have the
+//! same due times. Pure.
 
 use super::state::{NOT_RUNNING, State, quiet_reason};
 use crate::store::schedule_starts::Start;
@@ -15,10 +15,10 @@ struct Group {
     quiet: Option<String>,
 }
 
-/// Due times outside and inside of quiet hours.
+/// Due times inside and outside quiet hours.
 type Groups = [Group; 2];
 
-/// The results of all due times from `first` on and before `end`. None of them is caught up.
+/// The results of all due times from `first` up to but excluding `end`. None of them is caught up.
 pub(super) fn results(state: &State, first: u64, end: u64) -> Vec<Start> {
     let groups = count(state, first, end).into_iter();
     let mut starts: Vec<Start> = groups

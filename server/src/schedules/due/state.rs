@@ -1,4 +1,4 @@
-//! What is known about a schedule, and when it is quiet. Pure.
+//! Facts about a schedule, and its quiet hours. Pure.
 
 use crate::schedules::{
     cron::ZonedCron,
@@ -8,12 +8,12 @@ use leadline_protocol::schedule::QuietHours;
 
 pub(super) const NOT_RUNNING: &str = "The server was not running, or the host was suspended.";
 
-/// What is known about a schedule.
+/// Facts about a schedule.
 pub(crate) struct State<'a> {
     pub cron: &'a ZonedCron,
     pub quiet_hours: &'a [QuietHours],
     pub handled_until_ms: u64,
-    /// The previous start, if it has not ended, such as `study #12`.
+    /// The run or study of the previous start, if it is still active, such as `study #12`.
     pub active: Option<&'a str>,
 }
 

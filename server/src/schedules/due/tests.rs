@@ -124,7 +124,7 @@ fn no_start_while_the_previous_one_is_active() {
     assert_eq!(fake.due(Pending).len(), 2);
     assert_eq!(fake.due(Missed).len(), 4);
     let reason = fake.log[1].1.reason.as_deref();
-    assert_eq!(reason, Some("The previous start has not ended (run #1)."));
+    assert_eq!(reason, Some("The previous run is still active (run #1)."));
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn quiet_hours_are_skipped() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_repeats_no_start() {
+fn a_clock_that_is_set_back_does_not_repeat_starts() {
     let from = ms("2026-11-24T12:00:30Z");
     let mut fake = Fake::new("0 * * * *", "UTC", "2026-11-24T12:00:30Z");
     fake.run(from, from + 5 * HOUR);
@@ -186,7 +186,7 @@ fn many_missed_due_times_are_counted_quickly() {
 }
 
 #[test]
-fn missed_due_times_are_counted_as_if_one_by_one() {
+fn missed_due_times_are_counted_individually() {
     for zone in [
         "UTC",
         "Europe/Berlin",
@@ -232,7 +232,7 @@ fn missed_due_times_are_counted_as_if_one_by_one() {
     }
 }
 
-/// One start per day, whatever the clock does on the days of the change.
+/// One start per day, regardless of clock changes on these days.
 #[test]
 fn daylight_saving_time_neither_loses_nor_repeats_a_day() {
     for (zone, dates) in [

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateScheduleData, CreateScheduleErrors, CreateScheduleResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DeleteScheduleData, DeleteScheduleErrors, DeleteScheduleResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetProcedureData, GetProcedureErrors, GetProcedureResponses, GetRunData, GetRunErrors, GetRunResponses, GetScheduleData, GetScheduleErrors, GetScheduleResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetSettingsData, GetSettingsErrors, GetSettingsResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, GetWebhookData, GetWebhookErrors, GetWebhookResponses, ImportJobsData, ImportJobsErrors, ImportJobsResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSchedulesData, ListSchedulesErrors, ListSchedulesResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, ListWebhooksData, ListWebhooksErrors, ListWebhooksResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanScheduleData, PlanScheduleErrors, PlanScheduleResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, ReplaceScheduleData, ReplaceScheduleErrors, ReplaceScheduleResponses, ReplaceSettingsData, ReplaceSettingsErrors, ReplaceSettingsResponses, ReplaceWebhookData, ReplaceWebhookErrors, ReplaceWebhookResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, TestWebhookData, TestWebhookErrors, TestWebhookResponses, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateAnnotationData, CreateAnnotationErrors, CreateAnnotationResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateScheduleData, CreateScheduleErrors, CreateScheduleResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, DeleteAnnotationData, DeleteAnnotationErrors, DeleteAnnotationResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DeleteScheduleData, DeleteScheduleErrors, DeleteScheduleResponses, DeleteStudyData, DeleteStudyErrors, DeleteStudyResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetProcedureData, GetProcedureErrors, GetProcedureResponses, GetRunData, GetRunErrors, GetRunResponses, GetScheduleData, GetScheduleErrors, GetScheduleResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetSettingsData, GetSettingsErrors, GetSettingsResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, GetWebhookData, GetWebhookErrors, GetWebhookResponses, ImportJobsData, ImportJobsErrors, ImportJobsResponses, ImportResultData, ImportResultErrors, ImportResultResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSchedulesData, ListSchedulesErrors, ListSchedulesResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, ListWebhooksData, ListWebhooksErrors, ListWebhooksResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PatchStudyData, PatchStudyErrors, PatchStudyResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanScheduleData, PlanScheduleErrors, PlanScheduleResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, ReplaceScheduleData, ReplaceScheduleErrors, ReplaceScheduleResponses, ReplaceSettingsData, ReplaceSettingsErrors, ReplaceSettingsResponses, ReplaceWebhookData, ReplaceWebhookErrors, ReplaceWebhookResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, TestWebhookData, TestWebhookErrors, TestWebhookResponses, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean> = Options2<TData, ThrowOnError> & {
     /**
@@ -121,7 +121,7 @@ export const listDevices = <ThrowOnError extends boolean = false>(options: Optio
 });
 
 /**
- * Read jobs from a fio job file, or from commands of fio or diskspd
+ * Read jobs from a fio job file, or from fio or diskspd commands
  *
  * Nothing is run, and no file or environment variable is read. `document` is the body of
  * `POST /runs` if it has `jobs`, or of `POST /studies` if it has `steps`.
@@ -215,6 +215,23 @@ export const createRun = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
+ * Import a result of fio as a finished run
+ *
+ * The body is the output of `fio --output-format=json` or `json+`; other output around the JSON
+ * document is ignored. Importing the same result again returns the run of the first import with
+ * status 200.
+ */
+export const importResult = <ThrowOnError extends boolean = false>(options: Options<ImportResultData, ThrowOnError>) => (options.client ?? client).post<ImportResultResponses, ImportResultErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/runs/import',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * Delete a finished run and its events
  *
  * The run disappears immediately. The disk space used by its events is released while no run is
@@ -246,6 +263,31 @@ export const patchRun = <ThrowOnError extends boolean = false>(options: Options<
         'Content-Type': 'application/json',
         ...options.headers
     }
+});
+
+/**
+ * Add a timestamped note to a run
+ *
+ * A run can have up to 100 annotations. They are part of the run, of its HTML export and of its CSV
+ * export.
+ */
+export const createAnnotation = <ThrowOnError extends boolean = false>(options: Options<CreateAnnotationData, ThrowOnError>) => (options.client ?? client).post<CreateAnnotationResponses, CreateAnnotationErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/runs/{n}/annotations',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete an annotation of a run
+ */
+export const deleteAnnotation = <ThrowOnError extends boolean = false>(options: Options<DeleteAnnotationData, ThrowOnError>) => (options.client ?? client).delete<DeleteAnnotationResponses, DeleteAnnotationErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/runs/{n}/annotations/{annotation}',
+    ...options
 });
 
 /**
@@ -454,12 +496,38 @@ export const planStudy = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
+ * Delete an ended study and its runs
+ *
+ * If files of the study still have to be removed, the study is deleted when they are.
+ */
+export const deleteStudy = <ThrowOnError extends boolean = false>(options: Options<DeleteStudyData, ThrowOnError>) => (options.client ?? client).delete<DeleteStudyResponses, DeleteStudyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/studies/{n}',
+    ...options
+});
+
+/**
  * Get a study with its steps and their runs
  */
 export const getStudy = <ThrowOnError extends boolean = false>(options: Options<GetStudyData, ThrowOnError>) => (options.client ?? client).get<GetStudyResponses, GetStudyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/studies/{n}',
     ...options
+});
+
+/**
+ * Change the name of a study
+ *
+ * The names of its runs that start with the old name change, too.
+ */
+export const patchStudy = <ThrowOnError extends boolean = false>(options: Options<PatchStudyData, ThrowOnError>) => (options.client ?? client).patch<PatchStudyResponses, PatchStudyErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/studies/{n}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**
@@ -476,8 +544,8 @@ export const cancelStudy = <ThrowOnError extends boolean = false>(options: Optio
 /**
  * Get the results of a study whose runs follow a procedure
  *
- * The results so far, for example the rounds and the measurement window of a test after the SNIA
- * performance test specification.
+ * The results so far, for example the rounds and the measurement window of a test that follows the
+ * SNIA performance test specification.
  */
 export const getProcedure = <ThrowOnError extends boolean = false>(options: Options<GetProcedureData, ThrowOnError>) => (options.client ?? client).get<GetProcedureResponses, GetProcedureErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

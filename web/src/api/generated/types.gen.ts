@@ -57,11 +57,45 @@ export type Access = {
 };
 
 /**
+ * A timestamped note on a run.
+ */
+export type Annotation = {
+    /**
+     * Unique among all runs; never reused.
+     */
+    number: number;
+    /**
+     * Milliseconds since the start of the run, as in its events.
+     */
+    t_ms: number;
+    text: string;
+    /**
+     * Unix time in milliseconds.
+     */
+    created_at_ms: number;
+};
+
+/**
+ * Body of `POST /runs/{n}/annotations`.
+ */
+export type AnnotationRequest = {
+    /**
+     * Milliseconds since the start of the run, as in its events.
+     */
+    t_ms: number;
+    /**
+     * One line of 1 to 500 bytes.
+     */
+    text: string;
+};
+
+/**
  * I/Os that were due according to the arrival schedule.
  */
 export type ArrivalReport = {
     /**
-     * Arrivals in the measured window. The completed I/Os are these less the growth of the backlog.
+     * Arrivals in the measured window. The completed I/Os are these minus the growth of the
+     * backlog.
      */
     due: number;
     /**
@@ -82,7 +116,7 @@ export type Assessment = {
      */
     baseline: number;
     /**
-     * Smallest change that matters, in percent, of metrics without their own.
+     * Smallest change that matters, in percent, for metrics without their own.
      */
     threshold_percent: number;
     /**
@@ -173,7 +207,7 @@ export type Baseline = {
      */
     runs: Array<number>;
     /**
-     * Runs that have been deleted since.
+     * Runs that have since been deleted.
      */
     deleted_runs: Array<number>;
     /**
@@ -204,6 +238,28 @@ export type BaselineRequest = {
  * Which direction is an improvement.
  */
 export type Better = 'higher' | 'lower';
+
+/**
+ * Block sizes for one direction.
+ */
+export type BlockSizes = {
+    /**
+     * In bytes; all sizes are multiples of this size.
+     */
+    min: number;
+    /**
+     * In bytes.
+     */
+    max: number;
+    /**
+     * Empty if sizes are uniformly distributed multiples of `min` up to `max`.
+     */
+    split: Array<SplitEntry>;
+    /**
+     * Whether sizes need not be multiples of `min`; absent if they are.
+     */
+    unaligned?: boolean;
+};
 
 /**
  * Page type of the I/O buffers.
@@ -396,7 +452,7 @@ export type ComparedGroup = {
      */
     first_started_at_ms?: number | null;
     /**
-     * The same of the last run.
+     * The same for the last run.
      */
     last_started_at_ms?: number | null;
     /**
@@ -618,6 +674,17 @@ export type CurveState = 'no_result' | 'found' | 'not_reached' | 'saturated_at_f
 export type Damage = 'flipped' | 'zeroed' | 'stale' | 'misplaced' | 'torn' | 'unwritten' | 'unreadable';
 
 /**
+ * A study in a list whose stored data differs from its checksum, or cannot be read.
+ */
+export type DamagedStudy = {
+    number: number;
+    /**
+     * What is damaged, with a remedy.
+     */
+    detail: string;
+};
+
+/**
  * Contents of written blocks.
  */
 export type DataOptions = {
@@ -639,6 +706,10 @@ export type DataOptions = {
     dedupe_working_set?: DedupeWorkingSet | null;
     buffer_pattern?: BufferPattern | null;
     verify?: VerifyOptions | null;
+    /**
+     * Contents of the verified blocks; null for other data.
+     */
+    verify_pattern?: string | null;
 };
 
 /**
@@ -876,7 +947,7 @@ export type Difference = {
     name: string;
     values: Array<string | null>;
     /**
-     * Whether it can change the results even if what is being compared has not changed.
+     * Whether it alone can change the results.
      */
     is_harmful: boolean;
 };
@@ -906,8 +977,7 @@ export type DirectFacts = {
      */
     sparse_mapping?: string | null;
     /**
-     * Whether the file is mapped directly from memory, without page cache and block layer
-     * (STATX_ATTR_DAX).
+     * Whether the file uses DAX, which bypasses the page cache and block layer (STATX_ATTR_DAX).
      */
     dax?: boolean | null;
     /**
@@ -953,6 +1023,56 @@ export type DirectionStats = {
     unfinished?: Unfinished | null;
 };
 
+/**
+ * Distribution of random offsets. `center`: position of the most probable block in the region,
+ * from 0 to 1.
+ */
+export type Distribution = {
+    kind: 'random';
+} | {
+    /**
+     * Exponent: above 0, not 1.
+     */
+    theta: number;
+    /**
+     * Null for a random position.
+     */
+    center?: number | null;
+    kind: 'zipf';
+} | {
+    /**
+     * Power h, between 0 and 1.
+     */
+    power: number;
+    /**
+     * Null for a random position.
+     */
+    center?: number | null;
+    kind: 'pareto';
+} | {
+    /**
+     * Standard deviation as a percentage of the region.
+     */
+    deviation_percent: number;
+    /**
+     * Null for the middle of the region.
+     */
+    center?: number | null;
+    kind: 'normal';
+} | {
+    /**
+     * The zones, in region order.
+     */
+    zones: Array<Zone>;
+    kind: 'zoned';
+} | {
+    /**
+     * The zones, in region order.
+     */
+    zones: Array<AbsoluteZone>;
+    kind: 'zoned_abs';
+};
+
 export type Doctor = {
     checks: Array<Check>;
 };
@@ -972,7 +1092,7 @@ export type DueTime = {
 /**
  * Why the measured window ended.
  */
-export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'steady_state' | 'latency_target' | 'exitall' | 'signal' | 'error';
+export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'steady_state' | 'latency_target' | 'exitall' | 'violated_limit' | 'signal' | 'error';
 
 export type EngineName = 'io_uring' | 'psync' | 'sync' | 'pvsync' | 'pvsync2' | 'libaio' | 'mmap' | 'null' | 'io_uring_nop';
 
@@ -982,6 +1102,11 @@ export type EngineName = 'io_uring' | 'psync' | 'sync' | 'pvsync' | 'pvsync2' | 
 export type ErrorReport = {
     total: number;
     first?: FirstError | null;
+    /**
+     * Failed I/Os after which the jobs continued (`continue_on_error`), by job, operation and
+     * error.
+     */
+    tolerated: Array<ToleratedError>;
 };
 
 /**
@@ -1157,6 +1282,7 @@ export type FileService = {
      * I/Os before the next file is chosen; not used by `sequential`.
      */
     ios: number;
+    distribution?: Distribution | null;
 };
 
 /**
@@ -1189,6 +1315,11 @@ export type Finding = {
      * Button label for the rerun; null without `patch`.
      */
     patch_label?: string | null;
+    /**
+     * Shell command that resolves the finding for later runs, for findings that no option
+     * resolves. It may require root privileges. Null if there is none.
+     */
+    command?: string | null;
 };
 
 /**
@@ -1259,6 +1390,32 @@ export type ForeignIo = {
     source: ForeignSource;
 };
 
+/**
+ * A result of another program.
+ */
+export type ForeignResult = {
+    source: Source;
+    /**
+     * As printed by the program, such as `fio-3.33`.
+     */
+    version: string;
+    /**
+     * Hosts that ran the jobs; empty if unknown.
+     */
+    hostnames: Array<string>;
+    /**
+     * Number of results that were added: one per job or worker.
+     */
+    added_results: number;
+    percentiles_of?: LatencyKind | null;
+    /**
+     * Options of the jobs, by name.
+     */
+    settings: {
+        [key: string]: string;
+    };
+};
+
 export type ForeignSource = 'other_programs' | 'other_programs_or_filesystem';
 
 /**
@@ -1273,10 +1430,11 @@ export type Gauge = {
      */
     bypassed: boolean;
     foreign?: ForeignIo | null;
+    served_by?: Layer | null;
     /**
-     * The layer that served the most I/Os.
+     * Why `served_by` is null; null otherwise.
      */
-    served_by: Layer;
+    served_by_unknown?: string | null;
     /**
      * Error bound of the shares (0-1).
      */
@@ -1464,7 +1622,7 @@ export type HostSummary = {
 };
 
 /**
- * Jobs in a text, and how they were understood. Nothing is run.
+ * Jobs in a text, and how they were interpreted. Nothing is run.
  */
 export type Import = {
     dialect: Dialect;
@@ -1497,11 +1655,11 @@ export type ImportNote = TextSpan & {
     option?: string | null;
     sentence: string;
     /**
-     * Empty if nothing has to be done.
+     * Empty if no action is needed.
      */
     remedy: string;
     /**
-     * Text to put in the place of the span.
+     * Replacement text for the span.
      */
     replacement?: string | null;
 };
@@ -1511,7 +1669,7 @@ export type ImportNote = TextSpan & {
  */
 export type ImportQuestion = TextSpan & {
     /**
-     * Key in `variables`: the name of a variable, or `#5` for a disk of Windows.
+     * Key in `variables`: the name of a variable, or `#5` for a Windows disk.
      */
     name: string;
     sentence: string;
@@ -1598,7 +1756,7 @@ export type Job = {
      */
     nrfiles?: string | number | boolean;
     /**
-     * Order in which the files of a worker are used: roundrobin, sequential (one after the other) or random, with a number of I/Os per file, such as random:8.
+     * Order in which the files of a worker are used: roundrobin, sequential (one after the other) or random, with a number of I/Os per file, such as random:8; or zipf:1.2, pareto:0.2 or normal:10 (random files with this distribution).
      */
     file_service_type?: string | number | boolean;
     /**
@@ -1654,6 +1812,14 @@ export type Job = {
      */
     bssplit?: string | number | boolean;
     /**
+     * Any size within bsrange, not only multiples of the minimum; sizes of bssplit may differ in the same way. Requires direct=0.
+     */
+    bs_unaligned?: string | number | boolean;
+    /**
+     * Use the read size for sequential I/Os and the write size for random ones.
+     */
+    bs_is_seq_rand?: string | number | boolean;
+    /**
      * Alignment of random offsets. Default: block size.
      */
     blockalign?: string | number | boolean;
@@ -1706,11 +1872,11 @@ export type Job = {
      */
     iodepth_batch_complete_min?: string | number | boolean;
     /**
-     * Latency limit: each worker looks for the highest number of I/Os in flight, up to iodepth, with which latency_percentile of the I/Os stay below it, and ends. A bare number is in microseconds; 0 disables it.
+     * Latency limit: each worker finds the highest number of I/Os in flight, up to iodepth, at which latency_percentile of the I/Os stay below the limit, and then ends. A bare number is in microseconds; 0 disables it.
      */
     latency_target?: string | number | boolean;
     /**
-     * Time for which each number of I/Os in flight is tested. A bare number is in microseconds.
+     * Time for which each queue depth is tested. A bare number is in microseconds.
      */
     latency_window?: string | number | boolean;
     /**
@@ -1718,7 +1884,7 @@ export type Job = {
      */
     latency_percentile?: string | number | boolean;
     /**
-     * Continue after the number of I/Os in flight has been found.
+     * Keep running after the queue depth for latency_target has been found.
      */
     latency_run?: string | number | boolean;
     /**
@@ -1766,7 +1932,7 @@ export type Job = {
      */
     ramp_time?: string | number | boolean;
     /**
-     * Delay before this job starts; drawn from a range such as 5-10.
+     * Delay before this job starts, or a range such as 5-10 for a random delay.
      */
     startdelay?: string | number | boolean;
     /**
@@ -1786,7 +1952,15 @@ export type Job = {
      */
     number_ios?: string | number | boolean;
     /**
-     * Criterion and limit at which the job ends: iops, bw (largest deviation from the mean), iops_slope or bw_slope (per second), such as iops:5%.
+     * Failed I/Os after which the job continues if the error is EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run fails at its end. Bad blocks never end verification.
+     */
+    continue_on_error?: string | number | boolean;
+    /**
+     * Errors after which the job continues, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
+     */
+    ignore_error?: string | number | boolean;
+    /**
+     * Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per second), such as iops:5%.
      */
     steadystate?: string | number | boolean;
     /**
@@ -1794,7 +1968,7 @@ export type Job = {
      */
     steadystate_duration?: string | number | boolean;
     /**
-     * Start of the measurement that steadystate ignores. A bare number is in seconds.
+     * Initial part of the measurement that steadystate ignores. A bare number is in seconds.
      */
     steadystate_ramp_time?: string | number | boolean;
     /**
@@ -1821,6 +1995,10 @@ export type Job = {
      * Initial page cache state: as-is, cold (written back and evicted) or warm (read into the page cache).
      */
     cache_state?: string | number | boolean;
+    /**
+     * Memory that each worker locks before the measurement, which leaves less for the page cache.
+     */
+    lockmem?: string | number | boolean;
     /**
      * Synchronous writes: 0, sync (O_SYNC) or dsync (O_DSYNC).
      */
@@ -1858,6 +2036,10 @@ export type Job = {
      */
     create_on_open?: string | number | boolean;
     /**
+     * Create files that do not exist; 0 rejects the job instead.
+     */
+    allow_file_create?: string | number | boolean;
+    /**
      * Only create and write the files; nothing is measured.
      */
     create_only?: string | number | boolean;
@@ -1866,7 +2048,7 @@ export type Job = {
      */
     unlink?: string | number | boolean;
     /**
-     * Initial file state: as-is, fresh (created by this run), written, overwrite (written twice) or append.
+     * Initial file state: as-is, fresh (created by this run), written, overwrite (filled first, as with overwrite=1) or append.
      */
     file_state?: string | number | boolean;
     /**
@@ -1878,17 +2060,21 @@ export type Job = {
      */
     rate_iops?: string | number | boolean;
     /**
-     * Minimum bytes per second of each worker. The run fails if a worker is slower during a rate_cycle.
+     * Minimum bytes per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
      */
     rate_min?: string | number | boolean;
     /**
-     * Minimum I/Os per second of each worker. The run fails if a worker is slower during a rate_cycle.
+     * Minimum I/Os per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
      */
     rate_iops_min?: string | number | boolean;
     /**
      * Period for rate_min and rate_iops_min, in milliseconds. The first 2 s are not checked.
      */
     rate_cycle?: string | number | boolean;
+    /**
+     * Latency (lat) above which an I/O ends and fails the run. A bare number is in microseconds; 0 disables it.
+     */
+    max_latency?: string | number | boolean;
     /**
      * Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
      */
@@ -1898,11 +2084,11 @@ export type Job = {
      */
     flow?: string | number | boolean;
     /**
-     * Number of the group of workers that share I/Os in proportion to flow.
+     * ID of the group of workers that share I/Os in proportion to flow.
      */
     flow_id?: string | number | boolean;
     /**
-     * Pause of a worker that exceeds its share, after its I/Os are complete, in microseconds. 0: check again immediately.
+     * How long a worker that exceeds its share pauses once its I/Os are complete, in microseconds. 0: check again immediately.
      */
     flow_sleep?: string | number | boolean;
     /**
@@ -1910,15 +2096,15 @@ export type Job = {
      */
     thinktime?: string | number | boolean;
     /**
-     * Number of I/Os between two pauses; limits the I/Os in flight.
+     * Number of I/Os between pauses; also limits the I/Os in flight.
      */
     thinktime_blocks?: string | number | boolean;
     /**
-     * Part of each pause in which the worker uses the CPU instead of sleeping. A bare number is in microseconds.
+     * Part of each pause that the worker spends busy on the CPU instead of sleeping. A bare number is in microseconds.
      */
     thinktime_spin?: string | number | boolean;
     /**
-     * Time of I/O after which the worker pauses, instead of a number of I/Os or in addition to thinktime_blocks. A bare number is in seconds.
+     * I/O time after which the worker pauses, instead of or in addition to thinktime_blocks. A bare number is in seconds.
      */
     thinktime_iotime?: string | number | boolean;
     /**
@@ -1958,7 +2144,7 @@ export type Job = {
      */
     dedupe_global?: string | number | boolean;
     /**
-     * Write a header with a checksum into each block: crc32c or none.
+     * Write a header with a checksum into each block: md5, crc7, crc16, crc32, crc32c, crc64, sha1, sha256, sha512, sha3-224, sha3-256, sha3-384, sha3-512 or xxhash; header-pattern (a header, and verify_pattern instead of a checksum), pattern (only verify_pattern, without a header) or none.
      */
     verify?: string | number | boolean;
     /**
@@ -1977,6 +2163,14 @@ export type Job = {
      * Bytes per header and checksum. Default: smallest write.
      */
     verify_interval?: string | number | boolean;
+    /**
+     * Position of the header in its block; the header and the data there are swapped.
+     */
+    verify_offset?: string | number | boolean;
+    /**
+     * Bytes that fill each verified block repeatedly, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
+     */
+    verify_pattern?: string | number | boolean;
     /**
      * CPUs that the workers may run on, such as 0-3,8.
      */
@@ -2018,7 +2212,7 @@ export type Job = {
      */
     description?: string | number | boolean;
     /**
-     * Report the workers of a job together. Always the case.
+     * Report a job's workers together. Always on.
      */
     group_reporting?: string | number | boolean;
     /**
@@ -2026,11 +2220,11 @@ export type Job = {
      */
     new_group?: string | number | boolean;
     /**
-     * Use threads instead of processes. Always the case.
+     * Use threads instead of processes. Always on.
      */
     thread?: string | number | boolean;
     /**
-     * Create the files of a job one after the other. Always the case.
+     * Create a job's files sequentially. Always on.
      */
     create_serialize?: string | number | boolean;
     /**
@@ -2038,7 +2232,7 @@ export type Job = {
      */
     iodepth_batch_complete_max?: string | number | boolean;
     /**
-     * Repeat the values of all random generators in every run. No effect: randseed applies to all of them.
+     * Use the same random values in every run. No effect: randseed applies to all of them.
      */
     allrandrepeat?: string | number | boolean;
     /**
@@ -2062,15 +2256,15 @@ export type Job = {
      */
     disable_bw_measurement?: string | number | boolean;
     /**
-     * Report percentiles of clat. Always the case.
+     * Report clat percentiles. Always on.
      */
     clat_percentiles?: string | number | boolean;
     /**
-     * Report percentiles of lat. Always the case.
+     * Report lat percentiles. Always on.
      */
     lat_percentiles?: string | number | boolean;
     /**
-     * Report percentiles of slat. Always the case.
+     * Report slat percentiles. Always on.
      */
     slat_percentiles?: string | number | boolean;
     /**
@@ -2078,27 +2272,27 @@ export type Job = {
      */
     percentile_list?: string | number | boolean;
     /**
-     * Report the I/O of the disks. Always the case.
+     * Report disk I/O. Always on.
      */
     disk_util?: string | number | boolean;
     /**
-     * Files that are open at the same time; at least the number of files, because all files of a worker are open.
+     * Maximum number of open files per worker; at least the number of files, because a worker keeps all its files open.
      */
     openfiles?: string | number | boolean;
     /**
-     * Flush files after their creation. No effect: layout always does.
+     * Flush files after creating them. No effect: layout always does this.
      */
     create_fsync?: string | number | boolean;
     /**
-     * Register the files with io_uring. Always the case.
+     * Register the files with io_uring. Always on.
      */
     registerfiles?: string | number | boolean;
     /**
-     * Use read and write requests without vectors. Always the case.
+     * Use non-vectored reads and writes. Always on.
      */
     nonvectored?: string | number | boolean;
     /**
-     * Generator of random offsets. No effect: see norandommap and random_distribution.
+     * Random offset generator. No effect: see norandommap and random_distribution.
      */
     random_generator?: string | number | boolean;
     /**
@@ -2106,11 +2300,31 @@ export type Job = {
      */
     io_submit_mode?: string | number | boolean;
     /**
-     * End all jobs after an error. Always the case.
+     * Number of written blocks after which they are verified. No effect: all blocks are verified after the measurement.
+     */
+    verify_backlog?: string | number | boolean;
+    /**
+     * Number of blocks that verify_backlog verifies at once. No effect.
+     */
+    verify_backlog_batch?: string | number | boolean;
+    /**
+     * Number of threads that verify blocks. No effect: blocks are verified after the measurement.
+     */
+    verify_async?: string | number | boolean;
+    /**
+     * Write bad blocks to files. No effect: the report has the offset and the damage of each bad block.
+     */
+    verify_dump?: string | number | boolean;
+    /**
+     * Print failed I/Os. No effect: the report has the first failed I/Os of each kind.
+     */
+    error_dump?: string | number | boolean;
+    /**
+     * End all jobs after an error. Always on.
      */
     exitall_on_error?: string | number | boolean;
     /**
-     * I/Os that thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.
+     * Which I/Os thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.
      */
     thinktime_blocks_type?: string | number | boolean;
 };
@@ -2123,6 +2337,11 @@ export type JobLayers = {
      * Memory page size on the host.
      */
     page_bytes: number;
+    /**
+     * Smallest part of a page that the targets can read into the page cache, in bytes: their
+     * filesystem's block size, or a page. Null in reports of earlier versions.
+     */
+    cache_block_bytes?: number | null;
     read?: LayerEstimate | null;
     write?: LayerEstimate | null;
 };
@@ -2175,6 +2394,7 @@ export type JobReport = {
     arrivals?: ArrivalReport | null;
     steady_state?: SteadyStateReport | null;
     latency_target?: LatencyTargetReport | null;
+    violated_limit?: ViolatedLimit | null;
 };
 
 /**
@@ -2191,6 +2411,8 @@ export type Knee = {
 };
 
 export type KneeState = 'found' | 'limited_by_saturation' | 'at_least' | 'never' | 'no_p99';
+
+export type LatencyKind = 'clat' | 'lat';
 
 /**
  * Latencies in ns; null without samples. `max` and `percentiles` include I/Os that were in flight
@@ -2322,7 +2544,7 @@ export type LeftOutCount = {
 };
 
 /**
- * Why a run is left out of the statistics of its group.
+ * Why a run is excluded from its group's statistics.
  */
 export type LeftOutKind = 'incomplete' | 'damaged' | 'disturbed' | 'no_value';
 
@@ -2351,11 +2573,30 @@ export type LeftoverFile = {
 };
 
 /**
+ * A time at which the mean IOPS of a direction changed and stayed at another level.
+ */
+export type LevelChange = {
+    /**
+     * In milliseconds since the start of the run.
+     */
+    t_ms: number;
+    direction: Direction;
+    /**
+     * Mean IOPS from the previous change, or the start of the measurement.
+     */
+    before_iops: number;
+    /**
+     * Mean IOPS up to the next change, or the end.
+     */
+    after_iops: number;
+};
+
+/**
  * A curve with all its settings.
  */
 export type LoadCurve = {
     /**
-     * Null if they follow from the probe.
+     * Null if they are derived from the probe.
      */
     rates?: Array<number> | null;
     /**
@@ -2365,7 +2606,11 @@ export type LoadCurve = {
     ramp_seconds: number;
     p99_limit_ms?: number | null;
     /**
-     * The job of all runs, without a rate and a duration.
+     * Null for studies that were created before it was introduced, and without a limit.
+     */
+    max_bytes?: number | null;
+    /**
+     * The job of all runs, without a rate or a duration.
      */
     base: Job;
 };
@@ -2376,8 +2621,8 @@ export type LoadCurve = {
  */
 export type LoadCurveDefinition = {
     /**
-     * Arrivals per second of all workers together, rising, at most 25. Default: 10 % to 120 % of
-     * the IOPS of a first run without a rate (probe).
+     * Arrivals per second of all workers together, in ascending order, at most 25. Default: 10 %
+     * to 120 % of the IOPS of a first run without a rate limit (probe).
      */
     rates?: Array<number> | null;
     /**
@@ -2393,6 +2638,11 @@ export type LoadCurveDefinition = {
      * knee.
      */
     p99_limit_ms?: number | null;
+    /**
+     * Maximum number of bytes that all runs of a job that writes may write. The curve ends before
+     * a rate that could exceed it; the first run is always made. Default: no limit.
+     */
+    max_bytes?: number | null;
 };
 
 /**
@@ -2410,8 +2660,8 @@ export type LoadCurveResults = {
      */
     warning?: string | null;
     /**
-     * IOPS without a rate, from which the rates follow; null without a probe. Not a saturation
-     * point.
+     * IOPS without a rate limit, from which the rates are derived; null without a probe. Not a
+     * saturation point.
      */
     probe_iops?: number | null;
     /**
@@ -2431,6 +2681,10 @@ export type LoadCurveResults = {
      * Planned rates that were not run.
      */
     not_run: Array<number>;
+    /**
+     * The rate before which the curve ended because of `max_bytes`; null if it did not.
+     */
+    ended_before?: number | null;
 };
 
 /**
@@ -2463,8 +2717,8 @@ export type LoadPoint = {
      */
     backlog: Array<number>;
     /**
-     * Latencies count from the intended start. They are lower bounds if the rate was overloaded,
-     * because I/Os that are not complete have none.
+     * Latencies are measured from the intended start. They are lower bounds if the rate was
+     * overloaded, because I/Os that are not complete have none.
      */
     lat_mean_ns?: number | null;
     lat_p50_ns?: number | null;
@@ -2526,7 +2780,7 @@ export type LookChange = {
 };
 
 /**
- * What follows from a look.
+ * The consequence of a look.
  */
 export type LookOutcome = 'decided' | 'undecided' | 'not_comparable';
 
@@ -2661,13 +2915,17 @@ export type OptionDoc = {
     aliases: Array<string>;
     /**
      * Form section: target, pattern, depth, time, cache, durability, file, rate, data, cpu,
-     * evidence or compatibility (options of fio that change nothing).
+     * evidence or compatibility (fio options without effect).
      */
     group: string;
     /**
      * Value type, such as `size` or `flag`.
      */
     kind: string;
+    /**
+     * All values, if there is a fixed set; otherwise empty.
+     */
+    values: Array<string>;
     /**
      * Null if there is no fixed default.
      */
@@ -2689,6 +2947,7 @@ export type PatternOptions = {
      */
     rwmixread?: number | null;
     bs: PerDirectionBlockSizes;
+    sequential_bs?: BlockSizes | null;
     /**
      * Alignment of random offsets in bytes.
      */
@@ -2750,6 +3009,10 @@ export type PerDirectionBlockSizes = {
          * Empty if sizes are uniformly distributed multiples of `min` up to `max`.
          */
         split: Array<SplitEntry>;
+        /**
+         * Whether sizes need not be multiples of `min`; absent if they are.
+         */
+        unaligned?: boolean;
     };
     /**
      * Block sizes for one direction.
@@ -2767,6 +3030,10 @@ export type PerDirectionBlockSizes = {
          * Empty if sizes are uniformly distributed multiples of `min` up to `max`.
          */
         split: Array<SplitEntry>;
+        /**
+         * Whether sizes need not be multiples of `min`; absent if they are.
+         */
+        unaligned?: boolean;
     };
     /**
      * Block sizes for one direction.
@@ -2784,6 +3051,10 @@ export type PerDirectionBlockSizes = {
          * Empty if sizes are uniformly distributed multiples of `min` up to `max`.
          */
         split: Array<SplitEntry>;
+        /**
+         * Whether sizes need not be multiples of `min`; absent if they are.
+         */
+        unaligned?: boolean;
     };
 };
 
@@ -3327,7 +3598,11 @@ export type Report = {
      */
     transitions: Array<Transition>;
     /**
-     * Settings of the host that changed during the measurement; absent if none did.
+     * Changes of the level of IOPS within the measured window, in order; absent if there are none.
+     */
+    level_changes?: Array<LevelChange>;
+    /**
+     * Host settings that changed during the measurement; absent if none did.
      */
     host_changes?: Array<HostChange>;
     /**
@@ -3350,6 +3625,7 @@ export type Report = {
      * Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times.
      */
     achieved_depth?: number | null;
+    foreign?: ForeignResult | null;
     /**
      * Reasons why numbers are missing.
      */
@@ -3553,7 +3829,7 @@ export type Run = RunSummary & {
     resolved?: Array<ResolvedJob> | null;
     host_facts?: HostFacts | null;
     /**
-     * Sampling interval, in ms.
+     * Sampling interval, in ms; 0 for results of other programs, which have no samples.
      */
     sample_ms: number;
     /**
@@ -3563,6 +3839,10 @@ export type Run = RunSummary & {
     report?: Report | null;
     verdict?: Verdicts | null;
     findings: Array<Finding>;
+    /**
+     * Timestamped notes, in chronological order.
+     */
+    annotations: Array<Annotation>;
     /**
      * Whether the stored result differs from its checksum. If so, it is not shown.
      */
@@ -3666,7 +3946,14 @@ export type RunSummary = WorkloadSummary & {
     number: number;
     status: RunStatus;
     name: string;
-    host: string;
+    /**
+     * Null for a result of another program that does not contain the host.
+     */
+    host?: string | null;
+    /**
+     * The program that measured the run.
+     */
+    source: Source;
     tags: Array<string>;
     notes: string;
     /**
@@ -3724,7 +4011,7 @@ export type RunSummary = WorkloadSummary & {
      */
     repeat?: number | null;
     /**
-     * Number of the failed run whose place this run takes in its study; null for other runs.
+     * Number of the failed run that this run retries; null for other runs.
      */
     retry_of?: number | null;
     /**
@@ -3756,6 +4043,12 @@ export type RunsEvent = {
 } | {
     number: number;
     type: 'deleted';
+} | {
+    number: number;
+    type: 'study_deleted';
+} | {
+    run: number;
+    type: 'annotations';
 } | {
     running: number;
     queued: number;
@@ -3904,7 +4197,7 @@ export type Schedule = {
     enabled: boolean;
     created_at_ms: number;
     /**
-     * The next due time outside of quiet hours; null if the schedule is disabled or has none.
+     * The next due time outside quiet hours; null if the schedule is disabled or has none.
      */
     next_start_ms?: number | null;
     /**
@@ -3963,7 +4256,7 @@ export type ScheduleRequest = {
      */
     tags?: Array<string>;
     /**
-     * Local times at which nothing starts. They must not contain all due times.
+     * Local times at which no runs start. They must not contain all due times.
      */
     quiet_hours?: Array<QuietHours>;
     /**
@@ -4034,6 +4327,14 @@ export type Series = {
      */
     t_ms: Array<number>;
     columns: Array<SeriesColumn>;
+    /**
+     * I/Os of all directions by latency, for a heat map: for each bucket, the used rows in ascending
+     * order with their numbers of I/Os. Null if not requested.
+     */
+    latency_rows?: Array<Array<[
+        number,
+        number
+    ]>> | null;
 };
 
 /**
@@ -4111,7 +4412,7 @@ export type SeriesState = {
 export type ServedBy = 'device' | 'memory';
 
 /**
- * Permissions of the caller.
+ * The caller's permissions.
  */
 export type SessionState = {
     /**
@@ -4165,7 +4466,7 @@ export type SniaCell = {
 };
 
 /**
- * Class of the device, which determines its active range and its write cache.
+ * Device class, which determines the active range and the write cache setting.
  */
 export type SniaClass = 'enterprise' | 'client';
 
@@ -4239,7 +4540,7 @@ export type SniaTest = {
     cell_seconds: number;
     max_rounds: number;
     /**
-     * Percentages of reads, in order. Each run of a round has one mix.
+     * Read percentages, in order. Each run of a round has one mix.
      */
     mixes: Array<number>;
     /**
@@ -4270,7 +4571,7 @@ export type SniaTestDefinition = {
      */
     max_rounds?: number | null;
     /**
-     * Percentages of reads, in order. Default: those of the specification.
+     * Read percentages, in order. Default: those of the specification.
      */
     mixes?: Array<number> | null;
     /**
@@ -4286,6 +4587,11 @@ export type SniaTestName = 'iops' | 'throughput' | 'latency' | 'write_saturation
  * Sort order; runs without a value come last.
  */
 export type SortOrder = 'asc' | 'desc';
+
+/**
+ * The program that measured a run.
+ */
+export type Source = 'leadline' | 'fio';
 
 /**
  * A block size and its percentage of the I/Os.
@@ -4347,7 +4653,7 @@ export type StatusChange = {
 /**
  * Property of the window that is compared with the limit.
  */
-export type SteadyCriterion = 'iops' | 'iops_slope' | 'bw' | 'bw_slope';
+export type SteadyCriterion = 'iops' | 'iops_slope' | 'bw' | 'bw_slope' | 'lat' | 'lat_slope';
 
 /**
  * A criterion and its limit.
@@ -4355,8 +4661,8 @@ export type SteadyCriterion = 'iops' | 'iops_slope' | 'bw' | 'bw_slope';
 export type SteadyState = {
     criterion: SteadyCriterion;
     /**
-     * In IOPS or bytes/s, or a percentage of the window's mean. The steady state is attained below
-     * this limit.
+     * In IOPS or bytes/s, or a percentage of the window's mean (always for latencies). The steady
+     * state is attained below this limit.
      */
     limit: number;
     is_percent: boolean;
@@ -4451,6 +4757,11 @@ export type SteadyStateReport = SteadyState & {
      * Bandwidth of the same seconds, in bytes/s.
      */
     bytes_per_second: Array<number>;
+    /**
+     * Mean latency (`lat`) of the same seconds, in ns; empty for runs recorded before it was
+     * measured.
+     */
+    lat_ns: Array<number>;
 };
 
 /**
@@ -4468,11 +4779,11 @@ export type SteadyWindow = {
     mean_iops: number;
     mean_bytes_per_second: number;
     /**
-     * Largest difference between a second and the mean, in IOPS or bytes/s.
+     * Largest difference between a second and the mean, in IOPS, bytes/s or ns.
      */
     max_deviation: number;
     /**
-     * Slope of the least-squares line, in IOPS or bytes/s per second.
+     * Slope of the least-squares line, in IOPS, bytes/s or ns per second.
      */
     slope: number;
     /**
@@ -4774,6 +5085,10 @@ export type StudyList = {
      */
     studies: Array<StudySummary>;
     /**
+     * Studies of this page whose stored data is damaged, newest first.
+     */
+    damaged: Array<DamagedStudy>;
+    /**
      * Null on the last page.
      */
     next_cursor?: string | null;
@@ -4781,6 +5096,16 @@ export type StudyList = {
      * Number of studies across all pages.
      */
     total: number;
+};
+
+/**
+ * Body of `PATCH /studies/{n}`.
+ */
+export type StudyPatch = {
+    /**
+     * 1 to 200 bytes on one line.
+     */
+    name: string;
 };
 
 /**
@@ -5035,6 +5360,10 @@ export type TargetOptions = {
      * As requested. It has already been applied to the other options.
      */
     cache_state: CacheState;
+    /**
+     * Bytes of memory that each worker locks.
+     */
+    lockmem: number;
 };
 
 /**
@@ -5188,6 +5517,8 @@ export type TimingOptions = {
     rate_iops: PerDirectionOptionU64;
     rate_process: RateProcess;
     min_rate?: MinRate | null;
+    max_latency_us?: PerDirectionOptionU64 | null;
+    tolerated_errors?: ToleratedErrors | null;
     /**
      * Whether other jobs end as soon as a worker of this job ends.
      */
@@ -5219,6 +5550,41 @@ export type TimingOptions = {
      */
     thinktime_iotime_us: number;
     steady_state?: SteadyStateOptions | null;
+};
+
+/**
+ * Failed I/Os of a job with the same operation and error.
+ */
+export type ToleratedError = {
+    /**
+     * Name of the job.
+     */
+    job: string;
+    /**
+     * `read`, `write`, `trim` or `sync`.
+     */
+    operation: string;
+    /**
+     * errno(3).
+     */
+    errno: number;
+    message: string;
+    count: number;
+    /**
+     * Offsets of the first failed I/Os of each worker within the target, in bytes.
+     */
+    offsets: Array<number>;
+};
+
+/**
+ * Numbers of errors (errno(3)) after which a job continues.
+ */
+export type ToleratedErrors = {
+    read: Array<number>;
+    /**
+     * Writes, trims and syncs.
+     */
+    write: Array<number>;
 };
 
 /**
@@ -5276,7 +5642,7 @@ export type Trend = TrendSeries & {
      */
     common_findings: Array<string>;
     /**
-     * Numbers of runs that are left out, by reason.
+     * Numbers of excluded runs, by reason.
      */
     left_out: Array<LeftOutCount>;
     /**
@@ -5313,7 +5679,7 @@ export type TrendChange = {
      */
     runs_before: Array<number>;
     /**
-     * Up to 50 runs from the change on, on the host of its point.
+     * Up to 50 runs starting at the change, on the host of its point.
      */
     runs_after: Array<number>;
 };
@@ -5338,8 +5704,8 @@ export type TrendList = {
 };
 
 /**
- * A group of runs: the repeats of one step of a study, or the runs outside of studies that started
- * on one day (UTC). All have the same host fingerprint.
+ * A group of runs: the repeats of one step of a study, or the runs outside studies that started on
+ * one day (UTC). All have the same host fingerprint.
  */
 export type TrendPoint = {
     /**
@@ -5347,11 +5713,11 @@ export type TrendPoint = {
      */
     started_at_ms: number;
     /**
-     * Null outside of studies.
+     * Null outside studies.
      */
     study?: number | null;
     /**
-     * Null outside of studies.
+     * Null outside studies.
      */
     step?: number | null;
     /**
@@ -5512,9 +5878,9 @@ export type Verdicts = {
 };
 
 /**
- * Checksum of written blocks.
+ * Checksum of written blocks, in fio's header.
  */
-export type VerifyMethod = 'none' | 'crc32c';
+export type VerifyMethod = 'none' | 'md5' | 'crc7' | 'crc16' | 'crc32' | 'crc32c' | 'crc64' | 'sha1' | 'sha256' | 'sha512' | 'sha3-224' | 'sha3-256' | 'sha3-384' | 'sha3-512' | 'xxhash' | 'header-pattern' | 'pattern';
 
 /**
  * Checksums of the written blocks.
@@ -5537,6 +5903,10 @@ export type VerifyOptions = {
      * Whether reading back stops at the first bad block.
      */
     fatal: boolean;
+    /**
+     * Position of the header in its block, in bytes; absent at the start of the block.
+     */
+    header_offset?: number;
 };
 
 /**
@@ -5573,6 +5943,32 @@ export type VerifyReport = {
 };
 
 /**
+ * A limit of a job that one of its workers violated.
+ */
+export type ViolatedLimit = {
+    /**
+     * `rate_min`, `rate_iops_min` or `max_latency`.
+     */
+    option: string;
+    /**
+     * `read`, `write` or `trim`.
+     */
+    direction: string;
+    /**
+     * Bytes per second, I/Os per second, or microseconds.
+     */
+    limit: number;
+    /**
+     * The measured value, in the unit of `limit`.
+     */
+    value: number;
+    /**
+     * The violation in one sentence.
+     */
+    summary: string;
+};
+
+/**
  * A receiver. Its secret and the path of its URL are never returned.
  */
 export type Webhook = {
@@ -5592,7 +5988,7 @@ export type Webhook = {
 };
 
 /**
- * Details of a message. Paths are those of the web pages, without the server's address.
+ * Details of a message. Paths refer to the web UI, without the server's address.
  */
 export type WebhookData = TrendStateChange | ScheduledRunFailure | MissedStart | {
     [key: string]: unknown;
@@ -5617,7 +6013,7 @@ export type WebhookMessage = {
      */
     at_ms: number;
     /**
-     * What has happened, in one or more sentences.
+     * What happened, in one or more sentences.
      */
     text: string;
     data: WebhookData;
@@ -6577,7 +6973,8 @@ export type ListRunsData = {
     query?: {
         /**
          * Text in name, target, tags or notes, and `key:value` terms: rw, bs, iodepth, numjobs, status,
-         * verdict, mode, target, device, host, tag, name, study, step. `#12` is a run number, `-term`
+         * verdict, mode, target, device, host, source, tag, name,
+         * study, step. `#12` is a run number, `-term`
          * excludes matching runs, and a term in quotes is text.
          */
         q?: string;
@@ -6701,6 +7098,78 @@ export type CreateRunResponses = {
 };
 
 export type CreateRunResponse = CreateRunResponses[keyof CreateRunResponses];
+
+export type ImportResultData = {
+    /**
+     * Output of fio, as it is
+     */
+    body: {
+        [key: string]: unknown;
+    };
+    path?: never;
+    query?: {
+        /**
+         * Default: the name of the first job.
+         */
+        name?: string;
+        /**
+         * Separated by commas.
+         */
+        tags?: string;
+        /**
+         * One-based group of jobs, for a result whose jobs ran one after another.
+         */
+        group?: number;
+    };
+    url: '/api/v1/runs/import';
+};
+
+export type ImportResultErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * The body is too large
+     */
+    413: unknown;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type ImportResultError = ImportResultErrors[keyof ImportResultErrors];
+
+export type ImportResultResponses = {
+    /**
+     * The result is already stored
+     */
+    200: Run;
+    201: Run;
+};
+
+export type ImportResultResponse = ImportResultResponses[keyof ImportResultResponses];
 
 export type DeleteRunData = {
     body?: never;
@@ -6858,6 +7327,106 @@ export type PatchRunResponses = {
 };
 
 export type PatchRunResponse = PatchRunResponses[keyof PatchRunResponses];
+
+export type CreateAnnotationData = {
+    body: AnnotationRequest;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/runs/{n}/annotations';
+};
+
+export type CreateAnnotationErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type CreateAnnotationError = CreateAnnotationErrors[keyof CreateAnnotationErrors];
+
+export type CreateAnnotationResponses = {
+    201: Annotation;
+};
+
+export type CreateAnnotationResponse = CreateAnnotationResponses[keyof CreateAnnotationResponses];
+
+export type DeleteAnnotationData = {
+    body?: never;
+    path: {
+        n: number;
+        annotation: number;
+    };
+    query?: never;
+    url: '/api/v1/runs/{n}/annotations/{annotation}';
+};
+
+export type DeleteAnnotationErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type DeleteAnnotationError = DeleteAnnotationErrors[keyof DeleteAnnotationErrors];
+
+export type DeleteAnnotationResponses = {
+    /**
+     * Deleted
+     */
+    204: void;
+};
+
+export type DeleteAnnotationResponse = DeleteAnnotationResponses[keyof DeleteAnnotationResponses];
 
 export type CancelRunData = {
     body?: never;
@@ -7094,6 +7663,10 @@ export type GetSeriesData = {
          * Maximum number of buckets, 1 to 5,000. Default: 600.
          */
         points?: number;
+        /**
+         * Whether to include `latency_rows`. Default: false.
+         */
+        latency_rows?: boolean;
     };
     url: '/api/v1/runs/{n}/series';
 };
@@ -7782,6 +8355,57 @@ export type PlanStudyResponses = {
 
 export type PlanStudyResponse = PlanStudyResponses[keyof PlanStudyResponses];
 
+export type DeleteStudyData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/studies/{n}';
+};
+
+export type DeleteStudyErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type DeleteStudyError = DeleteStudyErrors[keyof DeleteStudyErrors];
+
+export type DeleteStudyResponses = {
+    /**
+     * Deleted
+     */
+    204: void;
+};
+
+export type DeleteStudyResponse = DeleteStudyResponses[keyof DeleteStudyResponses];
+
 export type GetStudyData = {
     body?: never;
     path: {
@@ -7829,6 +8453,54 @@ export type GetStudyResponses = {
 };
 
 export type GetStudyResponse = GetStudyResponses[keyof GetStudyResponses];
+
+export type PatchStudyData = {
+    body: StudyPatch;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/studies/{n}';
+};
+
+export type PatchStudyErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type PatchStudyError = PatchStudyErrors[keyof PatchStudyErrors];
+
+export type PatchStudyResponses = {
+    200: Study;
+};
+
+export type PatchStudyResponse = PatchStudyResponses[keyof PatchStudyResponses];
 
 export type CancelStudyData = {
     body?: never;

@@ -17,7 +17,7 @@ export interface ForestMark {
   isCutHigh: boolean;
 }
 
-/** The plot shows at least this many thresholds to each side. */
+/** The plot shows at least this many thresholds on each side. */
 const MIN_THRESHOLDS = 2.5;
 /** Larger changes are clipped, so that small ones stay visible. */
 const MAX_PERCENT = 60;

@@ -48,6 +48,15 @@ it('has a notice after two seconds until an I/O completes', () => {
   expect(silenceMs(fold)).toBeNull();
 });
 
+it('has a line at each change of the level', () => {
+  const change = { t_ms: 5000, direction: 'write', before_iops: 2000, after_iops: 1500 } as const;
+  const fold = withReport({ level_changes: [change] });
+  const line = bandsOf(fold).find(({ kind }) => kind === 'change');
+  expect(plain(line?.label ?? '')).toBe('Writes: 2,000 → 1,500 IOPS');
+  expect(line?.from).toBe(line?.to);
+  expect(line?.from).toBeCloseTo((5000 - (fold.measure_begin_ms ?? 0)) / 1000);
+});
+
 it('has one band per live stall', () => {
   const fold = liveFold();
   const start = (fold.now_ms - (fold.measure_begin_ms ?? 0)) / 1000;

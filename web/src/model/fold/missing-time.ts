@@ -1,5 +1,7 @@
-// Periods in which no I/O completed: from a run's samples while it is live, then from its report.
-import type { Report } from '../../api';
+// Marks in the charts of a run: periods in which no I/O completed, from its samples while it is live,
+// then from its report, and changes of the level of IOPS.
+import type { LevelChange, Report } from '../../api';
+import { count } from '../format/numbers';
 import { duration } from '../format/time';
 import { isFinal, type RunFold } from './run-fold';
 import { originMs } from './series-view';
@@ -16,7 +18,7 @@ export function silenceMs({ silences, status, result }: RunFold): number | null 
 
 /** A labeled range of the time axis, in seconds since the start of the measurement. */
 export interface Band {
-  kind: 'stall' | 'pause' | 'window';
+  kind: 'stall' | 'pause' | 'window' | 'change';
   label: string;
   /** For narrow bands. */
   short: string;
@@ -40,7 +42,17 @@ export function bandsOf(fold: RunFold): Band[] {
   return [
     ...stalls.map(band('stall', 'No I/O completed', 'Stalled')),
     ...pausesOf(report).map(band('pause', 'Runner paused', 'Paused')),
+    ...(report?.level_changes ?? []).map((change) => changeBand(change, origin_ms)),
   ];
+}
+
+/** A line: the time of the change. */
+function changeBand(change: LevelChange, origin_ms: number): Band {
+  const { t_ms, direction, before_iops, after_iops } = change;
+  const at = (t_ms - origin_ms) / 1000;
+  const rates = `${count(before_iops)} → ${count(after_iops)} IOPS`;
+  const label = `${direction === 'read' ? 'Reads' : 'Writes'}: ${rates}`;
+  return { kind: 'change', label, short: 'Level', from: at, to: at };
 }
 
 const spanOf = ({ start_ms, duration_ms }: { start_ms: number; duration_ms: number }) => ({

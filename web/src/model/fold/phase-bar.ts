@@ -1,6 +1,6 @@
 // The phase bar: finished, active and upcoming phases with their progress. A finished run has no
-// upcoming phases.
-import type { Phase } from '../../api';
+// upcoming phases; if it did not complete, the phase in which it ended is marked.
+import type { Phase, RunStatus } from '../../api';
 import { bytes, text } from '../format/numbers';
 import { duration } from '../format/time';
 import { isAfter, PHASE_LABELS, plannedMs, plannedPhases } from './phases';
@@ -9,7 +9,7 @@ import { isFinal, type PhaseProgress, type RunFold } from './run-fold';
 export interface PhasePart {
   phase: Phase;
   label: string;
-  state: 'done' | 'active' | 'pending';
+  state: 'done' | 'active' | 'pending' | 'stopped' | 'failed';
   /** From 0 to 1; null if unknown. */
   fraction: number | null;
 }
@@ -17,11 +17,12 @@ export interface PhasePart {
 /** `now_ms` is the time since the start of the run. */
 export function phaseBar(fold: RunFold, now_ms: number): PhasePart[] {
   const finished = isFinal(fold.status);
+  const last = lastPhase(fold);
   const started = fold.phases.map((progress) => {
     const end_ms = progress.end_ms ?? (finished ? now_ms : null);
-    return end_ms === null
-      ? activePart(progress, now_ms, plannedMs(progress, fold))
-      : donePart(progress, end_ms);
+    if (end_ms === null) return activePart(progress, now_ms, plannedMs(progress, fold));
+    const state = progress === last ? END_STATES[fold.status] : undefined;
+    return { ...donePart(progress, end_ms), ...(state && { state }) };
   });
   if (finished) return started;
   const planned: Phase[] = fold.accepted ? plannedPhases(fold.accepted.jobs) : ['guard', 'measure'];
@@ -31,6 +32,20 @@ export function phaseBar(fold: RunFold, now_ms: number): PhasePart[] {
       return { phase, label: PHASE_LABELS[phase], state: 'pending', fraction: null };
     });
   return [...started, ...pending];
+}
+
+/** How the last phase of a run ended that did not complete. */
+const END_STATES: Partial<Record<RunStatus, PhasePart['state']>> = {
+  cancelled: 'stopped',
+  interrupted: 'stopped',
+  failed: 'failed',
+};
+
+/** The phase in which a run ended. A cancelled run may still write its data and clean up. */
+function lastPhase({ phases, result }: RunFold): PhaseProgress | undefined {
+  const wasStopped = result?.report.ended_by === 'signal';
+  const measure = wasStopped && phases.find(({ phase }) => phase === 'measure');
+  return measure || phases.findLast(({ phase }) => phase !== 'clean_up');
 }
 
 /** Shorter phases are shown without duration. */

@@ -153,7 +153,9 @@ describe('the phase bar', () => {
       at_ms: 0,
       reason: 'the server stopped',
     });
-    expect(phaseBar(fold, fold.now_ms).every(({ state }) => state === 'done')).toBe(true);
+    const states = phaseBar(fold, fold.now_ms).map(({ state }) => state);
+    expect(states.at(-1)).toBe('stopped');
+    expect(states.slice(0, -1).every((state) => state === 'done')).toBe(true);
     expect([fold.reason, remainingMs(fold, fold.now_ms)]).toEqual(['the server stopped', null]);
   });
 });

@@ -88,6 +88,7 @@ it('shows the report of a finished run', () => {
     summary: 'Steady state not reached.',
     window,
     iops: [],
+    lat_ns: [],
     bytes_per_second: [],
   };
   expect(steadyStates(fold)).toEqual([]);

@@ -56,7 +56,8 @@ function liveStates({ accepted, steadyStates }: RunFold): SteadyStateView[] {
 export function steadyBands(fold: RunFold): Band[] {
   const origin_ms = originMs(fold);
   return steadyStates(fold).flatMap(({ state, window, criterion }): Band[] => {
-    if (!window) return [];
+    // No chart shows the mean latency.
+    if (!window || criterion.startsWith('lat')) return [];
     const { start_ms, end_ms } = window;
     const label = state === 'attained' ? 'Steady state' : 'Last window';
     return [

@@ -3,8 +3,11 @@
 import { isFinal, type RunFold } from './run-fold';
 import { originMs } from './series-view';
 
-/** Longer plans would compress the first seconds; their axis grows instead. */
-const MAX_FIXED_MS = 180_000;
+/**
+ * A growing axis changes all pixels with every sample, so it is drawn more often than a fixed one.
+ * Longer plans would compress the first minute; their axis grows.
+ */
+const MAX_FIXED_MS = 600_000;
 const MIN_LIVE_S = 2;
 
 /** In seconds since the start of the measurement. */

@@ -17,6 +17,7 @@ export const EMPTY_GAUGE: Gauge = {
   bypassed: false,
   foreign: null,
   served_by: 'application',
+  served_by_unknown: null,
   uncertainty: 0,
   notes: {},
 };

@@ -60,13 +60,3 @@ export const CACHE_STATES = stateOptions(
   ['cold', 'Cold', 'Nothing is cached: the first accesses reach the device.'],
   ['warm', 'Warm', 'The whole file is cached, as for a program that has been running for a while.'],
 );
-
-/** Accepted values by option kind. */
-export const OPTION_VALUES: Readonly<Record<string, readonly string[]>> = {
-  flag: ['1', '0'],
-  engine: ['io_uring', 'libaio', 'psync', 'sync', 'pvsync', 'pvsync2', 'mmap', 'null'],
-  fallback: ['none', 'psync'],
-  'sync mode': ['none', 'sync', 'dsync'],
-  allocation: ['written', 'none', 'native', 'posix', 'keep', 'truncate'],
-  advice: ['1', '0', 'random', 'sequential'],
-};

@@ -27,7 +27,7 @@ const PERCENTILES = [
 /** Columns without latencies are omitted. */
 export function latencyTable(report: Report): LatencyTable {
   const columns = [
-    ...DIRECTIONS.flatMap((name) => directionColumns(name, report[name])),
+    ...DIRECTIONS.flatMap((name) => directionColumns(name, reportedBy(report)[name])),
     column('fsync', report.sync.lat_ns),
   ].filter(({ stats }) => stats.count > 0 || isKnown(stats.max));
   const row = (name: string, value: (stats: LatencyStats) => Reported): [string, Reported[]] => [
@@ -45,6 +45,21 @@ export function latencyTable(report: Report): LatencyTable {
       ...PERCENTILES.map((p) => row(`p${p}`, (stats) => percentileOf(stats, p))),
       row('max', maxOf),
     ],
+  };
+}
+
+/** fio has percentiles of clat or of lat. Those of clat are not shown as those of lat. */
+function reportedBy(report: Report): Report {
+  if (report.foreign?.percentiles_of !== 'clat') return report;
+  const only = (stats: DirectionStats): DirectionStats => ({
+    ...stats,
+    lat_ns: { ...stats.lat_ns, percentiles: {}, buckets: [] },
+  });
+  return {
+    ...report,
+    read: only(report.read),
+    write: only(report.write),
+    trim: only(report.trim),
   };
 }
 

@@ -73,3 +73,12 @@ it('has a column for I/Os that never completed', () => {
   const max = rows.find(([name]) => name === 'max')?.[1][0];
   expect(max && plain(reportedText(max))).toBe('≥ 9.50 s');
 });
+
+it('does not show the percentiles of clat of another program as those of lat', () => {
+  const foreign = { percentiles_of: 'clat' } as Report['foreign'];
+  const { rows } = latencyTable({ ...reportOf(stats(5)), foreign });
+  const textsOf = (row: string) =>
+    rows.find(([name]) => name === row)?.[1].map((value) => plain(reportedText(value)));
+  expect(textsOf('p50')).toEqual(['–', '100 ns']);
+  expect(textsOf('max')).toEqual(['100 ns', '100 ns']);
+});

@@ -31,9 +31,31 @@ export function describeRun(run: RunSummary): string {
     .join(' · ');
 }
 
+/** Whether another program measured the run. */
+export const isForeign = ({ source }: Pick<RunSummary, 'source'>): boolean => source === 'fio';
+
+export const FOREIGN_HINT = 'Measured by fio: Leadline did not observe this run';
+
+type TitledRun = Pick<RunSummary, 'name' | 'rw' | 'bs' | 'direct'>;
+
 /** The name, or a short description of a run without one. */
-export const runTitle = (run: Pick<RunSummary, 'name' | 'rw' | 'bs' | 'direct'>): string =>
+export const runTitle = (run: TitledRun): string =>
   run.name || `${run.bs} ${run.rw}, ${run.direct ? 'direct' : 'buffered'}`;
+
+/** A run of a study is named `study: step (repeat)`. */
+const STUDY_TITLE = /^(.+?)(: .+?)( \(\d+\))?$/;
+
+/** The parts of the title of a run of a study; null for other runs. */
+export function studyTitle(run: TitledRun & Pick<RunSummary, 'study'>) {
+  const [, study, step, repeat = ''] = (run.study && STUDY_TITLE.exec(runTitle(run))) || [];
+  return study && step ? { study, step, repeat } : null;
+}
+
+/** The title of a test, which is the same for all repeats. */
+export function testTitle(run: TitledRun & Pick<RunSummary, 'study'>): string {
+  const parts = studyTitle(run);
+  return parts ? parts.study + parts.step : runTitle(run);
+}
 
 /** Returns true for queued and running runs. */
 export const isActive = (run: Pick<RunSummary, 'status'>): boolean => !isFinal(run.status);

@@ -149,7 +149,10 @@ function liveFigures({ series, totals }: RunFold): Figures {
   };
 }
 
-/** The last second as one window of one phase; null before the first sample. */
+/**
+ * The newest samples of one phase, about one second, merged into one window; null before the first
+ * sample.
+ */
 function lastWindow(windows: readonly Window[]): Window | null {
   let last: Window | null = null;
   for (const window of windows.toReversed()) {

@@ -38,7 +38,7 @@ export const latencyLine = (results: Points, name: CurveLatency): Coordinates[] 
     achieved == null || ns == null ? [] : [{ x: achieved, y: ns }],
   );
 
-/** Achieved IOPS by offered ones. */
+/** Achieved IOPS by offered IOPS. */
 export const achievedPoints = (results: Points, ...classes: PointClass[]): Coordinates[] =>
   ofClass(results, ...classes).flatMap(({ offered, achieved }) =>
     achieved == null ? [] : [{ x: offered, y: achieved }],

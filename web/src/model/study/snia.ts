@@ -99,7 +99,7 @@ export function byBlock(results: Pick<SniaResults, 'cells'>, { value }: SniaMetr
   }));
 }
 
-/** Text of a cell of the tabular data. */
+/** Text of one table cell. */
 export function cellText(
   { cells }: Pick<SniaResults, 'cells'>,
   mix: number,

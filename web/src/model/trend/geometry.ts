@@ -6,11 +6,14 @@ export interface Range {
   high: number;
 }
 
-/** The axis covers at least this many thresholds to each side, so that noise does not look like a change. */
+/**
+ * The axis covers at least this many thresholds on each side, so that noise does not look like a
+ * change.
+ */
 const MIN_THRESHOLDS = 2;
 const PADDING = 0.08;
 
-/** Values below and above all groups, runs that are drawn apart, and the baseline. */
+/** Values below and above all groups, runs that are drawn separately, and the baseline. */
 export function valueRange(
   trend: Pick<Trend, 'baseline_statistics' | 'threshold_percent'>,
   points: readonly TrendPoint[],

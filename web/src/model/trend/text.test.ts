@@ -25,7 +25,7 @@ it('shows the interval and lower bounds', () => {
   expect(statisticsText(empty, '1/s')).toBe('–');
 });
 
-it('counts runs that are left out', () =>
+it('counts excluded runs', () =>
   expect(
     leftOutText([
       { kind: 'incomplete', reason: 'failed', runs: 3 },
@@ -46,7 +46,7 @@ it('compares runs with the baseline in any order', () => {
   expect(isBaseline([3], {})).toBe(false);
 });
 
-it('recognizes the pinned group if some of its runs are left out later', () => {
+it('recognizes the pinned group if some of its runs are excluded later', () => {
   const baseline = { runs: [3, 12], deleted_runs: [], threshold_percent: 2, pinned_at_ms: 0 };
   const leftOut = (run: number) => ({ run, reason: 'busy host', kind: 'disturbed' as const });
   expect(isPinnedGroup({ runs: [12], left_out: [leftOut(3)] }, { baseline })).toBe(true);

@@ -33,7 +33,7 @@ export const originText = ({ study, step }: TrendPoint): string =>
 /** One line that describes a group. */
 export function pointText(point: TrendPoint, trend: Pick<Trend, 'unit'>): string {
   const { runs, left_out } = point;
-  const apart = left_out.length > 0 ? [`${left_out.length} left out`] : [];
+  const apart = left_out.length > 0 ? [`${left_out.length} excluded`] : [];
   return [
     dateTime(point.started_at_ms),
     statisticsText(point, trend.unit),
@@ -61,7 +61,7 @@ const FACTS: Record<string, string> = {
 const factName = (name: string) =>
   FACTS[name] ?? name.replace(/^(device|vulnerabilities)\./, '').replaceAll('_', ' ');
 
-/** 3 failed, 2 foreign I/O; empty if no run is left out. */
+/** 3 failed, 2 foreign I/O; empty if no run is excluded. */
 export const leftOutText = (counts: readonly LeftOutCount[]): string =>
   counts.map(({ reason, runs }) => `${runs} ${reason}`).join(', ');
 
@@ -77,7 +77,7 @@ export const isBaseline = (
   !!baseline && runs.length > 0 && baseline.runs.join() === runs.toSorted((a, b) => a - b).join();
 
 /**
- * Whether a group was pinned as the baseline. Some of its runs can be left out since then: a
+ * Whether a group was pinned as the baseline. Some of its runs may have been excluded since then: a
  * finding that most runs of the series have does not exclude runs, but later runs may not have it.
  */
 export function isPinnedGroup(

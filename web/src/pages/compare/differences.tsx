@@ -59,7 +59,7 @@ function DifferenceName({ name, isHarmful }: { name: string; isHarmful: boolean 
     <>
       {name}{' '}
       {isHarmful && (
-        <Badge tone="cache" title="It can change the result by itself">
+        <Badge tone="cache" title="Can change the result on its own">
           affects results
         </Badge>
       )}

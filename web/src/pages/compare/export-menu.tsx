@@ -1,6 +1,7 @@
 // Exports of a comparison; the server writes the files.
-import { Button, Menu } from '@mantine/core';
+import { Button } from '@mantine/core';
 import type { CompareParameters } from '../../model/compare/selection';
+import { MenuButton } from '../../ui/menu-button';
 
 const FILES = [
   ['html', 'HTML report (opens offline)'],
@@ -13,26 +14,18 @@ export function ExportMenu({ parameters }: { parameters: CompareParameters }) {
     Object.entries(parameters).map(([name, value]) => [name, String(value)]),
   );
   return (
-    <Menu>
-      <Menu.Target>
-        <Button>Export ▾</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {FILES.map(([extension, label]) => (
-          <Menu.Item
-            key={extension}
-            component="a"
-            href={`/api/v1/compare/comparison.${extension}?${query}`}
-            download={`comparison.${extension}`}
-          >
-            {label}
-          </Menu.Item>
-        ))}
-        <Menu.Item component="a" href={`/api/v1/compare?${query}`} target="_blank">
-          JSON
-        </Menu.Item>
-        <Menu.Item onClick={() => window.print()}>Print</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <MenuButton
+      target={<Button>Export ▾</Button>}
+      entries={[
+        ...FILES.map(([extension, label]) => ({
+          type: 'file' as const,
+          label,
+          href: `/api/v1/compare/comparison.${extension}?${query}`,
+          download: `comparison.${extension}`,
+        })),
+        { type: 'file', label: 'JSON', href: `/api/v1/compare?${query}` },
+        { type: 'action', label: 'Print', onSelect: () => window.print() },
+      ]}
+    />
   );
 }

@@ -9,6 +9,7 @@ import {
   changeText,
   countDirections,
   formatChange,
+  formatValue,
   intervalText,
   metricName,
   moreText,
@@ -16,6 +17,7 @@ import {
   VERDICTS,
   valueOfGroup,
 } from '../../model/compare/metrics';
+import { partialValue } from '../../model/compare/partial';
 import { lineStyle } from '../../model/series/line-style';
 import { MaybeLowerBound } from '../../ui/lower-bound';
 import { NamedRows } from '../../ui/named-rows';
@@ -49,13 +51,7 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
     ),
     cells: [
       ...groups.map(({ label }, group) => (
-        <Value
-          key={label}
-          metric={metric}
-          runs={runsOfGroup(comparison, group)}
-          group={group}
-          withChange={isSingle}
-        />
+        <Value key={label} {...{ comparison, metric, group, directions }} withChange={isSingle} />
       )),
       ...(isSingle
         ? []
@@ -80,13 +76,24 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
 }
 
 interface ValueProps {
+  comparison: Comparison;
   metric: ComparedMetric;
-  runs: readonly number[];
   group: number;
+  /** Number of directions with metrics. */
+  directions: number;
   withChange: boolean;
 }
 
-function Value({ metric, runs, group, withChange }: ValueProps) {
+function Value({ comparison, metric, group, directions, withChange }: ValueProps) {
+  const runs = runsOfGroup(comparison, group);
+  const [only] = runs.length === 1 ? runs.map((run) => comparison.runs[run]) : [];
+  const partial = only ? partialValue(metric, only.run, directions) : null;
+  if (partial !== null)
+    return (
+      <span className="mute" title="Only until the run ended; not compared">
+        {formatValue(partial, metric.unit)} (partial)
+      </span>
+    );
   const { text, isLowerBound } = valueOfGroup(metric, runs, group);
   return (
     <>

@@ -46,7 +46,13 @@ function StudyButton({ study, isLoaded, variant, children }: StudyButtonProps) {
   });
   const cost = plan && costText(plan);
   return (
-    <Button variant={variant} loading={isPending} disabled={!isLoaded} onClick={() => mutate()}>
+    <Button
+      className="wraps"
+      variant={variant}
+      loading={isPending}
+      disabled={!isLoaded}
+      onClick={() => mutate()}
+    >
       {children}
       {cost ? ` (${cost})` : ''}
     </Button>

@@ -10,6 +10,7 @@ import { rate, shortCount, text } from '../../model/format/numbers';
 import { describeRun, isActive, isPartial, runTitle } from '../../model/run/summary';
 import { FilterField } from '../../ui/filter-field';
 import { LinkButton } from '../../ui/link-button';
+import { LoadMore } from '../../ui/load-more';
 import { Card, Empty } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { RunChips } from './run-chips';
@@ -67,11 +68,7 @@ export function RunPicker({ initial, onCompare }: RunPickerProps) {
           />
         ))}
       </ul>
-      {hasNextPage && (
-        <Button loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Load more
-        </Button>
-      )}
+      <LoadMore query={query} />
     </Card>
   );
 }
@@ -93,7 +90,9 @@ function PickerRow({ run, selected, onToggle }: PickerRowProps) {
           {title}
         </span>
       </label>
-      <span className="mono mute clip">{describeRun(run)}</span>
+      <span className="mono mute clip" title={describeRun(run)}>
+        {describeRun(run)}
+      </span>
       <span>
         {text(shortCount(run.iops))} IOPS{isPartial(run) && ' (partial)'}
       </span>

@@ -5,7 +5,7 @@ import { runQuery } from '../../api/queries';
 
 const isMissing = (error: unknown) => error instanceof ApiProblem && error.status === 404;
 
-/** Null unless `error` says that a run is missing, and while the runs are loading. */
+/** Null unless `error` reports that a run is missing, and while the runs are loading. */
 export function useExistingRuns(
   numbers: readonly number[],
   error: unknown,

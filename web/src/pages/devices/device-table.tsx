@@ -6,7 +6,7 @@ import { Fragment, useMemo, useState } from 'react';
 import type { Access, Device } from '../../api';
 import { fieldRows } from '../../model/format/fields';
 import { bytes, plural, text, UNKNOWN } from '../../model/format/numbers';
-import { deviceTree, usableRows } from '../../model/host/device-tree';
+import { deviceTree, type TreeRow, usableRows } from '../../model/host/device-tree';
 import { deviceDraft, RUN_DRAFT_KEY } from '../../model/job/device-job';
 import { Facts } from '../../ui/facts';
 import { Card, Dot, ScrollRegion } from '../../ui/parts';
@@ -27,11 +27,11 @@ const COLUMNS = [
 ] as const;
 
 export function DeviceTable({ devices }: { devices: readonly Device[] }) {
-  const [open, setOpen] = useState<string | null>(null);
   const [isComplete, setIsComplete] = useState(false);
   const all = useMemo(() => deviceTree(devices), [devices]);
   const usable = useMemo(() => usableRows(all), [all]);
   const folded = all.length - usable.length;
+  const shown = isComplete ? all : usable;
   return (
     <Card
       title="Block devices"
@@ -43,45 +43,55 @@ export function DeviceTable({ devices }: { devices: readonly Device[] }) {
         )
       }
     >
-      {usable.length === 0 && !isComplete && (
-        <p className="mute">No device can be tested. The unusable devices list the reasons.</p>
-      )}
-      <ScrollRegion label="Block devices">
-        <table className="host-table device-table">
-          <thead>
-            <tr>
-              {COLUMNS.map(([title, width]) => (
-                <th key={title} scope="col" style={width ? { width } : undefined}>
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {(isComplete ? all : usable).map(({ device, depth }) => {
-              const isOpen = open === device.name;
-              return (
-                <Fragment key={device.name}>
-                  <DeviceRow
-                    device={device}
-                    depth={depth}
-                    open={isOpen}
-                    onToggle={() => setOpen(isOpen ? null : device.name)}
-                  />
-                  {isOpen && (
-                    <tr>
-                      <td colSpan={COLUMNS.length}>
-                        <Facts mono facts={fieldRows(device)} />
-                      </td>
-                    </tr>
-                  )}
-                </Fragment>
-              );
-            })}
-          </tbody>
-        </table>
-      </ScrollRegion>
+      {usable.length === 0 && <p className="mute">{noDevices(folded)}</p>}
+      {shown.length > 0 && <DeviceRows rows={shown} />}
     </Card>
+  );
+}
+
+const noDevices = (folded: number) =>
+  folded > 0
+    ? 'No device can be tested. The reasons are listed with the unusable devices.'
+    : 'This host has no block devices. Files can be tested without one.';
+
+function DeviceRows({ rows }: { rows: readonly TreeRow[] }) {
+  const [open, setOpen] = useState<string | null>(null);
+  return (
+    <ScrollRegion label="Block devices">
+      <table className="host-table device-table">
+        <thead>
+          <tr>
+            {COLUMNS.map(([title, width]) => (
+              <th key={title} scope="col" style={width ? { width } : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ device, depth }) => {
+            const isOpen = open === device.name;
+            return (
+              <Fragment key={device.name}>
+                <DeviceRow
+                  device={device}
+                  depth={depth}
+                  open={isOpen}
+                  onToggle={() => setOpen(isOpen ? null : device.name)}
+                />
+                {isOpen && (
+                  <tr>
+                    <td colSpan={COLUMNS.length}>
+                      <Facts mono facts={fieldRows(device)} />
+                    </td>
+                  </tr>
+                )}
+              </Fragment>
+            );
+          })}
+        </tbody>
+      </table>
+    </ScrollRegion>
   );
 }
 
@@ -108,9 +118,7 @@ function DeviceRow({ device, depth, open, onToggle }: DeviceRowProps) {
       <td>{kind.filter(Boolean).join(', ')}</td>
       <td>{text(bytes(device.size_bytes))}</td>
       <td>{device.model ?? device.backing_file ?? UNKNOWN}</td>
-      <td className="mono clip" title={device.identity ?? undefined}>
-        {device.identity ?? 'No stable ID'}
-      </td>
+      <td className="mono">{device.identity ?? 'No stable ID'}</td>
       <td>{device.filesystem ?? UNKNOWN}</td>
       <td title={device.mounts.map(({ point }) => point).join(', ')}>
         {device.used_by.join(', ') || 'Not in use'}

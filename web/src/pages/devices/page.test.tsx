@@ -19,3 +19,14 @@ it('refreshes the host status together with its devices', async () => {
   await userEvent.click(refresh);
   expect(await screen.findByText('the runner is missing')).toBeVisible();
 });
+
+it('has no empty table on a host without block devices', async () => {
+  serve({
+    'GET /api/v1/hosts': [{ id: 'local', online: true }],
+    'GET /api/v1/hosts/local': {},
+    'GET /api/v1/hosts/local/devices': { devices: [] },
+  });
+  showPage(DevicesPage, '/devices');
+  expect(await screen.findByText(/^This host has no block devices/)).toBeVisible();
+  expect(screen.queryByRole('table')).not.toBeInTheDocument();
+});

@@ -1,5 +1,5 @@
 // Actions on the selected runs: compare, tag, export, delete.
-import { Button, Modal, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { RUNS_KEY } from '../../api/queries';
 import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
 import { plural } from '../../model/format/numbers';
 import { isActive } from '../../model/run/summary';
+import { Dialog } from '../../ui/dialog';
 import { LinkButton } from '../../ui/link-button';
 import { errorText } from '../../ui/problem';
 
@@ -137,7 +138,7 @@ function TagDialog({ runs, opened, onClose }: DialogProps) {
   const remove = apply('Untagged', (tags, tag) => tags.filter((other) => other !== tag));
   const isTagged = runs.some(({ tags }) => tags.length > 0);
   return (
-    <Modal opened={opened} onClose={onClose} title={`Tag ${plural(runs.length, 'run')}`}>
+    <Dialog opened={opened} onClose={onClose} title={`Tag ${plural(runs.length, 'run')}`}>
       <form action={add} className="row" style={{ alignItems: 'flex-end' }}>
         <TextInput name="tag" label="Tag" data-autofocus required style={{ flex: 1 }} />
         <Button type="submit" variant="filled">
@@ -149,7 +150,7 @@ function TagDialog({ runs, opened, onClose }: DialogProps) {
           </Button>
         )}
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 
@@ -164,7 +165,7 @@ function DeleteDialog({ runs, opened, onClose, onDone }: DialogProps & { onDone:
     onDone();
   };
   return (
-    <Modal opened={opened} onClose={onClose} title={`${label}?`}>
+    <Dialog opened={opened} onClose={onClose} title={`${label}?`}>
       <div className="stack">
         <p>
           This permanently deletes their reports, samples and events.
@@ -177,6 +178,6 @@ function DeleteDialog({ runs, opened, onClose, onDone }: DialogProps & { onDone:
           <Button onClick={onClose}>Cancel</Button>
         </div>
       </div>
-    </Modal>
+    </Dialog>
   );
 }

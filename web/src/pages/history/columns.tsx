@@ -6,7 +6,15 @@ import { VerdictBadge } from '../../charts/verdict-badge';
 import { fioRate, latency, rate, shortCount, text, UNKNOWN } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
 import { tagTerm } from '../../model/run/filter';
-import { isActive, isPartial, runTitle, STATUS } from '../../model/run/summary';
+import {
+  FOREIGN_HINT,
+  isActive,
+  isForeign,
+  isPartial,
+  runTitle,
+  STATUS,
+  studyTitle,
+} from '../../model/run/summary';
 import { badgeOf } from '../../model/run/verdict';
 import { Badge } from '../../ui/parts';
 import { RunLink } from '../../ui/run-links';
@@ -18,6 +26,8 @@ export interface RunColumn {
   title: string;
   /** Pixels; 0 takes the remaining width. */
   width: number;
+  /** The width in a table with few columns, which should fit a phone. */
+  shortWidth?: number;
   numeric?: boolean;
   sort?: RunSort;
   /** Hidden by default. */
@@ -27,22 +37,29 @@ export interface RunColumn {
   hint?: (run: RunSummary) => string;
 }
 
-const PARTIAL_HINT = 'The figures cover only the time until the run ended.';
+const PARTIAL_HINT = 'Results cover only the time until the run ended.';
 
 function Verdict({ run }: { run: RunSummary }) {
+  if (isForeign(run)) return <Badge title={FOREIGN_HINT}>{run.source}</Badge>;
   if (!run.verdict_class && isPartial(run)) return <Badge title={PARTIAL_HINT}>Partial</Badge>;
   if (!run.verdict_class) return <span className="mute">{UNKNOWN}</span>;
   return <VerdictBadge badge={badgeOf(run.verdict_class)} />;
 }
 
-/** If the title (`study: step`) is too long, the study is clipped first. */
+/** If the title of a run of a study is too long, the study is clipped first, the repeat never. */
 function Name({ run }: { run: RunSummary }) {
-  const title = runTitle(run);
-  const cut = run.study ? title.indexOf(': ') : -1;
+  const parts = studyTitle(run);
   return (
-    <RunLink n={run.number} className={`name ${cut > 0 ? 'of-study' : 'clip'}`}>
-      {cut > 0 && <span className="clip">{title.slice(0, cut)}</span>}
-      {cut > 0 ? <span className="clip step">{title.slice(cut)}</span> : title}
+    <RunLink n={run.number} className={`name ${parts ? 'of-study' : 'clip'}`}>
+      {parts ? (
+        <>
+          <span className="clip">{parts.study}</span>
+          <span className="clip step">{parts.step}</span>
+          <span>{parts.repeat}</span>
+        </>
+      ) : (
+        runTitle(run)
+      )}
     </RunLink>
   );
 }
@@ -79,6 +96,7 @@ export const COLUMNS: readonly RunColumn[] = [
     key: 'number',
     title: '#',
     width: 56,
+    shortWidth: 50,
     numeric: true,
     sort: 'number',
     cell: (run) => run.number,
@@ -99,7 +117,7 @@ export const COLUMNS: readonly RunColumn[] = [
     hint: statusHint,
   },
   { key: 'verdict', title: 'Verdict', width: 120, cell: (run) => <Verdict run={run} /> },
-  { key: 'host', title: 'Host', width: 80, optional: true, cell: (run) => run.host },
+  { key: 'host', title: 'Host', width: 80, optional: true, cell: (run) => run.host ?? UNKNOWN },
   {
     key: 'target',
     title: 'Target',
@@ -130,6 +148,7 @@ export const COLUMNS: readonly RunColumn[] = [
     key: 'iops',
     title: 'IOPS',
     width: 76,
+    shortWidth: 66,
     numeric: true,
     sort: 'iops',
     cell: (run) => <b>{text(shortCount(run.iops))}</b>,

@@ -1,9 +1,9 @@
-// History: all runs, filtered, sorted and paged by the server. Filter and order are in the URL,
-// visible columns in local storage.
+// History: all runs, filtered, sorted and paged by the server. Filter and order are in the URL, and
+// the columns of a saved view. The browser's own columns are in local storage.
 import { useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
+import { lazy, Suspense, useCallback, useMemo } from 'react';
 import type { RunSort, SortOrder } from '../../api';
 import { type RunFilter, runsQuery } from '../../api/queries';
 import { count } from '../../model/format/numbers';
@@ -15,10 +15,13 @@ import { BulkBar } from './bulk-bar';
 import { COLUMNS, DEFAULT_COLUMNS, NARROW_COLUMNS } from './columns';
 import { ColumnMenu, VerdictMenu } from './filter';
 import { FirstVisit } from './first-visit';
-import { RunTable } from './table';
+import { ImportResultButton } from './import-result';
 import { useSelection } from './use-selection';
+import { ViewMenu } from './views';
 import './history.css';
 
+// An empty list does not need it.
+const RunTable = lazy(() => import('./table'));
 const route = getRouteApi('/runs');
 
 export function HistoryPage() {
@@ -32,7 +35,12 @@ export function HistoryPage() {
   const query = useInfiniteQuery(runsQuery(filter));
   const runs = useMemo(() => query.data?.pages.flatMap((page) => page.runs) ?? [], [query.data]);
   const total = query.data?.pages[0]?.total ?? 0;
-  const [shown, setShown] = useShownColumns();
+  const setColumnsInUrl = useCallback(
+    (keys: readonly string[]) =>
+      void navigate({ search: (old) => ({ ...old, columns: keys.join(',') }), replace: true }),
+    [navigate],
+  );
+  const [shown, setShown] = useShownColumns(search.columns, setColumnsInUrl);
   const { selected, chosen, select } = useSelection(search.q, runs);
   const columns = useMemo(() => COLUMNS.filter(({ key }) => shown.includes(key)), [shown]);
   const setFilter = useCallback(
@@ -63,6 +71,8 @@ export function HistoryPage() {
         <FilterField value={search.q ?? ''} onChange={setFilter} />
         <VerdictMenu value={search.q ?? ''} onChange={setFilter} />
         <ColumnMenu value={shown} onChange={setShown} />
+        <ViewMenu search={{ ...search, columns: shown.join(',') }} />
+        <ImportResultButton />
         <LinkButton to="/new" variant="filled">
           New run
         </LinkButton>
@@ -72,30 +82,38 @@ export function HistoryPage() {
       {query.isSuccess && search.q && total === 0 && (
         <Empty title="No matching runs">
           Search covers names, targets, tags and notes. Use #12 for a run number, rw:, bs:,
-          iodepth:, numjobs:, status:, verdict:, mode:, target:, device:, host:, tag: or name: to
-          search one field, and a leading minus to exclude a term.
+          iodepth:, numjobs:, status:, verdict:, mode:, target:, device:, host:, source:, tag: or
+          name: to search one field, and a leading minus to exclude a term.
         </Empty>
       )}
       {chosen.length > 0 && <BulkBar runs={chosen} clear={() => select(new Set())} />}
       {total > 0 && !query.isError && (
-        <RunTable
-          runs={runs}
-          total={total}
-          columns={columns}
-          sort={filter.sort ?? 'number'}
-          order={filter.order ?? 'desc'}
-          onSort={sortBy}
-          selected={selected}
-          onSelect={select}
-          onEnd={() => query.hasNextPage && !query.isFetching && void query.fetchNextPage()}
-        />
+        <Suspense>
+          <RunTable
+            runs={runs}
+            total={total}
+            columns={columns}
+            sort={filter.sort ?? 'number'}
+            order={filter.order ?? 'desc'}
+            onSort={sortBy}
+            selected={selected}
+            onSelect={select}
+            onEnd={() => query.hasNextPage && !query.isFetching && void query.fetchNextPage()}
+          />
+        </Suspense>
       )}
     </Page>
   );
 }
 
-/** Keys of the visible columns. The choice is kept in the browser. */
-function useShownColumns() {
+/**
+ * Keys of the visible columns: those of the URL, or those that were chosen in this browser. A choice
+ * is kept in the browser, and changes the URL if it has columns.
+ */
+function useShownColumns(
+  inUrl: string | undefined,
+  setInUrl: (keys: readonly string[]) => void,
+): [string[], (keys: string[]) => void] {
   const [wide, setWide] = useLocalStorage<string[]>({
     key: 'leadline-run-columns',
     defaultValue: [...DEFAULT_COLUMNS],
@@ -105,5 +123,11 @@ function useShownColumns() {
     defaultValue: [...NARROW_COLUMNS],
   });
   const isNarrow = useMediaQuery('(max-width: 600px)');
-  return isNarrow ? ([narrow, setNarrow] as const) : ([wide, setWide] as const);
+  const [chosen, choose] = isNarrow ? [narrow, setNarrow] : [wide, setWide];
+  if (!inUrl) return [chosen, choose];
+  const choosePermanently = (keys: string[]) => {
+    choose(keys);
+    setInUrl(keys);
+  };
+  return [inUrl.split(','), choosePermanently];
 }

@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest';
 import { summaryOf } from '../../model/fixtures/summary';
 import { showPage } from '../../test-page';
 import type { RunColumn } from './columns';
-import { RunTable } from './table';
+import RunTable from './table';
 
 /** Numbers of the rendered rows. */
 const rendered: number[] = [];

@@ -19,9 +19,13 @@ const SELECT_WIDTH = 30;
 const MIN_FLEXIBLE = { short: 70, long: 160 };
 const MAX_SHORT = 5;
 
-function minWidthOf(columns: readonly RunColumn[]) {
-  const flexible = columns.length > MAX_SHORT ? MIN_FLEXIBLE.long : MIN_FLEXIBLE.short;
-  return columns.reduce((sum, { width }) => sum + (width || flexible), SELECT_WIDTH);
+/** The width of each column; 0 takes the remaining width. */
+function widthsOf(columns: readonly RunColumn[]) {
+  const isShort = columns.length <= MAX_SHORT;
+  const widths = columns.map(({ width, shortWidth }) => (isShort && shortWidth) || width);
+  const flexible = isShort ? MIN_FLEXIBLE.short : MIN_FLEXIBLE.long;
+  const minWidth = widths.reduce((sum, width) => sum + (width || flexible), SELECT_WIDTH);
+  return { widths, minWidth, isShort };
 }
 
 interface RunTableProps {
@@ -37,7 +41,7 @@ interface RunTableProps {
   onEnd: () => void;
 }
 
-export function RunTable(props: RunTableProps) {
+export default function RunTable(props: RunTableProps) {
   const { runs, total, columns, sort, order, onSort, selected, onSelect, onEnd } = props;
   const scroller = useRef<HTMLElement>(null);
   /** Number of the last clicked run. Its index would change when runs are added or removed. */
@@ -49,6 +53,7 @@ export function RunTable(props: RunTableProps) {
     overscan: OVERSCAN,
   });
   const items = virtual.getVirtualItems();
+  const { widths, minWidth, isShort } = widthsOf(columns);
   const last = items.at(-1);
   useEffect(() => {
     if (last && last.index >= runs.length - OVERSCAN) onEnd();
@@ -76,11 +81,15 @@ export function RunTable(props: RunTableProps) {
 
   return (
     <ScrollRegion ref={scroller} className="card run-table" label="Runs">
-      <table aria-rowcount={total + 1} style={{ minWidth: minWidthOf(columns) }}>
+      <table
+        aria-rowcount={total + 1}
+        className={isShort ? 'short' : undefined}
+        style={{ minWidth }}
+      >
         <colgroup>
           <col style={{ width: SELECT_WIDTH }} />
-          {columns.map(({ key, width }) => (
-            <col key={key} style={width ? { width } : undefined} />
+          {columns.map(({ key }, index) => (
+            <col key={key} style={{ width: widths[index] || undefined }} />
           ))}
         </colgroup>
         <thead>

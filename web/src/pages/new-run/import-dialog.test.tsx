@@ -42,7 +42,7 @@ function importOf({ text, variables }: ImportRequest): Import {
 beforeEach(() => {
   serve({
     'GET /api/v1/experiments': [],
-    'GET /api/v1/studies': { studies: [], next_cursor: null, total: 0 },
+    'GET /api/v1/studies': { studies: [], damaged: [], next_cursor: null, total: 0 },
     'GET /api/v1/options': [],
     'GET /api/v1/runs': { runs: [], next_cursor: null, total: 0 },
     'GET /api/v1/hosts/local/devices': { devices: [] },

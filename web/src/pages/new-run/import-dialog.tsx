@@ -1,5 +1,5 @@
 // Pasted job files and commands: how they are understood, before they become a draft.
-import { Button, Modal, Textarea, TextInput } from '@mantine/core';
+import { Button, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
@@ -7,6 +7,7 @@ import type { Import, ImportNote, ImportQuestion } from '../../api';
 import { importQuery } from '../../api/queries';
 import { plural } from '../../model/format/numbers';
 import { dialectName, rangeOf, stepsOf, withReplacement } from '../../model/job/import';
+import { Dialog } from '../../ui/dialog';
 import { ProblemNotice } from '../../ui/problem';
 import { ImportNotes } from './import-notes';
 
@@ -33,12 +34,12 @@ export function ImportDialog({ initial, onClose, onUse }: ImportDialogProps) {
     area.current?.setSelectionRange(start, end);
   };
   return (
-    <Modal opened onClose={onClose} title="Paste a command or a job file" size={920}>
+    <Dialog opened onClose={onClose} title="Paste a command or a job file" size={920}>
       <div className="stack import">
         <Textarea
           ref={area}
           label="fio job file, fio commands, or diskspd commands"
-          description="Nothing is executed, and no file of the text is read."
+          description="Nothing is executed, and files named in the text are not read."
           placeholder={PLACEHOLDER}
           data-autofocus
           spellCheck={false}
@@ -57,7 +58,7 @@ export function ImportDialog({ initial, onClose, onUse }: ImportDialogProps) {
               variables={variables}
               onChange={(name, value) => setVariables((old) => ({ ...old, [name]: value }))}
             />
-            <section aria-label="How the text was understood" className="stack">
+            <section aria-label="How the text was interpreted" className="stack">
               <Summary imported={imported} steps={steps.length} />
               <ImportNotes
                 notes={imported.notes}
@@ -82,7 +83,7 @@ export function ImportDialog({ initial, onClose, onUse }: ImportDialogProps) {
           <Button onClick={onClose}>Cancel</Button>
         </div>
       </div>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,10 +1,16 @@
 // The fio job file as text, in sync with the form.
-import { type ReactNode, useRef } from 'react';
-import { needsImport } from '../../model/job/import';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useId, useRef } from 'react';
+import { optionsQuery } from '../../api/queries';
+import { optionOfLine } from '../../model/job/completion';
 import { copyText } from '../../ui/clipboard';
 import { Card } from '../../ui/parts';
+import { JobTextArea } from './job-text-area';
+import { OptionHelp } from './option-help';
 import { ProblemList } from './problem-list';
+import { useCompletion } from './use-completion';
 import type { JobDraft } from './use-job-text';
+import './job-editor.css';
 
 interface JobEditorProps {
   draft: JobDraft;
@@ -16,10 +22,16 @@ interface JobEditorProps {
 
 export function JobEditor({ draft, onPasteCommand, children }: JobEditorProps) {
   const { text, setText, problems } = draft;
+  // Without options, which "All options" reports, the text can still be edited.
+  const options = useQuery(optionsQuery).data ?? [];
   const area = useRef<HTMLTextAreaElement>(null);
+  const helpId = useId();
+  const completion = useCompletion(area, text, options);
+  const { listed, selected, caret } = completion;
   const located = problems.filter(({ line }) => line !== null);
-  const badLines = new Set(located.map(({ line }) => line));
   const lines = text.split('\n');
+  const lineAtCaret = lines[text.slice(0, caret).split('\n').length - 1] ?? '';
+  const doc = listed?.items[selected]?.doc ?? optionOfLine(lineAtCaret, options);
   const select = (line: number) => {
     const start = lines.slice(0, line).join('\n').length + (line > 0 ? 1 : 0);
     area.current?.focus();
@@ -35,31 +47,19 @@ export function JobEditor({ draft, onPasteCommand, children }: JobEditorProps) {
         </button>
       }
     >
-      <div className="editor">
-        <ol aria-hidden>
-          {lines.map((_, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified by their number
-            <li key={index} className={badLines.has(index) ? 'bad' : ''}>
-              {badLines.has(index) ? '▸' : index + 1}
-            </li>
-          ))}
-        </ol>
-        <textarea
-          ref={area}
-          aria-label="Job file"
-          aria-invalid={located.length > 0}
-          spellCheck={false}
-          wrap="off"
-          rows={Math.max(16, lines.length + 1)}
-          value={text}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
-          onPaste={(event) => {
-            const pasted = event.clipboardData.getData('text/plain');
-            if (!onPasteCommand || !needsImport(pasted)) return;
-            event.preventDefault();
-            onPasteCommand(pasted);
-          }}
-        />
+      <JobTextArea
+        {...{ area, text, setText, options, completion, helpId, onPasteCommand }}
+        badLines={new Set(located.map(({ line }) => line))}
+      />
+      <div id={helpId} className="caret-help small">
+        {doc ? (
+          <OptionHelp doc={doc} />
+        ) : (
+          <span className="mute">
+            <kbd>Ctrl</kbd>+<kbd>Space</kbd> lists options and values. Help for the option at the
+            cursor appears here.
+          </span>
+        )}
       </div>
       {located.length > 0 && (
         <ProblemList

@@ -2,7 +2,6 @@
 import { Autocomplete, TextInput } from '@mantine/core';
 import type { ChangeEvent } from 'react';
 import type { OptionDoc } from '../../api';
-import { OPTION_VALUES } from '../../model/job/form-options';
 import type { JobDraft } from './use-job-text';
 
 /** Value, handlers and error of an option's field. */
@@ -27,9 +26,8 @@ const ORDER: ('label' | 'input' | 'error' | 'description')[] = [
 ];
 
 export function OptionField({ draft, doc }: { draft: JobDraft; doc: OptionDoc }) {
-  const { name, kind, default: fallback, help, aliases } = doc;
+  const { name, values, default: fallback, help, aliases } = doc;
   const used = [name, ...aliases].find((alias) => draft.job[alias] !== undefined) ?? name;
-  const values = OPTION_VALUES[kind];
   const props = {
     ...optionProps(draft, used),
     label: <span className="mono">{name}</span>,
@@ -37,6 +35,6 @@ export function OptionField({ draft, doc }: { draft: JobDraft; doc: OptionDoc })
     inputWrapperOrder: ORDER,
     placeholder: fallback ?? 'Not set',
   };
-  if (!values) return <TextInput {...props} spellCheck={false} />;
+  if (values.length === 0) return <TextInput {...props} spellCheck={false} />;
   return <Autocomplete {...props} data={[...values]} filter={({ options }) => options} />;
 }

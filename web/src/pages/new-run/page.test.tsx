@@ -12,6 +12,7 @@ const OPTIONS: OptionDoc[] = [
     aliases: [],
     group: 'pattern',
     kind: 'size',
+    values: [],
     default: '4k',
     help: 'Bytes of one I/O.',
   },
@@ -20,6 +21,7 @@ const OPTIONS: OptionDoc[] = [
     aliases: [],
     group: 'durability',
     kind: 'count',
+    values: [],
     default: '0',
     help: 'fsync after every N writes.',
   },
@@ -72,7 +74,7 @@ function plan({ jobs, sample_ms }: RunRequest): Plan {
 
 const NO_STUDIES = {
   'GET /api/v1/experiments': [],
-  'GET /api/v1/studies': { studies: [], next_cursor: null, total: 0 },
+  'GET /api/v1/studies': { studies: [], damaged: [], next_cursor: null, total: 0 },
 };
 let calls: ReturnType<typeof serve>;
 beforeEach(() => {
@@ -117,6 +119,20 @@ describe('the form and the job file', () => {
     const field = await screen.findByRole('textbox', { name: 'fsync', hidden: true });
     await userEvent.type(field, '8');
     expect(((await text()) as HTMLTextAreaElement).value).toContain('fsync=8');
+  });
+
+  it('complete and explain an option of the text', async () => {
+    showPage(NewRunPage, '/new');
+    const area = (await text()) as HTMLTextAreaElement;
+    await screen.findByRole('textbox', { name: 'fsync', hidden: true });
+    await userEvent.type(area, 'fs');
+    const list = screen.getByRole('listbox', { name: 'Completions' });
+    expect(within(list).getByRole('option', { selected: true })).toHaveTextContent('fsync');
+    expect(area).toHaveAccessibleDescription(/fsync after every N writes/);
+    await userEvent.keyboard('{Tab}8');
+    expect(area.value).toMatch(/\nfsync=8$/);
+    expect(area).not.toHaveAttribute('aria-controls');
+    expect(area).toHaveAccessibleDescription(/fsync after every N writes/);
   });
 
   it('report that the options could not be loaded', async () => {

@@ -2,6 +2,9 @@
 // the job file.
 import { Button } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { fioJobFile } from '../../api/job-file';
+import { notifyError } from '../../ui/notify';
 import { Page } from '../../ui/parts';
 import { AllOptions } from './all-options';
 import { BasicFields } from './basic-fields';
@@ -30,6 +33,7 @@ export function NewRunPage() {
 function RunForm() {
   const draft = useRunDraft();
   const importing = useImportState();
+  useImportOfRun(importing.open);
   return (
     <Page title="New run">
       <div className="row">
@@ -54,6 +58,17 @@ function RunForm() {
       <Experiments />
     </Page>
   );
+}
+
+/** `?import=12` opens the jobs of a run of another program in the import. */
+function useImportOfRun(open: (text: string) => void) {
+  const { import: number } = route.useSearch();
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (!number) return;
+    void navigate({ to: '/new', replace: true });
+    fioJobFile(Number(number)).then(open, notifyError);
+  }, [number, navigate, open]);
 }
 
 function AddToStudyButton({ draft: { text, sampleMs } }: { draft: RunDraft }) {

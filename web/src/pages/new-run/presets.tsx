@@ -1,21 +1,23 @@
 // Menu of preset jobs.
-import { Button, Menu } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { PRESETS } from '../../model/job/presets';
+import { MenuButton } from '../../ui/menu-button';
 
 export function PresetMenu({ onChoose }: { onChoose: (text: string) => void }) {
   return (
-    <Menu width={440}>
-      <Menu.Target>
-        <Button>Presets ▾</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {PRESETS.map(({ name, description, text }) => (
-          <Menu.Item key={name} onClick={() => onChoose(text)}>
+    <MenuButton
+      width={440}
+      target={<Button>Presets ▾</Button>}
+      entries={PRESETS.map(({ name, description, text }) => ({
+        type: 'action',
+        label: (
+          <>
             <b>{name}</b>
             <div className="mute small">{description}</div>
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+          </>
+        ),
+        onSelect: () => onChoose(text),
+      }))}
+    />
   );
 }

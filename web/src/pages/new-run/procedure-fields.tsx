@@ -21,7 +21,7 @@ const CLASSES: { value: SniaClass; label: string }[] = [
 const PURGES: { value: SniaPurge; label: string }[] = [
   { value: 'none', label: 'No purge' },
   { value: 'discard', label: 'Discard the active range instead' },
-  { value: 'operator', label: 'Purged outside of Leadline' },
+  { value: 'operator', label: 'Purged outside Leadline' },
 ];
 
 export function ProcedureFields({ study: { draft, change, problems } }: { study: StudyEditor }) {
@@ -67,7 +67,8 @@ export function ProcedureFields({ study: { draft, change, problems } }: { study:
       {loadCurve && (
         <>
           <p className="mute small">
-            Runs the job below at rising rates with Poisson arrivals, until a rate is not sustained.
+            Runs the job below at increasing rates with Poisson arrivals, until a rate is not
+            sustained.
           </p>
           <CurveSettings
             curve={loadCurve}
@@ -203,6 +204,16 @@ function CurveSettings({ curve, set }: CurveSettingsProps) {
         value={curve.p99_limit_ms ?? ''}
         onChange={(value) => set({ p99_limit_ms: number(value) })}
       />
+      <NumberInput
+        label="Limit of written bytes"
+        w={190}
+        min={1}
+        allowDecimal={false}
+        thousandSeparator=","
+        placeholder="none"
+        value={curve.max_bytes ?? ''}
+        onChange={(value) => set({ max_bytes: number(value) })}
+      />
     </div>
   );
 }
@@ -214,7 +225,7 @@ interface ListFieldProps {
   onChange: (values: string[] | undefined) => void;
 }
 
-/** Values separated by spaces; read when the field loses the focus. */
+/** Values separated by spaces; read when the field loses focus. */
 function ListField({ label, placeholder, values, onChange }: ListFieldProps) {
   const text = values?.join(' ') ?? '';
   return (

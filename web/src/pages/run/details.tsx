@@ -1,11 +1,11 @@
 // Details of a run: results by job, tags and notes, times, runner decisions, resolved settings,
 // host.
-import { TagsInput, Textarea } from '@mantine/core';
-import type { JobReport, Run } from '../../api';
+import { useInViewport } from '@mantine/hooks';
+import type { Job, JobReport, Run } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { PHASE_LABELS } from '../../model/fold/phases';
 import { fieldRows } from '../../model/format/fields';
-import { fioRate, plural, shortCount, text } from '../../model/format/numbers';
+import { fioRate, plural, shortCount, text, UNKNOWN } from '../../model/format/numbers';
 import { dateTime, duration } from '../../model/format/time';
 import {
   DIRECTIONS,
@@ -14,14 +14,16 @@ import {
   percentileOf,
   reportedText,
 } from '../../model/run/reported-latency';
+import { isForeign } from '../../model/run/summary';
 import { Facts } from '../../ui/facts';
 import { MaybeLowerBound } from '../../ui/lower-bound';
 import { NamedRows } from '../../ui/named-rows';
+import { onDemand, useOnDemand } from '../../ui/on-demand';
 import { Card } from '../../ui/parts';
 import { useIsSaved } from '../../ui/saved';
-import { useRunField } from './actions';
 
-export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: LiveRun }) {
+export function Details({ run, live }: { run: Run; live: LiveRun }) {
+  const { fold, chartGroup } = live;
   const isSaved = useIsSaved();
   const result = useLiveValue(chartGroup, () => fold.result);
   const accepted = useLiveValue(chartGroup, () => fold.accepted);
@@ -40,11 +42,17 @@ export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: L
   return (
     <>
       {jobs.length > 1 && <JobTable jobs={jobs} />}
-      {isSaved ? <SavedTagsAndNotes run={run} /> : <TagsAndNotes run={run} />}
+      {isSaved ? <SavedTagsAndNotes run={run} /> : <TagsAndNotes run={run} live={live} />}
       <div className="two">
         <Card title="Times">
           <Facts facts={timesOf(run)} />
         </Card>
+        {isForeign(run) &&
+          run.requested.jobs.map((job) => (
+            <Card key={String(job.name)} title={`Options of ${job.name}`}>
+              <Facts mono facts={optionsOf(run, job)} />
+            </Card>
+          ))}
         {decisions.length > 0 && (
           <Card title="Runner decisions">
             <Facts facts={decisions} />
@@ -61,6 +69,18 @@ export function Details({ run, live: { fold, chartGroup } }: { run: Run; live: L
   );
 }
 
+/** As the program printed them. Options that are not listed have its defaults. */
+function optionsOf({ report }: Run, job: Job): [name: string, value: string][] {
+  const hosts = report?.foreign?.hostnames ?? [];
+  return [
+    ['version', report?.foreign?.version ?? UNKNOWN],
+    ['host', hosts.join(', ') || UNKNOWN],
+    ...Object.entries(job)
+      .filter(([name]) => name !== 'name')
+      .map(([name, value]): [string, string] => [name, String(value) || 'set']),
+  ];
+}
+
 /** Collapsed by default. */
 function FactsCard({ title, of, summary }: { title: string; of: object; summary?: string }) {
   const facts = fieldRows(of);
@@ -74,9 +94,10 @@ function FactsCard({ title, of, summary }: { title: string; of: object; summary?
   );
 }
 
-function timesOf({ created_at_ms, started_at_ms, finished_at_ms, report }: Run) {
+function timesOf(run: Run) {
+  const { created_at_ms, started_at_ms, finished_at_ms, report } = run;
   const times: [name: string, value: string][] = [
-    ['Requested', dateTime(created_at_ms)],
+    [isForeign(run) ? 'Imported' : 'Requested', dateTime(created_at_ms)],
     ['Started', dateTime(started_at_ms)],
     ['Finished', dateTime(finished_at_ms)],
   ];
@@ -87,45 +108,40 @@ function timesOf({ created_at_ms, started_at_ms, finished_at_ms, report }: Run) 
   return times;
 }
 
-function TagsAndNotes({ run }: { run: Run }) {
-  const tags = useRunField(run, 'tags');
-  const notes = useRunField(run, 'notes');
+/** The fields are below the first screen, and their code is as large as the rest of the page. */
+const fieldsCode = onDemand(() => import('./tags-and-notes'));
+
+function TagsAndNotes({ run, live }: { run: Run; live: LiveRun }) {
+  const { ref, inViewport } = useInViewport<HTMLDivElement>();
+  // Before the results are loaded, everything is on the first screen.
+  const isLoaded = useLiveValue(live.chartGroup, () => live.bucketed || live.fold.lastSeq >= 0);
+  const isVisible = inViewport || typeof IntersectionObserver === 'undefined';
+  const code = useOnDemand(fieldsCode, isLoaded && isVisible);
+  const isEmpty = run.tags.length === 0 && !run.notes;
   return (
     <Card title="Tags and notes">
-      <div className="stack">
-        <TagsInput
-          aria-label="Tags"
-          placeholder="Add a tag and press Enter"
-          value={tags.value}
-          onChange={tags.save}
-          error={tags.unsaved && 'Not saved. Change the tags to retry.'}
-          maxTags={20}
-          clearable
-        />
-        <Textarea
-          key={run.notes}
-          aria-label="Notes"
-          placeholder="Notes about this run"
-          defaultValue={run.notes}
-          autosize
-          minRows={2}
-          onBlur={({ currentTarget: { value } }) => notes.save(value)}
-          error={notes.unsaved && 'Not saved. Edit the notes to retry.'}
-        />
+      <div ref={ref} className={`tags-and-notes ${isEmpty ? 'empty-fields' : ''}`}>
+        {code ? <code.TagsAndNotesFields run={run} /> : <TagsAndNotesText run={run} />}
       </div>
     </Card>
   );
 }
 
-function SavedTagsAndNotes({ run: { tags, notes } }: { run: Run }) {
-  if (tags.length === 0 && !notes) return null;
+function SavedTagsAndNotes({ run }: { run: Run }) {
+  if (run.tags.length === 0 && !run.notes) return null;
   return (
     <Card title="Tags and notes">
-      {tags.length > 0 && <p>{tags.join(', ')}</p>}
-      {notes && <p className="breaks">{notes}</p>}
+      <TagsAndNotesText run={run} />
     </Card>
   );
 }
+
+const TagsAndNotesText = ({ run: { tags, notes } }: { run: Run }) => (
+  <>
+    {tags.length > 0 && <p>{tags.join(', ')}</p>}
+    {notes && <p className="breaks">{notes}</p>}
+  </>
+);
 
 const JOB_HEADERS = [
   'Engine',

@@ -1,6 +1,7 @@
 // Findings of the report, most severe first, each with its remedy.
 import type { Run, Severity } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
+import { Command } from '../../ui/command';
 import { Badge, Card, type Tone } from '../../ui/parts';
 import { RemedyButton } from './remedy';
 
@@ -27,6 +28,7 @@ export function FindingList({ run, live: { fold, chartGroup } }: { run: Run; liv
           <div>
             <p>{finding.sentence}</p>
             {finding.remedy && <p className="mute">{finding.remedy}</p>}
+            {finding.command && <Command command={finding.command} />}
           </div>
           <RemedyButton finding={finding} run={run} />
         </div>

@@ -3,12 +3,20 @@ import { Button } from '@mantine/core';
 import type { Run } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
-import { describeRun, isActive, runTitle, STATUS } from '../../model/run/summary';
+import {
+  describeRun,
+  FOREIGN_HINT,
+  isActive,
+  isForeign,
+  runTitle,
+  STATUS,
+} from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
 import { Badge } from '../../ui/parts';
 import { StudyLink } from '../../ui/run-links';
 import { useIsSaved } from '../../ui/saved';
 import { StatusBadge } from '../../ui/status';
+import { TitleField } from '../../ui/title-field';
 import { useCancel, useRerun, useRunField } from './actions';
 import { CopyMenu, ExportMenu, MoreMenu } from './menus';
 import { NotifyButton } from './notify-button';
@@ -24,6 +32,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
             #{run.number} {isSaved ? runTitle(run) : <NameField run={run} />}
           </h1>
           <StatusBadge status={STATUS[status]} />
+          {isForeign(run) && <Badge title={FOREIGN_HINT}>{run.source} result</Badge>}
           {run.study && !isSaved && (
             <StudyLink n={run.study} className="chip">
               Step {run.step} of study #{run.study}
@@ -43,7 +52,7 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
 function Actions({ run, isFinished }: { run: Run; isFinished: boolean }) {
   return (
     <div className="row tight no-print run-actions">
-      <RerunButtons run={run} />
+      {isForeign(run) ? <UseJobsButton run={run} /> : <RerunButtons run={run} />}
       <TrendButton run={run} />
       <CopyMenu run={run} />
       <ExportMenu run={run} isFinished={isFinished} />
@@ -53,28 +62,10 @@ function Actions({ run, isFinished }: { run: Run; isFinished: boolean }) {
   );
 }
 
-/** Saves on Enter and when the field loses focus; Escape restores the stored name. */
 function NameField({ run }: { run: Run }) {
   const { save, unsaved } = useRunField(run, 'name');
-  return (
-    <>
-      <input
-        key={run.name}
-        className="title-edit"
-        aria-label="Run name"
-        aria-invalid={unsaved}
-        defaultValue={run.name}
-        placeholder={runTitle({ ...run, name: '' })}
-        maxLength={200}
-        onKeyDown={({ key, currentTarget }) => {
-          if (key === 'Escape') currentTarget.value = run.name;
-          if (key === 'Enter') currentTarget.blur();
-        }}
-        onBlur={({ currentTarget: { value } }) => save(value.trim())}
-      />
-      {unsaved && <Badge tone="bad">Not saved</Badge>}
-    </>
-  );
+  const placeholder = runTitle({ ...run, name: '' });
+  return <TitleField label="Run name" value={run.name} {...{ placeholder, unsaved, save }} />;
 }
 
 function RerunButtons({ run }: { run: Run }) {
@@ -97,6 +88,13 @@ function RerunButtons({ run }: { run: Run }) {
     </>
   );
 }
+
+/** Leadline does not repeat runs of other programs: their jobs are imported, with notes. */
+const UseJobsButton = ({ run }: { run: Run }) => (
+  <LinkButton to="/new" search={{ import: String(run.number) }}>
+    Import its jobs
+  </LinkButton>
+);
 
 /** The results of this test on this machine over time. */
 function TrendButton({ run }: { run: Run }) {

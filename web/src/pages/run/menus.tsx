@@ -1,34 +1,36 @@
 // Menus of the run header: copy, export, and delete.
-import { Button, Menu, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { type ExportFormat, exportRun, type Run } from '../../api';
+import type { ExportFormat, Run } from '../../api';
+import { fioJobFile } from '../../api/job-file';
 import { toCurl, toRunRequest } from '../../model/job/export';
+import { isForeign } from '../../model/run/summary';
 import { copyText } from '../../ui/clipboard';
-import { LinkItem } from '../../ui/link-button';
+import { Dialog } from '../../ui/dialog';
+import { MenuButton } from '../../ui/menu-button';
+import type { MenuEntry } from '../../ui/menu-entry';
 import { useDelete } from './actions';
 
 export function CopyMenu({ run }: { run: Run }) {
-  const item = (label: string, text: () => string | Promise<string>) => (
-    <Menu.Item onClick={async () => copyText(label, await text())}>{label}</Menu.Item>
-  );
+  const entry = (label: string, text: () => string | Promise<string>): MenuEntry => ({
+    type: 'action',
+    label,
+    onSelect: async () => copyText(label, await text()),
+  });
+  const requests = [
+    entry('curl command', () => toCurl(run, location.origin)),
+    entry('Request JSON', () => JSON.stringify(toRunRequest(run), null, 2)),
+  ];
   return (
-    <Menu>
-      <Menu.Target>
-        <Button>Copy ▾</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {item('fio job file', () => fioJobFile(run))}
-        {item('curl command', () => toCurl(run, location.origin))}
-        {item('Request JSON', () => JSON.stringify(toRunRequest(run), null, 2))}
-        {item('Page link', () => location.href)}
-      </Menu.Dropdown>
-    </Menu>
+    <MenuButton
+      target={<Button>Copy ▾</Button>}
+      entries={[
+        entry('fio job file', () => fioJobFile(run.number)),
+        ...(isForeign(run) ? [] : requests),
+        entry('Page link', () => location.href),
+      ]}
+    />
   );
-}
-
-async function fioJobFile({ number: n }: Run): Promise<string> {
-  const { data } = await exportRun({ path: { n }, query: { format: 'fio-job' }, parseAs: 'text' });
-  return String(data);
 }
 
 interface ExportedFile {
@@ -50,30 +52,22 @@ const FILES: ExportedFile[] = [
 
 export function ExportMenu({ run, isFinished }: { run: Run; isFinished: boolean }) {
   const url = `/api/v1/runs/${run.number}`;
-  const item = ({ label, format, extension, isResult }: ExportedFile) => (
-    <Menu.Item
-      key={format}
-      component="a"
-      href={`${url}/export?format=${encodeURIComponent(format)}`}
-      download={`run-${run.number}.${extension}`}
-      disabled={isResult && !isFinished}
-    >
-      {label}
-    </Menu.Item>
-  );
+  const entry = ({ label, format, extension, isResult }: ExportedFile): MenuEntry => ({
+    type: 'file',
+    label,
+    href: `${url}/export?format=${encodeURIComponent(format)}`,
+    download: `run-${run.number}.${extension}`,
+    disabled: isResult && !isFinished,
+  });
   return (
-    <Menu>
-      <Menu.Target>
-        <Button>Export ▾</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item component="a" href={url} target="_blank">
-          JSON (complete run)
-        </Menu.Item>
-        {FILES.map(item)}
-        <Menu.Item onClick={() => window.print()}>Print</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <MenuButton
+      target={<Button>Export ▾</Button>}
+      entries={[
+        { type: 'file', label: 'JSON (complete run)', href: url },
+        ...FILES.filter(({ format }) => !isForeign(run) || format !== 'csv').map(entry),
+        { type: 'action', label: 'Print', onSelect: () => window.print() },
+      ]}
+    />
   );
 }
 
@@ -84,20 +78,23 @@ export function MoreMenu({ run }: { run: Run }) {
   const label = `Delete run #${run.number}`;
   return (
     <>
-      <Menu>
-        <Menu.Target>
-          <Button aria-label="More actions">⋯</Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <LinkItem to="/compare" search={{ runs: String(run.number) }}>
-            Compare with…
-          </LinkItem>
-          <Menu.Item c="var(--bad-text)" onClick={() => setConfirming(true)}>
-            Delete run…
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <Modal opened={confirming} onClose={close} title={`${label}?`}>
+      <MenuButton
+        target={<Button aria-label="More actions">⋯</Button>}
+        entries={[
+          {
+            type: 'page',
+            label: 'Compare with…',
+            link: { to: '/compare', search: { runs: String(run.number) } },
+          },
+          {
+            type: 'action',
+            label: 'Delete run…',
+            onSelect: () => setConfirming(true),
+            isDestructive: true,
+          },
+        ]}
+      />
+      <Dialog opened={confirming} onClose={close} title={`${label}?`}>
         <div className="stack">
           <p>
             This permanently deletes its report, samples and events. Files written by the run are
@@ -110,7 +107,7 @@ export function MoreMenu({ run }: { run: Run }) {
             <Button onClick={close}>Cancel</Button>
           </div>
         </div>
-      </Modal>
+      </Dialog>
     </>
   );
 }

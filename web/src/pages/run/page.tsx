@@ -5,9 +5,10 @@ import type { Run } from '../../api';
 import { runQuery } from '../../api/queries';
 import { type LiveRun, useLiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
-import { runTitle } from '../../model/run/summary';
+import { isForeign, runTitle } from '../../model/run/summary';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
-import { Page } from '../../ui/parts';
+import { Card, Page } from '../../ui/parts';
+import { Annotations } from './annotations';
 import { CpuProfile } from './cpu-profile';
 import { Details } from './details';
 import { FindingList } from './findings';
@@ -62,6 +63,14 @@ function RunView({ run }: { run: Run }) {
 const isUnmeasured = ({ resolved }: Run) =>
   !!resolved?.length && resolved.every((job) => job.verify?.only);
 
+function ForeignTimeSeries({ run }: { run: Run }) {
+  return (
+    <Card title="Time series">
+      <p className="mute">Not available: results of {run.source} contain no samples.</p>
+    </Card>
+  );
+}
+
 /** A run that failed before its first sample has only details. */
 function Results({ run, live }: { run: Run; live: LiveRun }) {
   const { fold, bucketed } = live;
@@ -91,7 +100,14 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
       <div className="stack">
         <Tiles live={live} />
         <SteadyStates live={live} />
-        <TimeSeries run={run} live={live} />
+        {isForeign(run) ? (
+          <ForeignTimeSeries run={run} />
+        ) : (
+          <>
+            <TimeSeries run={run} live={live} />
+            <Annotations run={run} live={live} />
+          </>
+        )}
         <FindingList run={run} live={live} />
         <Verified live={live} />
         <Targets live={live} />

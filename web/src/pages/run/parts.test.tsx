@@ -122,6 +122,7 @@ describe('a hang', () => {
 it.each([
   ['runtime', false],
   ['signal', true],
+  ['violated_limit', true],
 ] as const)('a report that ended by %s: partial is %s', async (ended_by, isPartial) => {
   fold(99);
   const { result } = live.fold;
@@ -174,6 +175,7 @@ describe('a run served from memory', () => {
     mode: 'buffered',
     direct: false,
     host: 'local',
+    source: 'leadline' as const,
     jobs: 1,
     target: '/t',
   } as Run;
@@ -276,6 +278,8 @@ describe('tags and notes', () => {
   const stored = { ...RUN, created_at_ms: 0, tags: ['old'], notes: 'as stored' };
   const DISK_FULL = { title: 'The server cannot write', code: 'disk_full', detail: '' };
   const notes = () => screen.findByRole('textbox', { name: 'Notes' });
+  // The fields are loaded after the results.
+  beforeEach(() => fold(18));
 
   it('keep their input and show an error when saving fails', async () => {
     serve({

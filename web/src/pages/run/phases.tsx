@@ -4,7 +4,18 @@ import { type PhasePart, phaseBar } from '../../model/fold/phase-bar';
 import { remainingMs } from '../../model/fold/remaining-time';
 import { duration } from '../../model/format/time';
 
-const STATE_LABELS = { done: 'done', active: 'in progress', pending: 'pending' } as const;
+const STATE_LABELS = {
+  done: 'done',
+  active: 'in progress',
+  pending: 'pending',
+  stopped: 'not completed',
+  failed: 'failed',
+} as const;
+const SIGNS: Partial<Record<PhasePart['state'], string>> = {
+  done: '✓ ',
+  stopped: '✕ ',
+  failed: '✕ ',
+};
 
 export function Phases({ live: { fold, chartGroup, clock } }: { live: LiveRun }) {
   useTick(chartGroup);
@@ -41,8 +52,9 @@ function PhaseItem({ part: { label, state, fraction } }: { part: PhasePart }) {
       {isActive && fraction === null && <i className="unknown" />}
       {isActive && fraction !== null && <i style={{ width: `${fraction * 100}%` }} />}
       <span>
-        {state === 'done' && '✓ '}
+        {SIGNS[state]}
         {label}
+        {state === 'stopped' && ', not completed'}
       </span>
     </li>
   );

@@ -1,6 +1,6 @@
 // What the gauge of a live run shows so far, in the place and height of its verdicts, so that these
 // shift nothing when the run ends.
-import type { Run } from '../../api';
+import type { Layer, Run } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { toneOf } from '../../charts/verdict-badge';
 import { gaugeText } from '../../model/gauge/gauge-text';
@@ -13,23 +13,29 @@ export function ProvisionalVerdict({ run, live }: { run: Run; live: LiveRun }) {
   const { fold, chartGroup } = live;
   const gauge = useLiveValue(chartGroup, () => runGauge(fold));
   const text = gauge && gaugeText(gauge, run.device ?? null);
-  const layer = text && gauge ? gauge.served_by : null;
+  const layer = (text && gauge?.served_by) || null;
+  const reason = text && gauge?.served_by_unknown;
   const { reads, writes } = directionsOf(run);
   return (
     <>
       <Notice
         tone={toneOf(layer)}
         badge="Provisional"
-        title={layer ? `Served by: ${LAYER_LABELS[layer].toLowerCase()}` : 'No I/O measured yet'}
-        detail={text ?? 'The verdict follows when the run ends.'}
+        title={titleOf(layer, reason)}
+        detail={text ?? 'The verdict appears when the run ends.'}
       />
       {reads && writes && (
         <Notice
           badge={DIRECTION_LABELS.write}
           title="Not separated while the run is active"
-          detail="Each direction has a verdict when the run ends."
+          detail="Each direction gets its own verdict when the run ends."
         />
       )}
     </>
   );
+}
+
+function titleOf(layer: Layer | null, reason: string | null | undefined): string {
+  if (layer) return `Served by: ${LAYER_LABELS[layer].toLowerCase()}`;
+  return reason ? `Layer not known yet: ${reason}` : 'No I/O measured yet';
 }

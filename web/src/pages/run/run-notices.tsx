@@ -77,7 +77,8 @@ function QueuedNotice({ run: { queue } }: { run: Run }) {
 }
 
 /** A run can also fail after its complete measurement, because its storage stalled. */
-const isPartial = ({ ended_by }: Report) => ended_by === 'signal' || ended_by === 'error';
+const isPartial = ({ ended_by }: Report) =>
+  ['signal', 'error', 'violated_limit'].includes(ended_by);
 
 function FailureNotice({ fold, run }: { fold: RunFold; run: Run }) {
   const failure = fold.failure ?? run.failure;
@@ -87,7 +88,11 @@ function FailureNotice({ fold, run }: { fold: RunFold; run: Run }) {
     first && reason !== first.detail && reason,
     first?.remedy,
     ...others.map(problemText),
-    fold.result && isPartial(fold.result.report) && 'Results cover only the time up to that point.',
+    // The reason of a cancelled run has the same sentence.
+    fold.status !== 'cancelled' &&
+      fold.result &&
+      isPartial(fold.result.report) &&
+      'Results cover only the time up to that point.',
   ];
   return (
     <Notice
@@ -160,5 +165,5 @@ function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
 function GaugeNotice({ fold }: { fold: RunFold }) {
   const gauge = runGauge(fold);
   const title = gauge && gaugeText(gauge, fold.result?.report.device?.name ?? null);
-  return title && <Notice tone={toneOf(gauge.served_by)} title={title} />;
+  return title && <Notice tone={toneOf(gauge.served_by ?? null)} title={title} />;
 }

@@ -34,6 +34,7 @@ it('shows whether each job reached its steady state', async () => {
     attained,
     summary,
     iops: [],
+    lat_ns: [],
     bytes_per_second: [],
   });
   result.report = {

@@ -3,22 +3,34 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import {
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react';
 import type { Run } from '../../api';
-import { seriesQuery } from '../../api/queries';
-import type { ChartGroup } from '../../charts/chart-group';
+import { type ChartGroup, msPerPixel, type Range } from '../../charts/chart-group';
 import { panelsOf } from '../../charts/panels';
 import { type LiveRun, useLiveValue, useTick } from '../../charts/use-live-run';
 import { ZoomRow } from '../../charts/zoom-row';
+import { foldHeat, seriesHeat } from '../../model/fold/heat-source';
 import { bandsOf } from '../../model/fold/missing-time';
-import { bucketSeries, foldSeries } from '../../model/fold/series-view';
+import { isFinal } from '../../model/fold/run-fold';
+import { bucketSeries, foldSeries, originMs } from '../../model/fold/series-view';
 import { steadyBands } from '../../model/fold/steady-state';
 import { timeRange } from '../../model/fold/time-range';
 import { wholeRun } from '../../model/fold/whole-run';
+import { marksOf } from '../../model/run/marks';
 import { directionsOf } from '../../model/run/summary';
-import { MAX_POINTS } from '../../model/series/time-series';
 import { ProblemNotice } from '../../ui/problem';
 import { useIsSaved } from '../../ui/saved';
+import { AnnotateButton } from './annotations';
+import { runSeriesQuery } from './series-query';
 import { SeriesTable } from './series-table';
 
 // Starts loading with the page, not when the first chart renders.
@@ -28,14 +40,17 @@ const route = getRouteApi('/runs/$n');
 
 export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   const { chartGroup, fold } = live;
+  const isSaved = useIsSaved();
   const [asTable, setAsTable] = useState(false);
   // Charts are expensive: they render after the stream is open and the metrics are shown.
   const isReady = useDeferredValue(true, false);
   useZoomInUrl(chartGroup);
-  const { view, fullRange, error } = useSeries(run, live);
+  const { view, heat, fullRange, error } = useSeries(run, live);
+  useRedrawInterval(chartGroup, fullRange);
   const bands = useCallback(() => [...bandsOf(fold), ...steadyBands(fold)], [fold]);
+  const { annotations, resolved, rw } = run;
+  const marks = useCallback(() => marksOf(annotations, originMs(fold)), [annotations, fold]);
   const whole = useCallback(() => wholeRun(view, fold), [view, fold]);
-  const { resolved, rw } = run;
   const host = useLiveValue(chartGroup, () => fold.accepted?.host) ?? run.host_facts ?? undefined;
   const panels = useMemo(
     () => panelsOf(directionsOf({ resolved, rw }), host),
@@ -43,7 +58,9 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
   );
   return (
     <section className="stack" aria-label="Time series">
-      <Toolbar chartGroup={chartGroup} asTable={asTable} setAsTable={setAsTable} />
+      <Toolbar live={live} asTable={asTable} setAsTable={setAsTable}>
+        {!isSaved && <AnnotateButton run={run} live={live} />}
+      </Toolbar>
       <ProblemNotice error={error} />
       {asTable && <SeriesTable view={view} panels={panels} chartGroup={chartGroup} />}
       {!asTable && (
@@ -55,8 +72,9 @@ export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
               chartGroup={chartGroup}
               fullRange={fullRange}
               bands={bands}
+              marks={marks}
               whole={whole}
-              fold={live.bucketed ? null : fold}
+              heat={heat}
               tableHint="same data under “Show as table”"
             />
           ) : (
@@ -79,20 +97,31 @@ function useSeries(run: Run, { fold, bucketed, chartGroup }: LiveRun) {
     ? { from_ms: Math.round(zoom.from * 1000), to_ms: Math.round(zoom.to * 1000) }
     : {};
   const { data, error } = useQuery({
-    ...seriesQuery(run.number, range, MAX_POINTS),
+    ...runSeriesQuery(run.number, range),
     enabled: bucketed,
   });
   const view = useMemo(() => (data ? bucketSeries(data) : foldSeries(fold)), [data, fold]);
+  const heat = useMemo(() => (data ? seriesHeat(data) : foldHeat(fold)), [data, fold]);
   const end = (run.report?.duration_ms ?? 0) / 1000;
   const fullRange = useCallback(
     () => (bucketed ? { from: 0, to: end } : timeRange(fold)),
     [bucketed, end, fold],
   );
-  return { view, fullRange, error };
+  return { view, heat, fullRange, error };
 }
 
 /** Never flushes, so that a live series does not rerender `TimeSeries` with every sample. */
 const NO_CHART_GROUP = { onFlush: () => () => undefined, version: 0 } as unknown as ChartGroup;
+
+/** Width of the time axis of a chart on a common screen, in pixels. */
+const CHART_WIDTH = 400;
+
+/** Draws no faster than a pixel can change. */
+function useRedrawInterval(chartGroup: ChartGroup, fullRange: () => Range) {
+  useEffect(() => {
+    chartGroup.interval = () => msPerPixel(chartGroup.zoom ?? fullRange(), CHART_WIDTH);
+  }, [chartGroup, fullRange]);
+}
 
 /** Keeps the zoomed range in the URL, so that a link shows the same range. */
 function useZoomInUrl(chartGroup: ChartGroup) {
@@ -119,23 +148,29 @@ function useZoomInUrl(chartGroup: ChartGroup) {
 }
 
 interface ToolbarProps {
-  chartGroup: ChartGroup;
+  live: LiveRun;
   asTable: boolean;
   setAsTable: (asTable: boolean) => void;
+  children: ReactNode;
 }
 
-function Toolbar({ chartGroup, asTable, setAsTable }: ToolbarProps) {
-  useTick(chartGroup);
+function Toolbar({ live: { chartGroup, fold }, asTable, setAsTable, children }: ToolbarProps) {
+  const isPaused = useLiveValue(chartGroup, () => chartGroup.paused);
+  // The charts of a finished run do not move. A run may finish while they are paused.
+  const canPause = useLiveValue(chartGroup, () => chartGroup.paused || !isFinal(fold.status));
   return (
     <ZoomRow chartGroup={chartGroup}>
-      <Button
-        data-key="p"
-        data-action="Pause or resume the charts"
-        aria-pressed={chartGroup.paused}
-        onClick={() => chartGroup.pause(!chartGroup.paused)}
-      >
-        {chartGroup.paused ? 'Resume' : 'Pause'}
-      </Button>
+      {children}
+      {canPause && (
+        <Button
+          data-key="p"
+          data-action="Pause or resume the charts"
+          aria-pressed={isPaused}
+          onClick={() => chartGroup.pause(!isPaused)}
+        >
+          {isPaused ? 'Resume' : 'Pause'}
+        </Button>
+      )}
       <Button
         data-key="t"
         data-action="Switch between charts and table"

@@ -35,10 +35,11 @@ function VerifiedCard({ job, verify, isOnly }: VerifiedCardProps) {
             headers={['Damage', 'Details', 'First bad sector', 'Path']}
             rows={verify.failures.map(rowOf)}
             className="left"
+            region="bad-blocks"
           />
         )}
         {hidden > 0 && (
-          <p className="muted small">{count(hidden)} more bad blocks are not listed.</p>
+          <p className="mute small">{count(hidden)} more bad blocks are not listed.</p>
         )}
       </div>
     </Card>

@@ -96,7 +96,7 @@ export function ScheduleForm({ schedule, close }: { schedule?: Schedule; close: 
         />
         <Field
           label="Quiet hours from"
-          description="Nothing starts. HH:MM, optional"
+          description="No runs start during quiet hours. HH:MM, optional"
           value={draft.quietFrom}
           change={(quietFrom) => set({ quietFrom })}
         />

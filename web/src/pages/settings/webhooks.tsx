@@ -37,8 +37,8 @@ export function WebhooksCard() {
       )}
       {query.isSuccess && webhooks.length === 0 && !edited && (
         <p className="mute">
-          A webhook sends signed messages when the state of a trend changes, and when a start of a
-          schedule fails or is missed.
+          A webhook sends signed messages when a trend changes state, and when a scheduled start
+          fails or is missed.
         </p>
       )}
       {webhooks.map((webhook) => (

@@ -1,6 +1,6 @@
 // List of studies, newest first.
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { StudySummary } from '../../api';
+import type { DamagedStudy, StudySummary } from '../../api';
 import { studiesQuery } from '../../api/queries';
 import { UNKNOWN } from '../../model/format/numbers';
 import { dateTime, duration, shortDateTime } from '../../model/format/time';
@@ -8,7 +8,7 @@ import { STUDY_STATUS } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
 import { LoadMore } from '../../ui/load-more';
 import { NamedRows } from '../../ui/named-rows';
-import { Card, Empty, Page } from '../../ui/parts';
+import { Card, Empty, Notice, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { StudyLink } from '../../ui/run-links';
 import { StatusDot } from '../../ui/status';
@@ -18,6 +18,7 @@ const HEADERS = ['Status', 'Steps', 'Duration', 'Created'];
 export function StudiesPage() {
   const query = useInfiniteQuery(studiesQuery);
   const studies = query.data?.pages.flatMap((page) => page.studies) ?? [];
+  const damaged = query.data?.pages.flatMap((page) => page.damaged) ?? [];
   return (
     <Page title="Studies">
       <div className="row">
@@ -31,7 +32,10 @@ export function StudiesPage() {
         </LinkButton>
       </div>
       <ProblemNotice error={query.error} retry={query.refetch} />
-      {query.isSuccess && studies.length === 0 && <NoStudies />}
+      {damaged.map((study) => (
+        <DamagedNotice key={study.number} study={study} />
+      ))}
+      {query.isSuccess && studies.length + damaged.length === 0 && <NoStudies />}
       {studies.length > 0 && (
         <Card>
           <NamedRows label="Studies" corner="Study" headers={HEADERS} rows={studies.map(rowOf)} />
@@ -39,6 +43,18 @@ export function StudiesPage() {
         </Card>
       )}
     </Page>
+  );
+}
+
+function DamagedNotice({ study: { number, detail } }: { study: DamagedStudy }) {
+  return (
+    <Notice
+      alert
+      tone="bad"
+      badge="Damaged"
+      title={<StudyLink n={number}>Study #{number}</StudyLink>}
+      detail={detail}
+    />
   );
 }
 
@@ -73,7 +89,9 @@ function rowOf(study: StudySummary) {
     ),
     cells: [
       <StatusDot key="status" status={STUDY_STATUS[study.status]} />,
-      `${study.steps_ended} of ${study.steps_total}`,
+      <span key="steps" style={{ whiteSpace: 'nowrap' }}>
+        {study.steps_ended} of {study.steps_total}
+      </span>,
       started_at_ms && finished_at_ms ? duration(finished_at_ms - started_at_ms) : UNKNOWN,
       <span key="created" title={dateTime(created_at_ms)}>
         {shortDateTime(created_at_ms)}

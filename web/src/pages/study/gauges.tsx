@@ -14,7 +14,7 @@ import { gaugeText } from '../../model/gauge/gauge-text';
 import { runGauge } from '../../model/gauge/run-gauge';
 import { tilesOf } from '../../model/run/tiles';
 import { lineStyle } from '../../model/series/line-style';
-import { comparableRuns } from '../../model/study/rows';
+import { comparableRuns, hasGroups } from '../../model/study/rows';
 import { RunLink } from '../../ui/run-links';
 
 /** Up to this many gauges render immediately, so that they are printed too. */
@@ -22,8 +22,13 @@ const EAGER_LIMIT = 16;
 
 export function StepGauges({ study }: { study: Study }) {
   // Repeats of a step look alike, so only the first is shown.
-  const started = study.steps.filter(({ run, repeat }) => run?.started_at_ms && repeat === 1);
+  const started = study.steps
+    .filter(({ run, repeat }) => run?.started_at_ms && repeat === 1)
+    .toSorted((a, b) => a.step - b.step);
   const overlaid = comparableRuns(study);
+  // Repeated steps are overlaid as groups, one for each step.
+  const lineOf = ({ step, run }: StudyStep) =>
+    hasGroups(study) ? step - 1 : overlaid.indexOf(run?.number ?? 0);
   if (started.length === 0) return null;
   return (
     <section className="step-gauges" aria-label="Depth gauges by step">
@@ -31,7 +36,7 @@ export function StepGauges({ study }: { study: Study }) {
         <StepGauge
           key={step.step}
           step={step}
-          lineIndex={overlaid.indexOf(step.run?.number ?? 0)}
+          lineIndex={lineOf(step)}
           lazy={started.length > EAGER_LIMIT}
         />
       ))}

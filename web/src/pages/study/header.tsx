@@ -16,9 +16,10 @@ import {
 import { LinkButton } from '../../ui/link-button';
 import { notifyError } from '../../ui/notify';
 import { StatusBadge } from '../../ui/status';
+import { DeleteButton, NameField } from './edit';
 
 export function StudyHeader({ study }: { study: Study }) {
-  const { number, name, status, steps_ended, steps_total } = study;
+  const { number, status, steps_ended, steps_total } = study;
   const notNeeded = stepsNotNeeded(study).length;
   const runs = comparableRuns(study);
   // Studies with too many steps to compare, such as sweeps, have no common baseline.
@@ -30,7 +31,7 @@ export function StudyHeader({ study }: { study: Study }) {
   return (
     <div className="row">
       <h1 className="breaks">
-        Study #{number} {name}
+        Study #{number} <NameField study={study} />
       </h1>
       <StatusBadge status={STUDY_STATUS[status]} />
       <span className="mute">
@@ -45,7 +46,7 @@ export function StudyHeader({ study }: { study: Study }) {
       <LinkButton to="/new" search={{ study: '1', from: String(number) }}>
         Edit and rerun
       </LinkButton>
-      {isStudyActive(status) && <CancelButton number={number} />}
+      {isStudyActive(status) ? <CancelButton number={number} /> : <DeleteButton study={study} />}
     </div>
   );
 }

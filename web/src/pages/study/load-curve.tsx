@@ -31,9 +31,9 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
         badge={results.state === 'found' ? 'Saturation point' : undefined}
         title={sentence}
         detail={[
-          probe != null && `Probe without a rate: ${iops(probe)}.`,
+          probe != null && `Probe without a rate limit: ${iops(probe)}.`,
           not_run.length > 0 && `Not run: ${not_run.map(iops).join(', ')}.`,
-          'Latencies count from the intended start.',
+          'Latencies are measured from the intended start.',
           results.warning,
         ]
           .filter(Boolean)

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { Study } from '../../api';
-import { problemText } from '../../api/problem';
+import { ApiProblem, problemText } from '../../api/problem';
 import { studyQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
 import { plural } from '../../model/format/numbers';
@@ -11,6 +11,7 @@ import { hasGroups, STUDY_STATUS } from '../../model/study/rows';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
 import { Card, Notice, Page } from '../../ui/parts';
 import { StudyAnswer, useStudyComparison } from './answer';
+import { DeleteButton } from './edit';
 import { StepGauges } from './gauges';
 import { StudyHeader } from './header';
 import { Looks } from './looks';
@@ -26,7 +27,16 @@ export function StudyPage() {
   const query = useQuery({ ...studyQuery(Number(n)), enabled: isValidNumber(n) });
   const study = query.data;
   if (study) return <StudyView study={study} />;
-  return <NotLoaded kind="Study" n={n} error={query.error} retry={query.refetch} />;
+  const isDamaged = query.error instanceof ApiProblem && query.error.code === 'damaged';
+  return (
+    <NotLoaded
+      kind="Study"
+      n={n}
+      error={query.error}
+      retry={query.refetch}
+      actions={isDamaged && <DeleteButton study={{ number: Number(n) }} />}
+    />
+  );
 }
 
 function StudyView({ study }: { study: Study }) {

@@ -1,4 +1,4 @@
-// The selected group: its runs, those that are left out, and comparisons with other groups.
+// The selected group: its runs, the excluded ones, and comparisons with other groups.
 import { Button } from '@mantine/core';
 import type { Trend, TrendPoint } from '../../api';
 import { usePin } from '../../charts/use-baseline';
@@ -34,7 +34,7 @@ export function Group({ trend, index }: { trend: Trend; index: number }) {
       </p>
       {left_out.length > 0 && (
         <p className="runs">
-          <span className="mute">Left out</span>
+          <span className="mute">Excluded</span>
           {left_out.map(({ run, reason }) => (
             <span key={run}>
               <RunLink n={run}>#{run}</RunLink> {reason}

@@ -49,7 +49,7 @@ it('pins the newest group that has runs', async () => {
   await waitFor(() =>
     expect(calls).toContainEqual(expect.objectContaining({ body: { runs: [2] } })),
   );
-  expect(screen.getByText(/Left out: 1 failed/)).toBeVisible();
+  expect(screen.getByText(/Excluded: 1 failed/)).toBeVisible();
 });
 
 it('shows that the baseline was deleted', async () => {

@@ -10,7 +10,7 @@ import { TrendChart } from '../../charts/trend-chart';
 import { countDirections, metricLabel } from '../../model/compare/metrics';
 import { plural } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
-import { describeRun, runTitle } from '../../model/run/summary';
+import { describeRun, testTitle } from '../../model/run/summary';
 import { leftOutText, pointText } from '../../model/trend/text';
 import { Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -46,7 +46,7 @@ export function TrendPage() {
         <ProblemNotice error={error} retry={refetch} />
       </Page>
     );
-  const title = runTitle(data.newest_run);
+  const title = testTitle(data.newest_run);
   return (
     <Page title={`Trend of ${title}`} className="trend">
       <Header trend={data} />
@@ -71,7 +71,7 @@ function Header({ trend }: { trend: Trend }) {
   return (
     <div>
       <div className="row nowrap top">
-        <h1 className="breaks">{runTitle(run)}</h1>
+        <h1 className="breaks">{testTitle(run)}</h1>
         <Link to="/trends" className="push all-trends">
           All trends
         </Link>
@@ -111,7 +111,7 @@ function TrendView({ trend, last, run, onLast, onMetric, onRun }: TrendViewProps
   };
   if (!point)
     return (
-      <Empty title="No groups yet">The runs of this series have not ended, or were deleted.</Empty>
+      <Empty title="No groups yet">The runs in this series are still active or were deleted.</Empty>
     );
   const names = metrics.map((name) => ({ name }));
   const directions = countDirections(names);
@@ -170,7 +170,7 @@ const runsOf = ({ runs, left_out }: Trend['points'][number]) => [
 function Notes({ trend }: { trend: Trend }) {
   const { left_out, common_findings, older_runs } = trend;
   const notes = [
-    left_out.length > 0 && `Left out: ${leftOutText(left_out)}.`,
+    left_out.length > 0 && `Excluded: ${leftOutText(left_out)}.`,
     common_findings.length > 0 &&
       `Most runs have the finding ${common_findings.join(', ')}, so they are included.`,
     older_runs > 0 && `${plural(older_runs, 'older run')} not shown.`,

@@ -4,7 +4,7 @@ import type { TrendSeries } from '../../api';
 import { trendsQuery } from '../../api/queries';
 import { count, plural, UNKNOWN } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
-import { describeRun, runTitle } from '../../model/run/summary';
+import { describeRun, testTitle } from '../../model/run/summary';
 import { STATES } from '../../model/trend/text';
 import { LinkButton } from '../../ui/link-button';
 import { LoadMore } from '../../ui/load-more';
@@ -54,8 +54,8 @@ function NoTrends() {
         </LinkButton>
       }
     >
-      A trend shows the results of the same test on the same machine over time, with changes of the
-      kernel and of other host facts. It appears after the first run. Repeat a test in a study to
+      A trend shows the results of the same test on the same machine over time, with changes to the
+      kernel and to other host facts. It appears after the first run. Repeat a test in a study to
       get intervals.
     </Empty>
   );
@@ -69,7 +69,7 @@ function rowOf(series: TrendSeries) {
     name: (
       <>
         <TrendLink job={series.job_fingerprint} machine={series.machine_fingerprint}>
-          {runTitle(run)}
+          {testTitle(run)}
         </TrendLink>
         <div className="mono mute small">{describeRun(run)}</div>
       </>
@@ -81,7 +81,7 @@ function rowOf(series: TrendSeries) {
           {STATES[state.state].label}
         </Badge>
       ) : (
-        <span key="state" className="mute">
+        <span key="state" className="mute nowrap">
           No baseline
         </span>
       ),

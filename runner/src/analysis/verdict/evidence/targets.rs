@@ -11,20 +11,33 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
+/// Filesystem type of overlays, which other filesystems store.
+pub(crate) const OVERLAY: &str = "overlay";
+
 /// The engine or filesystem, if no job has a block device.
 pub(super) fn no_device(jobs: &[&ResolvedJob]) -> Option<String> {
     if jobs.iter().all(|job| job.mode == Mode::Null) {
         return Some("ioengine=null".into());
     }
-    let has_device = |target: &Target| {
-        // The device below an overlay may be outside of this mount namespace.
-        target.device.is_some() || target.filesystem.as_deref() == Some("overlay")
-    };
     if jobs.iter().flat_map(|job| &job.targets).any(has_device) {
         return None;
     }
     let filesystem = jobs.first()?.targets.first()?.filesystem.clone();
     Some(filesystem.unwrap_or_else(|| "the target".into()))
+}
+
+pub(super) fn null_job(jobs: &[&ResolvedJob]) -> Option<String> {
+    let is_null = |job: &&&ResolvedJob| job.mode == Mode::Null;
+    let null = jobs.iter().find(is_null)?;
+    jobs.iter()
+        .any(|job| job.mode != Mode::Null)
+        .then(|| null.name.clone())
+}
+
+/// Whether a target may be on a block device: that below an overlay can be outside of this mount
+/// namespace.
+fn has_device(target: &Target) -> bool {
+    target.device.is_some() || target.filesystem.as_deref() == Some(OVERLAY)
 }
 
 /// Bytes issued by jobs whose targets have no block device.
@@ -33,8 +46,7 @@ pub(super) fn bytes_without_device(
     report: &Report,
     jobs: &[ResolvedJob],
 ) -> u64 {
-    let has_no_device =
-        |job: &ResolvedJob| job.targets.iter().all(|target| target.device.is_none());
+    let has_no_device = |job: &ResolvedJob| !job.targets.iter().any(has_device);
     let reports = report.jobs.iter().zip(jobs);
     reports
         .filter(|(_, job)| has_no_device(job))

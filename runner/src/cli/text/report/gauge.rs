@@ -8,7 +8,7 @@ use leadline_protocol::{
     evidence::transition::Direction,
     format::{bytes, count, duration},
     gauge::{Gauge, LayerFlow},
-    report::Report,
+    report::{Report, device::DeviceReport},
     verdict::{Verdict, VerdictClass},
 };
 
@@ -26,13 +26,13 @@ pub(super) fn write_direction(
     let device = report
         .device
         .as_ref()
-        .map_or("device", |device| &device.name);
+        .map_or_else(|| "device".into(), physical_names);
     let gauge = report
         .gauge
         .as_ref()
         .and_then(|gauge| direction.select(&gauge.read, &gauge.write).as_ref());
     match gauge {
-        Some(gauge) => write_table(out, gauge, device),
+        Some(gauge) => write_table(out, gauge, &device),
         None => out.field("  gauge", "not recorded"),
     }
     if let Some(transition_ms) = verdict.transition_ms {
@@ -48,6 +48,17 @@ pub(super) fn write_direction(
     if let Some(foreign) = gauge.and_then(|gauge| gauge.foreign) {
         let text = format!("{} by {}", bytes(foreign.bytes), foreign.source.label());
         out.field("  foreign", &text);
+    }
+}
+
+/// The devices that the gauge counts: those under the target's device, if there are any.
+fn physical_names(device: &DeviceReport) -> String {
+    let names = device.physical_devices.iter();
+    let names: Vec<&str> = names.map(|physical| physical.name.as_str()).collect();
+    if names.is_empty() {
+        device.name.clone()
+    } else {
+        names.join("+")
     }
 }
 

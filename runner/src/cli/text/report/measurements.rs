@@ -197,6 +197,7 @@ fn times(report: &Report) -> String {
         EndedBy::SteadyState => "steady state attained",
         EndedBy::LatencyTarget => "queue depth for latency_target found",
         EndedBy::Exitall => "a job with exitall ended",
+        EndedBy::ViolatedLimit => "a limit was violated",
         EndedBy::Signal => "interrupted; the report covers the time up to that point",
         EndedBy::Error => "stopped by an I/O error",
     };

@@ -168,10 +168,10 @@ impl Context {
         events: &mut Vec<Event>,
         timeout_ns: Option<u64>,
     ) -> io::Result<usize> {
-        const SECOND_NS: u64 = 1_000_000_000;
+        const NS_PER_SECOND: u64 = 1_000_000_000;
         let timeout = timeout_ns.map(|ns| libc::timespec {
-            tv_sec: (ns / SECOND_NS) as libc::time_t,
-            tv_nsec: (ns % SECOND_NS) as c_long,
+            tv_sec: (ns / NS_PER_SECOND) as libc::time_t,
+            tv_nsec: (ns % NS_PER_SECOND) as c_long,
         });
         let spare = events.spare_capacity_mut();
         // SAFETY: the kernel writes at most `spare.len()` events to the spare capacity.

@@ -12,7 +12,7 @@ const IORING_OP_NOP: u8 = 0;
 const IORING_NOP_INJECT_RESULT: i32 = 1;
 
 /// Builds entries, with the buffers and files passed to `Engine::submit`.
-pub(crate) trait Entries {
+pub(crate) trait SubmissionEntries {
     fn read(io: &Io, buffer: *mut u8) -> Entry;
     fn write(io: &Io, buffer: *mut u8) -> Entry;
 }
@@ -33,7 +33,7 @@ fn file(io: &Io) -> types::Fixed {
     types::Fixed(u32::from(io.target))
 }
 
-impl Entries for Plain {
+impl SubmissionEntries for Plain {
     #[inline(always)]
     fn read(io: &Io, buffer: *mut u8) -> Entry {
         opcode::Read::new(file(io), buffer, io.len)
@@ -49,7 +49,7 @@ impl Entries for Plain {
     }
 }
 
-impl Entries for Registered {
+impl SubmissionEntries for Registered {
     #[inline(always)]
     fn read(io: &Io, buffer: *mut u8) -> Entry {
         opcode::ReadFixed::new(file(io), buffer, io.len, POOL_BUFFER)
@@ -65,7 +65,7 @@ impl Entries for Registered {
     }
 }
 
-impl Entries for Nop {
+impl SubmissionEntries for Nop {
     #[inline(always)]
     fn read(io: &Io, _buffer: *mut u8) -> Entry {
         let mut entry = opcode::Read::new(types::Fd(-1), std::ptr::null_mut(), io.len)

@@ -5,7 +5,7 @@
 //! registered. A batch then costs one store to the tail, one system call without a descriptor
 //! lookup, and one store to the head.
 
-use crate::{load::engine::uring::setup::Polling, system::clock::SECOND_NS};
+use crate::{load::engine::uring::setup::Polling, system::clock::NS_PER_SECOND};
 use io_uring::{
     CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, opcode,
     register::Restriction,
@@ -172,8 +172,8 @@ impl KernelRing {
             return entered.map(drop);
         };
         let timeout = Timespec::new()
-            .sec(ns / SECOND_NS)
-            .nsec((ns % SECOND_NS) as u32);
+            .sec(ns / NS_PER_SECOND)
+            .nsec((ns % NS_PER_SECOND) as u32);
         let args = SubmitArgs::new().timespec(&timeout);
         flags |= EnterFlags::EXT_ARG;
         // SAFETY: EXT_ARG matches the type of `args`, which outlives the call.

@@ -1,6 +1,7 @@
 //! Tests of sequential reads, which are looked up ahead of the readahead.
 
 use crate::load::layer_sampler::tests::*;
+use std::ops::Range;
 
 const KIB: u64 = 1024;
 
@@ -64,7 +65,7 @@ impl Reader {
     fn run(&self, ios: usize, every: usize, cached_until: u64) -> Lookups {
         let mut stream = Stream::of(&self.job, &self.job.targets[0], 1, &self.file).unwrap();
         stream.begin();
-        let tally = LayerTally::default();
+        let layer_sums = LayerSums::default();
         let lookups = RefCell::default();
         let offsets = self.pass().into_iter().cycle().take(ios).enumerate();
         let chosen = offsets.filter(|(index, _)| *index == 0 || index % every == every / 2);
@@ -75,7 +76,8 @@ impl Reader {
                 len: self.job.pattern.bs.read.max as u32,
                 ..Io::default()
             };
-            let read = |ahead: u64| {
+            let read = |range: Range<u64>| {
+                let ahead = range.start;
                 let lookups: &RefCell<Vec<(u64, u64)>> = &lookups;
                 lookups.borrow_mut().push((offset, ahead));
                 let layer = if ahead < cached_until {
@@ -85,14 +87,14 @@ impl Reader {
                 };
                 LayerBytes::all(layer, u64::from(io.len))
             };
-            stream.look_up(&io, weight, read, &tally);
+            stream.look_up(&io, weight, read, &layer_sums);
         }
-        stream.finish(Some(ios as u64), &tally);
+        stream.finish(Some(ios as u64), &layer_sums);
         Lookups {
             lookups: lookups.into_inner(),
-            counted: tally.ios.iter().map(|counter| counter.get()).sum(),
-            on_device: tally.ios[StorageLayer::Device as usize].get(),
-            samples: tally.samples.get(),
+            counted: layer_sums.ios.iter().map(|counter| counter.get()).sum(),
+            on_device: layer_sums.ios[StorageLayer::Device as usize].get(),
+            samples: layer_sums.samples.get(),
         }
     }
 

@@ -89,7 +89,7 @@ fn with_100_percent_the_first_slow_io_fails_a_test() {
 }
 
 #[test]
-fn latency_run_continues_with_higher_depths_from_time_to_time() {
+fn latency_run_periodically_tries_higher_depths() {
     let mut search = DepthSearch::new(options(99.0, true), 128);
     let found = depths(&mut search, 10, 0, 100);
     assert_eq!(search.progress(), Progress::Searching);

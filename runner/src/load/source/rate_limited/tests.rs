@@ -10,7 +10,7 @@ use crate::{
     run::direction_stats::direction_stats,
     system::{
         buffers::BufferPool,
-        clock::{Clock, MILLISECOND_NS},
+        clock::{Clock, NS_PER_MS},
     },
 };
 use leadline_protocol::{job::engine::BufferPages, report::stats::DirectionStats};
@@ -48,7 +48,7 @@ impl Engine for Stalling {
     unsafe fn submit(&mut self, slot: u32, _io: &Io, _buffer: *mut u8) {
         self.ios += 1;
         let duration_ms = if self.ios == 10 { 500 } else { 1 };
-        let end_ns = self.clock.now_ns() + duration_ms * MILLISECOND_NS;
+        let end_ns = self.clock.now_ns() + duration_ms * NS_PER_MS;
         self.clock.sleep_until(end_ns);
         self.completed = Some(slot);
     }
@@ -78,11 +78,11 @@ struct Pending {
 impl Engine for Concurrent {
     unsafe fn submit(&mut self, slot: u32, io: &Io, _buffer: *mut u8) {
         let now_ns = self.clock.now_ns();
-        self.starts_ms.borrow_mut().push(now_ns / MILLISECOND_NS);
+        self.starts_ms.borrow_mut().push(now_ns / NS_PER_MS);
         self.in_flight.push_back(Pending {
             slot,
             result: io.len as i32,
-            done_ns: now_ns + 10 * MILLISECOND_NS,
+            done_ns: now_ns + 10 * NS_PER_MS,
         });
     }
 
@@ -149,7 +149,7 @@ fn with_stall(options: Value) -> DirectionStats {
 #[test]
 fn intended_latency_includes_the_wait_after_a_stall() {
     let stats = with_stall(json!({"rate_iops": same(&json!(100))}));
-    let ms = |ns: u64| ns / MILLISECOND_NS;
+    let ms = |ns: u64| ns / NS_PER_MS;
     let service = &stats.lat_ns;
     let intended = stats.intended_lat_ns.as_ref().unwrap();
     assert_eq!((stats.ios, service.count, intended.count), (256, 256, 256));
@@ -159,7 +159,7 @@ fn intended_latency_includes_the_wait_after_a_stall() {
     assert_eq!(ms(intended.max.unwrap()), 500);
     assert_eq!(ms(intended.percentiles["50"]), 1);
     let late: u64 = (0..56).map(|index| 500 - 9 * index).sum();
-    let sum_ms = intended.mean.unwrap() * 256.0 / MILLISECOND_NS as f64;
+    let sum_ms = intended.mean.unwrap() * 256.0 / NS_PER_MS as f64;
     assert_eq!(sum_ms, (late + (256 - 56)) as f64);
 }
 

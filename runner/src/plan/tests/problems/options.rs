@@ -85,6 +85,21 @@ fn invalid_block_sizes() {
         "bsrange",
         "",
     );
+    let unaligned =
+        json!({"filename": "full", "direct": 0, "bssplit": "4k/50:6k/50", "bs_unaligned": 1});
+    assert!(plan(unaligned).problems.is_empty());
+    check(
+        json!({"filename": "full", "direct": 1, "bsrange": "4k-8k", "bs_unaligned": 1}),
+        "conflicting_options",
+        "bs_unaligned",
+        "direct=0",
+    );
+    check(
+        json!({"filename": "full", "direct": 0, "max_latency": "400d"}),
+        "out_of_range",
+        "max_latency",
+        "365d",
+    );
     check(
         json!({"filename": "full", "direct": 0, "bssplit": "4k/50:6k/50"}),
         "split_not_multiple",

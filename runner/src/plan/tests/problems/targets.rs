@@ -59,6 +59,26 @@ fn loop_device_requires_a_complete_file_and_root() {
 }
 
 #[test]
+fn files_in_shared_memory_can_be_targets() {
+    let at = |options: Value| merge(json!({"size": "1m", "direct": 0, "rw": "write"}), &options);
+    let new = plan(at(json!({"filename": "/dev/shm/new"})));
+    assert!(new.problems.is_empty(), "{:?}", new.problems);
+    check(
+        at(json!({"filename": "/dev/shm2/new"})),
+        "missing_device",
+        "filename",
+        "never created",
+    );
+}
+
+#[test]
+fn allow_file_create_rejects_missing_files() {
+    let at = |filename: &str| json!({"filename": filename, "size": "1m", "direct": 0, "allow_file_create": 0});
+    check(at("new"), "missing_file", "filename", "allow_file_create=0");
+    assert!(plan(at("full")).problems.is_empty());
+}
+
+#[test]
 fn paths_that_cannot_be_targets() {
     let at = |filename: &str, rw: &str| json!({"filename": filename, "rw": rw, "size": "1m", "direct": 0});
     check(

@@ -6,7 +6,7 @@ use leadline_protocol::job::{steady_state::SteadyState, value::FioValue};
 use serde::Deserialize;
 
 /// Start of the measured window.
-const START_NS: u64 = 7 * SECOND_NS;
+const START_NS: u64 = 7 * NS_PER_SECOND;
 
 #[derive(Deserialize)]
 struct Case {
@@ -36,6 +36,7 @@ fn monitor(option: &str, duration_s: u32, ramp_s: u32) -> Monitor {
 fn running(ios: u64) -> JobState {
     JobState {
         completed: Completed { ios, bytes: ios },
+        lat_sum_ns: 0,
         end_ns: u64::MAX,
         is_done: false,
     }
@@ -62,7 +63,7 @@ fn results_equal_those_of_an_independent_program() {
         for (second, count) in (1u64..).zip(&case.series) {
             total += count;
             if monitor.is_active {
-                monitor.observe(&running(total), START_NS + second * SECOND_NS);
+                monitor.observe(&running(total), START_NS + second * NS_PER_SECOND);
             }
         }
         let report = monitor.report(0);
@@ -93,7 +94,7 @@ fn results_equal_those_of_an_independent_program() {
 fn seconds_are_read_when_they_end() {
     let mut monitor = monitor("iops:1%", 2, 0);
     let mut observe = |ms: u64, ios| {
-        let now_ns = START_NS + ms * MILLISECOND_NS;
+        let now_ns = START_NS + ms * NS_PER_MS;
         monitor
             .observe(&running(ios), now_ns)
             .map(|progress| progress.value)
@@ -116,8 +117,8 @@ fn a_late_reading_is_not_followed_by_a_short_interval() {
         (4_000, 5_000),
         (9_600, 11_000),
     ] {
-        monitor.observe(&running(at_ms), START_NS + at_ms * MILLISECOND_NS);
-        assert_eq!(monitor.due_ns(), START_NS + due_ms * MILLISECOND_NS);
+        monitor.observe(&running(at_ms), START_NS + at_ms * NS_PER_MS);
+        assert_eq!(monitor.due_ns(), START_NS + due_ms * NS_PER_MS);
     }
     let rates = monitor.report(0).iops;
     assert!(rates.iter().all(|rate| (rate - 1000.0).abs() < 1e-9));
@@ -127,13 +128,14 @@ fn a_late_reading_is_not_followed_by_a_short_interval() {
 fn the_last_second_of_a_runtime_counts_and_a_partial_one_does_not() {
     let ended = |ios, end_ms: u64| JobState {
         completed: Completed { ios, bytes: ios },
-        end_ns: START_NS + end_ms * MILLISECOND_NS,
+        lat_sum_ns: 0,
+        end_ns: START_NS + end_ms * NS_PER_MS,
         is_done: true,
     };
     // A runtime of 2 s, noticed 30 ms late.
     let mut monitor = monitor("iops:1%", 2, 0);
-    monitor.observe(&running(1000), START_NS + SECOND_NS);
-    let now_ns = START_NS + 2030 * MILLISECOND_NS;
+    monitor.observe(&running(1000), START_NS + NS_PER_SECOND);
+    let now_ns = START_NS + 2030 * NS_PER_MS;
     let progress = monitor
         .observe(&ended(2000, 2000), now_ns)
         .expect("a second");
@@ -142,8 +144,8 @@ fn the_last_second_of_a_runtime_counts_and_a_partial_one_does_not() {
 
     // All data is transferred after 1.5 s.
     let mut monitor = self::monitor("iops:1%", 2, 0);
-    monitor.observe(&running(1000), START_NS + SECOND_NS);
-    let now_ns = START_NS + 1530 * MILLISECOND_NS;
+    monitor.observe(&running(1000), START_NS + NS_PER_SECOND);
+    let now_ns = START_NS + 1530 * NS_PER_MS;
     assert_eq!(monitor.observe(&ended(1500, 10_000), now_ns), None);
     assert!(!monitor.is_active);
     let report = monitor.report(START_NS);
@@ -152,14 +154,39 @@ fn the_last_second_of_a_runtime_counts_and_a_partial_one_does_not() {
 }
 
 #[test]
-fn the_window_is_given_in_time_since_the_start_of_the_run() {
+fn window_times_are_relative_to_the_run_start() {
     let mut monitor = monitor("bw_slope:1%", 3, 1);
     for second in 1..=4 {
-        monitor.observe(&running(second * 500), START_NS + second * SECOND_NS);
+        monitor.observe(&running(second * 500), START_NS + second * NS_PER_SECOND);
     }
-    let report = monitor.report(START_NS - SECOND_NS);
+    let report = monitor.report(START_NS - NS_PER_SECOND);
     let window = report.window.expect("a window");
     assert_eq!((window.start_ms, window.end_ms), (2000.0, 5000.0));
     assert_eq!(report.bytes_per_second, [500.0; 3]);
     assert_eq!(report.attained_s, Some(4.0));
+}
+
+#[test]
+fn mean_latencies_of_seconds_are_compared() {
+    let attained_s = |option: &str, latencies_ns: &[u64]| {
+        let mut monitor = monitor(option, 3, 0);
+        let mut state = running(0);
+        for (second, lat_ns) in latencies_ns.iter().enumerate() {
+            // The rate varies, but the latency does not.
+            let ios = 10 * (second as u64 + 1);
+            state.completed.ios += ios;
+            state.lat_sum_ns += ios * lat_ns;
+            let now_ns = START_NS + (second as u64 + 1) * NS_PER_SECOND;
+            monitor.observe(&state, now_ns);
+            if !monitor.is_active {
+                break;
+            }
+        }
+        monitor.attained_s()
+    };
+    let steady = [900, 500, 100, 100, 101, 100];
+    assert_eq!(attained_s("lat:5%", &steady), Some(5.0));
+    assert_eq!(attained_s("lat_slope:1%", &steady), Some(5.0));
+    assert_eq!(attained_s("iops:5%", &steady), None);
+    assert_eq!(attained_s("lat:5%", &[100, 200, 300, 400, 500]), None);
 }

@@ -8,8 +8,25 @@ use std::{collections::BTreeSet, iter, os::unix::fs::FileExt};
 const MIB: u64 = 1 << 20;
 
 fn contents(file: &File, regions: &[Range<u64>]) -> Contents {
-    let length = file.metadata().unwrap().len();
-    Contents::read(file, length, regions).unwrap()
+    let source = Source::of(file, file.metadata().unwrap().len());
+    Contents::read(&source, regions).unwrap()
+}
+
+/// Samples, and then the regions completely.
+fn complete(file: &File, regions: &[Range<u64>], limit: &ReadLimit) -> Contents {
+    let source = Source::of(file, file.metadata().unwrap().len());
+    let mut contents = Contents::read(&source, regions).unwrap();
+    contents.complete(&source, regions, limit).unwrap();
+    contents
+}
+
+/// A file with more allocated space than is read completely, all of it zeros.
+fn file_of_zeros(length: u64) -> File {
+    let file = file(length);
+    for offset in (0..FULL_BYTES + MIB).step_by(MIB as usize) {
+        file.write_all_at(&[0; MIB as usize], offset).unwrap();
+    }
+    file
 }
 
 fn file(length: u64) -> File {
@@ -39,12 +56,55 @@ fn single_bytes_are_found() {
 
 #[test]
 fn data_in_the_region_of_the_job_is_found() {
-    let file = file(900 * MIB);
+    let file = file_of_zeros(900 * MIB);
     let at = 500 * MIB + 12 * 4096;
     file.write_all_at(&[1; 4096], at).unwrap();
     assert!(contents(&file, &[]).is_blank(), "between the samples");
     let region = at - 4096..at + 8192;
-    assert!(!contents(&file, &[region]).is_blank());
+    assert!(!contents(&file, std::slice::from_ref(&region)).is_blank());
+
+    let digest = contents(&file, &[]).digest();
+    let limit = ReadLimit::of_plan();
+    let (before, after) = (0..at, at + 4096..950 * MIB);
+    let region = 400 * MIB..600 * MIB;
+    assert!(complete(&file, &[before.clone(), after], &limit).is_blank());
+    let found = complete(&file, &[before, region.clone()], &limit);
+    assert!(found.has_data && !found.is_blank());
+    assert_eq!(found.sentences(), ["data without a known signature"]);
+    let limited = complete(&file, &[region], &ReadLimit::nothing());
+    assert!(!limited.is_blank() && !limited.has_data);
+    let sentence = &limited.sentences()[0];
+    assert!(sentence.starts_with("no data found, but "), "{sentence}");
+    // The digest must not depend on the limit.
+    assert_eq!((found.digest(), limited.digest()), (digest.clone(), digest));
+}
+
+#[test]
+fn all_allocated_bytes_of_a_sparse_file_are_found() {
+    let file = file(900 * MIB);
+    for index in 0..100 {
+        let at = (3 + index * 8) * MIB + 12 * 4096;
+        file.write_all_at(&[0; 4096], at).unwrap();
+    }
+    assert!(contents(&file, &[]).is_blank());
+    file.write_all_at(b"x", 603 * MIB + 13 * 4096).unwrap();
+    assert!(!contents(&file, &[]).is_blank());
+}
+
+#[test]
+fn holes_of_a_backing_file_are_relative_to_the_offset() {
+    let (device, backing) = (file(MIB), file(2 * MIB));
+    device.write_all_at(&[1; MIB as usize], 0).unwrap();
+    let mut source = Source::of(&device, MIB);
+    source.holes = Some((backing.as_fd(), 512 << 10));
+    let read = |source: &Source| Contents::read(source, &[]).unwrap().is_blank();
+    assert!(read(&source), "the backing file has no data");
+    backing.write_all_at(b"x", 0).unwrap();
+    assert!(read(&source), "before the device");
+    backing.write_all_at(b"x", (512 << 10) + 8192).unwrap();
+    assert!(!read(&source));
+    source.holes = None;
+    assert!(!read(&source));
 }
 
 #[test]
@@ -117,8 +177,8 @@ fn up_to_64_regions_are_sampled_at_64_offsets() {
 
 #[test]
 fn bytes_between_samples_are_not_read() {
-    let file = file(900 * MIB);
-    let sample = 10 * 900 * 4096;
+    let file = file_of_zeros(900 * MIB);
+    let sample = 100 * 900 * 4096;
     file.write_all_at(&[1; 8192], sample).unwrap();
     let before = contents(&file, &[]).digest();
     file.write_all_at(&[2; 4096], sample + 4096).unwrap();
@@ -139,14 +199,15 @@ fn written_zeros_are_blank() {
 #[test]
 fn files_without_direct_io_are_read_to_their_end() {
     let file = File::open("/proc/version").unwrap();
-    let found = Contents::read(&file, MIB, &[]).unwrap();
+    let found = Contents::read(&Source::of(&file, MIB), &[]).unwrap();
     assert!(found.has_data);
 }
 
 #[test]
 fn targets_are_not_inherited() {
     let file = file(MIB);
-    let sample = Sample::open(&file, MIB).unwrap();
+    let source = Source::of(&file, MIB);
+    let sample = Sample::open(&source).unwrap();
     assert_eq!(fcntl_getfd(&sample.file), Ok(FdFlags::CLOEXEC));
 }
 
@@ -168,7 +229,9 @@ fn reading_does_not_fill_the_page_cache() {
 fn a_signature_is_data_even_if_all_other_bytes_are_zero() {
     let with = |signatures: &[&str], has_data| Contents {
         signatures: signatures.iter().map(|text| (*text).into()).collect(),
+        uuids: Vec::new(),
         has_data,
+        unread_bytes: 0,
         digest: [0; 32],
     };
     let check = |contents: Contents, is_blank, sentences: &[&str]| {

@@ -43,7 +43,7 @@ fn check_memlock(limit_bytes: Option<u64>, is_exempt: bool) -> Check {
         ok(format!("{mib} MiB"))
     } else {
         warn(
-            format!("{} KiB: too little for registered buffers", bytes >> 10),
+            format!("{} KiB: too low for registered buffers", bytes >> 10),
             "Raise the limit: ulimit -l unlimited, or LimitMEMLOCK=infinity in the service.",
         )
     }

@@ -57,7 +57,7 @@ fn check_clock(name: Option<&str>) -> Check {
             ok(format!("{name}, read without a system call"))
         }
         Some(name) => warn(
-            format!("{name}: each reading needs a system call (about 1 µs)"),
+            format!("{name}: each reading requires a system call (about 1 µs)"),
             "Boot with clocksource=tsc tsc=reliable if the CPU has an invariant TSC.",
         ),
         None => warn("unknown: sysfs is not available", "Mount sysfs at /sys."),

@@ -5,7 +5,7 @@ use crate::system::{
     host::resolved_path::ResolvedPath,
     target::{
         CHUNK_BYTES, Finish,
-        cancellable::run_with_grace,
+        cancellable::{HUNG_TIMEOUT, finish_with_grace},
         file_spec::FileSpec,
         layout::{
             Layout,
@@ -23,6 +23,7 @@ use std::{
     ops::Range,
     os::fd::{AsRawFd, OwnedFd},
     sync::atomic::Ordering,
+    time::Duration,
 };
 
 impl Layout<'_> {
@@ -47,21 +48,18 @@ impl Layout<'_> {
     }
 
     pub(super) fn create_blocks(&mut self, fd: &OwnedFd, file: &FileSpec) -> Result<Finish, Errno> {
-        let old_length = length_of(fd)?;
         if file.write.is_empty() {
-            reserve(fd, file.fallocate, old_length..file.length)?;
-            return self.sync(fd);
+            let (how, length) = (file.fallocate, file.length);
+            let reserved = self.call(fd, move |fd| reserve(fd, how, length_of(fd)?..length))?;
+            return match reserved {
+                Finish::Done => self.call(fd, |fd| fsync(fd)),
+                Finish::Stopped => Ok(Finish::Stopped),
+            };
         }
         // Preallocate, to detect a filesystem that is too small before writing any data.
         for range in &file.write {
-            match fallocate(
-                fd,
-                FallocateFlags::empty(),
-                range.start,
-                range.end - range.start,
-            ) {
-                Ok(()) | Err(Errno::OPNOTSUPP) => {}
-                Err(error) => return Err(error),
+            if self.call(fd, preallocate(range.clone()))? == Finish::Stopped {
+                return Ok(Finish::Stopped);
             }
         }
         for range in &file.write {
@@ -69,26 +67,60 @@ impl Layout<'_> {
                 return Ok(Finish::Stopped);
             }
         }
-        if length_of(fd)? < file.length {
-            ftruncate(fd, file.length)?;
-        }
-        if self.sync(fd)? == Finish::Stopped {
-            return Ok(Finish::Stopped);
-        }
-        fadvise(fd, 0, None, Advice::DontNeed)?;
-        Ok(Finish::Done)
+        let length = file.length;
+        self.call(fd, move |fd| {
+            if length_of(fd)? < length {
+                ftruncate(fd, length)?;
+            }
+            fsync(fd)?;
+            fadvise(fd, 0, None, Advice::DontNeed)
+        })
     }
 
-    fn sync(&mut self, fd: &OwnedFd) -> Result<Finish, Errno> {
+    /// Makes system calls that wait for the storage. Sets `has_hung` if they do not return within
+    /// `STOP_GRACE` of a stop.
+    fn call(
+        &mut self,
+        fd: &OwnedFd,
+        calls: impl FnOnce(&OwnedFd) -> Result<(), Errno> + Send + 'static,
+    ) -> Result<Finish, Errno> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(Finish::Stopped);
+        }
+        self.finish_call(fd, STOP_GRACE, calls)
+    }
+
+    /// Like `call`, but makes the calls even after a stop, and waits for them until `grace` after
+    /// it.
+    fn finish_call(
+        &mut self,
+        fd: &OwnedFd,
+        grace: Duration,
+        calls: impl FnOnce(&OwnedFd) -> Result<(), Errno> + Send + 'static,
+    ) -> Result<Finish, Errno> {
         let fd = fcntl_dupfd_cloexec(fd, 0)?;
-        match run_with_grace(self.stop, STOP_GRACE, move || fsync(fd)) {
-            Ok(Some(synced)) => synced.map(|()| Finish::Done),
+        match finish_with_grace(self.stop, grace, move || calls(&fd)) {
+            Ok(Some(result)) => result.map(|()| Finish::Done),
             Ok(None) => {
                 self.has_hung = true;
                 Ok(Finish::Stopped)
             }
             Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
         }
+    }
+
+    /// Restores the length of a file that the layout extended. Storage that has hung gets
+    /// `HUNG_TIMEOUT` to respond; a truncation that takes longer still follows the call that has
+    /// hung, which may extend the file later.
+    pub(super) fn restore_length(&mut self, fd: &OwnedFd, length: u64) -> Result<Finish, Errno> {
+        let has_hung = self.has_hung;
+        let grace = if has_hung { HUNG_TIMEOUT } else { STOP_GRACE };
+        self.finish_call(fd, grace, move |fd| {
+            if has_hung || length_of(fd)? > length {
+                ftruncate(fd, length)?;
+            }
+            Ok(())
+        })
     }
 
     fn write(&mut self, fd: &OwnedFd, path: &str, range: &Range<u64>) -> Result<Finish, Errno> {
@@ -110,6 +142,17 @@ impl Layout<'_> {
             self.progress.add(length, path);
         }
         Ok(Finish::Done)
+    }
+}
+
+/// Filesystems without fallocate(2) allocate the blocks when they are written.
+fn preallocate(range: Range<u64>) -> impl FnOnce(&OwnedFd) -> Result<(), Errno> {
+    move |fd| {
+        let length = range.end - range.start;
+        match fallocate(fd, FallocateFlags::empty(), range.start, length) {
+            Err(Errno::OPNOTSUPP) => Ok(()),
+            result => result,
+        }
     }
 }
 

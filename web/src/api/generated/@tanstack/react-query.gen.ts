@@ -3,8 +3,8 @@
 import { type DefaultError, type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { compareCsv, compareHtml, compareMarkdown, compareRuns, differenceFlame, exportRun, getHost, getMetrics, getProcedure, getRun, getSchedule, getSeries, getSession, getSettings, getStudy, getTrend, getWebhook, importJobs, listDevices, listExperiments, listHosts, listOptions, listRuns, listSchedules, listStudies, listTrends, listWebhooks, livez, type Options, planRun, planSchedule, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
-import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetProcedureData, GetProcedureError, GetProcedureResponse, GetRunData, GetRunError, GetRunResponse, GetScheduleData, GetScheduleError, GetScheduleResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetSettingsData, GetSettingsError, GetSettingsResponse, GetStudyData, GetStudyError, GetStudyResponse, GetTrendData, GetTrendError, GetTrendResponse, GetWebhookData, GetWebhookError, GetWebhookResponse, ImportJobsData, ImportJobsError, ImportJobsResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListSchedulesData, ListSchedulesError, ListSchedulesResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, ListTrendsData, ListTrendsError, ListTrendsResponse, ListWebhooksData, ListWebhooksError, ListWebhooksResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanScheduleData, PlanScheduleError, PlanScheduleResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
+import { compareCsv, compareHtml, compareMarkdown, compareRuns, differenceFlame, exportRun, getHost, getMetrics, getProcedure, getRun, getSchedule, getSeries, getSession, getSettings, getStudy, getTrend, getWebhook, importJobs, importResult, listDevices, listExperiments, listHosts, listOptions, listRuns, listSchedules, listStudies, listTrends, listWebhooks, livez, type Options, planRun, planSchedule, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
+import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetProcedureData, GetProcedureError, GetProcedureResponse, GetRunData, GetRunError, GetRunResponse, GetScheduleData, GetScheduleError, GetScheduleResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetSettingsData, GetSettingsError, GetSettingsResponse, GetStudyData, GetStudyError, GetStudyResponse, GetTrendData, GetTrendError, GetTrendResponse, GetWebhookData, GetWebhookError, GetWebhookResponse, ImportJobsData, ImportJobsError, ImportJobsResponse, ImportResultData, ImportResultError, ImportResultResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListSchedulesData, ListSchedulesError, ListSchedulesResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, ListTrendsData, ListTrendsError, ListTrendsResponse, ListWebhooksData, ListWebhooksError, ListWebhooksResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanScheduleData, PlanScheduleError, PlanScheduleResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -234,7 +234,7 @@ export const listDevicesOptions = (options: Options<ListDevicesData>) => queryOp
 export const importJobsQueryKey = (options: Options<ImportJobsData>) => createQueryKey('importJobs', options);
 
 /**
- * Read jobs from a fio job file, or from commands of fio or diskspd
+ * Read jobs from a fio job file, or from fio or diskspd commands
  *
  * Nothing is run, and no file or environment variable is read. `document` is the body of
  * `POST /runs` if it has `jobs`, or of `POST /studies` if it has `steps`.
@@ -418,6 +418,28 @@ export const listRunsInfiniteOptions = (options?: Options<ListRunsData>) => infi
         return data;
     },
     queryKey: listRunsInfiniteQueryKey(options)
+});
+
+export const importResultQueryKey = (options: Options<ImportResultData>) => createQueryKey('importResult', options);
+
+/**
+ * Import a result of fio as a finished run
+ *
+ * The body is the output of `fio --output-format=json` or `json+`; other output around the JSON
+ * document is ignored. Importing the same result again returns the run of the first import with
+ * status 200.
+ */
+export const importResultOptions = (options: Options<ImportResultData>) => queryOptions<ImportResultResponse, ImportResultError, ImportResultResponse, ReturnType<typeof importResultQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await importResult({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: importResultQueryKey(options)
 });
 
 export const getRunQueryKey = (options: Options<GetRunData>) => createQueryKey('getRun', options);
@@ -691,8 +713,8 @@ export const getProcedureQueryKey = (options: Options<GetProcedureData>) => crea
 /**
  * Get the results of a study whose runs follow a procedure
  *
- * The results so far, for example the rounds and the measurement window of a test after the SNIA
- * performance test specification.
+ * The results so far, for example the rounds and the measurement window of a test that follows the
+ * SNIA performance test specification.
  */
 export const getProcedureOptions = (options: Options<GetProcedureData>) => queryOptions<GetProcedureResponse, GetProcedureError, GetProcedureResponse, ReturnType<typeof getProcedureQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {

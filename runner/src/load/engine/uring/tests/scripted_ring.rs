@@ -249,7 +249,7 @@ fn retryable_completions_are_submitted_again() {
 }
 
 #[test]
-fn an_interrupted_call_is_repeated() {
+fn an_interrupted_call_is_retried() {
     let responses = [Fail(libc::EINTR), Accept(1, 1), Fail(libc::EINTR)];
     let mut case = script(&responses, &[], 4, 4).build();
     case.assert_finishes(4);

@@ -1,0 +1,181 @@
+//! Reads JSON results of fio 3 (`--output-format=json` or `json+`) as reports. Numbers that fio
+//! does not have are missing: there is no verdict, and nothing is known about the host.
+
+mod document;
+mod error;
+mod options;
+mod settings;
+mod stats;
+
+pub use document::{Found, in_text};
+pub use error::ResultError;
+
+use document::Jobs;
+use leadline_protocol::{
+    finding::{Finding, Severity::Note},
+    query::MAX_NUMBER,
+    report::{
+        EndedBy, ErrorReport, Report,
+        foreign::{ForeignResult, LatencyKind, Source},
+    },
+    workload_summary::WorkloadSummary,
+};
+use serde_json::{Value, json};
+
+/// Values of a report that need an observer, and the verdict.
+const UNOBSERVED: [&str; 8] = [
+    "cgroup", "cpu", "device", "gauge", "memory", "pressure", "storage", "verdict",
+];
+const REASON: &str = "Leadline did not observe this run: fio measured it, and fio results do not contain these values.";
+
+pub struct FioResult {
+    pub report: Report,
+    pub finding: Finding,
+    /// Options of each job, with fio's names and values. Clones of a job have one entry.
+    pub jobs: Vec<Value>,
+    pub workload: WorkloadSummary,
+    /// Why the jobs failed; `None` if all were successful.
+    pub failure: Option<String>,
+}
+
+/// `step`: the one-based number of a group of jobs that ran one after another (`stonewall`).
+///
+/// Returns `None` if the document is not from fio.
+///
+/// # Errors
+/// Returns why the result cannot be used, such as a missing or negative number.
+pub fn fio_result(document: &Value, step: Option<u64>) -> Result<Option<FioResult>, ResultError> {
+    let Some(version) = document["fio version"].as_str() else {
+        return Ok(None);
+    };
+    let jobs = document::jobs(document, version, step)?;
+    let report = report(version, document, &jobs)?;
+    let options = options::jobs(document, &jobs.described)?;
+    Ok(Some(FioResult {
+        workload: options::workload(&options)?,
+        jobs: options,
+        finding: finding(version, &report),
+        failure: failure(&jobs.described),
+        report,
+    }))
+}
+
+fn report(version: &str, document: &Value, jobs: &Jobs) -> Result<Report, ResultError> {
+    let measured = &jobs.measured;
+    let mut runtime_ms = 0;
+    for (index, job) in measured.iter().enumerate() {
+        runtime_ms = runtime_ms.max(runtime_of(index, job)?);
+    }
+    let ended_ms = document::timestamp_ms(document)?;
+    let mut errors = 0_u64;
+    for (index, job) in jobs.described.iter().enumerate() {
+        errors = errors.saturating_add(errors_of(index, job)?);
+    }
+    let read = stats::direction(measured, "read")?;
+    let write = stats::direction(measured, "write")?;
+    let trim = stats::direction(measured, "trim")?;
+    let kinds = [&read, &write, &trim].map(|direction| direction.percentiles_of);
+    let foreign = ForeignResult {
+        source: Source::Fio,
+        version: version.to_owned(),
+        hostnames: document::hostnames(&jobs.described),
+        added_results: measured.len() as u32,
+        percentiles_of: kinds.into_iter().flatten().max_by_key(|kind| *kind as u8),
+        settings: settings::settings(version, document, jobs),
+    };
+    let absent = UNOBSERVED.map(|name| (name.to_owned(), REASON.into()));
+    let report = json!({
+        "started_at_ms": ended_ms.saturating_sub(runtime_ms), "duration_ms": runtime_ms as f64,
+        "ended_by": if errors > 0 { EndedBy::Error } else { EndedBy::Runtime }, "phases": [],
+        "read": read.stats, "write": write.stats, "trim": trim.stats, "sync": stats::sync(measured)?,
+        "jobs": [], "errors": ErrorReport { total: errors, ..ErrorReport::default() },
+        "start_skew_ns": 0, "foreign": foreign, "absent": serde_json::Map::from_iter(absent),
+    });
+    Ok(serde_json::from_value(report).expect("the report is valid"))
+}
+
+/// In ms. Early versions of fio 3 have it only for each direction.
+fn runtime_of(index: usize, job: &Value) -> Result<u64, ResultError> {
+    let field = match &job["job_runtime"] {
+        Value::Null => None,
+        value => Some(("job_runtime".to_owned(), value)),
+    };
+    let directions = ["read", "write", "trim"];
+    let of_directions = directions.map(|name| (format!("{name}.runtime"), &job[name]["runtime"]));
+    let used = of_directions
+        .into_iter()
+        .filter(|(_, value)| !value.is_null());
+    let mut runtime_ms = 0;
+    for (name, value) in field.map_or_else(|| used.collect(), |field| vec![field]) {
+        let value = value.as_u64().filter(|number| *number <= MAX_NUMBER);
+        let value = value.ok_or_else(|| {
+            ResultError::invalid(
+                format!("jobs[{index}].{name}"),
+                "is not a time in milliseconds",
+            )
+        })?;
+        runtime_ms = runtime_ms.max(value);
+    }
+    Ok(runtime_ms)
+}
+
+/// Failed I/Os after which the job continued (`continue_on_error`), or 1 if an error ended the job.
+fn errors_of(index: usize, job: &Value) -> Result<u64, ResultError> {
+    let error = error_of(job).ok_or_else(|| {
+        ResultError::invalid(format!("jobs[{index}].error"), "is not an error number")
+    })?;
+    let continued = match &job["total_err"] {
+        Value::Null => 0,
+        value => value
+            .as_u64()
+            .filter(|count| *count <= MAX_NUMBER)
+            .ok_or_else(|| {
+                ResultError::invalid(format!("jobs[{index}].total_err"), "is not a count")
+            })?,
+    };
+    Ok(continued.max(u64::from(error != 0)))
+}
+
+/// 0 without an error. Results of clients may omit it.
+fn error_of(job: &Value) -> Option<i64> {
+    match &job["error"] {
+        Value::Null => Some(0),
+        value => value.as_i64(),
+    }
+}
+
+fn failure(jobs: &[&Value]) -> Option<String> {
+    let name = |job: &Value| job["jobname"].as_str().unwrap_or_default().to_owned();
+    let ended = jobs.iter().find_map(|job| {
+        let error = error_of(job).filter(|error| *error != 0)?;
+        Some(format!("fio ended job {} with error {error}.", name(job)))
+    });
+    ended.or_else(|| {
+        let mut failed = jobs
+            .iter()
+            .filter_map(|job| Some((job, job["total_err"].as_u64()?)));
+        let (job, count) = failed.find(|(_, count)| *count > 0)?;
+        Some(format!("Job {}: {count} I/Os failed.", name(job)))
+    })
+}
+
+fn finding(version: &str, report: &Report) -> Finding {
+    let foreign = report.foreign.as_ref();
+    let percentiles = match foreign.and_then(|foreign| foreign.percentiles_of) {
+        Some(LatencyKind::Lat) => "its percentiles are of lat, as in Leadline",
+        Some(LatencyKind::Clat) => {
+            "its percentiles are of clat, which excludes submission; run fio with lat_percentiles=1 for those of lat"
+        }
+        None => "it has no percentiles",
+    };
+    let sentence = format!("This is a {version} result: it has no verdict, and {percentiles}.");
+    let remedy = "Run the same job with Leadline to see which layer served the I/Os.";
+    let jobs = foreign.map_or(0, |foreign| foreign.added_results);
+    Finding::new(
+        Note,
+        "result_of_fio",
+        sentence,
+        json!({"jobs": jobs}),
+        remedy,
+    )
+}

@@ -1,0 +1,347 @@
+//! The document that fio prints, and the jobs in it.
+
+use super::error::ResultError;
+use leadline_protocol::query::MAX_NUMBER;
+use serde_json::{Deserializer, Value};
+use std::collections::BTreeSet;
+
+/// More jobs than a test has; fio itself has a limit of 4,096 (`REAL_MAX_JOBS`).
+const MAX_JOBS: usize = 4096;
+
+pub(super) struct Jobs<'a> {
+    /// Those whose numbers are added.
+    pub(super) measured: Vec<&'a Value>,
+    /// Those with options.
+    pub(super) described: Vec<&'a Value>,
+}
+
+/// A result in a text.
+pub struct Found<'a> {
+    pub document: Value,
+    /// The document as it is in the text.
+    pub text: &'a str,
+}
+
+/// The last result in a text that contains other output too: `--output-format=normal,json`,
+/// warnings, or `--status-interval`, whose last document covers the whole run.
+///
+/// # Errors
+/// The text contains results of several runs.
+pub fn in_text(text: &str) -> Result<Option<Found<'_>>, ResultError> {
+    let starts = text
+        .match_indices('{')
+        .map(|(at, _)| at)
+        .filter(|at| *at == 0 || text[..*at].ends_with('\n'));
+    let mut last: Option<Found> = None;
+    let mut end = 0;
+    for start in starts {
+        if start < end {
+            continue;
+        }
+        let mut values = Deserializer::from_str(&text[start..]).into_iter::<Value>();
+        if let Some(Ok(document)) = values.next()
+            && document["fio version"].is_string()
+        {
+            end = start + values.byte_offset();
+            if last
+                .as_ref()
+                .is_some_and(|last| !is_later_state(&last.document, &document))
+            {
+                let detail = "the text contains results of several runs; use one result";
+                return Err(ResultError::invalid("", detail));
+            }
+            let text = &text[start..end];
+            last = Some(Found { document, text });
+        }
+    }
+    Ok(last)
+}
+
+/// Whether two documents are states of one run (`--status-interval`): both have the same jobs, and
+/// the second run had started when the first document was printed.
+fn is_later_state(earlier: &Value, later: &Value) -> bool {
+    let described = |document: &Value| {
+        let jobs = list(document).into_iter().flatten();
+        let jobs = jobs.map(|job| (job["jobname"].clone(), job["job options"].clone()));
+        jobs.collect::<Vec<_>>()
+    };
+    let runtime = |document: &Value| {
+        let jobs = list(document).into_iter().flatten();
+        jobs.filter_map(|job| job["job_runtime"].as_u64()).max()
+    };
+    let printed_ms = |document: &Value| timestamp_ms(document).unwrap_or(0);
+    let had_measured = runtime(earlier).unwrap_or(0) > 0;
+    let start_ms = printed_ms(later).saturating_sub(runtime(later).unwrap_or(0));
+    described(earlier) == described(later) && (!had_measured || start_ms < printed_ms(earlier))
+}
+
+fn list(document: &Value) -> Option<&Vec<Value>> {
+    let lists = ["jobs", "client_stats"];
+    lists.into_iter().find_map(|name| document[name].as_array())
+}
+
+/// Unix time in ms. Results of clients have only seconds.
+pub(super) fn timestamp_ms(document: &Value) -> Result<u64, ResultError> {
+    let (field, factor) = match document["timestamp_ms"] {
+        Value::Null => ("timestamp", 1000),
+        _ => ("timestamp_ms", 1),
+    };
+    let value = match &document[field] {
+        Value::Null => return Err(ResultError::invalid("timestamp_ms", "is missing")),
+        value => value.as_u64().and_then(|time| time.checked_mul(factor)),
+    };
+    let value = value.filter(|time| *time <= MAX_NUMBER);
+    value.ok_or_else(|| ResultError::invalid(field, "is not a Unix time"))
+}
+
+/// Names of the hosts of clients (`--client`), without repetitions.
+pub(super) fn hostnames(jobs: &[&Value]) -> Vec<String> {
+    let names = jobs.iter().filter_map(|job| job["hostname"].as_str());
+    let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// # Errors
+/// Returns why the jobs cannot be compared.
+pub(super) fn jobs<'a>(
+    document: &'a Value,
+    version: &str,
+    step: Option<u64>,
+) -> Result<Jobs<'a>, ResultError> {
+    check_version(version)?;
+    let (all, measured) = of_local_or_clients(document)?;
+    if all.is_empty() {
+        return Err(ResultError::invalid("", "this fio result has no jobs"));
+    }
+    if all.len() > MAX_JOBS {
+        let detail = format!(
+            "this result has {} jobs; at most {MAX_JOBS} are read",
+            all.len()
+        );
+        return Err(ResultError::invalid("", detail));
+    }
+    for (index, job) in all.iter().enumerate() {
+        check_job(index, job)?;
+    }
+    let groups: BTreeSet<u64> = all
+        .iter()
+        .filter_map(|job| job["groupid"].as_u64())
+        .collect();
+    let Some(group) = selected(&groups, &all, document, step)? else {
+        return Ok(Jobs {
+            measured,
+            described: all,
+        });
+    };
+    let in_group = |jobs: Vec<&'a Value>| -> Vec<&'a Value> {
+        let same = |job: &&Value| job["groupid"].as_u64() == Some(group);
+        jobs.into_iter().filter(same).collect()
+    };
+    Ok(Jobs {
+        measured: in_group(measured),
+        described: in_group(all),
+    })
+}
+
+/// fio 2 has latencies in µs and bandwidths in KiB/s under the same names.
+fn check_version(version: &str) -> Result<(), ResultError> {
+    let number = version.strip_prefix("fio-").unwrap_or(version);
+    let major = number
+        .split('.')
+        .next()
+        .and_then(|text| text.parse::<u32>().ok());
+    match major {
+        Some(major) if major < 3 => {
+            let detail = format!(
+                "{version} uses different units; only results of fio 3.0 or newer are supported"
+            );
+            Err(ResultError::invalid("", detail))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// All jobs, and those whose numbers count. With `--client`, fio adds the sum of all clients.
+fn of_local_or_clients(document: &Value) -> Result<(Vec<&Value>, Vec<&Value>), ResultError> {
+    if let Some(jobs) = document["jobs"].as_array() {
+        return Ok((jobs.iter().collect(), jobs.iter().collect()));
+    }
+    let Some(clients) = document["client_stats"].as_array() else {
+        return Err(ResultError::invalid("", "this fio result has no jobs"));
+    };
+    let is_sum = |job: &&Value| job["jobname"] == "All clients";
+    let sum: Vec<&Value> = clients.iter().filter(is_sum).collect();
+    let jobs: Vec<&Value> = clients.iter().filter(|job| !is_sum(job)).collect();
+    let measured = if sum.is_empty() { jobs.clone() } else { sum };
+    Ok((jobs, measured))
+}
+
+fn check_job(index: usize, job: &Value) -> Result<(), ResultError> {
+    let path = format!("jobs[{index}]");
+    for field in ["jobname", "hostname"] {
+        if !job[field].is_null() && !job[field].is_string() {
+            return Err(ResultError::invalid(
+                format!("{path}.{field}"),
+                "is not a text",
+            ));
+        }
+    }
+    if !job["groupid"].is_null() && !job["groupid"].is_u64() {
+        return Err(ResultError::invalid(
+            format!("{path}.groupid"),
+            "is not a number",
+        ));
+    }
+    let directions = ["read", "write", "trim"];
+    if directions.iter().any(|name| job[*name].is_object()) {
+        return Ok(());
+    }
+    if job["mixed"].is_object() {
+        let detail =
+            "adds reads and writes (unified_rw_reporting=1); run it with unified_rw_reporting=0";
+        return Err(ResultError::invalid(path, detail));
+    }
+    Err(ResultError::invalid(path, "has no read, write or trim"))
+}
+
+/// The group to compare; `None` if all jobs ran at the same time.
+fn selected(
+    groups: &BTreeSet<u64>,
+    jobs: &[&Value],
+    document: &Value,
+    step: Option<u64>,
+) -> Result<Option<u64>, ResultError> {
+    if let Some(step) = step {
+        let index = usize::try_from(step.saturating_sub(1)).unwrap_or(usize::MAX);
+        let group = groups.iter().nth(index).copied().filter(|_| step > 0);
+        let detail = || format!("this result has {} groups of jobs", groups.len());
+        return group
+            .map(Some)
+            .ok_or_else(|| ResultError::invalid("", detail()));
+    }
+    if groups.len() < 2
+        || groups
+            .iter()
+            .skip(1)
+            .all(|group| is_concurrent(*group, jobs, document))
+    {
+        return Ok(None);
+    }
+    Err(ResultError::SeveralGroups(groups.len()))
+}
+
+/// `new_group` starts a group without waiting for the jobs before it.
+fn is_concurrent(group: u64, jobs: &[&Value], document: &Value) -> bool {
+    let mut of_group = jobs
+        .iter()
+        .filter(|job| job["groupid"].as_u64() == Some(group));
+    let Some(first) = of_group.next() else {
+        return false;
+    };
+    let has = |name: &str| {
+        [&first["job options"], &document["global options"]]
+            .iter()
+            .any(|options| options[name].is_string())
+    };
+    has("new_group") && !has("stonewall") && !has("wait_for")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn document(jobs: Value) -> Value {
+        json!({"fio version": "fio-3.33", "jobs": jobs})
+    }
+
+    fn job(group: u64, options: Value) -> Value {
+        json!({"jobname": "a", "groupid": group, "job options": options, "read": {}})
+    }
+
+    #[test]
+    fn results_are_found_between_other_output() {
+        let expected = document(json!([{}]));
+        let result = expected.to_string();
+        for text in [
+            result.clone(),
+            format!("fio: this {{ is not JSON\n{result}\n"),
+            format!(
+                "{{\n  \"fio version\" : \"fio-3.0\",\n \"jobs\" : [\n{{\n}}\n]\n}}\n{result}\nRun status: {{}}\n"
+            ),
+        ] {
+            let found = in_text(&text).unwrap().unwrap();
+            assert_eq!(found.document, expected, "{text}");
+            assert_eq!(
+                serde_json::from_str::<Value>(found.text).unwrap(),
+                found.document
+            );
+        }
+        assert!(in_text("{\"a\": 1}").unwrap().is_none());
+        assert!(in_text(&result[..20]).unwrap().is_none());
+        let other_jobs = document(json!([]));
+        assert!(in_text(&format!("{other_jobs}\n{result}\n")).is_err());
+    }
+
+    #[test]
+    fn jobs_that_ran_one_after_another_are_not_added() {
+        let stonewall = json!({"stonewall": ""});
+        let sequential = document(json!([job(0, json!({})), job(1, stonewall)]));
+        let error = jobs(&sequential, "fio-3.33", None).err().unwrap();
+        assert_eq!(error, ResultError::SeveralGroups(2));
+        let second = jobs(&sequential, "fio-3.33", Some(2)).ok().unwrap();
+        assert_eq!(second.measured[0]["groupid"], 1);
+        assert!(jobs(&sequential, "fio-3.33", Some(3)).is_err());
+        let new_group = json!({"new_group": ""});
+        let concurrent = document(json!([job(0, json!({})), job(1, new_group)]));
+        assert_eq!(
+            jobs(&concurrent, "fio-3.33", None)
+                .ok()
+                .unwrap()
+                .measured
+                .len(),
+            2
+        );
+    }
+
+    #[test]
+    fn clients_are_not_counted_twice() {
+        let client = |name: &str| json!({"jobname": name, "read": {}});
+        let document = json!({"client_stats": [client("a"), client("b"), client("All clients")]});
+        let jobs = jobs(&document, "fio-3.41", None).ok().unwrap();
+        assert_eq!((jobs.measured.len(), jobs.described.len()), (1, 2));
+    }
+
+    #[test]
+    fn results_without_numbers_are_errors() {
+        for (version, jobs_value, expected) in [
+            ("fio-2.21", json!([job(0, json!({}))]), "different units"),
+            ("fio-3.33", json!([]), "no jobs"),
+            ("fio-3.33", json!([1]), "jobs[0] has no read"),
+            ("fio-3.33", json!([{"mixed": {}}]), "unified_rw_reporting"),
+            ("fio-3.33", Value::Null, "no jobs"),
+        ] {
+            let error = jobs(&document(jobs_value), version, None).err().unwrap();
+            let error = error.to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn states_of_one_run_are_not_several_runs() {
+        let state = |at_ms: u64, runtime_ms: u64| {
+            let job = json!({"jobname": "a", "job_runtime": runtime_ms, "read": {}});
+            json!({"fio version": "fio-3.33", "timestamp_ms": at_ms, "jobs": [job]}).to_string()
+        };
+        let last =
+            |texts: [String; 2]| in_text(&texts.join("\n")).map(|found| found.unwrap().text.len());
+        assert!(last([state(1_000, 900), state(2_000, 1_900)]).is_ok());
+        assert!(
+            last([state(1_000, 0), state(4_000, 1_900)]).is_ok(),
+            "during the ramp"
+        );
+        assert!(last([state(1_000, 900), state(4_000, 1_900)]).is_err());
+        let other = state(2_000, 1_900).replace("\"a\"", "\"b\"");
+        assert!(last([state(1_000, 900), other]).is_err());
+    }
+}

@@ -1,0 +1,133 @@
+//! Options of the jobs, as fio printed them, and the workload that they describe.
+
+use super::{error::ResultError, settings::distinct};
+use leadline_protocol::{
+    job::fio::{
+        number,
+        printed_options::{DEFAULTS, SIZES},
+    },
+    workload_summary::WorkloadSummary,
+};
+use serde_json::{Map, Value};
+
+/// Characters of a job name. File names, which fio uses as default names, are not longer.
+const MAX_NAME: usize = 255;
+/// Bytes. fio reads lines of up to 4,096 bytes (`OPT_LEN_MAX`).
+const MAX_VALUE: usize = 4096;
+
+/// `global options` apply to all jobs.
+pub(super) fn jobs(document: &Value, described: &[&Value]) -> Result<Vec<Value>, ResultError> {
+    let global = options(&document["global options"], "global options")?;
+    let jobs = distinct(described);
+    let jobs = jobs.iter().enumerate().map(|(index, job)| {
+        let path = format!("jobs[{index}].job options");
+        let own = options(&job["job options"], &path)?;
+        let name = job["jobname"].as_str().unwrap_or_default();
+        let name: String = name.chars().take(MAX_NAME).collect();
+        let mut merged = Map::from_iter([("name".to_owned(), Value::from(name))]);
+        let all = global
+            .iter()
+            .chain(&own)
+            .filter(|(option, _)| *option != "name");
+        merged.extend(all.map(|(option, value)| (option.clone(), value.clone())));
+        Ok(Value::Object(merged))
+    });
+    jobs.collect()
+}
+
+fn options(value: &Value, path: &str) -> Result<Map<String, Value>, ResultError> {
+    match value {
+        Value::Null => Ok(Map::new()),
+        Value::Object(options) => {
+            for (name, value) in options {
+                let detail = match value.as_str() {
+                    Some(text) if text.len() <= MAX_VALUE => continue,
+                    Some(_) => "is longer than values of fio can be",
+                    None => "is not a text",
+                };
+                return Err(ResultError::invalid(format!("{path}.{name}"), detail));
+            }
+            Ok(options.clone())
+        }
+        _ => Err(ResultError::invalid(path, "is not an object")),
+    }
+}
+
+/// The workload of the first job. Options that fio did not print have its defaults.
+pub(super) fn workload(jobs: &[Value]) -> Result<WorkloadSummary, ResultError> {
+    let first = jobs.first().and_then(Value::as_object);
+    let empty = Map::new();
+    let first = first.unwrap_or(&empty);
+    let count = |name: &str| {
+        let text = value(first, name);
+        let number = number::bytes(&text, 1024).map(|number| number.value);
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        let invalid = || {
+            let field = format!("jobs[0].job options.{name}");
+            ResultError::invalid(field, "is not a count")
+        };
+        number.ok_or_else(invalid)
+    };
+    let targets: Vec<&str> = jobs
+        .iter()
+        .filter_map(|job| job["filename"].as_str())
+        .collect();
+    let target = match targets.first() {
+        None => String::new(),
+        Some(first) => {
+            let others = targets.iter().filter(|other| other != &first).count();
+            match others {
+                0 => (*first).to_owned(),
+                others => format!("{first} +{others}"),
+            }
+        }
+    };
+    Ok(WorkloadSummary {
+        jobs: jobs.len() as u32,
+        mode: None,
+        target,
+        device: None,
+        rw: value(first, "rw"),
+        bs: size_text(&value(first, "bs")),
+        iodepth: count("iodepth")?,
+        numjobs: count("numjobs")?,
+        direct: value(first, "direct") != "0" && value(first, "buffered") != "1",
+    })
+}
+
+fn value(options: &Map<String, Value>, name: &str) -> String {
+    let printed = options.get(name).and_then(Value::as_str);
+    let default = DEFAULTS.iter().find(|(option, _)| *option == name);
+    let default = default.map_or("", |(_, value)| value);
+    let is_flag = printed == Some("");
+    if is_flag {
+        "1".into()
+    } else {
+        printed.unwrap_or(default).to_owned()
+    }
+}
+
+/// `4096` is shown as `4k`.
+fn size_text(text: &str) -> String {
+    match number::bytes(text, 1024) {
+        Some(parsed) if parsed.flaw.is_none() && !text.contains([',', '-', ':', '/']) => {
+            number::size_text(parsed.value)
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// `4k` and `4096` are the same size, and an option without a value is 1.
+pub(super) fn normalized(name: &str, value: &str) -> String {
+    if value.is_empty() {
+        return "1".into();
+    }
+    if SIZES.contains(&name)
+        && let Some(parsed) = number::bytes(value, 1024)
+        && parsed.flaw.is_none()
+        && !parsed.is_percent
+    {
+        return parsed.value.to_string();
+    }
+    value.to_owned()
+}

@@ -1,0 +1,43 @@
+//! The macro that derives everything about options from their table.
+
+macro_rules! options {
+    ($( $group:ident { $( #[doc = $help:literal] $name:ident $([$($alias:literal),+])? : $type:ty $(= $default:literal)? ),+ $(,)? } )+) => {
+        /// A job, as requested. A field is `None` if the option is not given; the method with the
+        /// same name applies the default.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Job { $($( #[doc = $help] pub $name: Option<$type>, )+)+ }
+
+        /// All options, in form order.
+        pub const OPTIONS: &[OptionDoc] = &[ $($( OptionDoc {
+            name: stringify!($name),
+            aliases: &[$($($alias),+)?],
+            group: stringify!($group),
+            kind: <$type as FioValue>::KIND,
+            values: <$type as FioValue>::VALUES,
+            default: options!(@default $($default)?),
+            help: $help.trim_ascii(),
+        } ),+ ),+ ];
+
+        impl Job {
+            $($( $(
+                /// The given value or the default. A test checks that all defaults can be parsed.
+                pub fn $name(&self) -> $type {
+                    let default = || <$type>::parse($default).expect("a valid default");
+                    self.$name.clone().unwrap_or_else(default)
+                }
+            )? )+)+
+
+            /// Sets an option from text. Returns `None` if the option does not exist.
+            fn set(&mut self, name: &str, text: &str) -> Option<Result<(), String>> {
+                match name {
+                    $($( stringify!($name) $($(| $alias)+)? => Some(<$type>::parse(text).map(|value| self.$name = Some(value))), )+)+
+                    _ => None,
+                }
+            }
+        }
+    };
+    (@default $default:literal) => { Some($default) };
+    (@default) => { None };
+}
+
+pub(crate) use options;

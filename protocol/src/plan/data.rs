@@ -1,0 +1,70 @@
+//! Contents of the blocks of a resolved job.
+
+use crate::job::{
+    buffer_pattern::BufferPattern, verify_method::VerifyMethod, verify_pattern::VerifyPattern,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Contents of written blocks.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct DataOptions {
+    pub zero_buffers: bool,
+    /// Whether every 512 bytes of a write are stamped; null for runs recorded before the option was
+    /// introduced, which did not stamp.
+    #[serde(default)]
+    pub scramble_buffers: Option<bool>,
+    pub refill_buffers: bool,
+    /// Compressible percentage of the data.
+    pub buffer_compress_percentage: u8,
+    /// Percentage of duplicate blocks.
+    pub dedupe_percentage: u8,
+    /// Blocks that duplicates repeat; null for any earlier block.
+    #[serde(default)]
+    pub dedupe_working_set: Option<DedupeWorkingSet>,
+    /// `randseed` and number of workers of all jobs of the run, with a global working set. Not
+    /// serialized.
+    #[serde(skip)]
+    pub dedupe_jobs: Vec<(u64, u32)>,
+    /// Null for random data or zeros.
+    #[serde(default)]
+    pub buffer_pattern: Option<BufferPattern>,
+    /// Null without `verify`, and for runs recorded before the option was introduced.
+    #[serde(default)]
+    pub verify: Option<VerifyOptions>,
+    /// Contents of the verified blocks; null for other data.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    pub verify_pattern: Option<VerifyPattern>,
+}
+
+/// The first unique blocks, which all duplicates repeat.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct DedupeWorkingSet {
+    /// Number of blocks, at least 1.
+    pub blocks: u64,
+    /// Whether the working set is divided among all workers of the run.
+    pub is_global: bool,
+}
+
+/// Checksums of the written blocks.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct VerifyOptions {
+    pub method: VerifyMethod,
+    /// Bytes per header and checksum.
+    pub interval: u64,
+    /// Whether the blocks are read back after the measurement.
+    pub reads_back: bool,
+    /// Whether nothing is written and the blocks of an earlier run are checked.
+    pub only: bool,
+    /// Whether reading back stops at the first bad block.
+    pub fatal: bool,
+    /// Position of the header in its block, in bytes; absent at the start of the block.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schema(default = 0)]
+    pub header_offset: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

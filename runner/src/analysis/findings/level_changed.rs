@@ -1,0 +1,58 @@
+//! IOPS that changed to another level during the measurement.
+
+use crate::analysis::context::Context;
+use leadline_protocol::{
+    evidence::level_change::LevelChange,
+    finding::{Finding, Severity::Warning},
+    format::{duration, rate},
+    phase::Phase,
+    report::JobReport,
+};
+use serde_json::json;
+
+/// Workers of one runtime end within this time.
+const END_TOLERANCE_MS: f64 = 500.0;
+
+/// The largest change. Changes between device and memory are part of the verdict, and jobs that end
+/// at different times change the level as planned.
+pub(crate) fn level_changed(context: &Context) -> Option<Finding> {
+    let report = context.report;
+    let is_shorter = |job: &JobReport| job.duration_ms < report.duration_ms - END_TOLERANCE_MS;
+    if report.jobs.iter().any(is_shorter) {
+        return None;
+    }
+    let is_transition = |change: &&LevelChange| {
+        let mut transitions = report.transitions.iter();
+        transitions.any(|transition| transition.direction == change.direction)
+    };
+    let size = |change: &LevelChange| (change.after_iops / change.before_iops).ln().abs();
+    let changes = report.level_changes.iter();
+    let largest = changes
+        .filter(|change| !is_transition(change))
+        .max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    let mut phases = report.phases.iter();
+    let begin_ms = phases
+        .find(|phase| phase.phase == Phase::Measure)
+        .map_or(0.0, |phase| phase.start_ms);
+    let fell = largest.after_iops < largest.before_iops;
+    let sentence = format!(
+        "The IOPS of {} {} from {} to {} {} after the start of the measurement, and stayed at that level.",
+        largest.direction.noun(),
+        if fell { "fell" } else { "rose" },
+        rate(largest.before_iops),
+        rate(largest.after_iops),
+        duration(largest.t_ms - begin_ms),
+    );
+    Some(Finding::new(
+        Warning,
+        "level_changed",
+        sentence,
+        json!({
+            "level_changes": report.level_changes.len(),
+            "t_ms": largest.t_ms,
+            "before_iops": largest.before_iops,
+            "after_iops": largest.after_iops,
+        }),
+        "The result is a mean of both levels. Measure one of them: set ramp_time to a time after the change, or use steadystate.",
+    ))
+}

@@ -1,0 +1,26 @@
+//! Shares of the I/Os of one direction in one window, by the layer that served them.
+
+/// With fewer lookups, the layers of a window are unknown.
+pub(crate) const MIN_SAMPLES: u64 = 8;
+pub(crate) const FEW_SAMPLES: &str = "too few I/Os were looked up";
+pub(crate) const NOT_FOUND: &str = "the layers of most I/Os could not be looked up";
+
+/// Shares of the I/Os (0-1). Together with `unknown`, they add up to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LayerShares {
+    pub page_cache: f64,
+    /// Below the page cache but not on the device: holes, and memory below a loop device.
+    pub filesystem: f64,
+    pub device: f64,
+    pub unknown: f64,
+}
+
+/// The shares, or why they are unknown.
+pub(crate) type SharesOrReason = Result<LayerShares, &'static str>;
+
+/// Shares of reads and writes so far; `None` for a direction without lookups.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SharesByDirection {
+    pub read: Option<SharesOrReason>,
+    pub write: Option<SharesOrReason>,
+}

@@ -1,0 +1,166 @@
+//! Replaces a log of an earlier run with a new file. The new file gets another inode and then the
+//! name of the log, so that the content of an existing file never changes.
+
+use leadline_export::fio::logs::LogKind;
+use leadline_protocol::problem::Problem;
+use rustix::{
+    fs::{CWD, RenameFlags, renameat_with},
+    io::Errno,
+};
+use std::{
+    fs::{self, File, Metadata},
+    io::{self, BufRead, BufReader, Error, ErrorKind, Read},
+    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown},
+    path::{Path, PathBuf},
+};
+
+/// Longer than the longest line: a histogram of 1,856 buckets.
+const MAX_LINE_BYTES: u64 = 1 << 16;
+/// Write permissions of the owner, the group and others.
+const WRITE_BITS: u32 = 0o222;
+/// Appended to the name of the file that replaces a log.
+const NEW_FILE_SUFFIX: &str = "leadline-new";
+
+/// What was found under the name of a log before the run.
+pub(super) struct Replaceable(Option<Metadata>);
+
+/// # Errors
+/// The file exists and is not a log of an earlier run, or is read-only.
+pub(super) fn check_replaceable(path: &Path, kind: LogKind) -> Result<Replaceable, Problem> {
+    let keep = |detail: String| {
+        Problem::invalid(
+            "not_a_log",
+            "--write-logs",
+            detail,
+            "Move it, or pass another prefix.",
+        )
+    };
+    match log_at(path, kind) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Replaceable(None)),
+        Ok(Some(found)) if found.mode() & WRITE_BITS == 0 => {
+            Err(keep(format!("{} is read-only.", path.display())))
+        }
+        Ok(Some(found)) => Ok(Replaceable(Some(found))),
+        Ok(None) | Err(_) => Err(keep(format!(
+            "{} exists and is not a log of an earlier run.",
+            path.display()
+        ))),
+    }
+}
+
+/// Facts about a log; `None` if the file is something else.
+fn log_at(path: &Path, kind: LogKind) -> io::Result<Option<Metadata>> {
+    let is_plain = |found: &Metadata| found.is_file() && found.nlink() == 1;
+    if !is_plain(&fs::symlink_metadata(path)?) {
+        return Ok(None);
+    }
+    let file = File::options()
+        .read(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)?;
+    let found = file.metadata()?;
+    Ok((is_plain(&found) && is_log(file, kind)?).then_some(found))
+}
+
+/// Whether all lines are of a log, in the order of their times.
+fn is_log(file: File, kind: LogKind) -> io::Result<bool> {
+    let mut reader = BufReader::new(file);
+    let mut line = Vec::new();
+    let mut latest = 0;
+    loop {
+        line.clear();
+        (&mut reader)
+            .take(MAX_LINE_BYTES)
+            .read_until(b'\n', &mut line)?;
+        let text = match str::from_utf8(&line) {
+            Ok("") => return Ok(true),
+            Ok(text) => text.strip_suffix('\n'),
+            Err(_) => return Ok(false),
+        };
+        match text.and_then(|text| kind.time_of(text)) {
+            Some(time) if time >= latest => latest = time,
+            _ => return Ok(false),
+        }
+    }
+}
+
+impl Replaceable {
+    /// Creates the log and returns it, open for writing.
+    ///
+    /// # Errors
+    /// The file cannot be created, or another file has its name now.
+    pub(super) fn replace(&self, path: &Path) -> io::Result<File> {
+        let checked = match &self.0 {
+            Some(checked) if fs::symlink_metadata(path).is_ok() => checked,
+            _ => return File::create_new(path),
+        };
+        let (new, file) = create_beside(path)?;
+        let replaced = file
+            .set_permissions(PermissionsExt::from_mode(checked.mode() & 0o7777))
+            .and_then(|()| exchange(&new, path, checked));
+        // The checked log after an exchange, and the new file after an error.
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != ErrorKind::NotFound => replaced.and(Err(error))?,
+            _ => replaced?,
+        }
+        // Fails for users who cannot give files away, and whose files already have their own ID.
+        let _ = fchown(&file, Some(checked.uid()), Some(checked.gid()));
+        Ok(file)
+    }
+}
+
+/// Creates a file in the same directory, with a name that no file has.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = |number| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(
+            ".{}-{number}.{NEW_FILE_SUFFIX}",
+            std::process::id()
+        ));
+        PathBuf::from(name)
+    };
+    for number in 0..u8::MAX {
+        let new = name(number);
+        match File::create_new(&new) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            file => return file.map(|file| (new, file)),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}
+
+/// Exchanges the two files if the second one is the checked log.
+fn exchange(new: &Path, path: &Path, checked: &Metadata) -> io::Result<()> {
+    let swap = || renameat_with(CWD, new, CWD, path, RenameFlags::EXCHANGE);
+    match swap() {
+        Ok(()) if is_same(new, checked) => Ok(()),
+        Ok(()) => {
+            swap()?;
+            Err(changed())
+        }
+        // Some filesystems, such as NFS, cannot exchange files.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if is_same(path, checked) => {
+            fs::rename(new, path)
+        }
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Err(changed()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_same(path: &Path, checked: &Metadata) -> bool {
+    let facts = |found: &Metadata| {
+        let modified = (found.mtime(), found.mtime_nsec());
+        (
+            found.dev(),
+            found.ino(),
+            found.nlink(),
+            found.size(),
+            modified,
+        )
+    };
+    fs::symlink_metadata(path).is_ok_and(|found| facts(&found) == facts(checked))
+}
+
+fn changed() -> Error {
+    Error::other("another file has its name since the run was checked")
+}

@@ -1,0 +1,129 @@
+//! Failed I/Os after which the loop continues (`continue_on_error`), counted by kind.
+
+use crate::load::{measure::exit::IoError, pattern::io::Kind};
+
+/// Counted kinds of errors: all that a device returns in practice. Others end the loop.
+const MAX_KINDS: usize = 32;
+/// Offsets kept for each kind.
+const MAX_OFFSETS: usize = 10;
+
+/// Failed I/Os of one kind with the same error.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct ErrorCount {
+    pub first: IoError,
+    pub count: u64,
+    /// Offsets of the first I/Os.
+    pub offsets: Vec<u64>,
+}
+
+/// Allocates nothing after its creation.
+#[derive(Debug, Default)]
+pub(crate) struct ErrorLog {
+    /// Numbers of the errors (errno(3)) of reads.
+    reads: Vec<i32>,
+    /// Numbers of the errors of writes, trims and syncs.
+    writes: Vec<i32>,
+    counts: Vec<ErrorCount>,
+    /// Preallocated offsets of kinds without errors.
+    unused: Vec<Vec<u64>>,
+}
+
+impl ErrorLog {
+    /// Numbers of the errors after which the loop continues, for reads and for all other I/Os.
+    pub(crate) fn new(reads: &[i32], writes: &[i32]) -> Self {
+        Self {
+            reads: reads.into(),
+            writes: writes.into(),
+            counts: Vec::with_capacity(MAX_KINDS),
+            unused: (0..MAX_KINDS)
+                .map(|_| Vec::with_capacity(MAX_OFFSETS))
+                .collect(),
+        }
+    }
+
+    /// Counts an error after which the loop continues. Returns false for other errors.
+    #[cold]
+    pub(crate) fn tolerate(&mut self, error: &IoError) -> bool {
+        let tolerated = match error.io.kind {
+            Kind::Read => &self.reads,
+            _ => &self.writes,
+        };
+        if !tolerated.contains(&error.errno) {
+            return false;
+        }
+        let is_same = |count: &&mut ErrorCount| {
+            count.first.io.kind == error.io.kind && count.first.errno == error.errno
+        };
+        if let Some(count) = self.counts.iter_mut().find(is_same) {
+            count.count += 1;
+            if count.offsets.len() < MAX_OFFSETS {
+                count.offsets.push(error.io.offset);
+            }
+            return true;
+        }
+        let Some(mut offsets) = self.unused.pop() else {
+            return false;
+        };
+        offsets.push(error.io.offset);
+        self.counts.push(ErrorCount {
+            first: *error,
+            count: 1,
+            offsets,
+        });
+        true
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<ErrorCount> {
+        std::mem::take(&mut self.counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::pattern::io::Io;
+
+    fn error(kind: Kind, errno: i32, offset: u64) -> IoError {
+        IoError {
+            io: Io {
+                offset,
+                len: 4096,
+                target: 0,
+                kind,
+            },
+            errno,
+        }
+    }
+
+    #[test]
+    fn errors_are_counted_by_kind_and_number() {
+        let mut log = ErrorLog::new(&[5], &[28]);
+        for offset in 0..20 {
+            assert!(log.tolerate(&error(Kind::Read, 5, offset)));
+        }
+        for kind in [Kind::Write, Kind::Trim, Kind::Sync] {
+            assert!(log.tolerate(&error(kind, 28, 7)));
+        }
+        assert!(!log.tolerate(&error(Kind::Write, 5, 0)));
+        assert!(!log.tolerate(&error(Kind::Read, 28, 0)));
+        assert!(!log.tolerate(&error(Kind::Read, 0, 0)));
+        let counts = log.take();
+        let found: Vec<_> = counts
+            .iter()
+            .map(|count| (count.first.io.kind, count.count))
+            .collect();
+        let expected = [
+            (Kind::Read, 20),
+            (Kind::Write, 1),
+            (Kind::Trim, 1),
+            (Kind::Sync, 1),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(counts[0].offsets, (0..10).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn nothing_is_tolerated_by_default() {
+        assert!(!ErrorLog::default().tolerate(&error(Kind::Read, 5, 0)));
+    }
+}

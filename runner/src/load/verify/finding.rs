@@ -1,0 +1,25 @@
+//! The damage of a block.
+
+use leadline_protocol::report::verify::Damage;
+
+/// What is wrong with a block.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Finding {
+    pub kind: Damage,
+    pub detail: String,
+    /// For misplaced data: the offset to which it was written.
+    pub found_offset: Option<u64>,
+    /// First sector that is known to be bad, as an offset in the target.
+    pub bad_offset: Option<u64>,
+}
+
+impl Finding {
+    pub(crate) fn new(kind: Damage, detail: impl Into<String>) -> Self {
+        Self {
+            kind,
+            detail: detail.into(),
+            found_offset: None,
+            bad_offset: None,
+        }
+    }
+}

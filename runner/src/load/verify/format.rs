@@ -1,0 +1,69 @@
+//! How a job's blocks are prepared: their method, pattern, stamps, and the position of the header.
+
+use crate::load::verify::{block, header};
+use leadline_protocol::{
+    job::{verify_method::VerifyMethod, verify_pattern::VerifyPattern},
+    plan::job::{DataOptions, VerifyOptions},
+};
+use std::borrow::Cow;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Format {
+    pub(crate) method: VerifyMethod,
+    /// Position of the header in its block, in bytes.
+    header_offset: usize,
+    /// The data of all blocks. Blocks without it have stamps.
+    pub(crate) pattern: Option<VerifyPattern>,
+}
+
+impl Format {
+    pub(crate) fn new(options: &VerifyOptions, data: &DataOptions) -> Self {
+        let header_offset = usize::try_from(options.header_offset).unwrap_or(usize::MAX);
+        Self::of(options.method, header_offset, data.verify_pattern.clone())
+    }
+
+    pub(crate) fn of(
+        method: VerifyMethod,
+        header_offset: usize,
+        pattern: Option<VerifyPattern>,
+    ) -> Self {
+        Self {
+            method,
+            header_offset,
+            pattern,
+        }
+    }
+
+    /// Prepares a block that contains its data, unless the format has a pattern.
+    #[inline]
+    pub(crate) fn prepare(&self, block: &mut [u8], offset: u64, number: u64, worker: u32) {
+        match &self.pattern {
+            None => block::stamp(block, offset, number),
+            Some(pattern) => pattern.fill(block, offset),
+        }
+        if self.method != VerifyMethod::Pattern {
+            header::write(self.method, block, offset, number, worker);
+            self.exchange_header(block);
+        }
+    }
+
+    /// Exchanges the header and the data at its position, as in fio (verify.c, `memswp`).
+    #[inline]
+    fn exchange_header(&self, block: &mut [u8]) {
+        if self.header_offset > 0 {
+            let (start, rest) = block.split_at_mut(self.header_offset);
+            let length = self.method.header_bytes();
+            start[..length].swap_with_slice(&mut rest[..length]);
+        }
+    }
+
+    /// The block with its header at the start.
+    pub(crate) fn normalized<'a>(&self, block: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.header_offset == 0 {
+            return Cow::Borrowed(block);
+        }
+        let mut block = block.to_vec();
+        self.exchange_header(&mut block);
+        Cow::Owned(block)
+    }
+}

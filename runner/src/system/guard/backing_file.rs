@@ -1,0 +1,32 @@
+//! Holes of the backing files of loop devices.
+
+use crate::system::host::{block_device::BlockDevice, resolved_path::Stat};
+use rustix::fs::{Mode, OFlags, open};
+use std::{
+    io,
+    os::fd::{AsFd, AsRawFd, OwnedFd},
+};
+
+/// The backing file and the offset of the device in it, to find holes; `None` if the file is not
+/// visible. Writes the device's dirty pages, so that the file has all its data.
+pub(super) fn holes(device: impl AsFd, block: &BlockDevice) -> Option<(OwnedFd, u64)> {
+    let backing = block.backing.as_ref()?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = open(&backing.path, flags, Mode::empty()).ok()?;
+    let is_same = backing.device.is_none() && backing.is_file(Stat::of_fd(&file).ok()?);
+    (is_same && write_back(device).is_ok()).then_some((file, backing.offset))
+}
+
+/// Writes all dirty pages, without a flush of the device.
+fn write_back(device: impl AsFd) -> io::Result<()> {
+    let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+        | libc::SYNC_FILE_RANGE_WRITE
+        | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    // SAFETY: the descriptor is open, and the call accesses no memory of this process.
+    let result = unsafe { libc::sync_file_range(device.as_fd().as_raw_fd(), 0, 0, flags) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}

@@ -1,0 +1,182 @@
+//! Rejects targets that a process of another program can change or has locked. An exclusive open of
+//! a device does not detect processes that opened it without O_EXCL. The loop driver has its backing
+//! file open, so the kernel grants no lease on it; and a lease on a file of an overlay does not cover
+//! the file below. In these cases, the processes are searched instead.
+
+use crate::system::{
+    guard::{
+        FIELD, Guard,
+        file_use::{check_unlocked, file_in_use, retry, try_to_write},
+    },
+    host::{
+        block_device::{Backing, BlockDevice},
+        file_identity::FileIdentity,
+        kernel::Kernel,
+        open_files::{User, preventing_use, users},
+        resolved_path::Stat,
+    },
+};
+use leadline_protocol::problem::Problem;
+use rustix::io::Errno;
+use std::path::Path;
+
+/// A device or file whose bytes a write to a device changes.
+enum Changed<'a> {
+    Device(&'a BlockDevice),
+    File(&'a BackingFile<'a>),
+}
+
+/// The backing file of a loop device.
+struct BackingFile<'a> {
+    device: &'a BlockDevice,
+    backing: &'a Backing,
+    identity: FileIdentity,
+}
+
+impl Guard {
+    /// Checks a device, the devices that share its bytes, and the backing files of all loop devices
+    /// that a write to it changes.
+    ///
+    /// # Errors
+    /// `device_in_use` or `file_in_use` if a process of another program has one of them open for
+    /// writing, mapped or locked.
+    pub(super) fn check_device_unused(&self, block: &BlockDevice) -> Result<(), Problem> {
+        let devices = self.host.shared_devices(block);
+        let files: Vec<BackingFile> = self.backing_files(block).collect();
+        retry(|| {
+            let found = users(&Kernel::live(), |open| match open.device() {
+                Some(number) => {
+                    let device = devices.iter().find(|device| device.dev == number);
+                    device.map(|device| Changed::Device(device))
+                }
+                None => {
+                    let is_open = |file: &&BackingFile| self.host.is_open_as(&file.identity, open);
+                    files.iter().find(is_open).map(Changed::File)
+                }
+            });
+            match preventing_use(found) {
+                Some(user) => Err(match user.used {
+                    Changed::Device(used) => device_in_use(block, used, &user),
+                    Changed::File(file) => file.in_use(&reason(&user)),
+                }),
+                None => files
+                    .iter()
+                    .try_for_each(BackingFile::check_leases_and_locks),
+            }
+        })
+    }
+
+    /// Checks a file that an overlay shows: another process may use it in a layer.
+    ///
+    /// # Errors
+    /// `file_in_use` if a process of another program has it open for writing, mapped or locked.
+    pub(super) fn check_unused_below(&self, path: &Path, stat: Stat) -> Result<(), Problem> {
+        let file = self.host.file_identity(path, stat);
+        if !file.is_on_overlay() {
+            return Ok(());
+        }
+        retry(|| match preventing_use(self.users_of_file(&file)) {
+            Some(user) => Err(file_in_use(path, &reason(&user))),
+            None => Ok(()),
+        })
+    }
+
+    pub(super) fn users_of_file(&self, file: &FileIdentity) -> Vec<User<()>> {
+        users(&Kernel::live(), |open| {
+            self.host.is_open_as(file, open).then_some(())
+        })
+    }
+
+    fn backing_files<'a>(
+        &'a self,
+        block: &'a BlockDevice,
+    ) -> impl Iterator<Item = BackingFile<'a>> {
+        let changed = self.host.changed_devices(block).into_iter();
+        let other = changed.filter(|device| !self.is_run_loop(device));
+        other.filter_map(|device| {
+            Some(BackingFile {
+                device,
+                backing: device.backing.as_ref()?,
+                identity: self.host.backing_identity(device)?,
+            })
+        })
+    }
+}
+
+impl BackingFile<'_> {
+    /// Also detects processes that are not visible, if the file is.
+    fn check_leases_and_locks(&self) -> Result<(), Problem> {
+        let path = Path::new(&self.backing.path);
+        let is_file = |found| self.backing.is_file(Stat::of(&found));
+        if !std::fs::metadata(path).is_ok_and(is_file) {
+            return Ok(());
+        }
+        match try_to_write(path) {
+            Err(Errno::AGAIN) => Err(self.in_use("is leased by another process")),
+            // A user with access to the device only cannot see locks.
+            Err(_) => Ok(()),
+            Ok(file) => check_unlocked(&file).map_err(|reason| self.in_use(reason)),
+        }
+    }
+
+    fn in_use(&self, reason: &str) -> Problem {
+        let path = &self.backing.path;
+        Problem::guard(
+            "file_in_use",
+            FIELD,
+            format!(
+                "{} is backed by {path}, which {reason}.",
+                self.device.path()
+            ),
+            format!("Stop that process (fuser -v {path}), or choose another device."),
+        )
+    }
+}
+
+fn reason<T>(user: &User<T>) -> String {
+    format!("is {} in {}", user.access, user.process)
+}
+
+fn device_in_use<T>(block: &BlockDevice, used: &BlockDevice, user: &User<T>) -> Problem {
+    let (path, used, reason) = (block.path(), used.path(), reason(user));
+    let detail = if path == used {
+        format!("{path} {reason}.")
+    } else {
+        format!("{path} shares bytes with {used}, which {reason}.")
+    };
+    Problem::guard(
+        "device_in_use",
+        FIELD,
+        detail,
+        format!(
+            "Stop that process (fuser -v {used}), or choose another target. Leadline never writes to devices in use."
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::guard::device::tests::Attached;
+    use std::fs::File;
+
+    /// This process runs the program of the guard, so it is not another one.
+    #[test]
+    fn own_descriptors_do_not_reject_a_device() {
+        let Some(device) = Attached::new() else {
+            return;
+        };
+        let guard = device.guard();
+        let block = device.block(&guard);
+        let open = File::options().write(true).open(&device.path).unwrap();
+        assert_eq!(guard.check_device_unused(&block), Ok(()));
+        let found = users(&Kernel::live(), |open| {
+            (open.device() == Some(block.dev)).then_some(())
+        });
+        let user = found
+            .into_iter()
+            .find(|user| user.process.id == std::process::id());
+        drop(open);
+        assert!(user.is_some_and(|user| user.is_own && user.access.prevents_writes()));
+    }
+}

@@ -1,0 +1,200 @@
+//! Imports results that were measured by other programs.
+
+use crate::{
+    clock::now_ms,
+    error::Error,
+    runs::{Runs, detached, submit::Submitted},
+    store::foreign_results::{ForeignRun, Imported},
+};
+use leadline_export::fio::result::{FioResult, ResultError, fio_result, in_text};
+use leadline_protocol::{
+    report::{Report, foreign::Source},
+    result::RunResult,
+    run::Run,
+    status::RunStatus,
+    text::printable_document,
+    verdict::Verdicts,
+};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+const FORMAT_REMEDY: &str = "Run fio with --output-format=json or json+, and import its output.";
+
+/// In bytes, as for names in requests.
+const MAX_NAME: usize = 200;
+
+/// Where and how to store a result.
+#[derive(Debug, Default)]
+pub(crate) struct ImportOptions {
+    /// Default: the name of the first job.
+    pub name: Option<String>,
+    pub tags: Vec<String>,
+    /// One-based group of jobs that ran one after another.
+    pub group: Option<u64>,
+}
+
+impl Runs {
+    /// Stores a result of fio as a finished run. `replayed`: the result was already stored.
+    pub(crate) async fn import_result(
+        &self,
+        text: Vec<u8>,
+        options: ImportOptions,
+    ) -> Result<Submitted<Run>, Error> {
+        self.check_accepting()?;
+        let read = tokio::task::spawn_blocking(move || foreign_run(&text, options));
+        let run = read
+            .await
+            .map_err(|error| Error::Internal(error.into()))??;
+        let runs = self.clone();
+        // Detached, because a transaction dropped midway keeps its lock until its statement ends.
+        let imported = detached(async move {
+            let imported = runs.store.insert_foreign_run(&run, now_ms()).await?;
+            if let Imported::Created(number) = imported {
+                runs.publish_run(number).await;
+            }
+            Ok(imported)
+        });
+        Ok(match imported.await? {
+            Imported::Created(number) => Submitted::new(self.get(number).await?),
+            Imported::Existing(number) => Submitted {
+                created: self.get(number).await?,
+                replayed: true,
+            },
+        })
+    }
+}
+
+fn foreign_run(text: &[u8], options: ImportOptions) -> Result<ForeignRun, Error> {
+    let text = std::str::from_utf8(text).map_err(|error| {
+        let detail = format!("The body is not UTF-8 text: {error}.");
+        Error::invalid("bad_result", "body", detail, FORMAT_REMEDY)
+    })?;
+    let (document, text) = document(text)?;
+    let document = printable_document(document);
+    let result = fio_result(&document, options.group).map_err(|error| explain(&error))?;
+    let result = result.ok_or_else(|| not_fio(&document))?;
+    let FioResult {
+        report,
+        finding,
+        jobs,
+        workload,
+        failure,
+    } = result;
+    let status = match failure {
+        Some(_) => RunStatus::Failed,
+        None => RunStatus::Done,
+    };
+    let name = options.name.unwrap_or_else(|| name_of(&jobs));
+    Ok(ForeignRun {
+        source: Source::Fio,
+        name,
+        tags: options.tags,
+        host: host_of(&report),
+        workload,
+        options: jobs,
+        status,
+        reason: failure,
+        document: text.to_owned(),
+        sha256: fingerprint(&document, options.group),
+        result: RunResult {
+            report,
+            verdict: Verdicts::default(),
+            findings: vec![finding],
+        },
+    })
+}
+
+/// The result in the text, which may contain other output of fio.
+fn document(text: &str) -> Result<(Value, &str), Error> {
+    let trimmed = text.trim();
+    let parsed = serde_json::from_str::<Value>(trimmed);
+    if let Ok(document) = parsed {
+        return Ok((document, trimmed));
+    }
+    if let Some(found) = in_text(text).map_err(|error| explain(&error))? {
+        return Ok((found.document, found.text));
+    }
+    Err(unreadable(trimmed))
+}
+
+fn unreadable(text: &str) -> Error {
+    let bad_result = |detail: String| Error::invalid("bad_result", "body", detail, FORMAT_REMEDY);
+    if text.is_empty() {
+        return bad_result("The body is empty.".into());
+    }
+    let start = text.split(';').nth(1);
+    if start.is_some_and(|version| version.starts_with("fio-")) {
+        return bad_result("This is terse output of fio, which has no field names.".into());
+    }
+    let is_start = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
+    let mut starts = text.match_indices('{').map(|(at, _)| at);
+    let Some(start) = starts.find(is_start) else {
+        return bad_result("The body contains no JSON document.".into());
+    };
+    match serde_json::from_str::<Value>(&text[start..]) {
+        Ok(_) => bad_result("The body contains no result of fio.".into()),
+        Err(error) => bad_result(format!("The body is not valid JSON: {error}.")),
+    }
+}
+
+fn not_fio(document: &Value) -> Error {
+    let detail = "This JSON document is not a result of fio: `fio version` is missing.";
+    let remedy = match document["report"] {
+        Value::Null => FORMAT_REMEDY,
+        _ => "This is a result of Leadline. Compare it with `leadline-runner compare`.",
+    };
+    Error::invalid("bad_result", "fio version", detail, remedy)
+}
+
+fn explain(error: &ResultError) -> Error {
+    match error {
+        ResultError::Invalid { field, .. } if !field.is_empty() => {
+            let remedy = "Import the output of fio without changes.";
+            Error::invalid("bad_result", field, format!("{error}."), remedy)
+        }
+        ResultError::Invalid { detail, .. } => {
+            Error::invalid("bad_result", "body", sentence(detail), FORMAT_REMEDY)
+        }
+        ResultError::SeveralGroups(_) => {
+            let remedy = "Import each group as a run: select the first with group=1.";
+            Error::invalid(
+                "several_groups",
+                "group",
+                sentence(&error.to_string()),
+                remedy,
+            )
+        }
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(|first| first.to_ascii_uppercase());
+    let text: String = first.into_iter().chain(characters).collect();
+    format!("{text}.")
+}
+
+/// The name of the first job, as long as names of runs may be.
+fn name_of(jobs: &[Value]) -> String {
+    let first = jobs.first().and_then(|job| job["name"].as_str());
+    let mut name = first.unwrap_or("fio").to_owned();
+    while name.len() > MAX_NAME {
+        name.pop();
+    }
+    name
+}
+
+/// `None` if it is unknown, or if several hosts ran the jobs.
+fn host_of(report: &Report) -> Option<String> {
+    match &report.foreign.as_ref()?.hostnames[..] {
+        [host] => Some(host.clone()),
+        _ => None,
+    }
+}
+
+fn fingerprint(document: &Value, group: Option<u64>) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    digest.update(document.to_string());
+    digest.update(format!("\0{group:?}"));
+    digest.finalize().into()
+}

@@ -1,0 +1,94 @@
+//! Timestamped notes on runs.
+
+use crate::store::Store;
+use anyhow::Result;
+use leadline_protocol::annotation::{Annotation, AnnotationRequest};
+use sqlx::{FromRow, Row, query, query_as, query_scalar, sqlite::SqliteRow};
+
+/// Result of an insertion.
+#[derive(Debug)]
+pub(crate) enum Annotated {
+    Done(Annotation),
+    /// The run does not exist.
+    Missing,
+    /// The run has the maximum number of annotations.
+    Full,
+}
+
+struct StoredAnnotation(Annotation);
+
+impl FromRow<'_, SqliteRow> for StoredAnnotation {
+    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
+        Ok(Self(Annotation {
+            number: row.try_get("number")?,
+            t_ms: row.try_get("t_ms")?,
+            text: row.try_get("text")?,
+            created_at_ms: row.try_get("created_at_ms")?,
+        }))
+    }
+}
+
+impl Store {
+    /// The annotations of a run, in chronological order.
+    pub(crate) async fn annotations(&self, run: u64) -> Result<Vec<Annotation>> {
+        let rows: Vec<StoredAnnotation> =
+            query_as("SELECT * FROM annotations WHERE run = ? ORDER BY t_ms, number")
+                .bind(run.cast_signed())
+                .fetch_all(&self.readers)
+                .await?;
+        Ok(rows.into_iter().map(|row| row.0).collect())
+    }
+
+    pub(crate) async fn insert_annotation(
+        &self,
+        run: u64,
+        request: AnnotationRequest,
+        limit: u32,
+        now_ms: u64,
+    ) -> Result<Annotated> {
+        let mut transaction = self.begin().await?;
+        let connection = &mut transaction.connection;
+        let run = run.cast_signed();
+        let (exists, count): (bool, u32) = query_as(
+            "SELECT EXISTS (SELECT 1 FROM runs WHERE number = ?1), (SELECT count(*) FROM annotations WHERE run = ?1)",
+        )
+        .bind(run)
+        .fetch_one(&mut *connection)
+        .await?;
+        if !exists {
+            return Ok(Annotated::Missing);
+        }
+        if count >= limit {
+            return Ok(Annotated::Full);
+        }
+        let AnnotationRequest { t_ms, text } = request;
+        let number = query_scalar(
+            "INSERT INTO annotations (run, t_ms, text, created_at_ms) VALUES (?, ?, ?, ?) RETURNING number",
+        )
+        .bind(run)
+        .bind(t_ms)
+        .bind(&text)
+        .bind(now_ms.cast_signed())
+        .fetch_one(&mut *connection)
+        .await?;
+        transaction.commit().await?;
+        Ok(Annotated::Done(Annotation {
+            number,
+            t_ms,
+            text,
+            created_at_ms: now_ms,
+        }))
+    }
+
+    /// Returns false if the run has no such annotation.
+    pub(crate) async fn delete_annotation(&self, run: u64, number: u64) -> Result<bool> {
+        let mut transaction = self.begin().await?;
+        let deleted = query("DELETE FROM annotations WHERE run = ? AND number = ?")
+            .bind(run.cast_signed())
+            .bind(number.cast_signed())
+            .execute(&mut transaction.connection)
+            .await?;
+        transaction.commit().await?;
+        Ok(deleted.rows_affected() > 0)
+    }
+}

@@ -1,0 +1,158 @@
+//! Runs that were measured by other programs, with the documents that they were imported from.
+
+use crate::store::{
+    Store, digest, events::EventRow, fingerprints, new_run::search_text, run_digest,
+    update::update_result,
+};
+use anyhow::Result;
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use leadline_protocol::{
+    event::EventBody,
+    report::foreign::Source,
+    result::RunResult,
+    status::{RunStatus, StatusChange},
+    workload_summary::WorkloadSummary,
+};
+use serde_json::Value;
+use sqlx::{SqliteConnection, query, query_scalar, types::Json};
+use std::io::{Read, Write};
+
+/// A finished run of another program.
+pub(crate) struct ForeignRun {
+    pub source: Source,
+    pub name: String,
+    pub tags: Vec<String>,
+    pub host: Option<String>,
+    pub workload: WorkloadSummary,
+    /// Options of the jobs, as the program printed them.
+    pub options: Vec<Value>,
+    pub result: RunResult,
+    /// `Done` or `Failed`.
+    pub status: RunStatus,
+    pub reason: Option<String>,
+    pub document: String,
+    /// Identifies the result.
+    pub sha256: [u8; 32],
+}
+
+pub(crate) enum Imported {
+    Created(u64),
+    /// The run with the same result.
+    Existing(u64),
+}
+
+impl Store {
+    /// Stores a result with its document, unless it is already stored.
+    pub(crate) async fn insert_foreign_run(
+        &self,
+        run: &ForeignRun,
+        now_ms: u64,
+    ) -> Result<Imported> {
+        let mut transaction = self.begin().await?;
+        let connection = &mut transaction.connection;
+        let existing: Option<i64> =
+            query_scalar("SELECT run FROM foreign_results WHERE sha256 = ?")
+                .bind(&run.sha256[..])
+                .fetch_optional(&mut *connection)
+                .await?;
+        if let Some(existing) = existing {
+            return Ok(Imported::Existing(existing.cast_unsigned()));
+        }
+        let number = insert_summary(connection, run, now_ms).await?;
+        query("INSERT INTO run_details (run, requested, sample_ms, locks) VALUES (?, ?, 0, '[]')")
+            .bind(number.cast_signed())
+            .bind(Json(&run.options))
+            .execute(&mut *connection)
+            .await?;
+        query("INSERT INTO foreign_results (run, sha256, document) VALUES (?, ?, ?)")
+            .bind(number.cast_signed())
+            .bind(&run.sha256[..])
+            .bind(compressed(&run.document)?)
+            .execute(&mut *connection)
+            .await?;
+        insert_events(connection, number, run, now_ms).await?;
+        update_result(connection, number, &run.result).await?;
+        fingerprints::update(connection, number).await?;
+        digest::store(connection, number).await?;
+        run_digest::store(connection, number).await?;
+        transaction.commit().await?;
+        Ok(Imported::Created(number))
+    }
+
+    /// The document that a run was imported from; `None` for runs of Leadline.
+    pub(crate) async fn foreign_document(&self, run: u64) -> Result<Option<String>> {
+        let document: Option<Vec<u8>> =
+            query_scalar("SELECT document FROM foreign_results WHERE run = ?")
+                .bind(run.cast_signed())
+                .fetch_optional(&self.readers)
+                .await?;
+        let Some(document) = document else {
+            return Ok(None);
+        };
+        let mut text = String::new();
+        GzDecoder::new(&document[..]).read_to_string(&mut text)?;
+        Ok(Some(text))
+    }
+}
+
+async fn insert_summary(
+    connection: &mut SqliteConnection,
+    run: &ForeignRun,
+    now_ms: u64,
+) -> sqlx::Result<u64> {
+    let (workload, report) = (&run.workload, &run.result.report);
+    let row = query(
+        "INSERT INTO runs (status, reason, source, created_at_ms, started_at_ms, finished_at_ms, host, jobs, mode, rw, bs, iodepth, numjobs,
+             direct, device, name, target, tags, notes, search)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?)",
+    )
+    .bind(run.status.as_str())
+    .bind(&run.reason)
+    .bind(run.source.as_str())
+    .bind(now_ms.cast_signed())
+    .bind(report.started_at_ms.cast_signed())
+    .bind(report.end_ms().cast_signed())
+    .bind(run.host.as_deref().unwrap_or_default())
+    .bind(workload.jobs)
+    .bind(workload.mode.map(<&str>::from))
+    .bind(&workload.rw)
+    .bind(&workload.bs)
+    .bind(workload.iodepth)
+    .bind(workload.numjobs)
+    .bind(workload.direct)
+    .bind(&workload.device)
+    .bind(&run.name)
+    .bind(&workload.target)
+    .bind(Json(&run.tags))
+    .bind(search_text(&run.name, &workload.target, &run.tags, ""))
+    .execute(connection)
+    .await?;
+    Ok(row.last_insert_rowid().cast_unsigned())
+}
+
+/// The result and the final status, as for runs of Leadline.
+async fn insert_events(
+    connection: &mut SqliteConnection,
+    number: u64,
+    run: &ForeignRun,
+    now_ms: u64,
+) -> sqlx::Result<()> {
+    let report = EventBody::Report(Box::new(run.result.clone()));
+    let status = EventBody::Status(StatusChange {
+        status: run.status,
+        at_ms: now_ms,
+        reason: run.reason.clone(),
+    });
+    for (seq, body) in (0..).zip([report, status]) {
+        let entry = EventRow::new(seq, 0.0, &body);
+        let entry = entry.map_err(|error| sqlx::Error::Encode(error.into()))?;
+        entry.insert(connection, number).await?;
+    }
+    Ok(())
+}
+
+fn compressed(document: &str) -> std::io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(document.as_bytes())?;
+    encoder.finish()
+}

@@ -1,0 +1,34 @@
+//! Removes confirmations from the failures that runners send. Events are visible to everyone with
+//! read access, and whoever has the code of a confirmation can overwrite the data. Pure.
+
+use leadline_protocol::result::Failure;
+
+/// Replaces the remedies that contain a code with `remedy`.
+pub(super) fn without_confirmations(mut failure: Failure, remedy: &str) -> Failure {
+    let problems = failure.problems.iter_mut();
+    for problem in problems.filter(|problem| problem.is_confirmation()) {
+        problem.remedy = remedy.into();
+    }
+    failure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leadline_protocol::problem::Problem;
+
+    #[test]
+    fn only_confirmations_are_replaced() {
+        let code = "If its data may be lost, confirm within 10 minutes: --confirm 'a@1-2'";
+        let confirm = Problem::guard("not_confirmed", "confirm", "It would overwrite a.", code);
+        let other = Problem::invalid("bad_value", "jobs[0].bs", "bs is invalid.", "Use 4k.");
+        let failure = Failure {
+            exit_code: 3,
+            problems: vec![confirm, other.clone()],
+        };
+        let found = without_confirmations(failure, "Plan it again.").problems;
+        assert_eq!(found[0].remedy, "Plan it again.");
+        assert_eq!(found[0].detail, "It would overwrite a.");
+        assert_eq!(found[1], other);
+    }
+}

@@ -1,0 +1,26 @@
+//! Processes that the kernel has killed because memory was exhausted.
+
+use std::fs;
+
+/// The number since boot, on the whole host (proc_vmstat(5), `oom_kill`); `None` if unknown.
+pub(super) fn count() -> Option<u64> {
+    parse(&fs::read_to_string("/proc/vmstat").ok()?)
+}
+
+fn parse(vmstat: &str) -> Option<u64> {
+    let mut lines = vmstat.lines();
+    let count = lines.find_map(|line| line.strip_prefix("oom_kill "))?;
+    count.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_counter_is_found() {
+        assert_eq!(
+            super::parse("pgmajfault 7\noom_kill 12\nnuma 1\n"),
+            Some(12)
+        );
+        assert_eq!(super::parse("pgmajfault 7\n"), None);
+    }
+}

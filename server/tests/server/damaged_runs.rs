@@ -1,0 +1,192 @@
+//! Runs whose place in a study, request or status has been changed in the database are damaged:
+//! nothing is shown, computed or started from them.
+
+use crate::{
+    deletion::connect,
+    program::{Program, job},
+    repeats::end_of_study,
+};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, SqliteConnection};
+
+async fn execute(database: &mut SqliteConnection, sql: &str) {
+    let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(database).await;
+    assert!(done.unwrap().rows_affected() > 0, "{sql}");
+}
+
+fn study(runtimes: [&str; 2]) -> Value {
+    let step =
+        |(name, runtime)| json!({"name": name, "sample_ms": 20, "jobs": [job(name, runtime)]});
+    json!({"name": "two", "steps": [step(("a", runtimes[0])), step(("b", runtimes[1]))]})
+}
+
+async fn create(server: &Program, study: &Value) {
+    let (status, created) = server.post("/studies", study).await;
+    assert_eq!(status, StatusCode::CREATED, "{created}");
+}
+
+/// The statistics of steps with this name.
+fn medians(study: &Value, name: &str) -> Vec<Value> {
+    let results = study["results"].as_array().unwrap().iter();
+    let named = results.filter(|result| result["name"] == name);
+    named
+        .map(|result| result["iops"]["median"].clone())
+        .filter(|median| !median.is_null())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_study_leaves_out_damaged_runs_and_shows_them_as_damaged() {
+    let server = Program::start().await;
+    create(&server, &study(["10ms", "10ms"])).await;
+    let intact = end_of_study(&server, 1).await;
+    assert_eq!(medians(&intact, "a").len(), 1, "{intact}");
+    let mut database = connect(&server).await;
+    let changes = [
+        ("runs", "iops = iops * 10"),
+        ("runs", "verdict = 'page_cache'"),
+        ("runs", "status = 'failed'"),
+        ("runs", "repeat = 2"),
+        ("runs", "step = 9"),
+        ("runs", "retry_of = 2"),
+        ("runs", "study = NULL"),
+        ("run_details", "requested = replace(requested, '4k', '8k')"),
+        (
+            "run_details",
+            "resolved = replace(resolved, '4096', '8192')",
+        ),
+        ("run_details", "sample_ms = sample_ms + 1"),
+        ("run_details", "locks = '[]'"),
+        ("run_details", "confirm = '[]'"),
+        ("run_details", "report = replace(report, '1', '2')"),
+        ("run_details", "run_sha256 = x'00'"),
+    ];
+    for (table, change) in changes {
+        let key = if table == "runs" {
+            "number = 1"
+        } else {
+            "run = 1"
+        };
+        let (column, _) = change.split_once(" = ").unwrap();
+        let copy = format!(
+            "CREATE TEMPORARY TABLE saved AS SELECT {column} AS value FROM {table} WHERE {key}"
+        );
+        sqlx::raw_sql(AssertSqlSafe(copy))
+            .execute(&mut database)
+            .await
+            .unwrap();
+        execute(
+            &mut database,
+            &format!("UPDATE {table} SET {change} WHERE {key}"),
+        )
+        .await;
+        let run = server.get("/runs/1").await;
+        assert_eq!(run["damaged"], true, "{change}");
+        assert!(run["report"].is_null() && run["iops"].is_null(), "{change}");
+        let changed = server.get("/studies/1").await;
+        assert!(medians(&changed, "a").is_empty(), "{change}: {changed}");
+        assert_eq!(medians(&changed, "b").len(), 1, "{change}");
+        let steps = changed["steps"].as_array().unwrap().iter();
+        for step in steps.filter(|step| step["run"]["number"] == 1) {
+            assert!(step["run"]["iops"].is_null(), "{change}: {step}");
+            let sentence = step["sentence"].as_str().unwrap_or_default();
+            assert!(sentence.contains("differs from its checksum"), "{change}");
+        }
+        let compare = server.request(Method::GET, "/compare?runs=1,2");
+        assert_eq!(
+            server.send(compare).await.0,
+            StatusCode::CONFLICT,
+            "{change}"
+        );
+        let back = format!("UPDATE {table} SET {column} = (SELECT value FROM saved) WHERE {key}");
+        execute(&mut database, &back).await;
+        sqlx::raw_sql("DROP TABLE saved")
+            .execute(&mut database)
+            .await
+            .unwrap();
+    }
+    assert_eq!(server.get("/studies/1").await, intact);
+    assert_eq!(server.get("/runs/1").await["damaged"], false);
+}
+
+/// The place of a run in another study is still that of the run that belongs there.
+#[tokio::test]
+async fn a_run_of_another_study_does_not_replace_a_run() {
+    let server = Program::start().await;
+    for number in [1, 2] {
+        create(&server, &study(["10ms", "10ms"])).await;
+        end_of_study(&server, number).await;
+    }
+    let intact = server.get("/studies/1").await;
+    // A retry has the same place.
+    let change = "UPDATE runs SET study = 1, retry_of = 1 WHERE number = 3";
+    execute(&mut connect(&server).await, change).await;
+    let changed = server.get("/studies/1").await;
+    assert_eq!(changed["steps"], intact["steps"]);
+    assert_eq!(changed["results"], intact["results"]);
+}
+
+#[tokio::test]
+async fn a_queued_run_that_was_changed_does_not_start() {
+    let changes = [
+        "UPDATE run_details SET requested = replace(requested, '4k', '8k') WHERE run = 2",
+        "UPDATE run_details SET resolved = '[]' WHERE run = 2",
+        "UPDATE run_details SET confirm = '[\"t@1-2\"]' WHERE run = 2",
+        "UPDATE runs SET step = 3 WHERE number = 2",
+    ];
+    for change in changes {
+        let server = Program::start().await;
+        create(&server, &study(["600ms", "10ms"])).await;
+        server.wait_for_status(1, &["measuring"]).await;
+        execute(&mut connect(&server).await, change).await;
+        let run = server.wait_until_ended(2).await;
+        assert_eq!(run["status"], "cancelled", "{change}");
+        let reason = run["reason"].as_str().unwrap();
+        let expected = "Not started: The stored data of run #2 differs from its checksum.";
+        assert!(reason.starts_with(expected), "{change}: {reason}");
+        assert_eq!(run["damaged"], true, "{change}");
+        assert_eq!(server.starts().len(), 1, "{change}");
+    }
+}
+
+/// Its result may be damaged, because it is measured again.
+#[tokio::test]
+async fn a_run_is_repeated_only_with_its_own_request() {
+    let server = Program::start().await;
+    let run = server.queue(job("a", "10ms")).await;
+    server.wait_until_ended(run).await;
+    let mut database = connect(&server).await;
+    execute(&mut database, "UPDATE runs SET iops = iops * 2").await;
+    let (status, again) = server.post("/runs/1/rerun", &json!({})).await;
+    assert_eq!(status, StatusCode::CREATED, "{again}");
+    let change = "UPDATE run_details SET requested = replace(requested, '4k', '8k') WHERE run = 1";
+    execute(&mut database, change).await;
+    let (status, problem) = server.post("/runs/1/rerun", &json!({})).await;
+    assert_eq!(
+        (status, &problem["code"]),
+        (StatusCode::CONFLICT, &json!("damaged"))
+    );
+}
+
+/// Runs of earlier versions have no checksum.
+#[tokio::test]
+async fn a_run_without_checksum_is_shown_and_starts() {
+    let server = Program::start().await;
+    create(&server, &study(["600ms", "10ms"])).await;
+    server.wait_for_status(1, &["measuring"]).await;
+    let mut database = connect(&server).await;
+    execute(&mut database, "UPDATE run_details SET run_sha256 = NULL").await;
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["status"], "done");
+    assert_eq!(medians(&ended, "b").len(), 1, "{ended}");
+    let count = "SELECT count(*) FROM run_details WHERE run_sha256 IS NOT NULL";
+    let count: i64 = sqlx::query_scalar(count)
+        .fetch_one(&mut database)
+        .await
+        .unwrap();
+    assert_eq!(
+        count, 0,
+        "a checksum would certify data that may be damaged"
+    );
+}

@@ -1,0 +1,69 @@
+// Accessibility rules. axe is injected once per document: the builder of @axe-core/playwright injects
+// it for each analysis, which takes longer than the rules.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect, type Page } from '@playwright/test';
+import type { AxeResults, RunOptions } from 'axe-core';
+
+const SOURCE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Scope {
+  /** By default, all rules. */
+  rules?: readonly string[];
+  /** Selector of the part to check; by default, the page. */
+  part?: string;
+}
+
+/** Violations as texts: `rule: element | element`. */
+export async function violationsOf(page: Page, { rules, part }: Scope = {}): Promise<string[]> {
+  const isInjected = await page.evaluate(() => 'axe' in window);
+  // `evaluate` is not subject to the content security policy of the page.
+  if (!isInjected) await page.evaluate(SOURCE);
+  const options: RunOptions = {
+    resultTypes: ['violations'],
+    ...(rules && { runOnly: [...rules] }),
+  };
+  const violations = await page.evaluate(
+    async ([part, options]) => {
+      const { axe } = window as unknown as {
+        axe: { run: (context: unknown, options: RunOptions) => Promise<AxeResults> };
+      };
+      return (await axe.run(part ?? document, options)).violations;
+    },
+    [part, options] as const,
+  );
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
+  );
+}
+
+/** All rules are checked in the first layout, and those that depend on the layout in the others. */
+const LAYOUTS = (['dark', 'light'] as const).flatMap((theme) =>
+  [1440, 1024, 390].map((width) => ({ theme, width })),
+);
+const LAYOUT_RULES = ['color-contrast', 'scrollable-region-focusable', 'target-size'];
+const LAYOUT_ATTRIBUTE = 'data-mantine-color-scheme';
+
+/** Checks the page, or a part of it, in both themes and three widths. */
+export async function checkLayouts(page: Page, name: string, part?: string) {
+  for (const [index, { width, theme }] of LAYOUTS.entries()) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await expect(page.locator('html')).toHaveAttribute(LAYOUT_ATTRIBUTE, theme);
+    // A toast stays while the pointer is over it. Menus hide when their button is off screen.
+    const toast = page.locator('.mantine-Notification-root').first();
+    if (await toast.isVisible()) await toast.hover();
+    // Charts are drawn again in the frame after the next.
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+    const rules = index === 0 ? undefined : LAYOUT_RULES;
+    const layout = `${name}, ${width} px, ${theme}`;
+    expect.soft(await violationsOf(page, { rules, part }), layout).toEqual([]);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect.soft(overflow, `horizontal scrolling: ${layout}`).toBeLessThanOrEqual(0);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}

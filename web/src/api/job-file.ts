@@ -1,0 +1,12 @@
+// The fio job file of a run.
+import { exportRun } from './index';
+
+export async function fioJobFile(n: number): Promise<string> {
+  const { data } = await exportRun({
+    path: { n },
+    query: { format: 'fio-job' },
+    parseAs: 'text',
+    throwOnError: true,
+  });
+  return String(data);
+}

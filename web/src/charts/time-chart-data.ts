@@ -1,0 +1,98 @@
+// The datasets of a time chart, and their update at each redraw.
+import type { Chart, ChartData } from 'chart.js';
+import type { Band } from '../model/fold/missing-time';
+import { type SeriesView, syncPoints, type XY } from '../model/fold/series-view';
+import type { Mark } from '../model/run/marks';
+import { dashPattern } from '../model/series/line-style';
+import { bandAnnotations } from './bands';
+import type { ChartGroup, Range } from './chart-group';
+import { token, withAlpha } from './chart-js';
+import { markAnnotations } from './marks';
+import type { Panel, PanelLine } from './panels';
+import { thresholdAnnotations } from './time-chart-options';
+
+/** A line and its data. */
+export interface DrawnLine extends PanelLine {
+  view: SeriesView;
+  /** The value in the legend without a crosshair; by default, the last one. */
+  whole?: () => number | null | undefined;
+}
+
+/** One dataset: the mean of a line, or one edge of the band between its minimum and maximum. */
+export interface Polyline {
+  line: DrawnLine;
+  statistic: 'mean' | 'min' | 'max';
+  points: XY[];
+}
+
+export function polylinesOf(lines: readonly DrawnLine[]): Polyline[] {
+  const polyline = (line: DrawnLine, statistic: Polyline['statistic']): Polyline => ({
+    line,
+    statistic,
+    points: [],
+  });
+  const banded = lines.filter(({ view }) => view.banded);
+  return [
+    ...lines.map((line) => polyline(line, 'mean')),
+    ...banded.flatMap((line) => [polyline(line, 'min'), polyline(line, 'max')]),
+  ];
+}
+
+export function dataOf(
+  polylines: readonly Polyline[],
+  hidden: ReadonlySet<string>,
+): ChartData<'line', XY[]> {
+  return { datasets: polylines.map((polyline) => datasetOf(polyline, hidden)) };
+}
+
+function datasetOf({ line, statistic, points }: Polyline, hidden: ReadonlySet<string>) {
+  const { label, color, dash, thin, sparse } = line;
+  const isMean = statistic === 'mean';
+  return {
+    label: `${label} ${statistic}`,
+    data: points,
+    hidden: hidden.has(label),
+    borderColor: token(color),
+    borderDash: dashPattern(dash),
+    spanGaps: sparse ?? false,
+    pointRadius: 0,
+    borderWidth: isMean ? (thin ? 1 : 1.6) : 0,
+    // Lower orders are drawn on top: dashed lines, then solid lines, then bands.
+    order: isMean ? (dash ? 0 : 1) : 2,
+    fill: statistic === 'max' ? '-1' : false,
+    backgroundColor: withAlpha(color, 0.16),
+  };
+}
+
+export function chartUpdater(
+  polylines: readonly Polyline[],
+  panel: Omit<Panel, 'lines'>,
+  chartGroup: ChartGroup,
+  fullRange: () => Range,
+) {
+  const generations = new Map<Polyline, string>();
+  return (chart: Chart<'line', XY[]>, bands: readonly Band[], marks: readonly Mark[]) => {
+    polylines.forEach((polyline, i) => {
+      const { line, statistic, points } = polyline;
+      if (generations.get(polyline) !== line.view.generation) points.length = 0;
+      generations.set(polyline, line.view.generation);
+      syncPoints(points, line.view, line.columns, statistic);
+      const dataset = chart.data.datasets[i];
+      if (!dataset) return;
+      // A single point has no line. A function here would resolve the options of every point.
+      const pointRadius = points.length === 1 && statistic === 'mean' ? 3 : 0;
+      Object.assign(dataset, { data: points, pointRadius });
+    });
+    const range = chartGroup.zoom ?? fullRange();
+    Object.assign(chart.options.scales?.x ?? {}, { min: range.from, max: range.to });
+    const layout = { range, width: chart.chartArea?.width ?? chart.width };
+    Object.assign(chart.options.plugins?.annotation ?? {}, {
+      annotations: [
+        ...bandAnnotations(bands, layout),
+        ...thresholdAnnotations(panel),
+        ...markAnnotations(marks),
+      ],
+    });
+    chart.update('none');
+  };
+}

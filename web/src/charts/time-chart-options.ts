@@ -1,0 +1,91 @@
+// The Chart.js options of a time chart: axes, zoom, and lines at thresholds.
+import type { Chart, ChartOptions } from 'chart.js';
+import type { AnnotationOptions } from 'chartjs-plugin-annotation';
+import { type Dash, dashPattern } from '../model/series/line-style';
+import type { ChartGroup, Range } from './chart-group';
+import {
+  BINARY_AXIS,
+  BINARY_LOG_AXIS,
+  COMMON,
+  timeAxis,
+  token,
+  valueAxis,
+  withAlpha,
+} from './chart-js';
+import type { Panel, Scale } from './panels';
+
+type ChartPanel = Omit<Panel, 'lines'>;
+
+export const isLogarithmic = (scale: Scale): boolean => scale === 'log' || scale === 'binary log';
+
+/** The same scale with a logarithmic or linear axis. */
+export function withLogarithm(scale: Scale, isLog: boolean): Scale {
+  const isBinary = scale.startsWith('binary');
+  if (isLog) return isBinary ? 'binary log' : 'log';
+  return isBinary ? 'binary' : 'linear';
+}
+
+function yAxisOf({ scale, format }: ChartPanel) {
+  if (scale === 'binary') return { ...valueAxis('linear', format), ...BINARY_AXIS };
+  if (scale === 'binary log') return { ...valueAxis('log', format, false), ...BINARY_LOG_AXIS };
+  return valueAxis(scale, format);
+}
+
+export function optionsOf(
+  panel: ChartPanel,
+  chartGroup: ChartGroup,
+  { from, to }: Range,
+): ChartOptions<'line'> {
+  const zoomToAxis = ({ chart }: { chart: Chart }) => {
+    const axis = chart.scales.x;
+    if (axis) chartGroup.zoomTo({ from: axis.min, to: axis.max });
+  };
+  return {
+    ...COMMON,
+    // Chart.js would redraw a chart at each move of the pointer. The zoom plugin has its own listeners.
+    events: [],
+    scales: { x: timeAxis({ min: from, max: to }), y: yAxisOf(panel) },
+    plugins: {
+      annotation: { annotations: thresholdAnnotations(panel), clip: false },
+      zoom: {
+        zoom: {
+          mode: 'x',
+          drag: { enabled: true, backgroundColor: withAlpha('app', 0.2) },
+          wheel: { enabled: true, modifierKey: 'ctrl' },
+          pinch: { enabled: true },
+          onZoomComplete: zoomToAxis,
+        },
+        pan: {
+          enabled: true,
+          mode: 'x',
+          modifierKey: 'shift',
+          // A swipe across an unzoomed chart does nothing.
+          onPanStart: ({ event }) => event.pointerType !== 'touch' || chartGroup.zoom !== null,
+          onPanComplete: zoomToAxis,
+        },
+      },
+    },
+  };
+}
+
+/** In the order of the values. Labels are in the legend: in the chart they would hide lines. */
+const THRESHOLD_DASHES: readonly Dash[] = ['dotted', 'dash-dot'];
+
+/** The thresholds for the legend. */
+export const thresholdLines = ({ thresholds = [], format }: ChartPanel) =>
+  thresholds.map(({ label, value }, i) => ({
+    label: `${label} ${format(value)}`,
+    color: 'mute',
+    dash: THRESHOLD_DASHES[i],
+  }));
+
+export function thresholdAnnotations({ thresholds = [] }: ChartPanel): AnnotationOptions<'line'>[] {
+  return thresholds.map(({ value }, i) => ({
+    type: 'line',
+    scaleID: 'y',
+    value,
+    borderColor: token('mute'),
+    borderDash: dashPattern(THRESHOLD_DASHES[i]),
+    borderWidth: 1,
+  }));
+}

@@ -1,0 +1,19 @@
+// Figures of runs that ended without a report, which the server has for all directions combined.
+import type { ComparedMetric, RunSummary } from '../../api';
+import { isPartial } from '../run/summary';
+
+const FIGURES = ['iops', 'bytes_per_second', 'lat_p50_ns', 'lat_p99_ns', 'lat_max_ns'] as const;
+
+/**
+ * The value of a metric of one direction; null if it is unknown. `directions` is the number of
+ * directions in the comparison: the figures of several cannot be distinguished.
+ */
+export function partialValue(
+  { name }: Pick<ComparedMetric, 'name'>,
+  run: RunSummary,
+  directions: number,
+): number | null {
+  if (!isPartial(run) || directions !== 1) return null;
+  const figure = FIGURES.find((figure) => /^(read|write)_(.*)$/.exec(name)?.[2] === figure);
+  return figure ? (run[figure] ?? null) : null;
+}

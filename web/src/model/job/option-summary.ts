@@ -1,0 +1,12 @@
+// Short texts about an option, for lists.
+import type { OptionDoc } from '../../api';
+
+/** The help up to the end of its first clause. */
+export const summaryOf = ({ help }: OptionDoc): string =>
+  /^.*?(?=[.:;](?:\s|$))/.exec(help)?.[0] ?? help;
+
+/** Such as `time (s), default 0`. The type of options with a fixed set of values is this set. */
+export const typeAndDefault = ({ kind, values, default: fallback }: OptionDoc): string => {
+  const type = values.length > 0 ? [] : [kind];
+  return [...type, ...(fallback ? [`default ${fallback}`] : [])].join(', ');
+};

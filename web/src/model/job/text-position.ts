@@ -1,0 +1,33 @@
+// Lines and columns of job text, as a text area with a monospace font shows it.
+
+/** As in browsers. */
+const TAB_SIZE = 8;
+
+export interface TextPosition {
+  /** Zero-based. */
+  line: number;
+  /** Characters to the left, with tabs as spaces. */
+  column: number;
+}
+
+/** Width of a line in characters. */
+export const widthOf = (line: string): number =>
+  [...line].reduce(
+    (column, character) => column + (character === '\t' ? TAB_SIZE - (column % TAB_SIZE) : 1),
+    0,
+  );
+
+export function positionAt(text: string, offset: number): TextPosition {
+  const lines = text.slice(0, offset).split('\n');
+  return { line: lines.length - 1, column: widthOf(lines.at(-1) ?? '') };
+}
+
+/** Of the text area in CSS pixels, as in job-editor.css. */
+export const LINE_HEIGHT = 20;
+export const PADDING = { top: 9, left: 10 };
+
+/** The position under a point, in pixels from the corner of the scrolled text area. */
+export const positionUnder = (x: number, y: number, characterWidth: number): TextPosition => ({
+  line: Math.floor((y - PADDING.top) / LINE_HEIGHT),
+  column: Math.floor((x - PADDING.left) / characterWidth),
+});

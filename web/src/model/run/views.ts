@@ -1,0 +1,42 @@
+// Saved views of the run list: names for a filter, an order and columns, as they are in the URL.
+
+const KEYS = ['q', 'sort', 'order', 'columns'] as const;
+
+/** `columns` lists the keys of the visible columns, separated by commas. */
+export type ViewSearch = { [key in (typeof KEYS)[number]]?: string };
+
+export interface View {
+  name: string;
+  search: ViewSearch;
+}
+
+/** Longer names do not fit in a menu. */
+export const MAX_VIEW_NAME = 60;
+
+const isText = (value: unknown) => typeof value === 'string' || value === undefined;
+
+const isView = (value: unknown): value is View => {
+  const { name, search } = (value ?? {}) as Partial<View>;
+  return (
+    typeof name === 'string' &&
+    name !== '' &&
+    typeof search === 'object' &&
+    search !== null &&
+    KEYS.every((key) => isText(search[key]))
+  );
+};
+
+/** Omits entries that are not views, such as those of another version. */
+export const validViews = (stored: unknown): View[] =>
+  Array.isArray(stored) ? stored.filter(isView) : [];
+
+/** Adds a view in alphabetical order. A view with the same name is replaced. */
+export const withView = (views: readonly View[], view: View): View[] =>
+  [...withoutView(views, view.name), view].toSorted((a, b) => a.name.localeCompare(b.name));
+
+export const withoutView = (views: readonly View[], name: string): View[] =>
+  views.filter((view) => view.name !== name);
+
+/** The view that shows the same runs and columns in the same order. */
+export const matchingView = (views: readonly View[], search: ViewSearch): View | undefined =>
+  views.find((view) => KEYS.every((key) => (view.search[key] ?? '') === (search[key] ?? '')));

@@ -1,0 +1,97 @@
+// Menu of saved views, and the dialog that saves and deletes them. They are kept in the browser;
+// a link to a view works everywhere, because the URL contains all of it.
+import { Button, TextInput } from '@mantine/core';
+import { useLocalStorage } from '@mantine/hooks';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import {
+  MAX_VIEW_NAME,
+  matchingView,
+  type View,
+  type ViewSearch,
+  validViews,
+  withoutView,
+  withView,
+} from '../../model/run/views';
+import { Dialog } from '../../ui/dialog';
+import { MenuButton } from '../../ui/menu-button';
+import type { MenuEntry } from '../../ui/menu-entry';
+
+/** `search` is what is shown now. */
+export function ViewMenu({ search }: { search: ViewSearch }) {
+  const [stored, store] = useLocalStorage<View[]>({ key: 'leadline-run-views', defaultValue: [] });
+  const [isEditing, setIsEditing] = useState(false);
+  const views = validViews(stored);
+  const current = matchingView(views, search);
+  const links = views.map((view): MenuEntry => {
+    return { type: 'page', label: view.name, link: { to: '/runs', search: view.search } };
+  });
+  return (
+    <>
+      <MenuButton
+        target={<Button>{current ? `View: ${current.name}` : 'Views'} ▾</Button>}
+        entries={[
+          ...links,
+          ...(links.length > 0 ? [{ type: 'divider' } as const] : []),
+          {
+            type: 'action',
+            label: links.length > 0 ? 'Save or delete views…' : 'Save view…',
+            onSelect: () => setIsEditing(true),
+          },
+        ]}
+      />
+      <Dialog opened={isEditing} onClose={() => setIsEditing(false)} title="Saved views">
+        <SaveForm
+          search={search}
+          onSave={(view) => {
+            store(withView(views, view));
+            setIsEditing(false);
+          }}
+        />
+        <ViewList views={views} onDelete={(name) => store(withoutView(views, name))} />
+      </Dialog>
+    </>
+  );
+}
+
+function SaveForm({ search, onSave }: { search: ViewSearch; onSave: (view: View) => void }) {
+  const navigate = useNavigate();
+  const save = (form: FormData) => {
+    const name = String(form.get('name') ?? '').trim();
+    if (!name) return;
+    onSave({ name, search });
+    void navigate({ to: '/runs', search, replace: true });
+  };
+  return (
+    <form action={save} className="row" style={{ alignItems: 'flex-end' }}>
+      <TextInput
+        name="name"
+        label="Name of the filter, order and columns shown now"
+        maxLength={MAX_VIEW_NAME}
+        data-autofocus
+        required
+        style={{ flex: 1 }}
+      />
+      <Button type="submit" variant="filled">
+        Save view
+      </Button>
+    </form>
+  );
+}
+
+interface ViewListProps {
+  views: readonly View[];
+  onDelete: (name: string) => void;
+}
+
+function ViewList({ views, onDelete }: ViewListProps) {
+  return views.map(({ name }) => (
+    <div key={name} className="row" style={{ marginTop: 10 }}>
+      <span className="clip">{name}</span>
+      <span className="push" />
+      <Button aria-label={`Delete view ${name}`} onClick={() => onDelete(name)}>
+        Delete
+      </Button>
+    </div>
+  ));
+}

@@ -1,0 +1,81 @@
+// The text of the job file with line numbers, completion and help for the option under the pointer.
+import { type RefObject, useState } from 'react';
+import type { OptionDoc } from '../../api';
+import { needsImport } from '../../model/job/import';
+import { CompletionList, itemId } from './completion-list';
+import { HoverHelp, useHoveredLine } from './hover-help';
+import type { useCompletion } from './use-completion';
+
+interface JobTextAreaProps {
+  area: RefObject<HTMLTextAreaElement | null>;
+  text: string;
+  setText: (text: string) => void;
+  badLines: ReadonlySet<number | null>;
+  options: readonly OptionDoc[];
+  completion: ReturnType<typeof useCompletion>;
+  /** Id of the help for the option at the caret. */
+  helpId: string;
+  onPasteCommand?: (text: string) => void;
+}
+
+export function JobTextArea({ area, text, setText, badLines, options, ...rest }: JobTextAreaProps) {
+  const { completion, helpId, onPasteCommand } = rest;
+  const { handlers, listed, listId, selected } = completion;
+  const hovered = useHoveredLine(text);
+  const [scrollLeft, setScrollLeft] = useState(0);
+  const lines = text.split('\n');
+  return (
+    <div className="editor">
+      <LineNumbers count={lines.length} badLines={badLines} />
+      <div className="text">
+        {/* A text area is a multi-line textbox, so that the role combobox and aria-expanded do not
+            apply: aria-controls is set while the list is open. */}
+        <textarea
+          {...handlers}
+          {...hovered.handlers}
+          ref={area}
+          aria-label="Job file"
+          aria-invalid={badLines.size > 0}
+          aria-describedby={helpId}
+          aria-haspopup="listbox"
+          aria-autocomplete="list"
+          aria-controls={listed ? listId : undefined}
+          aria-activedescendant={listed ? itemId(listId, selected) : undefined}
+          autoCapitalize="off"
+          autoComplete="off"
+          autoCorrect="off"
+          spellCheck={false}
+          wrap="off"
+          rows={Math.max(16, lines.length + 1)}
+          value={text}
+          onScroll={({ currentTarget }) => setScrollLeft(currentTarget.scrollLeft)}
+          onChange={(event) => {
+            setText(event.currentTarget.value);
+            handlers.onChange(event);
+          }}
+          onPaste={(event) => {
+            const pasted = event.clipboardData.getData('text/plain');
+            if (!onPasteCommand || !needsImport(pasted)) return;
+            event.preventDefault();
+            onPasteCommand(pasted);
+          }}
+        />
+        <CompletionList state={completion} text={text} scrollLeft={scrollLeft} />
+        {!listed && <HoverHelp {...{ hovered, text, options, scrollLeft }} />}
+      </div>
+    </div>
+  );
+}
+
+function LineNumbers({ count, badLines }: { count: number } & Pick<JobTextAreaProps, 'badLines'>) {
+  return (
+    <ol aria-hidden>
+      {Array.from({ length: count }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified by their number
+        <li key={index} className={badLines.has(index) ? 'bad' : ''}>
+          {badLines.has(index) ? '▸' : index + 1}
+        </li>
+      ))}
+    </ol>
+  );
+}

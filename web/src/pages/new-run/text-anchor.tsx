@@ -1,0 +1,18 @@
+// An invisible element over a character of the job text, for lists and help next to it.
+import type { Ref } from 'react';
+import { LINE_HEIGHT, PADDING, type TextPosition } from '../../model/job/text-position';
+
+interface TextAnchorProps extends TextPosition {
+  /** Horizontal scroll position of the text, in pixels. */
+  scrollLeft: number;
+  ref?: Ref<HTMLSpanElement>;
+}
+
+/** One character wide (`ch`). */
+export function TextAnchor({ line, column, scrollLeft, ref }: TextAnchorProps) {
+  const style = {
+    top: PADDING.top + LINE_HEIGHT * line,
+    left: `calc(${PADDING.left - scrollLeft}px + ${column}ch)`,
+  };
+  return <span ref={ref} className="anchor" style={style} />;
+}

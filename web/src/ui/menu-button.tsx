@@ -1,0 +1,23 @@
+// A button with a menu. The code of the menu is loaded on demand; until it is first opened, there is
+// only the button.
+import { cloneElement, useState } from 'react';
+import type { MenuButtonProps } from './menu-entry';
+import { notifyError } from './notify';
+import { onDemand, useOnDemand } from './on-demand';
+
+const menuCode = onDemand(() => import('./menu'));
+
+export function MenuButton(props: MenuButtonProps) {
+  const [isUsed, setIsUsed] = useState(false);
+  const code = useOnDemand(menuCode, false);
+  if (code && isUsed) return <code.OpenMenu {...props} />;
+  const open = () => {
+    setIsUsed(true);
+    menuCode.load().catch(notifyError);
+  };
+  return cloneElement(props.target, {
+    'aria-haspopup': 'menu',
+    'aria-expanded': false,
+    onClick: open,
+  });
+}
