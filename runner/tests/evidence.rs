@@ -4,7 +4,7 @@
 mod scratch;
 
 use rustix::fs::{Advice, fadvise};
-use scratch::{Disk, program::report};
+use scratch::{Disk, locked_pages::LockedPages, program::report};
 use serde_json::{Value, json};
 use std::{
     fs::{self, File},
@@ -213,10 +213,9 @@ fn half_cached_file_has_a_residency_map() {
     sync(&path);
     let file = File::open(&path).unwrap();
     fadvise(&file, 0, None, Advice::DontNeed).unwrap();
-    fadvise(&file, 0, None, Advice::Random).unwrap();
-    file.read_exact_at(&mut vec![0; 8 * MIB as usize], 0)
-        .unwrap();
+    let locked = LockedPages::of(&file, 8 * MIB);
     let target = target_of(&path, json!({"invalidate": 0}));
+    drop(locked);
     let found = &target["residency"]["initial"];
     let start = &target["residency"]["start"];
     assert_eq!(found["cached"], json!(8 * MIB), "{found}");
@@ -272,6 +271,7 @@ fn device_has_residency_and_no_extents() {
     let Some(device) = scratch::Loop::attach(&image, &["--direct-io=on"]) else {
         return;
     };
+    let _locked = LockedPages::of(&File::open(&device.0).unwrap(), 16 * MIB);
     let target = target_of(Path::new(&device.0), json!({"direct": 0, "rw": "read"}));
     assert_eq!(
         (&target["kind"], &target["region_bytes"]),
@@ -329,6 +329,8 @@ fn missing_facts_on_tmpfs_have_a_reason() {
 #[test]
 fn overlapping_regions_count_once() {
     let Some(disk) = Disk::ext4() else { return };
+    write_random_data(&disk.file("f"), 8 * MIB);
+    let _locked = LockedPages::of(&File::open(disk.file("f")).unwrap(), 8 * MIB);
     let job = |name: &str, changes: Value| {
         let mut job = json!({"name": name, "filename": disk.file("f"), "size": "4m", "rw": "read", "bs": "64k", "direct": 0});
         changes

@@ -26,6 +26,8 @@ fn reads(path: &Path) -> Value {
 #[test]
 fn mincore_without_cachestat() {
     let Some(disk) = Disk::ext4() else { return };
+    std::fs::write(disk.file("f"), vec![7; 4 << 20]).unwrap();
+    let _locked = LockedPages::of(&File::open(disk.file("f")).unwrap(), 4 << 20);
     for error in [libc::ENOSYS, libc::EPERM] {
         let mut command = runner();
         without_call(&mut command, CACHESTAT, error);
