@@ -89,17 +89,14 @@ impl Pattern {
         let smallest = smallest.unwrap_or(1);
         let syncs = SyncInterval::new(options.fsync, options.fdatasync);
         let first = &directions[mix.kinds()[0] as usize];
-        let has_bulk = offsets.len() == 1
-            && !mix.is_sequenced()
-            && options.zones.is_none()
-            && syncs.is_never();
+        let has_bulk = offsets.len() == 1 && !mix.is_sequenced() && options.zones.is_none();
         let is_random = used()
             .all(|direction| direction.is_uniformly_random() && direction.has_same_blocks(first));
         let bulk = if !has_bulk {
             None
         } else if is_random {
             Some(Bulk::Random(smallest))
-        } else if mix.kinds().len() == 1 && first.is_uniformly_sequential() {
+        } else if mix.kinds().len() == 1 && first.is_uniformly_sequential() && syncs.is_never() {
             Some(Bulk::Sequential(smallest))
         } else {
             None
@@ -154,15 +151,39 @@ impl Pattern {
     /// Not inlined, because that would add instructions to other jobs (`worker/instructions`).
     #[inline(never)]
     fn draw_random(&mut self, len: u64, out: &mut [Io]) -> usize {
+        let mut filled = 0;
+        while filled < out.len() {
+            if let Some(sync) = self.take_due_sync() {
+                out[filled] = sync;
+                filled += 1;
+                continue;
+            }
+            let drawn = self.draw_random_until_sync(len, &mut out[filled..]);
+            if drawn == 0 {
+                break;
+            }
+            filled += drawn;
+        }
+        filled
+    }
+
+    /// Draws so few I/Os that no sync is due between two of them, even if all are writes.
+    #[inline]
+    fn draw_random_until_sync(&mut self, len: u64, out: &mut [Io]) -> usize {
         let kinds = self.mix.kinds();
         let kind = kinds[0];
         let is_mixed = kinds.len() > 1;
-        let n = out.len().min(self.full_ios_left(len));
+        let left = self.full_ios_left(len).min(self.syncs.writes_left());
+        let n = out.len().min(left);
         let out = &mut out[..n];
         let direction = &self.directions[kind as usize];
         self.offsets[0].fill_random(direction, out, bulk_io(kind, len), &mut self.rng);
         if is_mixed {
             out.iter_mut().for_each(|io| io.kind = self.mix.next());
+        }
+        if !self.syncs.is_never() {
+            let writes = out.iter().filter(|io| io.kind == Kind::Write);
+            writes.for_each(|io| self.syncs.count_write(io.target));
         }
         self.count_bulk(n, len);
         n
@@ -193,9 +214,7 @@ impl Pattern {
     }
 
     fn next(&mut self) -> Option<Io> {
-        if let Some(sync) = self.syncs.take_due()
-            && self.has_more()
-        {
+        if let Some(sync) = self.take_due_sync() {
             return Some(sync);
         }
         let kind = self.mix.next();
@@ -238,8 +257,10 @@ impl Pattern {
 
     /// As in fio, a sync that is due after the last I/O is dropped.
     #[inline]
-    fn has_more(&self) -> bool {
-        self.ios_left > 0 && self.bytes_left >= self.smallest
+    fn take_due_sync(&mut self) -> Option<Io> {
+        let sync = self.syncs.take_due()?;
+        let has_more = self.ios_left > 0 && self.bytes_left >= self.smallest;
+        has_more.then_some(sync)
     }
 
     fn count(&mut self, kind: Kind, target: usize, len: u64) {

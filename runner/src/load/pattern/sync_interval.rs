@@ -38,6 +38,12 @@ impl SyncInterval {
         self.fsync.every == 0 && self.fdatasync.every == 0
     }
 
+    /// Number of writes after which the next sync is due, at least 1.
+    #[inline]
+    pub(crate) fn writes_left(&self) -> usize {
+        self.fsync.left().min(self.fdatasync.left())
+    }
+
     /// Returns a sync if one is due, and resets it.
     #[inline]
     pub(crate) fn take_due(&mut self) -> Option<Io> {
@@ -57,6 +63,16 @@ impl SyncInterval {
 }
 
 impl Countdown {
+    /// Number of writes after which it ends; `usize::MAX` for never.
+    #[inline]
+    fn left(&self) -> usize {
+        if self.every == 0 {
+            usize::MAX
+        } else {
+            self.left as usize
+        }
+    }
+
     /// Counts a write. Returns true at the end of an interval.
     fn count(&mut self) -> bool {
         if self.every == 0 {

@@ -189,6 +189,10 @@ fn bulk_generation_does_not_change_the_list() {
         json!({"time_based": true}),
         json!({"io_size": 30 * K}),
         json!({"random_distribution": same(&json!({"kind": "zipf", "theta": 1.1}))}),
+        json!({"fsync": 1}),
+        json!({"fsync": 32, "time_based": true}),
+        json!({"fsync": 10, "fdatasync": 4, "number_ios": 60}),
+        json!({"fdatasync": 7, "io_size": 140 * K}),
     ] {
         for rw in ["randread", "randwrite", "randtrim", "randrw"] {
             let mut options = options.clone();
