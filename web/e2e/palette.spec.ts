@@ -24,6 +24,7 @@ test('opens pages and runs, starts a preset and changes the theme', async ({
   const number = await server.finish(shortRun('needle', { runtime: '300ms' }));
   await server.finish(shortRun('hay', { runtime: '300ms' }));
   await page.goto(`${server.url}/runs`);
+  await expect(page.getByRole('table')).toBeVisible();
   await choose(page, 'go devices', /^Devices$/);
   await expect(page).toHaveURL(`${server.url}/devices`);
   await choose(page, 'needle', /needle/);
