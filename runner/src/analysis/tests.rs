@@ -2,6 +2,7 @@
 //! the published experiments.
 
 mod classes;
+mod disputes;
 mod document;
 mod evidence;
 mod findings;

@@ -12,10 +12,12 @@ pub(crate) mod evidence;
 pub(crate) mod limits;
 pub(crate) mod metadata;
 pub(crate) mod modifiers;
+pub(crate) mod percentage;
 pub(crate) mod proof;
 pub(crate) mod sentence;
 pub(crate) mod shares;
 pub(crate) mod threshold;
+pub(crate) mod unknown;
 
 use crate::analysis::{
     context::DirectionAnalysis,

@@ -19,15 +19,35 @@ const METADATA_SHARE: f64 = 0.01;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BelowCache {
     pub share: Share,
-    /// Share for which the sample and the counters disagree.
-    pub disputed: f64,
+    pub dispute: Option<Dispute>,
+}
+
+/// The sample and a counter disagree beyond their errors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Dispute {
+    /// Share of the I/Os about which they disagree.
+    pub share: f64,
+    pub counter: CounterSource,
+}
+
+/// The counter that contradicts the sample or another counter.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum CounterSource {
+    /// Bytes that the process read from storage.
+    Process,
+    /// Bytes that the targets' device transferred.
+    Device,
+    /// Bytes that the physical devices below it transferred.
+    PhysicalDevices,
+    /// Bytes that the run's control group was charged for.
+    ControlGroup,
 }
 
 impl BelowCache {
     pub(crate) fn agreed(share: Share) -> Self {
         Self {
             share,
-            disputed: 0.0,
+            dispute: None,
         }
     }
 }
@@ -77,7 +97,7 @@ impl<'a> Limits<'a> {
         let is_comparable = has_whole_blocks && !evidence.are_zeros_counted(unwritten);
         let by_process = match counted.filter(|_| is_comparable) {
             Some(counted) if counted.low > sampled.high => {
-                return disputed(sampled, counted.low - sampled.high);
+                return disputed(sampled, counted.low - sampled.high, CounterSource::Process);
             }
             Some(counted) if counted.high >= sampled.low => intersection(counted, sampled),
             _ => {
@@ -85,7 +105,8 @@ impl<'a> Limits<'a> {
                     self.at_most(bytes, sampled.share, sampled_bytes)
                 });
                 if evidence.direct && at_most < sampled.low {
-                    return disputed(limited(sampled, at_most), sampled.share - at_most);
+                    let missing = sampled.share - at_most;
+                    return disputed(limited(sampled, at_most), missing, CounterSource::Process);
                 }
                 // Another reader filled the page cache with the rest in time.
                 limited(sampled, at_most)
@@ -93,14 +114,21 @@ impl<'a> Limits<'a> {
         };
         match &evidence.device {
             Ok(device) if evidence.is_every_device_counted => {
-                if self.has_unattributed_sparse_reads() || self.is_charge_contradictory() {
-                    return disputed(Share::exact(0.0), by_process.share);
+                let contradictory = if self.has_unattributed_sparse_reads() {
+                    Some(CounterSource::PhysicalDevices)
+                } else {
+                    self.is_charge_contradictory()
+                        .then_some(CounterSource::ControlGroup)
+                };
+                if let Some(counter) = contradictory {
+                    return disputed(Share::exact(0.0), by_process.share, counter);
                 }
                 let counted = self.read_by_disks(device.bytes) as f64;
                 let at_most = self.at_most(counted, sampled.share, sampled_bytes);
                 if at_most < by_process.low {
                     let missing = by_process.share - at_most;
-                    return disputed(limited(by_process, at_most), missing);
+                    let counter = self.device_counter(device.bytes);
+                    return disputed(limited(by_process, at_most), missing, counter);
                 }
                 BelowCache::agreed(limited(by_process, at_most))
             }
@@ -126,6 +154,17 @@ impl<'a> Limits<'a> {
                 device_bytes.min(lower.bytes)
             }
             _ => device_bytes,
+        }
+    }
+
+    /// The counter from which `read_by_disks` derived its bytes.
+    fn device_counter(&self, device_bytes: u64) -> CounterSource {
+        if self.evidence.is_mapping_sparse && !self.all_reads_reached_disks() {
+            CounterSource::ControlGroup
+        } else if self.read_by_disks(device_bytes) < device_bytes {
+            CounterSource::PhysicalDevices
+        } else {
+            CounterSource::Device
         }
     }
 
@@ -227,7 +266,7 @@ impl<'a> Limits<'a> {
             high,
         };
         if self.evidence.is_every_device_counted && self.is_charge_contradictory() {
-            return disputed(Share::exact(0.0), share.share);
+            return disputed(Share::exact(0.0), share.share, CounterSource::ControlGroup);
         }
         BelowCache::agreed(share)
     }
@@ -326,8 +365,15 @@ fn limited(share: Share, at_most: f64) -> Share {
     }
 }
 
-fn disputed(share: Share, disputed: f64) -> BelowCache {
-    BelowCache { share, disputed }
+/// `disputed`: share of the I/Os.
+fn disputed(share: Share, disputed: f64, counter: CounterSource) -> BelowCache {
+    BelowCache {
+        share,
+        dispute: Some(Dispute {
+            share: disputed,
+            counter,
+        }),
+    }
 }
 
 /// The intersection of both ranges, with the counters' estimate.

@@ -4,18 +4,18 @@ use crate::analysis::{
     context::DirectionAnalysis,
     verdict::{
         evidence::Evidence,
+        percentage::{MIN_SHOWN_SHARE, percent},
         shares::Shares,
-        threshold::{MOSTLY, NEGLIGIBLE, NOISE_FLOOR},
+        threshold::{NEGLIGIBLE, NOISE_FLOOR},
+        unknown::unknown,
     },
 };
 use leadline_protocol::{
     evidence::transition::Direction,
     format::{bytes, count},
-    verdict::{Modifier, ModifierKind, StorageLayer, VerdictClass},
+    verdict::{Modifier, ModifierKind, VerdictClass},
 };
 
-/// Smaller shares are shown as `under 0.1 %`, and smaller errors are not shown.
-const MIN_SHOWN_SHARE: f64 = 0.000_5;
 /// Modifiers that are mentioned in a sentence about the device, most important first.
 const MENTIONED: [ModifierKind; 5] = [
     ModifierKind::Foreign,
@@ -267,66 +267,10 @@ fn reached_share(share: f64) -> String {
     }
 }
 
-fn percent(share: f64) -> String {
-    if share > 0.0 && share < MIN_SHOWN_SHARE {
-        return "under 0.1 %".into();
-    }
-    format!("{:.1} %", share * 100.0)
-}
-
 fn no_device(evidence: &Evidence, source: &str) -> String {
     let iops = iops(evidence);
     match source {
         "ioengine=null" => format!("{iops} IOPS of the runner alone: ioengine=null does no I/O."),
         source => format!("{iops} IOPS from {source}, which has no block device counters."),
     }
-}
-
-/// Reports both the sample and the counters if they disagree.
-fn unknown(analysis: &DirectionAnalysis) -> String {
-    let evidence = &analysis.evidence;
-    let noun = evidence.direction.noun();
-    if let Some(job) = &evidence.null_job {
-        return format!(
-            "The layer that served the {noun} is unknown: job {job} performs no I/O (ioengine=null). Run it separately."
-        );
-    }
-    let reason = match (&evidence.estimate, &evidence.device) {
-        (Some(_), _) if evidence.no_device.is_some() => format!(
-            "{} of the sampled {noun} accessed data that was swapped out, and swap device I/O is not counted",
-            percent(unknown_share(analysis))
-        ),
-        (None, Err(reason)) => reason.trim_end_matches('.').to_owned(),
-        (None, Ok(_)) => "no I/O could be looked up in the page cache".into(),
-        (Some(estimate), _) if estimate.samples == 0 => format!("no {noun} could be looked up"),
-        (Some(estimate), _) if unknown_share(analysis) > MOSTLY.value => format!(
-            "the pages of {} sampled {noun} could not be looked up",
-            count(estimate.samples)
-        ),
-        (Some(estimate), Ok(device)) => format!(
-            "of {} sampled {noun}, {} of the bytes were not in the page cache, and {} moved {} for {} issued",
-            count(estimate.samples),
-            percent(estimate_below(analysis)),
-            device.name,
-            bytes(device.bytes),
-            bytes(evidence.bytes)
-        ),
-        (Some(estimate), Err(reason)) => format!(
-            "{} {noun} were looked up, and device I/O was not counted ({})",
-            count(estimate.samples),
-            reason.trim_end_matches('.')
-        ),
-    };
-    format!("The layer that served the {noun} is unknown: {reason}.")
-}
-
-fn unknown_share(analysis: &DirectionAnalysis) -> f64 {
-    let estimate = analysis.evidence.estimate.as_ref();
-    let unknown = estimate.and_then(|estimate| estimate.of(StorageLayer::Unknown));
-    unknown.map_or(0.0, |share| share.ios.share)
-}
-
-fn estimate_below(analysis: &DirectionAnalysis) -> f64 {
-    let shares = &analysis.shares.bytes;
-    1.0 - shares[StorageLayer::PageCache as usize]
 }

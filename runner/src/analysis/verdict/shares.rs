@@ -6,7 +6,7 @@
 
 use crate::analysis::verdict::{
     evidence::Evidence,
-    limits::{BelowCache, Limits},
+    limits::{BelowCache, CounterSource, Limits},
     threshold::MAX_UNKNOWN,
 };
 use leadline_protocol::{
@@ -31,6 +31,8 @@ pub(crate) struct Shares {
     pub uncertainty: f64,
     /// Shares of the bytes, by layer.
     pub bytes: [f64; StorageLayer::COUNT],
+    /// The counter that contradicts the sample; `None` if they agree.
+    pub disputed_by: Option<CounterSource>,
 }
 
 impl Shares {
@@ -107,6 +109,7 @@ impl Shares {
             uncertainty: errors.into_iter().fold(0.0, f64::max),
             bytes: StorageLayer::TOP_DOWN
                 .map(|layer| estimate.of(layer).map_or(0.0, |share| share.bytes)),
+            disputed_by: None,
         }
     }
 
@@ -198,7 +201,8 @@ impl Parts {
             lower_cache += device - lower_device_share;
             device = lower_device_share;
         }
-        let rest = (1.0 - new_below - below.disputed).max(0.0);
+        let disputed = below.dispute.map_or(0.0, |dispute| dispute.share);
+        let rest = (1.0 - new_below - disputed).max(0.0);
         let sampled_above = self.page_cache.share + self.unwritten.share + self.unknown.share;
         let above = |share: f64| ratio(rest, sampled_above).map_or(0.0, |scale| share * scale);
         let page_cache = if sampled_above > 0.0 {
@@ -221,8 +225,9 @@ impl Parts {
             lower_cache,
             unwritten: above(self.unwritten.share),
             device,
-            unknown: above(self.unknown.share) + below.disputed,
+            unknown: above(self.unknown.share) + disputed,
             uncertainty: uncertainty.min(1.0),
+            disputed_by: below.dispute.map(|dispute| dispute.counter),
             ..Shares::default()
         }
     }

@@ -57,7 +57,7 @@ pub(super) fn lower_devices(direction: Direction, report: &Report) -> Option<Cou
 }
 
 /// Bytes that the kernel charged to the run's control group.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Charged {
     /// On the targets' devices.
     pub device: u64,
