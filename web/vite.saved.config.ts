@@ -1,12 +1,12 @@
-// Builds saved-run.html, one file with all scripts, styles and fonts. The server adds the data of a
-// run to it.
+// Builds saved-page.html, one file with all scripts, styles and fonts. The server adds the data of a
+// run or study to it.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { viteSingleFile } from 'vite-plugin-singlefile';
 
-const FILE = 'dist/saved-run.html';
+const FILE = 'dist/saved-page.html';
 
 /** The server embeds it compressed. */
 const compress: Plugin = {
@@ -24,6 +24,6 @@ export default defineConfig({
   build: {
     emptyOutDir: false,
     target: 'es2022',
-    rolldownOptions: { input: 'saved-run.html' },
+    rolldownOptions: { input: 'saved-page.html' },
   },
 });

@@ -23,6 +23,7 @@ mod problem;
 pub(crate) mod requests;
 pub mod routes;
 mod runs;
+mod saved_study;
 mod schedule_requests;
 mod schedules;
 mod settings;

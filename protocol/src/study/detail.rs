@@ -1,13 +1,14 @@
 //! A study with its steps.
 
 use crate::{
-    compare::GroupStatistics,
-    run::RunSummary,
+    compare::{Comparison, GroupStatistics},
+    run::{Run, RunSummary},
+    series::Series,
     study::{
         definition::{RepeatOrder, StudyDefinition, SweepValue},
         description::Published,
         files::LeftoverFile,
-        procedure::Procedure,
+        procedure::{Procedure, ProcedureResults},
         scaling::Scaled,
         summary::StudySummary,
         until_decided::{Look, UntilDecided},
@@ -96,4 +97,29 @@ pub struct Experiment {
     /// Stable ID, such as `003-readahead`.
     pub id: String,
     pub study: StudyDefinition,
+}
+
+/// Data of a saved page: a study that opens without a server.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct SavedStudy {
+    pub study: Study,
+    /// Null if the page of the study shows no comparison of its steps.
+    pub comparison: Option<Comparison>,
+    pub procedure: Option<ProcedureResults>,
+    /// The first run of each step; empty if the page of the study shows no depth gauges.
+    pub runs: Vec<Run>,
+    /// Of the compared runs.
+    pub series: Vec<SavedSeries>,
+    /// Unix time in milliseconds.
+    pub saved_at_ms: u64,
+    /// Version of the server.
+    pub version: String,
+}
+
+/// Time series of a run.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct SavedSeries {
+    /// Number of the run.
+    pub run: u64,
+    pub series: Series,
 }

@@ -9,9 +9,9 @@ mod from_verdict;
 mod host;
 mod level_changed;
 mod limits;
-mod log_writes;
 mod lower_devices;
 mod missing_time;
+pub(crate) mod questions;
 mod rerun;
 mod saturation;
 mod steady_state;
@@ -54,7 +54,7 @@ const CHECKS: &[Check] = &[
     saturation::cpu_bound,
     foreign_io::foreign_io,
     lower_devices::lower_device_amplification,
-    log_writes::log_writes,
+    questions::answered,
     host::slow_clock,
     host::frequency_governor,
     host::thermal_throttling,

@@ -10,6 +10,8 @@ mod limits;
 mod loop_devices;
 mod modifiers;
 mod proof;
+mod questions;
+mod recipes;
 mod sentences;
 
 use crate::{

@@ -20,7 +20,7 @@ struct Dist;
 
 const INDEX: &str = "index.html";
 /// Built by `vite.saved.config.ts`.
-const SAVED_PAGE: &str = "saved-run.html";
+const SAVED_PAGE: &str = "saved-page.html";
 const PLACEHOLDER: &str = r#"<script id="saved" type="application/json">{}"#;
 /// File names in this directory contain a content hash.
 const HASHED: &str = "assets/";

@@ -4,8 +4,8 @@ use crate::{
     api::{
         API, annotations, assets, auth, compare, docs, export, extract::MAX_BODY, flame,
         foreign_results, headers, health, hosts, import, metrics, openapi::ApiDoc,
-        problem::ApiError, runs, schedules, settings, state::AppState, streams, studies, trends,
-        webhooks,
+        problem::ApiError, runs, saved_study, schedules, settings, state::AppState, streams,
+        studies, trends, webhooks,
     },
     error::Error,
 };
@@ -62,6 +62,7 @@ fn endpoints() -> OpenApiRouter<AppState> {
             studies::delete_study
         ))
         .routes(routes!(studies::get_procedure))
+        .routes(routes!(saved_study::save_study))
         .routes(routes!(studies::cancel_study))
         .routes(routes!(studies::list_experiments))
         .routes(routes!(compare::compare_runs))

@@ -5,7 +5,11 @@ import { dateTime } from '../model/format/time';
 import './frame.css';
 import { ThemeToggle } from './theme-toggle';
 
-export function SavedFrame({ saved: { saved_at_ms, version } }: { saved: SavedRun }) {
+export function SavedFrame({
+  saved: { saved_at_ms, version },
+}: {
+  saved: Pick<SavedRun, 'saved_at_ms' | 'version'>;
+}) {
   return (
     <>
       <header className="frame">

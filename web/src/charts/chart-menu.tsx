@@ -2,16 +2,32 @@
 import { Button } from '@mantine/core';
 import { copyText } from '../ui/clipboard';
 import { MenuButton } from '../ui/menu-button';
+import type { MenuEntry } from '../ui/menu-entry';
 
 interface ChartMenuProps {
   title: string;
-  isLog: boolean;
-  setIsLog: (isLog: boolean) => void;
+  /** Absent if the scale is fixed. */
+  scale?: { isLog: boolean; setIsLog: (isLog: boolean) => void };
   image: () => HTMLCanvasElement | null;
-  table: () => string;
+  /** Absent if a table next to the chart has its data. */
+  table?: () => string;
 }
 
-export function ChartMenu({ title, isLog, setIsLog, image, table }: ChartMenuProps) {
+export function ChartMenu({ title, scale, image, table }: ChartMenuProps) {
+  const scaleEntries: MenuEntry[] = scale
+    ? [
+        {
+          type: 'checkbox',
+          label: 'Logarithmic scale',
+          checked: scale.isLog,
+          onChange: () => scale.setIsLog(!scale.isLog),
+        },
+        { type: 'divider' },
+      ]
+    : [];
+  const tableEntries: MenuEntry[] = table
+    ? [{ type: 'action', label: 'Copy data', onSelect: () => void copyText('Data', table()) }]
+    : [];
   return (
     <MenuButton
       target={
@@ -20,15 +36,9 @@ export function ChartMenu({ title, isLog, setIsLog, image, table }: ChartMenuPro
         </Button>
       }
       entries={[
-        {
-          type: 'checkbox',
-          label: 'Logarithmic scale',
-          checked: isLog,
-          onChange: () => setIsLog(!isLog),
-        },
-        { type: 'divider' },
+        ...scaleEntries,
         { type: 'action', label: 'Save as PNG', onSelect: () => savePng(image(), title) },
-        { type: 'action', label: 'Copy data', onSelect: () => void copyText('Data', table()) },
+        ...tableEntries,
       ]}
     />
   );

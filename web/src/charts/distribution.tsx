@@ -1,14 +1,16 @@
 // Latency distributions: a histogram with bars of equal width on a logarithmic axis, and percentile
 // curves on a logarithmic percentile axis (90, 99, 99.9 %), which expands the tail.
-import type { ChartData, ChartOptions } from 'chart.js';
-import { useMemo } from 'react';
-import { Bar, Line } from 'react-chartjs-2';
+import type { Chart, ChartData, ChartOptions } from 'chart.js';
+import { useMemo, useRef } from 'react';
+import { Bar } from 'react-chartjs-2';
 import type { BandPoint } from '../model/compare/curve-band';
 import { count, latency, text } from '../model/format/numbers';
 import { type Buckets, bars, countOf, curve } from '../model/series/histogram';
 import { dashPattern, type LineStyle } from '../model/series/line-style';
+import { chartImage } from './chart-export';
 import { COMMON, token, valueAxis, withAlpha } from './chart-js';
-import { Legend } from './legend';
+import { ChartMenu } from './chart-menu';
+import { PlotCard } from './plot-card';
 
 const formatLatency = (ns: number | null) => text(latency(ns));
 
@@ -29,6 +31,7 @@ const labelSuffix = (tableHint: string | undefined) => (tableHint ? `; ${tableHi
 
 export function HistogramChart({ title, of, tableHint }: ChartProps & { of: Distribution }) {
   const drawn = useMemo(() => bars(of.buckets), [of]);
+  const chart = useRef<Chart<'bar', number[], string>>(null);
   const data: ChartData<'bar', number[], string> = {
     labels: drawn.map((bar) => formatLatency(bar.low_ns)),
     datasets: [
@@ -42,9 +45,16 @@ export function HistogramChart({ title, of, tableHint }: ChartProps & { of: Dist
   };
   return (
     <section className="card chart">
-      <h2>{title}</h2>
+      <h2>
+        {title}
+        <ChartMenu
+          title={title}
+          image={() => chart.current && chartImage(chart.current, title, [])}
+        />
+      </h2>
       <div className="canvas">
         <Bar
+          ref={chart}
           data={data}
           options={histogramOptions(drawn.length)}
           role="img"
@@ -92,20 +102,13 @@ export function PercentileChart({
   const data = useMemo(() => curvesOf(of), [of]);
   const maxNines = Math.max(2, ...data.datasets.map((set) => set.data.at(-1)?.x ?? 0));
   return (
-    <section className="card chart">
-      <h2>
-        {title}
-        <Legend entries={of.map(({ label, color, dash }) => ({ label, color, dash }))} />
-      </h2>
-      <div className="canvas">
-        <Line
-          data={data}
-          options={curveOptions(maxNines)}
-          role="img"
-          aria-label={title + labelSuffix(tableHint)}
-        />
-      </div>
-    </section>
+    <PlotCard
+      title={title}
+      label={title + labelSuffix(tableHint)}
+      data={data}
+      options={curveOptions(maxNines)}
+      legend={of.map(({ label, color, dash }) => ({ label, color, dash }))}
+    />
   );
 }
 

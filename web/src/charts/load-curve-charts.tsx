@@ -2,13 +2,12 @@
 // offered IOPS. Lazy-loaded with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
-import { Line } from 'react-chartjs-2';
 import type { LoadCurveResults } from '../api';
 import { formatValue } from '../model/compare/metrics';
 import { dashPattern, lineStyle } from '../model/series/line-style';
 import { achievedPoints, CURVE_LATENCIES, latencyLine } from '../model/study/load-curve';
 import { COMMON, token, valueAxis } from './chart-js';
-import { Legend } from './legend';
+import { PlotCard } from './plot-card';
 
 type XY = { x: number; y: number };
 
@@ -57,25 +56,12 @@ function LatencyChart({ results }: { results: LoadCurveResults }) {
   };
   const title = 'Latency from the intended start by achieved IOPS';
   return (
-    <section className="card chart">
-      <h2>
-        {title}
-        <Legend
-          entries={CURVE_LATENCIES.map(({ label }, index) => ({ label, ...lineStyle(index) }))}
-        />
-      </h2>
-      <div className="canvas">
-        <Line
-          data={data}
-          options={options(
-            { ...valueAxis('log', (ns) => formatValue(ns, 'ns')) },
-            bracket(results),
-          )}
-          role="img"
-          aria-label={title}
-        />
-      </div>
-    </section>
+    <PlotCard
+      title={title}
+      data={data}
+      options={options({ ...valueAxis('log', (ns) => formatValue(ns, 'ns')) }, bracket(results))}
+      legend={CURVE_LATENCIES.map(({ label }, index) => ({ label, ...lineStyle(index) }))}
+    />
   );
 }
 
@@ -98,22 +84,12 @@ function AchievedChart({ results }: { results: LoadCurveResults }) {
   };
   const title = 'Achieved by offered IOPS';
   return (
-    <section className="card chart">
-      <h2>
-        {title}
-        <Legend
-          entries={labels.map((label, index) => ({ label, ...lineStyle(styles[index] ?? 0) }))}
-        />
-      </h2>
-      <div className="canvas">
-        <Line
-          data={data}
-          options={options(valueAxis('linear', iops), bracket(results))}
-          role="img"
-          aria-label={title}
-        />
-      </div>
-    </section>
+    <PlotCard
+      title={title}
+      data={data}
+      options={options(valueAxis('linear', iops), bracket(results))}
+      legend={labels.map((label, index) => ({ label, ...lineStyle(styles[index] ?? 0) }))}
+    />
   );
 }
 

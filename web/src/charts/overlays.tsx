@@ -11,6 +11,7 @@ import { bucketSeries } from '../model/fold/series-view';
 import { keyLatenciesOf, latencyOf } from '../model/run/reported-latency';
 import { lineStyle } from '../model/series/line-style';
 import { MAX_POINTS } from '../model/series/time-series';
+import { useIsSaved } from '../ui/saved';
 
 const OverlayCharts = lazy(() => import('./overlay-charts'));
 
@@ -32,8 +33,12 @@ export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) 
       }),
     [comparison, runLabel],
   );
+  const isSaved = useIsSaved();
   const series = useQueries({
-    queries: shown.map(({ run }) => seriesQuery(run.number, { points: MAX_POINTS })),
+    queries: shown.map(({ run }) => ({
+      ...seriesQuery(run.number, { points: MAX_POINTS }),
+      enabled: !isSaved,
+    })),
     combine: (results) => results.map(({ data }) => data),
   });
   const lines = useMemo(

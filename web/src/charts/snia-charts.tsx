@@ -2,7 +2,6 @@
 // Lazy-loaded with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
-import { Line } from 'react-chartjs-2';
 import type { SniaResults, TrackingVariable } from '../api';
 import { formatValue } from '../model/compare/metrics';
 import { dashPattern, lineStyle } from '../model/series/line-style';
@@ -15,7 +14,7 @@ import {
   type SniaLine,
 } from '../model/study/snia';
 import { categoryOptions, token, valueAxis } from './chart-js';
-import { Legend } from './legend';
+import { PlotCard } from './plot-card';
 
 export default function SniaCharts({ results }: { results: SniaResults }) {
   const scheme = useComputedColorScheme();
@@ -75,18 +74,14 @@ function LinesChart({ title, labels, lines, unit }: LinesChartProps) {
       };
     }),
   };
+  const legend = lines.map(({ label }, index) => ({ label, ...lineStyle(index) }));
   return (
-    <section className="card chart">
-      <h2>
-        {title}
-        {lines.length > 1 && (
-          <Legend entries={lines.map(({ label }, index) => ({ label, ...lineStyle(index) }))} />
-        )}
-      </h2>
-      <div className="canvas">
-        <Line data={data} options={options('log', unit)} role="img" aria-label={title} />
-      </div>
-    </section>
+    <PlotCard
+      title={title}
+      data={data}
+      options={options('log', unit)}
+      legend={lines.length > 1 ? legend : []}
+    />
   );
 }
 
@@ -141,15 +136,7 @@ function WindowChart({ variable: { name, values, window }, results, unit }: Wind
   };
   const title = `Steady state measurement window: ${name}`;
   return (
-    <section className="card chart">
-      <h2>
-        {title}
-        <Legend entries={WINDOW_STYLES} />
-      </h2>
-      <div className="canvas">
-        <Line data={data} options={options('window', unit)} role="img" aria-label={title} />
-      </div>
-    </section>
+    <PlotCard title={title} data={data} options={options('window', unit)} legend={WINDOW_STYLES} />
   );
 }
 

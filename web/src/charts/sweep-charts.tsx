@@ -2,13 +2,12 @@
 // loaded with Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
-import { Line } from 'react-chartjs-2';
 import type { StepStatistics } from '../api';
 import { latency, rate, shortCount, text } from '../model/format/numbers';
 import { dashPattern, lineStyle } from '../model/series/line-style';
 import { type SweepAxis, type SweepLine, type SweepMetric, sweepLines } from '../model/study/sweep';
 import { categoryOptions, token, valueAxis, withAlpha } from './chart-js';
-import { Legend } from './legend';
+import { PlotCard } from './plot-card';
 
 const TITLES: Record<SweepMetric, string> = {
   iops: 'IOPS',
@@ -45,23 +44,11 @@ function SweepChart({ metric, results, axis }: SweepChartsProps & { metric: Swee
     datasets: lines.flatMap((line, index) => datasets(line, index)),
   };
   const title = `${TITLES[metric]} by ${axis.option}`;
-  return (
-    <section className="card chart">
-      <h2>
-        {title}
-        <LineLegend lines={lines} />
-      </h2>
-      <div className="canvas">
-        <Line data={data} options={options(metric)} role="img" aria-label={title} />
-      </div>
-    </section>
-  );
+  return <PlotCard title={title} data={data} options={options(metric)} legend={legendOf(lines)} />;
 }
 
-const LineLegend = ({ lines }: { lines: readonly SweepLine[] }) =>
-  lines.length > 1 ? (
-    <Legend entries={lines.map(({ label }, index) => ({ label, ...lineStyle(index) }))} />
-  ) : null;
+const legendOf = (lines: readonly SweepLine[]) =>
+  lines.length > 1 ? lines.map(({ label }, index) => ({ label, ...lineStyle(index) })) : [];
 
 /** The line of the medians, above the band of the intervals. */
 function datasets({ label, points }: SweepLine, index: number) {
@@ -109,19 +96,11 @@ function LoadLatencyChart({ results, axis }: SweepChartsProps) {
   const base = options('lat_p99_ns');
   const x = { ...valueAxis('linear', FORMATS.iops), afterFit: undefined };
   return (
-    <section className="card chart">
-      <h2>
-        p99 latency by IOPS
-        <LineLegend lines={iops} />
-      </h2>
-      <div className="canvas">
-        <Line
-          data={data}
-          options={{ ...base, scales: { ...base.scales, x: x as object } }}
-          role="img"
-          aria-label="p99 latency by IOPS"
-        />
-      </div>
-    </section>
+    <PlotCard
+      title="p99 latency by IOPS"
+      data={data}
+      options={{ ...base, scales: { ...base.scales, x: x as object } }}
+      legend={legendOf(iops)}
+    />
   );
 }

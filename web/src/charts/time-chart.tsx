@@ -122,8 +122,7 @@ function DrawnChart({
         <Legend ref={legend} entries={lines} hidden={hidden} onToggle={toggle} constants={limits} />
         <ChartMenu
           title={panel.title}
-          isLog={isLog}
-          setIsLog={setIsLog}
+          scale={{ isLog, setIsLog }}
           image={() =>
             chart.current && chartImage(chart.current, panel.title, [...lines, ...limits])
           }

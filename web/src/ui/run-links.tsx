@@ -1,6 +1,7 @@
 // Links to runs and studies, and hooks that open them.
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { useIsSaved } from './saved';
 
 interface NumberLinkProps {
   n: number;
@@ -15,9 +16,11 @@ interface Numbered {
 
 const paramsOf = (n: number) => ({ n: String(n) });
 
-export const RunLink = ({ n, ...props }: NumberLinkProps) => (
-  <Link to="/runs/$n" params={paramsOf(n)} {...props} />
-);
+/** Only text in a saved page, which contains no other page. */
+export function RunLink({ n, ...props }: NumberLinkProps) {
+  if (useIsSaved()) return <span {...props} />;
+  return <Link to="/runs/$n" params={paramsOf(n)} {...props} />;
+}
 
 export const StudyLink = ({ n, ...props }: NumberLinkProps) => (
   <Link to="/studies/$n" params={paramsOf(n)} {...props} />

@@ -4137,6 +4137,42 @@ export type SavedRun = {
 };
 
 /**
+ * Time series of a run.
+ */
+export type SavedSeries = {
+    /**
+     * Number of the run.
+     */
+    run: number;
+    series: Series;
+};
+
+/**
+ * Data of a saved page: a study that opens without a server.
+ */
+export type SavedStudy = {
+    study: Study;
+    comparison?: Comparison | null;
+    procedure?: ProcedureResults | null;
+    /**
+     * The first run of each step; empty if the page of the study shows no depth gauges.
+     */
+    runs: Array<Run>;
+    /**
+     * Of the compared runs.
+     */
+    series: Array<SavedSeries>;
+    /**
+     * Unix time in milliseconds.
+     */
+    saved_at_ms: number;
+    /**
+     * Version of the server.
+     */
+    version: string;
+};
+
+/**
  * Size limits of a study.
  */
 export type ScaleDefinition = {
@@ -8597,6 +8633,57 @@ export type GetProcedureResponses = {
 };
 
 export type GetProcedureResponse = GetProcedureResponses[keyof GetProcedureResponses];
+
+export type SaveStudyData = {
+    body?: never;
+    path: {
+        n: number;
+    };
+    query?: never;
+    url: '/api/v1/studies/{n}/study.html';
+};
+
+export type SaveStudyErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type SaveStudyError = SaveStudyErrors[keyof SaveStudyErrors];
+
+export type SaveStudyResponses = {
+    /**
+     * HTML
+     */
+    200: SavedStudy;
+};
+
+export type SaveStudyResponse = SaveStudyResponses[keyof SaveStudyResponses];
 
 export type ListTrendsData = {
     body?: never;

@@ -1,23 +1,20 @@
 // Summary sentences for a repeated study, from the runs that have finished so far.
 import { useQuery } from '@tanstack/react-query';
 import type { Comparison, Study } from '../../api';
-import { compareQuery, compareRunsQuery } from '../../api/queries';
 import { MIN_RUNS } from '../../model/compare/metrics';
-import { parametersOf, studySearch } from '../../model/compare/selection';
 import { comparableRuns, countSteps, hasGroups } from '../../model/study/rows';
 import { Notice } from '../../ui/parts';
+import { useIsSaved } from '../../ui/saved';
+import { studyComparisonQuery } from './comparison-query';
 
-/** Compares the steps as groups if they are repeated, otherwise their runs. */
 export function useStudyComparison(study: Study): Comparison | undefined {
-  const isRepeated = hasGroups(study);
-  const runs = comparableRuns(study);
-  const groups = parametersOf(studySearch(study.number, countSteps(study)));
-  const query = isRepeated && groups ? compareQuery(groups) : compareRunsQuery(runs);
-  // Every finished run changes the group results.
+  const isSaved = useIsSaved();
+  const hasResults = hasGroups(study)
+    ? study.steps_ended >= countSteps(study)
+    : comparableRuns(study).length >= MIN_RUNS;
   const { data } = useQuery({
-    ...query,
-    queryKey: [...query.queryKey, study.steps_ended] as unknown as typeof query.queryKey,
-    enabled: isRepeated ? study.steps_ended >= countSteps(study) : runs.length >= MIN_RUNS,
+    ...studyComparisonQuery(study),
+    enabled: hasResults && !isSaved,
     placeholderData: (old) => old,
   });
   return data;

@@ -16,6 +16,7 @@ import { tilesOf } from '../../model/run/tiles';
 import { lineStyle } from '../../model/series/line-style';
 import { comparableRuns, hasGroups } from '../../model/study/rows';
 import { RunLink } from '../../ui/run-links';
+import { useIsSaved } from '../../ui/saved';
 
 /** Up to this many gauges render immediately, so that they are printed too. */
 const EAGER_LIMIT = 16;
@@ -52,11 +53,12 @@ interface StepGaugeProps {
 }
 
 function StepGauge({ step: { step, name, run }, lineIndex, lazy }: StepGaugeProps) {
+  const isSaved = useIsSaved();
   const { ref, inViewport } = useInViewport<HTMLElement>();
   const [visible, setVisible] = useState(!lazy);
   if (inViewport && !visible) setVisible(true);
   const number = run?.number ?? 0;
-  const { data } = useQuery({ ...runQuery(number), enabled: visible });
+  const { data } = useQuery({ ...runQuery(number), enabled: visible && !isSaved });
   const title = `${step} ${name}`;
   return (
     <section className="card" ref={ref}>

@@ -14,13 +14,32 @@ import {
   stepsNotNeeded,
 } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
+import { MenuButton } from '../../ui/menu-button';
 import { notifyError } from '../../ui/notify';
+import { useIsSaved } from '../../ui/saved';
 import { StatusBadge } from '../../ui/status';
 import { DeleteButton, NameField } from './edit';
 
 export function StudyHeader({ study }: { study: Study }) {
-  const { number, status, steps_ended, steps_total } = study;
+  const { number, name, status, steps_ended, steps_total } = study;
+  const isSaved = useIsSaved();
   const notNeeded = stepsNotNeeded(study).length;
+  return (
+    <div className="row">
+      <h1 className="breaks">
+        Study #{number} {isSaved ? name : <NameField study={study} />}
+      </h1>
+      <StatusBadge status={STUDY_STATUS[status]} />
+      <span className="mute">
+        {steps_ended - notNeeded} of {steps_total} {study.repeats > 1 ? 'runs' : 'steps'}
+      </span>
+      {!isSaved && <Actions study={study} />}
+    </div>
+  );
+}
+
+function Actions({ study }: { study: Study }) {
+  const { number, status } = study;
   const runs = comparableRuns(study);
   // Studies with too many steps to compare, such as sweeps, have no common baseline.
   const isComparable = study.repeats === 1 && runs.length >= MIN_RUNS && !study.procedure;
@@ -29,25 +48,39 @@ export function StudyHeader({ study }: { study: Study }) {
     ? studySearch(number, countSteps(study))
     : { runs: runs.join(','), baseline: String(runs[0]) };
   return (
-    <div className="row">
-      <h1 className="breaks">
-        Study #{number} <NameField study={study} />
-      </h1>
-      <StatusBadge status={STUDY_STATUS[status]} />
-      <span className="mute">
-        {steps_ended - notNeeded} of {steps_total} {study.repeats > 1 ? 'runs' : 'steps'}
-      </span>
+    <>
       <span className="push" />
       {canCompare && (
         <LinkButton to="/compare" search={search} data-key="c" data-action="Compare runs">
           Compare runs
         </LinkButton>
       )}
+      <ExportMenu study={study} />
       <LinkButton to="/new" search={{ study: '1', from: String(number) }}>
         Edit and rerun
       </LinkButton>
       {isStudyActive(status) ? <CancelButton number={number} /> : <DeleteButton study={study} />}
-    </div>
+    </>
+  );
+}
+
+function ExportMenu({ study: { number, status } }: { study: Study }) {
+  const url = `/api/v1/studies/${number}`;
+  return (
+    <MenuButton
+      target={<Button>Export ▾</Button>}
+      entries={[
+        {
+          type: 'file',
+          label: 'Web page (HTML, opens offline)',
+          href: `${url}/study.html`,
+          download: `study-${number}.html`,
+          disabled: isStudyActive(status),
+        },
+        { type: 'file', label: 'JSON', href: url },
+        { type: 'action', label: 'Print', onSelect: () => window.print() },
+      ]}
+    />
   );
 }
 

@@ -1,0 +1,90 @@
+//! Answers to the questions that published test recipes ask, such as "is this disk fast enough for
+//! etcd?". Each question is recognized from the shape of the jobs (`table`), not from their names.
+//! It is answered only if all I/Os of the run reached a device: a result from memory is no answer.
+
+mod answer;
+mod limit;
+mod table;
+mod workload;
+
+use crate::analysis::{
+    context::Context,
+    findings::questions::{limit::Limit, table::QUESTIONS, workload::Workload},
+};
+use leadline_protocol::{
+    evidence::transition::Direction,
+    finding::{Finding, Severity::Note},
+    verdict::VerdictClass,
+};
+
+/// I/Os for a p99: 10 of them are above it.
+const MIN_IOS: u64 = 1000;
+
+pub(crate) fn answered(context: &Context) -> Option<Finding> {
+    let workload = Workload::of(context.jobs)?;
+    let question = QUESTIONS
+        .iter()
+        .find(|question| (question.is_asked)(&workload))?;
+    if !is_answerable(context, &workload) {
+        return None;
+    }
+    let report = context.report;
+    let answer = (question.answer)(&workload, report)?;
+    let limits = question.limits.iter();
+    let limits: Vec<_> = limits
+        .filter(|limit| (limit.applies_to)(&workload))
+        .collect();
+    let mut sentence = answer.sentence;
+    for limit in &limits {
+        let comparison = limit.comparison(&workload, limit.metric.value(report)?);
+        sentence = format!("{sentence} {comparison}");
+    }
+    let remedy = remedy(&limits, question.advice);
+    Some(Finding::new(
+        Note,
+        question.code,
+        sentence,
+        answer.evidence,
+        &remedy,
+    ))
+}
+
+/// The documents with the limits, and how to get a result that can be compared with them.
+fn remedy(limits: &[&Limit], advice: &str) -> String {
+    let mut sources: Vec<_> = limits.iter().map(|limit| limit.source).collect();
+    sources.dedup();
+    if sources.is_empty() {
+        return advice.into();
+    }
+    format!("Source: {}. {advice}", sources.join("; "))
+}
+
+/// Whether all directions reached the device, with enough I/Os (or flushes) for percentiles.
+fn is_answerable(context: &Context, workload: &Workload) -> bool {
+    let report = context.report;
+    let count = |ios: u64| match workload.flush {
+        Some(_) => report.sync.ios,
+        None => ios,
+    };
+    [
+        (workload.reads, Direction::Read, report.read.ios),
+        (workload.writes, Direction::Write, report.write.ios),
+    ]
+    .into_iter()
+    .filter(|(is_used, ..)| *is_used)
+    .all(|(_, direction, ios)| count(ios) >= MIN_IOS && is_from_device(context, direction))
+}
+
+fn is_from_device(context: &Context, direction: Direction) -> bool {
+    let found = context.direction(direction);
+    found.is_some_and(|analysis| analysis.class == VerdictClass::Device)
+}
+
+/// The finding code of the question that the jobs ask.
+#[cfg(test)]
+pub(crate) fn code_of(jobs: &[leadline_protocol::plan::job::ResolvedJob]) -> Option<&'static str> {
+    let workload = Workload::of(jobs)?;
+    let mut questions = QUESTIONS.iter();
+    let question = questions.find(|question| (question.is_asked)(&workload))?;
+    Some(question.code)
+}

@@ -1,0 +1,93 @@
+//! Limits that documents publish for a measured value.
+
+use crate::analysis::findings::questions::workload::Workload;
+use leadline_protocol::{
+    format::{latency, rate},
+    report::{Report, stats::DirectionStats},
+};
+
+/// A value of a report.
+#[derive(Clone, Copy)]
+pub(crate) enum Metric {
+    ReadIops,
+    WriteIops,
+    /// In bytes per second.
+    ReadRate,
+    /// In bytes per second.
+    WriteRate,
+    /// In ns.
+    ReadMean,
+    /// In ns.
+    WriteMean,
+    /// In ns.
+    FlushP99,
+}
+
+pub(crate) struct Limit {
+    pub metric: Metric,
+    pub value: f64,
+    /// Whose limit it is: completes "the limit that ...".
+    pub by: &'static str,
+    /// Title of the document, and of its section.
+    pub source: &'static str,
+    pub applies_to: fn(&Workload) -> bool,
+}
+
+impl Metric {
+    /// `None` if it was not measured.
+    pub(crate) fn value(self, report: &Report) -> Option<f64> {
+        let mean = |stats: &DirectionStats| stats.lat_ns.mean;
+        match self {
+            Self::ReadIops => Some(report.read.iops),
+            Self::WriteIops => Some(report.write.iops),
+            Self::ReadRate => Some(report.read.bytes_per_second),
+            Self::WriteRate => Some(report.write.bytes_per_second),
+            Self::ReadMean => mean(&report.read),
+            Self::WriteMean => mean(&report.write),
+            Self::FlushP99 => {
+                let p99 = report.sync.lat_ns.percentiles.get("99");
+                p99.map(|ns| *ns as f64)
+            }
+        }
+    }
+
+    fn is_latency(self) -> bool {
+        matches!(self, Self::ReadMean | Self::WriteMean | Self::FlushP99)
+    }
+
+    /// The subject of a comparison, with its verb.
+    fn subject(self, workload: &Workload) -> &'static str {
+        let is_mixed = workload.is_mixed();
+        match self {
+            Self::ReadIops if is_mixed => "The read IOPS are",
+            Self::WriteIops if is_mixed => "The write IOPS are",
+            // After the p99 of its flushes.
+            Self::WriteIops if workload.flush.is_some() && !workload.random => "The commit rate is",
+            Self::ReadMean if workload.in_flight > 1 => "The mean read latency is",
+            Self::WriteMean if workload.in_flight > 1 => "The mean write latency is",
+            _ => "That is",
+        }
+    }
+
+    fn text(self, value: f64) -> String {
+        match self {
+            Self::ReadIops | Self::WriteIops => rate(value),
+            Self::ReadRate | Self::WriteRate => format!("{} MB/s", rate(value / 1e6)),
+            Self::ReadMean | Self::WriteMean | Self::FlushP99 => latency(value),
+        }
+    }
+}
+
+impl Limit {
+    /// A sentence: latencies must be below the limit, rates must reach it.
+    pub(crate) fn comparison(&self, workload: &Workload, value: f64) -> String {
+        let relation = match (self.metric.is_latency(), value < self.value) {
+            (true, false) => "not below",
+            (_, true) => "below",
+            (false, false) => "at least",
+        };
+        let subject = self.metric.subject(workload);
+        let limit = self.metric.text(self.value);
+        format!("{subject} {relation} the {limit} that {}.", self.by)
+    }
+}

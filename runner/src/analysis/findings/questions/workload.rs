@@ -1,0 +1,103 @@
+//! The shape of a run's jobs, as far as it determines the question that they ask.
+
+use leadline_protocol::{
+    job::keyword::SyncMode,
+    plan::job::{Mode, ResolvedJob},
+};
+
+/// All jobs of a run, which start together and are the same except for their names and targets.
+pub(crate) struct Workload {
+    pub random: bool,
+    pub reads: bool,
+    pub writes: bool,
+    /// Percentage of reads of a mixed pattern.
+    pub rwmixread: Option<u8>,
+    /// Bytes of the largest I/O.
+    pub max_bytes: u64,
+    /// Bytes of all I/Os; `None` if they differ.
+    pub bytes: Option<u64>,
+    pub workers: u64,
+    /// I/Os in flight of all workers.
+    pub in_flight: u64,
+    pub direct: bool,
+    /// Whether writes are opened with `O_SYNC` or `O_DSYNC`.
+    pub sync_writes: bool,
+    /// The call after each write.
+    pub flush: Option<&'static str>,
+}
+
+impl Workload {
+    /// `None` if the jobs differ, are limited by a rate or pauses, trim, or use no device.
+    pub(crate) fn of(jobs: &[ResolvedJob]) -> Option<Self> {
+        let (first, others) = jobs.split_first()?;
+        let is_unlimited = jobs.iter().all(|job| !is_limited(job) && has_device(job));
+        let is_same = others.iter().all(|job| is_same(job, first));
+        if !is_unlimited || !is_same || first.pattern.rw.trims() {
+            return None;
+        }
+        let pattern = &first.pattern;
+        let (reads, writes) = (pattern.rw.reads(), pattern.rw.writes());
+        let workers: u64 = jobs.iter().map(|job| u64::from(job.numjobs)).sum();
+        let used = [(reads, &pattern.bs.read), (writes, &pattern.bs.write)];
+        let sizes: Vec<_> = used
+            .iter()
+            .filter_map(|(is_used, bs)| is_used.then_some(*bs))
+            .collect();
+        let max_bytes = sizes.iter().map(|bs| bs.max).max()?;
+        let is_fixed = sizes
+            .iter()
+            .all(|bs| bs.min == max_bytes && bs.split.is_empty());
+        Some(Self {
+            random: pattern.rw.is_random(),
+            reads,
+            writes,
+            rwmixread: pattern.rwmixread,
+            max_bytes,
+            bytes: is_fixed.then_some(max_bytes),
+            workers,
+            in_flight: workers * u64::from(first.in_flight()),
+            direct: first.direct,
+            sync_writes: first.target.sync != SyncMode::None,
+            flush: flush_call(first),
+        })
+    }
+
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.reads && self.writes
+    }
+}
+
+fn is_same(job: &ResolvedJob, other: &ResolvedJob) -> bool {
+    let shape = |job: &ResolvedJob| {
+        let pattern = &job.pattern;
+        let kind = (pattern.rw, pattern.rwmixread, pattern.bs.clone());
+        let durability = (pattern.fsync, pattern.fdatasync, job.target.sync);
+        (kind, durability, job.direct, job.in_flight())
+    };
+    shape(job) == shape(other)
+}
+
+/// Whether the job does less than it could, or flushes only some of its writes.
+fn is_limited(job: &ResolvedJob) -> bool {
+    let timing = &job.timing;
+    let pattern = &job.pattern;
+    job.mode == Mode::Null
+        || !job.is_measured()
+        || job.has_rate()
+        || timing.thinktime_us > 0
+        || timing.flow.is_some()
+        || timing.latency_target.is_some()
+        || pattern.fsync.max(pattern.fdatasync) > 1
+}
+
+fn has_device(job: &ResolvedJob) -> bool {
+    job.targets.iter().all(|target| target.device.is_some())
+}
+
+fn flush_call(job: &ResolvedJob) -> Option<&'static str> {
+    match (job.pattern.fdatasync, job.pattern.fsync) {
+        (1, _) => Some("fdatasync"),
+        (_, 1) => Some("fsync"),
+        _ => None,
+    }
+}

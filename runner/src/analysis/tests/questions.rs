@@ -1,0 +1,331 @@
+//! Answers to the questions that published recipes ask: expected sentences and limits.
+
+use crate::analysis::tests::*;
+use leadline_protocol::finding::Finding;
+
+const MS: u64 = 1_000_000;
+/// Reads and writes of a run, in I/Os.
+const IOS: u64 = 300_000;
+
+/// A run whose I/Os all reached the device, with `kib` per I/O. Mixed patterns have as many writes
+/// as reads.
+fn device_run(rw: &str, kib: u64, job: Value) -> (Report, Vec<ResolvedJob>) {
+    let run = one_direction(rw, true, (IOS, kib), (IOS, IOS * kib));
+    let run = with_job(run, job);
+    let is_mixed = run.1[0].pattern.rw.reads() && run.1[0].pattern.rw.writes();
+    if !is_mixed {
+        return run;
+    }
+    let run = with(run, |report| {
+        report.write = report.read.clone();
+        let counts = &mut report.device.as_mut().unwrap().counts;
+        (counts.write_ios, counts.write_bytes) = (counts.read_ios, counts.read_bytes);
+        let storage = report.storage.as_mut().unwrap();
+        storage.write_bytes = storage.read_bytes;
+    });
+    with_layers(run, exact(&[(StorageLayer::Device, 1.0)]))
+}
+
+/// Sets the mean and the p99 of all latencies.
+fn with_latencies(
+    run: (Report, Vec<ResolvedJob>),
+    mean_ns: u64,
+    p99_ns: u64,
+) -> (Report, Vec<ResolvedJob>) {
+    with(run, |report| {
+        for stats in [&mut report.read, &mut report.write] {
+            if stats.ios > 0 {
+                stats.lat_ns.mean = Some(mean_ns as f64);
+                stats.lat_ns.percentiles = [("99".to_owned(), p99_ns)].into();
+            }
+        }
+    })
+}
+
+fn answer((report, jobs): &(Report, Vec<ResolvedJob>), code: &str) -> Option<Finding> {
+    let (_, findings) = analyze(report, jobs, &HostFacts::default());
+    findings.into_iter().find(|finding| finding.code == code)
+}
+
+/// The finding's sentence for latencies of 1 ms (mean) and 2 ms (p99).
+fn sentence(rw: &str, kib: u64, job: Value, code: &str) -> Option<String> {
+    let run = with_latencies(device_run(rw, kib, job), MS, 2 * MS);
+    answer(&run, code).map(|finding| finding.sentence)
+}
+
+#[test]
+fn random_iops_of_a_mixed_test_are_compared_with_the_requirements_of_gitaly() {
+    let job = json!({"rw": "randrw", "rwmixread": 75, "iodepth": 64});
+    let text = sentence("randread", 4, job.clone(), "random_iops").unwrap();
+    assert_eq!(
+        text,
+        "Random 4 KiB reads and writes, 64 in flight: 10.0 k read IOPS (mean latency 1.00 ms) and 10.0 k write IOPS (mean latency 1.00 ms). The read IOPS are at least the 8000 that GitLab requires for Gitaly. The write IOPS are at least the 2000 that GitLab requires for Gitaly."
+    );
+    let slow = with(
+        with_latencies(device_run("randread", 4, job), MS, MS),
+        |report| report.read.iops = 7999.0,
+    );
+    let finding = answer(&slow, "random_iops").unwrap();
+    let text = &finding.sentence;
+    assert!(
+        text.contains("The read IOPS are below the 8000 that GitLab"),
+        "{text}"
+    );
+    assert_eq!(finding.evidence["read_iops"], 7999.0);
+    assert_eq!(finding.evidence["write_iops"], 10_000.0);
+    assert!(
+        finding.remedy.contains("Gitaly, Disk requirements"),
+        "the source: {}",
+        finding.remedy
+    );
+}
+
+/// 4 KiB at depth 4 is the A1 test of memory cards; at higher depths, one direction alone is
+/// compared with the disk requirement of Harvester. Other sizes have no limit.
+#[test]
+fn limits_of_random_iops_depend_on_the_size_and_depth() {
+    let text = |rw, kib, depth: u32| {
+        sentence(rw, kib, json!({"iodepth": depth}), "random_iops").unwrap_or_default()
+    };
+    let a1 = text("randread", 4, 4);
+    assert!(
+        a1.ends_with("That is at least the 1500 that Application Performance Class A1 requires."),
+        "{a1}"
+    );
+    let a1 = text("randwrite", 4, 4);
+    assert!(a1.contains("at least the 500 that Application"), "{a1}");
+    let deep = text("randread", 4, 32);
+    assert!(
+        deep.ends_with("That is at least the 5000 that Harvester requires of each disk."),
+        "{deep}"
+    );
+    let cloud = text("randwrite", 16, 16);
+    assert_eq!(
+        cloud,
+        "Random 16 KiB writes, 16 in flight: 10.0 k write IOPS (mean latency 1.00 ms)."
+    );
+    assert_eq!(text("randread", 4, 3), "", "depth");
+    assert_eq!(text("randread", 128, 32), "", "size");
+    assert_eq!(text("read", 4, 32), "", "sequential");
+}
+
+/// The pages of SQL Server have 8 KiB.
+#[test]
+fn database_pages_are_compared_with_the_limit_of_sql_server() {
+    let job = json!({"rw": "randrw", "rwmixread": 75, "iodepth": 4, "numjobs": 8});
+    let fast = sentence("randread", 8, job.clone(), "random_iops").unwrap();
+    for expected in [
+        "Random 8 KiB reads and writes, 32 in flight",
+        "The mean read latency is below the 10.0 ms that Microsoft",
+        "The mean write latency is below the 10.0 ms that Microsoft",
+    ] {
+        assert!(fast.contains(expected), "{fast}");
+    }
+    let slow = with_latencies(device_run("randread", 8, job), 10 * MS, 20 * MS);
+    let slow = answer(&slow, "random_iops").unwrap().sentence;
+    assert!(
+        slow.contains("The mean read latency is not below the 10.0 ms"),
+        "{slow}"
+    );
+}
+
+#[test]
+fn throughput_is_compared_with_the_limits_for_its_size() {
+    let deep = json!({"iodepth": 64});
+    // 10,000 I/Os of 1 MiB per second.
+    let log = sentence("write", 1024, deep.clone(), "throughput").unwrap();
+    assert_eq!(
+        log,
+        "Sequential 1 MiB writes, 64 in flight: 10000 MiB/s (10486 MB/s) written. That is at least the 250 MB/s that SAP HANA requires for its log."
+    );
+    let data = sentence("read", 16 << 10, deep.clone(), "throughput").unwrap();
+    assert!(
+        data.contains("at least the 400 MB/s that SAP HANA requires for its data"),
+        "{data}"
+    );
+    let card = sentence("write", 512, json!({"iodepth": 4}), "throughput").unwrap();
+    assert!(
+        card.contains("at least the 10.0 MB/s that Application Performance Class A1"),
+        "{card}"
+    );
+    let plain = sentence("randread", 64, deep.clone(), "throughput").unwrap();
+    assert_eq!(
+        plain,
+        "Random 64 KiB reads, 64 in flight: 625 MiB/s (655 MB/s) read."
+    );
+    assert_eq!(sentence("read", 32, deep, "throughput"), None, "size");
+}
+
+/// Each block of a synthetic full backup is read once and written once; in a reverse incremental
+/// backup, it is read once and written twice.
+#[test]
+fn mixed_backup_tests_give_the_rate_of_the_backup() {
+    let backup = |rwmixread: u32| {
+        let job = json!({"rw": "randrw", "rwmixread": rwmixread, "iodepth": 2});
+        sentence("randread", 512, job, "backup_rate")
+    };
+    // 2 x 10,000 I/Os of 512 KiB per second.
+    assert_eq!(
+        backup(50).unwrap(),
+        "Random 512 KiB reads and writes, 2 in flight: 10000 MiB/s (10486 MB/s) in total. A synthetic full backup needs 2 I/Os per block, so this is 5000 MiB/s (5243 MB/s) of backup data."
+    );
+    let reverse = backup(33).unwrap();
+    assert!(
+        reverse.contains("A reverse incremental backup needs 3 I/Os per block, so this is 3333"),
+        "{reverse}"
+    );
+    assert_eq!(backup(70), None);
+}
+
+#[test]
+fn single_ios_are_compared_with_documented_latencies() {
+    let read = sentence("randread", 4, json!({}), "single_io_latency").unwrap();
+    assert_eq!(
+        read,
+        "One random 4 KiB read at a time takes 1.00 ms on average (p99 2.00 ms)."
+    );
+    let write = sentence("randwrite", 4, json!({}), "single_io_latency").unwrap();
+    assert!(
+        write.ends_with(
+            "That is not below the 200 µs that Alibaba Cloud documents for ESSDs. That is below the 2.00 ms that Alibaba Cloud documents for standard SSDs."
+        ),
+        "{write}"
+    );
+    for job in [
+        json!({"numjobs": 2}),
+        json!({"iodepth": 2}),
+        json!({"sync": "dsync"}),
+        json!({"rw": "randrw", "rwmixread": 50}),
+    ] {
+        assert_eq!(
+            sentence("randread", 4, job.clone(), "single_io_latency"),
+            None,
+            "{job}"
+        );
+    }
+}
+
+#[test]
+fn durable_writes_are_counted() {
+    let journal = |rw, kib, job| sentence(rw, kib, job, "journal_writes");
+    assert_eq!(
+        journal("write", 4, json!({"sync": "sync"})).unwrap(),
+        "Each write is durable before the next one starts, as in a Ceph journal: 10.0 k writes per second, mean 1.00 ms, p99 2.00 ms. That is at least the 10.0 k that the Ceph cheat sheet expects of an SSD."
+    );
+    // Random writes with a flush after each.
+    let flushes = with(
+        with_latencies(device_run("randwrite", 4, json!({"fsync": 1})), MS, MS),
+        |report| {
+            report.write.iops = 150.0;
+            report.sync.ios = 4500;
+            report.sync.lat_ns.percentiles = [("99".to_owned(), 7 * MS)].into();
+        },
+    );
+    let text = answer(&flushes, "journal_writes").unwrap().sentence;
+    assert_eq!(
+        text,
+        "Each write waits for fsync: 150 writes per second, fsync p99 7.00 ms. That is below the 200 that Proxmox VE expects."
+    );
+    // Several writers have no known limit.
+    let writers = journal("write", 4, json!({"sync": "dsync", "numjobs": 4})).unwrap();
+    assert!(writers.ends_with("p99 2.00 ms."), "{writers}");
+    for (kib, job) in [
+        (64, json!({"sync": "sync"})),
+        (4, json!({"sync": "sync", "iodepth": 8})),
+        (4, json!({"fsync": 8})),
+        (4, json!({})),
+    ] {
+        assert_eq!(journal("write", kib, job.clone()), None, "{job}");
+    }
+}
+
+/// A log's commit rate has limits of its own.
+#[test]
+fn commit_rate_of_a_log() {
+    let log = |iops: f64| {
+        let run = device_run("write", 4, json!({"fdatasync": 1}));
+        let run = with(run, |report| {
+            report.write.iops = iops;
+            report.sync.ios = 1000;
+            report.sync.lat_ns.percentiles = [("99".to_owned(), 3 * MS)].into();
+        });
+        answer(&run, "log_writes").unwrap().sentence
+    };
+    assert_eq!(
+        log(700.0),
+        "Each write waits for fdatasync, as in a database log: 700 commits per second, fdatasync p99 3.00 ms. That is below the 10.0 ms that etcd requires. The commit rate is at least the 500 that etcd recommends for heavy loads."
+    );
+    assert!(
+        log(499.0)
+            .ends_with("The commit rate is below the 500 that etcd recommends for heavy loads.")
+    );
+}
+
+/// A result from memory answers no question about a disk, nor does a limited or short run.
+#[test]
+fn questions_without_an_answer() {
+    let deep = json!({"iodepth": 32});
+    let code = "random_iops";
+    let measured = with_latencies(device_run("randread", 4, deep.clone()), MS, MS);
+    assert!(answer(&measured, code).is_some());
+
+    let from_memory = one_direction("randread", false, (IOS, 4), (0, 0));
+    let from_memory = with_latencies(with_job(from_memory, deep.clone()), MS, MS);
+    assert_eq!(answer(&from_memory, code), None, "page cache");
+
+    let unknown = without_layers(device_run("randread", 4, deep.clone()));
+    let unknown = with(unknown, |report| report.device = None);
+    assert_eq!(
+        answer(&with_latencies(unknown, MS, MS), code),
+        None,
+        "unknown layers"
+    );
+
+    let holes = one_direction("randread", true, (IOS, 4), (0, 0));
+    let holes = with_latencies(with_job(holes, deep.clone()), MS, MS);
+    assert_eq!(answer(&holes, code), None, "unwritten extents");
+
+    let few = with(
+        with_latencies(device_run("randread", 4, deep.clone()), MS, MS),
+        |report| report.read.ios = 999,
+    );
+    assert_eq!(answer(&few, code), None, "999 I/Os");
+
+    // One direction that does not reach the device leaves the question open.
+    let mixed = json!({"rw": "randrw", "rwmixread": 75, "iodepth": 64});
+    let half = with(
+        with_latencies(device_run("randread", 4, mixed), MS, MS),
+        |report| {
+            let layers = report.jobs[0].layers.as_mut().unwrap();
+            layers.read = Some(exact(&[(StorageLayer::Unwritten, 1.0)]));
+            let counts = &mut report.device.as_mut().unwrap().counts;
+            (counts.read_ios, counts.read_bytes) = (0, 0);
+            report.storage.as_mut().unwrap().read_bytes = 0;
+        },
+    );
+    assert_eq!(answer(&half, code), None, "reads of unwritten extents");
+
+    for limited in [
+        json!({"rate_iops": {"read": 100, "write": 100, "trim": null}}),
+        json!({"thinktime_us": 10}),
+        json!({"direct": false, "mode": "raw"}),
+        json!({"bs": same(&json!({"min": 4096, "max": 8192, "split": []}))}),
+    ] {
+        let job = crate::plan::tests::merge(deep.clone(), &limited);
+        assert_eq!(sentence("randread", 4, job, code), None, "{limited}");
+    }
+}
+
+/// Jobs that run at the same time ask one question if they are the same.
+#[test]
+fn equal_jobs_are_one_workload() {
+    let (report, jobs) = with_latencies(device_run("randwrite", 4, json!({"iodepth": 16})), MS, MS);
+    let pair = vec![jobs[0].clone(), jobs[0].clone()];
+    let text = answer(&(report.clone(), pair), "random_iops")
+        .unwrap()
+        .sentence;
+    assert!(text.contains("32 in flight"), "{text}");
+    let (_, other) = device_run("randread", 4, json!({"iodepth": 16}));
+    let unequal = vec![jobs[0].clone(), other[0].clone()];
+    assert_eq!(answer(&(report, unequal), "random_iops"), None);
+}

@@ -1,0 +1,149 @@
+//! A study as one web page that opens without a server: everything that the page of the study
+//! shows.
+
+use crate::{
+    api::{
+        assets,
+        extract::Path,
+        problem::{ApiError, ProblemResponses},
+    },
+    clock::now_ms,
+    error::Error,
+    query::{
+        groups::{self, MAX_GROUPS, MIN_GROUPS},
+        series,
+    },
+    runs::Runs,
+};
+use axum::{
+    extract::State,
+    http::header::{CONTENT_DISPOSITION, CONTENT_TYPE},
+    response::IntoResponse,
+};
+use leadline_protocol::{
+    compare::{CompareQuery, Comparison},
+    query::SeriesQuery,
+    run::Run,
+    status::RunStatus,
+    study::detail::{SavedSeries, SavedStudy, Study},
+};
+
+/// Number of points of each compared run: the charts of a study show several runs.
+const POINTS: u32 = 500;
+
+/// Save a study as one web page that opens without a server
+///
+/// The page contains the study, its comparison or the results of its procedure, the time series of
+/// the compared runs, and all scripts, styles and fonts.
+#[utoipa::path(get, path = "/studies/{n}/study.html", tag = "studies",
+    responses((status = 200, description = "HTML", body = SavedStudy, content_type = "text/html"), ProblemResponses))]
+pub(crate) async fn save_study(
+    State(runs): State<Runs>,
+    Path(n): Path<u64>,
+) -> Result<impl IntoResponse, ApiError> {
+    let saved = saved_study(&runs, n).await?;
+    let data = serde_json::to_string(&saved).map_err(anyhow::Error::from)?;
+    let page = assets::saved_page(&data).ok_or(Error::pages_not_built())?;
+    let disposition = format!("attachment; filename=\"leadline-study-{n}.html\"");
+    let headers = [
+        (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
+        (CONTENT_DISPOSITION, disposition),
+    ];
+    Ok((headers, page))
+}
+
+async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
+    let study = runs.study(n).await?;
+    let procedure = match study.procedure {
+        Some(_) => Some(runs.procedure_results(n).await?),
+        None => None,
+    };
+    // As in the web UI, the page of a sweep or procedure shows its results instead of its steps.
+    let is_folded = procedure.is_some() || study.steps.iter().any(|step| !step.sweep.is_empty());
+    let mut comparison = None;
+    let mut shown = Vec::new();
+    if !is_folded {
+        comparison = compare_steps(runs, &study).await?;
+        shown = first_runs(runs, &study).await;
+    }
+    let series = match &comparison {
+        Some(comparison) => compared_series(runs, comparison).await?,
+        None => Vec::new(),
+    };
+    Ok(SavedStudy {
+        study,
+        comparison,
+        procedure,
+        runs: shown,
+        series,
+        saved_at_ms: now_ms(),
+        version: env!("CARGO_PKG_VERSION").into(),
+    })
+}
+
+/// The comparison that the page of the study shows; `None` if there are too few results.
+async fn compare_steps(runs: &Runs, study: &Study) -> Result<Option<Comparison>, Error> {
+    let Some(query) = compare_query(study) else {
+        return Ok(None);
+    };
+    let request = groups::parse(&query).map_err(Error::Rejected)?;
+    Ok(runs.compare(request).await.ok())
+}
+
+/// Compares the steps as groups if they are repeated, otherwise their runs.
+fn compare_query(study: &Study) -> Option<CompareQuery> {
+    let steps = study.steps.iter().map(|step| step.step).max()? as usize;
+    if study.repeats > 1 && (MIN_GROUPS..=MAX_GROUPS).contains(&steps) {
+        let group = |step: usize| {
+            let number = study.summary.number;
+            (step <= steps).then(|| format!("study:{number}/step:{step}"))
+        };
+        return Some(CompareQuery {
+            a: group(1),
+            b: group(2),
+            c: group(3),
+            d: group(4),
+            e: group(5),
+            f: group(6),
+            g: group(7),
+            h: group(8),
+            ..CompareQuery::default()
+        });
+    }
+    let done = study.steps.iter().filter_map(|step| step.run.as_ref());
+    let numbers: Vec<_> = done
+        .filter(|run| run.status == RunStatus::Done)
+        .take(MAX_GROUPS)
+        .map(|run| run.number.to_string())
+        .collect();
+    (numbers.len() >= MIN_GROUPS).then(|| CompareQuery {
+        runs: Some(numbers.join(",")),
+        ..CompareQuery::default()
+    })
+}
+
+/// The first run of each step that has started. Damaged runs are omitted.
+async fn first_runs(runs: &Runs, study: &Study) -> Vec<Run> {
+    let mut shown = Vec::new();
+    for step in study.steps.iter().filter(|step| step.repeat == 1) {
+        let started = step.run.as_ref().filter(|run| run.started_at_ms.is_some());
+        if let Some(summary) = started
+            && let Ok(run) = runs.get(summary.number).await
+        {
+            shown.push(run);
+        }
+    }
+    shown
+}
+
+async fn compared_series(runs: &Runs, comparison: &Comparison) -> Result<Vec<SavedSeries>, Error> {
+    let mut saved = Vec::new();
+    for compared in &comparison.runs {
+        let n = compared.run.number;
+        let sample_ms = runs.get(n).await?.sample_ms;
+        let range = SeriesQuery::default();
+        let series = series::load(runs.store(), n, sample_ms, &range, POINTS).await?;
+        saved.push(SavedSeries { run: n, series });
+    }
+    Ok(saved)
+}

@@ -1,0 +1,79 @@
+// Entry point of a saved page: one HTML file that contains a run or a study with its time series.
+import './styles';
+import { MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type RegisteredRouter,
+  RouterProvider,
+} from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { SavedRun, SavedStudy } from './api';
+import { procedureQuery, queryClient, runQuery, seriesQuery, studyQuery } from './api/queries';
+import { SavedFrame } from './app/saved-frame';
+import { MAX_POINTS } from './model/series/time-series';
+import { RunPage } from './pages/run/page';
+import { runSeriesQuery } from './pages/run/series-query';
+import { studyComparisonQuery } from './pages/study/comparison-query';
+import { StudyPage } from './pages/study/page';
+import { SavedContext } from './ui/saved';
+import { theme, variables } from './ui/theme';
+
+const saved: SavedRun | SavedStudy = JSON.parse(
+  document.getElementById('saved')?.textContent ?? '',
+);
+const path = 'study' in saved ? cacheStudy(saved) : cacheRun(saved);
+
+/** Returns the path of the page. */
+function cacheRun({ run, series }: SavedRun): string {
+  queryClient.setQueryData(runQuery(run.number).queryKey, run);
+  queryClient.setQueryData(runSeriesQuery(run.number).queryKey, series);
+  return `/runs/${run.number}`;
+}
+
+/** Returns the path of the page. */
+function cacheStudy({ study, comparison, procedure, runs, series }: SavedStudy): string {
+  queryClient.setQueryData(studyQuery(study.number).queryKey, study);
+  if (comparison) queryClient.setQueryData(studyComparisonQuery(study).queryKey, comparison);
+  if (procedure) queryClient.setQueryData(procedureQuery(study.number, -1).queryKey, procedure);
+  for (const run of runs) queryClient.setQueryData(runQuery(run.number).queryKey, run);
+  for (const { run, series: points } of series)
+    queryClient.setQueryData(seriesQuery(run, { points: MAX_POINTS }).queryKey, points);
+  return `/studies/${study.number}`;
+}
+
+const root = createRootRoute({ component: () => <SavedFrame saved={saved} /> });
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$n',
+  component: RunPage,
+});
+const study = createRoute({
+  getParentRoute: () => root,
+  path: '/studies/$n',
+  component: StudyPage,
+});
+const router = createRouter({
+  routeTree: root.addChildren([run, study]),
+  history: createMemoryHistory({ initialEntries: [path] }),
+});
+
+const container = document.getElementById('root');
+if (container) {
+  createRoot(container).render(
+    <StrictMode>
+      <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
+        <QueryClientProvider client={queryClient}>
+          <SavedContext value={true}>
+            {/* A saved page has fewer routes than the registered router. */}
+            <RouterProvider router={router as unknown as RegisteredRouter} />
+          </SavedContext>
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}
