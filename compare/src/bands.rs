@@ -2,6 +2,7 @@
 
 use leadline_protocol::{
     metrics::Unit,
+    run::RunSummary,
     series::{BandColumn, BandMetric, GroupCourse, Series},
 };
 use leadline_stats::median::median;
@@ -21,16 +22,28 @@ const BANDS: [(BandMetric, Unit, &[&str]); 3] = [
     ),
 ];
 
+/// Results of a whole run, by band.
+pub fn wholes(run: &RunSummary) -> [Option<f64>; BANDS.len()] {
+    let lat_p99_ns = run.lat_p99_ns.map(|ns| ns as f64);
+    [run.iops, lat_p99_ns, run.bytes_per_second]
+}
+
 /// Collects the values of the runs of a group.
 #[derive(Default)]
 pub struct CourseBuilder {
     runs: Vec<u64>,
+    /// Results of the whole runs, by band.
+    wholes: [Vec<f64>; BANDS.len()],
     /// By band, run and bucket.
     values: [Vec<Vec<Option<f64>>>; BANDS.len()],
 }
 
 impl CourseBuilder {
-    pub fn add(&mut self, series: &Series) {
+    /// `wholes`: the run's results, by band.
+    pub fn add(&mut self, series: &Series, wholes: [Option<f64>; BANDS.len()]) {
+        for (values, whole) in self.wholes.iter_mut().zip(wholes) {
+            values.extend(whole);
+        }
         self.runs.push(series.run);
         for ((_, _, names), runs) in BANDS.iter().zip(&mut self.values) {
             runs.push(sum(series, names));
@@ -45,13 +58,14 @@ impl CourseBuilder {
         let count = self.runs.len();
         let [iops, ..] = &self.values;
         let n = (0..buckets).map(|bucket| of_bucket(iops, bucket).len() as u32);
-        let columns = BANDS.iter().zip(&self.values);
-        let columns = columns.map(|((name, unit, _), runs)| {
+        let columns = BANDS.iter().zip(&self.values).zip(&self.wholes);
+        let columns = columns.map(|(((name, unit, _), runs), wholes)| {
             let bands = (0..buckets).map(|bucket| band(&of_bucket(runs, bucket), count));
             let bands: Vec<Band> = bands.collect();
             BandColumn {
                 name: *name,
                 unit: *unit,
+                whole: (!wholes.is_empty()).then(|| median(wholes)),
                 median: bands.iter().map(|band| band.median).collect(),
                 low: bands
                     .iter()
@@ -133,7 +147,7 @@ mod tests {
     fn check(runs: &[&[Option<f64>]], expected: &[[Option<f64>; 3]]) {
         let mut course = CourseBuilder::default();
         for (run, values) in (1..).zip(runs) {
-            course.add(&series(run, &[("read_iops", values)]));
+            course.add(&series(run, &[("read_iops", values)]), [None; 3]);
         }
         let course = course.finish(expected.len());
         let column = &course.columns[0];
@@ -181,13 +195,15 @@ mod tests {
                 ("trim_iops", &[None, None]),
                 ("device_read_iops", &[Some(1e6), Some(1e6)]),
             ];
-            course.add(&series(run, &columns));
+            course.add(&series(run, &columns), [Some(writes), None, None]);
         }
         let course = course.finish(2);
         assert_eq!(course.runs, [7, 8]);
         assert_eq!(course.n, [2, 2]);
         assert_eq!(course.columns[0].median, [Some(105.0), Some(50.0)]);
         assert_eq!(course.columns[0].low, [Some(100.0), Some(10.0)]);
+        assert_eq!(course.columns[0].whole, Some(55.0));
+        assert_eq!(course.columns[1].whole, None);
         // Latency and bandwidth are unknown.
         assert_eq!(course.columns[1].median, [None, None]);
         assert_eq!(course.columns[2].median, [None, None]);

@@ -53,6 +53,8 @@ pub struct GroupCourse {
 pub struct BandColumn {
     pub name: BandMetric,
     pub unit: Unit,
+    /// Median of the results of the whole runs.
+    pub whole: Option<f64>,
     /// Median of the runs.
     pub median: Vec<Option<f64>>,
     /// Lowest value of a run; null for fewer than two values.

@@ -35,7 +35,13 @@ impl CommonGrid {
         let levels = [1, short, long];
         let fits = |level: &u32| total_ms / length_ms(*level) <= MAX_READ;
         let level = levels.into_iter().find(fits).unwrap_or(long);
-        let points = (longest_ms / length_ms(level)).floor();
+        let points = longest_ms / length_ms(level);
+        // Longer buckets consist of whole rollups.
+        let points = if level == long {
+            points.floor()
+        } else {
+            points.ceil()
+        };
         let points = points.clamp(1.0, f64::from(MAX_POINTS)) as u32;
         let shortest = runs.iter().map(|run| run.shortest_rolled_up());
         let shortest = shortest.fold(f64::INFINITY, f64::min);

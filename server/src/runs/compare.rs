@@ -11,12 +11,15 @@ use crate::{
     runs::{Runs, detached},
 };
 use futures_util::future::try_join_all;
-use leadline_compare::{MAX_RUNS, bands::CourseBuilder};
+use leadline_compare::{
+    MAX_RUNS,
+    bands::{CourseBuilder, wholes},
+};
 use leadline_protocol::{
     compare::Comparison,
     problem::Problem,
     query::{RunQuery, RunSort, SortOrder},
-    run::Run,
+    run::{Run, RunSummary},
     series::{GroupCourse, GroupSeries},
     status::RunStatus,
 };
@@ -52,14 +55,15 @@ impl Runs {
                 let group = read_group(&runs, &selection).await?;
                 let mut extents = Vec::new();
                 for run in included(&group) {
-                    let (number, sample_ms) = (run.summary.number, run.sample_ms);
-                    extents.push(Extent::read(runs.store(), number, sample_ms).await?);
+                    let number = run.summary.number;
+                    let extent = Extent::read(runs.store(), number, run.sample_ms).await?;
+                    extents.push((run.summary.clone(), extent));
                 }
                 Ok(extents)
             })
         });
-        let groups: Vec<Vec<Extent>> = try_join_all(groups).await?;
-        let extents: Vec<&Extent> = groups.iter().flatten().collect();
+        let groups: Vec<Vec<(RunSummary, Extent)>> = try_join_all(groups).await?;
+        let extents: Vec<&Extent> = groups.iter().flatten().map(|(_, extent)| extent).collect();
         let buckets =
             CommonGrid::new(&extents).map_err(|problem| Error::Rejected(vec![problem]))?;
         let courses = groups.into_iter().map(|group| {
@@ -78,15 +82,15 @@ impl Runs {
 /// in memory.
 async fn course(
     runs: &Runs,
-    group: Vec<Extent>,
+    group: Vec<(RunSummary, Extent)>,
     buckets: CommonGrid,
 ) -> Result<GroupCourse, Error> {
     let mut course = CourseBuilder::default();
-    for extent in &group {
+    for (run, extent) in &group {
         let (grid, to_ms) = (buckets.of_run(extent), buckets.to_ms());
         let to_ms = extent.end_ms.min(to_ms);
         let series = series::load_grid(runs.store(), extent, grid, to_ms, false).await?;
-        course.add(&series);
+        course.add(&series, wholes(run));
     }
     Ok(course.finish(buckets.len()))
 }

@@ -16,7 +16,7 @@ import { ZoomRow } from './zoom-row';
 interface OverlaidGroup extends LineStyle {
   label: string;
   view: SeriesView;
-  /** Values of the whole runs; by default, the mean over time. */
+  /** Medians of the results of the whole runs; by default, the mean over time. */
   whole: { [name in Column]?: number | null };
 }
 

@@ -6,10 +6,10 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison, GroupSeries } from '../api';
 import { compareSeriesQuery } from '../api/queries';
 import { curveBand } from '../model/compare/curve-band';
-import { courseView, groupMedian, seriesParameters } from '../model/compare/group-course';
+import { courseView, seriesParameters } from '../model/compare/group-course';
 import { includedRuns, representative } from '../model/compare/metrics';
 import { plural } from '../model/format/numbers';
-import { keyLatenciesOf, latencyOf } from '../model/run/reported-latency';
+import { latencyOf } from '../model/run/reported-latency';
 import { lineStyle } from '../model/series/line-style';
 import { ProblemNotice } from '../ui/problem';
 
@@ -64,7 +64,7 @@ function groupsOf(comparison: Comparison, runLabel: (run: number) => string) {
       runs.length > 1
         ? `${label} (${plural(includedRuns(comparison, group).length || runs.length, 'run')})`
         : runLabel(compared.run.number);
-    return [{ label: name, group, compared, isSingle: runs.length === 1 }];
+    return [{ label: name, group, compared }];
   });
 }
 
@@ -75,16 +75,12 @@ function linesOf(
   series: GroupSeries | undefined,
 ) {
   if (series?.groups.length !== comparison.groups.length) return [];
-  return groups.map(({ label, group, compared, isSingle }, index) => ({
+  return groups.map(({ label, group }, index) => ({
     label,
     ...lineStyle(index),
     view: courseView(series, group),
-    whole: isSingle
-      ? { lat_p99_ns: keyLatenciesOf(latencyOf(compared)).p99.ns }
-      : {
-          iops: groupMedian(comparison, group, 'iops'),
-          lat_p99_ns: groupMedian(comparison, group, 'lat_p99_ns'),
-          bytes_per_second: groupMedian(comparison, group, 'bytes_per_second'),
-        },
+    whole: Object.fromEntries(
+      series.groups[group]?.columns.map((column) => [column.name, column.whole]) ?? [],
+    ),
   }));
 }

@@ -16,6 +16,8 @@ fn check_grid(runs: &[Extent], expected: (f64, usize, &[Option<u32>])) {
 #[test]
 fn buckets_are_those_of_the_longest_run() {
     check_grid(&[extent(1, 3.0, 100)], (100.0, 30, &[None]));
+    // A window ended late.
+    check_grid(&[extent(1, 3.01, 100)], (100.0, 31, &[None]));
     let runs = [extent(1, 30.0, 100), extent(2, 60.0, 100)];
     check_grid(&runs, (200.0, 300, &[None, None]));
     let runs = [extent(1, 3600.0, 100), extent(2, 1800.0, 100)];
@@ -36,6 +38,8 @@ fn many_runs_use_longer_rollups() {
     check_grid(&hours, (20_000.0, 180, &[Some(200); 160]));
     let short: Vec<Extent> = (0..160).map(|run| extent(run, 30.0, 100)).collect();
     check_grid(&short, (2_000.0, 15, &[Some(20); 160]));
+    let uneven: Vec<Extent> = (0..160).map(|run| extent(run, 31.0, 100)).collect();
+    check_grid(&uneven, (2_000.0, 16, &[Some(20); 160]));
 }
 
 #[test]

@@ -206,6 +206,10 @@ export type BandColumn = {
     name: BandMetric;
     unit: Unit;
     /**
+     * Median of the results of the whole runs.
+     */
+    whole?: number | null;
+    /**
      * Median of the runs.
      */
     median: Array<number | null>;

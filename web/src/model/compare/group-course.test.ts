@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Comparison, GroupCourse, GroupSeries } from '../../api';
 import { rate, shortCount, text } from '../format/numbers';
-import { courseText, courseView, groupMedian, seriesParameters } from './group-course';
+import { courseText, courseView, seriesParameters } from './group-course';
 
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
@@ -12,7 +12,7 @@ const course = (
   runs,
   n: [],
   columns: [
-    { name: 'iops', unit: '1/s', median: median ?? [], low: low ?? [], high: high ?? [] },
+    { name: 'iops', unit: '1/s', whole: 7, median: median ?? [], low: low ?? [], high: high ?? [] },
   ] satisfies GroupCourse['columns'],
 });
 
@@ -75,20 +75,11 @@ it.each([
   expect(other).toBe('b: no values');
 });
 
-const comparison = (...names: string[]) =>
-  ({
-    groups: [{ label: 'before' }, { label: 'after' }],
-    runs: [0, 0, 1].map((group, index) => ({ group, run: { number: index + 12 } })),
-    metrics: names.map((name) => ({ name, groups: [{ median: 7 }, { median: null }] })),
-  }) as unknown as Comparison;
+const COMPARISON = {
+  groups: [{ label: 'before' }, { label: 'after' }],
+  runs: [0, 0, 1].map((group, index) => ({ group, run: { number: index + 12 } })),
+} as unknown as Comparison;
 
 it('requests the runs of the groups', () => {
-  expect(seriesParameters(comparison())).toEqual({ a: '12,13', b: '14' });
-});
-
-it('takes the value of the whole runs from the metrics, but adds no medians', () => {
-  expect(groupMedian(comparison('read_iops', 'device_read_iops'), 0, 'iops')).toBe(7);
-  expect(groupMedian(comparison('read_iops', 'write_iops'), 0, 'iops')).toBeNull();
-  expect(groupMedian(comparison('read_iops'), 1, 'iops')).toBeNull();
-  expect(groupMedian(comparison(), 0, 'iops')).toBeNull();
+  expect(seriesParameters(COMPARISON)).toEqual({ a: '12,13', b: '14' });
 });

@@ -2,7 +2,6 @@
 // server computes them.
 import type { BandColumn, Comparison, GroupSeries } from '../../api';
 import type { SeriesView } from '../fold/series-view';
-import { DIRECTIONS } from '../run/reported-latency';
 import type { Column } from '../series/columns';
 import { runsOfGroup } from './metrics';
 import { type CompareParameters, GROUP_KEYS } from './selection';
@@ -34,14 +33,6 @@ export function courseView({ t_ms, bucket_ms, groups }: GroupSeries, group: numb
     value: (index, [column], statistic = 'mean') =>
       columns.get(column ?? '')?.[STATISTICS[statistic]][index] ?? null,
   };
-}
-
-/** The metric of a group over the whole run, if its runs have one direction; otherwise null. */
-export function groupMedian({ metrics }: Comparison, group: number, suffix: string) {
-  const medians = metrics
-    .filter(({ name }) => DIRECTIONS.some((direction) => name === `${direction}_${suffix}`))
-    .flatMap(({ groups }) => groups[group]?.median ?? []);
-  return medians.length === 1 ? (medians[0] ?? null) : null;
 }
 
 /** A group's time course in one sentence, for screen readers. */
