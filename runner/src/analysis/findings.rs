@@ -12,6 +12,7 @@ mod limits;
 mod log_writes;
 mod lower_devices;
 mod missing_time;
+mod overload;
 mod rerun;
 mod saturation;
 mod steady_state;
@@ -35,6 +36,7 @@ const CHECKS: &[Check] = &[
     errors::stopped_early,
     errors::short_run,
     level_changed::level_changed,
+    overload::overloaded,
     steady_state::not_reached,
     steady_state::without_io,
     errors::device_counters_missing,

@@ -36,6 +36,7 @@ fn monitor(option: &str, duration_s: u32, ramp_s: u32) -> Monitor {
 fn running(ios: u64) -> JobState {
     JobState {
         completed: Completed { ios, bytes: ios },
+        ramp_ios: 0,
         lat_sum_ns: 0,
         end_ns: u64::MAX,
         is_done: false,
