@@ -1,3 +1,5 @@
+//! The buckets of runs of different lengths and sampling intervals.
+
 use super::*;
 
 fn extent(run: u64, seconds: f64, sample_ms: u32) -> Extent {
