@@ -52,7 +52,7 @@ impl Group<'_> {
     }
 
     /// Whether each run is included in the statistics.
-    pub(crate) fn is_included(&self) -> Vec<bool> {
+    pub fn is_included(&self) -> Vec<bool> {
         let first_writes = self.first_writes();
         let runs = self.runs.iter().enumerate();
         runs.map(|(index, run)| run.is_usable() && !first_writes.contains(&index))

@@ -3,6 +3,7 @@
 //! `leadline-runner compare`.
 
 mod answer;
+pub mod bands;
 mod changes;
 mod comparability;
 pub mod export;

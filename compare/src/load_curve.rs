@@ -98,6 +98,7 @@ fn point(step: u32, run: &ProcedureRun) -> Point {
         is_disturbed: disturbance(run).is_some(),
         due: arrivals.map_or(0, |arrivals| arrivals.due),
         completed: stats(run).map_or(0, |stats| stats.ios),
+        is_cut_short: arrivals.is_some_and(|arrivals| arrivals.overload.is_some()),
         backlog: arrivals.map_or_else(Vec::new, |arrivals| arrivals.backlog.clone()),
         // The mean is per worker, as is the depth.
         in_flight: mean.map(|mean| (mean, depth)),
@@ -186,6 +187,8 @@ fn warning(runs: &[Option<ProcedureRun>]) -> Option<String> {
 
 fn load_point(point: &Point, run: &ProcedureRun) -> LoadPoint {
     let class = point.class();
+    let report = run.run.report.and_then(|report| report.jobs.first());
+    let arrivals = report.and_then(|job| job.arrivals.as_ref());
     LoadPoint {
         step: point.step,
         offered: point.offered,
@@ -196,6 +199,7 @@ fn load_point(point: &Point, run: &ProcedureRun) -> LoadPoint {
         disturbance: disturbance(run).map(str::to_owned),
         due: (point.due > 0).then_some(point.due),
         backlog: point.backlog.clone(),
+        overload: arrivals.and_then(|arrivals| arrivals.overload),
         lat_mean_ns: latencies(run).and_then(|stats| stats.mean),
         lat_p50_ns: percentile(run, "50", 20),
         lat_p99_ns: percentile(run, "99", MIN_IOS_P99),

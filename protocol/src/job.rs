@@ -198,6 +198,8 @@ options! {
         steadystate_duration ["ss_dur"]: Seconds = "0",
         /// Initial part of the measurement that steadystate ignores. A bare number is in seconds.
         steadystate_ramp_time ["ss_ramp"]: Seconds = "0",
+        /// With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
+        overload_time: Seconds = "0",
     }
     cache {
         /// Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.

@@ -202,6 +202,8 @@ pub enum EndedBy {
     NumberIos,
     /// The steady state was attained.
     SteadyState,
+    /// More I/Os were due than completed, for as long as `overload_time`.
+    Overload,
     /// The number of I/Os in flight for `latency_target` was found.
     LatencyTarget,
     /// A worker of a job with `exitall` ended.

@@ -25,6 +25,56 @@ pub struct Series {
     pub latency_rows: Option<Vec<Vec<(u32, u64)>>>,
 }
 
+/// Time courses of the groups of a comparison, in buckets that are the same for all runs. Times are
+/// in milliseconds since the start of the measured window of each run.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct GroupSeries {
+    /// Bucket length.
+    pub bucket_ms: f64,
+    /// End of each bucket; at most 300.
+    pub t_ms: Vec<f64>,
+    /// In the order of the comparison.
+    pub groups: Vec<GroupCourse>,
+}
+
+/// Time courses of one group.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct GroupCourse {
+    /// Numbers of the included runs.
+    pub runs: Vec<u64>,
+    /// Number of runs with a value of `iops` in each bucket.
+    pub n: Vec<u32>,
+    pub columns: Vec<BandColumn>,
+}
+
+/// One value per bucket. The value of a run is its mean, as in `SeriesColumn`. Null if fewer than
+/// half of the group's runs have a value, because they ended earlier or completed no I/O.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct BandColumn {
+    pub name: BandMetric,
+    pub unit: Unit,
+    /// Median of the results of the whole runs.
+    pub whole: Option<f64>,
+    /// Median of the runs.
+    pub median: Vec<Option<f64>>,
+    /// Lowest value of a run; null for fewer than two values.
+    pub low: Vec<Option<f64>>,
+    /// Highest value of a run; null for fewer than two values.
+    pub high: Vec<Option<f64>>,
+}
+
+/// A metric over all directions of a run.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BandMetric {
+    /// Reads, writes and trims per second.
+    Iops,
+    /// p99 of the latencies of all directions.
+    LatP99Ns,
+    /// Bytes read and written per second.
+    BytesPerSecond,
+}
+
 /// Rows of a heat map per doubling of the latency: readable over seven decades.
 const ROWS_PER_DOUBLING: f64 = 4.0;
 

@@ -22,6 +22,7 @@ pub(crate) mod job_request;
 pub(crate) mod layout;
 pub(crate) mod memory;
 pub(crate) mod option_checks;
+pub(crate) mod overload;
 pub(crate) mod phases;
 pub(crate) mod projected_files;
 pub(crate) mod regions;

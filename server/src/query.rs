@@ -1,5 +1,6 @@
 //! Derived views of stored runs: list filters, time series, comparisons, exports and flame graphs.
 
+pub(crate) mod common_grid;
 pub(crate) mod compare;
 pub(crate) mod export;
 pub(crate) mod filter;

@@ -1,4 +1,5 @@
-// Eight runs side by side.
+// Eight runs side by side, and bands of groups.
+import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 
 for (const width of [1440, 1024])
@@ -23,3 +24,43 @@ for (const width of [1440, 1024])
       .evaluateAll((all) => Math.min(...all.map((one) => one.getBoundingClientRect().width)));
     expect(narrowest, 'width of a gauge, whose text scales').toBeGreaterThan(210);
   });
+
+test('groups are shown by their median and a band', async ({ signedIn: page, server }) => {
+  test.setTimeout(120_000);
+  const step = (name: string, change: object) => ({
+    name,
+    jobs: shortRun('', { runtime: '500ms', ...change }).jobs,
+  });
+  const { number } = await server.call<{ number: number }>('POST', '/studies', {
+    name: 'bands',
+    repeats: 3,
+    order: 'interleaved',
+    idle_wait_seconds: 0,
+    steps: [step('one', {}), step('paused', { thinktime: '200us' })],
+  });
+  const status = async () =>
+    (await server.call<{ status: string }>('GET', `/studies/${number}`)).status;
+  await expect.poll(status, { timeout: 90_000 }).toBe('done');
+  await page.goto(`${server.url}/compare?a=study:${number}/step:1&b=study:${number}/step:2`);
+  const charts = page.getByRole('region', { name: 'Time series of all runs' });
+  const chart = charts.getByRole('img', { name: 'IOPS over time' });
+  await expect(chart).toHaveAccessibleDescription(
+    /^one \(3 runs\): median .*, runs .*; paused \(3 runs\): median .*, runs /,
+  );
+  await expect(charts.getByText('bands reach from the lowest to the highest run')).toBeVisible();
+  const legend = charts.getByRole('button', { name: 'paused (3 runs)' }).first();
+  await expect(legend).toContainText(/\d/);
+  await legend.click();
+  await expect(legend).toHaveAttribute('aria-pressed', 'false');
+  await chart.hover();
+  await expect(charts.locator('.crosshair:visible')).toHaveCount(3);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+  await page.setViewportSize({ width: 390, height: 800 });
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(overflow).toBe(0);
+});

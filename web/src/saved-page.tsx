@@ -13,9 +13,9 @@ import {
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { SavedRun, SavedStudy } from './api';
-import { procedureQuery, queryClient, runQuery, seriesQuery, studyQuery } from './api/queries';
+import { compareSeriesQuery, procedureQuery, queryClient, runQuery, studyQuery } from './api/queries';
 import { SavedFrame } from './app/saved-frame';
-import { MAX_POINTS } from './model/series/time-series';
+import { seriesParameters } from './model/compare/group-course';
 import { RunPage } from './pages/run/page';
 import { runSeriesQuery } from './pages/run/series-query';
 import { studyComparisonQuery } from './pages/study/comparison-query';
@@ -38,11 +38,13 @@ function cacheRun({ run, series }: SavedRun): string {
 /** Returns the path of the page. */
 function cacheStudy({ study, comparison, procedure, runs, series }: SavedStudy): string {
   queryClient.setQueryData(studyQuery(study.number).queryKey, study);
-  if (comparison) queryClient.setQueryData(studyComparisonQuery(study).queryKey, comparison);
+  if (comparison) {
+    queryClient.setQueryData(studyComparisonQuery(study).queryKey, comparison);
+    if (series)
+      queryClient.setQueryData(compareSeriesQuery(seriesParameters(comparison)).queryKey, series);
+  }
   if (procedure) queryClient.setQueryData(procedureQuery(study.number, -1).queryKey, procedure);
   for (const run of runs) queryClient.setQueryData(runQuery(run.number).queryKey, run);
-  for (const { run, series: points } of series)
-    queryClient.setQueryData(seriesQuery(run, { points: MAX_POINTS }).queryKey, points);
   return `/studies/${study.number}`;
 }
 

@@ -1,14 +1,12 @@
 //! Classifies a run at one rate.
 
-use leadline_protocol::study::load_curve::PointClass;
+use leadline_protocol::{
+    report::arrivals::{Growth, growth},
+    study::load_curve::PointClass,
+};
 
 /// Share of the arrivals that a sustained rate completes.
 const MIN_RATIO: f64 = 0.98;
-/// The number of Poisson arrivals has a standard deviation of its square root; a larger growth than
-/// this number of them is significant.
-const SIGNIFICANT: f64 = 2.0;
-/// Rises of the backlog between the quarters of the window.
-const MIN_RISES: usize = 3;
 /// A runner that keeps a smaller share of its queue depth in flight is itself the limit.
 const MIN_DEPTH_SHARE: f64 = 0.9;
 
@@ -24,6 +22,8 @@ pub(crate) struct Point {
     /// Arrivals in the measured window.
     pub due: u64,
     pub completed: u64,
+    /// Whether the run ended early, because its backlog grew without bound.
+    pub is_cut_short: bool,
     /// I/Os that were due and not complete, at the start and the quarters of the window.
     pub backlog: Vec<u64>,
     /// Mean number of I/Os in flight, and the queue depth of all workers.
@@ -42,27 +42,21 @@ impl Point {
         if self.is_disturbed {
             return PointClass::Disturbed;
         }
-        let [first, quarter, .., last] = self.backlog[..] else {
+        let Some((growth, shape)) = growth(self.due, &self.backlog) else {
             return PointClass::Inconsistent;
         };
         let signed = u64::cast_signed;
-        let growth = signed(last) - signed(first);
         if self.due == 0 || signed(self.completed) != signed(self.due) - growth {
             return PointClass::Inconsistent;
         }
-        let due = self.due as f64;
-        if growth as f64 > SIGNIFICANT * due.sqrt() {
-            let rises = self.backlog.windows(2).filter(|pair| pair[1] > pair[0]);
-            // Filling a pipe at the start is no overload.
-            let late = signed(last) - signed(quarter);
-            return match rises.count() >= MIN_RISES && 2 * late >= growth {
-                true => PointClass::Overloaded,
-                false => PointClass::Disturbed,
-            };
-        }
-        match 1.0 - growth as f64 / due >= MIN_RATIO {
-            true => PointClass::Sustained,
-            false => PointClass::Uncertain,
+        match shape {
+            _ if self.is_cut_short => PointClass::Overloaded,
+            Growth::Continuous => PointClass::Overloaded,
+            Growth::Other => PointClass::Disturbed,
+            Growth::Insignificant if 1.0 - growth as f64 / self.due as f64 >= MIN_RATIO => {
+                PointClass::Sustained
+            }
+            Growth::Insignificant => PointClass::Uncertain,
         }
     }
 

@@ -27,6 +27,7 @@ fn point(case: &Value) -> Point {
             .is_some_and(|found| !found.is_empty()),
         due: count("due"),
         completed: count("completed"),
+        is_cut_short: case["is_cut_short"].as_bool().unwrap_or_default(),
         backlog: backlog.iter().filter_map(Value::as_u64).collect(),
         in_flight: in_flight.zip(case["iodepth"].as_f64()),
         p99_ms: case["p99_ms"].as_f64(),
@@ -69,6 +70,31 @@ fn curves_have_a_saturation_point_and_a_knee() {
             }
         }
     }
+}
+
+/// A run that ended early is overloaded, even if the last window changes the shape of its backlog;
+/// not if its result is missing or disturbed.
+#[test]
+fn runs_that_ended_early_are_overloaded() {
+    let cut_short = Point {
+        is_cut_short: true,
+        due: 7000,
+        completed: 3400,
+        backlog: vec![0, 1800, 1700, 2700, 3600],
+        ..Point::default()
+    };
+    let with = |change: fn(&mut Point)| {
+        let mut point = cut_short.clone();
+        change(&mut point);
+        point.class()
+    };
+    assert_eq!(with(|_| ()), PointClass::Overloaded);
+    assert_eq!(with(|point| point.is_missing = true), PointClass::Missing);
+    assert_eq!(
+        with(|point| point.is_disturbed = true),
+        PointClass::Disturbed
+    );
+    assert_eq!(with(|point| point.completed = 9), PointClass::Inconsistent);
 }
 
 fn curve(rates: Option<Vec<u64>>) -> LoadCurve {

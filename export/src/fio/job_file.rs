@@ -17,6 +17,7 @@ const OWN_OPTIONS: &[&str] = &[
     "file_state",
     "ioengine_fallback",
     "loop_device",
+    "overload_time",
     "probes",
     "profile",
     "request_sizes",

@@ -46,10 +46,11 @@ mod tests {
     use std::collections::HashSet;
 
     /// Leadline options that fio does not have.
-    const OWN: [&str; 9] = [
+    const OWN: [&str; 10] = [
         "loop_device",
         "spin",
         "ioengine_fallback",
+        "overload_time",
         "drop_caches",
         "cache_state",
         "file_state",

@@ -18,7 +18,8 @@ use utoipa::ToSchema;
 
 pub use crate::plan::data::{DataOptions, DedupeWorkingSet, VerifyOptions};
 pub use crate::plan::timing::{
-    FlowOptions, LatencyTargetOptions, MinRate, SteadyStateOptions, TimingOptions, ToleratedErrors,
+    FlowOptions, LatencyTargetOptions, MinRate, OverloadOptions, SteadyStateOptions, TimingOptions,
+    ToleratedErrors,
 };
 
 named_enum! {

@@ -74,6 +74,19 @@ pub struct TimingOptions {
     /// the option was introduced.
     #[serde(default)]
     pub steady_state: Option<SteadyStateOptions>,
+    /// When the job ends as overloaded; null without `overload_time`, and for runs recorded before
+    /// the option was introduced.
+    #[serde(default)]
+    pub overload: Option<OverloadOptions>,
+}
+
+/// When a job with `rate_iops` ends as overloaded.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct OverloadOptions {
+    /// Number of I/Os that are due and not complete, of all workers, that must be exceeded.
+    pub backlog: u64,
+    /// For how long.
+    pub duration_ms: u64,
 }
 
 /// Numbers of errors (errno(3)) after which a job continues.

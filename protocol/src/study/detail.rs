@@ -3,7 +3,7 @@
 use crate::{
     compare::{Comparison, GroupStatistics},
     run::{Run, RunSummary},
-    series::Series,
+    series::GroupSeries,
     study::{
         definition::{RepeatOrder, StudyDefinition, SweepValue},
         description::Published,
@@ -108,18 +108,10 @@ pub struct SavedStudy {
     pub procedure: Option<ProcedureResults>,
     /// The first run of each step; empty if the page of the study shows no depth gauges.
     pub runs: Vec<Run>,
-    /// Of the compared runs.
-    pub series: Vec<SavedSeries>,
+    /// Time courses of the compared groups; null without a comparison.
+    pub series: Option<GroupSeries>,
     /// Unix time in milliseconds.
     pub saved_at_ms: u64,
     /// Version of the server.
     pub version: String,
-}
-
-/// Time series of a run.
-#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
-pub struct SavedSeries {
-    /// Number of the run.
-    pub run: u64,
-    pub series: Series,
 }

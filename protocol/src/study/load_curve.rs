@@ -3,7 +3,7 @@
 
 pub(super) mod parse;
 
-use crate::named_enum::named_enum;
+use crate::{named_enum::named_enum, report::arrivals::Overload};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -13,6 +13,9 @@ pub const PROBE_SECONDS: u32 = 10;
 /// I/Os that a rate should have.
 const GOOD_IOS: f64 = 10_000.0;
 const SECONDS: (f64, f64) = (10.0, 120.0);
+/// A run at an overloaded rate ends when its backlog has grown for this time. Longer than the pauses
+/// of a device (garbage collection, journal commits), and shorter than the shortest run.
+const OVERLOAD_SECONDS: u32 = 5;
 
 /// A curve, as submitted. The study has one step with one job, which defines everything except its
 /// rate and its duration.
@@ -104,6 +107,7 @@ impl LoadCurve {
             "time_based": 1,
             "ramp_time": self.ramp_seconds,
             "randseed": 1000 + index,
+            "overload_time": OVERLOAD_SECONDS,
         }));
         json!({"name": format!("{} IOPS", self.realizable(rate) as u64), "jobs": [job]})
     }
@@ -232,6 +236,9 @@ pub struct LoadPoint {
     pub due: Option<u64>,
     /// I/Os that were due and not complete, at the quarters of the window.
     pub backlog: Vec<u64>,
+    /// Why the run ended early; null if it took its planned time.
+    #[serde(default)]
+    pub overload: Option<Overload>,
     /// Latencies are measured from the intended start. They are lower bounds if the rate was
     /// overloaded, because I/Os that are not complete have none.
     pub lat_mean_ns: Option<f64>,

@@ -11,6 +11,7 @@ mod level_changed;
 mod limits;
 mod lower_devices;
 mod missing_time;
+mod overload;
 pub(crate) mod questions;
 mod rerun;
 mod saturation;
@@ -35,6 +36,7 @@ const CHECKS: &[Check] = &[
     errors::stopped_early,
     errors::short_run,
     level_changed::level_changed,
+    overload::overloaded,
     steady_state::not_reached,
     steady_state::without_io,
     errors::device_counters_missing,

@@ -29,6 +29,8 @@ fn seconds_note(jobs: &[ResolvedJob], has_runtime: bool) -> Option<String> {
         notes.push("This is an upper bound: the run ends early if all I/O completes.".to_owned());
     } else if jobs.iter().any(|job| job.timing.steady_state.is_some()) {
         notes.push("This is an upper bound: the run ends early at steady state.".to_owned());
+    } else if jobs.iter().any(|job| job.timing.overload.is_some()) {
+        notes.push("This is an upper bound: the run ends early if it is overloaded.".to_owned());
     }
     if jobs.len() > 1 && jobs.iter().any(|job| job.timing.exitall) {
         notes.push(

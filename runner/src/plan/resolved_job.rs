@@ -10,7 +10,7 @@ use crate::plan::{
     job_request::JobRequest,
     layout,
     option_checks::{self, MAX_JSON_INTEGER},
-    regions,
+    overload, regions,
     space_budget::SpaceBudget,
     steady_state, target_paths, timing, verify, zones,
 };
@@ -39,6 +39,7 @@ pub(crate) fn resolve(
 ) -> Option<ResolvedJob> {
     option_checks::check(request, issues);
     steady_state::check(request.job, issues);
+    overload::check(request.job, issues);
     zones::check(request, issues);
     host_checks::check(request.job, host, issues);
     let sizes = JobBlockSizes::resolve(request, issues);
@@ -57,7 +58,7 @@ pub(crate) fn resolve(
     check_io_size(timing.io_size, sizes.smallest(), issues);
     let job = request.job;
     let data = data_options(job, &sizes, size);
-    Some(ResolvedJob {
+    let mut resolved = ResolvedJob {
         name: request.name.clone(),
         mode: mode(request, &targets),
         numjobs: request.numjobs,
@@ -79,7 +80,9 @@ pub(crate) fn resolve(
         ring: ring_options(request),
         tsc_clock: host.has_tsc_clock(),
         data,
-    })
+    };
+    resolved.timing.overload = overload::options(job, &resolved);
+    Some(resolved)
 }
 
 /// Without a class, the level is one of best effort, as in fio.

@@ -69,6 +69,8 @@ pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptio
         thinktime_spin_us: job.thinktime_spin().0,
         thinktime_iotime_us: job.thinktime_iotime().0,
         steady_state: steady_state::options(job),
+        // Set by `overload::options`, because it depends on the queue depth.
+        overload: None,
     }
 }
 

@@ -5,6 +5,7 @@ mod arrivals;
 pub(crate) mod layers;
 pub(crate) mod limits;
 pub(crate) mod min_rates;
+mod overload;
 pub(crate) mod pauses;
 mod reading;
 pub(crate) mod silence;
@@ -236,6 +237,11 @@ impl Sampler<'_, '_> {
             sample.steady_states = self.state.steady_states.take_progress();
             if phase == Phase::Measure {
                 self.state.arrivals.read(self.pool, Monotonic.now_ns());
+                // The last window is as long as the others.
+                let next_ns = start_ns + (interval + 1) * self.interval_ns;
+                if self.state.stopped_ns.is_none() {
+                    self.state.arrivals.end_overloaded(self.pool, next_ns);
+                }
                 self.state.levels.push(self.sink.now_ms(), &sample);
                 self.observers
                     .targets

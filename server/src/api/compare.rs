@@ -16,7 +16,10 @@ use axum::{
     response::IntoResponse,
 };
 use leadline_compare::export::{csv, html, markdown};
-use leadline_protocol::compare::{CompareQuery, Comparison};
+use leadline_protocol::{
+    compare::{CompareQuery, Comparison},
+    series::GroupSeries,
+};
 
 /// Compare 2 to 8 runs or groups of repeated runs
 #[utoipa::path(get, path = "/compare", tag = "compare",
@@ -27,6 +30,20 @@ pub(crate) async fn compare_runs(
     Query(query): Query<CompareQuery>,
 ) -> Result<Json<Comparison>, ApiError> {
     Ok(Json(comparison(&runs, &query).await?))
+}
+
+/// Get the time courses of the groups of a comparison
+///
+/// Median and range of the runs of each group. `baseline` and `threshold` have no effect.
+#[utoipa::path(get, path = "/compare/series", tag = "compare",
+    params(CompareQuery),
+    responses((status = 200, body = GroupSeries), ProblemResponses))]
+pub(crate) async fn compare_series(
+    State(runs): State<Runs>,
+    Query(query): Query<CompareQuery>,
+) -> Result<Json<GroupSeries>, ApiError> {
+    let request = groups::parse(&query).map_err(Error::Rejected)?;
+    Ok(Json(runs.group_series(request).await?))
 }
 
 /// Export a comparison as CSV, one row per metric and group

@@ -66,6 +66,7 @@ fn endpoints() -> OpenApiRouter<AppState> {
         .routes(routes!(studies::cancel_study))
         .routes(routes!(studies::list_experiments))
         .routes(routes!(compare::compare_runs))
+        .routes(routes!(compare::compare_series))
         .routes(routes!(compare::compare_csv))
         .routes(routes!(compare::compare_markdown))
         .routes(routes!(compare::compare_html))

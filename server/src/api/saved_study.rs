@@ -9,10 +9,7 @@ use crate::{
     },
     clock::now_ms,
     error::Error,
-    query::{
-        groups::{self, MAX_GROUPS, MIN_GROUPS},
-        series,
-    },
+    query::groups::{self, MAX_GROUPS, MIN_GROUPS},
     runs::Runs,
 };
 use axum::{
@@ -22,14 +19,11 @@ use axum::{
 };
 use leadline_protocol::{
     compare::{CompareQuery, Comparison},
-    query::SeriesQuery,
     run::Run,
+    series::GroupSeries,
     status::RunStatus,
-    study::detail::{SavedSeries, SavedStudy, Study},
+    study::detail::{SavedStudy, Study},
 };
-
-/// Number of points of each compared run: the charts of a study show several runs.
-const POINTS: u32 = 500;
 
 /// Save a study as one web page that opens without a server
 ///
@@ -60,16 +54,13 @@ async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
     };
     // As in the web UI, the page of a sweep or procedure shows its results instead of its steps.
     let is_folded = procedure.is_some() || study.steps.iter().any(|step| !step.sweep.is_empty());
-    let mut comparison = None;
+    let mut compared = None;
     let mut shown = Vec::new();
     if !is_folded {
-        comparison = compare_steps(runs, &study).await?;
+        compared = compare_steps(runs, &study).await?;
         shown = first_runs(runs, &study).await;
     }
-    let series = match &comparison {
-        Some(comparison) => compared_series(runs, comparison).await?,
-        None => Vec::new(),
-    };
+    let (comparison, series) = compared.unzip();
     Ok(SavedStudy {
         study,
         comparison,
@@ -81,13 +72,21 @@ async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
     })
 }
 
-/// The comparison that the page of the study shows; `None` if there are too few results.
-async fn compare_steps(runs: &Runs, study: &Study) -> Result<Option<Comparison>, Error> {
+/// The comparison that the page of the study shows and the time courses of its groups; `None` if
+/// there are too few results.
+async fn compare_steps(
+    runs: &Runs,
+    study: &Study,
+) -> Result<Option<(Comparison, GroupSeries)>, Error> {
     let Some(query) = compare_query(study) else {
         return Ok(None);
     };
-    let request = groups::parse(&query).map_err(Error::Rejected)?;
-    Ok(runs.compare(request).await.ok())
+    let request = || groups::parse(&query).map_err(Error::Rejected);
+    let Ok(comparison) = runs.compare(request()?).await else {
+        return Ok(None);
+    };
+    let series = runs.group_series(request()?).await?;
+    Ok(Some((comparison, series)))
 }
 
 /// Compares the steps as groups if they are repeated, otherwise their runs.
@@ -134,16 +133,4 @@ async fn first_runs(runs: &Runs, study: &Study) -> Vec<Run> {
         }
     }
     shown
-}
-
-async fn compared_series(runs: &Runs, comparison: &Comparison) -> Result<Vec<SavedSeries>, Error> {
-    let mut saved = Vec::new();
-    for compared in &comparison.runs {
-        let n = compared.run.number;
-        let sample_ms = runs.get(n).await?.sample_ms;
-        let range = SeriesQuery::default();
-        let series = series::load(runs.store(), n, sample_ms, &range, POINTS).await?;
-        saved.push(SavedSeries { run: n, series });
-    }
-    Ok(saved)
 }

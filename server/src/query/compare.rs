@@ -142,6 +142,20 @@ fn input<'a>(group: &'a StoredGroup, label: String, studies: &Studies) -> Group<
     }
 }
 
+/// Runs that the statistics include; all if they include none.
+pub(crate) fn included(group: &StoredGroup) -> Vec<&Run> {
+    let compared = input(group, String::new(), &Studies::new());
+    let included = group.runs.iter().zip(compared.is_included());
+    let runs: Vec<&Run> = included
+        .filter_map(|(run, is_included)| is_included.then_some(run))
+        .collect();
+    if runs.is_empty() {
+        group.runs.iter().collect()
+    } else {
+        runs
+    }
+}
+
 /// Repeats of sequential studies are far apart in time, so they cannot be paired.
 fn block(run: &Run, studies: &Studies) -> Option<Block> {
     let study = run.summary.study?;

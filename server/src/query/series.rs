@@ -18,9 +18,55 @@ pub(crate) const MAX_MS: f64 = 1e13;
 /// than about 6,000 samples takes half a second.
 const MIN_ROLLED_UP_WINDOWS: f64 = 10.0;
 
-/// Reads page by page, so memory use does not depend on the length of the run. Ranges without
-/// rollups (runs recorded before rollups existed, and the end of interrupted or active runs) are
-/// read from the samples.
+/// What is known about a run before its samples are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub run: u64,
+    pub sample_ms: u32,
+    /// Start of the measured window, relative to the start of the run.
+    zero_ms: f64,
+    /// End of the last sample, relative to the start of the measured window.
+    pub end_ms: f64,
+    /// Whether the samples are compressed, without the histograms of individual windows.
+    pub is_compacted: bool,
+}
+
+impl Extent {
+    pub(crate) async fn read(store: &Store, run: u64, sample_ms: u32) -> anyhow::Result<Self> {
+        let last_ms = store.last_sample_ms(run).await?.unwrap_or(0.0);
+        // Without a measured window, all samples are before time 0.
+        let zero_ms = store.measure_begin_ms(run).await?.unwrap_or(last_ms);
+        Ok(Self {
+            run,
+            // Results of other programs have neither samples nor an interval.
+            sample_ms: sample_ms.max(1),
+            zero_ms,
+            end_ms: last_ms - zero_ms,
+            is_compacted: store.is_compacted(run).await?,
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(run: u64, end_ms: f64, sample_ms: u32, is_compacted: bool) -> Self {
+        Self {
+            run,
+            sample_ms,
+            zero_ms: 0.0,
+            end_ms,
+            is_compacted,
+        }
+    }
+
+    /// Shortest buckets that are built from rollups, in sampling windows.
+    pub(crate) fn shortest_rolled_up(&self) -> f64 {
+        if self.is_compacted {
+            0.0
+        } else {
+            MIN_ROLLED_UP_WINDOWS
+        }
+    }
+}
+
 pub(crate) async fn load(
     store: &Store,
     run: u64,
@@ -28,22 +74,40 @@ pub(crate) async fn load(
     query: &SeriesQuery,
     points: u32,
 ) -> anyhow::Result<Series> {
-    let last_ms = store.last_sample_ms(run).await?.unwrap_or(0.0);
-    // Without a measured window, all samples are before time 0.
-    let zero_ms = store.measure_begin_ms(run).await?.unwrap_or(last_ms);
+    let extent = Extent::read(store, run, sample_ms).await?;
     let from_ms = query.from_ms.unwrap_or(0.0);
     // There are no buckets after the last sample.
     let to_ms = query.to_ms.unwrap_or(f64::INFINITY);
-    let to_ms = to_ms.min(last_ms - zero_ms).max(from_ms);
-    // Compressed samples lack the histograms of individual windows.
-    let shortest = if store.is_compacted(run).await? {
-        0.0
-    } else {
-        MIN_ROLLED_UP_WINDOWS
-    };
-    // Results of other programs have neither samples nor an interval.
-    let grid = Grid::new(from_ms, to_ms, points, sample_ms.max(1), shortest);
-    let mut series = SeriesBuilder::new(run, grid, query.latency_rows == Some(true));
+    let to_ms = to_ms.min(extent.end_ms).max(from_ms);
+    let shortest = extent.shortest_rolled_up();
+    let grid = Grid::new(from_ms, to_ms, points, extent.sample_ms, shortest);
+    load_grid(
+        store,
+        &extent,
+        grid,
+        to_ms,
+        query.latency_rows == Some(true),
+    )
+    .await
+}
+
+/// Reads the samples before `to_ms` page by page, so memory use does not depend on the length of
+/// the run. Ranges without rollups (runs recorded before rollups existed, and the end of
+/// interrupted or active runs) are read from the samples.
+pub(crate) async fn load_grid(
+    store: &Store,
+    extent: &Extent,
+    grid: Grid,
+    to_ms: f64,
+    with_latency_rows: bool,
+) -> anyhow::Result<Series> {
+    let &Extent {
+        run,
+        sample_ms,
+        zero_ms,
+        ..
+    } = extent;
+    let mut series = SeriesBuilder::new(run, grid, with_latency_rows);
     let mut next_ms = grid.from_ms;
     if let Some(windows) = grid.rollup {
         let rollup_ms = f64::from(windows) * f64::from(sample_ms);

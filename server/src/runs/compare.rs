@@ -3,18 +3,24 @@
 use crate::{
     error::Error,
     query::{
-        compare::{StoredGroup, Studies, compare},
+        common_grid::CommonGrid,
+        compare::{StoredGroup, Studies, compare, included},
         groups::{Request, Selection, Selector},
+        series::{self, Extent},
     },
     runs::{Runs, detached},
 };
 use futures_util::future::try_join_all;
-use leadline_compare::MAX_RUNS;
+use leadline_compare::{
+    MAX_RUNS,
+    bands::{CourseBuilder, wholes},
+};
 use leadline_protocol::{
     compare::Comparison,
     problem::Problem,
     query::{RunQuery, RunSort, SortOrder},
-    run::Run,
+    run::{Run, RunSummary},
+    series::{GroupCourse, GroupSeries},
     status::RunStatus,
 };
 use strum::VariantNames;
@@ -40,6 +46,53 @@ impl Runs {
         });
         Ok(compared.await.map_err(anyhow::Error::from)?)
     }
+
+    /// Time courses of the groups, from the runs that the comparison includes.
+    pub(crate) async fn group_series(&self, request: Request) -> Result<GroupSeries, Error> {
+        let groups = request.groups.iter().cloned().map(|selection| {
+            let runs = self.clone();
+            detached(async move {
+                let group = read_group(&runs, &selection).await?;
+                let mut extents = Vec::new();
+                for run in included(&group) {
+                    let number = run.summary.number;
+                    let extent = Extent::read(runs.store(), number, run.sample_ms).await?;
+                    extents.push((run.summary.clone(), extent));
+                }
+                Ok(extents)
+            })
+        });
+        let groups: Vec<Vec<(RunSummary, Extent)>> = try_join_all(groups).await?;
+        let extents: Vec<&Extent> = groups.iter().flatten().map(|(_, extent)| extent).collect();
+        let buckets =
+            CommonGrid::new(&extents).map_err(|problem| Error::Rejected(vec![problem]))?;
+        let courses = groups.into_iter().map(|group| {
+            let runs = self.clone();
+            detached(async move { course(&runs, group, buckets).await })
+        });
+        Ok(GroupSeries {
+            bucket_ms: buckets.bucket_ms(),
+            t_ms: buckets.ends_ms(),
+            groups: try_join_all(courses).await?,
+        })
+    }
+}
+
+/// Reads the runs of a group one after the other, so that only the bands of a group and one run are
+/// in memory.
+async fn course(
+    runs: &Runs,
+    group: Vec<(RunSummary, Extent)>,
+    buckets: CommonGrid,
+) -> Result<GroupCourse, Error> {
+    let mut course = CourseBuilder::default();
+    for (run, extent) in &group {
+        let (grid, to_ms) = (buckets.of_run(extent), buckets.to_ms());
+        let to_ms = extent.end_ms.min(to_ms);
+        let series = series::load_grid(runs.store(), extent, grid, to_ms, false).await?;
+        course.add(&series, wholes(run));
+    }
+    Ok(course.finish(buckets.len()))
 }
 
 async fn studies_of(runs: &Runs, groups: &[StoredGroup]) -> Result<Studies, Error> {

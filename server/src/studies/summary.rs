@@ -65,10 +65,12 @@ fn is_repeated(study: &StoredStudy, run: &RunSummary) -> bool {
     run.status != RunStatus::Done && runs.any(|other| other.retry_of == Some(run.number))
 }
 
-/// Whether the run did not start because the study was decided, or its procedure ended.
+/// Whether the run did not start because the study was decided, or its procedure ended. If the server
+/// was stopped before it cancelled the remaining runs, those with a confirmation are interrupted.
 fn is_skipped(study: &StoredStudy, run: &RunSummary) -> bool {
     let is_decided = UntilDecided::decision(&study.looks).is_some() || study.ended.is_some();
-    is_decided && run.status == RunStatus::Cancelled && run.started_at_ms.is_none()
+    let did_not_run = matches!(run.status, RunStatus::Cancelled | RunStatus::Interrupted);
+    is_decided && did_not_run && run.started_at_ms.is_none()
 }
 
 /// The first step that is not `done` determines the final status.

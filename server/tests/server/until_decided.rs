@@ -173,6 +173,29 @@ async fn a_missing_look_is_taken_at_the_next_start() {
     assert_eq!(server.get("/studies/1").await["looks"], ended["looks"]);
 }
 
+/// Queued runs with a confirmation to overwrite data are interrupted when the server starts again.
+#[tokio::test]
+async fn a_server_stopped_after_the_decision_does_not_interrupt_the_study() {
+    let server = Program::start().await;
+    create(&server, &different(REPEATS)).await;
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["status"], "done");
+    // The state between the look and the end of the remaining runs.
+    sqlx::raw_sql(
+        r#"UPDATE run_details SET confirm = '["x"]', run_sha256 = NULL, summary_sha256 = NULL
+            WHERE run IN (SELECT number FROM runs WHERE status = 'cancelled');
+        UPDATE runs SET status = 'queued', reason = NULL, finished_at_ms = NULL WHERE status = 'cancelled';"#,
+    )
+    .execute(&mut connect(&server).await)
+    .await
+    .unwrap();
+    let server = server.kill_and_restart().await;
+    let study = end_of_study(&server, 1).await;
+    assert!(statuses(&study).contains(&"interrupted"), "{study}");
+    assert_eq!(study["status"], "done", "{study}");
+    assert_eq!(study["looks"], ended["looks"]);
+}
+
 #[tokio::test]
 async fn kills_neither_skip_nor_repeat_a_look() {
     let mut random = StdRng::seed_from_u64(26);

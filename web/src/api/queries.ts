@@ -4,6 +4,7 @@ import { keepPreviousData, QueryClient, queryOptions } from '@tanstack/react-que
 import * as generated from './generated/@tanstack/react-query.gen';
 import type {
   CompareRunsData,
+  CompareSeriesData,
   GetSeriesData,
   GetTrendData,
   ImportRequest,
@@ -78,6 +79,12 @@ export const compareQuery = (query: NonNullable<CompareRunsData['query']>) =>
   generated.compareRunsOptions({ query });
 /** Each run is a group; the first one is the baseline. */
 export const compareRunsQuery = (runs: readonly number[]) => compareQuery({ runs: runs.join(',') });
+
+/** Time courses of the groups of a comparison. */
+export const compareSeriesQuery = (query: NonNullable<CompareSeriesData['query']>) => ({
+  ...generated.compareSeriesOptions({ query }),
+  placeholderData: keepPreviousData,
+});
 
 export const planQuery = (body: RunRequest) => ({ ...generated.planRunOptions({ body }), ...PLAN });
 

@@ -84,15 +84,23 @@ function legendRows(
 /** Tab-separated values of the points in `range`; unknown values are empty. */
 export function chartTable(lines: readonly ExportedLine[], range: Range | null): string {
   const view = lines[0]?.view;
-  const rows = [['seconds', ...lines.map(({ label }) => label)].join('\t')];
+  const columns = lines.flatMap(exportedColumns);
+  const rows = [['seconds', ...columns.map(({ name }) => name)].join('\t')];
   // Lines of one run have the same points; those of several runs do not.
   const isShared = lines.every((line) => line.view === view);
   if (!isShared) return lines.map((line) => chartTable([line], range)).join('\n\n');
   for (let i = 0; view && i < view.length; i += 1) {
     const seconds = view.seconds(i);
     if (range && (seconds < range.from || seconds > range.to)) continue;
-    const values = lines.map(({ columns }) => view.value(i, columns) ?? '');
+    const values = columns.map(({ of, statistic }) => view.value(i, of, statistic) ?? '');
     rows.push([seconds.toFixed(3), ...values].join('\t'));
   }
   return rows.join('\n');
+}
+
+/** The line, and the edges of its band if they are data of their own. */
+function exportedColumns({ label, columns: of, view: { edges } }: ExportedLine) {
+  const edge = (statistic: 'min' | 'max') =>
+    edges ? [{ name: `${label}: ${edges[statistic]}`, of, statistic }] : [];
+  return [{ name: label, of, statistic: 'mean' as const }, ...edge('min'), ...edge('max')];
 }

@@ -15,11 +15,20 @@ interface LegendProps {
   hidden?: ReadonlySet<string>;
   /** Shows or hides a line. */
   onToggle?: (label: string) => void;
+  /** Called with the line under the pointer or with the focus, and with null when it leaves. */
+  onEmphasize?: (label: string | null) => void;
   /** Lines with constant values, which are part of the labels. */
   constants?: readonly LegendEntry[];
 }
 
-export function Legend({ entries, ref, hidden, onToggle, constants = [] }: LegendProps) {
+export function Legend({
+  entries,
+  ref,
+  hidden,
+  onToggle,
+  onEmphasize,
+  constants = [],
+}: LegendProps) {
   return (
     <span ref={ref} className="legend">
       {entries.map((entry) => {
@@ -38,6 +47,10 @@ export function Legend({ entries, ref, hidden, onToggle, constants = [] }: Legen
             aria-label={label}
             aria-pressed={!hidden?.has(label)}
             onClick={() => onToggle(label)}
+            onPointerEnter={() => onEmphasize?.(label)}
+            onPointerLeave={() => onEmphasize?.(null)}
+            onFocus={() => onEmphasize?.(label)}
+            onBlur={() => onEmphasize?.(null)}
           >
             {content}
           </button>

@@ -37,7 +37,7 @@ const show = () => {
     <MantineProvider env="test">
       <OtherTheme />
       <OverlayCharts
-        runs={[{ label: '#1', color: 'app', view }]}
+        groups={[{ label: '#1', color: 'app', view, whole: {} }]}
         curves={[{ label: '#1', color: 'app', buckets: [[1000, 5]] }]}
         longest_s={10}
       />

@@ -1,7 +1,8 @@
-// Time series of several runs in the same charts, and their percentile curves. Lazy-loaded with
+// Time courses of several groups in the same charts, and their percentile curves. Lazy-loaded with
 // Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
+import { courseText } from '../model/compare/group-course';
 import type { SeriesView } from '../model/fold/series-view';
 import { meanOf } from '../model/fold/whole-run';
 import type { Column } from '../model/series/columns';
@@ -12,48 +13,45 @@ import { type Panel, panelsOf } from './panels';
 import { TimeChart } from './time-chart';
 import { ZoomRow } from './zoom-row';
 
-interface OverlaidRun extends LineStyle {
+interface OverlaidGroup extends LineStyle {
   label: string;
   view: SeriesView;
-  /** Latency p99 of the whole run, in ns. */
-  lat_p99_ns?: number | null;
+  /** Medians of the results of the whole runs; by default, the mean over time. */
+  whole: { [name in Column]?: number | null };
 }
 
 /** Metrics for all directions combined. */
-const OVERLAID: readonly { panel: string; title: string; columns: readonly Column[] }[] = [
-  { panel: 'iops', title: 'IOPS', columns: ['read_iops', 'write_iops', 'trim_iops'] },
-  { panel: 'latency', title: 'p99 latency', columns: ['lat_p99_ns'] },
-  {
-    panel: 'bandwidth',
-    title: 'Bandwidth',
-    columns: ['read_bytes_per_second', 'write_bytes_per_second'],
-  },
+const OVERLAID: readonly { panel: string; title: string; column: Column }[] = [
+  { panel: 'iops', title: 'IOPS', column: 'iops' },
+  { panel: 'latency', title: 'p99 latency', column: 'lat_p99_ns' },
+  { panel: 'bandwidth', title: 'Bandwidth', column: 'bytes_per_second' },
 ];
 const PANELS = panelsOf({ reads: true, writes: true, trims: true });
 
 interface OverlayProps {
-  runs: readonly OverlaidRun[];
+  groups: readonly OverlaidGroup[];
   curves: readonly Distribution[];
   /** Duration of the longest measurement, in seconds. */
   longest_s: number;
 }
 
-export default function OverlayCharts({ runs, curves, longest_s }: OverlayProps) {
+export default function OverlayCharts({ groups, curves, longest_s }: OverlayProps) {
   const scheme = useComputedColorScheme();
   const chartGroup = useMemo(() => new ChartGroup(), []);
   const fullRange = useCallback(() => ({ from: 0, to: longest_s }), [longest_s]);
+  const isBanded = groups.some(({ view }) => view.banded);
   return (
     <section className="stack" aria-label="Time series of all runs">
       <ZoomRow chartGroup={chartGroup} />
       <div className="charts two-by-two">
-        {OVERLAID.map(({ panel, title, columns }) => {
+        {OVERLAID.map(({ panel, title, column }) => {
           const drawn = PANELS.find(({ key }) => key === panel);
           return (
             drawn && (
               <Overlay
                 key={panel}
                 panel={drawn}
-                {...{ title, columns, runs, chartGroup, fullRange }}
+                {...{ title, column, groups, chartGroup, fullRange }}
               />
             )
           );
@@ -62,6 +60,12 @@ export default function OverlayCharts({ runs, curves, longest_s }: OverlayProps)
           <PercentileChart key={scheme} title={percentileTitle(curves)} of={curves} />
         )}
       </div>
+      {isBanded && (
+        <p className="mute small">
+          Lines are the median of the runs of a group at the same time since the start of the
+          measurement, and bands reach from the lowest to the highest run.
+        </p>
+      )}
     </section>
   );
 }
@@ -74,31 +78,39 @@ const percentileTitle = (curves: readonly Distribution[]) =>
 interface OverlayChartProps {
   panel: Panel;
   title: string;
-  columns: readonly Column[];
-  runs: readonly OverlaidRun[];
+  column: Column;
+  groups: readonly OverlaidGroup[];
   chartGroup: ChartGroup;
   fullRange: () => { from: number; to: number };
 }
 
-function Overlay({ panel, title, columns, runs, chartGroup, fullRange }: OverlayChartProps) {
+function Overlay({ panel, title, column, groups, chartGroup, fullRange }: OverlayChartProps) {
   const titled = useMemo(() => ({ ...panel, title }), [panel, title]);
   const lines = useMemo(
     () =>
-      runs.map((run) => ({
-        ...run,
-        columns,
-        whole: () => (columns[0] === 'lat_p99_ns' ? run.lat_p99_ns : meanOf(run.view, columns)),
+      groups.map(({ whole, ...group }) => ({
+        ...group,
+        columns: [column],
+        whole: () => {
+          const value = whole[column];
+          return value === undefined ? meanOf(group.view, [column]) : value;
+        },
       })),
-    [runs, columns],
+    [groups, column],
   );
-  // Chart.js matches datasets by index, so a different set of runs needs a new chart.
+  const summary = useMemo(
+    () => groups.map((group) => courseText({ ...group, column }, panel.format)),
+    [groups, column, panel],
+  );
+  // Chart.js matches datasets by index, so a different set of groups needs a new chart.
   return (
     <TimeChart
-      key={runs.map(({ label }) => label).join()}
+      key={groups.map(({ label, view }) => `${label}/${view.banded}`).join()}
       panel={titled}
       lines={lines}
       chartGroup={chartGroup}
       fullRange={fullRange}
+      summary={summary}
     />
   );
 }

@@ -1,16 +1,17 @@
-// Loads the time series of compared runs, aligned at the start of the measurement, and shows them
-// in the same charts. A group of repeats is shown by one run; its latency percentiles have a band with
-// the range of all its runs.
-import { useQueries } from '@tanstack/react-query';
+// Loads the time courses of compared groups, aligned at the start of the measurement, and shows them in
+// the same charts: the median of the runs with a band from the lowest to the highest run. Latency
+// percentiles are those of one run, with the range of all.
+import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
-import type { Comparison } from '../api';
-import { seriesQuery } from '../api/queries';
+import type { Comparison, GroupSeries } from '../api';
+import { compareSeriesQuery } from '../api/queries';
 import { curveBand } from '../model/compare/curve-band';
+import { courseView, seriesParameters } from '../model/compare/group-course';
 import { includedRuns, representative } from '../model/compare/metrics';
-import { bucketSeries } from '../model/fold/series-view';
-import { keyLatenciesOf, latencyOf } from '../model/run/reported-latency';
+import { plural } from '../model/format/numbers';
+import { latencyOf } from '../model/run/reported-latency';
 import { lineStyle } from '../model/series/line-style';
-import { MAX_POINTS } from '../model/series/time-series';
+import { ProblemNotice } from '../ui/problem';
 import { useIsSaved } from '../ui/saved';
 
 const OverlayCharts = lazy(() => import('./overlay-charts'));
@@ -24,56 +25,67 @@ interface OverlaysProps {
 const numberLabel = (run: number) => `#${run}`;
 
 export function Overlays({ comparison, runLabel = numberLabel }: OverlaysProps) {
-  const shown = useMemo(
-    () =>
-      comparison.groups.flatMap(({ label, runs }, group) => {
-        const compared = representative(comparison, group);
-        if (!compared) return [];
-        return [{ ...compared, label: runs.length > 1 ? label : runLabel(compared.run.number) }];
-      }),
-    [comparison, runLabel],
-  );
+  const parameters = useMemo(() => seriesParameters(comparison), [comparison]);
   const isSaved = useIsSaved();
-  const series = useQueries({
-    queries: shown.map(({ run }) => ({
-      ...seriesQuery(run.number, { points: MAX_POINTS }),
-      enabled: !isSaved,
-    })),
-    combine: (results) => results.map(({ data }) => data),
+  const { data, error, refetch } = useQuery({
+    ...compareSeriesQuery(parameters),
+    enabled: !isSaved,
   });
-  const lines = useMemo(
-    () =>
-      shown.flatMap((compared, index) => {
-        const data = series[index];
-        if (!data) return [];
-        const lat_p99_ns = keyLatenciesOf(latencyOf(compared)).p99.ns;
-        const view = bucketSeries(data, false);
-        return [{ label: compared.label, ...lineStyle(index), view, lat_p99_ns }];
-      }),
-    [shown, series],
-  );
+  const groups = useMemo(() => groupsOf(comparison, runLabel), [comparison, runLabel]);
+  const lines = useMemo(() => linesOf(comparison, groups, data), [comparison, groups, data]);
   const curves = useMemo(
     () =>
-      shown
-        .map((compared, index) => ({
-          label: compared.label,
+      groups
+        .map(({ label, group, compared }, index) => ({
+          label,
           ...lineStyle(index),
           buckets: latencyOf(compared),
           band: curveBand(
-            includedRuns(comparison, compared.group).flatMap((run) => {
+            includedRuns(comparison, group).flatMap((run) => {
               const included = comparison.runs[run];
               return included ? [latencyOf(included)] : [];
             }),
           ),
         }))
         .filter(({ buckets }) => buckets.length > 0),
-    [shown, comparison],
+    [groups, comparison],
   );
   // The axis ends with the longest run.
-  const longest_s = Math.max(...shown.map(({ duration_ms }) => (duration_ms ?? 0) / 1000)) || 1;
+  const longest_s = Math.max(...comparison.runs.map((run) => (run.duration_ms ?? 0) / 1000)) || 1;
   return (
     <Suspense fallback={<div style={{ minHeight: 480 }} />}>
-      <OverlayCharts runs={lines} curves={curves} longest_s={longest_s} />
+      {error && <ProblemNotice error={error} retry={refetch} />}
+      <OverlayCharts groups={lines} curves={curves} longest_s={longest_s} />
     </Suspense>
   );
+}
+
+/** The groups with at least one run, and the run whose percentiles are shown. */
+function groupsOf(comparison: Comparison, runLabel: (run: number) => string) {
+  return comparison.groups.flatMap(({ label, runs }, group) => {
+    const compared = representative(comparison, group);
+    if (!compared) return [];
+    const name =
+      runs.length > 1
+        ? `${label} (${plural(includedRuns(comparison, group).length || runs.length, 'run')})`
+        : runLabel(compared.run.number);
+    return [{ label: name, group, compared }];
+  });
+}
+
+/** No lines while the time courses are those of other groups. */
+function linesOf(
+  comparison: Comparison,
+  groups: ReturnType<typeof groupsOf>,
+  series: GroupSeries | undefined,
+) {
+  if (series?.groups.length !== comparison.groups.length) return [];
+  return groups.map(({ label, group }, index) => ({
+    label,
+    ...lineStyle(index),
+    view: courseView(series, group),
+    whole: Object.fromEntries(
+      series.groups[group]?.columns.map((column) => [column.name, column.whole]) ?? [],
+    ),
+  }));
 }

@@ -41,8 +41,45 @@ export function polylinesOf(lines: readonly DrawnLine[]): Polyline[] {
 export function dataOf(
   polylines: readonly Polyline[],
   hidden: ReadonlySet<string>,
+  emphasized: string | null = null,
 ): ChartData<'line', XY[]> {
-  return { datasets: polylines.map((polyline) => datasetOf(polyline, hidden)) };
+  const bands = polylines.filter((polyline) => hasEdges(polyline) && polyline.statistic === 'max');
+  return {
+    datasets: polylines.map((polyline) => ({
+      ...datasetOf(polyline, hidden),
+      ...(bands.length > 0 && bandStyle(polyline, bands.length, emphasized)),
+    })),
+  };
+}
+
+/** Whether the band of the line is a range of runs, whose edges are drawn. */
+export const hasEdges = ({ line }: Polyline) => line.view.edges !== undefined;
+
+/** Opacities of bands: many overlap, so each is fainter. */
+const BAND = { few: 0.18, many: 0.09, emphasized: 0.34, faint: 0.03 };
+const EDGE = { normal: 0.55, emphasized: 1, faint: 0.12 };
+const FEW_BANDS = 3;
+/** Opacity of the other lines while one is emphasized. */
+const FAINT_LINE = 0.25;
+
+/** Edges have the dash of their line, because three colors are not enough for eight bands. */
+function bandStyle({ line, statistic }: Polyline, bands: number, emphasized: string | null) {
+  const { label, color, dash } = line;
+  const state =
+    emphasized === null ? 'normal' : emphasized === label ? 'emphasized' : ('faint' as const);
+  if (statistic === 'mean') {
+    return {
+      borderWidth: state === 'emphasized' ? 2.6 : 2,
+      borderColor: state === 'faint' ? withAlpha(color, FAINT_LINE) : token(color),
+    };
+  }
+  const normal = bands <= FEW_BANDS ? BAND.few : BAND.many;
+  return {
+    borderWidth: 0.8,
+    borderColor: withAlpha(color, EDGE[state]),
+    borderDash: dashPattern(dash),
+    backgroundColor: withAlpha(color, state === 'normal' ? normal : BAND[state]),
+  };
 }
 
 function datasetOf({ line, statistic, points }: Polyline, hidden: ReadonlySet<string>) {

@@ -1,8 +1,8 @@
 // A time chart. It redraws at every flush without React, shows the values at the crosshair in its
 // legend, and zooms all charts of its group.
-import { useComputedColorScheme } from '@mantine/core';
+import { useComputedColorScheme, VisuallyHidden } from '@mantine/core';
 import type { Chart } from 'chart.js';
-import { memo, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { Line } from 'react-chartjs-2';
 import type { Band } from '../model/fold/missing-time';
 import { lastKnownValue, nearestIndex, type XY } from '../model/fold/series-view';
@@ -15,7 +15,7 @@ import { crosshairEvents, placeCrosshair, plotOf } from './crosshair';
 import { Legend } from './legend';
 import { markTexts } from './marks';
 import type { Panel } from './panels';
-import { chartUpdater, type DrawnLine, dataOf, polylinesOf } from './time-chart-data';
+import { chartUpdater, type DrawnLine, dataOf, hasEdges, polylinesOf } from './time-chart-data';
 import { isLogarithmic, optionsOf, thresholdLines, withLogarithm } from './time-chart-options';
 import { whileVisible } from './while-visible';
 
@@ -33,9 +33,12 @@ export interface TimeChartProps {
   marks?: () => readonly Mark[];
   /** Refers screen readers to the table with the same numbers. */
   tableHint?: string;
+  /** The lines as text for screen readers; must be stable between renders. */
+  summary?: readonly string[];
 }
 
 const NONE = () => [];
+const NO_SUMMARY: readonly string[] = [];
 
 /**
  * Memoized, because it redraws without React. The drawn chart is recreated when the theme changes,
@@ -64,13 +67,19 @@ function DrawnChart({
   bands = NONE,
   marks = NONE,
   tableHint,
+  summary = NO_SUMMARY,
 }: DrawnChartProps) {
   const chart = useRef<Chart<'line', XY[]> | null>(null);
   const card = useRef<HTMLElement>(null);
   const legend = useRef<HTMLSpanElement>(null);
   const crosshair = useRef<HTMLElement>(null);
+  const summaryId = useId();
   const polylines = useMemo(() => polylinesOf(lines), [lines]);
-  const data = useMemo(() => dataOf(polylines, hidden), [polylines, hidden]);
+  const [emphasized, setEmphasized] = useState<string | null>(null);
+  const data = useMemo(
+    () => dataOf(polylines, hidden, emphasized),
+    [polylines, hidden, emphasized],
+  );
   const options = useMemo(
     () => optionsOf(panel, chartGroup, fullRange()),
     [panel, chartGroup, fullRange],
@@ -119,7 +128,14 @@ function DrawnChart({
       <h2>
         {panel.title}
         {isLog && ' (log)'}
-        <Legend ref={legend} entries={lines} hidden={hidden} onToggle={toggle} constants={limits} />
+        <Legend
+          ref={legend}
+          entries={lines}
+          hidden={hidden}
+          onToggle={toggle}
+          onEmphasize={polylines.some(hasEdges) ? setEmphasized : undefined}
+          constants={limits}
+        />
         <ChartMenu
           title={panel.title}
           scale={{ isLog, setIsLog }}
@@ -131,9 +147,17 @@ function DrawnChart({
       </h2>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: double-click is a shortcut for the reset button */}
       <div className="canvas" onDoubleClick={() => chartGroup.zoomTo(null)} {...pointer}>
-        <Line ref={chart} data={data} options={options} role="img" aria-label={label.join('; ')} />
+        <Line
+          ref={chart}
+          data={data}
+          options={options}
+          role="img"
+          aria-label={label.join('; ')}
+          aria-describedby={summary.length > 0 ? summaryId : undefined}
+        />
         <i ref={crosshair} className="crosshair" hidden />
       </div>
+      {summary.length > 0 && <VisuallyHidden id={summaryId}>{summary.join('; ')}</VisuallyHidden>}
     </section>
   );
 }

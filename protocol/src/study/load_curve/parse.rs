@@ -21,6 +21,7 @@ const OWN_OPTIONS: &[&str] = &[
     "io_size",
     "loops",
     "number_ios",
+    "overload_time",
     "ramp_time",
     "randrepeat",
     "randseed",

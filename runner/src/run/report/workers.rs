@@ -84,6 +84,7 @@ pub(super) fn job_report(
     let ends = workers.iter();
     let stop = match window {
         _ if is_steady => Some(EndedBy::SteadyState),
+        window if window.arrivals.is_overloaded(index) => Some(EndedBy::Overload),
         window if window.ended_by_exitall.contains(&index) => Some(EndedBy::Exitall),
         window if window.limits.are_violated() => Some(EndedBy::ViolatedLimit),
         window => window.stopped.then_some(EndedBy::Signal),
@@ -176,7 +177,7 @@ pub(super) fn overall_ended_by(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     let precedence = |end: &EndedBy| match end {
         EndedBy::Size => 0,
         EndedBy::NumberIos => 1,
-        EndedBy::SteadyState | EndedBy::LatencyTarget => 2,
+        EndedBy::SteadyState | EndedBy::Overload | EndedBy::LatencyTarget => 2,
         EndedBy::Exitall => 3,
         EndedBy::Runtime => 4,
         EndedBy::ViolatedLimit => 5,

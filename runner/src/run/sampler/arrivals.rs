@@ -3,10 +3,16 @@
 
 use crate::{
     load::{pattern::io::Io, rate::arrival_schedule::ArrivalSchedule},
-    run::worker_pool::WorkerPool,
+    run::{
+        sampler::overload::{Detector, Mark},
+        worker_pool::WorkerPool,
+    },
+    system::clock::NS_PER_MS,
 };
 use leadline_protocol::{
-    job::direction::PerDirection, plan::job::ResolvedJob, report::arrivals::ArrivalReport,
+    job::direction::PerDirection,
+    plan::job::ResolvedJob,
+    report::arrivals::{ArrivalReport, Growth, Overload, growth},
 };
 
 /// Older readings are thinned out above this number. Quarters of a window are then found within
@@ -28,17 +34,22 @@ struct Monitor {
     /// Arrivals before the measured window.
     due_at_start: u64,
     readings: Vec<Reading>,
+    /// I/Os that completed before the measured window.
+    ramp_completed: u64,
+    /// `None` without `overload_time`.
+    detector: Option<Detector>,
+    overload: Option<Overload>,
     /// Whether the job is running.
     is_active: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Reading {
-    at_ns: u64,
+pub(super) struct Reading {
+    pub at_ns: u64,
     /// Arrivals since the start of the workers.
-    due: u64,
+    pub due: u64,
     /// Completed I/Os in the measured window.
-    completed: u64,
+    pub completed: u64,
 }
 
 /// Arrivals of one worker and direction.
@@ -92,6 +103,23 @@ impl Arrivals {
         }
     }
 
+    /// Ends the jobs that are overloaded at `end_ns`.
+    pub(super) fn end_overloaded(&mut self, pool: &WorkerPool, end_ns: u64) {
+        for monitor in self.monitors.iter_mut().filter(|monitor| monitor.is_active) {
+            if monitor.overload.is_none()
+                && monitor.detect()
+                && end_ns < pool.job_state(monitor.job).end_ns
+            {
+                pool.end_job(monitor.job, end_ns);
+            }
+        }
+    }
+
+    pub(crate) fn is_overloaded(&self, job: usize) -> bool {
+        let mut monitors = self.monitors.iter();
+        monitors.any(|monitor| monitor.job == job && monitor.overload.is_some())
+    }
+
     /// `None` for a job without `rate_iops`. The job must have ended.
     pub(crate) fn report(&self, job: usize, ramp_completed: u64) -> Option<ArrivalReport> {
         let monitor = self.monitors.iter().find(|monitor| monitor.job == job)?;
@@ -116,6 +144,9 @@ impl Monitor {
             start_ns,
             due_at_start,
             readings: Vec::new(),
+            ramp_completed: 0,
+            detector: job.timing.overload.map(Detector::new),
+            overload: None,
             is_active: true,
         }
     }
@@ -139,7 +170,34 @@ impl Monitor {
             due,
             completed: state.completed.ios,
         });
+        self.ramp_completed = state.ramp_ios;
         self.is_active = !state.is_done;
+    }
+
+    /// Whether the job is overloaded at the last reading: by its last seconds, and by the growth of
+    /// its backlog in the whole window, as in a load–latency curve.
+    fn detect(&mut self) -> bool {
+        let (Some(detector), Some(last)) = (&mut self.detector, self.readings.last()) else {
+            return false;
+        };
+        let found = detector.push(Mark {
+            at_ns: last.at_ns,
+            backlog: last
+                .due
+                .saturating_sub(self.ramp_completed + last.completed),
+            due: last.due,
+            completed: last.completed,
+        });
+        let window = found.and_then(|_| self.report(self.ramp_completed));
+        let growth = window.and_then(|window| growth(window.due, &window.backlog));
+        if growth.is_some_and(|(_, growth)| growth == Growth::Continuous) {
+            let after_ms = (last.at_ns - self.start_ns) / NS_PER_MS;
+            self.overload = found.map(|overload| Overload {
+                after_ms,
+                ..overload
+            });
+        }
+        self.overload.is_some()
     }
 
     fn report(&self, ramp_completed: u64) -> Option<ArrivalReport> {
@@ -159,6 +217,7 @@ impl Monitor {
         Some(ArrivalReport {
             due: last.due - self.due_at_start,
             backlog: quarters,
+            overload: self.overload,
         })
     }
 }

@@ -11,6 +11,8 @@ use std::{collections::BTreeSet, sync::atomic::Ordering};
 pub(crate) struct JobState {
     /// In the measured window.
     pub completed: Completed,
+    /// I/Os that completed before the measured window.
+    pub ramp_ios: u64,
     /// Sum of the latencies of these I/Os, in ns.
     pub lat_sum_ns: u64,
     /// Scheduled end (CLOCK_MONOTONIC, in ns).
@@ -47,6 +49,7 @@ impl WorkerPool {
     pub(crate) fn job_state(&self, job: usize) -> JobState {
         let mut state = JobState {
             completed: Completed::default(),
+            ramp_ios: 0,
             lat_sum_ns: 0,
             end_ns: 0,
             is_done: true,
@@ -59,6 +62,8 @@ impl WorkerPool {
                 let sums = stats.latencies().map(Histogram::sum_ns);
                 state.lat_sum_ns = state.lat_sum_ns.wrapping_add(sums[0]).wrapping_add(sums[1]);
             }
+            let ramp = &worker.progress.ramp.directions[..DIRECTIONS.len()];
+            state.ramp_ios += ramp.iter().map(|stats| stats.ios.get()).sum::<u64>();
             let end_ns = worker.schedule.end_ns.load(Ordering::Acquire);
             state.end_ns = state.end_ns.max(end_ns);
             state.is_done &= worker.progress.stage() == Stage::Done;

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CreateAnnotationData, CreateAnnotationErrors, CreateAnnotationResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateScheduleData, CreateScheduleErrors, CreateScheduleResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, DeleteAnnotationData, DeleteAnnotationErrors, DeleteAnnotationResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DeleteScheduleData, DeleteScheduleErrors, DeleteScheduleResponses, DeleteStudyData, DeleteStudyErrors, DeleteStudyResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetProcedureData, GetProcedureErrors, GetProcedureResponses, GetRunData, GetRunErrors, GetRunResponses, GetScheduleData, GetScheduleErrors, GetScheduleResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetSettingsData, GetSettingsErrors, GetSettingsResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, GetWebhookData, GetWebhookErrors, GetWebhookResponses, ImportJobsData, ImportJobsErrors, ImportJobsResponses, ImportResultData, ImportResultErrors, ImportResultResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSchedulesData, ListSchedulesErrors, ListSchedulesResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, ListWebhooksData, ListWebhooksErrors, ListWebhooksResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PatchStudyData, PatchStudyErrors, PatchStudyResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanScheduleData, PlanScheduleErrors, PlanScheduleResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, ReplaceScheduleData, ReplaceScheduleErrors, ReplaceScheduleResponses, ReplaceSettingsData, ReplaceSettingsErrors, ReplaceSettingsResponses, ReplaceWebhookData, ReplaceWebhookErrors, ReplaceWebhookResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, SaveStudyData, SaveStudyErrors, SaveStudyResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, TestWebhookData, TestWebhookErrors, TestWebhookResponses, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CancelStudyData, CancelStudyErrors, CancelStudyResponses, CompareCsvData, CompareCsvErrors, CompareCsvResponses, CompareHtmlData, CompareHtmlErrors, CompareHtmlResponses, CompareMarkdownData, CompareMarkdownErrors, CompareMarkdownResponses, CompareRunsData, CompareRunsErrors, CompareRunsResponses, CompareSeriesData, CompareSeriesErrors, CompareSeriesResponses, CreateAnnotationData, CreateAnnotationErrors, CreateAnnotationResponses, CreateLoginLinkData, CreateLoginLinkErrors, CreateLoginLinkResponses, CreateRunData, CreateRunErrors, CreateRunResponses, CreateScheduleData, CreateScheduleErrors, CreateScheduleResponses, CreateStudyData, CreateStudyErrors, CreateStudyResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, DeleteAnnotationData, DeleteAnnotationErrors, DeleteAnnotationResponses, DeleteRunData, DeleteRunErrors, DeleteRunResponses, DeleteScheduleData, DeleteScheduleErrors, DeleteScheduleResponses, DeleteStudyData, DeleteStudyErrors, DeleteStudyResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DifferenceFlameData, DifferenceFlameErrors, DifferenceFlameResponses, ExportRunData, ExportRunErrors, ExportRunResponses, GetHostData, GetHostErrors, GetHostResponses, GetMetricsData, GetMetricsErrors, GetMetricsResponses, GetProcedureData, GetProcedureErrors, GetProcedureResponses, GetRunData, GetRunErrors, GetRunResponses, GetScheduleData, GetScheduleErrors, GetScheduleResponses, GetSeriesData, GetSeriesErrors, GetSeriesResponses, GetSessionData, GetSessionErrors, GetSessionResponses, GetSettingsData, GetSettingsErrors, GetSettingsResponses, GetStudyData, GetStudyErrors, GetStudyResponses, GetTrendData, GetTrendErrors, GetTrendResponses, GetWebhookData, GetWebhookErrors, GetWebhookResponses, ImportJobsData, ImportJobsErrors, ImportJobsResponses, ImportResultData, ImportResultErrors, ImportResultResponses, ListDevicesData, ListDevicesErrors, ListDevicesResponses, ListExperimentsData, ListExperimentsErrors, ListExperimentsResponses, ListHostsData, ListHostsErrors, ListHostsResponses, ListOptionsData, ListOptionsErrors, ListOptionsResponses, ListRunsData, ListRunsErrors, ListRunsResponses, ListSchedulesData, ListSchedulesErrors, ListSchedulesResponses, ListStudiesData, ListStudiesErrors, ListStudiesResponses, ListTrendsData, ListTrendsErrors, ListTrendsResponses, ListWebhooksData, ListWebhooksErrors, ListWebhooksResponses, LivezData, LivezResponses, PatchRunData, PatchRunErrors, PatchRunResponses, PatchStudyData, PatchStudyErrors, PatchStudyResponses, PinBaselineData, PinBaselineErrors, PinBaselineResponses, PlanRunData, PlanRunErrors, PlanRunResponses, PlanScheduleData, PlanScheduleErrors, PlanScheduleResponses, PlanStudyData, PlanStudyErrors, PlanStudyResponses, ReadyzData, ReadyzErrors, ReadyzResponses, ReplaceScheduleData, ReplaceScheduleErrors, ReplaceScheduleResponses, ReplaceSettingsData, ReplaceSettingsErrors, ReplaceSettingsResponses, ReplaceWebhookData, ReplaceWebhookErrors, ReplaceWebhookResponses, RerunRunData, RerunRunErrors, RerunRunResponses, RunFlameData, RunFlameErrors, RunFlameResponses, StreamRunData, StreamRunErrors, StreamRunResponses, StreamRunsData, StreamRunsErrors, TestWebhookData, TestWebhookErrors, TestWebhookResponses, UnpinBaselineData, UnpinBaselineErrors, UnpinBaselineResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean> = Options2<TData, ThrowOnError> & {
     /**
@@ -60,6 +60,17 @@ export const compareMarkdown = <ThrowOnError extends boolean = false>(options?: 
 export const differenceFlame = <ThrowOnError extends boolean = false>(options: Options<DifferenceFlameData, ThrowOnError>) => (options.client ?? client).get<DifferenceFlameResponses, DifferenceFlameErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/compare/flame.svg',
+    ...options
+});
+
+/**
+ * Get the time courses of the groups of a comparison
+ *
+ * Median and range of the runs of each group. `baseline` and `threshold` have no effect.
+ */
+export const compareSeries = <ThrowOnError extends boolean = false>(options?: Options<CompareSeriesData, ThrowOnError>) => (options?.client ?? client).get<CompareSeriesResponses, CompareSeriesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/compare/series',
     ...options
 });
 
@@ -550,18 +561,6 @@ export const cancelStudy = <ThrowOnError extends boolean = false>(options: Optio
 export const getProcedure = <ThrowOnError extends boolean = false>(options: Options<GetProcedureData, ThrowOnError>) => (options.client ?? client).get<GetProcedureResponses, GetProcedureErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/studies/{n}/procedure',
-    ...options
-});
-
-/**
- * Save a study as one web page that opens without a server
- *
- * The page contains the study, its comparison or the results of its procedure, the time series of
- * the compared runs, and all scripts, styles and fonts.
- */
-export const saveStudy = <ThrowOnError extends boolean = false>(options: Options<SaveStudyData, ThrowOnError>) => (options.client ?? client).get<SaveStudyResponses, SaveStudyErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/api/v1/studies/{n}/study.html',
     ...options
 });
 

@@ -199,6 +199,36 @@ export type BadBlock = {
 };
 
 /**
+ * One value per bucket. The value of a run is its mean, as in `SeriesColumn`. Null if fewer than
+ * half of the group's runs have a value, because they ended earlier or completed no I/O.
+ */
+export type BandColumn = {
+    name: BandMetric;
+    unit: Unit;
+    /**
+     * Median of the results of the whole runs.
+     */
+    whole?: number | null;
+    /**
+     * Median of the runs.
+     */
+    median: Array<number | null>;
+    /**
+     * Lowest value of a run; null for fewer than two values.
+     */
+    low: Array<number | null>;
+    /**
+     * Highest value of a run; null for fewer than two values.
+     */
+    high: Array<number | null>;
+};
+
+/**
+ * A metric over all directions of a run.
+ */
+export type BandMetric = 'iops' | 'lat_p99_ns' | 'bytes_per_second';
+
+/**
  * The group that a series is compared with.
  */
 export type Baseline = {
@@ -1458,6 +1488,40 @@ export type GaugeReport = {
      * All directions. Foreign I/O includes directions that the run did not use.
      */
     total: Gauge;
+};
+
+/**
+ * Time courses of one group.
+ */
+export type GroupCourse = {
+    /**
+     * Numbers of the included runs.
+     */
+    runs: Array<number>;
+    /**
+     * Number of runs with a value of `iops` in each bucket.
+     */
+    n: Array<number>;
+    columns: Array<BandColumn>;
+};
+
+/**
+ * Time courses of the groups of a comparison, in buckets that are the same for all runs. Times are
+ * in milliseconds since the start of the measured window of each run.
+ */
+export type GroupSeries = {
+    /**
+     * Bucket length.
+     */
+    bucket_ms: number;
+    /**
+     * End of each bucket; at most 300.
+     */
+    t_ms: Array<number>;
+    /**
+     * In the order of the comparison.
+     */
+    groups: Array<GroupCourse>;
 };
 
 /**
@@ -6493,6 +6557,73 @@ export type DifferenceFlameResponses = {
 };
 
 export type DifferenceFlameResponse = DifferenceFlameResponses[keyof DifferenceFlameResponses];
+
+export type CompareSeriesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * 2 to 8 run numbers, separated by commas. Each run is a group.
+         */
+        runs?: string;
+        /**
+         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         */
+        baseline?: string;
+        a?: string;
+        b?: string;
+        c?: string;
+        d?: string;
+        e?: string;
+        f?: string;
+        g?: string;
+        h?: string;
+        /**
+         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         */
+        threshold?: number;
+    };
+    url: '/api/v1/compare/series';
+};
+
+export type CompareSeriesErrors = {
+    /**
+     * Missing or invalid token
+     */
+    401: ProblemDetails;
+    /**
+     * `Host` or `Origin` header not allowed
+     */
+    403: ProblemDetails;
+    /**
+     * Not found
+     */
+    404: ProblemDetails;
+    /**
+     * Rejected by the guard, or not possible in the current state
+     */
+    409: ProblemDetails;
+    /**
+     * Invalid input; `errors` has one entry per invalid field
+     */
+    422: ProblemDetails;
+    /**
+     * The database does not accept writes, or the server is stopping
+     */
+    503: ProblemDetails;
+    /**
+     * The disk that holds the database is full
+     */
+    507: ProblemDetails;
+};
+
+export type CompareSeriesError = CompareSeriesErrors[keyof CompareSeriesErrors];
+
+export type CompareSeriesResponses = {
+    200: GroupSeries;
+};
+
+export type CompareSeriesResponse = CompareSeriesResponses[keyof CompareSeriesResponses];
 
 export type StreamRunsData = {
     body?: never;

@@ -2,7 +2,7 @@
 // from the live fold or from the server in buckets. Only buckets have a minimum and a maximum in
 // addition to the mean.
 import type { Series, SeriesColumn } from '../../api';
-import type { Column } from '../series/columns';
+import type { Column, Row } from '../series/columns';
 import { type RunFold, rampOf } from './run-fold';
 
 type Statistic = 'min' | 'mean' | 'max';
@@ -13,6 +13,8 @@ export interface SeriesView {
   readonly generation: string;
   /** True if points have a minimum and a maximum in addition to the mean. */
   readonly banded: boolean;
+  /** What the minimum and the maximum are, if they are data of their own; their edges are drawn. */
+  readonly edges?: { min: string; max: string };
   /** Seconds since the start of the measurement; negative during the ramp. */
   seconds: (index: number) => number;
   /** The sum of columns; null if all are unknown. */
@@ -36,7 +38,7 @@ export function foldSeries(fold: RunFold): SeriesView {
     },
     seconds: (index) => ((points()[index]?.window.end_ms ?? 0) - originMs(fold)) / 1000,
     value: (index, columns) => {
-      const row = points()[index]?.row;
+      const row: Partial<Record<Column, Row[keyof Row]>> | undefined = points()[index]?.row;
       return sumKnown(columns.map((column) => row?.[column]));
     },
   };

@@ -39,4 +39,6 @@ export function rowOf(window: Window) {
 }
 
 export type Row = ReturnType<typeof rowOf>;
-export type Column = keyof Row;
+/** Sums over all directions, which only groups of runs have: medians cannot be added. */
+type GroupColumn = 'iops' | 'bytes_per_second';
+export type Column = keyof Row | GroupColumn;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { LoadPoint, PointClass } from '../../api';
-import { achievedPoints, curveCsv, latencyLine, latencyText } from './load-curve';
+import { achievedPoints, classText, curveCsv, latencyLine, latencyText, reasonText } from './load-curve';
 
 const point = (offered: number, kind: PointClass, p99: number | null): LoadPoint => ({
   step: 1,
@@ -42,3 +42,24 @@ it('marks lower bounds', () => {
 
 it('exports all points', () =>
   expect(curveCsv(results).split('\n')[3]).toBe('800,720,,,,9000000,,true,overloaded'));
+
+it('shows why a run ended early', () => {
+  const early: LoadPoint = {
+    ...point(1500, 'overloaded', 9e6),
+    overload: {
+      after_ms: 8000,
+      period_ms: 5000,
+      limit: 1500,
+      backlog_at_start: 1600,
+      backlog_at_end: 4100,
+      due: 7500,
+      completed: 5000,
+    },
+  };
+  expect(plain(classText(early))).toBe('Overloaded, ended after 8 s');
+  expect(plain(reasonText(early) ?? '')).toBe(
+    'In the last 5 s, 7500 I/Os were due and 5000 completed: the backlog grew from 1600 to 4100.',
+  );
+  expect(classText(point(400, 'sustained', 3e6))).toBe('Sustained');
+  expect(reasonText(point(400, 'sustained', 3e6))).toBeUndefined();
+});

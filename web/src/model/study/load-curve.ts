@@ -1,6 +1,7 @@
 // Results of a load–latency curve.
 import type { LoadCurveResults, LoadPoint, PointClass } from '../../api';
 import { formatValue } from '../compare/metrics';
+import { duration } from '../format/time';
 
 export const POINT_CLASSES: Record<PointClass, string> = {
   sustained: 'Sustained',
@@ -10,6 +11,20 @@ export const POINT_CLASSES: Record<PointClass, string> = {
   inconsistent: 'Inconsistent',
   missing: 'No result',
 };
+
+/** `Overloaded, ended after 8 s` if the run did not take its planned time. */
+export const classText = ({ class: name, overload }: LoadPoint): string =>
+  overload
+    ? `${POINT_CLASSES[name]}, ended after ${duration(overload.after_ms)}`
+    : POINT_CLASSES[name];
+
+/** Why a run is disturbed, or ended early. */
+export function reasonText({ disturbance, overload }: LoadPoint): string | undefined {
+  if (disturbance) return disturbance;
+  if (!overload) return undefined;
+  const { period_ms, due, completed, backlog_at_start, backlog_at_end } = overload;
+  return `In the last ${duration(period_ms)}, ${due} I/Os were due and ${completed} completed: the backlog grew from ${backlog_at_start} to ${backlog_at_end}.`;
+}
 
 export type CurveLatency = 'lat_p50_ns' | 'lat_p99_ns' | 'lat_p999_ns';
 

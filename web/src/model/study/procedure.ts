@@ -37,6 +37,7 @@ function withoutTestOptions(job: Job): Job {
 const CURVE_OPTIONS = [
   'loops',
   'number_ios',
+  'overload_time',
   'ramp_time',
   'randseed',
   'rate',

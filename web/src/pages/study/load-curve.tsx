@@ -5,9 +5,10 @@ import type { LoadCurveResults, LoadPoint, Study } from '../../api';
 import { formatValue } from '../../model/compare/metrics';
 import {
   CURVE_LATENCIES,
+  classText,
   curveCsv,
   latencyText,
-  POINT_CLASSES,
+  reasonText,
 } from '../../model/study/load-curve';
 import { copyText } from '../../ui/clipboard';
 import { NamedRows } from '../../ui/named-rows';
@@ -62,8 +63,8 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
               cells: [
                 formatValue(point.achieved ?? null, '1/s'),
                 ...CURVE_LATENCIES.map(({ name }) => latencyText(point, name)),
-                <span key="class" title={point.disturbance ?? undefined}>
-                  {POINT_CLASSES[point.class]}
+                <span key="class" title={reasonText(point)}>
+                  {classText(point)}
                 </span>,
               ],
             }))}

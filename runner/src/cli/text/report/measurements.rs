@@ -195,6 +195,7 @@ fn times(report: &Report) -> String {
         EndedBy::Runtime => "runtime reached",
         EndedBy::NumberIos => "number_ios reached",
         EndedBy::SteadyState => "steady state attained",
+        EndedBy::Overload => "overloaded: the backlog grew for overload_time",
         EndedBy::LatencyTarget => "queue depth for latency_target found",
         EndedBy::Exitall => "a job with exitall ended",
         EndedBy::ViolatedLimit => "a limit was violated",

@@ -36,6 +36,7 @@ fn monitor(option: &str, duration_s: u32, ramp_s: u32) -> Monitor {
 fn running(ios: u64) -> JobState {
     JobState {
         completed: Completed { ios, bytes: ios },
+        ramp_ios: 0,
         lat_sum_ns: 0,
         end_ns: u64::MAX,
         is_done: false,
@@ -128,6 +129,7 @@ fn a_late_reading_is_not_followed_by_a_short_interval() {
 fn the_last_second_of_a_runtime_counts_and_a_partial_one_does_not() {
     let ended = |ios, end_ms: u64| JobState {
         completed: Completed { ios, bytes: ios },
+        ramp_ios: 0,
         lat_sum_ns: 0,
         end_ns: START_NS + end_ms * NS_PER_MS,
         is_done: true,

@@ -1,0 +1,211 @@
+//! The time courses of a group of runs: in each bucket, the median and the range of the runs.
+
+use leadline_protocol::{
+    metrics::Unit,
+    run::RunSummary,
+    series::{BandColumn, BandMetric, GroupCourse, Series},
+};
+use leadline_stats::median::median;
+
+/// Columns of a series whose sum is a band.
+const BANDS: [(BandMetric, Unit, &[&str]); 3] = [
+    (
+        BandMetric::Iops,
+        Unit::PerSecond,
+        &["read_iops", "write_iops", "trim_iops"],
+    ),
+    (BandMetric::LatP99Ns, Unit::Nanoseconds, &["lat_p99_ns"]),
+    (
+        BandMetric::BytesPerSecond,
+        Unit::BytesPerSecond,
+        &["read_bytes_per_second", "write_bytes_per_second"],
+    ),
+];
+
+/// Results of a whole run, by band.
+pub fn wholes(run: &RunSummary) -> [Option<f64>; BANDS.len()] {
+    let lat_p99_ns = run.lat_p99_ns.map(|ns| ns as f64);
+    [run.iops, lat_p99_ns, run.bytes_per_second]
+}
+
+/// Collects the values of the runs of a group.
+#[derive(Default)]
+pub struct CourseBuilder {
+    runs: Vec<u64>,
+    /// Results of the whole runs, by band.
+    wholes: [Vec<f64>; BANDS.len()],
+    /// By band, run and bucket.
+    values: [Vec<Vec<Option<f64>>>; BANDS.len()],
+}
+
+impl CourseBuilder {
+    /// `wholes`: the run's results, by band.
+    pub fn add(&mut self, series: &Series, wholes: [Option<f64>; BANDS.len()]) {
+        for (values, whole) in self.wholes.iter_mut().zip(wholes) {
+            values.extend(whole);
+        }
+        self.runs.push(series.run);
+        for ((_, _, names), runs) in BANDS.iter().zip(&mut self.values) {
+            runs.push(sum(series, names));
+        }
+    }
+
+    pub fn finish(self, buckets: usize) -> GroupCourse {
+        let of_bucket = |runs: &[Vec<Option<f64>>], bucket: usize| -> Vec<f64> {
+            let values = runs.iter().filter_map(|run| run.get(bucket).copied());
+            values.flatten().collect()
+        };
+        let count = self.runs.len();
+        let [iops, ..] = &self.values;
+        let n = (0..buckets).map(|bucket| of_bucket(iops, bucket).len() as u32);
+        let columns = BANDS.iter().zip(&self.values).zip(&self.wholes);
+        let columns = columns.map(|(((name, unit, _), runs), wholes)| {
+            let bands = (0..buckets).map(|bucket| band(&of_bucket(runs, bucket), count));
+            let bands: Vec<Band> = bands.collect();
+            BandColumn {
+                name: *name,
+                unit: *unit,
+                whole: (!wholes.is_empty()).then(|| median(wholes)),
+                median: bands.iter().map(|band| band.median).collect(),
+                low: bands
+                    .iter()
+                    .map(|band| band.range.map(|(low, _)| low))
+                    .collect(),
+                high: bands
+                    .iter()
+                    .map(|band| band.range.map(|(_, high)| high))
+                    .collect(),
+            }
+        });
+        GroupCourse {
+            n: n.collect(),
+            columns: columns.collect(),
+            runs: self.runs,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Band {
+    median: Option<f64>,
+    range: Option<(f64, f64)>,
+}
+
+/// A median of less than half of the runs would jump where the others end.
+fn band(values: &[f64], runs: usize) -> Band {
+    if values.is_empty() || values.len() * 2 < runs {
+        return Band::default();
+    }
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Band {
+        median: Some(median(values)),
+        range: (values.len() > 1).then_some((low, high)),
+    }
+}
+
+/// The sum of the means of some columns; `None` where all are unknown.
+fn sum(series: &Series, names: &[&str]) -> Vec<Option<f64>> {
+    let columns = series.columns.iter();
+    let columns: Vec<_> = columns
+        .filter(|column| names.contains(&column.name.as_str()))
+        .collect();
+    let sum = |bucket: usize| {
+        let values = columns.iter().filter_map(|column| column.mean[bucket]);
+        values.fold(None, |sum, value| Some(sum.unwrap_or(0.0) + value))
+    };
+    (0..series.t_ms.len()).map(sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leadline_protocol::series::SeriesColumn;
+
+    fn series(run: u64, columns: &[(&str, &[Option<f64>])]) -> Series {
+        let columns = columns.iter().map(|(name, mean)| SeriesColumn {
+            name: (*name).into(),
+            unit: Unit::PerSecond,
+            min: vec![Some(-1.0); mean.len()],
+            mean: mean.to_vec(),
+            max: vec![Some(1e9); mean.len()],
+        });
+        let columns: Vec<SeriesColumn> = columns.collect();
+        let buckets = columns.first().map_or(0, |column| column.mean.len());
+        Series {
+            run,
+            from_ms: 0.0,
+            to_ms: buckets as f64 * 100.0,
+            bucket_ms: 100.0,
+            t_ms: (1..=buckets).map(|bucket| bucket as f64 * 100.0).collect(),
+            columns,
+            latency_rows: None,
+        }
+    }
+
+    /// `expected` is the median, low and high of each bucket of IOPS.
+    fn check(runs: &[&[Option<f64>]], expected: &[[Option<f64>; 3]]) {
+        let mut course = CourseBuilder::default();
+        for (run, values) in (1..).zip(runs) {
+            course.add(&series(run, &[("read_iops", values)]), [None; 3]);
+        }
+        let course = course.finish(expected.len());
+        let column = &course.columns[0];
+        let found: Vec<[Option<f64>; 3]> = (0..expected.len())
+            .map(|i| [column.median[i], column.low[i], column.high[i]])
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn band_is_the_range_of_the_means_of_the_runs() {
+        check(
+            &[&[Some(10.0)], &[Some(40.0)], &[Some(20.0)]],
+            &[[Some(20.0), Some(10.0), Some(40.0)]],
+        );
+        check(
+            &[&[Some(10.0)], &[Some(40.0)]],
+            &[[Some(25.0), Some(10.0), Some(40.0)]],
+        );
+        check(&[&[Some(0.0)]], &[[Some(0.0), None, None]]);
+        check(&[], &[[None, None, None]]);
+    }
+
+    #[test]
+    fn less_than_half_of_the_runs_are_no_median() {
+        let (ends, long) = ([Some(10.0)], [Some(40.0), Some(50.0)]);
+        let nothing = [None; 3];
+        let both = [Some(25.0), Some(10.0), Some(40.0)];
+        check(&[&ends, &long], &[both, [Some(50.0), None, None]]);
+        let all = [Some(10.0), Some(10.0), Some(40.0)];
+        check(&[&ends, &ends, &long], &[all, nothing]);
+        check(
+            &[&[None, None], &long, &long],
+            &[[Some(40.0); 3], [Some(50.0); 3]],
+        );
+    }
+
+    #[test]
+    fn directions_are_added_before_the_median() {
+        let mut course = CourseBuilder::default();
+        for (run, reads, writes) in [(7, 10.0, 90.0), (8, 90.0, 20.0)] {
+            let columns: [(&str, &[Option<f64>]); 4] = [
+                ("read_iops", &[Some(reads), Some(reads)]),
+                ("write_iops", &[Some(writes), None]),
+                ("trim_iops", &[None, None]),
+                ("device_read_iops", &[Some(1e6), Some(1e6)]),
+            ];
+            course.add(&series(run, &columns), [Some(writes), None, None]);
+        }
+        let course = course.finish(2);
+        assert_eq!(course.runs, [7, 8]);
+        assert_eq!(course.n, [2, 2]);
+        assert_eq!(course.columns[0].median, [Some(105.0), Some(50.0)]);
+        assert_eq!(course.columns[0].low, [Some(100.0), Some(10.0)]);
+        assert_eq!(course.columns[0].whole, Some(55.0));
+        assert_eq!(course.columns[1].whole, None);
+        // Latency and bandwidth are unknown.
+        assert_eq!(course.columns[1].median, [None, None]);
+        assert_eq!(course.columns[2].median, [None, None]);
+    }
+}

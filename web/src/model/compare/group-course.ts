@@ -1,0 +1,55 @@
+// The time courses of a group of runs: in each bucket, the median of the runs and their range. The
+// server computes them.
+import type { BandColumn, Comparison, GroupSeries } from '../../api';
+import type { SeriesView } from '../fold/series-view';
+import type { Column } from '../series/columns';
+import { runsOfGroup } from './metrics';
+import { type CompareParameters, GROUP_KEYS } from './selection';
+
+/** The groups of a comparison as lists of run numbers. */
+export function seriesParameters(comparison: Comparison): CompareParameters {
+  const groups = comparison.groups.map((_, group) => {
+    const runs = runsOfGroup(comparison, group);
+    return [GROUP_KEYS[group], runs.map((run) => comparison.runs[run]?.run.number).join(',')];
+  });
+  return Object.fromEntries(groups);
+}
+
+const STATISTICS = { min: 'low', mean: 'median', max: 'high' } as const;
+
+/** The mean is the median of the runs; a single run has no band. */
+export function courseView({ t_ms, bucket_ms, groups }: GroupSeries, group: number): SeriesView {
+  const course = groups[group];
+  const columns = new Map<string, BandColumn>(
+    course?.columns.map((column) => [column.name, column]) ?? [],
+  );
+  const isGroup = (course?.runs.length ?? 0) > 1;
+  return {
+    banded: isGroup,
+    ...(isGroup && { edges: { min: 'lowest run', max: 'highest run' } }),
+    length: t_ms.length,
+    generation: `${course?.runs.join()}/${bucket_ms}/${t_ms.length}`,
+    seconds: (index) => (t_ms[index] ?? 0) / 1000,
+    value: (index, [column], statistic = 'mean') =>
+      columns.get(column ?? '')?.[STATISTICS[statistic]][index] ?? null,
+  };
+}
+
+/** A group's time course in one sentence, for screen readers. */
+export function courseText(
+  { label, view, column }: { label: string; view: SeriesView; column: Column },
+  format: (value: number | null) => string,
+): string {
+  const values = (statistic: 'min' | 'mean' | 'max') =>
+    Array.from({ length: view.length }, (_, i) => view.value(i, [column], statistic)).filter(
+      (value) => value !== null,
+    );
+  const medians = values('mean');
+  if (medians.length === 0) return `${label}: no values`;
+  const range = (list: readonly number[]) =>
+    `${format(Math.min(...list))} to ${format(Math.max(...list))}`;
+  if (!view.banded) return `${label}: ${range(medians)}`;
+  const edges = [...values('min'), ...values('max')];
+  const runs = edges.length > 0 ? `, runs ${range(edges)}` : '';
+  return `${label}: median ${range(medians)}${runs}`;
+}
