@@ -25,7 +25,7 @@ const SLOW: Duration = Duration::from_secs(300);
 
 /// Copies of run 1 with the report of run 2 and different IOPS.
 fn copies() -> String {
-    let mut sql = String::from("BEGIN;");
+    let mut sql = String::from("BEGIN IMMEDIATE;");
     for index in 0..GROUPS * RUNS {
         let (number, group) = (FIRST + index, index / RUNS);
         // Groups differ by 1 %, runs by up to 3 %.
