@@ -13,7 +13,13 @@ import {
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { SavedRun, SavedStudy } from './api';
-import { compareSeriesQuery, procedureQuery, queryClient, runQuery, studyQuery } from './api/queries';
+import {
+  compareSeriesQuery,
+  procedureQuery,
+  queryClient,
+  runQuery,
+  studyQuery,
+} from './api/queries';
 import { SavedFrame } from './app/saved-frame';
 import { seriesParameters } from './model/compare/group-course';
 import { RunPage } from './pages/run/page';

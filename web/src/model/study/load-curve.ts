@@ -3,7 +3,7 @@ import type { LoadCurveResults, LoadPoint, PointClass } from '../../api';
 import { formatValue } from '../compare/metrics';
 import { duration } from '../format/time';
 
-export const POINT_CLASSES: Record<PointClass, string> = {
+const POINT_CLASSES: Record<PointClass, string> = {
   sustained: 'Sustained',
   overloaded: 'Overloaded',
   uncertain: 'Too short',

@@ -3,8 +3,8 @@
 import { type DefaultError, type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { compareCsv, compareHtml, compareMarkdown, compareRuns, compareSeries, differenceFlame, exportRun, getHost, getMetrics, getProcedure, getRun, getSchedule, getSeries, getSession, getSettings, getStudy, getTrend, getWebhook, importJobs, importResult, listDevices, listExperiments, listHosts, listOptions, listRuns, listSchedules, listStudies, listTrends, listWebhooks, livez, type Options, planRun, planSchedule, planStudy, readyz, runFlame, streamRun, streamRuns } from '../sdk.gen';
-import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, CompareSeriesData, CompareSeriesError, CompareSeriesResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetProcedureData, GetProcedureError, GetProcedureResponse, GetRunData, GetRunError, GetRunResponse, GetScheduleData, GetScheduleError, GetScheduleResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetSettingsData, GetSettingsError, GetSettingsResponse, GetStudyData, GetStudyError, GetStudyResponse, GetTrendData, GetTrendError, GetTrendResponse, GetWebhookData, GetWebhookError, GetWebhookResponse, ImportJobsData, ImportJobsError, ImportJobsResponse, ImportResultData, ImportResultError, ImportResultResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListSchedulesData, ListSchedulesError, ListSchedulesResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, ListTrendsData, ListTrendsError, ListTrendsResponse, ListWebhooksData, ListWebhooksError, ListWebhooksResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanScheduleData, PlanScheduleError, PlanScheduleResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
+import { compareCsv, compareHtml, compareMarkdown, compareRuns, compareSeries, differenceFlame, exportRun, getHost, getMetrics, getProcedure, getRun, getSchedule, getSeries, getSession, getSettings, getStudy, getTrend, getWebhook, importJobs, importResult, listDevices, listExperiments, listHosts, listOptions, listRuns, listSchedules, listStudies, listTrends, listWebhooks, livez, type Options, planRun, planSchedule, planStudy, readyz, runFlame, saveStudy, streamRun, streamRuns } from '../sdk.gen';
+import type { CompareCsvData, CompareCsvError, CompareCsvResponse, CompareHtmlData, CompareHtmlError, CompareHtmlResponse, CompareMarkdownData, CompareMarkdownError, CompareMarkdownResponse, CompareRunsData, CompareRunsError, CompareRunsResponse, CompareSeriesData, CompareSeriesError, CompareSeriesResponse, DifferenceFlameData, DifferenceFlameError, DifferenceFlameResponse, ExportRunData, ExportRunError, ExportRunResponse, GetHostData, GetHostError, GetHostResponse, GetMetricsData, GetMetricsError, GetMetricsResponse, GetProcedureData, GetProcedureError, GetProcedureResponse, GetRunData, GetRunError, GetRunResponse, GetScheduleData, GetScheduleError, GetScheduleResponse, GetSeriesData, GetSeriesError, GetSeriesResponse, GetSessionData, GetSessionError, GetSessionResponse, GetSettingsData, GetSettingsError, GetSettingsResponse, GetStudyData, GetStudyError, GetStudyResponse, GetTrendData, GetTrendError, GetTrendResponse, GetWebhookData, GetWebhookError, GetWebhookResponse, ImportJobsData, ImportJobsError, ImportJobsResponse, ImportResultData, ImportResultError, ImportResultResponse, ListDevicesData, ListDevicesError, ListDevicesResponse, ListExperimentsData, ListExperimentsError, ListExperimentsResponse, ListHostsData, ListHostsError, ListHostsResponse, ListOptionsData, ListOptionsError, ListOptionsResponse, ListRunsData, ListRunsError, ListRunsResponse, ListSchedulesData, ListSchedulesError, ListSchedulesResponse, ListStudiesData, ListStudiesError, ListStudiesResponse, ListTrendsData, ListTrendsError, ListTrendsResponse, ListWebhooksData, ListWebhooksError, ListWebhooksResponse, LivezData, LivezResponse, PlanRunData, PlanRunError, PlanRunResponse, PlanScheduleData, PlanScheduleError, PlanScheduleResponse, PlanStudyData, PlanStudyError, PlanStudyResponse, ReadyzData, ReadyzError, ReadyzResponse, RunFlameData, RunFlameError, RunFlameResponse, SaveStudyData, SaveStudyError, SaveStudyResponse, StreamRunData, StreamRunError, StreamRunResponse, StreamRunsData, StreamRunsError } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -747,6 +747,27 @@ export const getProcedureOptions = (options: Options<GetProcedureData>) => query
         return data;
     },
     queryKey: getProcedureQueryKey(options)
+});
+
+export const saveStudyQueryKey = (options: Options<SaveStudyData>) => createQueryKey('saveStudy', options);
+
+/**
+ * Save a study as one web page that opens without a server
+ *
+ * The page contains the study, its comparison or the results of its procedure, the time series of
+ * the compared runs, and all scripts, styles and fonts.
+ */
+export const saveStudyOptions = (options: Options<SaveStudyData>) => queryOptions<SaveStudyResponse, SaveStudyError, SaveStudyResponse, ReturnType<typeof saveStudyQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await saveStudy({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: saveStudyQueryKey(options)
 });
 
 export const listTrendsQueryKey = (options?: Options<ListTrendsData>) => createQueryKey('listTrends', options);
