@@ -103,6 +103,7 @@ export type ArrivalReport = {
      * the window and at its quarters.
      */
     backlog: Array<number>;
+    overload?: Overload | null;
 };
 
 /**
@@ -1122,7 +1123,7 @@ export type DueTime = {
 /**
  * Why the measured window ended.
  */
-export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'steady_state' | 'latency_target' | 'exitall' | 'violated_limit' | 'signal' | 'error';
+export type EndedBy = 'size' | 'runtime' | 'number_ios' | 'steady_state' | 'overload' | 'latency_target' | 'exitall' | 'violated_limit' | 'signal' | 'error';
 
 export type EngineName = 'io_uring' | 'psync' | 'sync' | 'pvsync' | 'pvsync2' | 'libaio' | 'mmap' | 'null' | 'io_uring_nop';
 
@@ -2036,6 +2037,10 @@ export type Job = {
      */
     steadystate_ramp_time?: string | number | boolean;
     /**
+     * With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
+     */
+    overload_time?: string | number | boolean;
+    /**
      * Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
      */
     direct?: string | number | boolean;
@@ -2780,6 +2785,7 @@ export type LoadPoint = {
      * I/Os that were due and not complete, at the quarters of the window.
      */
     backlog: Array<number>;
+    overload?: Overload | null;
     /**
      * Latencies are measured from the intended start. They are lower bounds if the rate was
      * overloaded, because I/Os that are not complete have none.
@@ -2995,6 +3001,48 @@ export type OptionDoc = {
      */
     default?: string | null;
     help: string;
+};
+
+/**
+ * The period at whose end a job was ended as overloaded.
+ */
+export type Overload = {
+    /**
+     * Time since the start of the measured window.
+     */
+    after_ms: number;
+    /**
+     * Length of the period.
+     */
+    period_ms: number;
+    /**
+     * The limit that the backlog exceeded in the whole period.
+     */
+    limit: number;
+    backlog_at_start: number;
+    backlog_at_end: number;
+    /**
+     * Arrivals in the period.
+     */
+    due: number;
+    /**
+     * Completed I/Os in the period.
+     */
+    completed: number;
+};
+
+/**
+ * When a job with `rate_iops` ends as overloaded.
+ */
+export type OverloadOptions = {
+    /**
+     * Number of I/Os that are due and not complete, of all workers, that must be exceeded.
+     */
+    backlog: number;
+    /**
+     * For how long.
+     */
+    duration_ms: number;
 };
 
 /**
@@ -5614,6 +5662,7 @@ export type TimingOptions = {
      */
     thinktime_iotime_us: number;
     steady_state?: SteadyStateOptions | null;
+    overload?: OverloadOptions | null;
 };
 
 /**

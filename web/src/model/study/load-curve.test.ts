@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
 import type { LoadPoint, PointClass } from '../../api';
-import { achievedPoints, classText, curveCsv, latencyLine, latencyText, reasonText } from './load-curve';
+import {
+  achievedPoints,
+  classText,
+  curveCsv,
+  latencyLine,
+  latencyText,
+  reasonText,
+} from './load-curve';
 
 const point = (offered: number, kind: PointClass, p99: number | null): LoadPoint => ({
   step: 1,
