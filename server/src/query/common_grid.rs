@@ -73,7 +73,7 @@ impl CommonGrid {
         self.0.buckets
     }
 
-    pub(crate) fn length_ms(&self) -> f64 {
+    pub(crate) fn end_ms(&self) -> f64 {
         self.0.buckets as f64 * self.0.bucket_ms
     }
 

@@ -87,7 +87,7 @@ async fn course(
 ) -> Result<GroupCourse, Error> {
     let mut course = CourseBuilder::default();
     for (run, extent) in &group {
-        let (grid, to_ms) = (buckets.of_run(extent), buckets.length_ms());
+        let (grid, to_ms) = (buckets.of_run(extent), buckets.end_ms());
         let to_ms = extent.end_ms.min(to_ms);
         let series = series::load_grid(runs.store(), extent, grid, to_ms, false).await?;
         course.add(&series, wholes(run));
