@@ -120,7 +120,7 @@ fn read(
     if dialect == Dialect::FioJobFile {
         let sections = job_file::sections(source, variables, host, notes);
         return vec![Command {
-            jobs: fio_jobs::jobs(&sections, true, notes),
+            jobs: fio_jobs::jobs(&sections, notes),
             is_with_previous: false,
             continues: true,
         }];
@@ -140,6 +140,11 @@ fn read(
         return commands.map(command).collect();
     }
     let commands = shell::commands(source, variables, notes);
+    let input = command::Input {
+        source,
+        variables,
+        host,
+    };
     let mut commands_read = Vec::new();
     let mut is_with_previous = false;
     for program in programs::programs(commands, notes) {
@@ -151,8 +156,8 @@ fn read(
             let text = NoteText::new("background", sentence, "");
             notes.info(&program.program.span, None, text);
         }
-        let command = command::sections(&program, notes);
-        let jobs = fio_jobs::jobs(&command.sections, false, notes);
+        let command = command::sections(&program, &input, notes);
+        let jobs = fio_jobs::jobs(&command.sections, notes);
         if command.is_read_only {
             misleading_jobs::reject_writes(&jobs, notes);
         }

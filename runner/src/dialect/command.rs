@@ -3,13 +3,16 @@
 
 use crate::dialect::{
     command_options::{Effect, PROGRAM_OPTIONS, ProgramOption},
+    host_facts::HostFacts,
+    job_file,
     notes::{NoteText, Notes, quoted},
     programs::Program,
     section::{RawOption, Section},
-    shell::Word,
-    source::Span,
+    shell::{HereDocument, Word},
+    source::{Source, Span},
 };
 use leadline_protocol::job::fio::{FIO_OPTIONS, FioOption, find_option};
+use std::collections::BTreeMap;
 
 /// A study has at most 256 steps of 64 jobs; commands that people write have fewer than 100.
 const MAX_JOBS: usize = 1_000;
@@ -27,9 +30,22 @@ pub(crate) struct CommandSections {
     pub is_read_only: bool,
 }
 
-pub(crate) fn sections(program: &Program, notes: &mut Notes<'_>) -> CommandSections {
+/// What is needed to read a job file in the text.
+pub(crate) struct Input<'a> {
+    pub source: &'a Source<'a>,
+    pub variables: &'a BTreeMap<String, String>,
+    pub host: &'a HostFacts<'a>,
+}
+
+pub(crate) fn sections(
+    program: &Program,
+    input: &Input<'_>,
+    notes: &mut Notes<'_>,
+) -> CommandSections {
     let mut reader = Reader {
         sections: Vec::new(),
+        job_files: &program.job_files,
+        named_files: Vec::new(),
         notes,
         has_stopped: false,
         is_read_only: false,
@@ -49,6 +65,11 @@ pub(crate) fn sections(program: &Program, notes: &mut Notes<'_>) -> CommandSecti
     }
     let mut sections = reader.sections;
     let is_read_only = reader.is_read_only;
+    // fio reads the job files after the command line, whose global options they inherit (init.c,
+    // `parse_options`).
+    for document in reader.named_files {
+        sections.append(&mut job_file_sections(document, input, notes));
+    }
     let has_job = sections.iter().any(|section| !section.is_global);
     if !has_job && !sections.is_empty() {
         let sentence =
@@ -76,8 +97,38 @@ pub(crate) fn sections(program: &Program, notes: &mut Notes<'_>) -> CommandSecti
     }
 }
 
-struct Reader<'n, 's> {
+/// The sections of a job file in a here document.
+fn job_file_sections(
+    document: &HereDocument,
+    input: &Input<'_>,
+    notes: &mut Notes<'_>,
+) -> Vec<Section> {
+    let body = &input.source.text[document.body.clone()];
+    let is_changed = |(at, c): &(usize, char)| match c {
+        '`' | '\\' => true,
+        '$' => !body[at + 1..].starts_with('{'),
+        _ => false,
+    };
+    // `${NAME}` has the same meaning in the shell and in fio.
+    let changed = body.char_indices().filter(|_| !document.is_quoted);
+    if let Some((at, c)) = changed.into_iter().find(is_changed) {
+        let start = document.body.start + at;
+        let sentence =
+            format!("The shell interprets `{c}` in this here document before fio reads it.");
+        let remedy = "Quote the delimiter, as in <<'EOF', or insert the value.";
+        let text = NoteText::new("here_document_expansion", sentence, remedy);
+        notes.error(&(start..start + 1), None, text);
+    }
+    let source = input.source.part(document.body.clone());
+    job_file::sections(&source, input.variables, input.host, notes)
+}
+
+struct Reader<'p, 'n, 's> {
     sections: Vec<Section>,
+    /// Job files in the text, by the name of the argument.
+    job_files: &'p [(String, HereDocument)],
+    /// Those that are arguments, in order.
+    named_files: Vec<&'p HereDocument>,
     notes: &'n mut Notes<'s>,
     /// After `--`.
     has_stopped: bool,
@@ -89,11 +140,22 @@ enum Found {
     Program(&'static ProgramOption),
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_, '_, '_> {
     fn argument<'w>(&mut self, word: &'w Word, words: &mut impl Iterator<Item = &'w Word>) {
         let text = self.with_plain_dashes(word);
         if word.text == "--" && !self.has_stopped {
             self.has_stopped = true;
+            return;
+        }
+        let mut files = self.job_files.iter();
+        if let Some((_, document)) = files.find(|(name, _)| *name == word.text) {
+            if !self.named_files.is_empty() {
+                let sentence = "Several job files in one command are not supported.";
+                let text =
+                    NoteText::new("job_file_argument", sentence, "Write one command for each.");
+                self.notes.error(&word.span, Some(&word.text), text);
+            }
+            self.named_files.push(document);
             return;
         }
         let name_start = text.len() - text.trim_start_matches('-').len();

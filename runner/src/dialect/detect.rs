@@ -26,6 +26,9 @@ pub(crate) fn detect(text: &str) -> Dialect {
         if let Some(dialect) = command_dialect(content) {
             return dialect;
         }
+        if content.contains("<<") && !is_option_line(content) && has_fio(text) {
+            return Dialect::FioCommand;
+        }
         first = first.or(Some(trimmed));
     }
     match first {
@@ -42,6 +45,11 @@ fn has_section(text: &str) -> bool {
         line.starts_with('[') && line.ends_with(']') && !line.contains('@')
     };
     text.lines().any(is_header) && !text.contains("<<")
+}
+
+fn has_fio(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim);
+    lines.any(|line| command_dialect(line) == Some(Dialect::FioCommand))
 }
 
 fn command_dialect(line: &str) -> Option<Dialect> {
@@ -95,6 +103,11 @@ mod tests {
             ("diskspd.exe -w0 f", Dialect::DiskspdCommand),
             ("C:\\tools\\DiskSpd.exe -w0 f", Dialect::DiskspdCommand),
             ("# fio a.fio --x\n[j]\nrw=read", Dialect::FioJobFile),
+            (
+                "cat > a.fio <<EOF\n[j]\nrw=read\nEOF\nfio a.fio",
+                Dialect::FioCommand,
+            ),
+            ("description=a << b\n[j]\n# fio a.fio", Dialect::FioJobFile),
             ("dd if=/dev/zero of=x", Dialect::Unknown),
             ("hello world", Dialect::Unknown),
         ] {

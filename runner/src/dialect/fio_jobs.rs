@@ -12,7 +12,7 @@ pub(crate) struct FioJob {
     pub options: Options,
 }
 
-pub(crate) fn jobs(sections: &[Section], is_job_file: bool, notes: &mut Notes<'_>) -> Vec<FioJob> {
+pub(crate) fn jobs(sections: &[Section], notes: &mut Notes<'_>) -> Vec<FioJob> {
     let mut global = Options::default();
     let mut jobs = Vec::new();
     for section in sections {
@@ -20,11 +20,11 @@ pub(crate) fn jobs(sections: &[Section], is_job_file: bool, notes: &mut Notes<'_
             break;
         }
         if section.is_global {
-            global.apply(section, is_job_file, notes);
+            global.apply(section, notes);
             continue;
         }
         let mut options = global.clone();
-        options.apply(section, is_job_file, notes);
+        options.apply(section, notes);
         let name = options.text("name").unwrap_or(&section.name).to_owned();
         jobs.push(FioJob {
             name,

@@ -43,7 +43,9 @@ pub(crate) fn sections(
                 notes.error(&span, None, text);
                 break;
             }
-            sections.push(header(content, span, notes));
+            let mut section = header(content, span, notes);
+            section.is_in_file = true;
+            sections.push(section);
         } else if content.starts_with("include") {
             let sentence = "include reads another file on the host; an import does not read files.";
             let remedy = "Replace this line with the contents of the file.";

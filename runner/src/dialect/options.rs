@@ -67,8 +67,8 @@ impl Options {
 
     /// Applies a section. In a job file, fio parses `kb_base` before the other options
     /// (parse.c, `sort_options`).
-    pub(crate) fn apply(&mut self, section: &Section, is_job_file: bool, notes: &mut Notes<'_>) {
-        let is_first = |raw: &&RawOption| is_job_file && raw.name == "kb_base";
+    pub(crate) fn apply(&mut self, section: &Section, notes: &mut Notes<'_>) {
+        let is_first = |raw: &&RawOption| section.is_in_file && raw.name == "kb_base";
         let (first, rest): (Vec<_>, Vec<_>) = section.options.iter().partition(is_first);
         for raw in first.into_iter().chain(rest) {
             if notes.is_full() {
@@ -77,7 +77,7 @@ impl Options {
             self.set(raw, notes);
             // On a command line, the options of an engine follow the engine (init.c,
             // `fio_options_set_ioengine_opts`).
-            if !is_job_file {
+            if !section.is_in_file {
                 self.check_engine(notes);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::dialect::{
     notes::{NoteText, Notes, quoted},
-    shell::{Separator, ShellCommand, Word, assignment},
+    shell::{HereDocument, Separator, ShellCommand, Word, assignment},
 };
 
 /// A fio command.
@@ -10,6 +10,8 @@ pub(crate) struct Program {
     pub arguments: Vec<Word>,
     pub program: Word,
     pub end: Separator,
+    /// Job files that are in the text, by the name of the argument: `-` is the standard input.
+    pub job_files: Vec<(String, HereDocument)>,
 }
 
 /// Commands that run another command without changing its I/O.
@@ -67,6 +69,7 @@ const BENCHMARKS: [&str; 11] = [
 /// Finds the programs, and reports the other commands.
 pub(crate) fn programs(commands: Vec<ShellCommand>, notes: &mut Notes<'_>) -> Vec<Program> {
     let mut programs = Vec::new();
+    let mut written = Vec::new();
     let mut is_after_pipe = false;
     let has_program = commands
         .iter()
@@ -77,6 +80,8 @@ pub(crate) fn programs(commands: Vec<ShellCommand>, notes: &mut Notes<'_>) -> Ve
             Some(at) if !is_piped => {
                 report_wrappers(&command.words[..at], notes);
                 report_ignored(&command, notes);
+                let mut job_files = written.clone();
+                job_files.extend(command.here_document.map(|found| ("-".to_owned(), found)));
                 let mut words = command.words.into_iter().skip(at);
                 let Some(program) = words.next() else {
                     continue;
@@ -85,12 +90,45 @@ pub(crate) fn programs(commands: Vec<ShellCommand>, notes: &mut Notes<'_>) -> Ve
                     program,
                     arguments: words.collect(),
                     end: command.end,
+                    job_files,
                 });
             }
-            _ => report_other(&command, has_program, notes),
+            _ => match written_file(&command) {
+                Some(file) if has_program => {
+                    report_written(&file, notes);
+                    written.retain(|(name, _)| *name != file.0);
+                    written.push(file);
+                }
+                _ => report_other(&command, has_program, notes),
+            },
         }
     }
     programs
+}
+
+/// The file that `cat > FILE <<EOF` or `tee FILE <<EOF` writes.
+fn written_file(command: &ShellCommand) -> Option<(String, HereDocument)> {
+    let document = command.here_document.clone()?;
+    let words: Vec<_> = command
+        .words
+        .iter()
+        .map(|word| word.text.as_str())
+        .collect();
+    let name = match (&words[..], &command.output) {
+        (["cat"], Some(name)) => name.as_str(),
+        (["tee", name] | ["sudo", "tee", name], _) => *name,
+        _ => return None,
+    };
+    Some((name.to_owned(), document))
+}
+
+fn report_written((name, document): &(String, HereDocument), notes: &mut Notes<'_>) {
+    let sentence = format!(
+        "`{}` has the contents of the here document; no file is written.",
+        quoted(name)
+    );
+    let text = NoteText::new("here_document", sentence, "");
+    notes.info(&document.span, None, text);
 }
 
 /// Position of fio in a command.
@@ -136,6 +174,15 @@ fn report_ignored(command: &ShellCommand, notes: &mut Notes<'_>) {
     for (span, what) in &command.ignored {
         let sentence = format!("{what} is ignored: an import does not read or write files.");
         notes.info(span, None, NoteText::new("redirection", sentence, ""));
+    }
+    let reads_input = command.words.iter().any(|word| word.text == "-");
+    if let Some(document) = command.here_document.as_ref().filter(|_| !reads_input) {
+        let sentence = "The here document is ignored: fio reads it only with the argument `-`.";
+        notes.info(
+            &document.span,
+            None,
+            NoteText::new("redirection", sentence, ""),
+        );
     }
 }
 

@@ -9,6 +9,8 @@ pub(crate) struct Section {
     pub name: String,
     pub span: Span,
     pub is_global: bool,
+    /// From a job file instead of a command line.
+    pub is_in_file: bool,
     pub options: Vec<RawOption>,
 }
 
@@ -30,6 +32,7 @@ impl Section {
         Self {
             // As in fio (init.c, `strncmp(name, "global", 6)`).
             is_global: name.starts_with("global"),
+            is_in_file: false,
             name,
             span,
             options: Vec::new(),

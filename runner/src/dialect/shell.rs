@@ -16,8 +16,23 @@ pub(crate) struct ShellCommand {
     pub words: Vec<Word>,
     /// How it is separated from the next command.
     pub end: Separator,
-    /// Redirections, here documents and the other commands of a pipe, which are ignored.
+    /// Redirections and the other commands of a pipe, which are ignored.
     pub ignored: Vec<(Span, &'static str)>,
+    /// The standard input, if it is in the text. The last one counts.
+    pub here_document: Option<HereDocument>,
+    /// The file that the standard output is written to.
+    pub output: Option<String>,
+}
+
+/// A text after `<<`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HereDocument {
+    /// The operator and the delimiter.
+    pub span: Span,
+    /// Whole lines.
+    pub body: Span,
+    /// The delimiter is quoted: the shell changes nothing in the body.
+    pub is_quoted: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -69,8 +84,8 @@ struct Lexer<'a, 'n, 's> {
     assigned: BTreeMap<String, String>,
     commands: Vec<ShellCommand>,
     current: ShellCommand,
-    /// Ends of the here documents that follow this line.
-    here_documents: Vec<String>,
+    /// The here documents that follow this line: the number of the command, and the delimiter.
+    here_documents: Vec<(usize, String)>,
     notes: &'n mut Notes<'s>,
 }
 
@@ -175,21 +190,33 @@ impl Lexer<'_, '_, '_> {
         while self.peek().is_some_and(|c| c != '\n' && is_blank(c)) {
             self.next();
         }
+        let is_output = self.text[start..self.at].trim_end() == ">";
         let target = self.read_word();
-        let what = if is_here_document {
-            self.here_documents.push(target.text);
-            "The here document"
-        } else {
-            "The redirection"
-        };
-        self.current.ignored.push((start..self.at, what));
+        if is_here_document {
+            let delimiter = &self.text[target.span.clone()];
+            self.current.here_document = Some(HereDocument {
+                span: start..self.at,
+                body: 0..0,
+                is_quoted: delimiter.contains(['\'', '"', '\\']),
+            });
+            self.here_documents.push((self.commands.len(), target.text));
+            return;
+        }
+        if is_output {
+            self.current.output = Some(target.text);
+        }
+        self.current
+            .ignored
+            .push((start..self.at, "The redirection"));
     }
 
     fn skip_here_documents(&mut self) {
-        for end in std::mem::take(&mut self.here_documents) {
+        for (command, delimiter) in std::mem::take(&mut self.here_documents) {
+            let start = self.at;
+            let mut end = self.at;
             while !self.rest().is_empty() {
                 let line = self.rest().lines().next().unwrap_or_default();
-                let is_end = line.trim() == end;
+                let is_end = line.trim() == delimiter;
                 self.at += self
                     .rest()
                     .find('\n')
@@ -197,6 +224,11 @@ impl Lexer<'_, '_, '_> {
                 if is_end {
                     break;
                 }
+                end = self.at;
+            }
+            let command = self.commands.get_mut(command);
+            if let Some(found) = command.and_then(|command| command.here_document.as_mut()) {
+                found.body = start..end;
             }
         }
     }

@@ -10,6 +10,8 @@ pub(crate) struct Source<'a> {
     pub text: &'a str,
     /// Byte offset of each line.
     lines: Vec<usize>,
+    /// The part that `lines` yields.
+    part: Span,
 }
 
 impl<'a> Source<'a> {
@@ -19,6 +21,16 @@ impl<'a> Source<'a> {
         Self {
             text,
             lines: lines.collect(),
+            part: 0..text.len() + 1,
+        }
+    }
+
+    /// Whole lines of the text, which keep their positions.
+    pub(crate) fn part(&self, part: Span) -> Self {
+        Self {
+            text: self.text,
+            lines: self.lines.clone(),
+            part,
         }
     }
 
@@ -44,7 +56,9 @@ impl<'a> Source<'a> {
     /// Lines with their byte offsets, without line ends.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &'a str)> + '_ {
         let text = self.text;
-        self.lines.iter().enumerate().map(move |(index, start)| {
+        let lines = self.lines.iter().enumerate();
+        let lines = lines.filter(|(_, start)| self.part.contains(start));
+        lines.map(move |(index, start)| {
             let end = self
                 .lines
                 .get(index + 1)
@@ -73,5 +87,8 @@ mod tests {
         assert_eq!(source.position(&(1..3)), at(1, 1, 2));
         let lines: Vec<_> = source.lines().collect();
         assert_eq!(lines, [(0, "ä=1"), (5, "filename=/tmp/ö"), (22, "")]);
+        let part = source.part(5..22);
+        assert_eq!(part.lines().collect::<Vec<_>>(), [(5, "filename=/tmp/ö")]);
+        assert_eq!(part.position(&(5..13)), at(2, 1, 8));
     }
 }

@@ -7,6 +7,7 @@
 //! together, the codes of notes that must appear, and the options that a note must name.
 
 mod canonical;
+mod here_documents;
 mod inert;
 mod limits;
 mod program;
