@@ -111,6 +111,11 @@ pub struct RunSummary {
     pub lat_max_ns: Option<u64>,
     /// Verdict of the direction with the most bytes.
     pub verdict_class: Option<VerdictClass>,
+    /// Whether the stored run or its result differs from its checksum. If so, the result is not
+    /// shown, and comparisons and trends leave it out.
+    #[serde(default)]
+    #[schema(required)]
+    pub damaged: bool,
     /// Why the run failed or was cancelled or interrupted.
     pub reason: Option<String>,
     /// Number of the study; null if the run is not part of a study.
@@ -178,9 +183,6 @@ pub struct Run {
     #[serde(default)]
     #[schema(required)]
     pub annotations: Vec<Annotation>,
-    /// Whether the stored result differs from its checksum. If so, it is not shown.
-    #[serde(default)]
-    pub damaged: bool,
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// Sequence number of the last stored event.
