@@ -29,6 +29,7 @@ pub struct RunRequest {
     /// Values of the variables in `job_text`, such as `${DEVICE}`.
     pub variables: Option<BTreeMap<String, String>>,
     /// Sampling interval in ms, 10 to 10,000. Default: 100.
+    #[schema(minimum = 10, maximum = 10_000)]
     pub sample_ms: Option<u32>,
     /// Default: `local`.
     pub host: Option<String>,

@@ -216,7 +216,9 @@ async fn lists_mark_damaged_runs_and_trends_leave_them_out() {
     let path = trends::path(&server).await;
     let left_out = |trend: &Value| {
         let points = trend["points"].as_array().unwrap();
-        let runs = points.iter().flat_map(|point| point["left_out"].as_array().unwrap());
+        let runs = points
+            .iter()
+            .flat_map(|point| point["left_out"].as_array().unwrap());
         Vec::from_iter(runs.map(|run| run["number"].as_u64().unwrap()))
     };
     assert!(left_out(&server.get(&path).await).is_empty());
@@ -230,9 +232,18 @@ async fn lists_mark_damaged_runs_and_trends_leave_them_out() {
     ];
     for (table, column, value) in changes {
         let key = if table == "runs" { "number" } else { "run" };
-        let saved = format!("CREATE TEMPORARY TABLE saved AS SELECT {column} AS value FROM {table} WHERE {key} = 3");
-        sqlx::raw_sql(AssertSqlSafe(saved)).execute(&mut database).await.unwrap();
-        execute(&mut database, &format!("UPDATE {table} SET {column} = {value} WHERE {key} = 3")).await;
+        let saved = format!(
+            "CREATE TEMPORARY TABLE saved AS SELECT {column} AS value FROM {table} WHERE {key} = 3"
+        );
+        sqlx::raw_sql(AssertSqlSafe(saved))
+            .execute(&mut database)
+            .await
+            .unwrap();
+        execute(
+            &mut database,
+            &format!("UPDATE {table} SET {column} = {value} WHERE {key} = 3"),
+        )
+        .await;
         for query in ["", "?sort=iops", "?sort=iops&order=asc", "?q=a"] {
             let list = server.get(&format!("/runs{query}")).await;
             let (damaged, mut shown) = marked(&list);
@@ -241,16 +252,30 @@ async fn lists_mark_damaged_runs_and_trends_leave_them_out() {
         }
         assert_eq!(left_out(&server.get(&path).await), [3], "{column}");
         let newest = &server.get("/trends").await["series"][0]["newest_run"];
-        assert_eq!((&newest["damaged"], &newest["iops"]), (&json!(true), &Value::Null));
+        assert_eq!(
+            (&newest["damaged"], &newest["iops"]),
+            (&json!(true), &Value::Null)
+        );
         let (status, problem) = trends::pin(&server, &path, json!({"runs": [2, 3]})).await;
-        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{column}: {problem}");
-        for filter in ["runs=2,3", "groups=1,2&groups=3", "group=name:a"] {
+        assert_eq!(
+            status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{column}: {problem}"
+        );
+        for filter in ["runs=2,3", "a=1,2&b=3", "a=1,2&b=name:a"] {
             let compare = server.request(Method::GET, &format!("/compare?{filter}"));
             let (status, problem) = server.send(compare).await;
-            assert!(status.is_client_error(), "{filter}: {problem}");
+            assert_eq!(status, StatusCode::CONFLICT, "{filter}: {problem}");
         }
-        execute(&mut database, &format!("UPDATE {table} SET {column} = (SELECT value FROM saved) WHERE {key} = 3")).await;
-        sqlx::raw_sql("DROP TABLE saved").execute(&mut database).await.unwrap();
+        execute(
+            &mut database,
+            &format!("UPDATE {table} SET {column} = (SELECT value FROM saved) WHERE {key} = 3"),
+        )
+        .await;
+        sqlx::raw_sql("DROP TABLE saved")
+            .execute(&mut database)
+            .await
+            .unwrap();
     }
     assert_eq!(marked(&server.get("/runs").await), (vec![], vec![3, 2, 1]));
     assert!(left_out(&server.get(&path).await).is_empty());
