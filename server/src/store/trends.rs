@@ -121,7 +121,8 @@ impl Store {
                 host_fingerprint: row.try_get("host_fingerprint")?,
                 host: json(&row, "host_facts")?.unwrap_or_default(),
                 resolved: json(&row, "resolved")?.unwrap_or_default(),
-                report: json(&row, "report")?,
+                // A damaged report may not be one.
+                report: json(&row, "report").unwrap_or_default(),
             })
         };
         Ok(query(
