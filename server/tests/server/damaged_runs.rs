@@ -219,7 +219,7 @@ async fn lists_mark_damaged_runs_and_trends_leave_them_out() {
         let runs = points
             .iter()
             .flat_map(|point| point["left_out"].as_array().unwrap());
-        Vec::from_iter(runs.map(|run| run["number"].as_u64().unwrap()))
+        Vec::from_iter(runs.map(|run| run["run"].as_u64().unwrap()))
     };
     assert!(left_out(&server.get(&path).await).is_empty());
     assert_eq!(marked(&server.get("/runs").await), (vec![], vec![3, 2, 1]));
