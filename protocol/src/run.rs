@@ -29,6 +29,7 @@ pub struct RunRequest {
     /// Values of the variables in `job_text`, such as `${DEVICE}`.
     pub variables: Option<BTreeMap<String, String>>,
     /// Sampling interval in ms, 10 to 10,000. Default: 100.
+    #[schema(minimum = 10, maximum = 10_000)]
     pub sample_ms: Option<u32>,
     /// Default: `local`.
     pub host: Option<String>,
@@ -111,6 +112,11 @@ pub struct RunSummary {
     pub lat_max_ns: Option<u64>,
     /// Verdict of the direction with the most bytes.
     pub verdict_class: Option<VerdictClass>,
+    /// Whether the stored run or its result differs from its checksum. If so, the result is not
+    /// shown, and comparisons and trends leave it out.
+    #[serde(default)]
+    #[schema(required)]
+    pub damaged: bool,
     /// Why the run failed or was cancelled or interrupted.
     pub reason: Option<String>,
     /// Number of the study; null if the run is not part of a study.
@@ -178,9 +184,6 @@ pub struct Run {
     #[serde(default)]
     #[schema(required)]
     pub annotations: Vec<Annotation>,
-    /// Whether the stored result differs from its checksum. If so, it is not shown.
-    #[serde(default)]
-    pub damaged: bool,
     /// Why there is no result.
     pub failure: Option<Failure>,
     /// Sequence number of the last stored event.

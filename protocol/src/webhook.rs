@@ -36,7 +36,7 @@ pub struct WebhookRequest {
     pub secret: Option<String>,
     /// One or more, except `test`. Default: all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_items = 1)]
     pub events: Option<Vec<WebhookEvent>>,
     /// Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -17,7 +17,7 @@ use crate::{
     error::Error,
     query::page::check_page,
     runs::Runs,
-    store::{rows::remove_results, studies::StoredStudy, study_digest},
+    store::{studies::StoredStudy, study_digest},
 };
 use leadline_protocol::{
     run::RunSummary,
@@ -39,12 +39,9 @@ impl Runs {
         for run in &mut stored.runs {
             run.queue = self.scheduler().queue.position(run.number);
         }
-        let damaged = self.store.damaged_runs(&stored.runs).await?;
-        let runs = stored.runs.iter_mut();
-        runs.filter(|run| damaged.contains(&run.number))
-            .for_each(remove_results);
+        self.store.mark_damaged(&mut stored.runs).await?;
         let verdicts = self.store.study_verdicts(number).await?;
-        Ok(summary::study(stored, &verdicts, &damaged))
+        Ok(summary::study(stored, &verdicts))
     }
 
     async fn stored_study(&self, number: u64) -> Result<StoredStudy, Error> {

@@ -31,6 +31,7 @@ pub struct StudyDefinition {
     pub continue_on_failure: Option<bool>,
     /// Number of times each step runs; steps × repeats is at most 256. The maximum number with
     /// `until_decided`. Default: 1.
+    #[schema(minimum = 1, maximum = 256)]
     pub repeats: Option<u32>,
     /// End the study as soon as its comparison is decided.
     pub until_decided: Option<UntilDecidedDefinition>,
@@ -40,6 +41,7 @@ pub struct StudyDefinition {
     pub order_seed: Option<u64>,
     /// Maximum time that each run waits until its devices are idle and little data waits for
     /// writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
+    #[schema(minimum = 0, maximum = 600)]
     pub idle_wait_seconds: Option<u32>,
     /// Options to vary. Each step runs with every combination of their values. Limited to 256 runs
     /// in total.
@@ -50,6 +52,7 @@ pub struct StudyDefinition {
     /// A load–latency curve of the only job of the only step.
     pub load_curve: Option<LoadCurveDefinition>,
     /// 1 to 256 steps, in order.
+    #[schema(min_items = 1, max_items = 256)]
     pub steps: Vec<StepDefinition>,
     /// Default: `local`.
     pub host: Option<String>,

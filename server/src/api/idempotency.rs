@@ -22,7 +22,7 @@ const MAX_KEY: usize = 255;
 #[expect(dead_code, reason = "only the derived schema is used")]
 pub(crate) struct IdempotencyHeader {
     /// 1 to 255 ASCII characters; valid for one day.
-    #[param(rename = "Idempotency-Key")]
+    #[param(rename = "Idempotency-Key", min_length = 1, max_length = 255)]
     key: Option<String>,
 }
 

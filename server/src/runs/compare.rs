@@ -188,7 +188,7 @@ fn in_field(error: Error, field: &str) -> Error {
 
 async fn intact_run(runs: &Runs, number: u64) -> Result<Run, Error> {
     let run = runs.get(number).await?;
-    if run.damaged {
+    if run.summary.damaged {
         return Err(Error::damaged(number));
     }
     Ok(run)

@@ -146,6 +146,9 @@ impl Runs {
         for number in &runs {
             let summary = self.store.summary(*number).await?;
             let run = summary.ok_or_else(|| invalid(format!("Run #{number} does not exist.")))?;
+            if run.damaged {
+                return Err(invalid(format!("The result of run #{number} is damaged.")));
+            }
             if run.job_fingerprint.as_ref() != Some(&key.job_fingerprint)
                 || run.machine_fingerprint.as_ref() != Some(&key.machine_fingerprint)
             {

@@ -1,8 +1,18 @@
 //! Checksums of stored results, to detect silent data corruption.
 
-use crate::store::run_digest::{self, Integrity};
+use crate::store::run_digest;
+use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use sqlx::{Row, SqliteConnection, query, sqlite::SqliteRow, types::Json};
+use std::collections::BTreeSet;
+
+/// What the checksums of results cover, and the checksums.
+const CONTENT: &str = "SELECT run, CAST(report AS BLOB) AS report, CAST(run_details.verdict AS BLOB) AS verdict,
+        CAST(findings AS BLOB) AS findings, result_sha256, summary_sha256,
+        (SELECT CAST(line AS BLOB) FROM events WHERE events.run = run_details.run AND type = 'report' ORDER BY seq DESC LIMIT 1) AS line,
+        iops, bytes_per_second, lat_p50_ns, lat_p99_ns, lat_max_ns, CAST(runs.verdict AS BLOB) AS class
+    FROM run_details JOIN runs ON number = run
+    WHERE run IN (SELECT value FROM json_each(?)) AND (report IS NOT NULL OR result_sha256 IS NOT NULL)";
 
 /// Separates the texts, which never contain this byte.
 const SEPARATOR: [u8; 1] = [0];
@@ -21,7 +31,7 @@ struct Checksums {
 /// Stores checksums of the results that the transaction has written.
 pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
     if let Some(checksums) = read(connection, run).await? {
-        sqlx::query("UPDATE run_details SET result_sha256 = ?, summary_sha256 = ? WHERE run = ?")
+        query("UPDATE run_details SET result_sha256 = ?, summary_sha256 = ? WHERE run = ?")
             .bind(&checksums.result.0[..])
             .bind(&checksums.summary.0[..])
             .bind(run.cast_signed())
@@ -33,11 +43,23 @@ pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::
 
 /// Whether a run or its result differs from its checksums. Those without checksums are not checked.
 pub(super) async fn is_damaged(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<bool> {
-    if run_digest::integrity(connection, run).await? == Integrity::Damaged {
-        return Ok(true);
+    Ok(!damaged(connection, &[run]).await?.is_empty())
+}
+
+/// Which of the runs, or their results, differ from their checksums.
+pub(super) async fn damaged(
+    connection: &mut SqliteConnection,
+    runs: &[u64],
+) -> sqlx::Result<BTreeSet<u64>> {
+    let mut damaged = run_digest::damaged(connection, runs).await?;
+    let mut rows = query(CONTENT).bind(Json(runs)).fetch(connection);
+    while let Some(row) = rows.try_next().await? {
+        let found = Checksums::new(&row)?;
+        if differs(&found.result) || differs(&found.summary) {
+            damaged.insert(row.try_get("run")?);
+        }
     }
-    let found = read(connection, run).await?;
-    Ok(found.is_some_and(|found| differs(&found.result) || differs(&found.summary)))
+    Ok(damaged)
 }
 
 fn differs((now, stored): &(Checksum, Option<Vec<u8>>)) -> bool {
@@ -46,24 +68,18 @@ fn differs((now, stored): &(Checksum, Option<Vec<u8>>)) -> bool {
 
 /// Returns `None` if there is no result.
 async fn read(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<Option<Checksums>> {
-    let row = sqlx::query(
-        "SELECT CAST(report AS BLOB) AS report, CAST(run_details.verdict AS BLOB) AS verdict,
-             CAST(findings AS BLOB) AS findings, result_sha256, summary_sha256,
-             (SELECT CAST(line AS BLOB) FROM events WHERE run = ?1 AND type = 'report' ORDER BY seq DESC LIMIT 1) AS line,
-             iops, bytes_per_second, lat_p50_ns, lat_p99_ns, lat_max_ns, CAST(runs.verdict AS BLOB) AS class
-         FROM run_details JOIN runs ON number = run
-         WHERE run = ?1 AND (report IS NOT NULL OR result_sha256 IS NOT NULL)",
-    )
-    .bind(run.cast_signed())
-    .fetch_optional(connection)
-    .await?;
-    row.map(|row| {
-        Ok(Checksums {
-            result: (result(&row)?, row.try_get("result_sha256")?),
-            summary: (summary(&row)?, row.try_get("summary_sha256")?),
+    let row = query(CONTENT).bind(Json([run]));
+    let row = row.fetch_optional(connection).await?;
+    row.map(|row| Checksums::new(&row)).transpose()
+}
+
+impl Checksums {
+    fn new(row: &SqliteRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            result: (result(row)?, row.try_get("result_sha256")?),
+            summary: (summary(row)?, row.try_get("summary_sha256")?),
         })
-    })
-    .transpose()
+    }
 }
 
 fn result(row: &SqliteRow) -> sqlx::Result<Checksum> {

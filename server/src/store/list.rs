@@ -31,6 +31,8 @@ impl Store {
             runs.truncate(limit);
             next_cursor = runs.last().map(|run| cursor(run, filter.sort).encode());
         }
+        // The cursor contains the stored value, by which the runs are sorted.
+        self.mark_damaged(&mut runs).await?;
         Ok(RunList {
             runs,
             next_cursor,

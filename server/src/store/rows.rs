@@ -14,7 +14,7 @@ use strum::ParseError;
 /// 64 bits are enough to prevent accidental collisions between versions of one run.
 const ETAG_BYTES: usize = 8;
 
-/// Converts a row of `runs`. The queue position is not stored.
+/// Converts a row of `runs`. The queue position is not stored, and checksums are not compared.
 pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
     let name: String = row.try_get("name")?;
     let tags: Vec<String> = json(&row, "tags")?.unwrap_or_default();
@@ -48,6 +48,7 @@ pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
         lat_p99_ns: row.try_get("lat_p99_ns")?,
         lat_max_ns: row.try_get("lat_max_ns")?,
         verdict_class: optional_variant(&row, "verdict")?,
+        damaged: false,
         reason: row.try_get("reason")?,
         study: row.try_get("study")?,
         step: row.try_get("step")?,
@@ -72,14 +73,8 @@ fn etag(name: &str, tags: &[String], notes: &str) -> String {
 
 /// Converts a row of `run_details`, with `last_seq` and the number of samples. A damaged result is
 /// omitted. Annotations are in another table.
-pub(super) fn details(
-    mut summary: RunSummary,
-    row: &SqliteRow,
-    damaged: bool,
-) -> sqlx::Result<Run> {
-    if damaged {
-        remove_results(&mut summary);
-    }
+pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run> {
+    let damaged = summary.damaged;
     let sample_ms = row.try_get("sample_ms")?;
     Ok(Run {
         summary,
@@ -95,15 +90,15 @@ pub(super) fn details(
         verdict: result(row, "verdict", damaged)?,
         findings: result(row, "findings", damaged)?.unwrap_or_default(),
         annotations: Vec::new(),
-        damaged,
         failure: json(row, "failure")?,
         last_seq: row.try_get("last_seq")?,
         samples: row.try_get("samples")?,
     })
 }
 
-/// Removes what a damaged result may have changed.
-pub(crate) fn remove_results(summary: &mut RunSummary) {
+/// Marks a damaged run, and removes what the damage may have changed.
+pub(super) fn mark_damaged(summary: &mut RunSummary) {
+    summary.damaged = true;
     summary.iops = None;
     summary.bytes_per_second = None;
     summary.lat_p50_ns = None;

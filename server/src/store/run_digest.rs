@@ -1,15 +1,17 @@
 //! Checksums of what a run is, to detect silent data corruption: its place in a study, its request
 //! and its status. See `digest` for those of results.
 
+use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
-use sqlx::{SqliteConnection, query, query_as};
+use sqlx::{FromRow, Row, SqliteConnection, query, query_as, sqlite::SqliteRow, types::Json};
+use std::collections::BTreeSet;
 
 /// `quote` distinguishes null from text, and separates the values.
-const CONTENT: &str = "SELECT CAST(
+const CONTENT: &str = "SELECT number, CAST(
         quote(number) || ',' || quote(status) || ',' || quote(study) || ',' || quote(step) || ',' || quote(repeat)
         || ',' || quote(retry_of) || ',' || quote(requested) || ',' || quote(sample_ms) || ',' || quote(resolved)
-        || ',' || quote(locks) || ',' || quote(confirm) AS BLOB), run_sha256
-    FROM runs JOIN run_details ON run = number WHERE number = ?";
+        || ',' || quote(locks) || ',' || quote(confirm) AS BLOB) AS content, run_sha256
+    FROM runs JOIN run_details ON run = number WHERE number IN (SELECT value FROM json_each(?))";
 /// Differs from every checksum.
 const NEVER: [u8; 0] = [];
 
@@ -27,18 +29,32 @@ pub(super) async fn integrity(
     connection: &mut SqliteConnection,
     run: u64,
 ) -> sqlx::Result<Integrity> {
-    Ok(match read(connection, run).await? {
-        Some((content, Some(stored))) if stored == checksum(&content) => Integrity::Intact,
-        Some((_, Some(_))) => Integrity::Damaged,
-        _ => Integrity::Unknown,
-    })
+    let row = read(connection, run).await?;
+    Ok(row.map_or(Integrity::Unknown, |row| row.integrity()))
+}
+
+/// Which of the runs are damaged.
+pub(super) async fn damaged(
+    connection: &mut SqliteConnection,
+    runs: &[u64],
+) -> sqlx::Result<BTreeSet<u64>> {
+    let mut rows = query_as::<_, Content>(CONTENT)
+        .bind(Json(runs))
+        .fetch(connection);
+    let mut damaged = BTreeSet::new();
+    while let Some(row) = rows.try_next().await? {
+        if row.integrity() == Integrity::Damaged {
+            damaged.insert(row.number);
+        }
+    }
+    Ok(damaged)
 }
 
 /// Stores the checksum of a run that the transaction has inserted, or has changed after it was
 /// intact.
 pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
     match read(connection, run).await? {
-        Some((content, _)) => write(connection, run, &checksum(&content)).await,
+        Some(row) => write(connection, run, &checksum(&row.content)).await,
         None => Ok(()),
     }
 }
@@ -57,11 +73,35 @@ async fn write(connection: &mut SqliteConnection, run: u64, sha256: &[u8]) -> sq
     Ok(())
 }
 
-/// What the checksum covers, and the checksum.
-type Row = (Vec<u8>, Option<Vec<u8>>);
+/// What the checksum of a run covers, and its stored checksum.
+struct Content {
+    number: u64,
+    content: Vec<u8>,
+    run_sha256: Option<Vec<u8>>,
+}
 
-async fn read(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<Option<Row>> {
-    let row = query_as(CONTENT).bind(run.cast_signed());
+impl FromRow<'_, SqliteRow> for Content {
+    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            number: row.try_get("number")?,
+            content: row.try_get("content")?,
+            run_sha256: row.try_get("run_sha256")?,
+        })
+    }
+}
+
+impl Content {
+    fn integrity(&self) -> Integrity {
+        match &self.run_sha256 {
+            Some(stored) if *stored == checksum(&self.content) => Integrity::Intact,
+            Some(_) => Integrity::Damaged,
+            None => Integrity::Unknown,
+        }
+    }
+}
+
+async fn read(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<Option<Content>> {
+    let row = query_as(CONTENT).bind(Json([run]));
     row.fetch_optional(connection).await
 }
 

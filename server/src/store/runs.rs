@@ -69,11 +69,13 @@ impl Store {
     }
 
     pub(crate) async fn summary(&self, run: u64) -> Result<Option<RunSummary>> {
-        Ok(sqlx::query("SELECT * FROM runs WHERE number = ?")
+        let mut found = sqlx::query("SELECT * FROM runs WHERE number = ?")
             .bind(run.cast_signed())
             .try_map(rows::summary)
             .fetch_optional(&self.readers)
-            .await?)
+            .await?;
+        self.mark_damaged(found.as_mut_slice()).await?;
+        Ok(found)
     }
 
     pub(crate) async fn run(&self, run: u64) -> Result<Option<Run>> {
@@ -81,7 +83,6 @@ impl Store {
             return Ok(None);
         };
         let mut connection = self.readers.acquire().await?;
-        let damaged = digest::is_damaged(&mut connection, run).await?;
         let row = sqlx::query(
             "SELECT *, (SELECT max(seq) FROM events WHERE run = ?1) AS last_seq,
                  (SELECT count(*) FROM events WHERE run = ?1 AND type = 'sample')
@@ -91,7 +92,7 @@ impl Store {
         .bind(run.cast_signed())
         .fetch_one(&mut *connection)
         .await?;
-        let mut run = rows::details(summary, &row, damaged)?;
+        let mut run = rows::details(summary, &row)?;
         drop(connection);
         run.annotations = self.annotations(run.summary.number).await?;
         Ok(Some(run))
@@ -105,16 +106,20 @@ impl Store {
         Ok(integrity == Integrity::Damaged)
     }
 
+    /// Marks runs that differ from their checksums, and removes their results.
+    pub(crate) async fn mark_damaged(&self, runs: &mut [RunSummary]) -> Result<()> {
+        let numbers: Vec<u64> = runs.iter().map(|run| run.number).collect();
+        let damaged = self.damaged_runs(&numbers).await?;
+        let runs = runs.iter_mut();
+        runs.filter(|run| damaged.contains(&run.number))
+            .for_each(rows::mark_damaged);
+        Ok(())
+    }
+
     /// Which of the runs, or their results, differ from their checksums.
-    pub(crate) async fn damaged_runs(&self, runs: &[RunSummary]) -> Result<BTreeSet<u64>> {
+    pub(super) async fn damaged_runs(&self, runs: &[u64]) -> Result<BTreeSet<u64>> {
         let mut connection = self.readers.acquire().await?;
-        let mut damaged = BTreeSet::new();
-        for run in runs {
-            if digest::is_damaged(&mut connection, run.number).await? {
-                damaged.insert(run.number);
-            }
-        }
-        Ok(damaged)
+        Ok(digest::damaged(&mut connection, runs).await?)
     }
 
     /// Returns runs without a final status, in queue order.

@@ -105,7 +105,13 @@ impl Store {
         // Thousands of values take some tens of milliseconds.
         let runs = tokio::task::spawn_blocking(move || rows.iter().rev().map(series_run).collect());
         let runs: sqlx::Result<Vec<SeriesRun>> = runs.await?;
-        Ok(runs?)
+        let mut runs = runs?;
+        let numbers: Vec<u64> = runs.iter().map(|run| run.number).collect();
+        let damaged = self.damaged_runs(&numbers).await?;
+        for run in runs.iter_mut().filter(|run| damaged.contains(&run.number)) {
+            run.values = None;
+        }
+        Ok(runs)
     }
 
     /// One run of each host fingerprint in a series.
@@ -115,7 +121,8 @@ impl Store {
                 host_fingerprint: row.try_get("host_fingerprint")?,
                 host: json(&row, "host_facts")?.unwrap_or_default(),
                 resolved: json(&row, "resolved")?.unwrap_or_default(),
-                report: json(&row, "report")?,
+                // A damaged report may not be one.
+                report: json(&row, "report").unwrap_or_default(),
             })
         };
         Ok(query(

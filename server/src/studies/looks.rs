@@ -53,7 +53,7 @@ impl Runs {
         for run in of_look {
             // A run without an intact result leaves its block incomplete.
             let run = self.store.run(run.number).await?;
-            runs.extend(run.filter(|run| !run.damaged));
+            runs.extend(run.filter(|run| !run.summary.damaged));
         }
         let (until, steps) = (until.clone(), stored.steps.clone());
         let look = tokio::task::spawn_blocking(move || {

@@ -58,12 +58,9 @@ impl Runs {
         let mut by_step: BTreeMap<u32, StoredRun> = BTreeMap::new();
         // A further run follows the failed one.
         for summary in &stored.runs {
-            let Some(mut run) = self.store.run(summary.number).await? else {
+            let Some(run) = self.store.run(summary.number).await? else {
                 continue;
             };
-            if run.damaged {
-                run.report = None;
-            }
             let step = summary.step.unwrap_or_default();
             let failed = by_step
                 .remove(&step)

@@ -16,7 +16,7 @@ use leadline_protocol::{
     },
     verdict::Verdicts,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     let runs = &study.runs;
@@ -89,13 +89,8 @@ fn status(runs: &[RunStatus]) -> StudyStatus {
     }
 }
 
-/// `verdicts` are keyed by run number. `damaged`: runs whose stored data differs from its checksum,
-/// without their results.
-pub(crate) fn study(
-    stored: StoredStudy,
-    verdicts: &BTreeMap<u64, Verdicts>,
-    damaged: &BTreeSet<u64>,
-) -> Study {
+/// `verdicts` are keyed by run number.
+pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
     let summary = summary(&stored);
     let (failed, runs): (Vec<RunSummary>, Vec<RunSummary>) = stored
         .runs
@@ -104,7 +99,7 @@ pub(crate) fn study(
         .partition(|run| is_repeated(&stored, run));
     let by_place = |mut runs: Vec<RunSummary>| -> BTreeMap<_, _> {
         // The place of a damaged run may be that of an intact one, which comes last and is kept.
-        runs.sort_by_key(|run| !damaged.contains(&run.number));
+        runs.sort_by_key(|run| !run.damaged);
         let runs = runs.into_iter();
         runs.map(|run| ((run.step, run.repeat), run)).collect()
     };
@@ -122,7 +117,7 @@ pub(crate) fn study(
             name: step.name,
             note: step.note,
             sentence: run.as_ref().and_then(|run| {
-                if damaged.contains(&run.number) {
+                if run.damaged {
                     return Some(DAMAGED.to_owned());
                 }
                 sentence(verdicts.get(&run.number)?)

@@ -5,6 +5,7 @@ use crate::{
     deletion::connect,
     program::{Program, job},
     repeats::end_of_study,
+    trends,
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -189,4 +190,93 @@ async fn a_run_without_checksum_is_shown_and_starts() {
         count, 0,
         "a checksum would certify data that may be damaged"
     );
+}
+
+/// Numbers of the runs that are damaged, and of those with results.
+fn marked(list: &Value) -> (Vec<u64>, Vec<u64>) {
+    let runs = list["runs"].as_array().unwrap();
+    let numbers = |filter: &dyn Fn(&Value) -> bool| {
+        let runs = runs.iter().filter(|run| filter(run));
+        runs.map(|run| run["number"].as_u64().unwrap()).collect()
+    };
+    let shown = |run: &Value| {
+        let results = ["iops", "bytes_per_second", "lat_p99_ns", "verdict_class"];
+        results.iter().any(|name| !run[*name].is_null())
+    };
+    (numbers(&|run| run["damaged"] == true), numbers(&shown))
+}
+
+#[tokio::test]
+async fn lists_mark_damaged_runs_and_trends_leave_them_out() {
+    let server = Program::start().await;
+    for _ in 0..3 {
+        let run = server.queue(job("a", "10ms")).await;
+        server.wait_until_ended(run).await;
+    }
+    let path = trends::path(&server).await;
+    let left_out = |trend: &Value| {
+        let points = trend["points"].as_array().unwrap();
+        let runs = points
+            .iter()
+            .flat_map(|point| point["left_out"].as_array().unwrap());
+        Vec::from_iter(runs.map(|run| run["run"].as_u64().unwrap()))
+    };
+    assert!(left_out(&server.get(&path).await).is_empty());
+    assert_eq!(marked(&server.get("/runs").await), (vec![], vec![3, 2, 1]));
+    let mut database = connect(&server).await;
+    // One byte each: in the report, in the list, and in the request.
+    let changes = [
+        ("run_details", "report", "replace(report, 'e', 'f')"),
+        ("runs", "iops", "iops + 1"),
+        ("run_details", "requested", "replace(requested, '4k', '5k')"),
+    ];
+    for (table, column, value) in changes {
+        let key = if table == "runs" { "number" } else { "run" };
+        let saved = format!(
+            "CREATE TEMPORARY TABLE saved AS SELECT {column} AS value FROM {table} WHERE {key} = 3"
+        );
+        sqlx::raw_sql(AssertSqlSafe(saved))
+            .execute(&mut database)
+            .await
+            .unwrap();
+        execute(
+            &mut database,
+            &format!("UPDATE {table} SET {column} = {value} WHERE {key} = 3"),
+        )
+        .await;
+        for query in ["", "?sort=iops", "?sort=iops&order=asc", "?q=a"] {
+            let list = server.get(&format!("/runs{query}")).await;
+            let (damaged, mut shown) = marked(&list);
+            shown.sort_unstable();
+            assert_eq!((damaged, shown), (vec![3], vec![1, 2]), "{column}: {query}");
+        }
+        assert_eq!(left_out(&server.get(&path).await), [3], "{column}");
+        let newest = &server.get("/trends").await["series"][0]["newest_run"];
+        assert_eq!(
+            (&newest["damaged"], &newest["iops"]),
+            (&json!(true), &Value::Null)
+        );
+        let (status, problem) = trends::pin(&server, &path, json!({"runs": [2, 3]})).await;
+        assert_eq!(
+            status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{column}: {problem}"
+        );
+        for filter in ["runs=2,3", "a=1,2&b=3", "a=1,2&b=name:a"] {
+            let compare = server.request(Method::GET, &format!("/compare?{filter}"));
+            let (status, problem) = server.send(compare).await;
+            assert_eq!(status, StatusCode::CONFLICT, "{filter}: {problem}");
+        }
+        execute(
+            &mut database,
+            &format!("UPDATE {table} SET {column} = (SELECT value FROM saved) WHERE {key} = 3"),
+        )
+        .await;
+        sqlx::raw_sql("DROP TABLE saved")
+            .execute(&mut database)
+            .await
+            .unwrap();
+    }
+    assert_eq!(marked(&server.get("/runs").await), (vec![], vec![3, 2, 1]));
+    assert!(left_out(&server.get(&path).await).is_empty());
 }

@@ -3955,10 +3955,6 @@ export type Run = RunSummary & {
      * Timestamped notes, in chronological order.
      */
     annotations: Array<Annotation>;
-    /**
-     * Whether the stored result differs from its checksum. If so, it is not shown.
-     */
-    damaged?: boolean;
     failure?: Failure | null;
     /**
      * Sequence number of the last stored event.
@@ -4106,6 +4102,11 @@ export type RunSummary = WorkloadSummary & {
      */
     lat_max_ns?: number | null;
     verdict_class?: VerdictClass | null;
+    /**
+     * Whether the stored run or its result differs from its checksum. If so, the result is not
+     * shown, and comparisons and trends leave it out.
+     */
+    damaged: boolean;
     /**
      * Why the run failed or was cancelled or interrupted.
      */
