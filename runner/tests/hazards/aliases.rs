@@ -10,11 +10,19 @@ use crate::{
     },
     scratch::{Loop, Mounted},
 };
-use rustix::fs::{Mode, OFlags};
+use rustix::{
+    fs::{Mode, OFlags},
+    net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg},
+};
 use std::{
     any::Any,
     fs,
-    os::unix::fs::PermissionsExt,
+    io::IoSlice,
+    mem::MaybeUninit,
+    os::{
+        fd::AsFd,
+        unix::{fs::PermissionsExt, net::UnixStream},
+    },
     path::{Path, PathBuf},
 };
 
@@ -231,4 +239,22 @@ pub(crate) fn owned_file_that_is_open_for_writing(scratch: &Scratch) -> Built {
 
 pub(crate) fn owned_file_with_flock(scratch: &Scratch) -> Built {
     owned(scratch, "exec 7<IMAGE && flock 7")
+}
+
+/// No process has the descriptor in its table: only the kernel's lease shows that it is open.
+pub(crate) fn owned_file_whose_descriptor_is_in_a_socket(scratch: &Scratch) -> Built {
+    let target = crate::files::owned_file(scratch, "own.data")?;
+    let file = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(&target)
+        .unwrap();
+    let sockets = UnixStream::pair().unwrap();
+    let descriptors = [file.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    assert!(control.push(SendAncillaryMessage::ScmRights(&descriptors)));
+    let data = [IoSlice::new(b"x")];
+    sendmsg(&sockets.0, &data, &mut control, SendFlags::empty()).unwrap();
+    Ok(Scene::file(scratch, &target).hold(sockets))
 }

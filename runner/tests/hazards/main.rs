@@ -393,6 +393,8 @@ mod aliased_files {
             device(on_a_mapped_file).quick().rejected_with(FILE_IN_USE);
         an_owned_file_that_is_open_for_writing_is_rejected =>
             file(owned_file_that_is_open_for_writing).rejected_with(FILE_IN_USE);
+        an_owned_file_whose_descriptor_is_in_a_socket_is_rejected =>
+            file(owned_file_whose_descriptor_is_in_a_socket).rejected_with(FILE_IN_USE);
         an_owned_file_with_flock_is_rejected =>
             file(owned_file_with_flock).quick().rejected_with(FILE_IN_USE);
     }

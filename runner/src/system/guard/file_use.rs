@@ -87,12 +87,14 @@ pub(crate) fn check_unwritten(
 }
 
 /// # Errors
-/// Describes the process that has a file open for writing, unless it is a run of Leadline.
+/// Describes the process that has a file open for writing, unless it is another run of Leadline.
+/// This process has it open only for reading.
 fn no_other_writer(users: Vec<User<()>>) -> Result<(), String> {
-    let has_own = users.iter().any(|user| user.is_own);
+    let is_run = |user: &User<()>| user.is_own && user.access.prevents_writes();
+    let has_other_run = users.iter().any(is_run);
     match preventing_use(users) {
         Some(user) => Err(format!("is {} in {}", user.access, user.process)),
-        None if has_own => Ok(()),
+        None if has_other_run => Ok(()),
         None => Err("is open for writing in another process".into()),
     }
 }
