@@ -55,7 +55,12 @@ use sqlx::{
     Connection, raw_sql,
     sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool},
 };
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::{Arc, Mutex as SyncMutex},
+    time::Duration,
+};
 use tokio::{
     sync::{Mutex, MutexGuard},
     time::timeout,
@@ -76,6 +81,8 @@ pub(crate) struct Store {
     /// Database ID.
     id: Arc<str>,
     spool_dir: Arc<Path>,
+    /// Ended runs that matched their checksums since the start of the server.
+    verified: Arc<SyncMutex<BTreeSet<u64>>>,
 }
 
 /// A write transaction. Dropping it without a commit closes its connection, which rolls it back;

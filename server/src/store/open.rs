@@ -97,6 +97,7 @@ impl Store {
             health: Arc::new(Health::new(DatabaseFile::new(path)?)),
             id: id.into(),
             spool_dir: location::spool_dir(data_dir).into(),
+            verified: Arc::default(),
         })
     }
 }

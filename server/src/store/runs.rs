@@ -12,7 +12,11 @@ use leadline_protocol::{
     status::RunStatus,
 };
 use sqlx::{Row, sqlite::SqliteRow, types::Json};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::PoisonError};
+
+/// Ended runs beyond this number are checked only once: reading the reports of thousands of runs takes
+/// a second.
+const MAX_CHECKED_AGAIN: usize = 500;
 
 /// A run without a final status that was found when the server started.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -120,6 +124,19 @@ impl Store {
     pub(super) async fn damaged_runs(&self, runs: &[u64]) -> Result<BTreeSet<u64>> {
         let mut connection = self.readers.acquire().await?;
         Ok(digest::damaged(&mut connection, runs).await?)
+    }
+
+    /// Like `damaged_runs`, for ended runs, whose results do not change.
+    pub(super) async fn damaged_since_start(&self, mut runs: Vec<u64>) -> Result<BTreeSet<u64>> {
+        let verified = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        if runs.len() > MAX_CHECKED_AGAIN {
+            let verified = verified();
+            runs.retain(|run| !verified.contains(run));
+        }
+        let damaged = self.damaged_runs(&runs).await?;
+        let intact = runs.into_iter().filter(|run| !damaged.contains(run));
+        verified().extend(intact);
+        Ok(damaged)
     }
 
     /// Returns runs without a final status, in queue order.

@@ -107,7 +107,7 @@ impl Store {
         let runs: sqlx::Result<Vec<SeriesRun>> = runs.await?;
         let mut runs = runs?;
         let numbers: Vec<u64> = runs.iter().map(|run| run.number).collect();
-        let damaged = self.damaged_runs(&numbers).await?;
+        let damaged = self.damaged_since_start(numbers).await?;
         for run in runs.iter_mut().filter(|run| damaged.contains(&run.number)) {
             run.values = None;
         }
