@@ -44,7 +44,8 @@ pub struct Report {
     pub started_at_ms: u64,
     /// Length of the measured window.
     pub duration_ms: f64,
-    pub ended_by: EndedBy,
+    /// Null for results of other programs that do not contain it.
+    pub ended_by: Option<EndedBy>,
     pub phases: Vec<PhaseTime>,
     /// Reads by all jobs.
     pub read: DirectionStats,
@@ -102,7 +103,7 @@ pub struct Report {
     /// Failed I/Os.
     pub errors: ErrorReport,
     /// Time between the first I/O of the first worker and that of the last worker.
-    pub start_skew_ns: u64,
+    pub start_skew_ns: Option<u64>,
     /// Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times.
     pub achieved_depth: Option<f64>,
     /// Where the result came from; absent if Leadline measured it.

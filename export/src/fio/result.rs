@@ -7,7 +7,7 @@ mod options;
 mod settings;
 mod stats;
 
-pub use document::{Found, in_text};
+pub use document::{Found, MAX_JOBS, in_text};
 pub use error::ResultError;
 
 use document::Jobs;
@@ -23,8 +23,17 @@ use leadline_protocol::{
 use serde_json::{Value, json};
 
 /// Values of a report that need an observer, and the verdict.
-const UNOBSERVED: [&str; 8] = [
-    "cgroup", "cpu", "device", "gauge", "memory", "pressure", "storage", "verdict",
+const UNOBSERVED: [&str; 10] = [
+    "cgroup",
+    "cpu",
+    "device",
+    "ended_by",
+    "gauge",
+    "memory",
+    "pressure",
+    "start_skew_ns",
+    "storage",
+    "verdict",
 ];
 const REASON: &str = "Leadline did not observe this run: fio measured it, and fio results do not contain these values.";
 
@@ -86,10 +95,10 @@ fn report(version: &str, document: &Value, jobs: &Jobs) -> Result<Report, Result
     let absent = UNOBSERVED.map(|name| (name.to_owned(), REASON.into()));
     let report = json!({
         "started_at_ms": ended_ms.saturating_sub(runtime_ms), "duration_ms": runtime_ms as f64,
-        "ended_by": if errors > 0 { EndedBy::Error } else { EndedBy::Runtime }, "phases": [],
+        "ended_by": (errors > 0).then_some(EndedBy::Error), "phases": [],
         "read": read.stats, "write": write.stats, "trim": trim.stats, "sync": stats::sync(measured)?,
         "jobs": [], "errors": ErrorReport { total: errors, ..ErrorReport::default() },
-        "start_skew_ns": 0, "foreign": foreign, "absent": serde_json::Map::from_iter(absent),
+        "start_skew_ns": null, "foreign": foreign, "absent": serde_json::Map::from_iter(absent),
     });
     Ok(serde_json::from_value(report).expect("the report is valid"))
 }

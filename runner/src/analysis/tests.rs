@@ -122,7 +122,7 @@ fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCoun
     Report {
         started_at_ms: 0,
         duration_ms: SECONDS * 1000.0,
-        ended_by: EndedBy::Runtime,
+        ended_by: Some(EndedBy::Runtime),
         phases: Vec::new(),
         read,
         write,
@@ -153,7 +153,7 @@ fn report(read: DirectionStats, write: DirectionStats, counts: Option<DeviceCoun
         profile: None,
         errors: ErrorReport::default(),
         foreign: None,
-        start_skew_ns: 0,
+        start_skew_ns: Some(0),
         achieved_depth: None,
     }
 }

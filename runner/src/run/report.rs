@@ -85,7 +85,7 @@ pub(crate) fn report(
     Ok(Report {
         started_at_ms: window.started_at_ms,
         duration_ms: ms(duration_ns),
-        ended_by: overall_ended_by(jobs.iter().map(|job| job.ended_by)),
+        ended_by: Some(overall_ended_by(jobs.iter().map(|job| job.ended_by))),
         phases: Vec::new(),
         read,
         write,
@@ -93,7 +93,7 @@ pub(crate) fn report(
         sync,
         achieved_depth: achieved_depth(&all),
         foreign: None,
-        start_skew_ns: begins().max().unwrap_or(0) - begins().min().unwrap_or(0),
+        start_skew_ns: Some(begins().max().unwrap_or(0) - begins().min().unwrap_or(0)),
         errors: errors(&jobs, &all),
         device: device_report(&devices, &counters),
         readings: readings(&window),

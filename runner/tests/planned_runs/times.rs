@@ -51,7 +51,7 @@ fn window(plan: &Plan, report: &Report) -> Option<String> {
     let is_early = is_time_bound(plan)
         && (duration_ms < window_ms - ROUNDING_MS || ramp_ms < begin_ms - ROUNDING_MS);
     let is_late = duration_ms > window_ms + LATE_MS || ramp_ms > begin_ms + LATE_MS;
-    let is_ended_early = is_time_bound(plan) && report.ended_by != EndedBy::Runtime;
+    let is_ended_early = is_time_bound(plan) && report.ended_by != Some(EndedBy::Runtime);
     (is_early || is_late || is_ended_early).then(|| {
         format!(
             "ramp {begin_ms} ms and window {window_ms} ms planned; {ramp_ms} and {duration_ms} ms, {:?}",

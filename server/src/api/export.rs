@@ -113,7 +113,7 @@ async fn imported(runs: &Runs, run: &Run, format: FioFormat) -> Result<Body, Api
         FioFormat::JsonPlus => run.report.as_ref().is_some_and(has_bins),
         FioFormat::Terse => false,
     };
-    let document = runs.store().foreign_document(n).await?;
+    let document = runs.foreign_document(n).await?;
     let document = document.filter(|_| is_recorded).ok_or_else(not_recorded)?;
     Ok(Body::from(document + "\n"))
 }

@@ -4,9 +4,9 @@ use crate::{
     clock::now_ms,
     error::Error,
     runs::{Runs, detached, submit::Submitted},
-    store::foreign_results::{ForeignRun, Imported},
+    store::foreign_results::{ForeignRun, Imported, StoredDocument},
 };
-use leadline_export::fio::result::{FioResult, ResultError, fio_result, in_text};
+use leadline_export::fio::result::{FioResult, MAX_JOBS, ResultError, fio_result, in_text};
 use leadline_protocol::{
     report::{Report, foreign::Source},
     result::RunResult,
@@ -17,6 +17,7 @@ use leadline_protocol::{
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::iter;
 
 const FORMAT_REMEDY: &str = "Run fio with --output-format=json or json+, and import its output.";
 
@@ -64,11 +65,25 @@ impl Runs {
     }
 }
 
+impl Runs {
+    /// The document that a run was imported from; `None` for runs of Leadline.
+    ///
+    /// # Errors
+    /// The stored document is not the imported one.
+    pub(crate) async fn foreign_document(&self, run: u64) -> Result<Option<String>, Error> {
+        let stored = self.store.foreign_document(run).await?;
+        let text = stored.map(|stored| intact(stored).ok_or(Error::damaged(run)));
+        text.transpose()
+    }
+}
+
 fn foreign_run(text: &[u8], options: ImportOptions) -> Result<ForeignRun, Error> {
     let text = std::str::from_utf8(text).map_err(|error| {
         let detail = format!("The body is not UTF-8 text: {error}.");
         Error::invalid("bad_result", "body", detail, FORMAT_REMEDY)
     })?;
+    // A byte order mark.
+    let text = text.trim_start_matches('\u{feff}');
     let (document, text) = document(text)?;
     let document = printable_document(document);
     let result = fio_result(&document, options.group).map_err(|error| explain(&error))?;
@@ -155,6 +170,15 @@ fn explain(error: &ResultError) -> Error {
         ResultError::Invalid { detail, .. } => {
             Error::invalid("bad_result", "body", sentence(detail), FORMAT_REMEDY)
         }
+        ResultError::NoSuchGroup(groups) => {
+            let remedy = format!("Select a group from 1 to {groups}.");
+            Error::invalid(
+                "no_such_group",
+                "group",
+                sentence(&error.to_string()),
+                remedy,
+            )
+        }
         ResultError::SeveralGroups(_) => {
             let remedy = "Import each group as a run: select the first with group=1.";
             Error::invalid(
@@ -193,8 +217,21 @@ fn host_of(report: &Report) -> Option<String> {
 }
 
 fn fingerprint(document: &Value, group: Option<u64>) -> [u8; 32] {
-    let mut digest = Sha256::new();
-    digest.update(document.to_string());
+    in_group(Sha256::new_with_prefix(document.to_string()), group)
+}
+
+fn in_group(mut digest: Sha256, group: Option<u64>) -> [u8; 32] {
     digest.update(format!("\0{group:?}"));
     digest.finalize().into()
+}
+
+/// The text, if it is the imported one. The selected group is not stored.
+fn intact(stored: StoredDocument) -> Option<String> {
+    let text = stored.text?;
+    let (document, _) = document(&text).ok()?;
+    let digest = Sha256::new_with_prefix(printable_document(document).to_string());
+    let groups = (1..=MAX_JOBS as u64).map(Some);
+    let mut groups = iter::once(None).chain(groups);
+    let is_intact = groups.any(|group| stored.sha256 == in_group(digest.clone(), group));
+    is_intact.then_some(text)
 }

@@ -51,7 +51,7 @@ impl RunEnd<'_> {
         }
         let signalled = self
             .report
-            .is_some_and(|report| report.ended_by == EndedBy::Signal);
+            .is_some_and(|report| report.ended_by == Some(EndedBy::Signal));
         let stalled = self.report.and_then(Report::stalled_job).is_some();
         let damaged = self.report.and_then(Report::damaged_job).is_some();
         let violated = self.report.and_then(Report::violated_limit).is_some();

@@ -14,7 +14,7 @@ use leadline_protocol::{
     workload_summary::WorkloadSummary,
 };
 use serde_json::Value;
-use sqlx::{SqliteConnection, query, query_scalar, types::Json};
+use sqlx::{SqliteConnection, query, query_as, query_scalar, types::Json};
 use std::io::{Read, Write};
 
 /// A finished run of another program.
@@ -33,6 +33,13 @@ pub(crate) struct ForeignRun {
     pub document: String,
     /// Identifies the result.
     pub sha256: [u8; 32],
+}
+
+pub(crate) struct StoredDocument {
+    /// `None` if it cannot be decompressed.
+    pub text: Option<String>,
+    /// `ForeignRun::sha256`.
+    pub sha256: Vec<u8>,
 }
 
 pub(crate) enum Imported {
@@ -80,18 +87,20 @@ impl Store {
     }
 
     /// The document that a run was imported from; `None` for runs of Leadline.
-    pub(crate) async fn foreign_document(&self, run: u64) -> Result<Option<String>> {
-        let document: Option<Vec<u8>> =
-            query_scalar("SELECT document FROM foreign_results WHERE run = ?")
+    pub(crate) async fn foreign_document(&self, run: u64) -> Result<Option<StoredDocument>> {
+        let row: Option<(Vec<u8>, Vec<u8>)> =
+            query_as("SELECT document, sha256 FROM foreign_results WHERE run = ?")
                 .bind(run.cast_signed())
                 .fetch_optional(&self.readers)
                 .await?;
-        let Some(document) = document else {
-            return Ok(None);
-        };
-        let mut text = String::new();
-        GzDecoder::new(&document[..]).read_to_string(&mut text)?;
-        Ok(Some(text))
+        Ok(row.map(|(document, sha256)| {
+            let mut text = String::new();
+            let read = GzDecoder::new(&document[..]).read_to_string(&mut text);
+            StoredDocument {
+                text: read.ok().map(|_| text),
+                sha256,
+            }
+        }))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::{
     deletion::connect,
+    foreign_results::{MIXED, export, fio, imported, scene},
     program::{Program, job},
     repeats::end_of_study,
     trends,
@@ -279,4 +280,34 @@ async fn lists_mark_damaged_runs_and_trends_leave_them_out() {
     }
     assert_eq!(marked(&server.get("/runs").await), (vec![], vec![3, 2, 1]));
     assert!(left_out(&server.get(&path).await).is_empty());
+}
+
+#[tokio::test]
+async fn a_changed_document_is_not_exported() {
+    let directory = scene();
+    let Some(text) = fio(directory.path(), &MIXED) else {
+        return;
+    };
+    let server = Program::start().await;
+    let run = imported(&server, &text).await;
+    assert_eq!(export(&server, &run, "fio-json").await.0, StatusCode::OK);
+    let other = imported(&server, &fio(directory.path(), &MIXED).unwrap()).await;
+    let mut database = connect(&server).await;
+    // The document of the other result, and one that is cut off.
+    for document in [
+        format!(
+            "(SELECT document FROM foreign_results WHERE run = {})",
+            other["number"]
+        ),
+        "substr(document, 1, length(document) - 20)".into(),
+    ] {
+        let sql = format!(
+            "UPDATE foreign_results SET document = {document} WHERE run = {}",
+            run["number"]
+        );
+        execute(&mut database, &sql).await;
+        let (status, problem) = export(&server, &run, "fio-json").await;
+        assert_eq!(status, StatusCode::CONFLICT, "{problem}");
+        assert!(problem.contains("differs from its checksum"), "{problem}");
+    }
 }

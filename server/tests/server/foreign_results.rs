@@ -19,7 +19,7 @@ use std::{path::Path, process::Command, sync::Arc};
 use tempfile::TempDir;
 
 /// Runs fio in a directory and returns its output; `None` without fio.
-fn fio(directory: &Path, arguments: &[&str]) -> Option<String> {
+pub(crate) fn fio(directory: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("fio")
         .current_dir(directory)
         .args(arguments)
@@ -31,7 +31,7 @@ fn fio(directory: &Path, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-const MIXED: [&str; 9] = [
+pub(crate) const MIXED: [&str; 9] = [
     "--name=mixed",
     "--rw=randrw",
     "--bs=4k",
@@ -49,19 +49,19 @@ async fn import(server: &Program, query: &str, text: &str) -> (StatusCode, Value
     server.send(request.body(text.to_owned())).await
 }
 
-async fn imported(server: &Program, text: &str) -> Value {
+pub(crate) async fn imported(server: &Program, text: &str) -> Value {
     let (status, run) = import(server, "", text).await;
     assert_eq!(status, StatusCode::CREATED, "{run}");
     run
 }
 
-async fn export(server: &Program, run: &Value, format: &str) -> (StatusCode, String) {
+pub(crate) async fn export(server: &Program, run: &Value, format: &str) -> (StatusCode, String) {
     let path = format!("/runs/{}/export?format={format}", run["number"]);
     let response = server.request(Method::GET, &path).send().await.unwrap();
     (response.status(), response.text().await.unwrap())
 }
 
-fn scene() -> TempDir {
+pub(crate) fn scene() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
@@ -142,11 +142,19 @@ async fn unknown_values_are_null_with_a_reason() {
     );
     assert_eq!(run["source"], "fio");
     for field in [
-        "device", "cpu", "memory", "pressure", "storage", "gauge", "cgroup",
+        "device",
+        "cpu",
+        "memory",
+        "pressure",
+        "storage",
+        "gauge",
+        "cgroup",
+        "ended_by",
+        "start_skew_ns",
     ] {
         assert_eq!(run["report"][field], Value::Null, "{field}");
     }
-    for field in ["device", "cpu", "gauge", "verdict"] {
+    for field in ["device", "cpu", "gauge", "verdict", "ended_by"] {
         let reason = run["report"]["absent"][field].as_str().unwrap();
         assert!(
             reason.starts_with("Leadline did not observe this run"),
@@ -263,6 +271,7 @@ async fn the_same_result_is_stored_once() {
     let same = [
         text.clone(),
         document.to_string(),
+        format!("\u{feff}{text}"),
         format!("fio: a warning {{ of fio\n{text}\nRun status group 0 (all jobs):\n"),
     ];
     for text in same {
@@ -346,6 +355,15 @@ async fn jobs_groups_states_and_errors_of_fio() {
         assert_eq!(
             json!([run["report"]["read"]["ios"], run["report"]["write"]["ios"]]),
             json!(ios)
+        );
+    }
+
+    for group in [0, 3] {
+        let (status, problem) = import(&server, &format!("?group={group}"), &sequential).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{problem}");
+        assert_eq!(
+            problem["errors"][0]["remedy"],
+            "Select a group from 1 to 2."
         );
     }
 

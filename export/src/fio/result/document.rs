@@ -6,7 +6,7 @@ use serde_json::{Deserializer, Value};
 use std::collections::BTreeSet;
 
 /// More jobs than a test has; fio itself has a limit of 4,096 (`REAL_MAX_JOBS`).
-const MAX_JOBS: usize = 4096;
+pub const MAX_JOBS: usize = 4096;
 
 pub(super) struct Jobs<'a> {
     /// Those whose numbers are added.
@@ -214,10 +214,9 @@ fn selected(
     if let Some(step) = step {
         let index = usize::try_from(step.saturating_sub(1)).unwrap_or(usize::MAX);
         let group = groups.iter().nth(index).copied().filter(|_| step > 0);
-        let detail = || format!("this result has {} groups of jobs", groups.len());
         return group
             .map(Some)
-            .ok_or_else(|| ResultError::invalid("", detail()));
+            .ok_or(ResultError::NoSuchGroup(groups.len()));
     }
     if groups.len() < 2
         || groups

@@ -8,6 +8,8 @@ pub enum ResultError {
     Invalid { field: String, detail: String },
     /// Groups of jobs that ran one after another.
     SeveralGroups(usize),
+    /// The selected group does not exist; the number of groups.
+    NoSuchGroup(usize),
 }
 
 impl ResultError {
@@ -23,6 +25,10 @@ impl fmt::Display for ResultError {
         match self {
             Self::Invalid { field, detail } if field.is_empty() => write!(f, "{detail}"),
             Self::Invalid { field, detail } => write!(f, "{field} {detail}"),
+            Self::NoSuchGroup(groups) => {
+                let noun = if *groups == 1 { "group" } else { "groups" };
+                write!(f, "this result has {groups} {noun} of jobs")
+            }
             Self::SeveralGroups(groups) => write!(
                 f,
                 "this result has {groups} groups of jobs, which ran one after another"

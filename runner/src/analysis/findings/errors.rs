@@ -42,7 +42,7 @@ pub(crate) fn io_errors(context: &Context) -> Option<Finding> {
 
 pub(crate) fn stopped_early(context: &Context) -> Option<Finding> {
     let report = context.report;
-    if report.ended_by != EndedBy::Signal {
+    if report.ended_by != Some(EndedBy::Signal) {
         return None;
     }
     let sentence = format!(

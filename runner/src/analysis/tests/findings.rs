@@ -61,7 +61,7 @@ fn codes_by_cause() {
         ["short_run"]
     );
     assert_eq!(
-        codes_after(json!({}), |report| report.ended_by = EndedBy::Signal),
+        codes_after(json!({}), |report| report.ended_by = Some(EndedBy::Signal)),
         ["stopped_early"]
     );
     assert_eq!(

@@ -250,9 +250,9 @@ fn take<T: DeserializeOwned>(document: &mut Value, field: &str) -> Result<Option
 /// The status that the server gives to a run with this report.
 fn status_of(report: Option<&Report>) -> RunStatus {
     match report {
-        Some(report) if report.ended_by == EndedBy::Signal => RunStatus::Cancelled,
+        Some(report) if report.ended_by == Some(EndedBy::Signal) => RunStatus::Cancelled,
         Some(report)
-            if report.ended_by == EndedBy::Error
+            if report.ended_by == Some(EndedBy::Error)
                 || report.errors.total > 0
                 || report.stalled_job().is_some()
                 || report.damaged_job().is_some()

@@ -78,7 +78,7 @@ function QueuedNotice({ run: { queue } }: { run: Run }) {
 
 /** A run can also fail after its complete measurement, because its storage stalled. */
 const isPartial = ({ ended_by }: Report) =>
-  ['signal', 'error', 'violated_limit'].includes(ended_by);
+  ended_by != null && ['signal', 'error', 'violated_limit'].includes(ended_by);
 
 function FailureNotice({ fold, run }: { fold: RunFold; run: Run }) {
   const failure = fold.failure ?? run.failure;

@@ -190,7 +190,10 @@ fn times(report: &Report) -> String {
         .filter(|phase| phase.duration_ms >= 1.0)
         .map(|phase| format!("{} {}", phase.phase, duration(phase.duration_ms)))
         .collect();
-    let end = match report.ended_by {
+    let Some(ended_by) = report.ended_by else {
+        return phases.join(" · ");
+    };
+    let end = match ended_by {
         EndedBy::Size => "size reached",
         EndedBy::Runtime => "runtime reached",
         EndedBy::NumberIos => "number_ios reached",
