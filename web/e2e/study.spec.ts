@@ -110,7 +110,7 @@ test('the charts end with the runs, and gauges have the styles of their lines', 
   for (const [step, name] of ['bypassing the cache', 'from memory'].entries()) {
     const gauge = page.locator('.step-gauges > .card').nth(step);
     await expect(gauge).toContainText(name);
-    const line = chart.getByRole('button', { name, exact: true });
+    const line = chart.getByRole('button', { name: `${name} (2 runs)`, exact: true });
     const style = await line.locator('path').evaluate(({ outerHTML }) => outerHTML);
     expect(await gauge.locator('.legend path').evaluate(({ outerHTML }) => outerHTML)).toBe(style);
   }

@@ -66,9 +66,13 @@ pub(crate) struct Target {
     pub(crate) backing: Option<PathBuf>,
 }
 
+/// With the block size of larger disks. Blocks smaller than a page have tests of their own
+/// (`truth/attacks/partial_pages`).
 const EXT4: &[&str] = &[
     "mkfs.ext4",
     "-q",
+    "-b",
+    "4096",
     "-E",
     "lazy_itable_init=0,lazy_journal_init=0",
 ];
