@@ -3674,7 +3674,7 @@ export type Report = {
      * Length of the measured window.
      */
     duration_ms: number;
-    ended_by: EndedBy;
+    ended_by?: EndedBy | null;
     phases: Array<PhaseTime>;
     /**
      * Reads by all jobs.
@@ -3732,7 +3732,7 @@ export type Report = {
     /**
      * Time between the first I/O of the first worker and that of the last worker.
      */
-    start_skew_ns: number;
+    start_skew_ns?: number | null;
     /**
      * Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times.
      */
