@@ -115,7 +115,7 @@ fn memory_counters_include_pages_that_were_read() {
         (before, Probes::new(&[]).read().memory.unwrap())
     };
     let is_counted = |after: u64, before: u64| after > before + 32 * MIB;
-    // Meanwhile, the host may evict pages and other tests may remove files.
+    // The host may evict pages, and other tests may remove files, during a copy.
     let mut copies = (0..10).map(|_| {
         let copied = copy();
         fs::remove_file(dir.path().join("g")).unwrap();

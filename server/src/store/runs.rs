@@ -14,8 +14,8 @@ use leadline_protocol::{
 use sqlx::{Row, sqlite::SqliteRow, types::Json};
 use std::{collections::BTreeSet, sync::PoisonError};
 
-/// Ended runs beyond this number are checked only once: reading the reports of thousands of runs takes
-/// a second.
+/// If there are more ended runs, each is checked only once, because reading the reports of thousands
+/// of runs takes a second.
 const MAX_CHECKED_AGAIN: usize = 500;
 
 /// A run without a final status that was found when the server started.
