@@ -1,6 +1,7 @@
 //! Reads JSON results of fio 3 (`--output-format=json` or `json+`) as reports. Numbers that fio
 //! does not have are missing: there is no verdict, and nothing is known about the host.
 
+mod clones;
 mod document;
 mod error;
 mod options;
