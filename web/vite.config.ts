@@ -65,8 +65,8 @@ export default defineConfig({
     target: 'es2022',
     rolldownOptions: {
       output: {
-        // One chunk with the code of the first page: a chunk of its own for each combination of
-        // pages that share code would be dozens of requests.
+        // One chunk with the code of the first page: a separate chunk for each combination of pages
+        // that share code would be dozens of requests.
         codeSplitting: { groups: [{ name: 'first', test: isFirstCode, minShareCount: 2 }] },
       },
     },

@@ -1,5 +1,5 @@
-// Two runs from the history are repeated in random order and compared as groups, which gives their
-// difference an interval.
+// Two runs from the history are repeated in random order and compared as groups, which yields a
+// confidence interval for their difference.
 import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 

@@ -60,7 +60,7 @@ impl Point {
         }
     }
 
-    /// Whether an overload is one of the runner, which kept its queue depth unused.
+    /// Whether the runner, not the storage, was overloaded: it did not use its full queue depth.
     pub(crate) fn is_limited_by_generator(&self) -> bool {
         self.in_flight
             .is_some_and(|(mean, depth)| mean < MIN_DEPTH_SHARE * depth)

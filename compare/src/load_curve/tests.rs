@@ -168,7 +168,7 @@ fn an_overloaded_rate_is_repeated_and_ends_the_rise() {
     let summary = summarize(&points);
     let (low, high) = (summary.saturation.unwrap(), summary.upper.unwrap());
     // 10,000 is more than 5 % above 9,500, so one rate in between follows.
-    // Its backlog grows by 500 of 97,500, which is no significant overload in 10 s.
+    // Its backlog grows by 500 of 97,500, which is not a significant overload in 10 s.
     assert_eq!(offered[9..], [9750.0], "{offered:?}");
     assert_eq!((low, high), (9750.0, 10_000.0));
 }

@@ -8,7 +8,7 @@ use leadline_protocol::{
 use std::ops::RangeInclusive;
 
 const US_PER_MS: u64 = 1000;
-/// Shorter times are those of ordinary pauses of a device.
+/// Shorter times would include ordinary pauses of a device.
 const DURATION_MS: RangeInclusive<u64> = 1000..=3_600_000;
 /// Queue depths that a burst may fill.
 const QUEUES: u64 = 4;

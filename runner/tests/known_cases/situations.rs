@@ -1,5 +1,5 @@
-//! Situations that the table cannot express: stacks of their own, other engines, and expected
-//! modifiers, findings and sentences.
+//! Situations that the table cannot express: special stacks, other engines, and expected modifiers,
+//! findings and sentences.
 
 use crate::scratch::{
     self, Disk, Mounted,
@@ -168,7 +168,7 @@ fn an_overlay_with_hidden_layers_has_no_amplification() {
     check_overlay(&overlay.run("randwrite", 1), "write", None);
 }
 
-// Readahead around page faults
+// Read-around for page faults
 
 /// Outside of sequential mappings, a page fault reads the pages around the missing one
 /// (`do_sync_mmap_readahead` in mm/filemap.c). All later reads of these pages need no device, so

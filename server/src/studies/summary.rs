@@ -57,7 +57,7 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
 }
 
 /// Takes the place of a verdict.
-const DAMAGED: &str = "The stored data of this run differs from its checksum, so the study's results do not contain it.";
+const DAMAGED: &str = "The stored data of this run does not match its checksum, so the study's results do not contain it.";
 
 /// Whether the run failed and was retried.
 fn is_repeated(study: &StoredStudy, run: &RunSummary) -> bool {
@@ -98,7 +98,7 @@ pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> 
         .cloned()
         .partition(|run| is_repeated(&stored, run));
     let by_place = |mut runs: Vec<RunSummary>| -> BTreeMap<_, _> {
-        // The place of a damaged run may be that of an intact one, which comes last and is kept.
+        // A damaged run may claim the position of an intact one, which comes last and is kept.
         runs.sort_by_key(|run| !run.damaged);
         let runs = runs.into_iter();
         runs.map(|run| ((run.step, run.repeat), run)).collect()

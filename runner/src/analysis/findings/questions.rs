@@ -1,6 +1,7 @@
-//! Answers to the questions that published test recipes ask, such as "is this disk fast enough for
+//! Answers to the questions behind published test recipes, such as "is this disk fast enough for
 //! etcd?". Each question is recognized from the shape of the jobs (`table`), not from their names.
-//! It is answered only if all I/Os of the run reached a device: a result from memory is no answer.
+//! It is answered only if all I/Os of the run reached a device: a result from memory does not
+//! answer it.
 
 mod answer;
 mod limit;
@@ -80,7 +81,7 @@ fn is_from_device(context: &Context, direction: Direction) -> bool {
     found.is_some_and(|analysis| analysis.class == VerdictClass::Device)
 }
 
-/// The finding code of the question that the jobs ask.
+/// The finding code of the question that the jobs match.
 #[cfg(test)]
 pub(crate) fn code_of(jobs: &[leadline_protocol::plan::job::ResolvedJob]) -> Option<&'static str> {
     let workload = Workload::of(jobs)?;

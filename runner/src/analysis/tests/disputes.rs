@@ -30,7 +30,7 @@ fn direct_reads_that_the_device_did_not_count_are_disputed() {
         &all_from(reads(true, 40_000, 0), Device),
         VerdictClass::Unknown,
     );
-    assert_contains(&verdict, "vda moved 0 B for 39.1 MiB issued");
+    assert_contains(&verdict, "vda transferred 0 B for 39.1 MiB issued");
 }
 
 #[test]

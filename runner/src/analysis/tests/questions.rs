@@ -1,4 +1,4 @@
-//! Answers to the questions that published recipes ask: expected sentences and limits.
+//! Answers to the questions behind published recipes: expected sentences and limits.
 
 use crate::analysis::tests::*;
 use leadline_protocol::finding::Finding;
@@ -316,7 +316,7 @@ fn questions_without_an_answer() {
     }
 }
 
-/// Jobs that run at the same time ask one question if they are the same.
+/// Jobs that run at the same time are one question if they are the same.
 #[test]
 fn equal_jobs_are_one_workload() {
     let (report, jobs) = with_latencies(device_run("randwrite", 4, json!({"iodepth": 16})), MS, MS);

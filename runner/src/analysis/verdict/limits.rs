@@ -108,7 +108,7 @@ impl<'a> Limits<'a> {
                     let missing = sampled.share - at_most;
                     return disputed(limited(sampled, at_most), missing, CounterSource::Process);
                 }
-                // Another reader filled the page cache with the rest in time.
+                // Another reader brought the rest into the page cache before it was read.
                 limited(sampled, at_most)
             }
         };

@@ -94,7 +94,7 @@ const BACKUPS: [(u8, &str, u32); 2] = [
     (33, "A reverse incremental backup", 3),
 ];
 
-/// Bytes of backup data per second. `None` if the mix is not that of a backup.
+/// Bytes of backup data per second. `None` if the mix does not match a backup.
 pub(crate) fn backup_rate(workload: &Workload, report: &Report) -> Option<Answer> {
     let (_, name, ios_per_block) = BACKUPS
         .iter()

@@ -1,4 +1,4 @@
-//! The shape of a run's jobs, as far as it determines the question that they ask.
+//! The shape of a run's jobs, as far as it determines which question they match.
 
 use leadline_protocol::{
     job::keyword::SyncMode,
