@@ -2,8 +2,8 @@
 //! Pure: nothing is executed, no file is read, and facts about the host are arguments.
 //!
 //! - `detect`, `programs`: which dialect a text is written in
-//! - `job_file`, `shell`, `prompt`, `command`, `command_options`: text to `section`s with options;
-//!   `substitute`, `expression`: variables and arithmetic
+//! - `job_file`, `shell`, `prompt`, `command`, `command_arguments`, `command_options`: text to
+//!   `section`s with options; `substitute`, `expression`: variables and arithmetic
 //! - `diskspd`: diskspd flags to fio options
 //! - `options`, `option_value`, `value`, `engines`, `overridden`: options of a job, parsed as in
 //!   fio; `option_notes`, `misread_values`: what is reported about them
@@ -13,6 +13,7 @@
 
 mod canonical;
 mod command;
+mod command_arguments;
 mod command_options;
 mod detect;
 mod diskspd;
@@ -39,6 +40,7 @@ mod substitute;
 mod value;
 mod zones;
 
+pub(crate) use command_arguments::job_file_arguments;
 pub use host_facts::{HostFacts, PathKind};
 
 use crate::dialect::{
