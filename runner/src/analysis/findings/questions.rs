@@ -14,7 +14,8 @@ use crate::analysis::{
 };
 use leadline_protocol::{
     evidence::transition::Direction,
-    finding::{Finding, Severity::Note},
+    finding::{Finding, SHORT_RUN_MS, Severity::Note},
+    report::{EndedBy, Report},
     verdict::VerdictClass,
 };
 
@@ -31,9 +32,12 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
     }
     let report = context.report;
     let answer = (question.answer)(&workload, report)?;
+    // A disk can be faster for a few seconds.
+    let is_short = report.duration_ms < SHORT_RUN_MS as f64;
     let limits = question.limits.iter();
     let limits: Vec<_> = limits
         .filter(|limit| (limit.applies_to)(&workload))
+        .filter(|limit| !is_short || limit.applies_to_short_runs())
         .collect();
     let mut sentence = answer.sentence;
     for limit in &limits {
@@ -60,9 +64,13 @@ fn remedy(limits: &[&Limit], advice: &str) -> String {
     format!("Source: {}. {advice}", sources.join("; "))
 }
 
-/// Whether all directions reached the device, with enough I/Os (or flushes) for percentiles.
+/// Whether the run is complete and all its directions reached the device, with enough I/Os (or
+/// flushes) for percentiles.
 fn is_answerable(context: &Context, workload: &Workload) -> bool {
     let report = context.report;
+    if !is_complete(report) {
+        return false;
+    }
     let count = |ios: u64| match workload.flush {
         Some(_) => report.sync.ios,
         None => ios,
@@ -74,6 +82,17 @@ fn is_answerable(context: &Context, workload: &Workload) -> bool {
     .into_iter()
     .filter(|(is_used, ..)| *is_used)
     .all(|(_, direction, ios)| count(ios) >= MIN_IOS && is_from_device(context, direction))
+}
+
+/// Whether the run did what was asked for: it was not stopped, and no I/O failed or was too slow.
+fn is_complete(report: &Report) -> bool {
+    use EndedBy::*;
+    let has_ended = matches!(
+        report.ended_by,
+        Some(Size | Runtime | NumberIos | SteadyState)
+    );
+    let is_damaged = report.damaged_job().is_some() || report.stalled_job().is_some();
+    has_ended && !is_damaged && report.errors.total == 0 && report.violated_limit().is_none()
 }
 
 fn is_from_device(context: &Context, direction: Direction) -> bool {

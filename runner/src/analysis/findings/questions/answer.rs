@@ -40,8 +40,13 @@ pub(crate) fn journal_writes(workload: &Workload, report: &Report) -> Option<Ans
     let iops = rate(written.iops);
     if let Some(call) = workload.flush {
         let p99_ns = p99(&report.sync.lat_ns)?;
+        let of_writes = if workload.flush_writes_data() {
+            String::new()
+        } else {
+            format!("write p99 {}, ", latency(p99(&written.lat_ns)? as f64))
+        };
         let sentence = format!(
-            "Each write waits for {call}: {iops} writes per second, {call} p99 {}.",
+            "Each write waits for {call}: {iops} writes per second, {of_writes}{call} p99 {}.",
             latency(p99_ns as f64)
         );
         let evidence = json!({"sync_ios": report.sync.ios, "sync_lat_p99_ns": p99_ns,

@@ -46,10 +46,12 @@ const RUN_LONGER: &str =
     "Run it for at least a minute, on data that is larger than the caches of the disk.";
 
 pub(crate) const QUESTIONS: &[Question] = &[
-    // Log writes: etcd, PostgreSQL's WAL (pg_test_fsync), MySQL's redo log.
+    // Log writes through the page cache: etcd, PostgreSQL's WAL (pg_test_fsync), MySQL's redo log.
     Question {
         code: "log_writes",
-        is_asked: |workload| is_commit(workload) && !workload.random && workload.flush.is_some(),
+        is_asked: |workload| {
+            is_commit(workload) && !workload.random && workload.flush_writes_data()
+        },
         answer: answer::log_writes,
         limits: &[
             // "The 99th percentile of fdatasync should be less than 10 ms."

@@ -1,9 +1,12 @@
 //! The shape of a run's jobs, as far as it determines which question they match.
 
 use leadline_protocol::{
-    job::keyword::SyncMode,
+    job::{distribution::Distribution, keyword::SyncMode},
     plan::job::{Mode, ResolvedJob},
 };
+
+/// A random pattern with fewer blocks reads or writes the same ones again and again.
+const MIN_RANDOM_BLOCKS: u64 = 1000;
 
 /// All jobs of a run, which start together and are the same except for their names and targets.
 pub(crate) struct Workload {
@@ -27,7 +30,8 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// `None` if the jobs differ, are limited by a rate or pauses, trim, or use no device.
+    /// `None` if the jobs differ, are limited by a rate or pauses, trim, use no device, or are
+    /// neither sequential nor random.
     pub(crate) fn of(jobs: &[ResolvedJob]) -> Option<Self> {
         let (first, others) = jobs.split_first()?;
         let is_unlimited = jobs.iter().all(|job| !is_limited(job) && has_device(job));
@@ -48,7 +52,7 @@ impl Workload {
             .iter()
             .all(|bs| bs.min == max_bytes && bs.split.is_empty());
         Some(Self {
-            random: pattern.rw.is_random(),
+            random: is_random(jobs, max_bytes)?,
             reads,
             writes,
             rwmixread: pattern.rwmixread,
@@ -62,6 +66,11 @@ impl Workload {
         })
     }
 
+    /// Whether a flush includes writing the data, because it is in the page cache.
+    pub(crate) fn flush_writes_data(&self) -> bool {
+        self.flush.is_some() && !self.direct && !self.sync_writes
+    }
+
     pub(crate) fn is_mixed(&self) -> bool {
         self.reads && self.writes
     }
@@ -71,10 +80,50 @@ fn is_same(job: &ResolvedJob, other: &ResolvedJob) -> bool {
     let shape = |job: &ResolvedJob| {
         let pattern = &job.pattern;
         let kind = (pattern.rw, pattern.rwmixread, pattern.bs.clone());
+        let order = (
+            pattern.rw_modifier,
+            pattern.zones,
+            pattern.percentage_random.clone(),
+            pattern.random_distribution.clone(),
+        );
         let durability = (pattern.fsync, pattern.fdatasync, job.target.sync);
-        (kind, durability, job.direct, job.in_flight())
+        (kind, order, durability, job.direct, job.in_flight())
     };
     shape(job) == shape(other)
+}
+
+/// Whether all I/Os go to random blocks (true), or each follows the one before it (false). `None`
+/// for everything between, such as `rw=write:4m`, which leaves gaps, and `rw=randread:64`, which
+/// reads 64 blocks one after another.
+fn is_random(jobs: &[ResolvedJob], max_bytes: u64) -> Option<bool> {
+    let pattern = &jobs[0].pattern;
+    let has_gaps = pattern.rw_modifier.is_some_and(|modifier| modifier != 0);
+    if pattern.zones.is_some() || (has_gaps && pattern.rw_modifier != Some(1)) {
+        return None;
+    }
+    if !pattern.rw.is_random() {
+        return (!has_gaps).then_some(false);
+    }
+    let used = [
+        (
+            pattern.rw.reads(),
+            pattern.percentage_random.read,
+            &pattern.random_distribution.read,
+        ),
+        (
+            pattern.rw.writes(),
+            pattern.percentage_random.write,
+            &pattern.random_distribution.write,
+        ),
+    ];
+    let is_uniform = used.iter().all(|(is_used, percent, distribution)| {
+        !is_used || (*percent == 100 && **distribution == Distribution::Random)
+    });
+    let is_large = jobs.iter().all(|job| {
+        let bytes: u64 = job.targets.iter().map(|target| target.size).sum();
+        bytes >= MIN_RANDOM_BLOCKS * max_bytes
+    });
+    (is_uniform && is_large).then_some(true)
 }
 
 /// Whether the job does less than it could, or flushes only some of its writes.
