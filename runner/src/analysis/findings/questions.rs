@@ -10,7 +10,11 @@ mod workload;
 
 use crate::analysis::{
     context::Context,
-    findings::questions::{limit::Limit, table::QUESTIONS, workload::Workload},
+    findings::{
+        foreign_io, host, missing_time,
+        questions::{limit::Limit, table::QUESTIONS, workload::Workload},
+        saturation,
+    },
 };
 use leadline_protocol::{
     evidence::transition::Direction,
@@ -40,9 +44,17 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
         .filter(|limit| !is_short || limit.applies_to_short_runs())
         .collect();
     let mut sentence = answer.sentence;
+    let mut all_met = true;
     for limit in &limits {
-        let comparison = limit.comparison(&workload, limit.metric.value(report)?);
+        let value = limit.metric.value(report)?;
+        let comparison = limit.comparison(&workload, value);
         sentence = format!("{sentence} {comparison}");
+        all_met &= limit.is_met(value);
+    }
+    if !all_met && let Some(code) = slowed_by(context) {
+        sentence += &format!(
+            " But the disk may be faster than this run, which other causes slowed ({code})."
+        );
     }
     let remedy = remedy(&limits, question.advice);
     Some(Finding::new(
@@ -52,6 +64,18 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
         answer.evidence,
         &remedy,
     ))
+}
+
+/// The finding of something other than the storage that slowed the run.
+fn slowed_by(context: &Context) -> Option<String> {
+    let causes = [
+        missing_time::runner_paused,
+        saturation::cpu_bound,
+        foreign_io::foreign_io,
+        host::thermal_throttling,
+    ];
+    let finding = causes.iter().find_map(|cause| cause(context))?;
+    Some(finding.code)
 }
 
 /// The documents with the limits, and how to get a result that can be compared with them.

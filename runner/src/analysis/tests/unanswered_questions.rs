@@ -2,6 +2,7 @@
 //! limit.
 
 use crate::analysis::tests::{
+    findings::cpu,
     questions::{IOS, MS, answer, device_run, sentence, with_latencies},
     *,
 };
@@ -154,4 +155,32 @@ fn short_runs_are_compared_only_with_limits_of_flushes() {
         text.ends_with("That is below the 10.0 ms that etcd requires."),
         "{text}"
     );
+}
+
+/// The disk of a busy host may be faster than the run; a limit that is met is met.
+#[test]
+fn a_limit_that_a_busy_host_misses_is_qualified() {
+    let text = |iops: f64, idle_percent: f64| {
+        let run = with_latencies(device_run("randread", 4, json!({"iodepth": 32})), MS, MS);
+        let run = with(run, |report| {
+            report.read.iops = iops;
+            report.cpu = Some(cpu(5.0, 100.0 - idle_percent));
+        });
+        answer(&run, "random_iops").unwrap().sentence
+    };
+    assert!(text(4000.0, 0.0).ends_with(
+        "That is below the 5000 that Harvester requires of each disk. But the disk may be faster than this run, which other causes slowed (busy_host)."
+    ));
+    assert!(text(4000.0, 50.0).ends_with("Harvester requires of each disk."));
+    assert!(text(6000.0, 0.0).ends_with("Harvester requires of each disk."));
+}
+
+/// Jobs that run one after the other are not one load.
+#[test]
+fn jobs_at_different_times_are_not_one_workload() {
+    let (report, jobs) = with_latencies(device_run("randread", 4, json!({"iodepth": 16})), MS, MS);
+    let mut pair = vec![jobs[0].clone(), jobs[0].clone()];
+    assert!(answer(&(report.clone(), pair.clone()), "random_iops").is_some());
+    pair[1].timing.startdelay_ms = 2000;
+    assert_eq!(answer(&(report, pair), "random_iops"), None);
 }

@@ -84,7 +84,12 @@ impl Limit {
         matches!(self.metric, Metric::FlushP99)
     }
 
-    /// A sentence: latencies must be below the limit, rates must reach it.
+    /// Latencies must be below the limit, rates must reach it.
+    pub(crate) fn is_met(&self, value: f64) -> bool {
+        self.metric.is_latency() == (value < self.value)
+    }
+
+    /// A sentence.
     pub(crate) fn comparison(&self, workload: &Workload, value: f64) -> String {
         let relation = match (self.metric.is_latency(), value < self.value) {
             (true, false) => "not below",

@@ -87,7 +87,10 @@ fn is_same(job: &ResolvedJob, other: &ResolvedJob) -> bool {
             pattern.random_distribution.clone(),
         );
         let durability = (pattern.fsync, pattern.fdatasync, job.target.sync);
-        (kind, order, durability, job.direct, job.in_flight())
+        // Jobs that run at different times do not add up.
+        let timing = &job.timing;
+        let time = (timing.startdelay_ms, timing.runtime_ms, timing.time_based);
+        (kind, order, time, durability, job.direct, job.in_flight())
     };
     shape(job) == shape(other)
 }
