@@ -70,7 +70,7 @@ fn a_log_on_a_tmpfs_below_a_loop_device_is_in_memory() {
 fn a_log_on_a_disk_gets_its_commits_per_second() {
     let Some(disk) = Disk::ext4() else { return };
     let job = json!({"filename": disk.file("log"), "rw": "write", "bs": "4k", "size": "16m",
-        "direct": 1, "fdatasync": 1, "ioengine": "psync", "number_ios": 1500});
+        "direct": 0, "fdatasync": 1, "ioengine": "psync", "number_ios": 1500});
     let result = report_in_root(&job, &disk.at);
     assert_eq!(result["verdict"]["write"]["class"], "device", "{result}");
     assert!(findings(&result).contains(&"log_writes"), "{result}");

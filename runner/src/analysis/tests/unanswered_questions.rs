@@ -184,3 +184,16 @@ fn jobs_at_different_times_are_not_one_workload() {
     pair[1].timing.startdelay_ms = 2000;
     assert_eq!(answer(&(report, pair), "random_iops"), None);
 }
+
+/// The sum of two disks is not a result of one.
+#[test]
+fn disks_are_not_added_up() {
+    let (report, jobs) = with_latencies(device_run("randread", 4, json!({"iodepth": 32})), MS, MS);
+    let mut pair = vec![jobs[0].clone(), jobs[0].clone()];
+    pair[1].targets[0].device = Some("vdb".into());
+    assert_eq!(answer(&(report.clone(), pair), "random_iops"), None);
+    let mut job = jobs[0].clone();
+    job.targets.push(job.targets[0].clone());
+    job.targets[1].device = None;
+    assert_eq!(answer(&(report, vec![job]), "random_iops"), None);
+}

@@ -30,11 +30,11 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// `None` if the jobs differ, are limited by a rate or pauses, trim, use no device, or are
-    /// neither sequential nor random.
+    /// `None` if the jobs differ, are limited by a rate or pauses, trim, do not use exactly one
+    /// device, or are neither sequential nor random.
     pub(crate) fn of(jobs: &[ResolvedJob]) -> Option<Self> {
         let (first, others) = jobs.split_first()?;
-        let is_unlimited = jobs.iter().all(|job| !is_limited(job) && has_device(job));
+        let is_unlimited = jobs.iter().all(|job| !is_limited(job)) && use_one_device(jobs);
         let is_same = others.iter().all(|job| is_same(job, first));
         if !is_unlimited || !is_same || first.pattern.rw.trims() {
             return None;
@@ -142,8 +142,14 @@ fn is_limited(job: &ResolvedJob) -> bool {
         || pattern.fsync.max(pattern.fdatasync) > 1
 }
 
-fn has_device(job: &ResolvedJob) -> bool {
-    job.targets.iter().all(|target| target.device.is_some())
+/// The IOPS of two disks are not those of one.
+fn use_one_device(jobs: &[ResolvedJob]) -> bool {
+    let mut devices = jobs
+        .iter()
+        .flat_map(|job| &job.targets)
+        .map(|target| &target.device);
+    let first = devices.next().and_then(Option::as_ref);
+    first.is_some_and(|first| devices.all(|device| device.as_ref() == Some(first)))
 }
 
 fn flush_call(job: &ResolvedJob) -> Option<&'static str> {
