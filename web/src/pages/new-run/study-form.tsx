@@ -91,7 +91,7 @@ function StepNote({ study: { draft, index, change, problems } }: { study: StudyE
 }
 
 function StartStudy({ study }: { study: StudyEditor }) {
-  const { draft, change, document, plan, problems, hasProblems } = study;
+  const { draft, change, document, plan, isPlanCurrent, problems, hasProblems } = study;
   const set = (part: Partial<StudyDraft>) => change((old) => ({ ...old, ...part }));
   const { start, pending, error } = useStart(
     (request) => startStudy(document, request),
@@ -167,11 +167,11 @@ function StartStudy({ study }: { study: StudyEditor }) {
         />
         {plan && !hasProblems && (
           <p style={{ marginTop: 10 }}>
-            {plan.until_decided && `${plannedLooksText(plan)} At most: `}
-            {studyCostText(plan)}
+            {plan.until_decided && isPlanCurrent && `${plannedLooksText(plan)} At most: `}
+            {isPlanCurrent ? studyCostText(plan) : 'Planning…'}
           </p>
         )}
-        {plan && !hasProblems && plan.notes && plan.notes.length > 0 && (
+        {plan && isPlanCurrent && !hasProblems && plan.notes && plan.notes.length > 0 && (
           <ul className="plan-notes">
             {plan.notes.map((note) => (
               <li key={note}>{note}</li>

@@ -32,6 +32,8 @@ export interface StudyEditor {
   job: JobDraft;
   document: StudyDefinition;
   plan: StudyPlan | undefined;
+  /** False while `plan` belongs to an older draft. */
+  isPlanCurrent: boolean;
   confirmations: Confirmations;
   /** By step index; -1 for the study itself. */
   problems: Map<number, FormProblem[]>;
@@ -85,5 +87,17 @@ export function useStudyEditor(): StudyEditor {
   };
   const hasProblems = [...problems.values()].some((found) => found.length > 0);
   const clear = () => store(null);
-  return { draft, change, clear, index, job, document, plan, confirmations, problems, hasProblems };
+  return {
+    draft,
+    change,
+    clear,
+    index,
+    job,
+    document,
+    plan,
+    isPlanCurrent,
+    confirmations,
+    problems,
+    hasProblems,
+  };
 }
