@@ -1,6 +1,6 @@
-// Runs a sweep (6 × 4 cells, 3 repeats) and an SNIA IOPS test (56 cells) on a loop device from the
-// browser, then each cell with the runner and with fio in random order, and prints tables.
-// Requires root (losetup), fio, Chromium and `make build`; takes about 25 minutes.
+// Runs a sweep (6 × 4 cells, 3 repeats) and an SNIA IOPS test (3 mixes × 3 block sizes) on a loop
+// device from the browser, then each cell with the runner and with fio in random order, and prints
+// tables. Requires root (losetup), fio, Chromium and `make build`; takes about 12 minutes.
 // Usage: node tools/studies-beside-fio.mjs [PROGRAMS [SCREENSHOTS]]
 // Both are directories; the programs are in target/release by default.
 import { execFileSync } from 'node:child_process';
@@ -33,9 +33,11 @@ try {
     axes: { iodepth: '1 2 4 8 16 32', bs: '4k 16k 64k 256k' },
   });
   const snia = await browser.snia({
-    job: `[snia]\nfilename=${device}\niodepth=${DEPTH}`,
+    job: `[snia]\nfilename=${device}\ndirect=1\niodepth=${DEPTH}`,
     cellSeconds: CELL_SECONDS,
     maxRounds: MAX_SNIA_ROUNDS,
+    mixes: '100 65 0',
+    blocks: '1024k 64k 4k',
   });
   await browser.close();
   const cells = {

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TIMEOUT_MS = 40 * 60_000;
+/** A plan reads the device, which takes long if other programs use it. */
+const PLAN_TIMEOUT_MS = 120_000;
 const WIDTHS = [1440, 390];
 const SCHEMES = ['light', 'dark'];
 
@@ -62,14 +64,23 @@ export class StudyBrowser {
   }
 
   /** Returns mix, block size in bytes and mean IOPS of each cell. */
-  async snia({ job, cellSeconds, maxRounds }) {
+  async snia({ job, cellSeconds, maxRounds, mixes, blocks }) {
     const { page } = this;
     await this.#open(job);
     await page.getByLabel('Runs of this study').selectOption('IOPS test');
     await page.getByLabel('Duration of a cell (s)').fill(String(cellSeconds));
     await page.getByLabel('Maximum rounds').fill(String(maxRounds));
+    for (const [label, values] of [
+      ['Read percentages', mixes],
+      ['Block sizes', blocks],
+    ]) {
+      const field = page.getByLabel(label, { exact: true });
+      await field.fill(values);
+      // The list is read when the field loses the focus.
+      await field.blur();
+    }
     const confirmation = page.getByLabel(/^Type .+ to confirm$/);
-    await confirmation.waitFor();
+    await confirmation.waitFor({ timeout: PLAN_TIMEOUT_MS });
     const label = await page.getByText(/^Type .+ to confirm$/).textContent();
     await confirmation.fill(label.match(/^Type (.+) to confirm$/)[1]);
     await this.#screenshot('snia-form');
@@ -88,10 +99,10 @@ export class StudyBrowser {
   async #run(name) {
     const { page } = this;
     const start = page.getByRole('button', { name: 'Start', exact: true });
-    await page.locator('button:not([aria-disabled="true"])', { hasText: /^Start$/ }).waitFor();
+    await page.locator('button:not([aria-disabled="true"])', { hasText: /^Start$/ }).waitFor({ timeout: PLAN_TIMEOUT_MS });
     const began = performance.now();
     await start.click();
-    await page.waitForURL(/\/studies\/\d+$/);
+    await page.waitForURL(/\/studies\/\d+$/, { timeout: PLAN_TIMEOUT_MS });
     const number = Number(page.url().split('/').at(-1));
     const { steps_total } = await this.#get(`/studies/${number}`);
     await sleep(15_000);

@@ -5,7 +5,7 @@ use super::curve;
 use crate::load_curve::{
     curve::{Summary, summarize},
     point::Point,
-    rates,
+    rates, sentence,
 };
 use leadline_protocol::study::load_curve::{CurveState, PointClass};
 
@@ -134,7 +134,12 @@ fn a_bursty_device_has_the_capacity_of_its_mean() {
     let found = summaries.iter().filter(|it| it.state == CurveState::Found);
     let found: Vec<Summary> = found.cloned().collect();
     assert!(found.len() as u64 >= RUNS * 3 / 4, "{summaries:?}");
-    check_found(&found, 6_300.0, 7_800.0);
+    // The bursts disturb some runs near the mean, which leaves a wider bracket.
+    check_found(&found, 6_300.0, 8_400.0);
+    for summary in found {
+        assert!(summary.saturation <= Some(7_350.0), "{summary:?}");
+        assert!(summary.upper >= Some(7_000.0), "{summary:?}");
+    }
 }
 
 #[test]
@@ -168,11 +173,41 @@ fn a_curve_with_only_overloaded_points_ends_without_a_saturation_point() {
 fn one_sound_point_is_enough() {
     let given = Some(vec![1_000, 50_000]);
     let summaries = summaries(given, 0.0, |_, _, _| 1_500.0);
+    let found = summaries.iter().filter(|it| it.state == CurveState::Found);
+    let found: Vec<Summary> = found.cloned().collect();
+    // Bisection ends at the capacity, where chance decides.
+    assert!(found.len() as u64 >= RUNS * 3 / 4, "{summaries:?}");
+    check_found(&found, 1_000.0, 2_000.0);
     for summary in &summaries {
-        assert_eq!(summary.state, CurveState::Found, "{summary:?}");
         assert!(summary.saturation >= Some(1_000.0), "{summary:?}");
-        assert!(summary.upper <= Some(2_000.0), "{summary:?}");
     }
+}
+
+/// Only rates that were sustained at least once are called so.
+#[test]
+fn a_bistable_curve_names_the_highest_rate_that_was_sustained() {
+    let curve = curve(Some(vec![1_000, 1_500, 50_000]));
+    let at = |offered: f64, completed: u64| Point {
+        offered,
+        due: 10_000,
+        completed,
+        backlog: (0..=4)
+            .map(|quarter| (10_000 - completed) / 4 * quarter)
+            .collect(),
+        ..Point::default()
+    };
+    let text = |points: &[Point]| sentence(&curve, points, &summarize(points), None);
+    let low = at(1_000.0, 10_000);
+    let both = [at(1_500.0, 10_000), at(1_500.0, 6_000), at(50_000.0, 2_000)];
+    let all = [&[low][..], &both].concat();
+    assert_eq!(
+        text(&all),
+        "The same rate was sustained and overloaded: up to 1000 IOPS were always sustained, up to 1500 IOPS sometimes."
+    );
+    assert_eq!(
+        text(&both),
+        "The same rate was sustained and overloaded: no rate was always sustained, up to 1500 IOPS sometimes."
+    );
 }
 
 /// Every second run at a rate above 3,000 finds a device in a slow state.

@@ -3,7 +3,7 @@ import type { StepStatistics } from '../../api';
 import {
   axesOf,
   cellText,
-  formIndex,
+  firstStep,
   knee,
   longestAxis,
   repeatsText,
@@ -100,7 +100,7 @@ it('keeps the cells of several steps apart', () => {
   expect(csv[0]).toContain('step,iodepth,runs');
   expect(csv[3]).toContain('write,1,3,5');
   expect(cellText(write('write')[0] as StepStatistics, results)).toBe('write iodepth=1');
-  expect(results.map((result) => formIndex(result, results))).toEqual([0, 0, 1, 1]);
+  expect([0, 1].map((index) => firstStep(index, results))).toEqual([1, 3]);
 });
 
 it('has a row for cells without a result', () => {

@@ -46,14 +46,15 @@ export function baseName({ name, sweep }: Pick<StudyStep, 'name' | 'sweep'>): st
 
 const namesOf = (results: readonly StepStatistics[]) => new Set(results.map(baseName));
 
-/** Index of the step in the form. With a sweep, each of its steps runs once per combination. */
-export const formIndex = (
-  { step }: Pick<StudyStep, 'step'>,
-  steps: readonly SweptStep[],
-): number => {
-  const combinations = axesOf(steps).reduce((count, { values }) => count * values.length, 1);
-  return Math.floor((step - 1) / combinations);
-};
+/**
+ * The number of the first step that a step of the form becomes. With a sweep, each of its steps runs
+ * once per combination.
+ */
+export const firstStep = (index: number, steps: readonly SweptStep[]): number =>
+  index * combinations(steps) + 1;
+
+const combinations = (steps: readonly SweptStep[]): number =>
+  axesOf(steps).reduce((count, { values }) => count * values.length, 1);
 
 const NONE: GroupStatistics = { n: 0, outliers: [] };
 

@@ -58,7 +58,7 @@ export function StudyForm() {
               <AllOptions draft={job} />
             </>
           )}
-          <PlanPreview draft={job} title={`Plan for step ${index + 1}`} />
+          <PlanPreview draft={job} title={planTitle(study)} />
         </div>
         <JobEditor draft={job}>
           <code>$study</code> in a file name is replaced by an ID that is unique to the study. If
@@ -70,6 +70,11 @@ export function StudyForm() {
     </Page>
   );
 }
+
+const planTitle = ({ index, plan }: StudyEditor) => {
+  const isSwept = plan?.steps.some(({ sweep }) => sweep && sweep.length > 0);
+  return `Plan for step ${index + 1}${isSwept ? ', first combination' : ''}`;
+};
 
 function StepNote({ study: { draft, index, change, problems } }: { study: StudyEditor }) {
   const problem = problems.get(index)?.find(({ job, option }) => job === null && option === 'note');

@@ -17,7 +17,7 @@ import {
   toDocument,
 } from '../../model/study/draft';
 import { problemsByStep } from '../../model/study/draft-problems';
-import { formIndex } from '../../model/study/sweep';
+import { firstStep } from '../../model/study/sweep';
 import { type Confirmations, isNotConfirmed, useConfirmations } from './use-confirmations';
 import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
@@ -52,6 +52,12 @@ export function useAddToStudy() {
   return { stepCount: stored?.steps.length ?? 0, addToStudy };
 }
 
+/** The plan of a step of the form: of its first cell, because the runs are in random order. */
+function firstPlan({ steps }: StudyPlan, index: number) {
+  const first = firstStep(index, steps);
+  return steps.find(({ step }) => step === first)?.plan;
+}
+
 export function useStudyEditor(): StudyEditor {
   const [stored, store] = useStoredStudy();
   const draft = useMemo(() => stored ?? newDraft(DEFAULT_JOB_TEXT), [stored]);
@@ -80,7 +86,7 @@ export function useStudyEditor(): StudyEditor {
   const problems = problemsByStep(draft, found, confirmations.problems);
   const job = {
     ...jobText,
-    plan: plan?.steps.find((step) => formIndex(step, plan.steps) === index)?.plan,
+    plan: plan && firstPlan(plan, index),
     isPlanCurrent,
     planError: rejected.length > 0 ? null : planError,
     problems: problems.get(index) ?? [],
