@@ -233,10 +233,13 @@ fn sentence(curve: &LoadCurve, points: &[Point], summary: &Summary, knee: Option
             "The saturation point is below {high} IOPS with {depth} I/Os in flight: no rate was sustained."
         ),
         CurveState::NonMonotone => format!(
-            "A rate was overloaded although a higher one was sustained: up to {low} IOPS were always sustained, the highest was {high} IOPS. Repeat the rates in between."
+            "A rate was overloaded although a higher one was sustained: {}, the highest was {high} IOPS. Repeat the rates in between.",
+            always_sustained(summary.saturation)
         ),
         CurveState::Bistable => format!(
-            "The same rate was sustained and overloaded: up to {low} IOPS were always sustained, up to {high} IOPS sometimes."
+            "The same rate was sustained and overloaded: {}, up to {} IOPS sometimes.",
+            always_sustained(summary.saturation),
+            text(highest_once_sustained(points))
         ),
         CurveState::GeneratorLimited => format!(
             "The saturation point was not reached: above {highest} IOPS, the runner could not submit more I/Os."
@@ -246,6 +249,21 @@ fn sentence(curve: &LoadCurve, points: &[Point], summary: &Summary, knee: Option
         Some(knee) => format!("{saturation} {}", knee_sentence(knee)),
         None => saturation,
     }
+}
+
+fn always_sustained(rate: Option<f64>) -> String {
+    match rate {
+        Some(rate) => format!("up to {} IOPS were always sustained", rate_text(rate)),
+        None => "no rate was always sustained".into(),
+    }
+}
+
+/// Also if the same rate was overloaded in another run.
+fn highest_once_sustained(points: &[Point]) -> Option<f64> {
+    let sustained = points
+        .iter()
+        .filter(|point| point.class() == PointClass::Sustained);
+    sustained.map(|point| point.offered).reduce(f64::max)
 }
 
 fn knee_sentence(knee: &Knee) -> String {

@@ -1,6 +1,8 @@
 //! Points and curves with their expected classes, by an author who had not seen the code, and
 //! curves of simulated devices.
 
+mod devices;
+
 use crate::load_curve::{
     curve::{knee, summarize},
     point::Point,

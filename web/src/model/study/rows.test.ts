@@ -132,3 +132,13 @@ it('names the failed run that a run repeats', () => {
   expect(failed('failed', 'no space')).toBe('Cold. Repeats #6, which failed: no space');
   expect(failed('interrupted', null)).toBe('Cold. Repeats #6, which was interrupted.');
 });
+
+it('sorts repeats, which run in random order', () => {
+  const steps = [step(2), { ...step(1), repeat: 2 }, step(1)];
+  const rows = stepRows({ steps, repeats: 2 });
+  expect(rows.map(({ step, repeat }) => [step, repeat])).toEqual([
+    [1, 1],
+    [1, 2],
+    [2, 1],
+  ]);
+});

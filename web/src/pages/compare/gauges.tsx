@@ -59,7 +59,7 @@ function RunGauge(props: RunGaugeProps) {
     <section className="card">
       <div className="row tight nowrap gauge-title">
         <Legend entries={[{ label: '', ...lineStyle(index) }]} />
-        <RunLink n={number} className="clip" title={title}>
+        <RunLink n={number} className="breaks">
           {runs > 1 ? title : `#${number} ${title}`}
         </RunLink>
         {runs > 1 && (

@@ -16,7 +16,11 @@ import { Card, Notice } from '../../ui/parts';
 import { RunLink } from '../../ui/run-links';
 
 const LoadCurveCharts = lazy(() => import('../../charts/load-curve-charts'));
-const HEADERS = ['Achieved', ...CURVE_LATENCIES.map(({ label }) => label), 'Result'];
+const HEADERS = [
+  'Achieved IOPS',
+  ...CURVE_LATENCIES.map(({ label }) => label),
+  <span key="result">Result</span>,
+];
 
 interface LoadCurveProps {
   results: LoadCurveResults;
@@ -53,9 +57,9 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
           }
         >
           <NamedRows
-            className="snia"
+            className="rates"
             label="Rates"
-            corner="Offered"
+            corner="Offered IOPS"
             headers={HEADERS}
             rows={points.map((point) => ({
               key: String(point.step),
@@ -63,9 +67,10 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
               cells: [
                 formatValue(point.achieved ?? null, '1/s'),
                 ...CURVE_LATENCIES.map(({ name }) => latencyText(point, name)),
-                <span key="class" title={reasonText(point)}>
+                <div key="class" className="result">
                   {classText(point)}
-                </span>,
+                  <div className="mute small">{reasonText(point)}</div>
+                </div>,
               ],
             }))}
           />
