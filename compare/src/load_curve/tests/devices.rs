@@ -196,7 +196,10 @@ fn a_bistable_curve_names_the_highest_rate_that_was_sustained() {
             .collect(),
         ..Point::default()
     };
-    let text = |points: &[Point]| sentence(&curve, points, &summarize(points), None);
+    let text = |points: &[Point]| {
+        let summary = summarize(points);
+        sentence(&curve, points, &summary, summary.bracket(points), None)
+    };
     let low = at(1_000.0, 10_000);
     let both = [at(1_500.0, 10_000), at(1_500.0, 6_000), at(50_000.0, 2_000)];
     let all = [&[low][..], &both].concat();
