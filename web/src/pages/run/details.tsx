@@ -22,7 +22,7 @@ import { onDemand, useOnDemand } from '../../ui/on-demand';
 import { Card } from '../../ui/parts';
 import { useIsSaved } from '../../ui/saved';
 
-export function Details({ run, live }: { run: Run; live: LiveRun }) {
+export default function Details({ run, live }: { run: Run; live: LiveRun }) {
   const { fold, chartGroup } = live;
   const isSaved = useIsSaved();
   const result = useLiveValue(chartGroup, () => fold.result);
