@@ -62,11 +62,9 @@ function StepGauge({ step: { step, name, run }, lineIndex, lazy }: StepGaugeProp
   const title = `${step} ${name}`;
   return (
     <section className="card" ref={ref}>
-      <div className="row tight nowrap gauge-title">
+      <div className="gauge-title">
         {lineIndex >= 0 && <Legend entries={[{ label: '', ...lineStyle(lineIndex) }]} />}
-        <RunLink n={number} className="clip" title={title}>
-          {title}
-        </RunLink>
+        <RunLink n={number}>{title}</RunLink>
       </div>
       {data ? <LiveGauge key={data.number} run={data} /> : <div className="placeholder" />}
     </section>
