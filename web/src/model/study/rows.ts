@@ -38,7 +38,7 @@ export interface StepRow {
   published: string[];
 }
 
-/** The steps in order, then published rows without a step. */
+/** The steps with their repeats, in any order of their runs, then published rows without a step. */
 export function stepRows({
   steps,
   published,
@@ -47,8 +47,9 @@ export function stepRows({
   const rows = published?.rows ?? [];
   const blank = (published?.columns ?? []).map(() => '');
   const numbers = new Set(steps.map(({ step }) => step));
+  const sorted = steps.toSorted((a, b) => a.step - b.step || a.repeat - b.repeat);
   return [
-    ...steps.map((step) => ({
+    ...sorted.map((step) => ({
       ...rowOf(step, rows.find((row) => row.step === step.step)?.cells ?? blank),
       repeat: repeats > 1 ? step.repeat : null,
     })),

@@ -57,17 +57,19 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
             label="Rates"
             corner="Offered"
             headers={HEADERS}
-            rows={points.map((point) => ({
-              key: String(point.step),
-              name: <OfferedRate point={point} study={study} />,
-              cells: [
-                formatValue(point.achieved ?? null, '1/s'),
-                ...CURVE_LATENCIES.map(({ name }) => latencyText(point, name)),
-                <span key="class" title={reasonText(point)}>
-                  {classText(point)}
-                </span>,
-              ],
-            }))}
+            rows={points
+              .toSorted((a, b) => a.offered - b.offered)
+              .map((point) => ({
+                key: String(point.step),
+                name: <OfferedRate point={point} study={study} />,
+                cells: [
+                  formatValue(point.achieved ?? null, '1/s'),
+                  ...CURVE_LATENCIES.map(({ name }) => latencyText(point, name)),
+                  <span key="class" title={reasonText(point)}>
+                    {classText(point)}
+                  </span>,
+                ],
+              }))}
           />
         </Card>
       )}
