@@ -41,7 +41,12 @@ const DAMAGED_HINT = 'The stored run or its result differs from its checksum.';
 const PARTIAL_HINT = 'Results cover only the time until the run ended.';
 
 function Verdict({ run }: { run: RunSummary }) {
-  if (run.damaged) return <Badge title={DAMAGED_HINT}>Damaged</Badge>;
+  if (run.damaged)
+    return (
+      <Badge tone="bad" title={DAMAGED_HINT}>
+        Damaged
+      </Badge>
+    );
   if (isForeign(run)) return <Badge title={FOREIGN_HINT}>{run.source}</Badge>;
   if (!run.verdict_class && isPartial(run)) return <Badge title={PARTIAL_HINT}>Partial</Badge>;
   if (!run.verdict_class) return <span className="mute">{UNKNOWN}</span>;
