@@ -6,7 +6,7 @@ import type { StepStatistics } from '../api';
 import { latency, rate, shortCount, text } from '../model/format/numbers';
 import { dashPattern, lineStyle } from '../model/series/line-style';
 import { type SweepAxis, type SweepLine, type SweepMetric, sweepLines } from '../model/study/sweep';
-import { categoryOptions, token, valueAxis, withAlpha } from './chart-js';
+import { BINARY_AXIS, categoryOptions, token, valueAxis, withAlpha } from './chart-js';
 import { PlotCard } from './plot-card';
 
 const TITLES: Record<SweepMetric, string> = {
@@ -72,7 +72,10 @@ function datasets({ label, points }: SweepLine, index: number) {
 }
 
 const options = (metric: SweepMetric): ChartOptions<'line'> =>
-  categoryOptions(valueAxis(metric === 'lat_p99_ns' ? 'log' : 'linear', FORMATS[metric]));
+  categoryOptions({
+    ...valueAxis(metric === 'lat_p99_ns' ? 'log' : 'linear', FORMATS[metric]),
+    ...(metric === 'bytes_per_second' && BINARY_AXIS),
+  });
 
 function LoadLatencyChart({ results, axis }: SweepChartsProps) {
   const iops = sweepLines(results, axis, 'iops');
