@@ -17,7 +17,8 @@ const FIRST_CODE = [
   /node_modules\/@tanstack\/(react-query|query-core|react-router|router-core|history|store)\//,
   /@mantine\/core\/esm\/core\//,
   /@mantine\/core\/esm\/components\/(Button|Input|TextInput|Loader|Transition|UnstyledButton)\//,
-  /web\/src\/(api|ui|model\/(format|run|fold|series))\//,
+  // Without the styles of fields, which are loaded with their pages.
+  /web\/src\/(api|ui|model\/(format|run|fold|series))\/(?!fields)/,
 ];
 /** What pages of results share before they show charts. */
 const RESULT_CODE = [

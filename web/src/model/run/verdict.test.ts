@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Finding, Verdict, Verdicts } from '../../api';
+import type { Finding, Run, Verdict, Verdicts } from '../../api';
 import { areColdReads, isServedFromMemory, servedByNote, topRemedy, verdictLines } from './verdict';
 
 const plain = (text: string | undefined) => text?.replaceAll('\u00a0', ' ');
@@ -96,7 +96,7 @@ it('lists verdicts with label, share and layer', () => {
   expect(verdictLines(null)).toEqual([]);
 });
 
-it.each([
+it.each<[Run['mode'], string, string | null, boolean]>([
   ['buffered', 'device', null, true],
   ['buffered', 'mixed', null, true],
   ['buffered', 'page_cache', null, false],

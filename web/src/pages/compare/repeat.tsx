@@ -58,6 +58,9 @@ function StudyButton({ study, isLoaded, variant, children }: StudyButtonProps) {
   return (
     <Button
       className="wraps"
+      h="auto"
+      mih={30}
+      py={4}
       variant={variant}
       loading={isPending}
       disabled={!isLoaded}

@@ -103,7 +103,7 @@ export const COLUMNS: readonly RunColumn[] = [
     key: 'number',
     title: '#',
     width: 56,
-    shortWidth: 50,
+    shortWidth: 44,
     numeric: true,
     sort: 'number',
     cell: (run) => run.number,
@@ -123,7 +123,13 @@ export const COLUMNS: readonly RunColumn[] = [
     cell: (run) => <StatusDot status={STATUS[run.status]} />,
     hint: statusHint,
   },
-  { key: 'verdict', title: 'Verdict', width: 120, cell: (run) => <Verdict run={run} /> },
+  {
+    key: 'verdict',
+    title: 'Verdict',
+    width: 120,
+    shortWidth: 112,
+    cell: (run) => <Verdict run={run} />,
+  },
   { key: 'host', title: 'Host', width: 80, optional: true, cell: (run) => run.host ?? UNKNOWN },
   {
     key: 'target',
@@ -193,6 +199,12 @@ export const COLUMNS: readonly RunColumn[] = [
 
 /** The default on screens too narrow for the others. */
 export const NARROW_COLUMNS: readonly string[] = ['number', 'name', 'iops', 'verdict'];
+
+/** The default on tablets and in small windows. */
+export const MEDIUM_COLUMNS: readonly string[] = [
+  ...['number', 'name', 'status', 'verdict', 'rw', 'bs'],
+  ...['iops', 'bandwidth', 'p99', 'when'],
+];
 
 export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter(({ optional }) => !optional).map(
   ({ key }) => key,
