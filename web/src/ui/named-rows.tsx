@@ -10,7 +10,7 @@ interface NamedRow {
   cells: readonly ReactNode[];
 }
 
-export interface Section {
+interface Section {
   heading: string;
   rows: readonly NamedRow[];
   className?: string;

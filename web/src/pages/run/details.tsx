@@ -54,7 +54,7 @@ export default function Details({ run, live }: { run: Run; live: LiveRun }) {
             </Card>
           ))}
         {decisions.length > 0 && (
-          <Card title="Runner decisions">
+          <Card title="Runner decisions" className="no-print">
             <Facts facts={decisions} />
           </Card>
         )}

@@ -26,7 +26,8 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
   const isSaved = useIsSaved();
   return (
     <div className="row top">
-      <div style={{ flex: '1 1 240px', minWidth: 0 }}>
+      {/* A long name has a row of its own. */}
+      <div style={{ flex: '1 1 auto', minWidth: 'min(240px, 100%)' }}>
         <div className="run-title">
           <h1>
             <span style={{ flex: 'none' }}>#{run.number}</span>{' '}
