@@ -17,8 +17,7 @@ pub(crate) const HEADLINES: &[&str] = &[
     "sync_lat_p99_ns",
 ];
 
-/// Returns one sentence per group except the baseline. A reason why several groups are undecided is
-/// only in the first sentence.
+/// Returns one sentence per group except the baseline.
 pub(crate) fn answers(
     groups: &[ComparedGroup],
     baseline: usize,
@@ -29,44 +28,34 @@ pub(crate) fn answers(
         .iter()
         .enumerate()
         .filter(|(index, _)| *index != baseline);
-    let base = &groups[baseline].label;
-    let mut reasons = Vec::new();
-    let mut answers = Vec::new();
-    for (index, group) in others {
-        if let Some(obstacle) = &group.obstacle {
-            answers.push(format!("Not comparable: {obstacle}"));
-            continue;
-        }
-        let changes = headline_changes(metrics, index);
-        let reason = changes
-            .first()
-            .and_then(|(_, change)| change.reason.as_deref());
-        let new_reason = reason.filter(|reason| !reasons.contains(reason));
-        answers.push(answer(base, group, &changes, new_reason, confidence));
-        reasons.extend(new_reason);
-    }
-    answers
-}
-
-fn headline_changes(metrics: &[ComparedMetric], group: usize) -> Vec<(&ComparedMetric, &Change)> {
-    let change_of = |name: &&str| {
-        let metric = metrics.iter().find(|metric| metric.name == *name)?;
-        Some((metric, metric.changes.get(group)?.as_ref()?))
-    };
-    HEADLINES.iter().filter_map(change_of).collect()
+    others
+        .map(|(index, group)| {
+            if let Some(obstacle) = &group.obstacle {
+                return format!("Not comparable: {obstacle}");
+            }
+            answer(&groups[baseline].label, group, index, metrics, confidence)
+        })
+        .collect()
 }
 
 fn answer(
     base: &str,
     group: &ComparedGroup,
-    changes: &[(&ComparedMetric, &Change)],
-    reason: Option<&str>,
+    index: usize,
+    metrics: &[ComparedMetric],
     confidence: f64,
 ) -> String {
+    let changes: Vec<(&ComparedMetric, &Change)> = HEADLINES
+        .iter()
+        .filter_map(|name| {
+            let metric = metrics.iter().find(|metric| metric.name == *name)?;
+            Some((metric, metric.changes.get(index)?.as_ref()?))
+        })
+        .collect();
     let Some((metric, change)) = changes.first() else {
         return format!("{} and {base} have no metric in common.", group.label);
     };
-    let mut sentence = clause(base, &group.label, metric, change, reason, confidence);
+    let mut sentence = main_clause(base, &group.label, metric, change, confidence);
     for (metric, change) in changes.iter().skip(1) {
         let is_decided = matches!(
             change.verdict,
@@ -87,59 +76,27 @@ pub(crate) fn main_clause(
     change: &Change,
     confidence: f64,
 ) -> String {
-    let reason = change.reason.as_deref();
-    clause(base, name, metric, change, reason, confidence)
-}
-
-/// `reason`: why the change is undecided; `None` if another sentence contains it.
-fn clause(
-    base: &str,
-    name: &str,
-    metric: &ComparedMetric,
-    change: &Change,
-    reason: Option<&str>,
-    confidence: f64,
-) -> String {
     let count = match (change.paired, change.baseline_n, change.n) {
         (true, _, count) => pairs(count),
         (false, 1, 1) => "one run each".into(),
         (false, a, b) if a == b => format!("{a} runs each"),
         (false, a, b) => format!("{b} and {a} runs"),
     };
-    let interval = interval(change, confidence);
+    let basis = format!("({}{count})", interval(change, confidence));
     let what = in_sentence(label(metric));
     let difference = difference(base, &what, change.percent);
     match change.verdict {
         Some(verdict @ (ChangeVerdict::Better | ChangeVerdict::Worse)) => {
-            format!(
-                "{name} has {difference} ({interval}{count}): {}.",
-                verdict.as_str()
-            )
+            format!("{name} has {difference} {basis}: {}.", verdict.as_str())
         }
         Some(ChangeVerdict::Equivalent) => {
-            format!("{name} and {base} have equivalent {what} ({interval}{count}).")
+            format!("{name} and {base} have equivalent {what} {basis}.")
         }
         _ => {
-            let basis = if states_count(change, &count) {
-                interval.trim_end_matches(", ").to_owned()
-            } else {
-                interval + &count
-            };
-            let basis = if basis.is_empty() {
-                String::new()
-            } else {
-                format!(" ({basis})")
-            };
-            let reason = reason.map_or(String::new(), |reason| format!(" {reason}"));
-            format!("Undecided: {name} has {difference}{basis}.{reason}")
+            let reason = change.reason.as_deref().unwrap_or_default();
+            format!("Undecided: {name} has {difference} {basis}. {reason}")
         }
     }
-}
-
-/// Whether the reason of an undecided change begins with the number of runs: there are too few.
-fn states_count(change: &Change, count: &str) -> bool {
-    let reason = change.reason.as_deref().unwrap_or_default();
-    reason.to_lowercase().starts_with(count)
 }
 
 /// Formats `Read IOPS` as `read IOPS`; abbreviations are unchanged.

@@ -159,16 +159,6 @@ fn too_few_runs_are_undecided_with_a_reason() {
 }
 
 #[test]
-fn a_shared_reason_is_stated_once() {
-    let device = |number, iops| run(number, iops, "device", "6.1");
-    let answers = compare(&[device(1, 1000.0), device(2, 1100.0), device(3, 900.0)], 0).answers;
-    let first = "Undecided: #2 has 10 % higher read IOPS than #1. One run each; a verdict on";
-    assert!(answers[0].starts_with(first), "{answers:?}");
-    let second = "Undecided: #3 has 10 % lower read IOPS than #1.";
-    assert_eq!(answers[1], second);
-}
-
-#[test]
 fn groups_that_were_not_interleaved_are_marked() {
     let is_marked = |paired| {
         let reasons = compare_groups(&STEADY, &STEADY, paired)

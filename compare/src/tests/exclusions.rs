@@ -110,7 +110,8 @@ fn sentences_state_the_number_of_pairs() {
         ("after", members(&b[..1], true)),
     ]);
     let answer = &one.answers[0];
-    assert!(answer.contains(" before. 1 pair; a verdict on"), "{answer}");
+    assert!(answer.contains("(1 pair)"), "{answer}");
+    assert!(answer.contains("1 pair; a verdict on"), "{answer}");
 }
 
 #[test]
