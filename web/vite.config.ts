@@ -17,9 +17,28 @@ const FIRST_CODE = [
   /node_modules\/@tanstack\/(react-query|query-core|react-router|router-core|history|store)\//,
   /@mantine\/core\/esm\/core\//,
   /@mantine\/core\/esm\/components\/(Button|Input|TextInput|Loader|Transition|UnstyledButton)\//,
-  /web\/src\/(api|ui|model\/(format|run|fold|series))\//,
+  // Without the styles of fields, which are loaded with their pages.
+  /web\/src\/(api|ui|model\/(format|run|fold|series))\/(?!fields)/,
 ];
-const isFirstCode = (id: string) => FIRST_CODE.some((pattern) => pattern.test(id));
+/** What pages of results share before they show charts. */
+const RESULT_CODE = [
+  /web\/src\/charts\/(chart-group|legend|panels|use-live-run|while-visible|zoom-row)/,
+  /web\/src\/model\/(gauge\/run-gauge|gauge\/gauge-text|compare\/direct-run|job\/(export|job-text)|fold)/,
+];
+/** Chart.js, and what all of its charts share. */
+const CHART_CODE = [
+  /node_modules\/(chart\.js|react-chartjs-2|@kurkle\/color)\//,
+  /web\/src\/charts\/(bands|chart-export|chart-js|chart-menu|distribution|marks|plot-card|plugins|time-chart)/,
+  /@mantine\/core\/esm\/components\/VisuallyHidden\//,
+];
+
+/** A chunk with the shared modules that match. Their dependencies may be in other chunks. */
+const chunkOf = (name: string, patterns: readonly RegExp[]) => ({
+  name,
+  test: (id: string) => patterns.some((pattern) => pattern.test(id)),
+  minShareCount: 2,
+  includeDependenciesRecursively: name === 'first',
+});
 
 /** Copies Swagger UI for the server's page /api/docs. */
 const swaggerUi: Plugin = {
@@ -65,9 +84,14 @@ export default defineConfig({
     target: 'es2022',
     rolldownOptions: {
       output: {
-        // One chunk with the code of the first page: a separate chunk for each combination of pages
-        // that share code would be dozens of requests.
-        codeSplitting: { groups: [{ name: 'first', test: isFirstCode, minShareCount: 2 }] },
+        // Few chunks: one for each combination of pages that share code would be dozens of requests.
+        codeSplitting: {
+          groups: [
+            chunkOf('first', FIRST_CODE),
+            chunkOf('results', RESULT_CODE),
+            chunkOf('charts', CHART_CODE),
+          ],
+        },
       },
     },
   },

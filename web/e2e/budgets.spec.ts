@@ -1,33 +1,74 @@
-// Budgets of the pages: transferred bytes and requests of the first load, layout shifts and long
-// tasks. The first load ends before the first interaction, which loads menus and dialogs.
-import type { Browser, Page } from '@playwright/test';
+// Budgets of the pages: transferred bytes and requests of the first load, layout shifts, and the work
+// of the main thread. The first load ends before the first interaction, which loads menus, dialogs
+// and zooming. Its first screen ends when the main numbers are shown.
+import type { Browser, CDPSession, Page } from '@playwright/test';
 import { expect, type Server, shortRun, test } from './server';
 
 test.use({ history: 'budgets' });
 
 /** Kilobytes on the wire with an empty cache, including fonts and API responses. */
-const MAX_KB = { runs: 195, run: 312 };
-const MAX_REQUESTS = { runs: 25, run: 36 };
+const MAX_KB = { runs: 193, 'run: first screen': 215, run: 285 };
+const MAX_REQUESTS = { runs: 22, 'run: first screen': 22, run: 30 };
 /** Cumulative layout shift. */
 const MAX_SHIFT = 0.02;
-/** Total time of tasks beyond 50 ms each, in milliseconds, while a page loads on a busy machine. */
-const MAX_BLOCKING_MS = 3000;
+/**
+ * CPU time of the main thread while a page loads, relative to a fixed amount of work in an empty page
+ * (`referenceWork`), so that it depends neither on the speed nor on the load of the host.
+ */
+const MAX_WORK = { runs: 10, run: 20 };
+/** Drawn canvases per chart, while a finished run loads. */
+const MAX_DRAWS = 3;
+
+interface Request {
+  url: string;
+  kind: string;
+  /** On the wire. */
+  bytes: number;
+}
 
 interface Load {
   page: Page;
-  /** Bytes on the wire, by the kind of the resource. */
-  bytes: Map<string, number>;
-  requests: number;
+  requests: readonly Request[];
+  /** CPU time of the main thread, in units of the reference. */
+  work: number;
 }
 
 interface Recorded {
   shift: number;
   shifted: string[];
-  blocking_ms: number;
+  draws: number;
+  /** When the first screen was complete, on the clock of the page. */
+  shown_ms: number | null;
 }
 
-/** Opens a page in a new browser context, without cache. */
-async function load(browser: Browser, server: Server, path: string): Promise<Load> {
+/** CPU time that the main thread of a page has used, in ms. */
+async function cpuTime(client: CDPSession): Promise<number> {
+  const { metrics } = await client.send('Performance.getMetrics');
+  return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000;
+}
+
+/** Runs in an empty page: script, layout and style of a few thousand elements. */
+function referenceWork() {
+  for (let round = 0; round < 4; round += 1) {
+    const list = document.createElement('div');
+    for (let i = 0; i < 1000; i += 1) {
+      const row = document.createElement('p');
+      row.textContent = String(Math.sqrt(i));
+      list.append(row);
+    }
+    document.documentElement.append(list);
+    list.getBoundingClientRect();
+    list.remove();
+  }
+}
+
+/** Opens a page in a new browser context, without cache, and waits until `isLoaded`. */
+async function load(
+  browser: Browser,
+  server: Server,
+  path: string,
+  isLoaded: (page: Page) => Promise<void>,
+): Promise<Load> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const { path: link } = await server.call<{ path: string }>('POST', '/login-links');
   const page = await context.newPage();
@@ -36,26 +77,46 @@ async function load(browser: Browser, server: Server, path: string): Promise<Loa
     data: { ticket },
     headers: { origin: server.url },
   });
+  await page.addInitScript(observe);
+  // The process of the page exists before the first measurement.
+  await page.goto(`${server.url}/lead.svg`);
   const client = await context.newCDPSession(page);
+  await client.send('Performance.enable', { timeDomain: 'threadTicks' });
   await client.send('Network.enable');
   await client.send('Network.setCacheDisabled', { cacheDisabled: true });
-  const kinds = new Map<string, string>();
-  const bytes = new Map<string, number>();
-  client.on('Network.responseReceived', ({ requestId, type }) => kinds.set(requestId, type));
+  const requests = new Map<string, Request>();
+  client.on('Network.responseReceived', ({ requestId, type, response }) =>
+    requests.set(requestId, { url: response.url, kind: type, bytes: 0 }),
+  );
   client.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    const kind = kinds.get(requestId) ?? 'Other';
-    bytes.set(kind, (bytes.get(kind) ?? 0) + encodedDataLength);
+    const request = requests.get(requestId);
+    if (request) request.bytes = encodedDataLength;
   });
-  await page.addInitScript(observe);
+  const begin_ms = await cpuTime(client);
   await page.goto(server.url + path);
   await expect(page.getByText(/\d running/)).toBeVisible();
+  await isLoaded(page);
   await page.waitForTimeout(1500);
-  return { page, bytes, requests: kinds.size };
+  const used_ms = (await cpuTime(client)) - begin_ms;
+  const loaded = [...requests.values()];
+  return { page, requests: loaded, work: used_ms / (await referenceTime(browser)) };
+}
+
+/** CPU time of the reference work, in ms. */
+async function referenceTime(browser: Browser): Promise<number> {
+  const page = await browser.newPage();
+  const client = await page.context().newCDPSession(page);
+  await client.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const begin_ms = await cpuTime(client);
+  await page.evaluate(referenceWork);
+  const used_ms = (await cpuTime(client)) - begin_ms;
+  await page.close();
+  return used_ms;
 }
 
 /** Runs in the page. */
 function observe() {
-  const recorded: Recorded = { shift: 0, shifted: [], blocking_ms: 0 };
+  const recorded: Recorded = { shift: 0, shifted: [], draws: 0, shown_ms: null };
   Object.assign(window, { recorded });
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries() as (PerformanceEntry & {
@@ -74,37 +135,76 @@ function observe() {
       );
     }
   }).observe({ type: 'layout-shift', buffered: true });
-  new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) recorded.blocking_ms += duration - 50;
-  }).observe({ type: 'longtask', buffered: true });
+  // Chart.js clears a canvas before each drawing.
+  const { clearRect } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.clearRect = function (...area) {
+    recorded.draws += 1;
+    clearRect.apply(this, area);
+  };
+  new MutationObserver((_, observer) => {
+    const isShown =
+      /\d/.test(document.querySelector('.tile b')?.textContent ?? '') &&
+      document.querySelector('.notice .title') !== null;
+    if (!isShown) return;
+    recorded.shown_ms = performance.now();
+    observer.disconnect();
+  }).observe(document, { childList: true, subtree: true, characterData: true });
 }
 
 const recordedBy = (page: Page) =>
   page.evaluate(() => (window as unknown as { recorded: Recorded }).recorded);
 
-/** Checks the shifts and long tasks until now, and closes the page. */
+const annotate = (type: string, description: string) =>
+  test.info().annotations.push({ type, description });
+
+/** Checks the shifts until now, and closes the page. */
 async function finish(page: Page, name: string) {
-  const { shift, shifted, blocking_ms } = await recordedBy(page);
-  const description = `shift ${shift.toFixed(4)}, blocking ${Math.round(blocking_ms)} ms`;
-  test.info().annotations.push({ type: name, description });
+  const { shift, shifted } = await recordedBy(page);
+  annotate(name, `shift ${shift.toFixed(4)}`);
   expect(shift, `${name}: layout shifts\n${shifted.join('\n')}`).toBeLessThanOrEqual(MAX_SHIFT);
-  expect(blocking_ms, `${name}: long tasks`).toBeLessThanOrEqual(MAX_BLOCKING_MS);
   await page.context().close();
 }
 
-function checkTransfer({ bytes, requests }: Load, name: keyof typeof MAX_KB) {
-  const total = [...bytes.values()].reduce((sum, size) => sum + size, 0) / 1000;
-  const parts = [...bytes].map(([kind, size]) => `${kind} ${(size / 1000).toFixed(1)} kB`);
-  const description = `${total.toFixed(1)} kB in ${requests} requests: ${parts.join(', ')}`;
-  test.info().annotations.push({ type: `${name}: transfer`, description });
+function checkTransfer(requests: readonly Request[], name: keyof typeof MAX_KB) {
+  const kinds = new Map<string, number>();
+  for (const { kind, bytes } of requests) kinds.set(kind, (kinds.get(kind) ?? 0) + bytes);
+  const total = [...kinds.values()].reduce((sum, size) => sum + size, 0) / 1000;
+  const parts = [...kinds].map(([kind, size]) => `${kind} ${(size / 1000).toFixed(1)} kB`);
+  const sum = `${total.toFixed(1)} kB in ${requests.length} requests: ${parts.join(', ')}`;
+  annotate(`${name}: transfer`, sum);
+  const each = requests.map(({ url, bytes }) => `${(bytes / 1000).toFixed(1)} kB ${url}`);
+  const description = [sum, ...each].join('\n');
   expect(total, description).toBeLessThanOrEqual(MAX_KB[name]);
-  expect(requests, description).toBeLessThanOrEqual(MAX_REQUESTS[name]);
+  expect(requests.length, description).toBeLessThanOrEqual(MAX_REQUESTS[name]);
+}
+
+/** The requests that began before the main numbers were shown. */
+async function firstScreen({ page, requests }: Load): Promise<Request[]> {
+  const { shown_ms } = await recordedBy(page);
+  if (shown_ms === null) throw new Error('the main numbers were not shown');
+  const later = await page.evaluate(
+    (shown_ms) =>
+      performance
+        .getEntriesByType('resource')
+        .filter(({ startTime }) => startTime > shown_ms)
+        .map(({ name }) => name),
+    shown_ms,
+  );
+  return requests.filter(({ url }) => !later.includes(url));
+}
+
+function checkWork({ work }: Load, name: keyof typeof MAX_WORK) {
+  annotate(`${name}: work`, `${work.toFixed(1)} references`);
+  expect(work, `${name}: CPU time`).toBeLessThanOrEqual(MAX_WORK[name]);
 }
 
 test('an empty history', async ({ browser, server }) => {
-  const loaded = await load(browser, server, '/runs');
-  await expect(loaded.page.getByRole('button', { name: /demo/ })).toBeVisible();
-  checkTransfer(loaded, 'runs');
+  const loaded = await load(browser, server, '/runs', async (page) => {
+    await expect(page.getByRole('button', { name: /demo/ })).toBeVisible();
+    await expect(page.getByRole('img', { name: /^Depth gauge/ })).toHaveCount(2);
+  });
+  checkTransfer(loaded.requests, 'runs');
+  checkWork(loaded, 'runs');
   await finish(loaded.page, 'empty history');
 });
 
@@ -115,18 +215,32 @@ test('a run from its start to its end', async ({ browser, server }) => {
     '/runs',
     shortRun('live', { runtime: '5s' }),
   );
-  const { page } = await load(browser, server, `/runs/${number}`);
-  await expect(page.getByText(/^mean \d/)).toBeVisible();
+  const { page } = await load(browser, server, `/runs/${number}`, (page) =>
+    expect(page.getByText(/^mean \d/)).toBeVisible(),
+  );
   await expect(page.getByText('Done', { exact: true })).toBeVisible({ timeout: 30_000 });
   await page.waitForTimeout(1500);
+  const { draws } = await recordedBy(page);
+  const charts = await page.locator('.chart canvas').count();
+  const { samples } = await server.call<{ samples: number }>('GET', `/runs/${number}`);
+  const description = `${draws} draws of ${charts} charts, ${samples} samples`;
+  annotate('live run: draws', description);
+  expect(draws, description).toBeLessThanOrEqual(charts * (samples + MAX_DRAWS));
   await finish(page, 'live run');
 });
 
 test('a finished run', async ({ browser, server }) => {
   const number = await server.finish(shortRun('finished'));
-  const loaded = await load(browser, server, `/runs/${number}`);
-  await expect(loaded.page.locator('.chart canvas').first()).toBeVisible();
-  await loaded.page.waitForTimeout(1500);
-  checkTransfer(loaded, 'run');
+  const loaded = await load(browser, server, `/runs/${number}`, (page) =>
+    expect(page.locator('.chart canvas').first()).toBeVisible(),
+  );
+  checkTransfer(await firstScreen(loaded), 'run: first screen');
+  checkTransfer(loaded.requests, 'run');
+  checkWork(loaded, 'run');
+  const { draws } = await recordedBy(loaded.page);
+  const charts = await loaded.page.locator('.chart canvas').count();
+  const description = `${draws} draws of ${charts} charts`;
+  annotate('finished run: draws', description);
+  expect(draws, description).toBeLessThanOrEqual(charts * MAX_DRAWS);
   await finish(loaded.page, 'finished run');
 });

@@ -1,6 +1,7 @@
 // What a run page offers and marks in its states: pause, phases, crosshair, limits, fonts.
 import type { Page } from '@playwright/test';
 import { expect, shortRun, test } from './server';
+import { loadZoom } from './zoom';
 
 const phase = (page: Page, name: string) =>
   page.getByRole('list', { name: 'Phases' }).getByRole('listitem').filter({ hasText: name });
@@ -48,6 +49,7 @@ test('the crosshair is on all charts and redraws none', async ({ signedIn: page,
   const canvas = page.getByRole('img', { name: /^IOPS over time/ });
   await expect(canvas).toBeVisible();
   await expect(page.locator('.heat-map canvas')).toBeVisible();
+  await loadZoom(page);
   await page.waitForTimeout(500);
   await page.evaluate(() => {
     const counted = { draws: 0 };

@@ -12,7 +12,7 @@ test('a saved run opens offline', async ({ page, server, context }) => {
   await page.goto(`${server.url}/runs/${n}`);
   await page.getByRole('button', { name: 'Export' }).click();
   const download = page.waitForEvent('download');
-  await page.getByRole('menuitem', { name: 'Web page' }).click();
+  await page.getByRole('menuitem', { name: 'HTML report' }).click();
   const file = join(server.directory, 'saved.html');
   await (await download).saveAs(file);
   const run = await server.call<Run>('GET', `/runs/${n}`);

@@ -25,7 +25,7 @@ async function openSaved(page: Page, server: Server, n: number, check: () => Pro
   await page.goto(`${server.url}/studies/${n}`);
   await page.getByRole('button', { name: 'Export' }).click();
   const download = page.waitForEvent('download');
-  await page.getByRole('menuitem', { name: 'Web page' }).click();
+  await page.getByRole('menuitem', { name: 'HTML report' }).click();
   const file = join(server.directory, `study-${n}.html`);
   await (await download).saveAs(file);
 

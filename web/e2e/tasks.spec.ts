@@ -88,7 +88,7 @@ test('a device is tested from the list of devices', async ({ signedIn: page, ser
     }),
   );
   await page.goto(`${server.url}/devices`);
-  const names = page.locator('.device-table tbody th');
+  const names = page.locator('.device-table tbody th button');
   await expect(names).toHaveText([/sd2$/, /sd10$/]);
   await page.getByRole('button', { name: 'Show 1 unusable device' }).click();
   await expect(names).toHaveText([/sd2$/, /sd10$/, /sdk$/]);

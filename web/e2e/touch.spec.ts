@@ -1,6 +1,7 @@
 // Zooming a chart does not move the page, and on a touch screen swipes scroll and pinches zoom.
 import type { Page } from '@playwright/test';
 import { expect, type Server, shortRun, test } from './server';
+import { loadZoom } from './zoom';
 
 const scrollTop = (page: Page) => page.evaluate(() => scrollY);
 
@@ -31,6 +32,7 @@ async function boxOf(page: Page) {
 async function openChart(page: Page, server: Server, number: number) {
   await page.goto(`${server.url}/runs/${number}`);
   await expect(chartOf(page)).toBeVisible();
+  await loadZoom(page);
   await chartOf(page).evaluate((canvas) => canvas.scrollIntoView({ block: 'center' }));
   await scrollingEnds(page);
   return boxOf(page);

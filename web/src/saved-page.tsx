@@ -74,7 +74,13 @@ const container = document.getElementById('root');
 if (container) {
   createRoot(container).render(
     <StrictMode>
-      <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={variables}
+        defaultColorScheme="auto"
+        // Mantine's style sheet of default values is as large as all other styles of the first page.
+        deduplicateCssVariables={false}
+      >
         <QueryClientProvider client={queryClient}>
           <SavedContext value={true}>
             {/* A saved page has fewer routes than the registered router. */}

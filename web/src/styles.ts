@@ -1,6 +1,5 @@
 // Styles that all pages need.
 import '@mantine/core/styles/baseline.css';
-import '@mantine/core/styles/default-css-variables.css';
 import '@mantine/core/styles/global.css';
 import './ui/library.css';
 import './ui/base.css';

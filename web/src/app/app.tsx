@@ -17,7 +17,13 @@ export function App() {
   const [signedOut, setSignedOut] = useState(false);
   useEffect(() => onUnauthorized(() => setSignedOut(true)), []);
   return (
-    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      // Mantine's style sheet of default values is as large as all other styles of the first page.
+      deduplicateCssVariables={false}
+    >
       <QueryClientProvider client={queryClient}>
         <Toasts />
         {signedOut || isSignIn ? <SignIn onSignedIn={openApplication} /> : <SignedIn />}

@@ -14,8 +14,6 @@ import {
   PointElement,
   type ScaleOptionsByType,
 } from 'chart.js';
-import annotationPlugin from 'chartjs-plugin-annotation';
-import zoomPlugin from 'chartjs-plugin-zoom';
 
 Chart.register(
   BarController,
@@ -27,8 +25,6 @@ Chart.register(
   LineElement,
   LogarithmicScale,
   PointElement,
-  annotationPlugin,
-  zoomPlugin,
 );
 Chart.defaults.animation = false;
 Chart.defaults.font.size = 11;

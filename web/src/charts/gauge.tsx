@@ -164,7 +164,8 @@ function Boundary({ index, x, kind, flow, gauge: { issued, uncertainty } }: Boun
           textAnchor="middle"
           className="share"
           stroke="var(--surface)"
-          strokeWidth={3}
+          strokeWidth={4}
+          strokeLinejoin="round"
           paintOrder="stroke"
         >
           {shareText(ratio, uncertainty)}

@@ -28,8 +28,9 @@ const LEFT = 66;
 const BOTTOM = 22;
 const TOP = 6;
 const RIGHT = 2;
-/** Time ticks at most. */
+/** Time ticks at most, and the least distance between them. */
 const MAX_TICKS = 6;
+const TICK_DISTANCE = 60;
 
 /** Memoized, because it redraws without React. */
 export const HeatMap = memo(function HeatMap({ heat, chartGroup, fullRange }: HeatMapProps) {
@@ -155,7 +156,8 @@ function drawTimeAxis(
   area: Plot,
   xOf: (seconds: number) => number,
 ) {
-  const rough = (to - from) / MAX_TICKS;
+  const fitting = Math.floor((area.right - area.left) / TICK_DISTANCE);
+  const rough = (to - from) / Math.max(1, Math.min(MAX_TICKS, fitting));
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-3)));
   const step = ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10) * power;
   ctx.fillStyle = token('mute');

@@ -61,9 +61,7 @@ interface StripProps {
 function Strip({ label, color, x, runs, median }: StripProps) {
   return (
     <div className="strip">
-      <span className="clip" title={label}>
-        {label}
-      </span>
+      <span className="breaks">{label}</span>
       <svg
         role="img"
         aria-label={`${label}: ${runs.map(({ text }) => text).join(', ')}`}

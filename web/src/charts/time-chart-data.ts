@@ -9,6 +9,7 @@ import type { ChartGroup, Range } from './chart-group';
 import { token, withAlpha } from './chart-js';
 import { markAnnotations } from './marks';
 import type { Panel, PanelLine } from './panels';
+import { annotations } from './plugins';
 import { thresholdAnnotations } from './time-chart-options';
 
 /** A line and its data. */
@@ -123,13 +124,13 @@ export function chartUpdater(
     const range = chartGroup.zoom ?? fullRange();
     Object.assign(chart.options.scales?.x ?? {}, { min: range.from, max: range.to });
     const layout = { range, width: chart.chartArea?.width ?? chart.width };
-    Object.assign(chart.options.plugins?.annotation ?? {}, {
-      annotations: [
-        ...bandAnnotations(bands, layout),
-        ...thresholdAnnotations(panel),
-        ...markAnnotations(marks),
-      ],
-    });
+    const annotated = [
+      ...bandAnnotations(bands, layout),
+      ...thresholdAnnotations(panel),
+      ...markAnnotations(marks),
+    ];
+    Object.assign(chart.options.plugins?.annotation ?? {}, { annotations: annotated });
+    if (annotated.length > 0) void annotations.load().catch(() => undefined);
     chart.update('none');
   };
 }

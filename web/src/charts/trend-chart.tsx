@@ -4,7 +4,7 @@ import { useElementSize } from '@mantine/hooks';
 import type { KeyboardEvent, PointerEvent } from 'react';
 import type { Trend, TrendPoint } from '../api';
 import { formatValue } from '../model/compare/metrics';
-import { shortDate } from '../model/format/time';
+import { shortDate, shortDateTime } from '../model/format/time';
 import { labelIndices, linePath, ticks } from '../model/trend/geometry';
 import { pointText } from '../model/trend/text';
 import { BaselineBand, Changes, HostMarks, Levels } from './trend-marks';
@@ -95,6 +95,8 @@ const KEY_TARGETS: Record<string, (selected: number, first: number, last: number
 };
 
 function Axes({ trend, points, plot }: PointsProps & { trend: Trend }) {
+  const isOneDay = new Set(points.map((point) => shortDate(point.started_at_ms))).size === 1;
+  const label = (ms: number | undefined) => (isOneDay ? shortDateTime(ms, ms) : shortDate(ms));
   const fitting = Math.floor((plot.width - LEFT - RIGHT) / LABEL_WIDTH);
   return (
     <>
@@ -110,7 +112,7 @@ function Axes({ trend, points, plot }: PointsProps & { trend: Trend }) {
         const x = Math.min(plot.x(index), plot.width - RIGHT - LABEL_WIDTH / 2 + 18);
         return (
           <text key={index} x={x} y={HEIGHT - 8} textAnchor="middle">
-            {shortDate(points[index]?.started_at_ms)}
+            {label(points[index]?.started_at_ms)}
           </text>
         );
       })}

@@ -10,6 +10,12 @@ interface NamedRow {
   cells: readonly ReactNode[];
 }
 
+interface Section {
+  heading: string;
+  rows: readonly NamedRow[];
+  className?: string;
+}
+
 interface NamedRowsProps {
   /** Accessible name of the table. */
   label: string;
@@ -19,6 +25,8 @@ interface NamedRowsProps {
   /** Header row above `headers`; the spans must add up to the number of headers. */
   groups?: readonly { label: ReactNode; span: number }[];
   rows: readonly NamedRow[];
+  /** Further rows under headings of their own, in the same columns. */
+  sections?: readonly Section[];
   /** Monospace, for identifiers. */
   mono?: boolean;
   className?: string;
@@ -32,11 +40,11 @@ export function NamedRows({
   headers,
   groups,
   rows,
+  sections = [],
   mono,
   className = '',
   region,
 }: NamedRowsProps) {
-  const cellClass = mono ? 'mono' : '';
   return (
     <ScrollRegion label={label} className={region}>
       <table className={`named-rows ${className}`}>
@@ -62,22 +70,46 @@ export function NamedRows({
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map(({ key, name, cells }) => (
-            <tr key={key ?? String(name)}>
-              <th scope="row" className={cellClass}>
-                {name}
-              </th>
-              {cells.map((cell, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the order is fixed
-                <td key={index} className={cellClass}>
-                  {cell}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
+        {[{ heading: '', rows }, ...sections].map((section) => (
+          <RowGroup key={section.heading} columns={headers.length} mono={mono} {...section} />
+        ))}
       </table>
     </ScrollRegion>
+  );
+}
+
+/** The heading is empty for the rows below the header row. */
+interface RowGroupProps extends Section {
+  /** Without the column of names. */
+  columns: number;
+  mono: boolean | undefined;
+}
+
+function RowGroup({ heading, rows, className, columns, mono }: RowGroupProps) {
+  const cellClass = mono ? 'mono' : '';
+  if (rows.length === 0) return null;
+  return (
+    <tbody className={className}>
+      {heading && (
+        <tr className="section-row">
+          <th scope="rowgroup" colSpan={columns + 1}>
+            {heading}
+          </th>
+        </tr>
+      )}
+      {rows.map(({ key, name, cells }) => (
+        <tr key={key ?? String(name)}>
+          <th scope="row" className={cellClass}>
+            {name}
+          </th>
+          {cells.map((cell, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the order is fixed
+            <td key={index} className={cellClass}>
+              {cell}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
   );
 }

@@ -1,5 +1,5 @@
-// An editable name in a heading. It is saved on Enter and when the field loses focus; Escape
-// restores the stored name.
+// An editable name in a heading, in as many lines as it needs. It is saved on Enter and when the
+// field loses focus; Escape restores the stored name.
 import { Badge } from './parts';
 import './title-field.css';
 
@@ -9,31 +9,36 @@ interface TitleFieldProps {
   /** The stored name; a change replaces the text. */
   value: string;
   placeholder?: string;
+  /** In bytes, as in the server. */
+  maxLength: number;
   unsaved: boolean;
   /** Called with the trimmed text, even if it has not changed. */
   save: (value: string) => void;
 }
 
-/** In bytes, as in the server. */
-const MAX_LENGTH = 200;
-
-export function TitleField({ label, value, placeholder, unsaved, save }: TitleFieldProps) {
+export function TitleField(props: TitleFieldProps) {
+  const { label, value, placeholder, maxLength, unsaved, save } = props;
   return (
     <>
-      <input
+      <textarea
         key={value}
         className="title-edit"
         aria-label={label}
         aria-invalid={unsaved}
-        title={value || undefined}
+        rows={1}
         defaultValue={value}
         placeholder={placeholder}
-        maxLength={MAX_LENGTH}
-        onKeyDown={({ key, currentTarget }) => {
-          if (key === 'Escape') currentTarget.value = value;
-          if (key === 'Enter') currentTarget.blur();
+        maxLength={maxLength}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.currentTarget.value = value;
+          if (event.key !== 'Enter') return;
+          event.preventDefault();
+          event.currentTarget.blur();
         }}
-        onBlur={({ currentTarget }) => save(currentTarget.value.trim())}
+        // Pasted lines are joined.
+        onBlur={({ currentTarget }) =>
+          save(currentTarget.value.replaceAll(/\s*\n\s*/g, ' ').trim())
+        }
       />
       {unsaved && <Badge tone="bad">Not saved</Badge>}
     </>

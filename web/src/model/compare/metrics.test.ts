@@ -7,6 +7,7 @@ import {
   formatValue,
   includedRuns,
   intervalText,
+  metricGroup,
   metricLabel,
   metricName,
   moreText,
@@ -162,3 +163,15 @@ it('formats intervals', () => {
   expect(intervalText(change(-4, [-5, 800]))).toBe('−5 % to 9 ×');
   expect(intervalText(change(-4))).toBe('');
 });
+
+it.each([
+  ['read_iops', 'Throughput'],
+  ['write_bytes_per_second', 'Throughput'],
+  ['trim_lat_p99_ns', 'Latency'],
+  ['sync_lat_mean_ns', 'Latency'],
+  ['write_intended_lat_p99_ns', 'Latency'],
+  ['device_read_iops', 'Device'],
+  ['device_utilization', 'Device'],
+  ['cpu_ns_per_io', 'CPU and run'],
+  ['duration_ms', 'CPU and run'],
+])('groups %s under %s', (name, group) => expect(metricGroup(name)).toBe(group));

@@ -178,3 +178,13 @@ export const countDirections = (metrics: readonly Pick<ComparedMetric, 'name'>[]
 /** Null without a verdict. */
 export const verdictLabel = ({ run }: Comparison['runs'][number]): string | null =>
   run.verdict_class ? badgeOf(run.verdict_class).label : null;
+
+/** Groups of metrics in the order of the table. */
+export const METRIC_GROUPS = ['Throughput', 'Latency', 'Device', 'CPU and run'] as const;
+type MetricGroup = (typeof METRIC_GROUPS)[number];
+
+export function metricGroup(name: string): MetricGroup {
+  if (name.startsWith('device_')) return 'Device';
+  if (/(^|_)lat_/.test(name)) return 'Latency';
+  return /(^|_)(iops|bytes_per_second)$/.test(name) ? 'Throughput' : 'CPU and run';
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Finding, Verdict, Verdicts } from '../../api';
-import { isServedFromMemory, servedByNote, topRemedy, verdictLines } from './verdict';
+import type { Finding, Run, Verdict, Verdicts } from '../../api';
+import { areColdReads, isServedFromMemory, servedByNote, topRemedy, verdictLines } from './verdict';
 
 const plain = (text: string | undefined) => text?.replaceAll('\u00a0', ' ');
 const verdict = (name: Verdict['class'], shares: Verdict['shares'], uncertainty = 0): Verdict => ({
@@ -94,4 +94,16 @@ it('lists verdicts with label, share and layer', () => {
   ]);
   expect(plain(lines[0]?.detail)).toContain(' · readahead 8× · 4 MiB by other programs');
   expect(verdictLines(null)).toEqual([]);
+});
+
+it.each<[Run['mode'], string, string | null, boolean]>([
+  ['buffered', 'device', null, true],
+  ['buffered', 'mixed', null, true],
+  ['buffered', 'page_cache', null, false],
+  ['direct', 'device', null, false],
+  ['buffered', 'device', 'device', false],
+])('finds cold reads: %s, read %s, write %s', (mode, read, write, expected) => {
+  const verdict = (name: string | null) => name && { class: name };
+  const verdicts = { read: verdict(read), write: verdict(write) } as unknown as Verdicts;
+  expect(areColdReads({ mode }, verdicts)).toBe(expected);
 });

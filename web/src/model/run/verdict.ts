@@ -6,6 +6,7 @@ import type {
   Modifier,
   ModifierKind,
   Proof,
+  Run,
   Verdict,
   VerdictClass,
   Verdicts,
@@ -46,7 +47,7 @@ const CLASSES: Record<VerdictClass, ClassDisplay> = {
     label: 'Lower cache',
     layer: 'page_cache',
     share: 'lower_cache',
-    note: 'from memory below the device',
+    note: 'from a lower cache',
   },
   unwritten: {
     label: 'Never written',
@@ -84,6 +85,15 @@ const MEMORY = new Set<VerdictClass>(['page_cache', 'lower_cache', 'deferred_wri
 export function isServedFromMemory(verdicts: Verdicts | null | undefined): boolean {
   const all = verdictsOf(verdicts);
   return all.length > 0 && all.every(({ verdict }) => MEMORY.has(verdict.class));
+}
+
+/** Returns true if buffered reads reached the device, because their data was not in memory. */
+export function areColdReads(
+  { mode }: Pick<Run, 'mode'>,
+  verdicts: Verdicts | null | undefined,
+): boolean {
+  const isFromDisk = verdicts?.read?.class === 'device' || verdicts?.read?.class === 'mixed';
+  return mode === 'buffered' && isFromDisk && verdictsOf(verdicts).length === 1;
 }
 
 /** All classes, for filters. */

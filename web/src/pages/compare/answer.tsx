@@ -31,7 +31,11 @@ function Answers({ answers, comparison }: { answers: readonly string[]; comparis
     <Notice
       title={first}
       detail={[...new Set(others)].map((answer) => <p key={answer}>{answer}</p>)}
-      actions={canRepeat && <RepeatButtons runs={comparison.runs} />}
+      actions={
+        canRepeat && (
+          <RepeatButtons runs={comparison.runs} isPrimary={!comparison.comparability.rerun} />
+        )
+      }
     />
   );
 }

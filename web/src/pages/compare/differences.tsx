@@ -9,14 +9,27 @@ import { Badge, Card } from '../../ui/parts';
 export function Differences({ comparison }: { comparison: Comparison }) {
   const headers = comparison.groups.map(({ label }) => label);
   const groups = headers.map((_, group) => includedRuns(comparison, group));
-  const table = (title: string, rows: readonly Difference[]) => (
-    <DifferenceTable title={title} headers={headers} groups={groups} rows={rows} />
-  );
+  const section = (heading: string, differences: readonly Difference[]) => ({
+    heading,
+    rows: differences.map((difference) => differenceRow(difference, groups)),
+  });
+  const sections = [
+    section('Results', comparison.result_differences),
+    section('Settings', comparison.setting_differences),
+    section('Host facts', comparison.host_differences),
+  ].filter(({ rows }) => rows.length > 0);
   return (
-    <Card title="Differences">
-      {table('Result', comparison.result_differences)}
-      {table('Setting', comparison.setting_differences)}
-      {table('Host fact', comparison.host_differences)}
+    <Card title="Differences" className="differences">
+      {sections.length > 0 && (
+        <NamedRows
+          mono
+          label="Differences"
+          corner="Name"
+          headers={headers}
+          rows={[]}
+          sections={sections}
+        />
+      )}
       <p className="mute" style={{ marginTop: 8 }}>
         {comparison.equal_settings} settings and {comparison.equal_host_facts} host facts are equal.
       </p>
@@ -24,35 +37,20 @@ export function Differences({ comparison }: { comparison: Comparison }) {
   );
 }
 
-interface DifferenceTableProps {
-  title: string;
-  headers: readonly string[];
-  /** Indices of the included runs in each group. */
-  groups: readonly number[][];
-  rows: readonly Difference[];
-}
-
-function DifferenceTable({ title, headers, groups, rows }: DifferenceTableProps) {
-  if (rows.length === 0) return null;
-  return (
-    <NamedRows
-      mono
-      label={`${title} differences`}
-      corner={title}
-      headers={headers}
-      rows={rows.map(({ name, values, is_harmful }) => ({
-        key: name,
-        name: <DifferenceName name={name} isHarmful={is_harmful} />,
-        cells: groups.map((runs) =>
-          valuesText(
-            name,
-            runs.map((run) => values[run] ?? null),
-          ),
-        ),
-      }))}
-    />
-  );
-}
+/** `groups`: indices of the included runs in each group. */
+const differenceRow = (
+  { name, values, is_harmful }: Difference,
+  groups: readonly (readonly number[])[],
+) => ({
+  key: name,
+  name: <DifferenceName name={name} isHarmful={is_harmful} />,
+  cells: groups.map((runs) =>
+    valuesText(
+      name,
+      runs.map((run) => values[run] ?? null),
+    ),
+  ),
+});
 
 function DifferenceName({ name, isHarmful }: { name: string; isHarmful: boolean }) {
   return (

@@ -57,11 +57,9 @@ function RunGauge(props: RunGaugeProps) {
   const partial = partialText(compared.run);
   return (
     <section className="card">
-      <div className="row tight nowrap gauge-title">
+      <div className="gauge-title">
         <Legend entries={[{ label: '', ...lineStyle(index) }]} />
-        <RunLink n={number} className="breaks">
-          {runs > 1 ? title : `#${number} ${title}`}
-        </RunLink>
+        <RunLink n={number}>{runs > 1 ? title : `#${number} ${title}`}</RunLink>
         {runs > 1 && (
           <span className="mute small">
             #{number}, one of {runs} runs

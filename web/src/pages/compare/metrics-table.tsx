@@ -11,6 +11,8 @@ import {
   formatChange,
   formatValue,
   intervalText,
+  METRIC_GROUPS,
+  metricGroup,
   metricName,
   moreText,
   runsOfGroup,
@@ -36,7 +38,7 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
   const headers = groups.map(({ label }, index) => (
     <Legend key={label} entries={[{ label, ...lineStyle(index) }]} />
   ));
-  const rows = metrics.map((metric) => ({
+  const rowOf = (metric: ComparedMetric) => ({
     key: metric.name,
     name: (
       <MetricName
@@ -60,6 +62,11 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
             threshold: metric.threshold_percent,
           })),
     ],
+  });
+  const sections = METRIC_GROUPS.map((heading, index) => ({
+    heading,
+    className: index === 0 ? 'primary' : undefined,
+    rows: metrics.filter(({ name }) => metricGroup(name) === heading).map(rowOf),
   }));
   const changeHeaders = isSingle
     ? []
@@ -70,7 +77,8 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
       label="Metrics"
       corner="Metric"
       headers={[...headers, ...changeHeaders]}
-      rows={rows}
+      rows={[]}
+      sections={sections}
     />
   );
 }

@@ -178,7 +178,9 @@ function ComparisonView({ comparison, ...actions }: ComparisonViewProps) {
   const others = groups.map((_, index) => index).filter((index) => index !== baseline);
   const [chosen, setChosen] = useState<number | null>(null);
   const shown = others.find((index) => index === chosen) ?? others[0] ?? 0;
-  const select = others.length > 1 && !areSingleRuns(comparison) && (
+  const isSingle = areSingleRuns(comparison);
+  const isPair = isSingle && groups.length === 2;
+  const select = others.length > 1 && !isSingle && (
     <NativeSelect
       aria-label="Group to compare with the baseline"
       value={String(shown)}
@@ -195,16 +197,14 @@ function ComparisonView({ comparison, ...actions }: ComparisonViewProps) {
   return (
     <>
       <Answer comparison={comparison} />
-      <div className={areSingleRuns(comparison) ? 'side-by-side' : 'stack'}>
-        {areSingleRuns(comparison) && <Gauges comparison={comparison} {...actions} />}
-        <div className="tables">
-          <Card title="Metrics" aside={aside}>
-            <MetricsTable comparison={comparison} shown={shown} />
-          </Card>
-          <Strips comparison={comparison} />
-          <Differences comparison={comparison} />
-        </div>
-        {!areSingleRuns(comparison) && <Gauges comparison={comparison} {...actions} />}
+      <div className={isPair ? 'pair' : 'stack'}>
+        {isSingle && <Gauges comparison={comparison} {...actions} />}
+        <Card title="Metrics" aside={aside}>
+          <MetricsTable comparison={comparison} shown={shown} />
+        </Card>
+        <Strips comparison={comparison} />
+        <Differences comparison={comparison} />
+        {!isSingle && <Gauges comparison={comparison} {...actions} />}
       </div>
       <Overlays comparison={comparison} />
       <FlameDiff comparison={comparison} />

@@ -9,7 +9,13 @@ import { costText, REPEATS, repeatStudy } from '../../model/compare/repeat';
 import { notifyError } from '../../ui/notify';
 import { useOpenStudy } from '../../ui/run-links';
 
-export function RepeatButtons({ runs }: { runs: readonly ComparedRun[] }) {
+interface RepeatButtonsProps {
+  runs: readonly ComparedRun[];
+  /** Unless the page recommends something else. */
+  isPrimary: boolean;
+}
+
+export function RepeatButtons({ runs, isPrimary }: RepeatButtonsProps) {
   const details = useQueries({
     queries: runs.map(({ run }) => runQuery(run.number)),
     combine: (results) => results.flatMap(({ data }) => data ?? []),
@@ -17,7 +23,11 @@ export function RepeatButtons({ runs }: { runs: readonly ComparedRun[] }) {
   const isLoaded = details.length === runs.length;
   return (
     <>
-      <StudyButton study={repeatStudy(details)} isLoaded={isLoaded} variant="filled">
+      <StudyButton
+        study={repeatStudy(details)}
+        isLoaded={isLoaded}
+        variant={isPrimary ? 'filled' : 'default'}
+      >
         Repeat both {REPEATS} times, interleaved
       </StudyButton>
       <StudyButton study={repeatStudy(details, true)} isLoaded={isLoaded} variant="default">
@@ -48,6 +58,9 @@ function StudyButton({ study, isLoaded, variant, children }: StudyButtonProps) {
   return (
     <Button
       className="wraps"
+      h="auto"
+      mih={30}
+      py={4}
       variant={variant}
       loading={isPending}
       disabled={!isLoaded}

@@ -13,17 +13,13 @@ import { Card, Dot, ScrollRegion } from '../../ui/parts';
 
 /** Title and width in pixels. Columns with width 0 share the remaining width. */
 const COLUMNS = [
-  ['Device', 128],
-  ['Kind', 84],
+  ['Device', 150],
   ['Size', 84],
-  ['Model', 0],
-  ['Identity', 0],
-  ['Filesystem', 84],
-  ['Used by', 0],
-  ['Scheduler', 106],
-  ['Read access', 200],
-  ['Write access', 200],
-  ['Test', 72],
+  ['Model and identity', 0],
+  ['Use', 0],
+  ['Read access', 0],
+  ['Write access', 0],
+  ['Test', 70],
 ] as const;
 
 export function DeviceTable({ devices }: { devices: readonly Device[] }) {
@@ -103,7 +99,13 @@ interface DeviceRowProps {
 }
 
 function DeviceRow({ device, depth, open, onToggle }: DeviceRowProps) {
-  const kind = [device.kind, device.rotational && 'rotational', device.removable && 'removable'];
+  const { kind, rotational, removable, scheduler } = device;
+  const properties = [
+    kind,
+    rotational && 'rotational',
+    removable && 'removable',
+    scheduler && `scheduler ${scheduler}`,
+  ];
   return (
     <tr>
       <th scope="row" style={{ paddingLeft: 8 + depth * 20 }}>
@@ -114,22 +116,29 @@ function DeviceRow({ device, depth, open, onToggle }: DeviceRowProps) {
           </span>{' '}
           <span className="mono">{device.name}</span>
         </button>
+        <p className="mute small">{properties.filter(Boolean).join(', ')}</p>
       </th>
-      <td>{kind.filter(Boolean).join(', ')}</td>
       <td>{text(bytes(device.size_bytes))}</td>
-      <td>{device.model ?? device.backing_file ?? UNKNOWN}</td>
-      <td className="mono">{device.identity ?? 'No stable ID'}</td>
-      <td>{device.filesystem ?? UNKNOWN}</td>
-      <td title={device.mounts.map(({ point }) => point).join(', ')}>
-        {device.used_by.join(', ') || 'Not in use'}
+      <td>
+        <p>{device.model ?? device.backing_file ?? UNKNOWN}</p>
+        {!isBackingFile(device) && <p className="mono mute">{device.identity ?? 'No stable ID'}</p>}
       </td>
-      <td className="mono">{device.scheduler ?? UNKNOWN}</td>
-      <AccessCell access={device.read_access} />
-      <AccessCell access={device.write_access} />
+      <td>
+        <p>{device.filesystem ?? 'No filesystem'}</p>
+        <p className="mute" title={device.mounts.map(({ point }) => point).join(', ')}>
+          {device.used_by.join(', ') || 'Not in use'}
+        </p>
+      </td>
+      <AccessCell label="Read" access={device.read_access} />
+      <AccessCell label="Write" access={device.write_access} />
       <td>{device.read_access.allowed && <TestButton device={device} />}</td>
     </tr>
   );
 }
+
+/** Whether the identity only repeats the backing file. */
+const isBackingFile = ({ identity, backing_file }: Device) =>
+  backing_file != null && identity === `loop:${backing_file}`;
 
 /** Opens the form with a job that reads from the device. */
 function TestButton({ device }: { device: Device }) {
@@ -148,9 +157,10 @@ function TestButton({ device }: { device: Device }) {
   );
 }
 
-function AccessCell({ access: { allowed, reason } }: { access: Access }) {
+/** The label is shown on phones, which have no header row. */
+function AccessCell({ label, access: { allowed, reason } }: { label: string; access: Access }) {
   return (
-    <td className="access" title={reason ?? undefined}>
+    <td className="access" data-label={label} title={reason ?? undefined}>
       <p>
         <Dot tone={allowed ? 'device' : 'bad'} hollow={!allowed} />{' '}
         {allowed ? 'Allowed' : ['Not allowed', reason].filter(Boolean).join(': ')}

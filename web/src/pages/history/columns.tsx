@@ -41,7 +41,12 @@ const DAMAGED_HINT = 'The stored run or its result does not match its checksum.'
 const PARTIAL_HINT = 'Results cover only the time until the run ended.';
 
 function Verdict({ run }: { run: RunSummary }) {
-  if (run.damaged) return <Badge title={DAMAGED_HINT}>Damaged</Badge>;
+  if (run.damaged)
+    return (
+      <Badge tone="bad" title={DAMAGED_HINT}>
+        Damaged
+      </Badge>
+    );
   if (isForeign(run)) return <Badge title={FOREIGN_HINT}>{run.source}</Badge>;
   if (!run.verdict_class && isPartial(run)) return <Badge title={PARTIAL_HINT}>Partial</Badge>;
   if (!run.verdict_class) return <span className="mute">{UNKNOWN}</span>;
@@ -98,7 +103,7 @@ export const COLUMNS: readonly RunColumn[] = [
     key: 'number',
     title: '#',
     width: 56,
-    shortWidth: 50,
+    shortWidth: 44,
     numeric: true,
     sort: 'number',
     cell: (run) => run.number,
@@ -118,7 +123,13 @@ export const COLUMNS: readonly RunColumn[] = [
     cell: (run) => <StatusDot status={STATUS[run.status]} />,
     hint: statusHint,
   },
-  { key: 'verdict', title: 'Verdict', width: 120, cell: (run) => <Verdict run={run} /> },
+  {
+    key: 'verdict',
+    title: 'Verdict',
+    width: 120,
+    shortWidth: 112,
+    cell: (run) => <Verdict run={run} />,
+  },
   { key: 'host', title: 'Host', width: 80, optional: true, cell: (run) => run.host ?? UNKNOWN },
   {
     key: 'target',
@@ -188,6 +199,12 @@ export const COLUMNS: readonly RunColumn[] = [
 
 /** The default on screens too narrow for the others. */
 export const NARROW_COLUMNS: readonly string[] = ['number', 'name', 'iops', 'verdict'];
+
+/** The default on tablets and in small windows. */
+export const MEDIUM_COLUMNS: readonly string[] = [
+  ...['number', 'name', 'status', 'verdict', 'rw', 'bs'],
+  ...['iops', 'bandwidth', 'p99', 'when'],
+];
 
 export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter(({ optional }) => !optional).map(
   ({ key }) => key,

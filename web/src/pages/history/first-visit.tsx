@@ -1,7 +1,8 @@
-// Empty state of the run list: offers the demo run.
+// Empty state of the run list: what Leadline shows, the demo run, and the experiments.
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
 import { IdempotentRequest, startRun } from '../../api/start';
 import { DEMO_RUN } from '../../model/job/demo';
 import { LinkButton } from '../../ui/link-button';
@@ -9,6 +10,8 @@ import { Empty } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { useOpenRun } from '../../ui/run-links';
 import { usePreloadRunPage } from '../../ui/use-preload';
+
+const ExampleGauges = lazy(() => import('../../charts/example-gauges'));
 
 export function FirstVisit() {
   usePreloadRunPage();
@@ -20,22 +23,38 @@ export function FirstVisit() {
   return (
     <>
       <ProblemNotice error={error} retry={mutate} />
-      <Empty
-        title="No runs yet"
-        actions={
-          <>
-            <Button variant="filled" h={36} loading={isPending} onClick={() => mutate()}>
-              Run the 10-second demo
-            </Button>
-            <LinkButton to="/new" h={36}>
-              Create a run
-            </LinkButton>
-          </>
-        }
-      >
-        The demo creates a 256 MiB file in the first target root and reads random 4 KiB blocks from
-        it for ten seconds, bypassing the page cache. It changes nothing else.
-      </Empty>
+      <div className="first-visit">
+        <Empty
+          title="No runs yet"
+          actions={
+            <>
+              <Button variant="filled" h={36} loading={isPending} onClick={() => mutate()}>
+                Run the 10-second demo
+              </Button>
+              <LinkButton to="/new" h={36}>
+                Create a run
+              </LinkButton>
+            </>
+          }
+        >
+          Leadline measures storage and shows which layer served the I/O. The demo creates a 256 MiB
+          file in the first target root and reads random 4 KiB blocks from it for ten seconds,
+          bypassing the page cache. It changes nothing else.
+        </Empty>
+        <section className="card" aria-label="Example results">
+          <div className="example-gauges">
+            <Suspense>
+              <ExampleGauges />
+            </Suspense>
+          </div>
+          <p className="mute">
+            <Link to="/new" hash="experiments">
+              Experiments
+            </Link>{' '}
+            repeat published benchmarks whose results did not come from the disk.
+          </p>
+        </section>
+      </div>
     </>
   );
 }

@@ -12,7 +12,7 @@ import { LinkButton } from '../../ui/link-button';
 import { Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { BulkBar } from './bulk-bar';
-import { COLUMNS, DEFAULT_COLUMNS, NARROW_COLUMNS } from './columns';
+import { COLUMNS, DEFAULT_COLUMNS, MEDIUM_COLUMNS, NARROW_COLUMNS } from './columns';
 import { ColumnMenu, VerdictMenu } from './filter';
 import { FirstVisit } from './first-visit';
 import { ImportResultButton } from './import-result';
@@ -73,7 +73,7 @@ export function HistoryPage() {
         <ColumnMenu value={shown} onChange={setShown} />
         <ViewMenu search={{ ...search, columns: shown.join(',') }} />
         <ImportResultButton />
-        <LinkButton to="/new" variant="filled">
+        <LinkButton to="/new" variant={isFirstVisit ? 'default' : 'filled'}>
           New run
         </LinkButton>
       </div>
@@ -114,9 +114,10 @@ function useShownColumns(
   inUrl: string | undefined,
   setInUrl: (keys: readonly string[]) => void,
 ): [string[], (keys: string[]) => void] {
+  const isMedium = useMediaQuery('(max-width: 1150px)', false, { getInitialValueInEffect: false });
   const [wide, setWide] = useLocalStorage<string[]>({
     key: 'leadline-run-columns',
-    defaultValue: [...DEFAULT_COLUMNS],
+    defaultValue: [...(isMedium ? MEDIUM_COLUMNS : DEFAULT_COLUMNS)],
   });
   const [narrow, setNarrow] = useLocalStorage<string[]>({
     key: 'leadline-run-columns-narrow',

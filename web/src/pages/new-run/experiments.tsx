@@ -59,7 +59,7 @@ function ExperimentCard({ study, last }: ExperimentCardProps) {
     <Card title={study.name} className="experiment">
       <p>{study.about}</p>
       <div className="row">
-        <Button variant="filled" loading={pending} onClick={start}>
+        <Button loading={pending} onClick={start}>
           Run
         </Button>
         {last && <StudyLink n={last.number}>Last run: study #{last.number}</StudyLink>}

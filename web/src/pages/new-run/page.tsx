@@ -20,6 +20,7 @@ import { StartRun } from './start';
 import { StudyForm } from './study-form';
 import { type RunDraft, useRunDraft } from './use-run-draft';
 import { useAddToStudy } from './use-study';
+import '../../ui/fields.css';
 import './new-run.css';
 
 const route = getRouteApi('/new');

@@ -22,7 +22,7 @@ import { onDemand, useOnDemand } from '../../ui/on-demand';
 import { Card } from '../../ui/parts';
 import { useIsSaved } from '../../ui/saved';
 
-export function Details({ run, live }: { run: Run; live: LiveRun }) {
+export default function Details({ run, live }: { run: Run; live: LiveRun }) {
   const { fold, chartGroup } = live;
   const isSaved = useIsSaved();
   const result = useLiveValue(chartGroup, () => fold.result);
@@ -54,7 +54,7 @@ export function Details({ run, live }: { run: Run; live: LiveRun }) {
             </Card>
           ))}
         {decisions.length > 0 && (
-          <Card title="Runner decisions">
+          <Card title="Runner decisions" className="no-print">
             <Facts facts={decisions} />
           </Card>
         )}

@@ -26,10 +26,12 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
   const isSaved = useIsSaved();
   return (
     <div className="row top">
-      <div style={{ flex: '1 1 240px', minWidth: 0 }}>
+      {/* A long name has a row of its own. */}
+      <div style={{ flex: '1 1 auto', minWidth: 'min(240px, 100%)' }}>
         <div className="run-title">
           <h1>
-            #{run.number} {isSaved ? runTitle(run) : <NameField run={run} />}
+            <span style={{ flex: 'none' }}>#{run.number}</span>{' '}
+            {isSaved ? runTitle(run) : <NameField run={run} />}
           </h1>
           <StatusBadge status={STATUS[status]} />
           {isForeign(run) && <Badge title={FOREIGN_HINT}>{run.source} result</Badge>}
@@ -62,10 +64,20 @@ function Actions({ run, isFinished }: { run: Run; isFinished: boolean }) {
   );
 }
 
+/** In bytes, as in the server. */
+const MAX_NAME = 200;
+
 function NameField({ run }: { run: Run }) {
   const { save, unsaved } = useRunField(run, 'name');
   const placeholder = runTitle({ ...run, name: '' });
-  return <TitleField label="Run name" value={run.name} {...{ placeholder, unsaved, save }} />;
+  return (
+    <TitleField
+      label="Run name"
+      value={run.name}
+      maxLength={MAX_NAME}
+      {...{ placeholder, unsaved, save }}
+    />
+  );
 }
 
 function RerunButtons({ run }: { run: Run }) {

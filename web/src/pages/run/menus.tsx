@@ -42,7 +42,7 @@ interface ExportedFile {
 }
 
 const FILES: ExportedFile[] = [
-  { label: 'Web page (HTML, opens offline)', format: 'html', extension: 'html', isResult: true },
+  { label: 'HTML report (opens offline)', format: 'html', extension: 'html', isResult: true },
   { label: 'CSV (one row per sample)', format: 'csv', extension: 'csv', isResult: true },
   { label: 'NDJSON (all events)', format: 'ndjson', extension: 'ndjson', isResult: false },
   { label: 'fio JSON', format: 'fio-json', extension: 'json', isResult: true },

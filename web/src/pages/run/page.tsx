@@ -1,6 +1,7 @@
 // One run, live or finished: both render the same fold.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense, useDeferredValue } from 'react';
 import type { Run } from '../../api';
 import { runQuery } from '../../api/queries';
 import { type LiveRun, useLiveRun, useLiveValue } from '../../charts/use-live-run';
@@ -9,24 +10,20 @@ import { isForeign, runTitle } from '../../model/run/summary';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
 import { Card, Page } from '../../ui/parts';
 import { Annotations } from './annotations';
-import { CpuProfile } from './cpu-profile';
-import { Details } from './details';
-import { FindingList } from './findings';
 import { GaugeCard } from './gauge-card';
 import { RunHeader } from './header';
-import { Latency } from './latency';
 import { LiveRegion } from './live-region';
 import { Phases } from './phases';
 import { DamagedNotice, RunNotices } from './run-notices';
 import { SteadyStates } from './steady-state';
-import { Targets } from './targets';
 import { Tiles } from './tiles';
 import { TimeSeries } from './time-series';
 import { useTabTitle } from './use-tab-title';
-import { Verified } from './verified';
 import './run.css';
 
 const route = getRouteApi('/runs/$n');
+const Details = lazy(() => import('./details'));
+const Evidence = lazy(() => import('./evidence'));
 
 export function RunPage() {
   const { n } = route.useParams();
@@ -47,7 +44,9 @@ function RunView({ run }: { run: Run }) {
       {run.damaged ? (
         <>
           <DamagedNotice />
-          <Details run={run} live={live} />
+          <Suspense>
+            <Details run={run} live={live} />
+          </Suspense>
         </>
       ) : (
         <>
@@ -73,27 +72,27 @@ function ForeignTimeSeries({ run }: { run: Run }) {
 
 /** A run that failed before its first sample has only details. */
 function Results({ run, live }: { run: Run; live: LiveRun }) {
-  const { fold, bucketed } = live;
+  const { fold, bucketed, chartGroup } = live;
   const isEmpty = useLiveValue(
-    live.chartGroup,
+    chartGroup,
     () => isFinal(fold.status) && !bucketed && !fold.result && fold.series.points.length === 0,
   );
-  const isLoading = useLiveValue(live.chartGroup, () => !bucketed && fold.lastSeq < 0);
+  const isLoading = useLiveValue(chartGroup, () => !bucketed && fold.lastSeq < 0);
+  // Without a connection, nothing else will be shown.
+  const isShown = useDeferredValue(!isLoading || live.connection === 'lost', false);
+  const evidence = isShown && (
+    <Suspense>
+      <Evidence run={run} live={live} />
+    </Suspense>
+  );
   if (isEmpty)
     return (
       <>
         {isLoading && <p className="mute">Loading results…</p>}
-        <Details run={run} live={live} />
+        {evidence}
       </>
     );
-  if (isUnmeasured(run))
-    return (
-      <>
-        <Verified live={live} />
-        <FindingList run={run} live={live} />
-        <Details run={run} live={live} />
-      </>
-    );
+  if (isUnmeasured(run)) return evidence;
   return (
     <div className="run-grid">
       <GaugeCard run={run} live={live} />
@@ -108,12 +107,7 @@ function Results({ run, live }: { run: Run; live: LiveRun }) {
             <Annotations run={run} live={live} />
           </>
         )}
-        <FindingList run={run} live={live} />
-        <Verified live={live} />
-        <Targets live={live} />
-        <CpuProfile run={run} live={live} />
-        <Latency live={live} />
-        <Details run={run} live={live} />
+        {evidence}
       </div>
     </div>
   );

@@ -9,7 +9,7 @@ import { ChartGroup } from '../../charts/chart-group';
 import type { LiveRun } from '../../charts/use-live-run';
 import { RunFold } from '../../model/fold/run-fold';
 import { ErrorResponse, serve, showPage } from '../../test-page';
-import { Details } from './details';
+import Details from './details';
 import { FindingList } from './findings';
 import { GaugeCard } from './gauge-card';
 import { Latency } from './latency';

@@ -1,4 +1,4 @@
-// Rerun with the options that a finding suggests.
+// Reruns with the options that a finding suggests, or with the data in memory.
 import { Button } from '@mantine/core';
 import type { Finding, Run } from '../../api';
 import { useIsSaved } from '../../ui/saved';
@@ -26,6 +26,24 @@ export function RemedyButton({ finding, run, filled }: RemedyButtonProps) {
       style={{ flex: 'none' }}
     >
       {patch_label}
+    </Button>
+  );
+}
+
+const WARM = { cache_state: 'warm', invalidate: null, pre_read: null };
+
+/** Reads the same data from memory. Renders nothing on a saved page. */
+export function WarmRerunButton({ run, filled }: Pick<RemedyButtonProps, 'run' | 'filled'>) {
+  const isSaved = useIsSaved();
+  const { rerun, pending } = useRerun(run);
+  if (isSaved) return null;
+  return (
+    <Button
+      variant={filled ? 'filled' : 'default'}
+      loading={pending}
+      onClick={() => rerun({ patch: WARM })}
+    >
+      Rerun warm
     </Button>
   );
 }

@@ -10,12 +10,12 @@ import { isFinal, type RunFold } from '../../model/fold/run-fold';
 import { gaugeText } from '../../model/gauge/gauge-text';
 import { runGauge } from '../../model/gauge/run-gauge';
 import { DIRECTION_LABELS, STATUS } from '../../model/run/summary';
-import { topRemedy, verdictLines } from '../../model/run/verdict';
+import { areColdReads, topRemedy, verdictLines } from '../../model/run/verdict';
 import { Notice } from '../../ui/parts';
 import { CountersCard } from './counters';
 import { CompareWithDirect, DirectRun } from './direct-run';
 import { ProvisionalVerdict } from './provisional-verdict';
-import { RemedyButton } from './remedy';
+import { RemedyButton, WarmRerunButton } from './remedy';
 import { useDirectRun } from './use-direct-run';
 
 interface RunNoticesProps {
@@ -123,6 +123,8 @@ function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
   const [isOpen, setIsOpen] = useState(false);
   const direct = useDirectRun(run, verdicts);
   const lines = verdictLines(verdicts);
+  const remedy = topRemedy(findings);
+  const isCold = areColdReads(run, verdicts);
   const actions = (
     <>
       <Button
@@ -134,7 +136,8 @@ function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
         {isOpen ? 'Hide counters' : 'Show counters'}
       </Button>
       {direct && <CompareWithDirect run={run} direct={direct} />}
-      {direct === null && <RemedyButton finding={topRemedy(findings)} run={run} filled />}
+      {isCold && <WarmRerunButton run={run} filled={!remedy} />}
+      {direct === null && <RemedyButton finding={remedy} run={run} filled />}
     </>
   );
   return (
@@ -150,6 +153,9 @@ function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
           detail={
             <>
               {line.detail && <span className="small">{line.detail}</span>}
+              {isCold && (
+                <p>Data that was not in memory came from the disk. Rerun warm to measure memory.</p>
+              )}
               {index === 0 && direct && <DirectRun direct={direct} />}
             </>
           }

@@ -2,6 +2,7 @@
 import { TagsInput, Textarea } from '@mantine/core';
 import type { Run } from '../../api';
 import { useRunField } from './actions';
+import '../../ui/fields.css';
 
 export function TagsAndNotesFields({ run }: { run: Run }) {
   const tags = useRunField(run, 'tags');

@@ -33,17 +33,16 @@ import { AnnotateButton } from './annotations';
 import { runSeriesQuery } from './series-query';
 import { SeriesTable } from './series-table';
 
-// Starts loading with the page, not when the first chart renders.
-const panelGrid = import('../../charts/panel-grid');
-const PanelGrid = lazy(() => panelGrid);
+const PanelGrid = lazy(() => import('../../charts/panel-grid'));
 const route = getRouteApi('/runs/$n');
 
 export function TimeSeries({ run, live }: { run: Run; live: LiveRun }) {
-  const { chartGroup, fold } = live;
+  const { chartGroup, fold, bucketed } = live;
   const isSaved = useIsSaved();
   const [asTable, setAsTable] = useState(false);
-  // Charts are expensive: they render after the stream is open and the metrics are shown.
-  const isReady = useDeferredValue(true, false);
+  // Charts are loaded and drawn after the verdict and the metrics are shown.
+  const hasMetrics = useLiveValue(chartGroup, () => bucketed || fold.lastSeq >= 0);
+  const isReady = useDeferredValue(hasMetrics, false);
   useZoomInUrl(chartGroup);
   const { view, heat, fullRange, error } = useSeries(run, live);
   useRedrawInterval(chartGroup, fullRange);

@@ -19,6 +19,7 @@ export function StudiesPage() {
   const query = useInfiniteQuery(studiesQuery);
   const studies = query.data?.pages.flatMap((page) => page.studies) ?? [];
   const damaged = query.data?.pages.flatMap((page) => page.damaged) ?? [];
+  const isFirstVisit = query.isSuccess && studies.length + damaged.length === 0;
   return (
     <Page title="Studies">
       <div className="row">
@@ -27,7 +28,7 @@ export function StudiesPage() {
         <LinkButton to="/new" hash="experiments">
           Experiments
         </LinkButton>
-        <LinkButton to="/new" search={{ study: '1' }} variant="filled">
+        <LinkButton to="/new" search={{ study: '1' }} variant={isFirstVisit ? 'default' : 'filled'}>
           New study
         </LinkButton>
       </div>
@@ -35,7 +36,7 @@ export function StudiesPage() {
       {damaged.map((study) => (
         <DamagedNotice key={study.number} study={study} />
       ))}
-      {query.isSuccess && studies.length + damaged.length === 0 && <NoStudies />}
+      {isFirstVisit && <NoStudies />}
       {studies.length > 0 && (
         <Card>
           <NamedRows label="Studies" corner="Study" headers={HEADERS} rows={studies.map(rowOf)} />

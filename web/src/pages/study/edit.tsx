@@ -10,6 +10,9 @@ import { Dialog } from '../../ui/dialog';
 import { notifyError } from '../../ui/notify';
 import { TitleField } from '../../ui/title-field';
 
+/** In bytes, as in the server. */
+const MAX_NAME = 100;
+
 export function NameField({ study: { number: n, name } }: { study: Study }) {
   const { mutate, isError } = useMutation({
     mutationFn: (name: string) => patchStudy({ path: { n }, body: { name }, throwOnError: true }),
@@ -18,7 +21,15 @@ export function NameField({ study: { number: n, name } }: { study: Study }) {
   });
   // A study needs a name.
   const save = (changed: string) => changed && changed !== name && mutate(changed);
-  return <TitleField label="Study name" value={name} unsaved={isError} save={save} />;
+  return (
+    <TitleField
+      label="Study name"
+      value={name}
+      maxLength={MAX_NAME}
+      unsaved={isError}
+      save={save}
+    />
+  );
 }
 
 /** The runs of a damaged study are unknown. */

@@ -61,11 +61,9 @@ function StepGauge({ step: { step, name, run }, lineIndex, lazy }: StepGaugeProp
   const { data } = useQuery({ ...runQuery(number), enabled: visible && !isSaved });
   return (
     <section className="card" ref={ref}>
-      <div className="row tight nowrap gauge-title">
+      <div className="gauge-title">
         {lineIndex >= 0 && <Legend entries={[{ label: '', ...lineStyle(lineIndex) }]} />}
-        <RunLink n={number} className="breaks">
-          {`${step} ${name}`}
-        </RunLink>
+        <RunLink n={number}>{`${step} ${name}`}</RunLink>
       </div>
       {data ? <LiveGauge key={data.number} run={data} /> : <div className="placeholder" />}
     </section>

@@ -27,7 +27,8 @@ export function StudyHeader({ study }: { study: Study }) {
   return (
     <div className="row">
       <h1 className="breaks">
-        Study #{number} {isSaved ? name : <NameField study={study} />}
+        <span style={{ flex: 'none' }}>Study #{number}</span>{' '}
+        {isSaved ? name : <NameField study={study} />}
       </h1>
       <StatusBadge status={STUDY_STATUS[status]} />
       <span className="mute">
@@ -48,8 +49,7 @@ function Actions({ study }: { study: Study }) {
     ? studySearch(number, countSteps(study))
     : { runs: runs.join(','), baseline: String(runs[0]) };
   return (
-    <>
-      <span className="push" />
+    <div className="row push">
       {canCompare && (
         <LinkButton to="/compare" search={search} data-key="c" data-action="Compare runs">
           Compare runs
@@ -60,7 +60,7 @@ function Actions({ study }: { study: Study }) {
         Edit and rerun
       </LinkButton>
       {isStudyActive(status) ? <CancelButton number={number} /> : <DeleteButton study={study} />}
-    </>
+    </div>
   );
 }
 
@@ -72,7 +72,7 @@ function ExportMenu({ study: { number, status } }: { study: Study }) {
       entries={[
         {
           type: 'file',
-          label: 'Web page (HTML, opens offline)',
+          label: 'HTML report (opens offline)',
           href: `${url}/study.html`,
           download: `study-${number}.html`,
           disabled: isStudyActive(status),

@@ -17,6 +17,7 @@ import { ProblemNotice } from '../../ui/problem';
 import { Events } from './events';
 import { Group } from './group';
 import { StateNotice } from './state-notice';
+import '../../ui/fields.css';
 import './trend.css';
 
 const route = getRouteApi('/trends/$job/$machine');

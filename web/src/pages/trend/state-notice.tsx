@@ -58,7 +58,7 @@ function NoBaseline({ trend }: { trend: Trend }) {
   return (
     <Notice
       badge="No baseline"
-      title="Pin a group as the baseline to see whether later groups are better or worse"
+      title="Pin a group as the baseline to see whether later groups are better or worse."
       actions={
         newest && (
           <Button loading={pending} onClick={() => pin(newest.runs)}>

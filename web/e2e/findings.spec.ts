@@ -1,0 +1,200 @@
+// The buttons of findings: reruns with other options, and shell commands that are copied.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import type { Finding, Run } from '../src/api';
+import { expect, type Server, shortRun, test } from './server';
+
+interface Case {
+  code: string;
+  button: string;
+  /** Options of the rerun, and those that it must not have. */
+  options: Record<string, unknown>;
+  removed?: readonly string[];
+  run: object;
+  /** A run before it. */
+  before?: object;
+  /** Cancelled after its first sample. */
+  isCancelled?: boolean;
+}
+
+const BUFFERED = { direct: 0, ioengine: 'psync', iodepth: 1, runtime: '500ms' };
+const WINDOW = { steadystate: 'iops:0.0001%', steadystate_duration: '2s' };
+
+const CASES: readonly Case[] = [
+  {
+    code: 'short_run',
+    button: 'Run for 60 s',
+    options: { runtime: '60s', time_based: 1 },
+    run: shortRun('short', { ioengine: 'null', runtime: '300ms' }),
+  },
+  {
+    code: 'stopped_early',
+    button: 'Run again',
+    options: { runtime: '50s' },
+    run: shortRun('stopped', { ioengine: 'null', runtime: '50s' }),
+    isCancelled: true,
+  },
+  {
+    code: 'depth_is_one',
+    button: 'Rerun with io_uring',
+    options: { ioengine: 'io_uring' },
+    run: shortRun('one at a time', { ioengine: 'psync', runtime: '300ms' }),
+  },
+  {
+    code: 'steady_state_not_reached',
+    button: 'Run up to four times as long',
+    options: { runtime: '12000ms' },
+    run: shortRun('unsteady', { runtime: '3s', ...WINDOW }),
+  },
+  {
+    code: 'warm_cache',
+    button: 'Rerun cold',
+    options: { cache_state: 'cold' },
+    removed: ['invalidate', 'pre_read'],
+    before: shortRun('fill', { ...BUFFERED, filename: 'warm', pre_read: 1 }),
+    run: shortRun('warm', { ...BUFFERED, filename: 'warm', invalidate: 0 }),
+  },
+  {
+    code: 'initial_write',
+    button: 'Rerun as overwrite',
+    options: { file_state: 'overwrite' },
+    removed: ['fallocate', 'overwrite'],
+    run: shortRun('initial', {
+      filename: 'initial',
+      rw: 'write',
+      fallocate: 'native',
+      runtime: '300ms',
+    }),
+  },
+  {
+    code: 'deferred_write',
+    button: 'Rerun with end_fsync',
+    options: { end_fsync: 1 },
+    run: shortRun('deferred', {
+      ...BUFFERED,
+      filename: 'deferred',
+      rw: 'write',
+      file_state: 'fresh',
+    }),
+  },
+];
+
+async function finish(server: Server, { run, isCancelled }: Case): Promise<number> {
+  if (!isCancelled) return server.finish(run);
+  const { number } = await server.call<Run>('POST', '/runs', run);
+  const get = () => server.call<Run>('GET', `/runs/${number}`);
+  await expect.poll(async () => (await get()).samples, { timeout: 30_000 }).toBeGreaterThan(0);
+  await server.call('POST', `/runs/${number}/cancel`);
+  await expect.poll(async () => (await get()).status, { timeout: 30_000 }).toBe('cancelled');
+  return number;
+}
+
+const findingOf = async (server: Server, number: number, code: string) => {
+  const { findings } = await server.call<Run>('GET', `/runs/${number}`);
+  return findings?.find((finding) => finding.code === code);
+};
+
+const cardOf = (page: Page, { sentence }: Finding) =>
+  page.locator('.finding', { hasText: sentence });
+
+for (const tried of CASES)
+  test(`${tried.code}: ${tried.button}`, async ({ signedIn: page, server }) => {
+    test.setTimeout(120_000);
+    if (tried.before) await server.finish(tried.before);
+    const number = await finish(server, tried);
+    const finding = await findingOf(server, number, tried.code);
+    // Whether files have blocks or pages of their own depends on the filesystem of the host.
+    test.skip(!finding, `this host does not report ${tried.code}`);
+    if (!finding) return;
+    await page.goto(`${server.url}/runs/${number}`);
+    await cardOf(page, finding).getByRole('button', { name: tried.button, exact: true }).click();
+    await expect(page).not.toHaveURL(new RegExp(`/runs/${number}$`));
+    const rerun = Number(page.url().split('/').at(-1));
+    // A short rerun may have ended already.
+    await server.call('POST', `/runs/${rerun}/cancel`).catch(() => null);
+    const { requested } = await server.call<Run>('GET', `/runs/${rerun}`);
+    const [job] = requested.jobs;
+    expect(job).toMatchObject(tried.options);
+    for (const option of tried.removed ?? []) expect(job).not.toHaveProperty(option);
+  });
+
+/** Runs a program as root, or skips the test. */
+function tryCommand(...[program = '', ...parameters]: string[]): string {
+  try {
+    return execFileSync(program, parameters, { encoding: 'utf8', stdio: 'pipe' }).trim();
+  } catch (error) {
+    test.skip(true, `${program}: ${error instanceof Error ? error.message : String(error)}`);
+    return '';
+  }
+}
+
+/** Copies the command of the finding with its button, and executes it. */
+async function copyAndExecute(page: Page, server: Server, number: number, code: string) {
+  const finding = await findingOf(server, number, code);
+  if (!finding?.command) throw new Error(`run ${number} has no command for ${code}`);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(`${server.url}/runs/${number}`);
+  const card = cardOf(page, finding);
+  await card.getByRole('button', { name: `Copy ${finding.command}` }).click();
+  await expect(page.getByText('Command copied')).toBeVisible();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toBe(finding.command);
+  // No option of a job resolves the finding.
+  await expect(card.getByRole('button', { name: /^(Rerun|Run)/ })).toHaveCount(0);
+  tryCommand('sh', '-c', copied);
+}
+
+test('loop_without_direct_io: the copied command resolves it', async ({
+  signedIn: page,
+  server,
+}) => {
+  test.setTimeout(90_000);
+  const image = join(server.directory, 'loop.img');
+  tryCommand('truncate', '-s', '32m', image);
+  const device = tryCommand('losetup', '--find', '--show', image);
+  try {
+    const run = shortRun('cached loop', { filename: device, size: '16m', runtime: '300ms' });
+    const number = await server.finish(run);
+    await copyAndExecute(page, server, number, 'loop_without_direct_io');
+    const next = await server.finish(run);
+    expect(await findingOf(server, next, 'loop_without_direct_io')).toBeUndefined();
+  } finally {
+    execFileSync('losetup', ['--detach', device]);
+  }
+});
+
+test('direct_io_fallback: the copied command resolves it for new files', async ({
+  signedIn: page,
+  server,
+}) => {
+  test.setTimeout(90_000);
+  const image = join(server.directory, 'btrfs.img');
+  const directory = join(server.directory, 'targets', "it's btrfs");
+  tryCommand('truncate', '-s', '160m', image);
+  tryCommand('mkfs.btrfs', '--quiet', image);
+  mkdirSync(directory, { recursive: true });
+  const device = tryCommand('losetup', '--direct-io=on', '--find', '--show', image);
+  try {
+    tryCommand('mount', device, directory);
+    const finish = (filename: string) =>
+      server.finish(
+        shortRun('on btrfs', {
+          filename: join(directory, filename),
+          rw: 'randwrite',
+          runtime: '500ms',
+        }),
+      );
+    const number = await finish('first');
+    const finding = await findingOf(server, number, 'direct_io_fallback');
+    // Since Linux 6.14, direct writes to files with checksums go through the page cache.
+    test.skip(!finding, 'btrfs of this kernel writes directly');
+    await copyAndExecute(page, server, number, 'direct_io_fallback');
+    const next = await finish('second');
+    expect(await findingOf(server, next, 'direct_io_fallback')).toBeUndefined();
+  } finally {
+    spawnSync('umount', [directory]);
+    execFileSync('losetup', ['--detach', device]);
+  }
+});

@@ -1,0 +1,22 @@
+// Chart.js plugins that a chart does not need at first: annotations, and zoom with its gesture
+// library. They are loaded when a chart has annotations or at the first interaction with the page.
+import { Chart, type Plugin } from 'chart.js';
+import { onDemand } from '../ui/on-demand';
+
+/** Existing charts start the plugin in their next update. */
+function register(plugin: Plugin) {
+  Chart.register(plugin);
+  for (const chart of Object.values(Chart.instances)) chart.update('none');
+}
+
+export const annotations = onDemand(async () => {
+  const { default: plugin } = await import('chartjs-plugin-annotation');
+  // Its state of a chart is created by a hook that does not run for existing charts.
+  register({ ...plugin, start: plugin.beforeInit });
+});
+
+/** At the first interaction. */
+onDemand(async () => {
+  const { default: plugin } = await import('chartjs-plugin-zoom');
+  register(plugin);
+});
