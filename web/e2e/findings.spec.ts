@@ -125,7 +125,8 @@ function tryCommand(...[program = '', ...parameters]: string[]): string {
   try {
     return execFileSync(program, parameters, { encoding: 'utf8', stdio: 'pipe' }).trim();
   } catch (error) {
-    test.skip(true, `${program}: ${error instanceof Error ? error.message : String(error)}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    test.skip(reason !== '', `${program}: ${reason}`);
     return '';
   }
 }
