@@ -28,10 +28,10 @@ const RUST_TESTS = ['cargo', 'test', '--workspace', '--locked', '--no-fail-fast'
 /** Most tests wait for runs, devices and servers: this many per processor keep it busy. */
 const TESTS_PER_PROCESSOR = 3;
 const REPETITIONS = 3;
-/** More failures than this have one cause, which is no race. */
+/** More failures than this have a common cause other than a race. */
 const MAX_REPEATED = 5;
 
-/** Runs failed Rust tests without others beside them. */
+/** Reruns failed Rust tests, each alone. */
 function repetitionOf(names) {
   if (names.length === 0 || names.length > MAX_REPEATED) return null;
   return { names, step: { name: 'repeated tests', command: [...RUST_TESTS, '--exact', '--test-threads=1', ...names] } };

@@ -5,6 +5,7 @@ use leadline_protocol::{
     compare::{Change, ChangeVerdict, ComparedGroup, ComparedMetric},
     metrics::METRICS,
 };
+use std::collections::BTreeSet;
 
 /// Metrics for the sentence, most important first. The first metric that both groups have is the
 /// subject; others are mentioned if they are better or worse.
@@ -28,34 +29,49 @@ pub(crate) fn answers(
         .iter()
         .enumerate()
         .filter(|(index, _)| *index != baseline);
+    let mut reasons = BTreeSet::new();
     others
         .map(|(index, group)| {
             if let Some(obstacle) = &group.obstacle {
                 return format!("Not comparable: {obstacle}");
             }
-            answer(&groups[baseline].label, group, index, metrics, confidence)
+            let changes = headlines(index, metrics, &mut reasons);
+            answer(&groups[baseline].label, &group.label, &changes, confidence)
         })
         .collect()
 }
 
+/// The headline metrics of a group, with their changes. The reason of the first one is removed if an
+/// earlier group has the same.
+fn headlines<'a>(
+    group: usize,
+    metrics: &'a [ComparedMetric],
+    reasons: &mut BTreeSet<String>,
+) -> Vec<(&'a ComparedMetric, Change)> {
+    let changes = HEADLINES.iter().filter_map(|name| {
+        let metric = metrics.iter().find(|metric| metric.name == *name)?;
+        Some((metric, metric.changes.get(group)?.clone()?))
+    });
+    let mut changes: Vec<(&ComparedMetric, Change)> = changes.collect();
+    if let Some((_, first)) = changes.first_mut()
+        && let Some(reason) = &first.reason
+        && !reasons.insert(reason.clone())
+    {
+        first.reason = None;
+    }
+    changes
+}
+
 fn answer(
     base: &str,
-    group: &ComparedGroup,
-    index: usize,
-    metrics: &[ComparedMetric],
+    name: &str,
+    changes: &[(&ComparedMetric, Change)],
     confidence: f64,
 ) -> String {
-    let changes: Vec<(&ComparedMetric, &Change)> = HEADLINES
-        .iter()
-        .filter_map(|name| {
-            let metric = metrics.iter().find(|metric| metric.name == *name)?;
-            Some((metric, metric.changes.get(index)?.as_ref()?))
-        })
-        .collect();
     let Some((metric, change)) = changes.first() else {
-        return format!("{} and {base} have no metric in common.", group.label);
+        return format!("{name} and {base} have no metric in common.");
     };
-    let mut sentence = main_clause(base, &group.label, metric, change, confidence);
+    let mut sentence = main_clause(base, name, metric, change, confidence);
     for (metric, change) in changes.iter().skip(1) {
         let is_decided = matches!(
             change.verdict,
@@ -94,7 +110,8 @@ pub(crate) fn main_clause(
         }
         _ => {
             let reason = change.reason.as_deref().unwrap_or_default();
-            format!("Undecided: {name} has {difference} {basis}. {reason}")
+            let sentence = format!("Undecided: {name} has {difference} {basis}. {reason}");
+            sentence.trim_end().to_owned()
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The time courses of a group of runs: in each bucket, the median and the range of the runs.
+//! The time series of a group of runs: in each bucket, the median and the range of the runs.
 
 use leadline_protocol::{
     metrics::Unit,
@@ -91,7 +91,7 @@ struct Band {
     range: Option<(f64, f64)>,
 }
 
-/// A median of less than half of the runs would jump where the others end.
+/// A median of fewer than half of the runs would jump where the others end.
 fn band(values: &[f64], runs: usize) -> Band {
     if values.is_empty() || values.len() * 2 < runs {
         return Band::default();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn less_than_half_of_the_runs_are_no_median() {
+    fn fewer_than_half_of_the_runs_have_no_median() {
         let (ends, long) = ([Some(10.0)], [Some(40.0), Some(50.0)]);
         let nothing = [None; 3];
         let both = [Some(25.0), Some(10.0), Some(40.0)];

@@ -96,12 +96,15 @@ fn point(step: u32, run: &ProcedureRun) -> Point {
         offered: job.map_or(0.0, offered),
         is_missing: !run.run.is_complete(),
         is_disturbed: disturbance(run).is_some(),
+        seconds: report.map_or(0.0, |job| job.duration_ms / 1000.0),
         due: arrivals.map_or(0, |arrivals| arrivals.due),
         completed: stats(run).map_or(0, |stats| stats.ios),
         is_cut_short: arrivals.is_some_and(|arrivals| arrivals.overload.is_some()),
         backlog: arrivals.map_or_else(Vec::new, |arrivals| arrivals.backlog.clone()),
         // The mean is per worker, as is the depth.
         in_flight: mean.map(|mean| (mean, depth)),
+        latencies: stats(run)
+            .and_then(|stats| Some((stats.lat_ns.mean?, stats.intended_lat_ns.as_ref()?.mean?))),
         p99_ms: percentile(run, "99", MIN_IOS_P99).map(|ns| ns / NS_PER_MS),
     }
 }
@@ -151,7 +154,8 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
     let have_ended = runs.iter().flatten().all(|run| run.run.status.is_final());
     let next = rates::next(curve, &planned, &points).filter(|_| have_ended);
     let ended_before = next.filter(|rate| written_bytes::exceeds(curve, *rate, runs));
-    let mut sentence = sentence(curve, &points, &summary, knee.as_ref());
+    let bracket = summary.bracket(&points);
+    let mut sentence = sentence(curve, &points, &summary, bracket, knee.as_ref());
     if let (Some(rate), Some(max_bytes)) = (ended_before, curve.max_bytes) {
         sentence += &format!(
             " The curve ended before {} IOPS, which could exceed the limit of {} of writes.",
@@ -164,8 +168,8 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
         sentence,
         warning: warning(runs),
         probe_iops,
-        saturation: summary.saturation,
-        upper: summary.upper,
+        saturation: bracket.0,
+        upper: bracket.1,
         knee,
         points: points
             .iter()
@@ -209,9 +213,15 @@ fn load_point(point: &Point, run: &ProcedureRun) -> LoadPoint {
 }
 
 /// Always with the bracket of the saturation point and the queue depth, which limits it.
-fn sentence(curve: &LoadCurve, points: &[Point], summary: &Summary, knee: Option<&Knee>) -> String {
+fn sentence(
+    curve: &LoadCurve,
+    points: &[Point],
+    summary: &Summary,
+    (low, high): (Option<f64>, Option<f64>),
+    knee: Option<&Knee>,
+) -> String {
     let text = |rate: Option<f64>| rate.map_or("–".into(), rate_text);
-    let (low, high) = (text(summary.saturation), text(summary.upper));
+    let (low, high) = (text(low), text(high));
     let depth = curve.depth();
     let highest = text(summary.highest_sustained);
     let saturation = match summary.state {
@@ -233,10 +243,13 @@ fn sentence(curve: &LoadCurve, points: &[Point], summary: &Summary, knee: Option
             "The saturation point is below {high} IOPS with {depth} I/Os in flight: no rate was sustained."
         ),
         CurveState::NonMonotone => format!(
-            "A rate was overloaded although a higher one was sustained: up to {low} IOPS were always sustained, the highest was {high} IOPS. Repeat the rates in between."
+            "A rate was overloaded although a higher one was sustained: {}, the highest was {high} IOPS. Repeat the rates in between.",
+            always_sustained(summary.saturation)
         ),
         CurveState::Bistable => format!(
-            "The same rate was sustained and overloaded: up to {low} IOPS were always sustained, up to {high} IOPS sometimes."
+            "The same rate was sustained and overloaded: {}, up to {} IOPS sometimes.",
+            always_sustained(summary.saturation),
+            text(highest_once_sustained(points))
         ),
         CurveState::GeneratorLimited => format!(
             "The saturation point was not reached: above {highest} IOPS, the runner could not submit more I/Os."
@@ -246,6 +259,21 @@ fn sentence(curve: &LoadCurve, points: &[Point], summary: &Summary, knee: Option
         Some(knee) => format!("{saturation} {}", knee_sentence(knee)),
         None => saturation,
     }
+}
+
+fn always_sustained(rate: Option<f64>) -> String {
+    match rate {
+        Some(rate) => format!("up to {} IOPS were always sustained", rate_text(rate)),
+        None => "no rate was always sustained".into(),
+    }
+}
+
+/// Also if the same rate was overloaded in another run.
+fn highest_once_sustained(points: &[Point]) -> Option<f64> {
+    let sustained = points
+        .iter()
+        .filter(|point| point.class() == PointClass::Sustained);
+    sustained.map(|point| point.offered).reduce(f64::max)
 }
 
 fn knee_sentence(knee: &Knee) -> String {

@@ -28,6 +28,11 @@ pub fn adds_runs(procedure: &Procedure) -> bool {
     matches!(procedure, Procedure::LoadCurve(_))
 }
 
+/// Whether the other runs are derived from this one-based step.
+pub fn is_probe(procedure: &Procedure, step: u32) -> bool {
+    matches!(procedure, Procedure::LoadCurve(curve) if curve.rates.is_none() && step == 1)
+}
+
 /// The next run, as a study step document; `None` if there is none. All runs must have ended.
 pub fn next_step(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> Option<Value> {
     match procedure {

@@ -107,23 +107,14 @@ impl Undecided {
         "The interval includes both relevant and negligible changes.".into()
     }
 
+    /// The sentence before it contains the number of runs.
     fn too_few(&self, required: usize) -> String {
         let metrics = self.metrics_text();
-        let (a, b) = self.counts;
-        match (self.design, a, b) {
-            (Design::Paired, count, _) => format!(
-                "{}; a verdict on {metrics} requires at least {required}.",
-                pairs(count as u64)
-            ),
-            (Design::Unpaired, a, b) => {
-                let runs = match (a, b) {
-                    (1, 1) => "One run each".into(),
-                    (a, b) if a == b => format!("{a} runs each"),
-                    (a, b) => format!("{a} and {b} runs"),
-                };
-                format!("{runs}; a verdict on {metrics} requires at least {required} each.")
-            }
-        }
+        let runs = match self.design {
+            Design::Paired => "pairs",
+            Design::Unpaired => "runs of each group",
+        };
+        format!("A verdict on {metrics} requires at least {required} {runs}.")
     }
 
     fn outlook(&self, more: MoreRepeats) -> String {

@@ -17,7 +17,7 @@ pub mod terse;
 use time::{OffsetDateTime, macros::format_description};
 
 /// Many programs check for `fio-3`. The suffix identifies the program that wrote the file.
-const VERSION: &str = concat!("fio-3.33-leadline-", env!("CARGO_PKG_VERSION"));
+pub const VERSION: &str = concat!("fio-3.33-leadline-", env!("CARGO_PKG_VERSION"));
 
 /// fio prints floating-point numbers with `%f`, that is, with 6 decimals.
 fn rounded(value: f64) -> f64 {

@@ -34,7 +34,7 @@ fuzz_target!(|text: &str| {
         assert!((1..=lines).contains(&line) && note.span.column >= 1, "{note:?}");
         assert!(!note.sentence.is_empty(), "{note:?}");
     }
-    // A document is one that the parser takes, except for limits that the text exceeds.
+    // The parser accepts every imported document, except if the text exceeds its limits.
     let Some(document) = found.document else {
         assert!(!found.notes.is_empty() || !found.questions.is_empty());
         return;

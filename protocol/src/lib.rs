@@ -10,12 +10,12 @@
 //! - `evidence`, `gauge`, `verdict`, `finding`: where the I/O went
 //! - `metrics`: the table of metrics
 //! - `named_enum`: the macro for enums whose values have names
-//! - `run`, `runs_event`, `workload_summary`, `query`, `series`, `compare`, `trend`: runs in the
-//!   HTTP API
+//! - `run`, `runs_event`, `workload_summary`, `annotation`, `query`, `series`, `compare`, `trend`:
+//!   runs in the HTTP API; `schedule`, `webhook`, `settings`: what the server repeats and reports
 //! - `import`: jobs in the syntax of other tools
 //! - `study`: studies and their parsing, plan and files
 //! - `host`, `device`, `doctor`: facts about a host
-//! - `format`: numbers in text
+//! - `format`: numbers in text; `text`: text that is safe to display
 #![forbid(unsafe_code)]
 
 pub mod annotation;

@@ -112,7 +112,7 @@ pub struct RunSummary {
     pub lat_max_ns: Option<u64>,
     /// Verdict of the direction with the most bytes.
     pub verdict_class: Option<VerdictClass>,
-    /// Whether the stored run or its result differs from its checksum. If so, the result is not
+    /// Whether the stored run or its result does not match its checksum. If so, the result is not
     /// shown, and comparisons and trends leave it out.
     #[serde(default)]
     #[schema(required)]

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 pub struct ScheduleRequest {
     pub name: String,
     /// Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`. The
-    /// syntax is that of cron(5), without `@reboot`.
+    /// syntax follows cron(5), without `@reboot`.
     pub cron: String,
     /// Name in the IANA time zone database. Default: `UTC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct QuietHours {
 
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ScheduleList {
-    /// In the order of their creation.
+    /// Oldest first.
     pub schedules: Vec<Schedule>,
 }
 

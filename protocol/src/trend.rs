@@ -34,7 +34,7 @@ pub struct TrendQuery {
     pub threshold: Option<f64>,
 }
 
-/// A page of series, those with the newest runs first.
+/// A page of series, most recent runs first.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct TrendList {
     pub series: Vec<TrendSeries>,
@@ -79,7 +79,7 @@ pub struct Trend {
     pub threshold_percent: f64,
     /// Of the baseline's runs; null without a baseline.
     pub baseline_statistics: Option<GroupStatistics>,
-    /// In the order of their first runs.
+    /// Ordered by first run.
     pub points: Vec<TrendPoint>,
     pub changes: Vec<TrendChange>,
     /// Findings about disturbances that most runs have, such as `foreign I/O`. They are a property of
@@ -118,7 +118,7 @@ named_enum! {
     pub enum LeftOutKind {
         /// Failed, cancelled, interrupted, or with a partial report.
         Incomplete,
-        /// The stored result differs from its checksum.
+        /// The stored result does not match its checksum.
         Damaged,
         /// A finding shows that something disturbed the run.
         Disturbed,

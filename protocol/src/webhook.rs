@@ -46,7 +46,7 @@ pub struct WebhookRequest {
 
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct WebhookList {
-    /// In the order of their creation.
+    /// Oldest first.
     pub webhooks: Vec<Webhook>,
 }
 

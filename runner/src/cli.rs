@@ -4,6 +4,7 @@ mod args;
 pub(crate) mod compare;
 mod document;
 mod event_printer;
+mod fio_command;
 mod log_files;
 mod output;
 mod run_command;
@@ -15,6 +16,7 @@ use crate::{
         args::{JobArgs, PermissionArgs},
         compare::CompareArgs,
         document::{Input, read_document},
+        fio_command::FioArgs,
         output::{FioFormat, OutputFormat, print, print_error, print_json, reject, write_styled},
         run_command::RunFiles,
         text::style::terminal_width,
@@ -36,7 +38,10 @@ use leadline_protocol::{
     problem::Problem,
     study::{files::OwnedFiles, parse::is_study, plan::StudyPlan},
 };
-use std::path::PathBuf;
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 const USAGE_ERROR: u8 = 2;
 
@@ -92,6 +97,15 @@ enum Command {
         #[arg(long)]
         stop_when_orphaned: bool,
     },
+    /// Take fio's arguments and print fio's output, for scripts and programs that start fio
+    #[command(
+        disable_help_flag = true,
+        override_usage = "leadline-runner fio [OPTIONS] [FIO_ARGUMENTS]..."
+    )]
+    Fio {
+        #[command(flatten)]
+        args: FioArgs,
+    },
     /// Show what a job or study would do, without running it
     Plan {
         #[command(flatten)]
@@ -141,6 +155,16 @@ enum Command {
     },
 }
 
+/// Parses the arguments of this process. A link named `fio` is the command `fio`.
+pub fn from_arguments() -> Cli {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let program = arguments.first().map(Path::new).and_then(Path::file_name);
+    if program.is_some_and(|name| name == fio_command::NAME) {
+        arguments.insert(1, fio_command::NAME.into());
+    }
+    Cli::parse_from(arguments)
+}
+
 /// Runs a command and returns the exit code.
 pub fn execute(cli: Cli) -> u8 {
     match cli.command {
@@ -160,6 +184,7 @@ pub fn execute(cli: Cli) -> u8 {
             };
             run_command::run(&job, format, &files, stop_when_orphaned)
         }
+        Command::Fio { args } => fio_command::run(&args),
         Command::Plan { job, json } => plan(&job, json),
         Command::Import => import(),
         Command::Compare { args } => compare::run(&args),
@@ -184,7 +209,7 @@ pub fn execute(cli: Cli) -> u8 {
 }
 
 fn plan(args: &JobArgs, json: bool) -> u8 {
-    let permissions = args.permissions.resolve();
+    let permissions = args.target.permissions.resolve();
     let Input { document, import } = read_document(&args.job);
     if let Some(import) = import.as_ref().filter(|_| !json)
         && write_styled(&text::import::render(import, terminal_width())).is_err()
@@ -196,7 +221,7 @@ fn plan(args: &JobArgs, json: bool) -> u8 {
         Err(problems) if import.is_some() && !json => (0, problems),
         Ok(document) if is_study(&document) => {
             let mut plan = permissions
-                .and_then(|permissions| Ok((permissions, args.study_spec(document)?)))
+                .and_then(|permissions| Ok((permissions, args.target.study_spec(document)?)))
                 .map_or_else(StudyPlan::rejected, |(permissions, spec)| {
                     run::plan_study(&spec, &permissions)
                 });
@@ -205,7 +230,7 @@ fn plan(args: &JobArgs, json: bool) -> u8 {
         }
         document => {
             let mut plan = permissions
-                .and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)))
+                .and_then(|permissions| Ok((permissions, args.target.run_spec(&document?)?)))
                 .map_or_else(Plan::rejected, |(permissions, spec)| {
                     run::plan(&spec, &permissions)
                 });

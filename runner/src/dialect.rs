@@ -1,16 +1,19 @@
 //! Imports jobs written for other tools: fio job files, and fio and diskspd commands.
 //! Pure: nothing is executed, no file is read, and facts about the host are arguments.
 //!
-//! - `detect`: which dialect a text is written in
-//! - `job_file`, `shell`, `command`: text to `section`s with options; `substitute`, `expression`
+//! - `detect`, `programs`: which dialect a text is written in
+//! - `job_file`, `shell`, `prompt`, `command`, `command_arguments`, `command_options`: text to
+//!   `section`s with options; `substitute`, `expression`: variables and arithmetic
 //! - `diskspd`: diskspd flags to fio options
-//! - `options`, `option_value`, `value`, `number`, `engines`: options of a job, parsed as in fio;
-//!   `option_notes`, `misread_values`: what is reported about them
-//! - `fio_jobs`, `order`, `document`: sections to jobs, steps and JSON
+//! - `options`, `option_value`, `value`, `engines`, `overridden`: options of a job, parsed as in
+//!   fio; `option_notes`, `misread_values`: what is reported about them
+//! - `fio_jobs`, `zones`, `order`, `document`, `canonical`: sections to jobs, steps and JSON
 //! - `misleading_jobs`, `notes`, `source`: notes with positions in the text
+//! - `host_facts`: facts about the host that a text refers to
 
 mod canonical;
 mod command;
+mod command_arguments;
 mod command_options;
 mod detect;
 mod diskspd;
@@ -37,6 +40,7 @@ mod substitute;
 mod value;
 mod zones;
 
+pub(crate) use command_arguments::job_file_arguments;
 pub use host_facts::{HostFacts, PathKind};
 
 use crate::dialect::{

@@ -1,9 +1,8 @@
 //! The `leadline-runner` command.
 
-use clap::Parser;
-use leadline_runner::cli::{Cli, execute};
+use leadline_runner::cli::{execute, from_arguments};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(execute(Cli::parse()))
+    ExitCode::from(execute(from_arguments()))
 }

@@ -1,4 +1,4 @@
-//! `leadline-runner compare` with JSON results of fio.
+//! `leadline-runner compare` with JSON results from fio.
 
 mod scratch;
 
@@ -10,7 +10,7 @@ use std::{
     process::{Command, Output},
 };
 
-/// One direction of a job with 1,000 I/Os; the bins are those of `json+`.
+/// One direction of a job with 1,000 I/Os, with bins as in `json+`.
 fn direction(iops: f64, p99_ns: u64) -> Value {
     json!({"total_ios": 1000, "io_bytes": 4_096_000, "iops": iops, "bw_bytes": (iops * 4096.0) as u64,
         "slat_ns": {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0},
@@ -150,7 +150,7 @@ fn fio_and_leadline_results_are_compared() {
     }
 }
 
-/// The numbers are those that fio printed.
+/// The numbers match the ones that fio printed.
 #[test]
 fn a_real_fio_result_is_read() {
     let directory = tempfile::tempdir().unwrap();
@@ -190,7 +190,7 @@ fn a_real_fio_result_is_read() {
 }
 
 #[test]
-fn hosts_of_results_of_fio_are_not_known() {
+fn hosts_of_fio_results_are_unknown() {
     let directory = tempfile::tempdir().unwrap();
     let result = |iops| fio(&[direction(iops, 9000)], json!({}));
     let a = store(directory.path(), "a", &[result(1000.0)]);

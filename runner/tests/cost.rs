@@ -1,5 +1,5 @@
 //! Cost of samples and of each probe, quoted in `docs/measurement.md`. Run manually. `make bench`
-//! measures the cost of all probes together. The cost of samples is that of the same job with and
+//! measures the cost of all probes together. For the cost of samples, the same job runs with and
 //! without them, interleaved so that drift affects both, and at the highest priority so that other
 //! processes affect neither.
 

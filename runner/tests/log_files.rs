@@ -47,7 +47,7 @@ fn histogram_line(direction: u8) -> String {
 }
 
 #[test]
-fn only_files_whose_lines_are_all_of_a_log_are_replaced() {
+fn only_files_that_contain_only_log_lines_are_replaced() {
     let long_log: String = (0..80_000).map(|n| format!("{n}, 1, 0, 0, 0\n")).collect();
     let text = |lines: &str| lines.as_bytes().to_vec();
     let foreign = [

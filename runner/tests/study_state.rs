@@ -87,7 +87,7 @@ fn killed_study_continues_from_its_state_file() {
             .iter()
             .all(|step| step["exit_code"] == 0 && step["report"].is_object())
     );
-    // The first two runs are those of the killed process.
+    // The first two runs come from the killed process.
     let after = fs::read_to_string(&state).unwrap();
     assert!(without_checksum(&after).starts_with(without_checksum(&before)));
     assert_eq!(ended_runs(&state), 4);
@@ -100,10 +100,10 @@ fn killed_study_continues_from_its_state_file() {
     assert!(String::from_utf8_lossy(&rejected.stderr).contains("another study"));
 }
 
-/// Lines without a checksum are not continued, and neither are lines whose order is not that of the
-/// study.
+/// A study does not continue from a file without a checksum, or from one whose lines are not in the
+/// order of the study.
 #[test]
-fn runs_that_are_not_those_of_the_study_are_rejected() {
+fn runs_that_do_not_match_the_study_are_rejected() {
     let directory = tempfile::tempdir().unwrap();
     let state = directory.path().join("state.ndjson");
     let args = ["--json", "--state", state.to_str().unwrap()];

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 const MIB: u64 = 1 << 20;
 
 /// Held by the tests that need tracefs: the runner uses the first tracefs that it finds, which may
-/// be the one of another test.
+/// belong to another test.
 static TRACEFS: Mutex<()> = Mutex::new(());
 
 /// A mounted tracefs.

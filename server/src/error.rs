@@ -85,7 +85,7 @@ impl Error {
         Self::Conflict {
             code: "damaged",
             detail: format!(
-                "The stored data of run #{run} differs from its checksum. Use another run, or restore the database from a backup."
+                "The stored data of run #{run} does not match its checksum. Use another run, or restore the database from a backup."
             ),
         }
     }

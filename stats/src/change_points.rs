@@ -169,7 +169,7 @@ impl Distances {
 /// Removes points, weakest first, until all remaining points are significant and large enough.
 ///
 /// As in Otava, only the two points after a removed one are tested again, although the part before
-/// it changes as well, so that the same points remain as in Otava. The returned values are those of
+/// it changes as well, so that the same points remain as in Otava. The returned values belong to
 /// the final parts.
 fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<ChangePoint> {
     let of_part = |indexes: &[usize], position: usize| {

@@ -1,6 +1,8 @@
 //! The ratio between two groups of runs, and its verdict.
 
-use crate::{CONFIDENCE, Estimate, PROBABILITY_ERROR, paired, ranks::merge_equal, unpaired};
+use crate::{
+    CONFIDENCE, Estimate, PROBABILITY_ERROR, paired, rank_distributions::merge_equal, unpaired,
+};
 use serde::{Deserialize, Serialize};
 
 /// Whether larger values are better.

@@ -12,7 +12,7 @@ pub mod sequential;
 pub mod steady_state;
 pub mod unpaired;
 
-mod ranks;
+mod rank_distributions;
 
 use serde::{Deserialize, Serialize};
 

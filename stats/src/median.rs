@@ -38,7 +38,7 @@ fn binomial(n: usize) -> Vec<f64> {
             probabilities[k] = f64::midpoint(probabilities[k], lower);
         }
     }
-    crate::ranks::cumulative(probabilities)
+    crate::rank_distributions::cumulative(probabilities)
 }
 
 #[cfg(test)]

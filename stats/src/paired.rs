@@ -4,7 +4,7 @@
 
 use crate::{
     CONFIDENCE, Estimate, between,
-    ranks::{cumulative, doubled_ranks, signed_sums, two_sided},
+    rank_distributions::{cumulative, doubled_ranks, signed_sums, two_sided},
     sorted,
 };
 

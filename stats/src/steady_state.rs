@@ -36,7 +36,7 @@ pub struct MeasurementWindow {
 }
 
 impl MeasurementWindow {
-    /// `values` are those of at least two successive rounds.
+    /// `values` come from at least two successive rounds.
     fn new(first_round: usize, values: &[f64]) -> Self {
         let count = values.len() as f64;
         let average = values.iter().sum::<f64>() / count;

@@ -3,7 +3,7 @@
 
 use crate::{
     CONFIDENCE, Estimate, between,
-    ranks::{cumulative, doubled_ranks, drawn_sums, reduced, two_sided},
+    rank_distributions::{cumulative, doubled_ranks, drawn_sums, reduced, two_sided},
     sorted,
 };
 use std::{cell::RefCell, rc::Rc};

@@ -179,7 +179,7 @@ fn ranks_do_not_depend_on_rounding_errors() {
     assert_eq!(ratio.expect("ratio").p_value, 1.0);
     let pairs = [(0.1 + 0.2, 0.3); 8];
     let ratio = compare_pairs(&pairs).expect("ratio");
-    assert_eq!(ratio.p_value, 1.0, "equal values are no difference");
+    assert_eq!(ratio.p_value, 1.0, "equal values have no difference");
 }
 
 fn verdict(low: f64, high: f64, confidence: f64, better: Better, p: f64) -> Verdict {

@@ -38,7 +38,7 @@ test('lines are hidden and shown, and the scale changes', async ({ signedIn: pag
   await expect(iops.getByRole('img')).toHaveAccessibleName(/^IOPS \(log\) over time/);
 });
 
-test('a moment is annotated, and the annotation is deleted', async ({ signedIn: page, server }) => {
+test('adds and deletes an annotation', async ({ signedIn: page, server }) => {
   const number = await server.finish(shortRun('annotated'));
   await page.goto(`${server.url}/runs/${number}`);
   const canvas = chart(page, 'IOPS').getByRole('img');

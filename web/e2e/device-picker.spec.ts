@@ -1,10 +1,7 @@
-// Choosing a raw device: usable devices first, the others folded away, and a loop device.
+// Choosing a raw device: usable devices first, the others collapsed, and a loop device.
 import { expect, test } from './server';
 
-test('folds unusable devices away, and offers a loop device', async ({
-  signedIn: page,
-  server,
-}) => {
+test('collapses unusable devices, and offers a loop device', async ({ signedIn: page, server }) => {
   const { devices } = await server.call<{
     devices: { name: string; read_access: { allowed: boolean } }[];
   }>('GET', '/hosts/local/devices');

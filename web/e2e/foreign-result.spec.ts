@@ -14,7 +14,7 @@ const fio = (directory: string, ...options: string[]) =>
     encoding: 'utf8',
   });
 
-test('a result of fio becomes a marked run', async ({ signedIn: page, server }) => {
+test('a fio result becomes a marked run', async ({ signedIn: page, server }) => {
   const text = fio(server.directory);
   const file = join(server.directory, 'result.json');
   writeFileSync(file, text);
@@ -60,13 +60,13 @@ test('a result of fio becomes a marked run', async ({ signedIn: page, server }) 
   await expect(dialog.getByRole('textbox', { name: /fio job file/ })).toHaveValue(/\[lab\]/);
 });
 
-test('a result that is not one is explained', async ({ signedIn: page, server }) => {
+test('explains why a text is not a fio result', async ({ signedIn: page, server }) => {
   await page.goto(`${server.url}/runs`);
   await page.getByRole('button', { name: 'Import fio result' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox').fill('3;fio-3.33;lab;0;0');
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-  await expect(dialog).toContainText('terse output of fio');
+  await expect(dialog).toContainText("fio's terse output");
   const sequential = fio(server.directory, '--name=next', '--stonewall', '--rw=read', '--size=1m');
   await dialog.getByRole('textbox').fill(sequential);
   await dialog.getByRole('button', { name: 'Import', exact: true }).click();

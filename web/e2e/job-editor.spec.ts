@@ -37,7 +37,7 @@ test('completes options and values by keyboard', async ({ signedIn: page, server
   await expect(page.getByRole('combobox', { name: /Pattern/ })).toHaveValue('randread');
 });
 
-test('completes by mouse and on request, and can be closed', async ({ signedIn: page, server }) => {
+test('completes by mouse or Ctrl+Space, and can be closed', async ({ signedIn: page, server }) => {
   const { text, list } = await open(page, server.url);
   await page.keyboard.press('Control+Space');
   await expect(list.getByRole('option', { name: /^iodepth / })).toHaveCount(1);

@@ -77,7 +77,7 @@ test('reports a lost server, and the final status after its restart', async ({
     timeout: 15_000,
   });
   await expect(page.getByText('Connection lost')).toBeHidden();
-  // The samples until then are shown, but they are no result.
+  // The samples up to that point are shown, but they are not a result.
   await expect(page.getByText(/^Partial: [\d,]+ I\/Os$/)).toBeVisible();
   await page.goto(`${server.url}/runs`);
   // Lists show the same figures, also marked as partial.

@@ -25,17 +25,17 @@ async function fillList(page: Page, label: string, values: string) {
 
 const start = (page: Page) => page.getByRole('button', { name: 'Start', exact: true }).click();
 
-test('a load curve shows its rates and ends at the limit of written bytes', async ({
+test('a load curve shows its rates and ends before it exceeds the maximum bytes written', async ({
   signedIn: page,
   server,
 }) => {
   test.setTimeout(60_000);
   await choose(page, server.url, 'Load–latency curve');
   await fillList(page, 'Rates (IOPS)', '1000 2000 4000');
-  await page.getByLabel('Duration of a rate (s)').fill('1');
+  await page.getByLabel('Duration per rate (s)').fill('1');
   await page.getByLabel('Ramp (s)').fill('0');
   // About 4 and 8 MB; the third rate would write 16 MB.
-  await page.getByLabel('Limit of written bytes').fill('14000000');
+  await page.getByLabel('Maximum bytes written').fill('14000000');
   await start(page);
   await expect(page).toHaveURL(/\/studies\/\d+$/);
   await expect(page.getByText('Done', { exact: true }).first()).toBeVisible({ timeout: 45_000 });
@@ -50,7 +50,7 @@ test('a load curve shows its rates and ends at the limit of written bytes', asyn
 test('a SNIA test shows its rounds, deviations and cells', async ({ signedIn: page, server }) => {
   test.setTimeout(120_000);
   await choose(page, server.url, 'IOPS test', FILE);
-  await page.getByLabel('Duration of a cell (s)').fill('1');
+  await page.getByLabel('Duration per cell (s)').fill('1');
   await page.getByLabel('Maximum rounds').fill('5');
   await fillList(page, 'Read percentages', '0');
   await fillList(page, 'Block sizes', '4k');

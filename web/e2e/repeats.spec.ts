@@ -1,5 +1,6 @@
-// Two runs from the history are repeated in random order and compared as groups, which gives their
-// difference an interval.
+// Two runs from the history are repeated in random order and compared as groups, which yields a
+// confidence interval for their difference.
+import type { Locator, Page } from '@playwright/test';
 import { violationsOf } from './axe';
 import { expect, shortRun, test } from './server';
 
@@ -21,7 +22,11 @@ test('repeats and compares two runs in four clicks', async ({ signedIn: page, se
     await page.getByRole('checkbox', { name: `Select run ${number}`, exact: true }).check();
   }
   await page.getByRole('link', { name: 'Compare' }).last().click();
-  await expect(page.getByText(/^Undecided: .*One run each; a verdict on/)).toBeVisible();
+  await expect(
+    page.getByText(
+      /^Undecided: .*\(one run each\)\. A verdict on .* requires at least \d+ runs of each group\.$/,
+    ),
+  ).toBeVisible();
   await page.getByRole('button', { name: /^Repeat both 10 times, interleaved/ }).click();
   await expect(page).toHaveURL(/\/studies\/\d+$/);
   await expect(page.getByText('20 of 20 runs')).toBeVisible({ timeout: 90_000 });
@@ -56,4 +61,78 @@ test('repeats and compares two runs in four clicks', async ({ signedIn: page, se
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );
   expect(overflow).toBe(0);
+});
+
+/** Counts the clicks of a user, also across pages. */
+async function countClicks(page: Page): Promise<() => number> {
+  let clicks = 0;
+  await page.exposeFunction('countClick', () => {
+    clicks += 1;
+  });
+  await page.addInitScript(() => {
+    const { countClick } = window as unknown as { countClick: () => void };
+    // Clicks on a label are followed by one on its field, with a detail of 0.
+    document.addEventListener('click', ({ detail }) => detail > 0 && countClick(), true);
+  });
+  return () => clicks;
+}
+
+/** Whether the text is visible without scrolling. */
+const isOnFirstScreen = async (text: Locator, height: number) => {
+  const box = await text.boundingBox();
+  return box !== null && box.y >= 0 && box.y + box.height <= height;
+};
+
+test('decides between two runs in four clicks, and exports the answer', async ({
+  signedIn: page,
+  server,
+}) => {
+  test.setTimeout(300_000);
+  const numbers: number[] = [];
+  // 20 % fewer I/Os.
+  for (const rate_iops of [5000, 4000]) {
+    const options = { runtime: '300ms', ioengine: 'null', rate_iops };
+    numbers.push(await server.finish(shortRun(`rate ${rate_iops}`, options)));
+  }
+  const clicks = await countClicks(page);
+  await page.goto(`${server.url}/runs`);
+  for (const number of numbers)
+    await page.getByRole('checkbox', { name: `Select run ${number}`, exact: true }).click();
+  await page.getByRole('link', { name: 'Compare' }).last().click();
+  await page.getByRole('button', { name: /^Repeat both until decided/ }).click();
+  await expect(page).toHaveURL(/\/studies\/\d+$/);
+  const answer = page.getByText(/has \d+ % lower read IOPS than .*95.* interval .*: worse\.$/);
+  await expect(answer.first()).toBeVisible({ timeout: 280_000 });
+  expect(clicks()).toBeLessThanOrEqual(4);
+  await expect(page.getByText(/^Decided after \d+ pairs$/)).toBeVisible();
+  await expect(page.getByText('Done', { exact: true }).first()).toBeVisible();
+
+  const study = page.url();
+  const exports = [
+    { at: study, entry: /^HTML report/ },
+    {
+      at: `${server.url}/compare?a=study:${study.split('/').at(-1)}/step:1&b=study:${study.split('/').at(-1)}/step:2`,
+      entry: /^HTML report/,
+    },
+  ];
+  for (const { at, entry } of exports) {
+    await page.goto(at);
+    await page.getByRole('button', { name: 'Export ▾' }).click();
+    const downloaded = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: entry }).click();
+    const file = test.info().outputPath('export.html');
+    await (await downloaded).saveAs(file);
+    for (const viewport of [
+      { width: 1440, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
+      const offline = await page.context().newPage();
+      await offline.setViewportSize(viewport);
+      await offline.goto(`file://${file}`);
+      const sentence = offline.getByText(/has \d+ % lower read IOPS than .* interval .*: worse\./);
+      await expect(sentence.first()).toBeVisible();
+      expect(await isOnFirstScreen(sentence.first(), viewport.height), `${entry}`).toBe(true);
+      await offline.close();
+    }
+  }
 });

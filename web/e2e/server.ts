@@ -131,8 +131,8 @@ async function startServer({}, use: UseServer) {
 
 interface Servers {
   /**
-   * Whose runs the server has. A file that needs an empty history, or runs of known numbers, sets a
-   * value of its own, and gets a worker and a server of its own.
+   * Test files with the same value share a server and its runs. A file that needs an empty history,
+   * or known run numbers, sets its own value, and gets its own worker and server.
    */
   history: string;
   /** One per worker, which keeps the runs of all its files. */

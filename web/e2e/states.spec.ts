@@ -151,7 +151,7 @@ test('states of finished runs, lists and forms', async ({ signedIn: page, server
       await checkLayouts(page, name, part);
     });
     await page.keyboard.press('Escape');
-    // A menu that is closing would be a second one beside the next.
+    // Otherwise, the closing menu would still be open when the next one opens.
     await expect(page.getByRole('menu')).toHaveCount(0);
   }
 });

@@ -32,7 +32,7 @@ test('a run in a background tab shows its progress and notifies at its end', asy
   await button.click();
   await expect(button).toBeHidden();
   await page.evaluate(() => Object.assign(window, { tabHidden: true }));
-  // The ends of shorter runs are not notified.
+  // Shorter runs end without a notification.
   await page.waitForTimeout(5500);
   await server.call('POST', `/runs/${number}/cancel`);
   await expect(page).toHaveTitle(new RegExp(`^Cancelled · #${number} watched`));

@@ -83,7 +83,7 @@ const COLUMNS: &[Column] = &[
     Column {
         name: "size_bytes",
         separator: " ",
-        // The size of a loop device is that of its file.
+        // The size of a loop device is determined by its file.
         applies: |device| device.is_physical && device.kind != DeviceKind::Loop,
         value: |device| Some(device.size_bytes.to_string()),
     },
@@ -117,8 +117,8 @@ fn has_queue(device: &StorageDevice) -> bool {
     device.kind != DeviceKind::Partition
 }
 
-/// A loop device's number depends on which ones were free, and its file's path is that of the
-/// target.
+/// A loop device's number depends on which ones were free, and the path of its file is the target's
+/// path.
 fn identity(device: &StorageDevice) -> String {
     match &device.identity {
         _ if device.kind == DeviceKind::Loop => "loop".into(),

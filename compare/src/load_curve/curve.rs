@@ -10,8 +10,9 @@ pub(crate) const MIN_IOS_P99: u64 = 1_000;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub state: CurveState,
-    /// Highest sustained rate below all overloaded ones.
+    /// Highest sustained nominal rate below all overloaded ones.
     pub saturation: Option<f64>,
+    /// Lowest overloaded nominal rate.
     pub upper: Option<f64>,
     pub highest_sustained: Option<f64>,
 }
@@ -55,6 +56,26 @@ impl Rates {
         }
         rates.generator.sort_by(f64::total_cmp);
         rates
+    }
+}
+
+impl Summary {
+    /// The bracket of the saturation point in I/Os per second: what was completed at the highest
+    /// sustained rate, and what was due at the lowest overloaded one. The number of Poisson arrivals
+    /// differs from the nominal rate by chance.
+    pub(crate) fn bracket(&self, points: &[Point]) -> (Option<f64>, Option<f64>) {
+        let runs = |rate: Option<f64>, class: PointClass| {
+            let is_at = move |point: &&Point| {
+                rate.is_some_and(|rate| point.offered.total_cmp(&rate).is_eq())
+                    && point.class() == class
+            };
+            points.iter().filter(is_at)
+        };
+        let sustained = runs(self.saturation, PointClass::Sustained);
+        let overloaded = runs(self.upper, PointClass::Overloaded);
+        let low = sustained.map(Point::sustained_rate).reduce(f64::max);
+        let high = overloaded.map(Point::overloading_rate).reduce(f64::min);
+        (low.or(self.saturation), high.or(self.upper))
     }
 }
 

@@ -7,8 +7,12 @@ use leadline_protocol::{
 
 /// Share of the arrivals that a sustained rate completes.
 const MIN_RATIO: f64 = 0.98;
-/// A runner that keeps a smaller share of its queue depth in flight is itself the limit.
+/// A runner that keeps a smaller share of its queue depth in flight, although I/Os are due, is itself
+/// the limit.
 const MIN_DEPTH_SHARE: f64 = 0.9;
+/// Share of the latency from the intended start that an I/O waits before it is submitted, if the
+/// runner is the limit. With a slow device, I/Os wait in the device until the queue depth is full.
+const MIN_WAIT_SHARE: f64 = 0.5;
 
 /// A run at one rate.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +23,8 @@ pub(crate) struct Point {
     pub offered: f64,
     pub is_missing: bool,
     pub is_disturbed: bool,
+    /// Length of the measured window; 0 if unknown.
+    pub seconds: f64,
     /// Arrivals in the measured window.
     pub due: u64,
     pub completed: u64,
@@ -28,6 +34,8 @@ pub(crate) struct Point {
     pub backlog: Vec<u64>,
     /// Mean number of I/Os in flight, and the queue depth of all workers.
     pub in_flight: Option<(f64, f64)>,
+    /// Mean latencies from the submission and from the intended start, in ns.
+    pub latencies: Option<(f64, f64)>,
     pub p99_ms: Option<f64>,
 }
 
@@ -60,9 +68,32 @@ impl Point {
         }
     }
 
-    /// Whether an overload is one of the runner, which kept its queue depth unused.
+    /// Whether the runner, not the storage, was overloaded: it submitted I/Os late, although it did
+    /// not use its full queue depth.
     pub(crate) fn is_limited_by_generator(&self) -> bool {
-        self.in_flight
-            .is_some_and(|(mean, depth)| mean < MIN_DEPTH_SHARE * depth)
+        let has_room = self
+            .in_flight
+            .is_some_and(|(mean, depth)| mean < MIN_DEPTH_SHARE * depth);
+        let is_late = self
+            .latencies
+            .is_none_or(|(submitted, intended)| intended - submitted > MIN_WAIT_SHARE * intended);
+        has_room && is_late
+    }
+
+    /// A rate that the storage sustained: of Poisson arrivals, fewer than the nominal number can be
+    /// due.
+    pub(crate) fn sustained_rate(&self) -> f64 {
+        self.per_second(self.completed)
+            .map_or(self.offered, |rate| rate.min(self.offered))
+    }
+
+    /// A rate that the storage did not sustain: more than the nominal number can be due.
+    pub(crate) fn overloading_rate(&self) -> f64 {
+        self.per_second(self.due)
+            .map_or(self.offered, |rate| rate.max(self.offered))
+    }
+
+    fn per_second(&self, count: u64) -> Option<f64> {
+        (self.seconds > 0.0).then(|| count as f64 / self.seconds)
     }
 }

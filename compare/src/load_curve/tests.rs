@@ -1,6 +1,8 @@
 //! Points and curves with their expected classes, by an author who had not seen the code, and
 //! curves of simulated devices.
 
+mod devices;
+
 use crate::load_curve::{
     curve::{knee, summarize},
     point::Point,
@@ -25,11 +27,13 @@ fn point(case: &Value) -> Point {
         is_disturbed: case["findings"]
             .as_array()
             .is_some_and(|found| !found.is_empty()),
+        seconds: 0.0,
         due: count("due"),
         completed: count("completed"),
         is_cut_short: case["is_cut_short"].as_bool().unwrap_or_default(),
         backlog: backlog.iter().filter_map(Value::as_u64).collect(),
         in_flight: in_flight.zip(case["iodepth"].as_f64()),
+        latencies: None,
         p99_ms: case["p99_ms"].as_f64(),
     }
 }
@@ -157,6 +161,52 @@ fn course(curve: &LoadCurve, probe_iops: f64, capacity: f64) -> Vec<Point> {
     points
 }
 
+/// A device that completes 1,000 I/Os per second: at a nominal rate of 1,010, only 9,945 Poisson
+/// arrivals were due in 10 s, and were completed.
+#[test]
+fn the_bracket_has_the_rates_that_arrived() {
+    let run = |offered: f64, due: u64, backlog: [u64; 5]| Point {
+        offered,
+        seconds: 10.0,
+        due,
+        completed: due - (backlog[4] - backlog[0]),
+        backlog: backlog.to_vec(),
+        ..Point::default()
+    };
+    let points = [
+        run(950.0, 9_600, [3; 5]),
+        run(1010.0, 9_945, [4; 5]),
+        run(1060.0, 10_700, [20, 190, 370, 540, 720]),
+        run(1300.0, 12_900, [20, 750, 1500, 2200, 2920]),
+    ];
+    let summary = summarize(&points);
+    assert_eq!(summary.state, CurveState::Found);
+    assert_eq!(summary.saturation, Some(1010.0), "nominal");
+    assert_eq!(summary.bracket(&points), (Some(994.5), Some(1070.0)));
+}
+
+/// At a high depth, the backlog of a slow overload never fills the queue. I/Os that are submitted
+/// on time wait for the device, not for the runner.
+#[test]
+fn a_slowly_growing_backlog_is_not_a_slow_runner() {
+    let at_depth_256 = |latencies| Point {
+        offered: 1040.0,
+        seconds: 5.0,
+        due: 5_257,
+        completed: 4_999,
+        backlog: vec![110, 170, 240, 300, 368],
+        in_flight: Some((235.0 * 0.9, 256.0)),
+        latencies,
+        ..Point::default()
+    };
+    let on_time = at_depth_256(Some((230e6, 231e6)));
+    assert_eq!(on_time.class(), PointClass::Overloaded);
+    assert!(!on_time.is_limited_by_generator());
+    let late = at_depth_256(Some((1e6, 230e6)));
+    assert!(late.is_limited_by_generator());
+    assert!(at_depth_256(None).is_limited_by_generator(), "unknown");
+}
+
 #[test]
 fn an_overloaded_rate_is_repeated_and_ends_the_rise() {
     let points = course(&curve(None), 10_000.0, 9_700.0);
@@ -168,7 +218,7 @@ fn an_overloaded_rate_is_repeated_and_ends_the_rise() {
     let summary = summarize(&points);
     let (low, high) = (summary.saturation.unwrap(), summary.upper.unwrap());
     // 10,000 is more than 5 % above 9,500, so one rate in between follows.
-    // Its backlog grows by 500 of 97,500, which is no significant overload in 10 s.
+    // Its backlog grows by 500 of 97,500, which is not a significant overload in 10 s.
     assert_eq!(offered[9..], [9750.0], "{offered:?}");
     assert_eq!((low, high), (9750.0, 10_000.0));
 }

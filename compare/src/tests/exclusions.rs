@@ -111,7 +111,7 @@ fn sentences_state_the_number_of_pairs() {
     ]);
     let answer = &one.answers[0];
     assert!(answer.contains("(1 pair)"), "{answer}");
-    assert!(answer.contains("1 pair; a verdict on"), "{answer}");
+    assert!(answer.contains("(1 pair). A verdict on"), "{answer}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn too_few_pairs_state_how_many_more_are_needed() {
     let change = read_iops(&STEADY[..4], &slower[..4], true);
     let reason = change.reason.unwrap();
     assert!(
-        reason.starts_with("4 pairs; a verdict on 3 metrics requires at least 7."),
+        reason.starts_with("A verdict on 3 metrics requires at least 7 pairs."),
         "{reason}"
     );
     let more = change.more.unwrap();

@@ -60,8 +60,8 @@ fn is_better(better: Better, change: &ChangePoint) -> bool {
     (change.mean_after > change.mean_before) == (better == Better::Higher)
 }
 
-/// The included runs of the nearest points on the same host, which are given in the order of their
-/// distance from the change. A group must not mix hosts.
+/// The included runs of the nearest points on the same host. `nearest` must be ordered by distance
+/// from the change. A group must not mix hosts.
 fn nearest_runs<'i>(
     points: &[Point],
     described: &[TrendPoint],

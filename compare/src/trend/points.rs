@@ -31,7 +31,7 @@ pub struct SeriesRun {
 /// A group of a series.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
-    /// In the order of their numbers. Not empty.
+    /// Ordered by number. Not empty.
     pub runs: Vec<PointRun<'a>>,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Point<'a> {
     }
 }
 
-/// Groups runs, which are in the order of their numbers.
+/// Groups runs. `runs` must be ordered by number.
 pub fn points(runs: &[SeriesRun]) -> Vec<Point<'_>> {
     let properties = properties(runs);
     let mut points: Vec<Point> = Vec::new();

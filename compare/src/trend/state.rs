@@ -1,4 +1,5 @@
-//! The state of a series relative to its baseline. The comparison itself is that of all groups.
+//! The state of a series relative to its baseline. The comparison itself is the same as for all
+//! other groups.
 
 use crate::{
     answer::HEADLINES,
@@ -138,8 +139,8 @@ fn capitalized(text: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// Whether no run of one group was served by the same layer as a run of the other. Then a change
-/// only shows that the cache was used, or not.
+/// Whether no run of one group was served by the same layer as a run of the other. In that case, a
+/// change shows only whether the cache was used.
 fn is_served_by_other_layers(assessment: &Assessment) -> bool {
     let runs = assessment.groups[0].runs.len();
     let mut verdicts = assessment

@@ -1,6 +1,7 @@
-//! Reads JSON results of fio 3 (`--output-format=json` or `json+`) as reports. Numbers that fio
+//! Reads JSON results from fio 3 (`--output-format=json` or `json+`) as reports. Numbers that fio
 //! does not have are missing: there is no verdict, and nothing is known about the host.
 
+mod clones;
 mod document;
 mod error;
 mod options;
@@ -171,9 +172,9 @@ fn failure(jobs: &[&Value]) -> Option<String> {
 fn finding(version: &str, report: &Report) -> Finding {
     let foreign = report.foreign.as_ref();
     let percentiles = match foreign.and_then(|foreign| foreign.percentiles_of) {
-        Some(LatencyKind::Lat) => "its percentiles are of lat, as in Leadline",
+        Some(LatencyKind::Lat) => "its percentiles are based on lat, as in Leadline",
         Some(LatencyKind::Clat) => {
-            "its percentiles are of clat, which excludes submission; run fio with lat_percentiles=1 for those of lat"
+            "its percentiles are based on clat, which excludes submission; run fio with lat_percentiles=1 for lat percentiles"
         }
         None => "it has no percentiles",
     };

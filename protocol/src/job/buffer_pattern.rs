@@ -47,7 +47,7 @@ impl FioValue for BufferPattern {
 /// rest, or `None` if there is no format.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Returns what is wrong with the text.
 pub(crate) fn parse_bytes(
     text: &str,
     mut format: impl for<'a> FnMut(&'a str, &mut Vec<u8>) -> Option<&'a str>,

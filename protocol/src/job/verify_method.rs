@@ -102,7 +102,7 @@ mod tests {
     use strum::VariantNames;
 
     #[test]
-    fn names_are_those_of_fio() {
+    fn names_match_fio() {
         let names = VerifyMethod::ALL.map(VerifyMethod::as_str);
         assert_eq!(names, VerifyMethod::VARIANTS);
         assert_eq!("crc32c-intel".parse(), Ok(VerifyMethod::Crc32c));

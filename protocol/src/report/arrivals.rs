@@ -43,7 +43,7 @@ pub struct Overload {
 /// Growth of a backlog over a window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Growth {
-    /// As large as chance makes it.
+    /// Within random variation.
     Insignificant,
     /// It grows until the end.
     Continuous,
@@ -62,7 +62,7 @@ pub fn growth(due: u64, backlog: &[u64]) -> Option<(i64, Growth)> {
         return Some((growth, Growth::Insignificant));
     }
     let rises = backlog.windows(2).filter(|pair| pair[1] > pair[0]);
-    // Filling a pipe at the start is no overload.
+    // Filling a pipe at the start is not an overload.
     let late = last.cast_signed() - quarter.cast_signed();
     let is_continuous = rises.count() >= MIN_RISES && 2 * late >= growth;
     let shape = if is_continuous {

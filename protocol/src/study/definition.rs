@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 
 /// JSON numbers are exact up to this value.
 pub const MAX_SEED: u64 = (1 << 53) - 1;
-/// Each step is a run in the server's queue.
-pub(super) const MAX_STEPS: usize = 256;
+/// Each step is a run in the server's queue. Three such studies fit (`server/src/runs/submit.rs`).
+pub(super) const MAX_STEPS: usize = 1024;
 
 /// Body of `POST /studies` and `POST /studies/plan`. It is also the study file format.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
@@ -29,9 +29,9 @@ pub struct StudyDefinition {
     pub scale: Option<ScaleDefinition>,
     /// Continue after a failed step. Default: false.
     pub continue_on_failure: Option<bool>,
-    /// Number of times each step runs; steps × repeats is at most 256. The maximum number with
+    /// Number of times each step runs; steps × repeats is at most 1,024. The maximum number with
     /// `until_decided`. Default: 1.
-    #[schema(minimum = 1, maximum = 256)]
+    #[schema(minimum = 1, maximum = 1024)]
     pub repeats: Option<u32>,
     /// End the study as soon as its comparison is decided.
     pub until_decided: Option<UntilDecidedDefinition>,
@@ -43,7 +43,7 @@ pub struct StudyDefinition {
     /// writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
     #[schema(minimum = 0, maximum = 600)]
     pub idle_wait_seconds: Option<u32>,
-    /// Options to vary. Each step runs with every combination of their values. Limited to 256 runs
+    /// Options to vary. Each step runs with every combination of their values. Limited to 1,024 runs
     /// in total.
     pub sweep: Option<Vec<SweepAxis>>,
     /// A test that follows the SNIA performance test specification. It defines the runs from the
@@ -51,8 +51,8 @@ pub struct StudyDefinition {
     pub snia: Option<SniaTestDefinition>,
     /// A load–latency curve of the only job of the only step.
     pub load_curve: Option<LoadCurveDefinition>,
-    /// 1 to 256 steps, in order.
-    #[schema(min_items = 1, max_items = 256)]
+    /// 1 to 1,024 steps, in order.
+    #[schema(min_items = 1, max_items = 1024)]
     pub steps: Vec<StepDefinition>,
     /// Default: `local`.
     pub host: Option<String>,

@@ -195,9 +195,11 @@ pub struct LoadCurveResults {
     /// IOPS without a rate limit, from which the rates are derived; null without a probe. Not a
     /// saturation point.
     pub probe_iops: Option<f64>,
-    /// Highest sustained rate below all overloaded ones; null unless there is an overloaded one.
+    /// I/Os per second that were completed at the highest sustained rate below all overloaded ones;
+    /// null unless there is an overloaded one. At most the nominal rate.
     pub saturation: Option<f64>,
-    /// Lowest rate that is known to overload the storage.
+    /// I/Os per second that were due at the lowest rate that overloaded the storage; at least the
+    /// nominal rate.
     pub upper: Option<f64>,
     /// Null without a limit.
     pub knee: Option<Knee>,

@@ -59,7 +59,7 @@ pub struct StudyPatch {
     pub name: String,
 }
 
-/// A study in a list whose stored data differs from its checksum, or cannot be read.
+/// A study in a list whose stored data does not match its checksum, or cannot be read.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct DamagedStudy {
     pub number: u64,

@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn problems_identify_the_sweep() {
-        let many: Vec<u32> = (1..=300).collect();
+        let many: Vec<u32> = (1..=1025).collect();
         for (sweep, field) in [
             (json!([{"option": "iodpeth", "values": [1]}]), "sweep[0]"),
             (json!([{"option": "bs", "values": []}]), "sweep[0]"),
@@ -215,5 +215,7 @@ mod tests {
         let sweep = json!([{"option": "iodpeth", "values": [1]}]);
         let problems = parse_study(study(sweep)).unwrap_err();
         assert_eq!(problems[0].remedy, "Did you mean `iodepth`?");
+        let sweep = json!([{"option": "iodepth", "values": many[..1024]}]);
+        assert_eq!(parse_study(study(sweep)).unwrap().steps.len(), 1024);
     }
 }

@@ -10,10 +10,12 @@ mod host;
 mod level_changed;
 mod limits;
 mod lower_devices;
+mod missing_counters;
 mod missing_time;
 mod overload;
 pub(crate) mod questions;
 mod rerun;
+mod run_length;
 mod saturation;
 mod steady_state;
 mod verify;
@@ -33,13 +35,13 @@ const CHECKS: &[Check] = &[
     missing_time::runner_paused,
     missing_time::unfinished_ios,
     limits::violated_limit,
-    errors::stopped_early,
-    errors::short_run,
+    run_length::stopped_early,
+    run_length::short_run,
     level_changed::level_changed,
     overload::overloaded,
     steady_state::not_reached,
     steady_state::without_io,
-    errors::device_counters_missing,
+    missing_counters::device_counters_missing,
     cache_state::warm_cache,
     cache_state::invalidate_keeps_dirty,
     cache_state::raw_buffered,
@@ -67,7 +69,7 @@ const CHECKS: &[Check] = &[
 const VERIFY_ONLY_CHECKS: &[Check] = &[
     verify::bad_blocks,
     verify::unverified,
-    errors::stopped_early,
+    run_length::stopped_early,
 ];
 
 pub(crate) fn findings(context: &Context) -> Vec<Finding> {

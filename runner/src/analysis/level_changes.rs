@@ -123,7 +123,7 @@ impl Levels {
     }
 }
 
-/// At most `count` blocks of about the same length. An incomplete last block is left out.
+/// At most `count` blocks of about the same length. An incomplete last block is omitted.
 fn blocks(all: &[Block], count: usize) -> Vec<Block> {
     let total_ms: f64 = all.iter().map(|block| block.length_ms).sum();
     let length_ms = (total_ms / count as f64).max(MIN_BLOCK_MS);

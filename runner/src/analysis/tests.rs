@@ -13,6 +13,7 @@ mod proof;
 mod questions;
 mod recipes;
 mod sentences;
+mod unanswered_questions;
 
 use crate::{
     analysis::analyze,

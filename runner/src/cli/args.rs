@@ -15,6 +15,13 @@ pub(crate) struct JobArgs {
     /// Job or study: JSON, a fio job file, or fio or diskspd commands; `-` for standard input
     pub job: String,
     #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// What a run may read and write.
+#[derive(Args)]
+pub(crate) struct TargetArgs {
+    #[command(flatten)]
     pub permissions: PermissionArgs,
     /// Confirm overwriting data, with the text shown by the plan; can be repeated
     #[arg(long, value_name = "TEXT@CODE")]
@@ -35,7 +42,7 @@ pub(crate) struct PermissionArgs {
     root_ids: Vec<String>,
 }
 
-impl JobArgs {
+impl TargetArgs {
     /// # Errors
     /// Returns all invalid fields of the document.
     pub(crate) fn study_spec(&self, document: Value) -> Result<StudySpec, Vec<Problem>> {

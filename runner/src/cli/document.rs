@@ -24,8 +24,7 @@ pub(crate) struct Input {
 /// `path` may be `-` for standard input.
 pub(crate) fn read_document(path: &str) -> Input {
     let source = if path == "-" { "Standard input" } else { path };
-    let text = read_bytes(path).and_then(|bytes| into_text(bytes).map_err(Error::other));
-    let text = match text {
+    let text = match read_text(path) {
         Ok(text) => text,
         Err(error) => {
             let problem = Problem::invalid(
@@ -46,12 +45,16 @@ pub(crate) fn read_document(path: &str) -> Input {
             import: None,
         };
     }
-    // As in fio, which reads variables of job files from the environment.
+    imported(&with_environment(text))
+}
+
+/// As in fio, which reads variables of job files from the environment.
+pub(crate) fn with_environment(text: String) -> ImportRequest {
     let variables: BTreeMap<String, String> = std::env::vars().collect();
-    imported(&ImportRequest {
+    ImportRequest {
         text,
         variables: Some(variables),
-    })
+    }
 }
 
 fn imported(request: &ImportRequest) -> Input {
@@ -88,6 +91,14 @@ fn parse_json(text: &str, source: &str) -> Result<Value, Vec<Problem>> {
             r#"Pass a JSON job or study, such as {"rw":"randread","filename":"t1","size":"256m","direct":1}."#,
         )]
     })
+}
+
+/// `path` may be `-` for standard input.
+///
+/// # Errors
+/// The file cannot be read, or is not UTF-8.
+pub(crate) fn read_text(path: &str) -> Result<String, Error> {
+    read_bytes(path).and_then(|bytes| into_text(bytes).map_err(Error::other))
 }
 
 fn read_bytes(path: &str) -> Result<Vec<u8>, Error> {

@@ -31,8 +31,8 @@ impl LogFiles {
     /// `targets`: paths of the run's targets.
     ///
     /// # Errors
-    /// The directory of the files does not exist or is not writable, a file exists and is no log,
-    /// or a file is a target.
+    /// The directory of the files does not exist or is not writable, a file exists and is not a
+    /// log, or a file is a target.
     pub(crate) fn new(prefix: &Path, targets: &[&Path]) -> Result<Self, Vec<Problem>> {
         let directory = match prefix.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,

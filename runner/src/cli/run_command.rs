@@ -2,7 +2,7 @@
 
 use crate::{
     cli::{
-        args::JobArgs,
+        args::{JobArgs, TargetArgs},
         document::{Input, read_document},
         event_printer::EventPrinter,
         log_files::LogFiles,
@@ -39,6 +39,18 @@ pub(crate) fn run(
     files: &RunFiles<'_>,
     stop_when_orphaned: bool,
 ) -> u8 {
+    let read = || read_document(&args.job);
+    run_input(read, &args.target, format, files, stop_when_orphaned)
+}
+
+/// Like `run`. `read` is called when signals are handled, because it can block.
+pub(crate) fn run_input(
+    read: impl FnOnce() -> Input,
+    args: &TargetArgs,
+    format: OutputFormat,
+    files: &RunFiles<'_>,
+    stop_when_orphaned: bool,
+) -> u8 {
     let stop = StopSignal::on_signals().unwrap_or_else(|error| {
         print_error(format_args!("cannot handle signals: {error}"));
         StopSignal::default()
@@ -47,7 +59,7 @@ pub(crate) fn run(
         stop_with_parent(stop.clone());
     }
     let permissions = args.permissions.resolve();
-    let Input { document, import } = read_document(&args.job);
+    let Input { document, import } = read();
     if let Some(import) = import {
         print_warnings(&import);
     }

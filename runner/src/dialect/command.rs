@@ -2,7 +2,8 @@
 //! (init.c, `parse_cmd_line`). Option names may be abbreviated, as in getopt_long_only(3).
 
 use crate::dialect::{
-    command_options::{Effect, PROGRAM_OPTIONS, ProgramOption},
+    command_arguments::{Found, candidates},
+    command_options::{Effect, ProgramOption},
     host_facts::HostFacts,
     job_file,
     notes::{NoteText, Notes, quoted},
@@ -11,7 +12,6 @@ use crate::dialect::{
     shell::{HereDocument, Word},
     source::{Source, Span},
 };
-use leadline_protocol::job::fio::{FIO_OPTIONS, FioOption, find_option};
 use std::collections::BTreeMap;
 
 /// A study has at most 256 steps of 64 jobs; commands that people write have fewer than 100.
@@ -135,11 +135,6 @@ struct Reader<'p, 'n, 's> {
     is_read_only: bool,
 }
 
-enum Found {
-    Job(&'static FioOption),
-    Program(&'static ProgramOption),
-}
-
 impl Reader<'_, '_, '_> {
     fn argument<'w>(&mut self, word: &'w Word, words: &mut impl Iterator<Item = &'w Word>) {
         let text = self.with_plain_dashes(word);
@@ -247,35 +242,19 @@ impl Reader<'_, '_, '_> {
 
     /// Finds an option by its name, or by an unambiguous prefix.
     fn find(&mut self, name: &str, span: &Span) -> Option<Found> {
-        if let Some(option) = find_option(name) {
-            return Some(Found::Job(option));
-        }
-        if let Some(option) = PROGRAM_OPTIONS.iter().find(|option| option.name == name) {
-            return Some(Found::Program(option));
-        }
-        let job_names = FIO_OPTIONS.iter().flat_map(|option| {
-            let names = std::iter::once(option.name).chain(option.aliases.iter().copied());
-            names.map(move |name| (name, option))
-        });
-        let jobs: Vec<_> = job_names
-            .filter(|(full, _)| full.starts_with(name))
-            .collect();
-        let programs: Vec<_> = PROGRAM_OPTIONS
-            .iter()
-            .filter(|option| option.name.starts_with(name))
-            .collect();
-        match (&jobs[..], &programs[..]) {
-            ([(full, option)], []) => {
-                let sentence = format!("{} is an abbreviation of {full}.", quoted(name));
-                self.notes.info(
-                    span,
-                    Some(option.name),
-                    NoteText::new("abbreviation", sentence, ""),
-                );
-                Some(Found::Job(option))
+        let candidates = candidates(name);
+        match candidates[..] {
+            [(full, found)] => {
+                if let Found::Job(option) = found
+                    && full != name
+                {
+                    let sentence = format!("{} is an abbreviation of {full}.", quoted(name));
+                    let text = NoteText::new("abbreviation", sentence, "");
+                    self.notes.info(span, Some(option.name), text);
+                }
+                Some(found)
             }
-            ([], [option]) => Some(Found::Program(option)),
-            ([], []) => {
+            [] => {
                 let raw = RawOption {
                     name: name.into(),
                     name_span: span.clone(),
@@ -287,11 +266,8 @@ impl Reader<'_, '_, '_> {
                 None
             }
             _ => {
-                let candidates = jobs
-                    .iter()
-                    .map(|(name, _)| *name)
-                    .chain(programs.iter().map(|option| option.name));
-                let list = candidates.take(5).collect::<Vec<_>>().join(", ");
+                let names = candidates.iter().map(|(name, _)| *name);
+                let list = names.take(5).collect::<Vec<_>>().join(", ");
                 let sentence = format!("`{}` is ambiguous.", quoted(name));
                 let remedy = format!("Use the full name: {list}.");
                 self.notes.error(

@@ -267,7 +267,7 @@ impl Lexer<'_, '_, '_> {
             && keyword.text == "for"
             && of.text == "in"
         {
-            // The loop is rejected; its variable is not asked for.
+            // The loop is rejected, so its variable needs no question.
             self.assigned.insert(name.text.clone(), value.text.clone());
         }
         let is_export = command.words[0].text == "export";

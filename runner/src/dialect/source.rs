@@ -35,7 +35,8 @@ impl<'a> Source<'a> {
     }
 
     /// Line, column and length of a range that begins in the text. Only the part on its first line
-    /// is included. The ends of parts of quoted words are estimates, and may be inside a character.
+    /// is included. If the range is part of a quoted word, its end is an estimate, which may be
+    /// inside a multi-byte character.
     pub(crate) fn position(&self, span: &Span) -> TextSpan {
         let boundary = |at: usize| self.text.floor_char_boundary(at);
         let span = boundary(span.start)..boundary(span.end);

@@ -108,8 +108,8 @@ fn block_sizes(
     }
 }
 
-/// Applies `bs_is_seq_rand`: the size of reads is that of sequential I/Os, and the size of writes
-/// that of random ones (fio io_u.c, `get_next_buflen`). Returns the sizes by direction, and those of
+/// Applies `bs_is_seq_rand`: the size of reads applies to sequential I/Os, and the size of writes
+/// to random ones (fio io_u.c, `get_next_buflen`). Returns the sizes by direction, and those of
 /// sequential I/Os in a random pattern.
 fn by_randomness(
     request: &JobRequest,

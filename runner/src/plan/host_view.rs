@@ -117,7 +117,7 @@ pub struct Overwritten {
     pub is_blank: bool,
     /// Whether a confirmation is required even if the target is blank.
     pub must_confirm: bool,
-    /// Whether the jobs write only behind the end of the file.
+    /// Whether the jobs write only beyond the end of the file.
     pub is_only_extended: bool,
     /// Digest of the target's identity and size.
     pub state: String,

@@ -1,15 +1,15 @@
 //! `overload_time`.
 
-use crate::plan::issues::Issues;
+use crate::plan::{issues::Issues, job_request::JobRequest, timing::limits};
 use leadline_protocol::{
-    job::Job,
+    job::{Job, direction::PerDirection, rw::RwKind},
     plan::job::{OverloadOptions, ResolvedJob},
 };
 use std::ops::RangeInclusive;
 
 const US_PER_MS: u64 = 1000;
-/// Shorter times are those of ordinary pauses of a device.
-const DURATION_MS: RangeInclusive<u64> = 1000..=3_600_000;
+/// Shorter times would include ordinary pauses of a device.
+const DURATION_US: RangeInclusive<u64> = 1_000_000..=3_600_000_000;
 /// Queue depths that a burst may fill.
 const QUEUES: u64 = 4;
 
@@ -17,13 +17,8 @@ const QUEUES: u64 = 4;
 /// queue depths.
 pub(crate) fn options(job: &Job, resolved: &ResolvedJob) -> Option<OverloadOptions> {
     let duration_ms = job.overload_time().0 / US_PER_MS;
-    let (rates, rw) = (&resolved.timing.rate_iops, resolved.pattern.rw);
-    let used = [
-        rates.read.filter(|_| rw.reads()),
-        rates.write.filter(|_| rw.writes()),
-        rates.trim.filter(|_| rw.trims()),
-    ];
-    let per_worker = used.into_iter().flatten().fold(0, u64::saturating_add);
+    let rates = used_rates(&resolved.timing.rate_iops, resolved.pattern.rw);
+    let per_worker = rates.flatten().fold(0, u64::saturating_add);
     let workers = u64::from(resolved.numjobs);
     let queue = QUEUES.saturating_mul(u64::from(resolved.in_flight()));
     (duration_ms > 0).then(|| OverloadOptions {
@@ -34,12 +29,27 @@ pub(crate) fn options(job: &Job, resolved: &ResolvedJob) -> Option<OverloadOptio
     })
 }
 
-pub(crate) fn check(job: &Job, issues: &mut Issues) {
+/// The rates of the directions that the job uses; `None` without a limit.
+pub(crate) fn used_rates(
+    rates: &PerDirection<Option<u64>>,
+    rw: RwKind,
+) -> impl Iterator<Item = Option<u64>> {
+    let directions = [
+        (rw.reads(), rates.read),
+        (rw.writes(), rates.write),
+        (rw.trims(), rates.trim),
+    ];
+    let used = directions.into_iter().filter(|(is_used, _)| *is_used);
+    used.map(|(_, rate)| rate)
+}
+
+pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
+    let job = request.job;
     let us = job.overload_time().0;
     if us == 0 {
         return;
     }
-    if !DURATION_MS.contains(&(us / US_PER_MS)) {
+    if !DURATION_US.contains(&us) {
         issues.invalid(
             "out_of_range",
             "overload_time",
@@ -47,12 +57,21 @@ pub(crate) fn check(job: &Job, issues: &mut Issues) {
             "Use a time such as 5s.",
         );
     }
-    if job.rate_iops.is_none() {
+    let rates = limits(job.rate_iops);
+    let used: Vec<Option<u64>> = used_rates(&rates, request.rw.kind).collect();
+    if used.iter().all(Option::is_none) {
         issues.invalid(
             "missing_rate",
             "overload_time",
             "overload_time requires rate_iops: without a rate, nothing is due.",
             "Set rate_iops, or remove overload_time.",
+        );
+    } else if used.contains(&None) {
+        issues.invalid(
+            "missing_rate",
+            "overload_time",
+            "overload_time requires a rate for each direction: rate_iops limits only one of them.",
+            "Set the rates of reads and writes, such as rate_iops=1000,500, or remove overload_time.",
         );
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn resolve(
 ) -> Option<ResolvedJob> {
     option_checks::check(request, issues);
     steady_state::check(request.job, issues);
-    overload::check(request.job, issues);
+    overload::check(request, issues);
     zones::check(request, issues);
     host_checks::check(request.job, host, issues);
     let sizes = JobBlockSizes::resolve(request, issues);

@@ -6,6 +6,7 @@ mod fio_options;
 pub(crate) mod host;
 mod memory;
 mod options;
+mod overload;
 mod problems;
 mod steady_state;
 mod summary;

@@ -128,7 +128,7 @@ fn requested_io_size(io_size: Extent, size: u64) -> Option<u64> {
 }
 
 /// 0 means unlimited, as in fio.
-fn limits(rates: Option<PerDirection<u64>>) -> PerDirection<Option<u64>> {
+pub(super) fn limits(rates: Option<PerDirection<u64>>) -> PerDirection<Option<u64>> {
     match rates {
         Some(rates) => rates.map(|rate| (*rate > 0).then_some(*rate)),
         None => PerDirection::same(None),

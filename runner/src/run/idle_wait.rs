@@ -1,4 +1,4 @@
-//! Waits until the host is idle, so that a run does not measure what the previous one left.
+//! Waits until the host is idle, so that a run does not measure leftover I/O of the previous one.
 
 use crate::{
     plan::phases::has_storage,

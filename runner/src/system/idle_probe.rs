@@ -68,7 +68,7 @@ fn dirty(meminfo: &str) -> Option<String> {
     let field = |name| meminfo::field_bytes(meminfo, name).unwrap_or(0);
     let dirty = field("Dirty").saturating_add(field("Writeback"));
     (dirty > MAX_DIRTY_BYTES)
-        .then(|| format!("{} of memory are waiting for writeback", bytes(dirty)))
+        .then(|| format!("{} of dirty memory is waiting for writeback", bytes(dirty)))
 }
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
         };
         assert_eq!(text(32 << 10, 32 << 10), None);
         let reason = text(1 << 20, 1 << 20).unwrap();
-        assert_eq!(reason, "2 GiB of memory are waiting for writeback");
+        assert_eq!(reason, "2 GiB of dirty memory is waiting for writeback");
         assert_eq!(dirty(""), None);
     }
 

@@ -72,7 +72,7 @@ fn jobs(output: &[u8], of: &str) -> Vec<(String, u64, u64)> {
 }
 
 #[test]
-fn job_files_in_here_documents_are_those_of_fio() {
+fn job_files_in_here_documents_match_fio() {
     if Command::new("fio").arg("--version").output().is_err() {
         eprintln!("SKIP: fio is not installed");
         return;

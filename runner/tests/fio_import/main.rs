@@ -333,7 +333,7 @@ fn written_job_files_and_commands_are_parsed_as_by_fio() {
     let differences = [
         (
             "282-env-in-single-quotes",
-            "rejected as by fio, instead of asking for the value",
+            "rejected as by fio, without a question about the value",
         ),
         ("286-shell-default", "the default is used"),
     ];
@@ -345,9 +345,9 @@ fn diskspd_commands_are_explained_with_fio_options() {
     let differences = [
         (
             "009",
-            "a relative path without backslashes is a path of Linux, too",
+            "a relative path without backslashes is also a Linux path",
         ),
-        ("089", "a path of Linux is not asked for"),
+        ("089", "a Linux path needs no question"),
     ];
     check("diskspd.jsonl", false, &differences);
 }

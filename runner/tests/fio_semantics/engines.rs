@@ -261,8 +261,8 @@ pub(crate) fn results(fio: &Value, leadline: &Value) -> [[u64; 4]; 2] {
     [fio, leadline].map(|[read, write]| [read[0], read[1], write[0], write[1]])
 }
 
-#[test]
-fn engines_issue_the_same_system_calls_as_in_fio() {
+/// Both programs issue the same system calls.
+fn check(engine: &str) {
     if scratch::run("fio", &["--version"]).is_err() || scratch::run("strace", &["-V"]).is_err() {
         return scratch::skip("requires fio and strace");
     }
@@ -270,64 +270,92 @@ fn engines_issue_the_same_system_calls_as_in_fio() {
         directory: scratch::directory(),
     };
     let mut differences = Vec::new();
-    for engine in ["psync", "sync", "pvsync", "pvsync2", "libaio", "mmap"] {
-        for job in JOBS {
-            let (mut fio_calls, fio) = comparison.fio(engine, job);
-            let (mut leadline_calls, leadline) = comparison.leadline(engine, job);
-            let is_random = job.contains("rw=rand");
-            let is_mixed = job.contains("rw=randrw");
-            if is_mixed {
-                // The direction and the offsets are random.
-                fio_calls = Calls::default();
-                leadline_calls = Calls::default();
+    for job in JOBS {
+        let (mut fio_calls, fio) = comparison.fio(engine, job);
+        let (mut leadline_calls, leadline) = comparison.leadline(engine, job);
+        let is_random = job.contains("rw=rand");
+        let is_mixed = job.contains("rw=randrw");
+        if is_mixed {
+            // The direction and the offsets are random.
+            fio_calls = Calls::default();
+            leadline_calls = Calls::default();
+        }
+        if engine == "sync" && is_random {
+            // A random offset may follow the last one.
+            for calls in [&mut fio_calls, &mut leadline_calls] {
+                calls.counts.remove("lseek");
             }
-            if engine == "sync" && is_random {
-                // A random offset may follow the last one.
-                for calls in [&mut fio_calls, &mut leadline_calls] {
-                    calls.counts.remove("lseek");
-                }
+        }
+        if engine == "sync" && !is_random {
+            // Before the first pass, outside the measurement.
+            let seeks = leadline_calls
+                .counts
+                .remove("lseek")
+                .map_or(0, |count| count.0);
+            // fio opens the file again for the second pass.
+            if seeks > 1 && !job.contains("io_size") {
+                leadline_calls.counts.insert("lseek".into(), (seeks - 1, 0));
             }
-            if engine == "sync" && !is_random {
-                // Before the first pass, outside the measurement.
-                let seeks = leadline_calls
-                    .counts
-                    .remove("lseek")
-                    .map_or(0, |count| count.0);
-                // fio opens the file again for the second pass.
-                if seeks > 1 && !job.contains("io_size") {
-                    leadline_calls.counts.insert("lseek".into(), (seeks - 1, 0));
-                }
+        }
+        if engine == "sync" && job.contains("io_size") {
+            // The position after the file was opened again is unknown.
+            fio_calls.coverage.clear();
+            leadline_calls.coverage.clear();
+        }
+        // The final flush is not part of the engine.
+        if engine == "mmap"
+            && job.contains("end_fsync")
+            && let Some(count) = leadline_calls.counts.remove("fsync")
+        {
+            leadline_calls.counts.insert("msync".into(), count);
+        }
+        if engine == "libaio" {
+            leadline_calls.rename_syncs();
+        }
+        let [mut fio_result, mut leadline_result] = results(&fio, &leadline);
+        if is_mixed {
+            for result in [&mut fio_result, &mut leadline_result] {
+                *result = [result[0] + result[2], result[1] + result[3], 0, 0];
             }
-            if engine == "sync" && job.contains("io_size") {
-                // The position after the file was opened again is unknown.
-                fio_calls.coverage.clear();
-                leadline_calls.coverage.clear();
-            }
-            // The final flush is not part of the engine.
-            if engine == "mmap"
-                && job.contains("end_fsync")
-                && let Some(count) = leadline_calls.counts.remove("fsync")
-            {
-                leadline_calls.counts.insert("msync".into(), count);
-            }
-            if engine == "libaio" {
-                leadline_calls.rename_syncs();
-            }
-            let [mut fio_result, mut leadline_result] = results(&fio, &leadline);
-            if is_mixed {
-                for result in [&mut fio_result, &mut leadline_result] {
-                    *result = [result[0] + result[2], result[1] + result[3], 0, 0];
-                }
-            }
-            if fio_calls != leadline_calls || fio_result != leadline_result {
-                differences.push(format!(
-                    "{engine} {job}\n  fio  {:?} {fio_result:?}\n  leadline {:?} {leadline_result:?}",
-                    fio_calls.counts, leadline_calls.counts
-                ));
-            }
+        }
+        if fio_calls != leadline_calls || fio_result != leadline_result {
+            differences.push(format!(
+                "{engine} {job}\n  fio  {:?} {fio_result:?}\n  leadline {:?} {leadline_result:?}",
+                fio_calls.counts, leadline_calls.counts
+            ));
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn psync_issues_the_same_system_calls_as_in_fio() {
+    check("psync");
+}
+
+#[test]
+fn sync_issues_the_same_system_calls_as_in_fio() {
+    check("sync");
+}
+
+#[test]
+fn pvsync_issues_the_same_system_calls_as_in_fio() {
+    check("pvsync");
+}
+
+#[test]
+fn pvsync2_issues_the_same_system_calls_as_in_fio() {
+    check("pvsync2");
+}
+
+#[test]
+fn libaio_issues_the_same_system_calls_as_in_fio() {
+    check("libaio");
+}
+
+#[test]
+fn mmap_issues_the_same_system_calls_as_in_fio() {
+    check("mmap");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Several files in fio and in the runner: their order and names. And the most probable block of
+//! Several files in fio and in the runner: their order and names, and the most probable block of
 //! distributions with a center.
 
 use crate::{

@@ -151,7 +151,7 @@ impl Comparison {
     }
 }
 
-/// Both programs mostly wait: for each other, and for threads that fio lets sleep.
+/// Both programs mostly wait: for each other, and for sleeping fio threads.
 const CASES_AT_ONCE: usize = 4;
 
 /// Panics with all differences of all cases.

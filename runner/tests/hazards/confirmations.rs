@@ -277,7 +277,7 @@ fn ahead() -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// Starts the same confirmed run eight times at once.
+/// Starts the same confirmed run eight times concurrently.
 pub(crate) fn one_of_many_runs() {
     let disk = match Disk::new() {
         Ok(disk) => disk,

@@ -180,7 +180,7 @@ fn btrfs_member(scratch: &Scratch, target: fn(&[Loop]) -> &str) -> Built {
     let devices = vec![attach(&images[0], &[])?, attach(&images[1], &[])?];
     run("mkfs.btrfs", &["-q", "-K", &devices[0].0, &devices[1].0])?;
     run("btrfs", &["device", "scan", &devices[0].0, &devices[1].0])?;
-    // Not even btrfs itself writes until the test ends, nor the sync of another test.
+    // Until the test ends, neither btrfs itself nor a sync by another test writes anything.
     let options = "noatime,nodiscard,commit=300";
     let point = scratch.at("mounted");
     let mounted = mount(&devices[0].0, &point, options)?;

@@ -16,7 +16,7 @@ use std::{
 const CHUNK: usize = 64 << 10;
 
 /// SHA-256 of all bytes and names. Two hashes are equal if and only if every byte is equal: chunks
-/// of zeros are left out, but the offset of every other chunk is included.
+/// of zeros are skipped, but the offset of every other chunk is included.
 pub(crate) fn of(paths: &[PathBuf]) -> String {
     let mut hash = Sha256::new();
     paths.iter().for_each(|path| add(&mut hash, path));

@@ -559,8 +559,8 @@ mod clean_targets {
         a_blank_device_with_a_file_that_is_read_through_an_overlay_is_accepted =>
             device_whose_file_is_through(aliases::overlay, read), json!({});
         a_blank_device_next_to_an_open_one_is_accepted => device_next_to_an_open_one, json!({});
-        a_blank_device_with_the_length_of_an_open_file_of_an_overlay_is_accepted =>
-            device_with_the_length_of_an_open_file_of_an_overlay, json!({});
+        a_blank_device_as_long_as_an_open_overlay_file_is_accepted =>
+            device_as_long_as_an_open_overlay_file, json!({});
         a_blank_device_on_a_file_through_fuse_is_accepted =>
             device_on_a_file_through_fuse, json!({});
         a_new_file_on_an_overlay_is_accepted => new_file_on_an_overlay, json!({});

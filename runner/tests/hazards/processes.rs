@@ -153,7 +153,7 @@ fn lock(file: &File, command: i32) {
     assert_eq!(unsafe { libc::fcntl(descriptor, command, &lock) }, 0);
 }
 
-/// Ends the first thread of this process. The process goes on as a zombie with other threads.
+/// Ends the first thread of this process. The process continues as a zombie with other threads.
 fn end_first_thread() {
     extern "C" fn end_thread(_: i32) {
         // SAFETY: ends the calling thread, which only waits for this test.
@@ -329,7 +329,7 @@ pub(crate) fn device_next_to_an_open_one(scratch: &Scratch) -> Built {
 }
 
 /// Another file of the same length is open through an overlay.
-pub(crate) fn device_with_the_length_of_an_open_file_of_an_overlay(scratch: &Scratch) -> Built {
+pub(crate) fn device_as_long_as_an_open_overlay_file(scratch: &Scratch) -> Built {
     let shown = aliases::overlay(scratch)?;
     let [_, file] = shown.file();
     let used = open(&file)?;

@@ -1,5 +1,5 @@
-//! The live gauge of writes whose bytes on the device mislead: partial pages, other programs, older
-//! dirty pages, large folios and memory below the device.
+//! The live gauge for writes whose device byte counts are misleading: partial pages, other
+//! programs, older dirty pages, large folios and memory below the device.
 
 use crate::{
     foreign_io::{ForeignIo, Kind},

@@ -1,5 +1,5 @@
-//! Runs whose jobs use different layers, and what the counters of one job must not say about the
-//! other. Also sizes and sparse images that the counters alone would misread.
+//! Runs whose jobs use different layers: the counters of one job must not affect the verdict on the
+//! other. Also sizes and sparse images for which the counters alone are misleading.
 
 use crate::{
     scratch::{
@@ -82,7 +82,7 @@ fn direct_reads(block: &str) -> Value {
 
 /// Neither job reads ahead, so nothing more than the direct reads reaches the disk.
 #[test]
-fn direct_reads_next_to_reads_from_memory_are_no_readahead() {
+fn direct_reads_next_to_reads_from_memory_are_not_readahead() {
     let Some(place) = Place::new() else { return };
     let warm = json!({"filename": "warm", "size": "32m", "rw": "randread", "bs": "4k", "direct": 0,
         "invalidate": 0, "ioengine": "psync", "rate_iops": 20_000});

@@ -1,5 +1,5 @@
-//! Situations that the table cannot express: stacks of their own, other engines, and expected
-//! modifiers, findings and sentences.
+//! Situations that the table cannot express: special stacks, other engines, and expected modifiers,
+//! findings and sentences.
 
 use crate::scratch::{
     self, Disk, Mounted,
@@ -70,7 +70,7 @@ fn a_log_on_a_tmpfs_below_a_loop_device_is_in_memory() {
 fn a_log_on_a_disk_gets_its_commits_per_second() {
     let Some(disk) = Disk::ext4() else { return };
     let job = json!({"filename": disk.file("log"), "rw": "write", "bs": "4k", "size": "16m",
-        "direct": 1, "fdatasync": 1, "ioengine": "psync", "number_ios": 1500});
+        "direct": 0, "fdatasync": 1, "ioengine": "psync", "number_ios": 1500});
     let result = report_in_root(&job, &disk.at);
     assert_eq!(result["verdict"]["write"]["class"], "device", "{result}");
     assert!(findings(&result).contains(&"log_writes"), "{result}");
@@ -168,7 +168,7 @@ fn an_overlay_with_hidden_layers_has_no_amplification() {
     check_overlay(&overlay.run("randwrite", 1), "write", None);
 }
 
-// Readahead around page faults
+// Read-around for page faults
 
 /// Outside of sequential mappings, a page fault reads the pages around the missing one
 /// (`do_sync_mmap_readahead` in mm/filemap.c). All later reads of these pages need no device, so

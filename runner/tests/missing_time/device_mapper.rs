@@ -1,5 +1,5 @@
 //! dm devices that hang, delay, fail and recover at known times, in user-mode Linux that this test
-//! boots. The times are those of `dmsetup suspend` and `resume`, by the wall clock.
+//! boots. The times are the wall-clock times of `dmsetup suspend` and `resume`.
 
 mod faults;
 mod hangs;

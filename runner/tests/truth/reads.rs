@@ -602,7 +602,7 @@ pub(crate) const CASES: &[Case] = &[
         let file = cold(&disk.file("a"), 32 * MIB);
         let lock = lock_all(&disk.image);
         let options = json!({"rate_iops": 4000, "runtime": "1s", "time_based": 1, "direct": 1});
-        // Readahead of the image serves some of the later reads; those before it are from memory.
+        // Readahead of the image serves some of the later reads; earlier reads come from memory.
         let truth = between(0.25..=1.0, NONE, 0.0..=0.75);
         let image = disk.image.clone();
         let job = reads(&file, options);

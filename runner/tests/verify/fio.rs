@@ -18,7 +18,7 @@ const METHODS: &[&str] = &[
 /// Where `flip` changes a bit.
 const FLIPPED: u64 = 5 * BLOCK + 2000;
 
-/// Exit status and output of fio. Returns `None` and reports a skip if fio is not installed.
+/// fio's exit status and output. Returns `None` and reports a skip if fio is not installed.
 fn fio(file: &Path, args: &[&str]) -> Option<(bool, String)> {
     fio_with(file, &["--verify=crc32c"], args)
 }
@@ -97,7 +97,7 @@ fn fio_verifies_every_format_of_the_runner() {
         assert!(is_good, "{changes}: {text}");
         flip(&file);
         let (is_good, text) = fio_with(&file, &verify, &["--rw=read"]).unwrap();
-        // fio forgets a bad block if the next one of the same I/O is good.
+        // fio does not report a bad block if the next one in the same I/O is good.
         let is_found = !is_good || changes["verify_interval"].is_number();
         assert!(
             is_found && text.contains("verify failed"),

@@ -117,8 +117,9 @@ pub(crate) async fn require_host(
     Ok(next.run(request).await)
 }
 
-/// Middleware: returns 401 for requests without a token or session, and 403 for requests that
-/// theirs does not permit. Requests from browsers must come from one of this server's pages.
+/// Middleware: returns 401 for requests without a token or session, and 403 for requests that the
+/// token or session does not permit. Requests from browsers must come from one of this server's
+/// pages.
 pub(crate) async fn require_access(
     State(auth): State<Auth>,
     mut request: Request,

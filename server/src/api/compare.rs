@@ -32,7 +32,7 @@ pub(crate) async fn compare_runs(
     Ok(Json(comparison(&runs, &query).await?))
 }
 
-/// Get the time courses of the groups of a comparison
+/// Get the time series of the groups of a comparison
 ///
 /// Median and range of the runs of each group. `baseline` and `threshold` have no effect.
 #[utoipa::path(get, path = "/compare/series", tag = "compare",

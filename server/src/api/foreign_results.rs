@@ -22,7 +22,7 @@ use serde_json::json;
 /// In bytes. A result of `json+` with 100 jobs has about 5 MB.
 pub(crate) const MAX_RESULT: usize = 16 << 20;
 
-/// Import a result of fio as a finished run
+/// Import a fio result as a finished run
 ///
 /// The body is the output of `fio --output-format=json` or `json+`; other output around the JSON
 /// document is ignored. Importing the same result again returns the run of the first import with

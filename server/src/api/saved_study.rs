@@ -72,7 +72,7 @@ async fn saved_study(runs: &Runs, n: u64) -> Result<SavedStudy, Error> {
     })
 }
 
-/// The comparison that the page of the study shows and the time courses of its groups; `None` if
+/// The comparison that the page of the study shows and the time series of its groups; `None` if
 /// there are too few results.
 async fn compare_steps(
     runs: &Runs,

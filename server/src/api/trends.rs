@@ -14,7 +14,7 @@ use leadline_protocol::trend::{
     BaselineRequest, Trend, TrendList, TrendListQuery, TrendQuery, TrendSeries,
 };
 
-/// List the series of runs of one test on one machine, those with the newest runs first
+/// List the series of runs of one test on one machine, most recent runs first
 #[utoipa::path(get, path = "/trends", tag = "trends", params(TrendListQuery),
     responses((status = 200, body = TrendList), ProblemResponses))]
 pub(crate) async fn list_trends(

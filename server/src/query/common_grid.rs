@@ -1,4 +1,4 @@
-//! The buckets of time courses of groups of runs, which are the same for all runs. Pure.
+//! The buckets of time series of groups of runs, which are the same for all runs. Pure.
 
 use crate::{
     query::series::{Extent, buckets::Grid},

@@ -48,8 +48,8 @@ impl From<StoredStudy> for ComparedStudy {
     }
 }
 
-/// `baseline` is the index of the baseline group. `studies` are those of the runs. The threshold is
-/// in percent; by default, that of the study, or those of the metrics (`settings`).
+/// `baseline` is the index of the baseline group. `studies` contains the studies of the runs. The
+/// threshold is in percent; by default, the study's, or the metrics' (`settings`).
 pub(crate) fn compare(
     groups: &[StoredGroup],
     studies: &Studies,

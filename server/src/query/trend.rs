@@ -21,13 +21,13 @@ use std::collections::BTreeMap;
 /// Everything that a trend is computed from.
 pub(crate) struct Input {
     pub series: TrendSeries,
-    /// In the order of their numbers.
+    /// Ordered by number.
     pub runs: Vec<SeriesRun>,
     /// One per host fingerprint.
     pub hosts: Vec<HostRun>,
 }
 
-/// `thresholds` are those of the settings, in percent.
+/// `thresholds` come from the settings, in percent.
 ///
 /// # Errors
 /// The metric is unknown or is not a metric of comparisons.

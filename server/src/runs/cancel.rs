@@ -29,6 +29,7 @@ impl Runs {
         }
         if let Some(study) = study {
             self.cancel_remaining_steps(study).await;
+            self.publish_study(study).await;
             self.clean_up_study(study).await;
         }
         self.summary(number).await
@@ -56,7 +57,8 @@ impl Runs {
         is_running
     }
 
-    /// Cancels a queued run. Returns false if the run is not queued.
+    /// Cancels a queued run. Returns false if the run is not queued. Does not publish its study,
+    /// which would be read for each of its runs.
     pub(crate) async fn cancel_queued(&self, number: u64, reason: &str) -> anyhow::Result<bool> {
         let Some((buffer, (queue_order, locks))) = ({
             let mut scheduler = self.scheduler();
@@ -79,7 +81,7 @@ impl Runs {
             return Err(error);
         }
         self.close_subscribers(number);
-        self.publish_run(number).await;
+        self.publish_summary(number).await;
         self.release(number);
         Ok(true)
     }

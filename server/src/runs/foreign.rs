@@ -35,7 +35,7 @@ pub(crate) struct ImportOptions {
 }
 
 impl Runs {
-    /// Stores a result of fio as a finished run. `replayed`: the result was already stored.
+    /// Stores a fio result as a finished run. `replayed`: the result was already stored.
     pub(crate) async fn import_result(
         &self,
         text: Vec<u8>,
@@ -119,7 +119,7 @@ fn foreign_run(text: &[u8], options: ImportOptions) -> Result<ForeignRun, Error>
     })
 }
 
-/// The result in the text, which may contain other output of fio.
+/// The result in the text, which may contain other fio output.
 fn document(text: &str) -> Result<(Value, &str), Error> {
     let trimmed = text.trim();
     let parsed = serde_json::from_str::<Value>(trimmed);
@@ -139,7 +139,7 @@ fn unreadable(text: &str) -> Error {
     }
     let start = text.split(';').nth(1);
     if start.is_some_and(|version| version.starts_with("fio-")) {
-        return bad_result("This is terse output of fio, which has no field names.".into());
+        return bad_result("This is fio's terse output, which has no field names.".into());
     }
     let is_start = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
     let mut starts = text.match_indices('{').map(|(at, _)| at);
@@ -147,13 +147,13 @@ fn unreadable(text: &str) -> Error {
         return bad_result("The body contains no JSON document.".into());
     };
     match serde_json::from_str::<Value>(&text[start..]) {
-        Ok(_) => bad_result("The body contains no result of fio.".into()),
+        Ok(_) => bad_result("The body contains no fio result.".into()),
         Err(error) => bad_result(format!("The body is not valid JSON: {error}.")),
     }
 }
 
 fn not_fio(document: &Value) -> Error {
-    let detail = "This JSON document is not a result of fio: `fio version` is missing.";
+    let detail = "This JSON document is not a fio result: `fio version` is missing.";
     let remedy = match document["report"] {
         Value::Null => FORMAT_REMEDY,
         _ => "This is a result of Leadline. Compare it with `leadline-runner compare`.",
@@ -164,7 +164,7 @@ fn not_fio(document: &Value) -> Error {
 fn explain(error: &ResultError) -> Error {
     match error {
         ResultError::Invalid { field, .. } if !field.is_empty() => {
-            let remedy = "Import the output of fio without changes.";
+            let remedy = "Import fio's output without changes.";
             Error::invalid("bad_result", field, format!("{error}."), remedy)
         }
         ResultError::Invalid { detail, .. } => {

@@ -27,7 +27,10 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Limits runaway scripts before they fill the disk.
-const MAX_QUEUED: usize = 1_000;
+const MAX_QUEUED: usize = 5_000;
+/// Places in the queue that studies leave to single runs. The others are enough for three studies of
+/// the maximum size.
+const RESERVED: usize = 1_000;
 
 /// A run or a study.
 pub(crate) struct Submitted<T> {
@@ -91,7 +94,7 @@ impl Runs {
         {
             return self.replay(earlier).await;
         }
-        self.check_capacity(1)?;
+        self.check_capacity()?;
         let imported = self.with_imported_jobs(request).await?;
         if !imported.problems.is_empty() {
             return Err(Error::Rejected(imported.problems));
@@ -172,7 +175,7 @@ impl Runs {
         key: Option<&IdempotencyKey>,
     ) -> Result<Submitted<Run>, Error> {
         let admission = self.admission.lock().await;
-        self.check_capacity(1)?;
+        self.check_capacity()?;
         let now_ms = crate::clock::now_ms();
         fail_point::reach("before_insert");
         let number = match self.store.insert_run(&new, key, now_ms).await? {
@@ -207,12 +210,21 @@ impl Runs {
         scheduler.queue.push_at(number, queue_order, locks);
     }
 
-    /// Fails if the server is stopping, if the database does not accept writes, or if the queue has
-    /// no room for this many runs.
-    pub(crate) fn check_capacity(&self, runs: usize) -> Result<(), Error> {
+    /// Fails if the server is stopping, if the database does not accept writes, or if the queue is
+    /// full.
+    fn check_capacity(&self) -> Result<(), Error> {
+        self.check_room(1, MAX_QUEUED)
+    }
+
+    /// Like `check_capacity`, for the runs of a study.
+    pub(crate) fn check_study_capacity(&self, runs: usize) -> Result<(), Error> {
+        self.check_room(runs, MAX_QUEUED - RESERVED)
+    }
+
+    fn check_room(&self, runs: usize, limit: usize) -> Result<(), Error> {
         self.check_accepting()?;
         let (_, waiting) = self.scheduler().queue.counts();
-        if waiting + runs > MAX_QUEUED {
+        if waiting + runs > limit {
             return Err(Error::QueueFull(waiting));
         }
         Ok(())

@@ -163,7 +163,7 @@ impl Runs {
             }
             if *host.get_or_insert_with(|| run.host_fingerprint.clone()) != run.host_fingerprint {
                 let detail = format!(
-                    "The host of run #{number} differs from that of #{}.",
+                    "The host of run #{number} differs from the host of run #{}.",
                     runs[0]
                 );
                 return Err(invalid(detail));

@@ -22,6 +22,15 @@ fn conflict<'a>(held: &'a Locks, requested: &'a Locks) -> Option<&'a str> {
     held.intersection(requested).next().map(String::as_str)
 }
 
+/// The last of these runs, in queue order, that conflicts with the requested locks.
+fn latest_conflict<'a>(
+    runs: impl DoubleEndedIterator<Item = (&'a Key, &'a Locks)>,
+    requested: &'a Locks,
+) -> Option<(Key, &'a str)> {
+    runs.rev()
+        .find_map(|(key, held)| Some((*key, conflict(held, requested)?)))
+}
+
 /// See `locks::study_lock`.
 fn is_study(lock: &str) -> bool {
     lock.starts_with("study ")
@@ -32,6 +41,35 @@ type Key = (u64, u64);
 
 fn key_of(runs: &BTreeMap<Key, Locks>, run: u64) -> Option<Key> {
     runs.keys().find(|(_, number)| *number == run).copied()
+}
+
+/// The locks of the runs before a waiting run.
+#[derive(Default)]
+struct HeldLocks<'a> {
+    locks: BTreeSet<&'a str>,
+    has_runs: bool,
+}
+
+impl<'a> HeldLocks<'a> {
+    fn add(&mut self, locks: &'a Locks) {
+        self.has_runs = true;
+        self.add_devices(locks);
+    }
+
+    /// The locks of a hung run, which excludes no others.
+    fn add_devices(&mut self, locks: &'a Locks) {
+        self.locks.extend(locks.iter().map(String::as_str));
+    }
+
+    /// See `conflict`.
+    fn conflicts_with(&self, requested: &Locks) -> bool {
+        let is_exclusive = self.has_runs && requested.contains(HOST_LOCK);
+        is_exclusive
+            || self.locks.contains(HOST_LOCK)
+            || requested
+                .iter()
+                .any(|lock| self.locks.contains(lock.as_str()))
+    }
 }
 
 #[derive(Debug)]
@@ -70,11 +108,28 @@ impl Queue {
 
     /// Starts the next run that may start.
     pub(crate) fn start_next(&mut self) -> Option<u64> {
-        let mut waiting = self.waiting.keys().copied();
-        let next = waiting.find(|(_, run)| self.wait_reason(*run).is_none())?;
+        let next = self.next()?;
         let locks = self.waiting.remove(&next)?;
         self.running.insert(next, locks);
         Some(next.1)
+    }
+
+    /// The first waiting run for which `wait_reason` is `None`. The locks of all earlier runs are
+    /// collected, because a comparison with each of them is slow in a long queue.
+    fn next(&self) -> Option<Key> {
+        if self.running.len() >= self.max_running {
+            return None;
+        }
+        let mut held = HeldLocks::default();
+        self.hung.values().for_each(|locks| held.add_devices(locks));
+        self.running.values().for_each(|locks| held.add(locks));
+        for (key, locks) in &self.waiting {
+            if !held.conflicts_with(locks) {
+                return Some(*key);
+            }
+            held.add(locks);
+        }
+        None
     }
 
     /// Releases the locks of a running or hung run.
@@ -97,12 +152,9 @@ impl Queue {
 
     /// Returns the position of a waiting run.
     pub(crate) fn position(&self, run: u64) -> Option<QueuePosition> {
-        let index = self
-            .waiting
-            .keys()
-            .position(|(_, waiting)| *waiting == run)?;
+        let key = key_of(&self.waiting, run)?;
         Some(QueuePosition {
-            position: index as u64 + 1,
+            position: self.waiting.range(..=key).count() as u64,
             reason: self.wait_reason(run).unwrap_or_else(|| "starting".into()),
         })
     }
@@ -126,11 +178,11 @@ impl Queue {
         if let Some((other, device)) = held.next() {
             return Some(format!("waiting for #{other}, whose I/O hangs on {device}"));
         }
-        let earlier = self.running.iter().chain(self.waiting.range(..key));
         // The latest conflicting run is the direct predecessor.
-        let predecessor = earlier
-            .filter_map(|(other, held)| Some((*other, conflict(held, locks)?)))
-            .max_by_key(|(other, _)| *other);
+        let running = latest_conflict(self.running.iter(), locks);
+        let waiting = latest_conflict(self.waiting.range(..key), locks);
+        let predecessor = running.into_iter().chain(waiting);
+        let predecessor = predecessor.max_by_key(|(other, _)| *other);
         if let Some(((_, other), shared)) = predecessor {
             let preposition = if is_study(shared) { "in" } else { "on" };
             return Some(format!("waiting for #{other} {preposition} {shared}"));
@@ -145,6 +197,7 @@ impl Queue {
 mod tests {
     use super::*;
     use crate::scheduler::locks::study_lock;
+    use rand::{RngExt, SeedableRng, rngs::StdRng};
 
     impl Queue {
         fn push(&mut self, run: u64, locks: Locks) {
@@ -285,6 +338,35 @@ mod tests {
         assert_eq!(queue.running().collect::<Vec<_>>(), [4]);
         queue.finish(4);
         assert_eq!(start_all(&mut queue), [2]);
+    }
+
+    /// A queue of runs with random locks, some of which run or hang.
+    fn random_queue(random: &mut StdRng) -> Queue {
+        let mut queue = Queue::new(random.random_range(1..4));
+        let names = ["vda", "vdb", "vdc", "study #1", "study #2", HOST_LOCK];
+        for run in 0..random.random_range(0..12) {
+            let held = names.into_iter().filter(|_| random.random_bool(0.2));
+            queue.push(run, held.map(str::to_owned).collect());
+            if random.random_bool(0.3) {
+                queue.start_next();
+            }
+            let running = queue.running().next();
+            if random.random_bool(0.1) {
+                running.into_iter().for_each(|run| queue.hang(run));
+            }
+        }
+        queue
+    }
+
+    #[test]
+    fn the_next_run_is_the_first_without_a_reason_to_wait() {
+        let mut random = StdRng::seed_from_u64(256);
+        for _ in 0..5_000 {
+            let queue = random_queue(&mut random);
+            let mut waiting = queue.waiting.keys().copied();
+            let first = waiting.find(|(_, run)| queue.wait_reason(*run).is_none());
+            assert_eq!(queue.next(), first, "{queue:?}");
+        }
     }
 
     #[test]

@@ -41,12 +41,12 @@ pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::
     Ok(())
 }
 
-/// Whether a run or its result differs from its checksums. Those without checksums are not checked.
+/// Whether a run or its result does not match its checksums. Data without checksums is not checked.
 pub(super) async fn is_damaged(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<bool> {
     Ok(!damaged(connection, &[run]).await?.is_empty())
 }
 
-/// Which of the runs, or their results, differ from their checksums.
+/// Which of the runs, or their results, do not match their checksums.
 pub(super) async fn damaged(
     connection: &mut SqliteConnection,
     runs: &[u64],

@@ -102,7 +102,7 @@ impl Store {
     }
 }
 
-/// Whether the file is damaged, or its migrations are not those of this program.
+/// Whether the file is damaged, or its migrations do not match this program.
 fn needs_backup(error: &anyhow::Error) -> bool {
     let is_damaged = |code: &str| {
         let code: u32 = code.parse().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! Checksums of what a run is, to detect silent data corruption: its place in a study, its request
-//! and its status. See `digest` for those of results.
+//! Checksums of the fields that define a run, to detect silent data corruption: its position in a
+//! study, its request and its status. See `digest` for the checksums of results.
 
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};

@@ -110,7 +110,7 @@ impl Store {
         Ok(integrity == Integrity::Damaged)
     }
 
-    /// Marks runs that differ from their checksums, and removes their results.
+    /// Marks runs that do not match their checksums, and removes their results.
     pub(crate) async fn mark_damaged(&self, runs: &mut [RunSummary]) -> Result<()> {
         let numbers: Vec<u64> = runs.iter().map(|run| run.number).collect();
         let damaged = self.damaged_runs(&numbers).await?;
@@ -120,7 +120,7 @@ impl Store {
         Ok(())
     }
 
-    /// Which of the runs, or their results, differ from their checksums.
+    /// Which of the runs, or their results, do not match their checksums.
     pub(super) async fn damaged_runs(&self, runs: &[u64]) -> Result<BTreeSet<u64>> {
         let mut connection = self.readers.acquire().await?;
         Ok(digest::damaged(&mut connection, runs).await?)

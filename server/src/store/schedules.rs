@@ -47,7 +47,7 @@ impl FromRow<'_, SqliteRow> for StoredSchedule {
 }
 
 impl Store {
-    /// In the order of their numbers.
+    /// Ordered by number.
     pub(crate) async fn schedules(&self) -> Result<Vec<StoredSchedule>> {
         let sql = "SELECT * FROM schedules ORDER BY number";
         Ok(query_as(sql).fetch_all(&self.readers).await?)

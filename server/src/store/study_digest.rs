@@ -5,7 +5,7 @@ use anyhow::Result;
 use sha2::{Digest, Sha256};
 use sqlx::{AssertSqlSafe, Row, SqliteConnection, query, query_scalar, sqlite::SqliteRow};
 
-/// A stored study that differs from its checksum or cannot be read.
+/// A stored study that does not match its checksum or cannot be read.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
     "The stored data of study #{study} is damaged: {cause}. Restore the database from a backup, or delete the study."
@@ -17,11 +17,11 @@ pub(crate) struct DamagedStudy {
 
 #[derive(Clone, Copy, Debug, strum::Display)]
 pub(crate) enum Damage {
-    #[strum(to_string = "its row differs from its checksum")]
+    #[strum(to_string = "its row does not match its checksum")]
     Row,
     #[strum(to_string = "its row cannot be read")]
     UnreadableRow,
-    #[strum(to_string = "an interim look differs from its checksum")]
+    #[strum(to_string = "an interim look does not match its checksum")]
     Look,
     #[strum(to_string = "an interim look cannot be read")]
     UnreadableLook,
@@ -138,7 +138,7 @@ pub(super) fn is_intact(row: &SqliteRow) -> sqlx::Result<bool> {
 /// damage.
 ///
 /// # Errors
-/// `DamagedStudy` if the row differs from its checksum.
+/// `DamagedStudy` if the row does not match its checksum.
 pub(super) async fn check_study(connection: &mut SqliteConnection, study: u64) -> Result<()> {
     let row = query(STUDIES.select("WHERE number = ?"))
         .bind(study.cast_signed())

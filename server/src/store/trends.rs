@@ -83,7 +83,7 @@ impl Store {
         .await?)
     }
 
-    /// The newest runs of a series that have ended, in the order of their numbers.
+    /// The newest runs of a series that have ended, ordered by number.
     pub(crate) async fn series_runs(
         &self,
         series: &SeriesKey,
@@ -121,7 +121,7 @@ impl Store {
                 host_fingerprint: row.try_get("host_fingerprint")?,
                 host: json(&row, "host_facts")?.unwrap_or_default(),
                 resolved: json(&row, "resolved")?.unwrap_or_default(),
-                // A damaged report may not be one.
+                // A damaged report may not be valid JSON.
                 report: json(&row, "report").unwrap_or_default(),
             })
         };

@@ -31,7 +31,7 @@ impl FromRow<'_, SqliteRow> for StoredWebhook {
 }
 
 impl Store {
-    /// In the order of their numbers.
+    /// Ordered by number.
     pub(crate) async fn webhooks(&self) -> Result<Vec<StoredWebhook>> {
         let sql = "SELECT * FROM webhooks ORDER BY number";
         Ok(query_as(sql).fetch_all(&self.readers).await?)

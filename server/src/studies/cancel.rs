@@ -31,6 +31,7 @@ impl Runs {
         for run in active.into_iter().rev() {
             self.cancel_or_stop(run.number).await?;
         }
+        self.publish_study(number).await;
         self.try_clean_up_study(number).await?;
         Ok(summary(&self.stored_study(number).await?))
     }
@@ -52,8 +53,12 @@ impl Runs {
         let Some(end) = self.study_end(study).await? else {
             return Ok(());
         };
-        for run in self.store.queued_runs_after(study, end.queue_order).await? {
-            self.cancel_queued(run, &end.reason).await?;
+        let queued = self.store.queued_runs_after(study, end.queue_order).await?;
+        for run in &queued {
+            self.cancel_queued(*run, &end.reason).await?;
+        }
+        if !queued.is_empty() {
+            self.publish_study(study).await;
         }
         Ok(())
     }

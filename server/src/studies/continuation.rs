@@ -11,13 +11,12 @@ use crate::{
     },
     studies::procedures::with_inputs,
 };
-use leadline_compare::procedure::{adds_runs, next_step};
+use leadline_compare::procedure::{adds_runs, is_probe, next_step};
 use leadline_protocol::{plan::Plan, status::RunStatus};
 use serde_json::{Value, json};
 
 /// Open studies are checked when the server starts. Older ones ended before earlier starts.
 const MAX_STUDIES_AT_START: u32 = 100;
-const COMPLETE: &str = "the curve is complete";
 
 impl Runs {
     /// Queues the next run of a study, or stores that there is none. Must be called before the
@@ -47,7 +46,7 @@ impl Runs {
         let next = with_inputs(runs, move |runs| next_step(&procedure, runs)).await?;
         match next {
             Some(step) => self.add_step(stored, &step).await,
-            None => self.end_procedure(study, COMPLETE).await,
+            None => self.end_procedure(study, end_reason(&stored)).await,
         }
     }
 
@@ -122,15 +121,29 @@ impl Runs {
     }
 }
 
+fn end_reason(study: &StoredStudy) -> &'static str {
+    match study.runs.last() {
+        Some(last) if last.status != RunStatus::Done => "the last rate has no result",
+        _ => "the curve is complete",
+    }
+}
+
 /// Whether the results determine the next run. A run that failed twice, and a cancelled one, end
-/// the study.
+/// the study. After a rate that was interrupted twice, the next one follows; nothing follows a
+/// missing probe.
 pub(super) fn awaits_next(study: &StoredStudy) -> bool {
-    let adds_runs = study.procedure.as_ref().is_some_and(adds_runs);
-    let is_done = |step: u32| {
-        let mut runs = study.runs.iter();
-        runs.any(|run| run.step == Some(step) && run.status == RunStatus::Done)
+    let Some(procedure) = study.procedure.as_ref().filter(|it| adds_runs(it)) else {
+        return false;
     };
     let has_ended = study.runs.iter().all(|run| run.status.is_final());
+    let allows_next = |step: u32| {
+        let mut runs = study.runs.iter().filter(|run| run.step == Some(step));
+        runs.any(|run| match run.status {
+            RunStatus::Done => true,
+            RunStatus::Interrupted => run.retry_of.is_some() && !is_probe(procedure, step),
+            _ => false,
+        })
+    };
     let mut steps = 1..=study.steps.len() as u32;
-    adds_runs && study.ended.is_none() && !study.awaits_retry && has_ended && steps.all(is_done)
+    study.ended.is_none() && !study.awaits_retry && has_ended && steps.all(allows_next)
 }

@@ -52,7 +52,7 @@ impl Runs {
         {
             return self.replay_study(earlier).await;
         }
-        self.check_capacity(1)?;
+        self.check_study_capacity(1)?;
         let plan = self.plan_study(&request).await?;
         if !plan.problems.is_empty() {
             return Err(Error::Rejected(plan.problems));
@@ -70,7 +70,7 @@ impl Runs {
         key: Option<&IdempotencyKey>,
     ) -> Result<Submitted<Study>, Error> {
         let admission = self.admission.lock().await;
-        self.check_capacity(new.steps.len())?;
+        self.check_study_capacity(new.steps.len())?;
         let now_ms = crate::clock::now_ms();
         let inserted = self
             .store
@@ -89,8 +89,10 @@ impl Runs {
         }
         drop(admission);
         for run in numbers {
-            self.publish_run(run).await;
+            self.publish_summary(run).await;
         }
+        // Once, because it reads all runs.
+        self.publish_study(number).await;
         self.publish_queue();
         // Read the study before starting it, so that the response shows it as queued.
         let study = self.study(number).await?;

@@ -16,15 +16,17 @@ use leadline_protocol::{
     },
     verdict::Verdicts,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     let runs = &study.runs;
-    let last: Vec<&RunSummary> = runs.iter().filter(|run| !is_repeated(study, run)).collect();
+    let retried = retried_runs(study);
+    let is_last = |run: &&RunSummary| !is_repeated(&retried, run);
+    let last: Vec<&RunSummary> = runs.iter().filter(is_last).collect();
     let required: Vec<&RunSummary> = last
         .iter()
         .copied()
-        .filter(|run| !is_skipped(study, run))
+        .filter(|run| !is_not_needed(study, run))
         .collect();
     // A look may continue or end the study.
     let is_open = study.awaits_retry || due_look(study).is_some() || awaits_next(study);
@@ -57,20 +59,37 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
 }
 
 /// Takes the place of a verdict.
-const DAMAGED: &str = "The stored data of this run differs from its checksum, so the study's results do not contain it.";
+const DAMAGED: &str = "The stored data of this run does not match its checksum, so the study's results do not contain it.";
 
-/// Whether the run failed and was retried.
-fn is_repeated(study: &StoredStudy, run: &RunSummary) -> bool {
-    let mut runs = study.runs.iter();
-    run.status != RunStatus::Done && runs.any(|other| other.retry_of == Some(run.number))
+fn retried_runs(study: &StoredStudy) -> BTreeSet<u64> {
+    study.runs.iter().filter_map(|run| run.retry_of).collect()
 }
 
-/// Whether the run did not start because the study was decided, or its procedure ended. If the server
-/// was stopped before it cancelled the remaining runs, those with a confirmation are interrupted.
-fn is_skipped(study: &StoredStudy, run: &RunSummary) -> bool {
-    let is_decided = UntilDecided::decision(&study.looks).is_some() || study.ended.is_some();
-    let did_not_run = matches!(run.status, RunStatus::Cancelled | RunStatus::Interrupted);
-    is_decided && did_not_run && run.started_at_ms.is_none()
+/// Whether the run failed and was retried.
+fn is_repeated(retried: &BTreeSet<u64>, run: &RunSummary) -> bool {
+    run.status != RunStatus::Done && retried.contains(&run.number)
+}
+
+/// Whether the study was decided, or its procedure ended, without the run: it did not start, or was
+/// interrupted and the study continued. If the server was stopped before it cancelled the remaining
+/// runs, those with a confirmation are interrupted.
+fn is_not_needed(study: &StoredStudy, run: &RunSummary) -> bool {
+    let is_decided = UntilDecided::decision(&study.looks).is_some();
+    let has_ended = is_decided || study.ended.is_some();
+    match run.status {
+        RunStatus::Cancelled => has_ended && run.started_at_ms.is_none(),
+        RunStatus::Interrupted if run.started_at_ms.is_none() => has_ended,
+        RunStatus::Interrupted => is_decided || has_ended && has_continued_after(study, run),
+        _ => false,
+    }
+}
+
+fn has_continued_after(study: &StoredStudy, run: &RunSummary) -> bool {
+    let mut done = study
+        .runs
+        .iter()
+        .filter(|other| other.status == RunStatus::Done);
+    done.any(|other| other.queue_order() > run.queue_order())
 }
 
 /// The first step that is not `done` determines the final status.
@@ -92,13 +111,14 @@ fn status(runs: &[RunStatus]) -> StudyStatus {
 /// `verdicts` are keyed by run number.
 pub(crate) fn study(stored: StoredStudy, verdicts: &BTreeMap<u64, Verdicts>) -> Study {
     let summary = summary(&stored);
+    let retried = retried_runs(&stored);
     let (failed, runs): (Vec<RunSummary>, Vec<RunSummary>) = stored
         .runs
         .iter()
         .cloned()
-        .partition(|run| is_repeated(&stored, run));
+        .partition(|run| is_repeated(&retried, run));
     let by_place = |mut runs: Vec<RunSummary>| -> BTreeMap<_, _> {
-        // The place of a damaged run may be that of an intact one, which comes last and is kept.
+        // A damaged run may claim the position of an intact one, which comes last and is kept.
         runs.sort_by_key(|run| !run.damaged);
         let runs = runs.into_iter();
         runs.map(|run| ((run.step, run.repeat), run)).collect()

@@ -32,7 +32,7 @@ mod tests {
 
     /// The example of the Standard Webhooks specification and its reference libraries.
     #[test]
-    fn signature_is_that_of_the_reference() {
+    fn signature_matches_the_reference() {
         let key = parse_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
         assert_eq!(

@@ -87,7 +87,7 @@ pub(crate) fn check(url: &str) -> Result<Target, (String, &'static str)> {
         );
         return Err((detail, "Use the address of the receiver."));
     }
-    // getaddrinfo reads such names as addresses in forms of the past, such as 0xa9fea9fe.
+    // getaddrinfo parses such names as addresses in legacy notations, such as 0xa9fea9fe.
     let last = target.host.trim_end_matches('.').rsplit('.').next();
     let is_number = last.is_some_and(|last| {
         let hex = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));

@@ -93,7 +93,7 @@ async fn a_study_leaves_out_damaged_runs_and_shows_them_as_damaged() {
         for step in steps.filter(|step| step["run"]["number"] == 1) {
             assert!(step["run"]["iops"].is_null(), "{change}: {step}");
             let sentence = step["sentence"].as_str().unwrap_or_default();
-            assert!(sentence.contains("differs from its checksum"), "{change}");
+            assert!(sentence.contains("does not match its checksum"), "{change}");
         }
         let compare = server.request(Method::GET, "/compare?runs=1,2");
         assert_eq!(
@@ -112,7 +112,7 @@ async fn a_study_leaves_out_damaged_runs_and_shows_them_as_damaged() {
     assert_eq!(server.get("/runs/1").await["damaged"], false);
 }
 
-/// The place of a run in another study is still that of the run that belongs there.
+/// A run that was moved to another study does not take the position of a run of that study.
 #[tokio::test]
 async fn a_run_of_another_study_does_not_replace_a_run() {
     let server = Program::start().await;
@@ -121,7 +121,7 @@ async fn a_run_of_another_study_does_not_replace_a_run() {
         end_of_study(&server, number).await;
     }
     let intact = server.get("/studies/1").await;
-    // A retry has the same place.
+    // A retry has the same position as the run that it retries.
     let change = "UPDATE runs SET study = 1, retry_of = 1 WHERE number = 3";
     execute(&mut connect(&server).await, change).await;
     let changed = server.get("/studies/1").await;
@@ -145,7 +145,7 @@ async fn a_queued_run_that_was_changed_does_not_start() {
         let run = server.wait_until_ended(2).await;
         assert_eq!(run["status"], "cancelled", "{change}");
         let reason = run["reason"].as_str().unwrap();
-        let expected = "Not started: The stored data of run #2 differs from its checksum.";
+        let expected = "Not started: The stored data of run #2 does not match its checksum.";
         assert!(reason.starts_with(expected), "{change}: {reason}");
         assert_eq!(run["damaged"], true, "{change}");
         assert_eq!(server.starts().len(), 1, "{change}");
@@ -308,6 +308,6 @@ async fn a_changed_document_is_not_exported() {
         execute(&mut database, &sql).await;
         let (status, problem) = export(&server, &run, "fio-json").await;
         assert_eq!(status, StatusCode::CONFLICT, "{problem}");
-        assert!(problem.contains("differs from its checksum"), "{problem}");
+        assert!(problem.contains("does not match its checksum"), "{problem}");
     }
 }

@@ -10,8 +10,8 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
-const DAMAGED_ROW: &str = "The stored data of study #1 is damaged: its row differs from its checksum. Restore the database from a backup, or delete the study.";
-const DAMAGED_LOOK: &str = "The stored data of study #1 is damaged: an interim look differs from its checksum. Restore the database from a backup, or delete the study.";
+const DAMAGED_ROW: &str = "The stored data of study #1 is damaged: its row does not match its checksum. Restore the database from a backup, or delete the study.";
+const DAMAGED_LOOK: &str = "The stored data of study #1 is damaged: an interim look does not match its checksum. Restore the database from a backup, or delete the study.";
 const MISSING_LOOK: &str = "The stored data of study #1 is damaged: an interim look is missing. Restore the database from a backup, or delete the study.";
 
 async fn execute(database: &mut SqliteConnection, sql: &str) {

@@ -83,7 +83,7 @@ fn check_percentiles(ours: &Value, fio: &Value) {
 }
 
 #[tokio::test]
-async fn numbers_are_those_of_fio() {
+async fn numbers_match_fio() {
     let directory = scene();
     let Some(text) = fio(directory.path(), &MIXED) else {
         return;
@@ -600,7 +600,7 @@ async fn results_of_clients_have_a_host() {
 }
 
 #[tokio::test]
-async fn a_result_of_fio_is_compared_with_a_run() {
+async fn a_fio_result_is_compared_with_a_run() {
     let directory = Arc::new(scene());
     let arguments = [
         "--name=real",

@@ -216,22 +216,24 @@ async fn hostile_json_is_rejected_using_little_memory() {
 }
 
 #[tokio::test]
-async fn a_full_queue_is_429() {
+async fn studies_cannot_fill_the_queue() {
     let server = Program::start().await;
     let first = server.queue(job("running", "60s")).await;
     server.wait_for_status(first, &["measuring"]).await;
-    let steps = vec![json!({"jobs": [job("step", "10ms")]}); 250];
-    let study = json!({"name": "many", "steps": steps});
+    let study = |steps: usize| json!({"name": "many", "steps": vec![json!({"jobs": [job("step", "10ms")]}); steps]});
     for _ in 0..4 {
-        let (status, response) = server.post("/studies", &study).await;
+        let (status, response) = server.post("/studies", &study(1000)).await;
         assert_eq!(status, StatusCode::CREATED, "{response}");
     }
-    let request = server.request(Method::POST, "/runs");
-    let body = json!({"jobs": [job("one more", "10ms")]});
-    let (status, problem) = server.send(request.json(&body)).await;
+    let (status, problem) = server.post("/studies", &study(1)).await;
     assert_eq!(
         (status, problem["code"].as_str()),
         (StatusCode::TOO_MANY_REQUESTS, Some("queue_full"))
+    );
+    let run = server.queue(job("one more", "10ms")).await;
+    assert_eq!(
+        server.get(&format!("/runs/{run}")).await["status"],
+        "queued"
     );
     assert_eq!(server.get("/livez").await["status"], "ok");
 }

@@ -20,6 +20,7 @@ mod idle;
 mod imports;
 mod inputs;
 mod kills;
+mod large_studies;
 mod leftovers;
 mod lists;
 mod lost_database;

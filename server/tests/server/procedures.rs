@@ -1,9 +1,15 @@
 //! Studies whose runs follow a procedure, with the real runner.
 
-use crate::{program::Program, repeats::end_of_study};
+use crate::{
+    program::{Program, TIMEOUT},
+    repeats::end_of_study,
+};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// A test with one cell of a second per round, without I/O.
 fn study() -> Value {
@@ -91,4 +97,76 @@ async fn a_load_curve_adds_its_runs_even_after_a_kill() {
     assert!(steps.iter().all(|step| step["run"]["status"] == "done"));
     assert_eq!(steps[1]["failed_run"]["status"], "interrupted");
     assert_eq!(steps[2]["run"]["tags"], json!(["curve"]));
+}
+
+/// The status of a step's run. Waits until the run has begun to measure.
+async fn measuring(server: &Program, step: usize, retry_of: &Value) -> Value {
+    let began = Instant::now();
+    loop {
+        let run = server.get("/studies/1").await["steps"][step]["run"].clone();
+        if run["status"] == "measuring" && run["retry_of"] == *retry_of {
+            return run["number"].clone();
+        }
+        assert!(began.elapsed() < TIMEOUT, "step {step}: {run}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// A study of a load curve whose run of a step is killed twice.
+async fn curve_killed_twice(curve: Value, step: usize) -> Option<(Program, Value)> {
+    let directory = Arc::new(tempfile::tempdir().unwrap());
+    let mut server = Program::start_real(directory).await?;
+    let study = json!({"name": "Curve", "load_curve": curve,
+        "steps": [{"jobs": [{"filename": "none", "ioengine": "null", "size": "1m", "rw": "randread", "direct": 0}]}]});
+    let (status, created) = server.post("/studies", &study).await;
+    assert_eq!(status, StatusCode::CREATED, "{created}");
+    let mut retry_of = Value::Null;
+    for _ in 0..2 {
+        retry_of = measuring(&server, step, &retry_of).await;
+        server = Program::start_real(server.kill().await).await?;
+    }
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["steps"][step]["run"]["status"], "interrupted");
+    Some((server, ended))
+}
+
+#[tokio::test]
+async fn a_curve_continues_after_a_rate_that_was_interrupted_twice() {
+    let curve = json!({"rates": [1000, 2000, 3000], "seconds": 2, "ramp_seconds": 0});
+    let Some((server, ended)) = curve_killed_twice(curve, 1).await else {
+        return;
+    };
+    assert_eq!(ended["status"], "done", "{ended}");
+    assert_eq!(ended["ended"], "the curve is complete");
+    let results = server.get("/studies/1/procedure").await;
+    let points = results["points"].as_array().unwrap();
+    let of_rate = |rate: f64| {
+        points
+            .iter()
+            .find(|point| point["offered"] == rate)
+            .unwrap()
+    };
+    assert_eq!(of_rate(2000.0)["class"], "missing", "{results}");
+    assert!(of_rate(3000.0)["achieved"].is_number(), "{results}");
+}
+
+#[tokio::test]
+async fn a_curve_whose_last_rate_was_interrupted_twice_is_interrupted() {
+    let curve = json!({"rates": [1000, 2000], "seconds": 2, "ramp_seconds": 0});
+    let Some((_server, ended)) = curve_killed_twice(curve, 1).await else {
+        return;
+    };
+    assert_eq!(ended["status"], "interrupted", "{ended}");
+    assert_eq!(ended["ended"], "the last rate has no result");
+}
+
+/// All rates are derived from the probe.
+#[tokio::test]
+async fn a_curve_without_a_probe_is_interrupted() {
+    let curve = json!({"seconds": 2, "ramp_seconds": 0});
+    let Some((_server, ended)) = curve_killed_twice(curve, 0).await else {
+        return;
+    };
+    assert_eq!(ended["status"], "interrupted", "{ended}");
+    assert_eq!(ended["steps"].as_array().unwrap().len(), 1);
 }

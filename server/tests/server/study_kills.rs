@@ -66,7 +66,7 @@ enum Victim {
 struct Scene {
     server: Program,
     random: StdRng,
-    /// Outcomes of the runs that were active at the kills.
+    /// Outcomes of the runs that were active when a process was killed.
     outcomes: BTreeMap<(Phase, Victim, String), usize>,
 }
 
@@ -114,7 +114,7 @@ fn starts(directory: &Path) -> Vec<(String, u64)> {
     files.filter_map(|file| cell(file.unwrap())).collect()
 }
 
-/// `run` has the jobs as requested.
+/// Name and seed of the job that was requested in `run`.
 fn cell(run: &Value) -> (String, u64) {
     let job = &run["jobs"][0];
     let name = job["name"].as_str().unwrap().to_owned();

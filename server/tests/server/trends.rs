@@ -127,7 +127,7 @@ async fn kernel_update_and_reasons_are_shown() {
     let list = server.get("/trends").await;
     assert_eq!(
         list["total"], 1,
-        "one series in spite of the kernel update: {list}"
+        "one series despite the kernel update: {list}"
     );
     assert_eq!(list["series"][0]["hostname"], "fake");
     assert_eq!(list["series"][0]["baseline"], Value::Null);
@@ -136,7 +136,7 @@ async fn kernel_update_and_reasons_are_shown() {
     let path = path(&server).await;
     let trend = server.get(&format!("{path}?metric=read_iops")).await;
     let points = trend["points"].as_array().unwrap();
-    assert_eq!(points.len(), 41, "run 1 is of today");
+    assert_eq!(points.len(), 41, "run 1 is from today");
     assert_eq!(trend["older_runs"], 0);
     let mark = points
         .iter()

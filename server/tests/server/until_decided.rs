@@ -196,6 +196,50 @@ async fn a_server_stopped_after_the_decision_does_not_interrupt_the_study() {
     assert_eq!(study["looks"], ended["looks"]);
 }
 
+/// The first run of step 2 that is interrupted twice. Runs that end before the server is killed are
+/// skipped.
+async fn interrupt_twice(mut server: Program) -> (Program, u64) {
+    let began = Instant::now();
+    loop {
+        assert!(began.elapsed() < TIMEOUT, "no run is interrupted twice");
+        let study = server.get("/studies/1").await;
+        let steps = study["steps"].as_array().unwrap().iter();
+        let runs = steps
+            .filter(|step| step["step"] == 2)
+            .map(|step| &step["run"]);
+        let measured = runs.filter(|run| run["status"] == "measuring");
+        let Some(run) = measured.last().cloned() else {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        server = server.kill_and_restart().await;
+        let number = run["number"].as_u64().unwrap();
+        let is_retry = run["retry_of"].is_u64();
+        if is_retry && server.get(&format!("/runs/{number}")).await["status"] == "interrupted" {
+            return (server, number);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_interrupted_twice_does_not_interrupt_a_decided_study() {
+    let server = Program::start().await;
+    create(&server, &different(REPEATS)).await;
+    let (server, run) = interrupt_twice(server).await;
+    let ended = end_of_study(&server, 1).await;
+    assert_eq!(ended["status"], "done", "{ended}");
+    assert_eq!(ended["reason"], json!(null));
+    let looks = ended["looks"].as_array().unwrap();
+    let last = looks.last().unwrap();
+    assert_eq!(last["outcome"], "decided", "{ended}");
+    // The pair without a result is neither replaced nor compared.
+    let compared = last["changes"][0]["pairs"].as_u64().unwrap();
+    assert!(compared < last["pairs"].as_u64().unwrap(), "{last}");
+    let steps = ended["steps"].as_array().unwrap();
+    let step = steps.iter().find(|step| step["run"]["number"] == run);
+    assert_eq!(step.unwrap()["run"]["status"], "interrupted");
+}
+
 #[tokio::test]
 async fn kills_neither_skip_nor_repeat_a_look() {
     let mut random = StdRng::seed_from_u64(26);

@@ -337,7 +337,7 @@ async fn unusual_urls_and_addresses_are_rejected() {
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{url}: {problem}");
         assert!(!problem.to_string().contains("password@"), "{problem}");
     }
-    // As if the name of a receiver had got such an address.
+    // As if the name of a receiver resolved to such an address.
     let number = create(&server, "http://127.0.0.1:1/").await;
     for update in [
         "UPDATE webhooks SET url = 'http://169.254.169.254/latest/meta-data'",

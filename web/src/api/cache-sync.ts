@@ -7,6 +7,8 @@ import { queryClient, RUNS_KEY, runQuery, studyQuery } from './queries';
 
 /** Invalidations of the same key within this time are merged. */
 const REFRESH_MS = 500;
+/** A study is fetched with all its runs, on the host that measures them. */
+const REFRESH_MS_PER_STEP = 5;
 const pending = new Map<string, ReturnType<typeof setTimeout>>();
 
 /** A generated query key or a prefix of one. */
@@ -15,14 +17,14 @@ interface KeyPart {
   path?: { n: number };
 }
 
-function refresh(key: KeyPart, predicate?: (query: Query) => boolean) {
+function refresh(key: KeyPart, predicate?: (query: Query) => boolean, delay_ms = REFRESH_MS) {
   const name = JSON.stringify(key);
   if (pending.has(name)) return;
   const invalidate = () => {
     pending.delete(name);
     void queryClient.invalidateQueries({ queryKey: [key], predicate });
   };
-  pending.set(name, setTimeout(invalidate, REFRESH_MS));
+  pending.set(name, setTimeout(invalidate, delay_ms));
 }
 
 /**
@@ -103,7 +105,8 @@ function refreshTrends() {
 function applyStudy(study: StudySummary) {
   const { number: n } = study;
   queryClient.setQueryData(studyQuery(n).queryKey, (old) => old && { ...old, ...study });
-  refresh({ _id: 'getStudy', path: { n } });
+  const delay_ms = Math.max(REFRESH_MS, study.steps_total * REFRESH_MS_PER_STEP);
+  refresh({ _id: 'getStudy', path: { n } }, undefined, delay_ms);
   refresh({ _id: 'listStudies' });
 }
 

@@ -1,5 +1,5 @@
 // Labeled bands in a time chart: storage stalls, runner pauses, steady-state windows, and lines at
-// changes of the level.
+// level changes.
 import type { AnnotationOptions } from 'chartjs-plugin-annotation';
 import type { Band } from '../model/fold/missing-time';
 import type { Range } from './chart-group';

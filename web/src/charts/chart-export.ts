@@ -98,7 +98,7 @@ export function chartTable(lines: readonly ExportedLine[], range: Range | null):
   return rows.join('\n');
 }
 
-/** The line, and the edges of its band if they are data of their own. */
+/** The line, and the edges of its band if they are separate data. */
 function exportedColumns({ label, columns: of, view: { edges } }: ExportedLine) {
   const edge = (statistic: 'min' | 'max') =>
     edges ? [{ name: `${label}: ${edges[statistic]}`, of, statistic }] : [];

@@ -11,7 +11,7 @@ export interface Range {
 /** In long runs, values are at most this old, in ms. */
 const MAX_INTERVAL_MS = 1000;
 
-/** The time that one of `width` pixels covers, in ms. */
+/** The time per pixel of a chart that is `width` pixels wide, in ms. */
 export const msPerPixel = ({ from, to }: Range, width: number): number =>
   Math.min(MAX_INTERVAL_MS, ((to - from) * 1000) / Math.max(1, width));
 

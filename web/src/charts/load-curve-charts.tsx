@@ -5,7 +5,12 @@ import type { ChartData, ChartOptions } from 'chart.js';
 import type { LoadCurveResults } from '../api';
 import { formatValue } from '../model/compare/metrics';
 import { dashPattern, lineStyle } from '../model/series/line-style';
-import { achievedPoints, CURVE_LATENCIES, latencyLine } from '../model/study/load-curve';
+import {
+  achievedPoints,
+  CURVE_LATENCIES,
+  earlyPoints,
+  latencyLine,
+} from '../model/study/load-curve';
 import { COMMON, token, valueAxis } from './chart-js';
 import { PlotCard } from './plot-card';
 
@@ -72,14 +77,17 @@ function AchievedChart({ results }: { results: LoadCurveResults }) {
     { x: 0, y: 0 },
     { x: most, y: most },
   ];
+  const early = earlyPoints(results);
   const labels = ['Achieved', 'Achieved = offered', 'Overloaded', 'Disturbed'];
   const styles = [0, 2, 1, 2];
+  const legend = labels.map((label, index) => ({ label, ...lineStyle(styles[index] ?? 0) }));
   const data: ChartData<'line', XY[]> = {
     datasets: [
       dataset(labels[0] ?? '', all, 0),
       { ...dataset(labels[1] ?? '', equal, 2), pointRadius: 0 },
       dataset(labels[2] ?? '', achievedPoints(results, 'overloaded'), 1, false),
       dataset(labels[3] ?? '', achievedPoints(results, 'disturbed'), 2, false),
+      { ...dataset(EARLY.label, early, 1, false), ...EARLY_POINT },
     ],
   };
   const title = 'Achieved by offered IOPS';
@@ -88,10 +96,14 @@ function AchievedChart({ results }: { results: LoadCurveResults }) {
       title={title}
       data={data}
       options={options(valueAxis('linear', iops), bracket(results))}
-      legend={labels.map((label, index) => ({ label, ...lineStyle(styles[index] ?? 0) }))}
+      legend={early.length > 0 ? [...legend, EARLY] : legend}
     />
   );
 }
+
+/** A cross on the point of an overloaded rate. */
+const EARLY_POINT = { pointStyle: 'crossRot', pointRadius: 9, pointBorderWidth: 2 } as const;
+const EARLY = { label: '× ended early, because the backlog grew', ...lineStyle(1) };
 
 const iops = (value: number) => formatValue(value, '1/s');
 

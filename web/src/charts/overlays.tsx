@@ -1,6 +1,6 @@
-// Loads the time courses of compared groups, aligned at the start of the measurement, and shows them in
+// Loads the time series of compared groups, aligned at the start of the measurement, and shows them in
 // the same charts: the median of the runs with a band from the lowest to the highest run. Latency
-// percentiles are those of one run, with the range of all.
+// percentiles are from one run, with the range of all.
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison, GroupSeries } from '../api';
@@ -73,7 +73,7 @@ function groupsOf(comparison: Comparison, runLabel: (run: number) => string) {
   });
 }
 
-/** No lines while the time courses are those of other groups. */
+/** Returns no lines while `series` still belongs to other groups. */
 function linesOf(
   comparison: Comparison,
   groups: ReturnType<typeof groupsOf>,

@@ -42,7 +42,7 @@ export function optionsOf(
   };
   return {
     ...COMMON,
-    // Chart.js would redraw a chart at each move of the pointer. The zoom plugin has its own listeners.
+    // Chart.js would redraw the chart on every pointer move. The zoom plugin has its own listeners.
     events: [],
     scales: { x: timeAxis({ min: from, max: to }), y: yAxisOf(panel) },
     plugins: {

@@ -131,7 +131,7 @@ function Series({ points, plot }: PointsProps) {
       {isDense && <IntervalBand points={points} plot={plot} />}
       <path className="line" d={linePath(medians)} />
       {points.map((point, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: points are in the order of their runs
+        // biome-ignore lint/suspicious/noArrayIndexKey: points are ordered by their runs
         <g key={index}>
           {!isDense && <Whisker point={point} x={plot.x(index)} plot={plot} />}
           <ExcludedRuns

@@ -22,7 +22,7 @@ export interface LiveRun {
 
 /** Redraw interval of the phase bar while no events arrive. */
 const TICK_MS = 250;
-/** The first samples are shown at once. */
+/** The first samples are shown immediately. */
 const FIRST_SAMPLES = 5;
 /** Maximum extrapolation of the clock. */
 const MAX_AHEAD_MS = 2000;

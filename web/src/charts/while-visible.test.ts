@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-/** Flushes at once. */
+/** Flushes immediately. */
 const flush = (group: ChartGroup) => group.pause(false);
 
 it('redraws at every flush while it is visible', () => {

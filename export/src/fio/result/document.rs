@@ -153,7 +153,7 @@ fn check_version(version: &str) -> Result<(), ResultError> {
     match major {
         Some(major) if major < 3 => {
             let detail = format!(
-                "{version} uses different units; only results of fio 3.0 or newer are supported"
+                "{version} uses different units; only results from fio 3.0 or newer are supported"
             );
             Err(ResultError::invalid("", detail))
         }

@@ -1,6 +1,6 @@
 //! Options of the jobs, as fio printed them, and the workload that they describe.
 
-use super::{error::ResultError, settings::distinct};
+use super::{clones::distinct, error::ResultError};
 use leadline_protocol::{
     job::fio::{
         number,

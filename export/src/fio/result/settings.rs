@@ -1,6 +1,6 @@
 //! Options of the jobs that affect the I/O, for comparisons.
 
-use super::{document::Jobs, options::normalized};
+use super::{clones::distinct, document::Jobs, options::normalized};
 use leadline_protocol::job::fio::printed_options::{DEFAULTS, PREFIX};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -48,19 +48,6 @@ pub(super) fn settings(version: &str, document: &Value, jobs: &Jobs) -> BTreeMap
         }
     }
     settings
-}
-
-pub(super) fn distinct<'a>(jobs: &[&'a Value]) -> Vec<&'a Value> {
-    let mut distinct: Vec<&Value> = Vec::new();
-    for job in jobs {
-        let is_clone = |other: &&Value| {
-            other["jobname"] == job["jobname"] && other["job options"] == job["job options"]
-        };
-        if !distinct.last().is_some_and(is_clone) {
-            distinct.push(job);
-        }
-    }
-    distinct
 }
 
 #[cfg(test)]

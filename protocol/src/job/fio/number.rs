@@ -122,6 +122,9 @@ fn size_factor(suffix: &str, kb_base: u64) -> (i64, bool) {
 
 fn size_flaw(text: &str, suffix: &str, kb_base: u64) -> Option<Flaw> {
     let trimmed = text.trim();
+    if has_zero_fraction(trimmed) {
+        return None;
+    }
     if let Some(fraction) = fraction(trimmed) {
         return Some(fraction);
     }
@@ -182,6 +185,15 @@ fn time_factor(suffix: &str, bare_unit_us: i64) -> i64 {
         "d" => 86_400_000_000,
         _ => 1,
     }
+}
+
+/// `4096.0`, as programs print it. A time would lose its unit, which is seconds.
+fn has_zero_fraction(text: &str) -> bool {
+    let Some((whole, fraction)) = text.split_once('.') else {
+        return false;
+    };
+    let is_whole = !whole.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit());
+    is_whole && !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0')
 }
 
 /// `1.5g`: the number ends at the point.
@@ -312,11 +324,12 @@ mod tests {
         let size = |text| bytes(text, 1024).unwrap().flaw;
         let time = |text| microseconds(text, 1_000_000).unwrap().flaw;
         for text in [
-            "4k", "4096", "0x10", "1g", "4ki", "10%", "512b", "4k-16k", "4k:8k", "100M",
+            "4k", "4096", "0x10", "1g", "4ki", "10%", "512b", "4k-16k", "4k:8k", "100M", "4096.0",
         ] {
             assert_eq!(size(text), None, "{text}");
         }
         assert_eq!(size("1.5g"), Some(Flaw::Fraction(Some("1536m".into()))));
+        assert_eq!(size("64.0m"), Some(Flaw::Fraction(Some("65536k".into()))));
         assert_eq!(size("4kib"), Some(Flaw::DecimalUnit("kib".into())));
         assert_eq!(size("4x"), Some(Flaw::UnknownUnit("x".into())));
         assert_eq!(size("4 k"), Some(Flaw::UnknownUnit("k".into())));
@@ -326,6 +339,7 @@ mod tests {
             assert_eq!(time(text), None, "{text}");
         }
         assert_eq!(time("10sec"), Some(Flaw::TimeUnit("s".into())));
+        assert_eq!(time("10.0"), Some(Flaw::Fraction(None)), "10 µs in fio");
         assert_eq!(time("1.5s"), Some(Flaw::Fraction(Some("1500ms".into()))));
         assert_eq!(time("1m30s"), Some(Flaw::UnknownUnit("m30s".into())));
     }

@@ -340,7 +340,7 @@ fio_options! {
     "thp": Number = Rejected(NotBuilt), engines "mmap";
     // options of fio's built-in workloads, which fio accepts in every job
     "threads": Number = Harmless(PROFILE);
-    // engines for other storage than files and block devices
+    // engines for storage other than files and block devices
     "cpuload": Text = Rejected(OtherEngine);
     "cpumode": Text = Rejected(OtherEngine);
     "cpuchunks": Text = Rejected(OtherEngine);

@@ -342,7 +342,7 @@ mod tests {
             "snia.purge_note",
         );
         check(
-            with(json!({"mixes": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]})),
+            with(json!({"mixes": (0..=40).collect::<Vec<u8>>()})),
             none(),
             "snia",
         );

@@ -138,7 +138,7 @@ fn less_amplified(context: &Context, evidence: &Evidence) -> Option<rerun::Rerun
             let is_overwrite = context.any_job(|job| job.target.file_state == FileState::Overwrite);
             (all_write && !is_overwrite).then(rerun::overwrite)
         }
-        // Neither readahead nor whole pages without a page cache.
+        // Direct I/O causes neither readahead nor whole-page I/O, so no rerun helps.
         _ => (!evidence.direct).then(rerun::direct),
     }
 }

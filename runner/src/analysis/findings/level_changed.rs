@@ -13,8 +13,8 @@ use serde_json::json;
 /// Workers of one runtime end within this time.
 const END_TOLERANCE_MS: f64 = 500.0;
 
-/// The largest change. Changes between device and memory are part of the verdict, and jobs that end
-/// at different times change the level as planned.
+/// The largest change. Ignores changes between device and memory, which are part of the verdict,
+/// and runs whose jobs end at different times, because each end changes the level by design.
 pub(crate) fn level_changed(context: &Context) -> Option<Finding> {
     let report = context.report;
     let is_shorter = |job: &JobReport| job.duration_ms < report.duration_ms - END_TOLERANCE_MS;

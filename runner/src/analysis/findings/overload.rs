@@ -32,6 +32,6 @@ pub(crate) fn overloaded(context: &Context) -> Option<Finding> {
         "overloaded",
         sentence,
         json!(overload),
-        "Lower rate_iops. To measure the planned time nevertheless, set overload_time=0.",
+        "Lower rate_iops. To measure for the planned time anyway, set overload_time=0.",
     ))
 }

@@ -1,6 +1,7 @@
-//! Answers to the questions that published test recipes ask, such as "is this disk fast enough for
+//! Answers to the questions behind published test recipes, such as "is this disk fast enough for
 //! etcd?". Each question is recognized from the shape of the jobs (`table`), not from their names.
-//! It is answered only if all I/Os of the run reached a device: a result from memory is no answer.
+//! It is answered only if all I/Os of the run reached a device: a result from memory does not
+//! answer it.
 
 mod answer;
 mod limit;
@@ -9,11 +10,16 @@ mod workload;
 
 use crate::analysis::{
     context::Context,
-    findings::questions::{limit::Limit, table::QUESTIONS, workload::Workload},
+    findings::{
+        foreign_io, host, missing_time,
+        questions::{limit::Limit, table::QUESTIONS, workload::Workload},
+        saturation,
+    },
 };
 use leadline_protocol::{
     evidence::transition::Direction,
-    finding::{Finding, Severity::Note},
+    finding::{Finding, SHORT_RUN_MS, Severity::Note},
+    report::{EndedBy, Report},
     verdict::VerdictClass,
 };
 
@@ -30,14 +36,25 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
     }
     let report = context.report;
     let answer = (question.answer)(&workload, report)?;
+    // A disk can be faster for a few seconds.
+    let is_short = report.duration_ms < SHORT_RUN_MS as f64;
     let limits = question.limits.iter();
     let limits: Vec<_> = limits
         .filter(|limit| (limit.applies_to)(&workload))
+        .filter(|limit| !is_short || limit.applies_to_short_runs())
         .collect();
     let mut sentence = answer.sentence;
+    let mut all_met = true;
     for limit in &limits {
-        let comparison = limit.comparison(&workload, limit.metric.value(report)?);
+        let value = limit.metric.value(report)?;
+        let comparison = limit.comparison(&workload, value);
         sentence = format!("{sentence} {comparison}");
+        all_met &= limit.is_met(value);
+    }
+    if !all_met && let Some(code) = slowed_by(context) {
+        sentence += &format!(
+            " But the disk may be faster than this run, which other causes slowed ({code})."
+        );
     }
     let remedy = remedy(&limits, question.advice);
     Some(Finding::new(
@@ -47,6 +64,18 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
         answer.evidence,
         &remedy,
     ))
+}
+
+/// The finding of something other than the storage that slowed the run.
+fn slowed_by(context: &Context) -> Option<String> {
+    let causes = [
+        missing_time::runner_paused,
+        saturation::cpu_bound,
+        foreign_io::foreign_io,
+        host::thermal_throttling,
+    ];
+    let finding = causes.iter().find_map(|cause| cause(context))?;
+    Some(finding.code)
 }
 
 /// The documents with the limits, and how to get a result that can be compared with them.
@@ -59,9 +88,13 @@ fn remedy(limits: &[&Limit], advice: &str) -> String {
     format!("Source: {}. {advice}", sources.join("; "))
 }
 
-/// Whether all directions reached the device, with enough I/Os (or flushes) for percentiles.
+/// Whether the run is complete and all its directions reached the device, with enough I/Os (or
+/// flushes) for percentiles.
 fn is_answerable(context: &Context, workload: &Workload) -> bool {
     let report = context.report;
+    if !is_complete(report) {
+        return false;
+    }
     let count = |ios: u64| match workload.flush {
         Some(_) => report.sync.ios,
         None => ios,
@@ -75,12 +108,23 @@ fn is_answerable(context: &Context, workload: &Workload) -> bool {
     .all(|(_, direction, ios)| count(ios) >= MIN_IOS && is_from_device(context, direction))
 }
 
+/// Whether the run did what was asked for: it was not stopped, and no I/O failed or was too slow.
+fn is_complete(report: &Report) -> bool {
+    use EndedBy::*;
+    let has_ended = matches!(
+        report.ended_by,
+        Some(Size | Runtime | NumberIos | SteadyState)
+    );
+    let is_damaged = report.damaged_job().is_some() || report.stalled_job().is_some();
+    has_ended && !is_damaged && report.errors.total == 0 && report.violated_limit().is_none()
+}
+
 fn is_from_device(context: &Context, direction: Direction) -> bool {
     let found = context.direction(direction);
     found.is_some_and(|analysis| analysis.class == VerdictClass::Device)
 }
 
-/// The finding code of the question that the jobs ask.
+/// The finding code of the question that the jobs match.
 #[cfg(test)]
 pub(crate) fn code_of(jobs: &[leadline_protocol::plan::job::ResolvedJob]) -> Option<&'static str> {
     let workload = Workload::of(jobs)?;

@@ -31,7 +31,7 @@ fn codes_after(fields: Value, change: impl FnOnce(&mut Report)) -> Vec<String> {
     codes(&report, &jobs)
 }
 
-fn cpu(process_percent: f64, host_percent: f64) -> CpuReport {
+pub(super) fn cpu(process_percent: f64, host_percent: f64) -> CpuReport {
     CpuReport {
         user_ms: 1.0,
         system_ms: 1.0,

@@ -146,7 +146,7 @@ fn a_sample_that_is_too_small_is_unknown() {
     let verdict = assert_class(&run, VerdictClass::Unknown);
     assert_contains(
         &verdict,
-        "sampled reads and the counters leave an error of ±40.0 %",
+        "sampled reads and the counters, the error bound is ±40.0 %",
     );
 }
 
@@ -201,7 +201,7 @@ fn a_mapped_device_may_serve_reads_itself() {
     }
     assert_contains(
         &on_dm(20_000, None),
-        "dm-0 moved 39.1 MiB, but the devices below it 19.5 MiB",
+        "dm-0 transferred 39.1 MiB, but the devices below it transferred 19.5 MiB",
     );
     assert_share(&on_dm(80_000, None), Device, 1.0);
     let beside_a_neighbor = on_dm(80_000, Some("thin"));
@@ -233,7 +233,7 @@ fn the_control_group_shows_what_a_thin_device_served() {
     assert_eq!(half.evidence["cgroup_lower_device_bytes"], 20_000 * KIB);
     assert_contains(
         &half,
-        "charged for 39.1 MiB on dm-0 and 19.5 MiB on the devices below it, and dm-0 moved 39.1 MiB",
+        "charged for 39.1 MiB on dm-0 and 19.5 MiB on the devices below it, and dm-0 transferred 39.1 MiB",
     );
     assert_eq!(on_thin(80_000, [40_000, 0]).class, VerdictClass::Unknown);
     assert_eq!(on_thin(80_000, [0, 0]).class, VerdictClass::Unknown);

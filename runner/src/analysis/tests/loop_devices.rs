@@ -111,7 +111,8 @@ fn a_loop_device_on_a_tmpfs_writes_into_memory() {
 #[test]
 fn a_log_in_memory_has_no_commits_per_second() {
     let log = |on: fn(Run) -> Run| {
-        let job = json!({"fdatasync": 1, "iodepth": 1, "numjobs": 1, "rw": "write"});
+        let job =
+            json!({"fdatasync": 1, "direct": false, "iodepth": 1, "numjobs": 1, "rw": "write"});
         let (report, jobs) = with(
             with_job(on(writes(true, (10_000, 40_000))), job),
             |report| {

@@ -106,7 +106,7 @@ fn code_of_run(run: &Value, host: &dyn HostView) -> Result<Option<&'static str>,
 }
 
 #[test]
-fn published_recipes_run_and_ask_their_question() {
+fn published_recipes_run_and_match_their_question() {
     let host = TableHost {
         free: 8192 * GIB,
         memory: 64 * GIB,

@@ -128,7 +128,7 @@ fn sentences_with_modifiers() {
         true,
         (30_000, 4),
         (60_000, 240_000),
-        "1,000 IOPS reached vda, which also moved 117 MiB for other programs: 30,000 writes issued, 60,000 seen by the device.",
+        "1,000 IOPS reached vda, which also transferred 117 MiB for other programs: 30,000 writes issued, 60,000 seen by the device.",
     );
     check(
         "randread",

@@ -96,8 +96,14 @@ impl<'a> Limits<'a> {
         let counted = process.and_then(|bytes| self.counted_reads(bytes));
         let is_comparable = has_whole_blocks && !evidence.are_zeros_counted(unwritten);
         let by_process = match counted.filter(|_| is_comparable) {
+            // The true share is anywhere between them: metadata that would explain a part of the
+            // difference may not have been read.
             Some(counted) if counted.low > sampled.high => {
-                return disputed(sampled, counted.low - sampled.high, CounterSource::Process);
+                return disputed(
+                    sampled,
+                    counted.high - sampled.share,
+                    CounterSource::Process,
+                );
             }
             Some(counted) if counted.high >= sampled.low => intersection(counted, sampled),
             _ => {
@@ -108,7 +114,7 @@ impl<'a> Limits<'a> {
                     let missing = sampled.share - at_most;
                     return disputed(limited(sampled, at_most), missing, CounterSource::Process);
                 }
-                // Another reader filled the page cache with the rest in time.
+                // Another reader brought the rest into the page cache before it was read.
                 limited(sampled, at_most)
             }
         };

@@ -67,7 +67,7 @@ impl Transfers {
     }
 }
 
-/// The part of the reads from the page cache (`cached` bytes) whose pages were not there at the
+/// The part of the reads from the page cache (`cached` bytes) whose pages were not cached at the
 /// start. Readahead may have fetched them, if no partial pages were read.
 fn cached_later_bytes(evidence: &Evidence, cached: u64) -> u64 {
     // Counters do not separate the readahead of buffered jobs from the reads of direct jobs.

@@ -124,7 +124,7 @@ impl Numbers<'_> {
         let device_ios = count(ios);
         match modifier.kind {
             ModifierKind::Foreign => format!(
-                "{iops} IOPS reached {name}, which also moved {} for other programs: {}.",
+                "{iops} IOPS reached {name}, which also transferred {} for other programs: {}.",
                 bytes(modifier.bytes.unwrap_or(0)),
                 self.issued_and_counted()
             ),

@@ -96,7 +96,7 @@ impl Shares {
         }
     }
 
-    /// The shares of the sample, without counters: those of devices belong to other I/Os.
+    /// The shares of the sample, without the device counters, which count other I/Os.
     fn sampled(estimate: &LayerEstimate) -> Self {
         let of = |layer| estimate.of(layer).map_or(Share::UNKNOWN, |share| share.ios);
         let errors = StorageLayer::TOP_DOWN.map(|layer| of(layer).error());

@@ -61,7 +61,7 @@ fn undecided(
             reason.trim_end_matches('.')
         ),
         None => format!(
-            "{samples} sampled {noun} and the counters leave an error of ±{}",
+            "with {samples} sampled {noun} and the counters, the error bound is ±{}",
             percent(analysis.shares.uncertainty)
         ),
     }
@@ -87,9 +87,11 @@ fn dispute(evidence: &Evidence, estimate: &LayerEstimate, counter: CounterSource
             "{sampled} the process read {} from storage for {issued} issued",
             bytes(*evidence.process_bytes.as_ref().unwrap_or(&0))
         ),
-        CounterSource::Device => format!("{sampled} {device} moved {moved} for {issued} issued"),
+        CounterSource::Device => {
+            format!("{sampled} {device} transferred {moved} for {issued} issued")
+        }
         CounterSource::PhysicalDevices => format!(
-            "{sampled} {device} moved {moved}, but the devices below it {}",
+            "{sampled} {device} transferred {moved}, but the devices below it transferred {}",
             bytes(lower.map_or(0, |lower| lower.bytes))
         ),
         CounterSource::ControlGroup => {
@@ -100,7 +102,7 @@ fn dispute(evidence: &Evidence, estimate: &LayerEstimate, counter: CounterSource
                 String::new()
             };
             format!(
-                "the run was charged for {} on {device}{below}, and {device} moved {moved}",
+                "the run was charged for {} on {device}{below}, and {device} transferred {moved}",
                 bytes(charged.device)
             )
         }

@@ -62,7 +62,7 @@ fn log_at(path: &Path, kind: LogKind) -> io::Result<Option<Metadata>> {
     Ok((is_plain(&found) && is_log(file, kind)?).then_some(found))
 }
 
-/// Whether all lines are of a log, in the order of their times.
+/// Whether all lines are log lines, in chronological order.
 fn is_log(file: File, kind: LogKind) -> io::Result<bool> {
     let mut reader = BufReader::new(file);
     let mut line = Vec::new();
@@ -94,7 +94,7 @@ impl Replaceable {
             Some(checked) if fs::symlink_metadata(path).is_ok() => checked,
             _ => return File::create_new(path),
         };
-        let (new, file) = create_beside(path)?;
+        let (new, file) = create_sibling(path)?;
         let replaced = file
             .set_permissions(PermissionsExt::from_mode(checked.mode() & 0o7777))
             .and_then(|()| exchange(&new, path, checked));
@@ -109,8 +109,8 @@ impl Replaceable {
     }
 }
 
-/// Creates a file in the same directory, with a name that no file has.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+/// Creates a file with an unused name in the same directory.
+fn create_sibling(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = |number| {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(

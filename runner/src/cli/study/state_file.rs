@@ -28,7 +28,7 @@ use std::{
 };
 
 const IN_USE: &str = "another process is using it";
-const DAMAGED: &str = "it is damaged: its content differs from its checksum";
+const DAMAGED: &str = "it is damaged: its content does not match its checksum";
 /// How every state file begins.
 const START: &[u8] = b"{\"sha256\":\"";
 /// Appended to the name of the file that replaces the state file.
@@ -97,7 +97,7 @@ impl StateFile {
             (state, saved) => (state, saved.map(|(header, lines)| replay(header, lines))),
         };
         if let Some(at) = saved.as_ref().and_then(Saved::first_unplanned) {
-            let reason = format!("it is damaged: its run {} is not that of the study", at + 1);
+            let reason = format!("it is damaged: its run {} does not match the study", at + 1);
             return Err(unusable(path, &reason));
         }
         match is_leftover(&state.new_path()) {
@@ -239,7 +239,7 @@ fn open_locked(path: &Path) -> io::Result<File> {
         else {
             continue;
         };
-        // The other names would keep the content, and not the lock, when the file is replaced.
+        // If the file is replaced, its other hard links keep the old content without the lock.
         return match current.nlink() {
             1 => Ok(file),
             links => Err(io::Error::other(format!("it has {links} hard links"))),
@@ -308,7 +308,7 @@ impl Saved {
     }
 }
 
-/// Another file has the name of the file that replaces the state file.
+/// Another file already has the name that the replacement of the state file needs.
 fn name_in_use(path: &Path, error: &io::Error) -> Problem {
     let detail = format!("{} cannot be used: {error}.", path.display());
     let remedy = "Move that file, or use another file with --state.";

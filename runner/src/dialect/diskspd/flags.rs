@@ -1,7 +1,7 @@
 //! Flags of diskspd.
 
 use crate::dialect::{
-    diskspd::flag::{
+    diskspd::flag_result::{
         FlagError, FlagResult, count, explained, plain, positive, some, without_effect,
     },
     notes::{NoteText, Notes, quoted},

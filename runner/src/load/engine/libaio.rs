@@ -101,7 +101,7 @@ impl Engine for Libaio {
         }
         let mut next = 0;
         while next < self.addresses.len() {
-            // SAFETY: the addresses are those of initialized iocbs. The loop keeps the files open,
+            // SAFETY: the addresses point to initialized iocbs. The loop keeps the files open,
             // and the buffers valid until the slots are popped.
             match unsafe { self.context.submit(&self.addresses[next..]) } {
                 Ok(accepted) => {

@@ -38,7 +38,7 @@ impl LayerSums {
 pub(crate) struct WriteSums {
     /// Number of lookups.
     pub samples: Counter,
-    /// I/Os whose layer is known at once: direct I/O, overwritten dirty pages, and memory.
+    /// I/Os whose layer is known immediately: direct I/O, overwritten dirty pages, and memory.
     pub known: [Counter; StorageLayer::COUNT],
     /// I/Os that make pages dirty, by the layer that their data reaches when it is written back.
     pub dirtying: [Counter; StorageLayer::COUNT],

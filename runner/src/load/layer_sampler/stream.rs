@@ -198,7 +198,7 @@ impl Stream {
         }
         let page = offset - offset % page_size() as u64;
         let before = page.max(self.region.start)..offset;
-        // If the blocks before it are in memory, nobody reads the missing ones before it does.
+        // If the preceding blocks are in memory, no earlier read fetches the missing blocks.
         !self.has_partial_pages || read(before).lowest() != StorageLayer::PageCache
     }
 

@@ -552,7 +552,7 @@ fn file_service_type_orders_the_files() {
         |order: &str, ios: u32| files(json!({"file_service": {"order": order, "ios": ios}}));
     let robin = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 1, 1, 1];
     assert_eq!(order("roundrobin", 1), robin);
-    // A finished file is left at once.
+    // The next file follows as soon as a file is finished.
     let threes = [0, 0, 0, 1, 1, 1, 2, 2, 2, 0, 1, 1, 1, 2, 1, 1];
     assert_eq!(order("roundrobin", 3), threes);
     let sequential = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2];

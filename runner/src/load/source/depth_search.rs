@@ -119,7 +119,7 @@ impl DepthSearch {
     }
 
     fn fail(&mut self, now_ns: u64) {
-        // As in fio, the test goes on if the depth cannot decrease (`lat_target_check`).
+        // As in fio, the test continues if the depth cannot decrease (`lat_target_check`).
         if self.depth == 1 {
             return;
         }

@@ -73,7 +73,7 @@ pub(super) fn damage(
     finding
 }
 
-/// A block whose pattern contains another offset everywhere.
+/// A block whose data is exactly the pattern for another offset.
 fn misplaced(format: &Format, block: &[u8], offset: u64) -> Option<Finding> {
     let pattern = format.pattern.as_ref()?;
     let skipped = data_at(format, None).next_multiple_of(pattern.length());

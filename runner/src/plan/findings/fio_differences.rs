@@ -91,7 +91,7 @@ fn differences(requested: &Job, job: &ResolvedJob) -> Vec<(&'static str, String)
     note(
         job.timing.steady_state.is_some() && job.numjobs > 1,
         "steadystate",
-        "The workers of the job are judged together; fio does this only with group_reporting.",
+        "The workers of the job are evaluated together; fio does this only with group_reporting.",
     );
     note(
         ends_inside_a_block(job),

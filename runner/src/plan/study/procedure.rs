@@ -18,7 +18,7 @@ use leadline_protocol::{
 /// Number of rates derived from a probe.
 const PLANNED_RATES: usize = 10;
 
-/// `steps` are those of the plan.
+/// `steps`: the steps of the plan.
 pub(super) fn notes(procedure: Option<&Procedure>, steps: &[StepPlan]) -> Vec<String> {
     match procedure {
         Some(Procedure::Snia(test)) => snia_notes(test, steps),

@@ -3,6 +3,7 @@
 
 use crate::{
     load::{pattern::io::Io, rate::arrival_schedule::ArrivalSchedule},
+    plan::overload::used_rates,
     run::{
         sampler::overload::{Detector, Mark},
         worker_pool::WorkerPool,
@@ -20,7 +21,8 @@ use leadline_protocol::{
 const MAX_READINGS: usize = 4096;
 const QUARTERS: u64 = 4;
 
-/// The jobs with `rate_iops`.
+/// The jobs with `rate_iops` for each direction. Without the rate of one, its completed I/Os would
+/// hide the backlog of the other.
 #[derive(Default)]
 pub(crate) struct Arrivals {
     monitors: Vec<Monitor>,
@@ -87,9 +89,10 @@ impl Arrivals {
     /// Must be called when the schedules of the workers are set.
     pub(super) fn new(jobs: &[ResolvedJob], pool: &WorkerPool) -> Self {
         let monitors = jobs.iter().enumerate().filter_map(|(index, job)| {
-            let has_rate = job.timing.rate_iops != PerDirection::same(None);
             let has_bytes = job.timing.rate != PerDirection::same(None);
-            (has_rate && !has_bytes).then(|| Monitor::new(index, job, pool))
+            let mut rates = used_rates(&job.timing.rate_iops, job.pattern.rw);
+            let has_all = rates.all(|rate| rate.is_some());
+            (has_all && !has_bytes).then(|| Monitor::new(index, job, pool))
         });
         Self {
             monitors: monitors.collect(),

@@ -1,8 +1,7 @@
 //! Decides whether more I/Os arrive than the storage completes, so that the rest of the run shows
 //! nothing new. Pure.
 //!
-//! A pause, a slow start, throttling and a device that has become slower are not decided: such a run
-//! takes its planned time.
+//! Pauses, slow starts, throttling and devices that have become slower do not end a run early.
 
 use leadline_protocol::{
     plan::job::OverloadOptions,
@@ -15,7 +14,7 @@ const NS_PER_MS: u64 = 1_000_000;
 const PARTS: usize = 5;
 /// A part in which fewer I/Os complete than this share of the mean is one with a pause.
 const MIN_SHARE_OF_MEAN: f64 = 0.5;
-/// Storage that completed more I/Os earlier in the run has become slower, which may pass.
+/// Storage that completed more I/Os earlier in the run has become slower, possibly temporarily.
 const MIN_SHARE_OF_BEST: f64 = 0.9;
 
 /// The state of a job at one time.

@@ -135,7 +135,7 @@ pub(crate) fn check_unlocked(file: &OwnedFd) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Only asks for a lock, because taking one for writing requires a descriptor for writing.
+/// Only tests for a lock, because taking one for writing requires a descriptor for writing.
 fn has_posix_lock(file: &OwnedFd) -> bool {
     // SAFETY: all zeros is a valid `flock`: the whole file.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };

@@ -78,7 +78,7 @@ impl fmt::Display for Use {
             Self::MayShareFile(name) => {
                 write!(
                     f,
-                    "its backing file may be the one of {}: one of them is on overlayfs or FUSE, which can show the other one",
+                    "its backing file may be the same as that of {}: one of the files is on overlayfs or FUSE, which can expose the other",
                     printable(name)
                 )
             }

@@ -35,7 +35,7 @@ pub(crate) struct FileIdentity {
     inode: Option<u64>,
     /// In bytes.
     length: u64,
-    /// If false, the length is that of a loop device, which consists of whole sectors.
+    /// If false, this is the length of a loop device, which consists of whole sectors.
     has_exact_length: bool,
     numbering: Numbering,
 }
@@ -72,7 +72,7 @@ impl FileIdentity {
         (is_possible && self.has_same_length(other)).then_some(SameFile::Possibly)
     }
 
-    /// Whether an overlay shows the file, so that processes can use it under other numbers.
+    /// Whether the file is on an overlay, so that processes can use it under other inode numbers.
     pub(crate) fn is_on_overlay(&self) -> bool {
         self.numbers.len() > 1
     }

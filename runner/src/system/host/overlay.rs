@@ -27,7 +27,7 @@ pub(crate) fn real_file(mounts: &[MountEntry], path: &Path) -> Option<RealFile> 
     real_file_on(mounts, mount_at(mounts, path)?, path, length)
 }
 
-/// `path` is that of a file of this length in the mount namespace of `mount`.
+/// `path` names a file of this length in the mount namespace of `mount`.
 pub(crate) fn real_file_on<'a>(
     mounts: &'a [MountEntry],
     mut mount: &'a MountEntry,

@@ -1,4 +1,6 @@
-//! The `HostView` of the real host, based on one inventory.
+//! The `HostView` of the real host, based on one inventory. Paths and contents are examined once, so
+//! that a study with hundreds of runs on one device does not read it hundreds of times. The guard
+//! repeats all checks when a run starts.
 
 use crate::{
     plan::host_view::{HostView, Overwritten, PathFacts, PathKind},
@@ -32,7 +34,10 @@ use rustix::{
     time::{ClockId, clock_gettime},
 };
 use std::{
+    cell::RefCell,
+    collections::HashMap,
     fs,
+    hash::Hash,
     ops::Range,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
@@ -42,11 +47,17 @@ use std::{
 /// Timeout for reading samples of a target: long enough for a slow disk to spin up.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-#[derive(Clone, Debug)]
+type FoundData = Result<Option<Overwritten>, Problem>;
+
+#[derive(Debug)]
 pub struct View {
     kernel: Kernel,
     guard: Guard,
     default_directory: PathBuf,
+    /// By path.
+    facts: RefCell<HashMap<String, PathFacts>>,
+    /// By path and regions.
+    overwritten: RefCell<HashMap<(String, Vec<Range<u64>>), FoundData>>,
 }
 
 impl View {
@@ -57,26 +68,26 @@ impl View {
             Some(root) => root.into(),
             None => std::env::current_dir().unwrap_or_else(|_| "/".into()),
         };
+        Self::at(Kernel::live(), Guard::live(permissions), default_directory)
+    }
+
+    fn at(kernel: Kernel, guard: Guard, default_directory: PathBuf) -> Self {
         Self {
-            kernel: Kernel::live(),
-            guard: Guard::live(permissions),
+            kernel,
+            guard,
             default_directory,
+            facts: RefCell::default(),
+            overwritten: RefCell::default(),
         }
     }
 
     /// The view of a host other than the running one.
     #[cfg(test)]
     pub(crate) fn of(kernel: Kernel, guard: Guard) -> Self {
-        Self {
-            kernel,
-            guard,
-            default_directory: "/".into(),
-        }
+        Self::at(kernel, guard, "/".into())
     }
-}
 
-impl HostView for View {
-    fn path(&self, path: &str) -> PathFacts {
+    fn examine_path(&self, path: &str) -> PathFacts {
         let found = ResolvedPath::find(&self.default_directory.join(path));
         let host = &self.guard.host;
         let rejected = |purpose| self.guard.admit(&found, purpose).err();
@@ -101,6 +112,34 @@ impl HostView for View {
             PathKind::Device => device_facts(host, &found, facts),
             _ => file_facts(host, &found, facts),
         }
+    }
+
+    fn examine_data(&self, path: &str, regions: &[Range<u64>]) -> FoundData {
+        let found = ResolvedPath::find(Path::new(path));
+        let guard = self.guard.clone();
+        let regions = regions.to_vec();
+        let examine = move || guard.overwritten(&found, &regions);
+        within(RESPONSE_TIMEOUT, "examine", examine).unwrap_or_else(|| Err(no_response(path)))
+    }
+}
+
+/// The value of a key, which is computed once.
+fn once<K: Eq + Hash, V: Clone>(
+    known: &RefCell<HashMap<K, V>>,
+    key: K,
+    compute: impl FnOnce() -> V,
+) -> V {
+    if let Some(value) = known.borrow().get(&key) {
+        return value.clone();
+    }
+    let value = compute();
+    known.borrow_mut().insert(key, value.clone());
+    value
+}
+
+impl HostView for View {
+    fn path(&self, path: &str) -> PathFacts {
+        once(&self.facts, path.to_owned(), || self.examine_path(path))
     }
 
     fn default_directory(&self) -> String {
@@ -168,16 +207,9 @@ impl HostView for View {
         tsc::is_trusted()
     }
 
-    fn overwritten(
-        &self,
-        path: &str,
-        regions: &[Range<u64>],
-    ) -> Result<Option<Overwritten>, Problem> {
-        let found = ResolvedPath::find(Path::new(path));
-        let guard = self.guard.clone();
-        let regions = regions.to_vec();
-        let examine = move || guard.overwritten(&found, &regions);
-        within(RESPONSE_TIMEOUT, "examine", examine).unwrap_or_else(|| Err(no_response(path)))
+    fn overwritten(&self, path: &str, regions: &[Range<u64>]) -> FoundData {
+        let key = (path.to_owned(), regions.to_vec());
+        once(&self.overwritten, key, || self.examine_data(path, regions))
     }
 
     fn minute(&self) -> u64 {

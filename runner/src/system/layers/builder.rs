@@ -226,7 +226,7 @@ fn in_memory(file: File) -> StoredFile {
 }
 
 /// A file on an overlay whose layers are outside this mount namespace. It has no cached pages
-/// itself, but its mappings are those of the real file.
+/// itself, but it has the mappings of the real file.
 fn hidden_overlay(file: File) -> StoredFile {
     StoredFile {
         residency: Some(ResidencyMethod::Mincore),

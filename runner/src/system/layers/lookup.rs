@@ -295,7 +295,7 @@ impl StoredFile {
 }
 
 /// Whether a range within a cached page can be read without I/O (RWF_NOWAIT in preadv(2)); `None`
-/// if the filesystem does not tell.
+/// if the filesystem does not report it.
 fn is_up_to_date(file: BorrowedFd, range: &Range<u64>) -> Option<bool> {
     let mut buffer = [0; 4096];
     let mut offset = range.start;

@@ -702,7 +702,7 @@ fn switched(at: &Path, options: &[&str], option: &'static str) -> Prepared {
     })
 }
 
-/// A truth in which the device served at most this share.
+/// Expected shares if the device served at most this share.
 fn up_to(device: f64, truth: Truth) -> Truth {
     Truth {
         memory: (1.0 - device - 0.01).min(*truth.memory.start())..=*truth.memory.end(),

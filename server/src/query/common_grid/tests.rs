@@ -16,7 +16,7 @@ fn check_grid(runs: &[Extent], expected: (f64, usize, &[Option<u32>])) {
 }
 
 #[test]
-fn buckets_are_those_of_the_longest_run() {
+fn buckets_cover_the_longest_run() {
     check_grid(&[extent(1, 3.0, 100)], (100.0, 30, &[None]));
     // A window ended late.
     check_grid(&[extent(1, 3.01, 100)], (100.0, 31, &[None]));

@@ -136,7 +136,7 @@ fn repeated_local_times_start_once_at_fixed_times() {
     );
 }
 
-/// The first minute of each due time by definition: all minutes of some days, with their local time.
+/// The due times found by checking the local time of every minute from `from` until `until`.
 fn expected_due_times(cron: &ZonedCron, from: u64, until: u64) -> Vec<u64> {
     let mut due = Vec::new();
     let mut latest: Option<DateTime> = None;
@@ -164,7 +164,7 @@ fn expected_due_times(cron: &ZonedCron, from: u64, until: u64) -> Vec<u64> {
 }
 
 #[test]
-fn due_times_are_those_of_a_clock_that_is_read_every_minute() {
+fn due_times_match_a_clock_that_is_read_every_minute() {
     for (zone, from) in [
         ("Europe/Berlin", "2027-03-26T23:00:00Z"),
         ("Europe/Berlin", "2027-10-29T22:00:00Z"),

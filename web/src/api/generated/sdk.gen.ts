@@ -64,7 +64,7 @@ export const differenceFlame = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
- * Get the time courses of the groups of a comparison
+ * Get the time series of the groups of a comparison
  *
  * Median and range of the runs of each group. `baseline` and `threshold` have no effect.
  */
@@ -226,7 +226,7 @@ export const createRun = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * Import a result of fio as a finished run
+ * Import a fio result as a finished run
  *
  * The body is the output of `fio --output-format=json` or `json+`; other output around the JSON
  * document is ignored. Importing the same result again returns the run of the first import with
@@ -577,7 +577,7 @@ export const saveStudy = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
- * List the series of runs of one test on one machine, those with the newest runs first
+ * List the series of runs of one test on one machine, most recent runs first
  */
 export const listTrends = <ThrowOnError extends boolean = false>(options?: Options<ListTrendsData, ThrowOnError>) => (options?.client ?? client).get<ListTrendsResponses, ListTrendsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -705,7 +705,7 @@ export type CurveState = 'no_result' | 'found' | 'not_reached' | 'saturated_at_f
 export type Damage = 'flipped' | 'zeroed' | 'stale' | 'misplaced' | 'torn' | 'unwritten' | 'unreadable';
 
 /**
- * A study in a list whose stored data differs from its checksum, or cannot be read.
+ * A study in a list whose stored data does not match its checksum, or cannot be read.
  */
 export type DamagedStudy = {
     number: number;
@@ -4103,7 +4103,7 @@ export type RunSummary = WorkloadSummary & {
     lat_max_ns?: number | null;
     verdict_class?: VerdictClass | null;
     /**
-     * Whether the stored run or its result differs from its checksum. If so, the result is not
+     * Whether the stored run or its result does not match its checksum. If so, the result is not
      * shown, and comparisons and trends leave it out.
      */
     damaged: boolean;
@@ -4351,7 +4351,7 @@ export type Schedule = {
 
 export type ScheduleList = {
     /**
-     * In the order of their creation.
+     * Oldest first.
      */
     schedules: Array<Schedule>;
 };
@@ -4373,7 +4373,7 @@ export type ScheduleRequest = {
     name: string;
     /**
      * Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`. The
-     * syntax is that of cron(5), without `@reboot`.
+     * syntax follows cron(5), without `@reboot`.
      */
     cron: string;
     /**
@@ -5768,7 +5768,7 @@ export type Trend = TrendSeries & {
     threshold_percent: number;
     baseline_statistics?: GroupStatistics | null;
     /**
-     * In the order of their first runs.
+     * Ordered by first run.
      */
     points: Array<TrendPoint>;
     changes: Array<TrendChange>;
@@ -5821,7 +5821,7 @@ export type TrendChange = {
 };
 
 /**
- * A page of series, those with the newest runs first.
+ * A page of series, most recent runs first.
  */
 export type TrendList = {
     series: Array<TrendSeries>;
@@ -6134,7 +6134,7 @@ export type WebhookEvent = 'trend_state_changed' | 'schedule_run_failed' | 'sche
 
 export type WebhookList = {
     /**
-     * In the order of their creation.
+     * Oldest first.
      */
     webhooks: Array<Webhook>;
 };

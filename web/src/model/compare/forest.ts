@@ -22,7 +22,7 @@ const MIN_THRESHOLDS = 2.5;
 /** Larger changes are clipped, so that small ones stay visible. */
 const MAX_PERCENT = 60;
 
-/** The threshold is that of most metrics; rows use their own. */
+/** Most metrics share this threshold; each row uses its own. */
 export function forestScale({ metrics, threshold_percent }: Comparison, group: number) {
   const tested = metrics.filter(({ changes }) => changes[group]?.verdict);
   const thresholds = tested.map((metric) => metric.threshold_percent);

@@ -1,4 +1,4 @@
-// The time courses of a group of runs: in each bucket, the median of the runs and their range. The
+// The time series of a group of runs: in each bucket, the median of the runs and their range. The
 // server computes them.
 import type { BandColumn, Comparison, GroupSeries } from '../../api';
 import type { SeriesView } from '../fold/series-view';
@@ -35,7 +35,7 @@ export function courseView({ t_ms, bucket_ms, groups }: GroupSeries, group: numb
   };
 }
 
-/** A group's time course in one sentence, for screen readers. */
+/** A group's time series in one sentence, for screen readers. */
 export function courseText(
   { label, view, column }: { label: string; view: SeriesView; column: Column },
   format: (value: number | null) => string,

@@ -13,7 +13,7 @@ const series = (change: Partial<Series>): Series => ({
   ...change,
 });
 
-it('makes a column of each bucket of the server', () => {
+it('makes a column from each bucket of the server', () => {
   const rows: [number, number][] = [
     [rowAt(1000), 5],
     [rowAt(4000), 1],

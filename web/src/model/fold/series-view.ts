@@ -13,7 +13,7 @@ export interface SeriesView {
   readonly generation: string;
   /** True if points have a minimum and a maximum in addition to the mean. */
   readonly banded: boolean;
-  /** What the minimum and the maximum are, if they are data of their own; their edges are drawn. */
+  /** What the minimum and the maximum are, if they are separate data; their edges are drawn. */
   readonly edges?: { min: string; max: string };
   /** Seconds since the start of the measurement; negative during the ramp. */
   seconds: (index: number) => number;

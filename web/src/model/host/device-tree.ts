@@ -35,7 +35,7 @@ export function usableRows(rows: readonly TreeRow[]): TreeRow[] {
   let depth = 0;
   const kept: TreeRow[] = [];
   for (const row of rows.toReversed()) {
-    // `depth` is that of the last kept row while its parents are missing.
+    // `depth` is the depth of the last kept row while its parents are missing.
     if (!isUsable(row.device) && row.depth >= depth) continue;
     kept.push(row);
     depth = row.depth;

@@ -70,7 +70,7 @@ describe('values', () => {
 
 it.each<[string, string | null]>([
   ['[a]\nrd|\nbs=4k', '[a]\nrandom_distribution=\nbs=4k'],
-  // A value that is already there is kept.
+  // An existing value is kept.
   ['rwm|ix=50', 'rwmixread=50'],
   ['rwm| = 50', 'rwmixread = 50'],
   ['rw=ra|nd # comment', 'rw=randread # comment'],

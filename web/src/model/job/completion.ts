@@ -35,7 +35,7 @@ export function optionOfLine(line: string, options: Options): OptionDoc | null {
   return name === undefined ? null : findOption(options, name);
 }
 
-/** Null if nothing fits, or only the text that is already there. */
+/** Null if nothing matches, or if the only match is the existing text. */
 export function completionAt(text: string, caret: number, options: Options): Completion | null {
   const before = text.slice(text.slice(0, caret).lastIndexOf('\n') + 1, caret);
   const after = /^.*/.exec(text.slice(caret))?.[0] ?? '';
@@ -97,6 +97,6 @@ function rankText(text: string, word: string): number | null {
   return text.includes(wanted) ? 2 : null;
 }
 
-/** Whether the word consists of the first letters of words of the name, its first word included. */
+/** Whether the word abbreviates the name: initials of its words in order, the first included. */
 const isAbbreviation = (name: string, word: string) =>
   new RegExp(`^${[...word.toLowerCase()].join('(?:.*_)?')}`).test(name);

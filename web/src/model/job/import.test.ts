@@ -40,7 +40,7 @@ describe('an import', () => {
     expect(stepsOf({ document: null })).toEqual([]);
   });
 
-  it('makes a study of several steps', () => {
+  it('makes a study with several steps', () => {
     const steps = [{ jobs: [{ name: 'a', rw: 'read' }] }, { jobs: [{ name: 'b', rw: 'write' }] }];
     const study = studyOf({ document: { continue_on_failure: true, steps } });
     expect(study.steps.map(({ text }) => text)).toEqual(['[a]\nrw=read\n', '[b]\nrw=write\n']);

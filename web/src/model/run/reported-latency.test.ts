@@ -74,7 +74,7 @@ it('has a column for I/Os that never completed', () => {
   expect(max && plain(reportedText(max))).toBe('≥ 9.50 s');
 });
 
-it('does not show the percentiles of clat of another program as those of lat', () => {
+it('does not show another program’s clat percentiles as lat percentiles', () => {
   const foreign = { percentiles_of: 'clat' } as Report['foreign'];
   const { rows } = latencyTable({ ...reportOf(stats(5)), foreign });
   const textsOf = (row: string) =>

@@ -55,7 +55,7 @@ export function draftOfStudy(study: Study, runs: readonly Run[]): StudyDraft {
   };
 }
 
-/** The procedure defines all runs from one job, which the job of any round still contains. */
+/** The procedure derives all runs from one base job, which the job of any run still contains. */
 function draftOfProcedure(study: Study, procedure: Procedure, runs: readonly Run[]): StudyDraft {
   const fileId = findFileId(runs);
   const jobs = runs.at(-1)?.requested.jobs.slice(0, 1) ?? [];

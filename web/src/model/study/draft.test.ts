@@ -53,8 +53,8 @@ describe('steps', () => {
 
   it("are limited to the server's maximum", () => {
     let full = draft;
-    for (let step = 0; step < 300; step++) full = duplicateStep(full, 0);
-    expect(full.steps.length).toBe(256);
+    for (let step = 0; step < 1100; step++) full = duplicateStep(full, 0);
+    expect(full.steps.length).toBe(1024);
   });
 });
 

@@ -58,7 +58,7 @@ export interface StudyDraft {
 }
 
 /** Same limit as on the server. */
-export const MAX_STEPS = 256;
+export const MAX_STEPS = 1024;
 
 export function newDraft(text: string, sampleMs?: number): StudyDraft {
   const steps = [{ id: 1, name: '', text, sampleMs }];

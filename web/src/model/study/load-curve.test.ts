@@ -4,6 +4,7 @@ import {
   achievedPoints,
   classText,
   curveCsv,
+  earlyPoints,
   latencyLine,
   latencyText,
   reasonText,
@@ -48,7 +49,7 @@ it('marks lower bounds', () => {
 });
 
 it('exports all points', () =>
-  expect(curveCsv(results).split('\n')[3]).toBe('800,720,,,,9000000,,true,overloaded'));
+  expect(curveCsv(results).split('\n')[3]).toBe('800,720,,,,9000000,,true,overloaded,'));
 
 it('shows why a run ended early', () => {
   const early: LoadPoint = {
@@ -65,8 +66,18 @@ it('shows why a run ended early', () => {
   };
   expect(plain(classText(early))).toBe('Overloaded, ended after 8 s');
   expect(plain(reasonText(early) ?? '')).toBe(
-    'In the last 5 s, 7500 I/Os were due and 5000 completed: the backlog grew from 1600 to 4100.',
+    'In the last 5 s, 7,500 I/Os were due and 5,000 completed: the backlog grew from 1,600 to 4,100.',
   );
+  const mixed = { points: [...results.points, early] };
+  expect(earlyPoints(mixed)).toEqual([{ x: 1500, y: 1350 }]);
+  expect(curveCsv(mixed).split('\n').at(-1)).toMatch(/,overloaded,8000$/);
   expect(classText(point(400, 'sustained', 3e6))).toBe('Sustained');
   expect(reasonText(point(400, 'sustained', 3e6))).toBeUndefined();
+});
+
+it('shows why a run of the planned time is not sustained', () => {
+  const full = { ...point(800, 'overloaded', 9e6), backlog: [3, 900, 1800, 2700, 3600] };
+  expect(reasonText(full)).toBe('The backlog grew from 3 to 3,600 I/Os.');
+  expect(reasonText(point(20, 'uncertain', null))).toMatch(/not significantly/);
+  expect(reasonText(point(20, 'missing', null))).toBeUndefined();
 });

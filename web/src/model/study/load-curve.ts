@@ -1,6 +1,7 @@
 // Results of a load–latency curve.
 import type { LoadCurveResults, LoadPoint, PointClass } from '../../api';
 import { formatValue } from '../compare/metrics';
+import { count } from '../format/numbers';
 import { duration } from '../format/time';
 
 const POINT_CLASSES: Record<PointClass, string> = {
@@ -18,12 +19,22 @@ export const classText = ({ class: name, overload }: LoadPoint): string =>
     ? `${POINT_CLASSES[name]}, ended after ${duration(overload.after_ms)}`
     : POINT_CLASSES[name];
 
-/** Why a run is disturbed, or ended early. */
-export function reasonText({ disturbance, overload }: LoadPoint): string | undefined {
+/** Why a run is not sustained. */
+export function reasonText({
+  class: name,
+  disturbance,
+  overload,
+  backlog,
+}: LoadPoint): string | undefined {
   if (disturbance) return disturbance;
-  if (!overload) return undefined;
-  const { period_ms, due, completed, backlog_at_start, backlog_at_end } = overload;
-  return `In the last ${duration(period_ms)}, ${due} I/Os were due and ${completed} completed: the backlog grew from ${backlog_at_start} to ${backlog_at_end}.`;
+  if (overload) {
+    const { period_ms, due, completed, backlog_at_start, backlog_at_end } = overload;
+    return `In the last ${duration(period_ms)}, ${count(due)} I/Os were due and ${count(completed)} completed: the backlog grew from ${count(backlog_at_start)} to ${count(backlog_at_end)}.`;
+  }
+  if (name === 'overloaded')
+    return `The backlog grew from ${count(backlog[0])} to ${count(backlog.at(-1))} I/Os.`;
+  if (name === 'uncertain') return 'The backlog grew by more than 2 %, but not significantly.';
+  return undefined;
 }
 
 export type CurveLatency = 'lat_p50_ns' | 'lat_p99_ns' | 'lat_p999_ns';
@@ -59,6 +70,12 @@ export const achievedPoints = (results: Points, ...classes: PointClass[]): Coord
     achieved == null ? [] : [{ x: offered, y: achieved }],
   );
 
+/** Achieved IOPS by offered IOPS of the runs that ended early. */
+export const earlyPoints = ({ points }: Points): Coordinates[] =>
+  points.flatMap(({ offered, achieved, overload }) =>
+    overload && achieved != null ? [{ x: offered, y: achieved }] : [],
+  );
+
 /** `≥ 4.2 ms` for a lower bound. */
 export const latencyText = (point: LoadPoint, name: CurveLatency): string => {
   const text = formatValue(point[name] ?? null, 'ns');
@@ -77,6 +94,8 @@ export function curveCsv({ points }: Points): string {
     'is_lower_bound',
     'class',
   ] as const;
-  const rows = points.map((point) => columns.map((name) => point[name] ?? '').join(','));
-  return [columns.join(','), ...rows].join('\n');
+  const rows = points.map((point) =>
+    [...columns.map((name) => point[name] ?? ''), point.overload?.after_ms ?? ''].join(','),
+  );
+  return [[...columns, 'ended_early_ms'].join(','), ...rows].join('\n');
 }

@@ -38,7 +38,7 @@ export interface StepRow {
   published: string[];
 }
 
-/** The steps with their repeats, in any order of their runs, then published rows without a step. */
+/** The steps by number and repeat, then published rows without a step. */
 export function stepRows({
   steps,
   published,
@@ -47,15 +47,17 @@ export function stepRows({
   const rows = published?.rows ?? [];
   const blank = (published?.columns ?? []).map(() => '');
   const numbers = new Set(steps.map(({ step }) => step));
-  const sorted = steps.toSorted((a, b) => a.step - b.step || a.repeat - b.repeat);
   return [
-    ...sorted.map((step) => ({
+    ...steps.toSorted(inOrder).map((step) => ({
       ...rowOf(step, rows.find((row) => row.step === step.step)?.cells ?? blank),
       repeat: repeats > 1 ? step.repeat : null,
     })),
     ...rows.filter(({ step }) => !numbers.has(step ?? -1)).map(({ cells }) => publishedRow(cells)),
   ];
 }
+
+/** Repeats run in random order. */
+const inOrder = (a: StudyStep, b: StudyStep) => a.step - b.step || a.repeat - b.repeat;
 
 /** Steps whose runs were not needed, because the study was decided or its procedure ended. */
 export const stepsNotNeeded = ({
@@ -128,6 +130,10 @@ function publishedRow(published: string[]): StepRow {
 
 export const publishedHeaders = (published: Published | null | undefined): readonly string[] =>
   published?.columns ?? [];
+
+/** Whether the page shows results of cells, rates or rounds instead of single runs. */
+export const isSummarized = ({ steps, procedure }: Pick<Study, 'steps' | 'procedure'>): boolean =>
+  procedure != null || steps.some(({ sweep }) => sweep.length > 0);
 
 /** The first finished runs, up to the maximum that can be compared. */
 export const comparableRuns = ({ steps }: Pick<Study, 'steps'>): number[] =>

@@ -1,4 +1,4 @@
-// Results of a test after the SNIA performance test specification: plots, tables and CSV.
+// Results of a test that follows the SNIA performance test specification: plots, tables and CSV.
 import type { CellValue, SniaResults, SniaState, SniaTestName } from '../../api';
 import { formatValue } from '../compare/metrics';
 

@@ -1,6 +1,17 @@
 import { expect, it } from 'vitest';
 import type { StepStatistics } from '../../api';
-import { axesOf, cellText, formIndex, knee, longestAxis, sweepCsv, sweepLines } from './sweep';
+import {
+  axesOf,
+  cellText,
+  firstStep,
+  knee,
+  longestAxis,
+  repeatsText,
+  spreadText,
+  sweepCells,
+  sweepCsv,
+  sweepLines,
+} from './sweep';
 
 const statistics = (median: number) => ({ n: 3, median, outliers: [] });
 const cell = (step: number, bs: string, iodepth: string, iops: number, p99: number) =>
@@ -89,5 +100,25 @@ it('keeps the cells of several steps apart', () => {
   expect(csv[0]).toContain('step,iodepth,runs');
   expect(csv[3]).toContain('write,1,3,5');
   expect(cellText(write('write')[0] as StepStatistics, results)).toBe('write iodepth=1');
-  expect(results.map((result) => formIndex(result, results))).toEqual([0, 0, 1, 1]);
+  expect([0, 1].map((index) => firstStep(index, results))).toEqual([1, 3]);
+});
+
+it('has a row for cells without a result', () => {
+  const steps = [3, 1, 4].map((number) => cell(number, number === 4 ? '64k' : '4k', '1', 0, 0));
+  const cells = sweepCells(steps, RESULTS.slice(0, 1));
+  expect(cells.map(({ step, iops }) => [step, iops.median])).toEqual([
+    [1, 10],
+    [3, undefined],
+    [4, undefined],
+  ]);
+  const lines = sweepLines(cells, { option: 'iodepth', values: ['1'] }, 'iops');
+  expect(lines.map(({ label }) => label)).toContain('bs=64k');
+  expect(repeatsText(cells)).toMatch(/^Medians of 3 runs per cell/);
+});
+
+it('shows the distance between the runs of a cell', () => {
+  expect(spreadText({ n: 3, median: 5, spread_percent: 12.345, outliers: [] })).toBe('↕ 12.3 %');
+  expect(spreadText({ n: 1, median: 5, outliers: [] })).toBe('');
+  expect(spreadText(null)).toBe('');
+  expect(repeatsText([])).toBe('');
 });

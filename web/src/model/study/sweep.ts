@@ -1,5 +1,6 @@
 // The results of a sweep: its axes, lines along the longest one, a table over two, and the knee.
 import type { GroupStatistics, StepStatistics, StudyStep } from '../../api';
+import { digits } from '../format/numbers';
 
 export type SweepMetric = 'iops' | 'bytes_per_second' | 'lat_p99_ns';
 
@@ -45,14 +46,29 @@ export function baseName({ name, sweep }: Pick<StudyStep, 'name' | 'sweep'>): st
 
 const namesOf = (results: readonly StepStatistics[]) => new Set(results.map(baseName));
 
-/** Index of the step in the form. With a sweep, each of its steps runs once per combination. */
-export const formIndex = (
-  { step }: Pick<StudyStep, 'step'>,
-  steps: readonly SweptStep[],
-): number => {
-  const combinations = axesOf(steps).reduce((count, { values }) => count * values.length, 1);
-  return Math.floor((step - 1) / combinations);
-};
+/**
+ * The number of the first step that a step of the form becomes. With a sweep, each of its steps runs
+ * once per combination.
+ */
+export const firstStep = (index: number, steps: readonly SweptStep[]): number =>
+  index * combinations(steps) + 1;
+
+const combinations = (steps: readonly SweptStep[]): number =>
+  axesOf(steps).reduce((count, { values }) => count * values.length, 1);
+
+const NONE: GroupStatistics = { n: 0, outliers: [] };
+
+/** The results of all cells, in step order; those without a result have no values. */
+export function sweepCells(
+  steps: readonly Pick<StudyStep, 'step' | 'name' | 'sweep'>[],
+  results: readonly StepStatistics[],
+): StepStatistics[] {
+  const cells = new Map<number, StepStatistics>();
+  for (const { step, name, sweep } of steps.toSorted((a, b) => a.step - b.step))
+    cells.set(step, { step, name, sweep, iops: NONE, bytes_per_second: NONE, lat_p99_ns: NONE });
+  for (const result of results) cells.set(result.step, result);
+  return [...cells.values()];
+}
 
 const valueIn = ({ sweep }: StepStatistics, option: string) =>
   sweep.find((setting) => setting.option === option)?.value;
@@ -81,6 +97,19 @@ export function sweepLines(
   }
   return [...lines.values()];
 }
+
+/** What the values of the table are, if the cells have several runs. */
+export function repeatsText(results: readonly StepStatistics[]): string {
+  const counts = results.map(({ iops }) => iops.n).filter((n) => n > 0);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  if (!(most > 1)) return '';
+  const runs = least === most ? String(most) : `${least} to ${most}`;
+  return `Medians of ${runs} runs per cell; in gray, the distance between the lowest and the highest run in percent of the median.`;
+}
+
+/** `↕ 12 %` */
+export const spreadText = (point: GroupStatistics | null): string =>
+  point?.spread_percent == null ? '' : `↕ ${digits(point.spread_percent)} %`;
 
 /** The step with the highest IOPS whose p99 latency is within the limit. */
 export function knee(results: readonly StepStatistics[], limit_ns: number): StepStatistics | null {

@@ -37,7 +37,7 @@ export interface RunColumn {
   hint?: (run: RunSummary) => string;
 }
 
-const DAMAGED_HINT = 'The stored run or its result differs from its checksum.';
+const DAMAGED_HINT = 'The stored run or its result does not match its checksum.';
 const PARTIAL_HINT = 'Results cover only the time until the run ended.';
 
 function Verdict({ run }: { run: RunSummary }) {
@@ -53,7 +53,7 @@ function Verdict({ run }: { run: RunSummary }) {
   return <VerdictBadge badge={badgeOf(run.verdict_class)} />;
 }
 
-/** If the title of a run of a study is too long, the study is clipped first, the repeat never. */
+/** If the title of a study run is too long, the study is clipped first, and the repeat never. */
 function Name({ run }: { run: RunSummary }) {
   const parts = studyTitle(run);
   return (

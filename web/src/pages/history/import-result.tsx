@@ -1,4 +1,4 @@
-// Import of a result of fio: a file or pasted text becomes a run.
+// Imports a fio result: a file or pasted text becomes a run.
 import { Button, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ChangeEvent, useState } from 'react';
@@ -35,7 +35,7 @@ function ImportForm({ onClose }: { onClose: () => void }) {
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: async (selected?: number) => {
       const query = selected ? { group: selected } : {};
-      // The output of fio may have text around its JSON, so it is sent as it is.
+      // fio’s output may have text around its JSON, so it is sent unchanged.
       const body = text as unknown as Record<string, unknown>;
       const options = { body, bodySerializer: null, query, throwOnError: true } as const;
       return cacheRun((await importResult(options)).data);
@@ -61,7 +61,7 @@ function ImportForm({ onClose }: { onClose: () => void }) {
         <input type="file" accept=".json,.txt,.log" onChange={readFile} data-autofocus />
       </label>
       <Textarea
-        label="Or paste the output of fio"
+        label="Or paste fio’s output"
         description={`For example of: ${COMMAND}`}
         spellCheck={false}
         minRows={6}
@@ -84,8 +84,8 @@ function ImportForm({ onClose }: { onClose: () => void }) {
       )}
       <ProblemNotice error={error} />
       <p className="mute small">
-        The run has the numbers of fio. It has no verdict and no time series, because Leadline did
-        not observe it. A result that was imported before opens its run.
+        The run has fio’s numbers. It has no verdict and no time series, because Leadline did not
+        observe it. Importing a result again opens the existing run.
       </p>
       <div className="row">
         <Button

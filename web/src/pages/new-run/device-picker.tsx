@@ -1,4 +1,4 @@
-// Block devices to choose from. Unusable ones are folded away and disabled, with the reason.
+// Block devices to choose from. Unusable ones are collapsed and disabled, with the reason.
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Access, Device } from '../../api';

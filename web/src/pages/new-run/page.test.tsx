@@ -121,7 +121,7 @@ describe('the form and the job file', () => {
     expect(((await text()) as HTMLTextAreaElement).value).toContain('fsync=8');
   });
 
-  it('complete and explain an option of the text', async () => {
+  it('complete and explain an option in the text', async () => {
     showPage(NewRunPage, '/new');
     const area = (await text()) as HTMLTextAreaElement;
     await screen.findByRole('textbox', { name: 'fsync', hidden: true });

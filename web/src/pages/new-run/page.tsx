@@ -61,7 +61,7 @@ function RunForm() {
   );
 }
 
-/** `?import=12` opens the jobs of a run of another program in the import. */
+/** `?import=12` opens the jobs of an imported run in the import dialog. */
 function useImportOfRun(open: (text: string) => void) {
   const { import: number } = route.useSearch();
   const navigate = useNavigate();

@@ -122,7 +122,7 @@ function SniaSettings({ snia, set }: SniaSettingsProps) {
         />
       )}
       <NumberInput
-        label={isSaturation ? 'Maximum duration (s)' : 'Duration of a cell (s)'}
+        label={isSaturation ? 'Maximum duration (s)' : 'Duration per cell (s)'}
         w={170}
         min={1}
         max={isSaturation ? 86_400 : 3600}
@@ -177,7 +177,7 @@ function CurveSettings({ curve, set }: CurveSettingsProps) {
         onChange={(values) => set({ rates: values?.map(Number) })}
       />
       <NumberInput
-        label="Duration of a rate (s)"
+        label="Duration per rate (s)"
         w={170}
         min={1}
         max={3600}
@@ -205,7 +205,7 @@ function CurveSettings({ curve, set }: CurveSettingsProps) {
         onChange={(value) => set({ p99_limit_ms: number(value) })}
       />
       <NumberInput
-        label="Limit of written bytes"
+        label="Maximum bytes written"
         w={190}
         min={1}
         allowDecimal={false}

@@ -58,7 +58,7 @@ export function StudyForm() {
               <AllOptions draft={job} />
             </>
           )}
-          <PlanPreview draft={job} title={`Plan for step ${index + 1}`} />
+          <PlanPreview draft={job} title={planTitle(study)} />
         </div>
         <JobEditor draft={job}>
           <code>$study</code> in a file name is replaced by an ID that is unique to the study. If
@@ -70,6 +70,11 @@ export function StudyForm() {
     </Page>
   );
 }
+
+const planTitle = ({ index, plan }: StudyEditor) => {
+  const isSwept = plan?.steps.some(({ sweep }) => sweep && sweep.length > 0);
+  return `Plan for step ${index + 1}${isSwept ? ', first combination' : ''}`;
+};
 
 function StepNote({ study: { draft, index, change, problems } }: { study: StudyEditor }) {
   const problem = problems.get(index)?.find(({ job, option }) => job === null && option === 'note');
@@ -91,7 +96,7 @@ function StepNote({ study: { draft, index, change, problems } }: { study: StudyE
 }
 
 function StartStudy({ study }: { study: StudyEditor }) {
-  const { draft, change, document, plan, problems, hasProblems } = study;
+  const { draft, change, document, plan, isPlanCurrent, problems, hasProblems } = study;
   const set = (part: Partial<StudyDraft>) => change((old) => ({ ...old, ...part }));
   const { start, pending, error } = useStart(
     (request) => startStudy(document, request),
@@ -167,11 +172,11 @@ function StartStudy({ study }: { study: StudyEditor }) {
         />
         {plan && !hasProblems && (
           <p style={{ marginTop: 10 }}>
-            {plan.until_decided && `${plannedLooksText(plan)} At most: `}
-            {studyCostText(plan)}
+            {plan.until_decided && isPlanCurrent && `${plannedLooksText(plan)} At most: `}
+            {isPlanCurrent ? studyCostText(plan) : 'Planning…'}
           </p>
         )}
-        {plan && !hasProblems && plan.notes && plan.notes.length > 0 && (
+        {plan && isPlanCurrent && !hasProblems && plan.notes && plan.notes.length > 0 && (
           <ul className="plan-notes">
             {plan.notes.map((note) => (
               <li key={note}>{note}</li>

@@ -17,7 +17,7 @@ import {
   toDocument,
 } from '../../model/study/draft';
 import { problemsByStep } from '../../model/study/draft-problems';
-import { formIndex } from '../../model/study/sweep';
+import { firstStep } from '../../model/study/sweep';
 import { type Confirmations, isNotConfirmed, useConfirmations } from './use-confirmations';
 import { type JobDraft, useJobText } from './use-job-text';
 import { usePlan } from './use-plan';
@@ -32,6 +32,8 @@ export interface StudyEditor {
   job: JobDraft;
   document: StudyDefinition;
   plan: StudyPlan | undefined;
+  /** False while `plan` belongs to an older draft. */
+  isPlanCurrent: boolean;
   confirmations: Confirmations;
   /** By step index; -1 for the study itself. */
   problems: Map<number, FormProblem[]>;
@@ -48,6 +50,12 @@ export function useAddToStudy() {
   const addToStudy = (text: string, sampleMs?: number) =>
     store(stored ? addStep(stored, text, sampleMs) : newDraft(text, sampleMs));
   return { stepCount: stored?.steps.length ?? 0, addToStudy };
+}
+
+/** The plan of a step of the form: of its first cell, because the runs are in random order. */
+function firstPlan({ steps }: StudyPlan, index: number) {
+  const first = firstStep(index, steps);
+  return steps.find(({ step }) => step === first)?.plan;
 }
 
 export function useStudyEditor(): StudyEditor {
@@ -78,12 +86,24 @@ export function useStudyEditor(): StudyEditor {
   const problems = problemsByStep(draft, found, confirmations.problems);
   const job = {
     ...jobText,
-    plan: plan?.steps.find((step) => formIndex(step, plan.steps) === index)?.plan,
+    plan: plan && firstPlan(plan, index),
     isPlanCurrent,
     planError: rejected.length > 0 ? null : planError,
     problems: problems.get(index) ?? [],
   };
   const hasProblems = [...problems.values()].some((found) => found.length > 0);
   const clear = () => store(null);
-  return { draft, change, clear, index, job, document, plan, confirmations, problems, hasProblems };
+  return {
+    draft,
+    change,
+    clear,
+    index,
+    job,
+    document,
+    plan,
+    isPlanCurrent,
+    confirmations,
+    problems,
+    hasProblems,
+  };
 }

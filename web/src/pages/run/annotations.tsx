@@ -1,4 +1,4 @@
-// Annotations of the run, notes about its moments: a button that adds one, and their list.
+// Annotations of the run (notes at points in time): a button that adds one, and their list.
 import { Button, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -14,7 +14,7 @@ import { useIsSaved } from '../../ui/saved';
 /** In bytes, as in the server. */
 const MAX_TEXT = 500;
 
-/** Opens the dialog with the moment under the crosshair, of the latest sample, or of the zoom. */
+/** Opens the dialog at the time of the crosshair, the latest sample, or the middle of the zoom. */
 export function AnnotateButton({ run, live }: { run: Run; live: LiveRun }) {
   const [seconds, setSeconds] = useState<number | null>(null);
   const { fold, chartGroup } = live;
@@ -25,7 +25,7 @@ export function AnnotateButton({ run, live }: { run: Run; live: LiveRun }) {
   };
   return (
     <>
-      <Button data-key="a" data-action="Annotate a moment" onClick={open}>
+      <Button data-key="a" data-action="Add an annotation" onClick={open}>
         Annotate
       </Button>
       <Dialog opened={seconds !== null} onClose={() => setSeconds(null)} title="Add annotation">

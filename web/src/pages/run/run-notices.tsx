@@ -88,7 +88,7 @@ function FailureNotice({ fold, run }: { fold: RunFold; run: Run }) {
     first && reason !== first.detail && reason,
     first?.remedy,
     ...others.map(problemText),
-    // The reason of a cancelled run has the same sentence.
+    // The reason for a cancelled run contains the same sentence.
     fold.status !== 'cancelled' &&
       fold.result &&
       isPartial(fold.result.report) &&

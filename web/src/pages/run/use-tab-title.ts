@@ -9,7 +9,7 @@ import { runTitle, STATUS } from '../../model/run/summary';
 
 /** Hidden tabs have no animation frames, and timers fire at most once per second. */
 const INTERVAL_MS = 1000;
-/** Shorter runs end before one returns to another task. */
+/** Shorter runs end before the user switches to another task. */
 const MIN_NOTIFIED_MS = 5000;
 
 export function useTabTitle(run: Run, { fold, clock }: LiveRun) {

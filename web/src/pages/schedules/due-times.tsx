@@ -1,4 +1,4 @@
-// Coming due times of a schedule, in its time zone.
+// Upcoming due times of a schedule, in its time zone.
 import type { DueTime } from '../../api';
 
 export const DueTimes = ({ next }: { next: readonly DueTime[] }) => (

@@ -59,8 +59,8 @@ function ThresholdFields({ stored }: { stored: Thresholds }) {
   return (
     <Card title="Smallest changes that matter">
       <p className="mute">
-        Comparisons and trends use these thresholds unless they have their own. Without a value, it
-        is {DEFAULT_PERCENT} %.
+        Comparisons and trends use these thresholds unless they have their own. The default is{' '}
+        {DEFAULT_PERCENT} %.
       </p>
       <div className="threshold-fields">
         {[...METRICS, ...others].map((metric) => (

@@ -16,7 +16,7 @@ const STUDY: StudySummary = {
   runs: [3, 4],
   reason: null,
 };
-const DETAIL = 'The stored data of study #1 is damaged: its row differs from its checksum.';
+const DETAIL = 'The stored data of study #1 is damaged: its row does not match its checksum.';
 
 it('lists intact studies and names damaged ones', async () => {
   const damaged = [{ number: 1, detail: DETAIL }];

@@ -2,11 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Comparison, Study } from '../../api';
 import { MIN_RUNS } from '../../model/compare/metrics';
-import { comparableRuns, countSteps, hasGroups } from '../../model/study/rows';
+import { comparableRuns, countSteps, hasGroups, isSummarized } from '../../model/study/rows';
 import { Notice } from '../../ui/parts';
 import { useIsSaved } from '../../ui/saved';
 import { studyComparisonQuery } from './comparison-query';
 
+/** Undefined for sweeps and procedures, whose pages show no comparison. */
 export function useStudyComparison(study: Study): Comparison | undefined {
   const isSaved = useIsSaved();
   const hasResults = hasGroups(study)
@@ -14,7 +15,7 @@ export function useStudyComparison(study: Study): Comparison | undefined {
     : comparableRuns(study).length >= MIN_RUNS;
   const { data } = useQuery({
     ...studyComparisonQuery(study),
-    enabled: hasResults && !isSaved,
+    enabled: hasResults && !isSaved && !isSummarized(study),
     placeholderData: (old) => old,
   });
   return data;

@@ -59,12 +59,11 @@ function StepGauge({ step: { step, name, run }, lineIndex, lazy }: StepGaugeProp
   if (inViewport && !visible) setVisible(true);
   const number = run?.number ?? 0;
   const { data } = useQuery({ ...runQuery(number), enabled: visible && !isSaved });
-  const title = `${step} ${name}`;
   return (
     <section className="card" ref={ref}>
       <div className="gauge-title">
         {lineIndex >= 0 && <Legend entries={[{ label: '', ...lineStyle(lineIndex) }]} />}
-        <RunLink n={number}>{title}</RunLink>
+        <RunLink n={number}>{`${step} ${name}`}</RunLink>
       </div>
       {data ? <LiveGauge key={data.number} run={data} /> : <div className="placeholder" />}
     </section>

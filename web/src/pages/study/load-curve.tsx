@@ -16,7 +16,11 @@ import { Card, Notice } from '../../ui/parts';
 import { RunLink } from '../../ui/run-links';
 
 const LoadCurveCharts = lazy(() => import('../../charts/load-curve-charts'));
-const HEADERS = ['Achieved', ...CURVE_LATENCIES.map(({ label }) => label), 'Result'];
+const HEADERS = [
+  'Achieved IOPS',
+  ...CURVE_LATENCIES.map(({ label }) => label),
+  <span key="result">Result</span>,
+];
 
 interface LoadCurveProps {
   results: LoadCurveResults;
@@ -53,29 +57,30 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
           }
         >
           <NamedRows
-            className="snia"
+            className="rates"
             label="Rates"
-            corner="Offered"
+            corner="Offered IOPS"
             headers={HEADERS}
-            rows={points
-              .toSorted((a, b) => a.offered - b.offered)
-              .map((point) => ({
-                key: String(point.step),
-                name: <OfferedRate point={point} study={study} />,
-                cells: [
-                  formatValue(point.achieved ?? null, '1/s'),
-                  ...CURVE_LATENCIES.map(({ name }) => latencyText(point, name)),
-                  <span key="class" title={reasonText(point)}>
-                    {classText(point)}
-                  </span>,
-                ],
-              }))}
+            rows={byRate(points).map((point) => ({
+              key: String(point.step),
+              name: <OfferedRate point={point} study={study} />,
+              cells: [
+                formatValue(point.achieved ?? null, '1/s'),
+                ...CURVE_LATENCIES.map(({ name }) => latencyText(point, name)),
+                <div key="class" className="result">
+                  {classText(point)}
+                  <div className="mute small">{reasonText(point)}</div>
+                </div>,
+              ],
+            }))}
           />
         </Card>
       )}
     </>
   );
 }
+
+const byRate = (points: readonly LoadPoint[]) => points.toSorted((a, b) => a.offered - b.offered);
 
 function OfferedRate({ point: { step, offered }, study }: { point: LoadPoint; study: Study }) {
   const text = formatValue(offered, '1/s');

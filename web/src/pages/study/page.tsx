@@ -1,13 +1,13 @@
 // One study: description, steps with published results, depth gauges, overlaid time series.
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, useState } from 'react';
 import type { Study } from '../../api';
 import { ApiProblem, problemText } from '../../api/problem';
 import { studyQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
 import { plural } from '../../model/format/numbers';
-import { hasGroups, STUDY_STATUS } from '../../model/study/rows';
+import { hasGroups, isSummarized, STUDY_STATUS } from '../../model/study/rows';
 import { isValidNumber, NotLoaded } from '../../ui/not-loaded';
 import { Card, Notice, Page } from '../../ui/parts';
 import { StudyAnswer, useStudyComparison } from './answer';
@@ -42,8 +42,6 @@ export function StudyPage() {
 function StudyView({ study }: { study: Study }) {
   const { number, name, about, missed_by_author, reason, scaled, leftover_files, steps, repeats } =
     study;
-  const isSweep = steps.some(({ sweep }) => sweep.length > 0);
-  const isFolded = isSweep || study.procedure != null;
   const comparison = useStudyComparison(study);
   const labelOf = useCallback(
     (run: number) => {
@@ -69,17 +67,14 @@ function StudyView({ study }: { study: Study }) {
       )}
       {!missed_by_author && about && <Card>{about}</Card>}
       <Looks study={study} />
-      {comparison && hasGroups(study) && !isSweep && !study.until_decided && (
+      {comparison && hasGroups(study) && !study.until_decided && (
         <StudyAnswer comparison={comparison} />
       )}
-      {isFolded ? (
+      {isSummarized(study) ? (
         <>
           <ProcedureView study={study} />
           <Sweep study={study} />
-          <details>
-            <summary>All {steps.length} runs</summary>
-            <Steps study={study} />
-          </details>
+          <AllRuns study={study} />
         </>
       ) : (
         <>
@@ -88,8 +83,23 @@ function StudyView({ study }: { study: Study }) {
           {comparison && <Overlays comparison={comparison} runLabel={labelOf} />}
         </>
       )}
-      <p className="mute small">{[scaled.sentence, scaled.note].filter(Boolean).join(' ')}</p>
+      <p className="mute small">{scaledText(scaled)}</p>
     </Page>
+  );
+}
+
+/** Empty if there was nothing to scale. */
+const scaledText = ({ divided_by, requested_bytes, sentence, note }: Study['scaled']) =>
+  [(divided_by > 1 || requested_bytes > 0) && sentence, note].filter(Boolean).join(' ');
+
+/** The table is rendered when it is opened, because it may have a thousand rows. */
+function AllRuns({ study }: { study: Study }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>All {study.steps.length} runs</summary>
+      {isOpen && <Steps study={study} />}
+    </details>
   );
 }
 

@@ -8,8 +8,11 @@ import {
   cellText,
   knee,
   longestAxis,
+  repeatsText,
   type SweepAxis,
   type SweepMetric,
+  spreadText,
+  sweepCells,
   sweepCsv,
   sweepLines,
 } from '../../model/study/sweep';
@@ -27,14 +30,15 @@ const METRICS: { value: SweepMetric; label: string; unit: string }[] = [
 const NS_PER_MS = 1e6;
 
 /** Renders nothing without a sweep. */
-export function Sweep({ study: { steps, results } }: { study: Study }) {
+export function Sweep({ study: { steps, results: found } }: { study: Study }) {
   const axes = axesOf(steps);
+  const results = sweepCells(steps, found);
   const axis = longestAxis(axes);
   if (!axis) return null;
   return (
     <>
       <SweepTable results={results} axis={axis} />
-      {results.length > 0 && (
+      {found.length > 0 && (
         <Suspense fallback={<div style={{ minHeight: 480 }} />}>
           <SweepCharts results={results} axis={axis} />
         </Suspense>
@@ -76,22 +80,32 @@ function SweepTable({ results, axis }: { results: readonly StepStatistics[]; axi
             <HeatCell
               key={axis.values[index]}
               text={formatValue(point?.median ?? null, unit)}
+              spread={spreadText(point)}
               share={point?.median == null ? 0 : (point.median - least) / (most - least || 1)}
             />
           )),
         }))}
       />
+      <p className="mute small">{repeatsText(results)}</p>
       <Knee results={results} />
     </Card>
   );
 }
 
-const HeatCell = ({ text, share }: { text: string; share: number }) => (
+interface HeatCellProps {
+  text: string;
+  /** Empty for a single run. */
+  spread: string;
+  share: number;
+}
+
+const HeatCell = ({ text, spread, share }: HeatCellProps) => (
   <span
     className="heat"
     style={{ background: `color-mix(in srgb, var(--app) ${Math.round(share * 35)}%, transparent)` }}
   >
     {text}
+    {spread && <span className="mute small"> {spread}</span>}
   </span>
 );
 

@@ -40,8 +40,13 @@ pub(crate) fn journal_writes(workload: &Workload, report: &Report) -> Option<Ans
     let iops = rate(written.iops);
     if let Some(call) = workload.flush {
         let p99_ns = p99(&report.sync.lat_ns)?;
+        let of_writes = if workload.flush_writes_data() {
+            String::new()
+        } else {
+            format!("write p99 {}, ", latency(p99(&written.lat_ns)? as f64))
+        };
         let sentence = format!(
-            "Each write waits for {call}: {iops} writes per second, {call} p99 {}.",
+            "Each write waits for {call}: {iops} writes per second, {of_writes}{call} p99 {}.",
             latency(p99_ns as f64)
         );
         let evidence = json!({"sync_ios": report.sync.ios, "sync_lat_p99_ns": p99_ns,
@@ -94,7 +99,7 @@ const BACKUPS: [(u8, &str, u32); 2] = [
     (33, "A reverse incremental backup", 3),
 ];
 
-/// Bytes of backup data per second. `None` if the mix is not that of a backup.
+/// Bytes of backup data per second. `None` if the mix does not match a backup.
 pub(crate) fn backup_rate(workload: &Workload, report: &Report) -> Option<Answer> {
     let (_, name, ios_per_block) = BACKUPS
         .iter()

@@ -1,5 +1,5 @@
-//! The questions: which jobs ask them, what answers them, and the limits that documents publish.
-//! The first question that is asked applies.
+//! The questions: which jobs match them, what answers them, and the limits that documents publish.
+//! The first question that matches applies.
 
 use crate::analysis::findings::questions::{
     answer::{self, AnswerFn},
@@ -21,9 +21,9 @@ pub(crate) struct Question {
 const MAX_RECORD: u64 = 16 << 10;
 /// Database pages have at most this size. In bytes.
 const MAX_PAGE: u64 = 16 << 10;
-/// From this size on, recipes ask for bandwidth. In bytes.
+/// From this size on, recipes measure bandwidth. In bytes.
 const MIN_BANDWIDTH_BYTES: u64 = 64 << 10;
-/// The lowest depth in recipes that ask for IOPS: memory cards and dbench's latency test.
+/// The lowest depth in recipes that measure IOPS: memory cards and dbench's latency test.
 const MIN_IOPS_DEPTH: u64 = 4;
 /// The depth of the test of a memory card.
 const CARD_DEPTH: u64 = 4;
@@ -46,10 +46,12 @@ const RUN_LONGER: &str =
     "Run it for at least a minute, on data that is larger than the caches of the disk.";
 
 pub(crate) const QUESTIONS: &[Question] = &[
-    // Log writes: etcd, PostgreSQL's WAL (pg_test_fsync), MySQL's redo log.
+    // Log writes through the page cache: etcd, PostgreSQL's WAL (pg_test_fsync), MySQL's redo log.
     Question {
         code: "log_writes",
-        is_asked: |workload| is_commit(workload) && !workload.random && workload.flush.is_some(),
+        is_asked: |workload| {
+            is_commit(workload) && !workload.random && workload.flush_writes_data()
+        },
         answer: answer::log_writes,
         limits: &[
             // "The 99th percentile of fdatasync should be less than 10 ms."

@@ -1,9 +1,12 @@
-//! The shape of a run's jobs, as far as it determines the question that they ask.
+//! The shape of a run's jobs, as far as it determines which question they match.
 
 use leadline_protocol::{
-    job::keyword::SyncMode,
+    job::{distribution::Distribution, keyword::SyncMode},
     plan::job::{Mode, ResolvedJob},
 };
+
+/// A random pattern with fewer blocks reads or writes the same ones again and again.
+const MIN_RANDOM_BLOCKS: u64 = 1000;
 
 /// All jobs of a run, which start together and are the same except for their names and targets.
 pub(crate) struct Workload {
@@ -27,10 +30,11 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// `None` if the jobs differ, are limited by a rate or pauses, trim, or use no device.
+    /// `None` if the jobs differ, are limited by a rate or pauses, trim, do not use exactly one
+    /// device, or are neither sequential nor random.
     pub(crate) fn of(jobs: &[ResolvedJob]) -> Option<Self> {
         let (first, others) = jobs.split_first()?;
-        let is_unlimited = jobs.iter().all(|job| !is_limited(job) && has_device(job));
+        let is_unlimited = jobs.iter().all(|job| !is_limited(job)) && use_one_device(jobs);
         let is_same = others.iter().all(|job| is_same(job, first));
         if !is_unlimited || !is_same || first.pattern.rw.trims() {
             return None;
@@ -48,7 +52,7 @@ impl Workload {
             .iter()
             .all(|bs| bs.min == max_bytes && bs.split.is_empty());
         Some(Self {
-            random: pattern.rw.is_random(),
+            random: is_random(jobs, max_bytes)?,
             reads,
             writes,
             rwmixread: pattern.rwmixread,
@@ -62,6 +66,11 @@ impl Workload {
         })
     }
 
+    /// Whether a flush includes writing the data, because it is in the page cache.
+    pub(crate) fn flush_writes_data(&self) -> bool {
+        self.flush.is_some() && !self.direct && !self.sync_writes
+    }
+
     pub(crate) fn is_mixed(&self) -> bool {
         self.reads && self.writes
     }
@@ -71,10 +80,53 @@ fn is_same(job: &ResolvedJob, other: &ResolvedJob) -> bool {
     let shape = |job: &ResolvedJob| {
         let pattern = &job.pattern;
         let kind = (pattern.rw, pattern.rwmixread, pattern.bs.clone());
+        let order = (
+            pattern.rw_modifier,
+            pattern.zones,
+            pattern.percentage_random.clone(),
+            pattern.random_distribution.clone(),
+        );
         let durability = (pattern.fsync, pattern.fdatasync, job.target.sync);
-        (kind, durability, job.direct, job.in_flight())
+        // Jobs that run at different times do not add up.
+        let timing = &job.timing;
+        let time = (timing.startdelay_ms, timing.runtime_ms, timing.time_based);
+        (kind, order, time, durability, job.direct, job.in_flight())
     };
     shape(job) == shape(other)
+}
+
+/// Whether all I/Os go to random blocks (true), or each follows the one before it (false). `None`
+/// for everything between, such as `rw=write:4m`, which leaves gaps, and `rw=randread:64`, which
+/// reads 64 blocks one after another.
+fn is_random(jobs: &[ResolvedJob], max_bytes: u64) -> Option<bool> {
+    let pattern = &jobs[0].pattern;
+    let has_gaps = pattern.rw_modifier.is_some_and(|modifier| modifier != 0);
+    if pattern.zones.is_some() || (has_gaps && pattern.rw_modifier != Some(1)) {
+        return None;
+    }
+    if !pattern.rw.is_random() {
+        return (!has_gaps).then_some(false);
+    }
+    let used = [
+        (
+            pattern.rw.reads(),
+            pattern.percentage_random.read,
+            &pattern.random_distribution.read,
+        ),
+        (
+            pattern.rw.writes(),
+            pattern.percentage_random.write,
+            &pattern.random_distribution.write,
+        ),
+    ];
+    let is_uniform = used.iter().all(|(is_used, percent, distribution)| {
+        !is_used || (*percent == 100 && **distribution == Distribution::Random)
+    });
+    let is_large = jobs.iter().all(|job| {
+        let bytes: u64 = job.targets.iter().map(|target| target.size).sum();
+        bytes >= MIN_RANDOM_BLOCKS * max_bytes
+    });
+    (is_uniform && is_large).then_some(true)
 }
 
 /// Whether the job does less than it could, or flushes only some of its writes.
@@ -90,8 +142,14 @@ fn is_limited(job: &ResolvedJob) -> bool {
         || pattern.fsync.max(pattern.fdatasync) > 1
 }
 
-fn has_device(job: &ResolvedJob) -> bool {
-    job.targets.iter().all(|target| target.device.is_some())
+/// The IOPS of two disks are not those of one.
+fn use_one_device(jobs: &[ResolvedJob]) -> bool {
+    let mut devices = jobs
+        .iter()
+        .flat_map(|job| &job.targets)
+        .map(|target| &target.device);
+    let first = devices.next().and_then(Option::as_ref);
+    first.is_some_and(|first| devices.all(|device| device.as_ref() == Some(first)))
 }
 
 fn flush_call(job: &ResolvedJob) -> Option<&'static str> {

@@ -1,5 +1,5 @@
 //! Arrival sequences with the expected decision. They were written before the detector: 1,000 I/Os
-//! per second arrive for 60 s, at a device whose capacity changes, and a period of 5 s decides.
+//! per second arrive for 60 s at a device whose capacity changes; the period is 5 s.
 
 use super::*;
 use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};
@@ -62,11 +62,11 @@ fn between(at_ms: u64, from_s: f64, to_s: f64) -> bool {
 type Case = (&'static str, f64, fn(u64) -> f64);
 
 #[test]
-fn hiccups_are_no_overload() {
+fn hiccups_are_not_overload() {
     let cases: [Case; 15] = [
         ("enough capacity", 0.0, |_| 2000.0),
         ("exactly enough", 0.0, |_| 1000.0),
-        ("2 % too little is left to the whole run", 0.0, |_| 980.0),
+        ("2 % too little: the whole run decides", 0.0, |_| 980.0),
         ("a pause of 3 s", 0.0, |t| {
             if between(t, 10.0, 13.0) { 0.0 } else { 2000.0 }
         }),
@@ -84,20 +84,20 @@ fn hiccups_are_no_overload() {
                 2000.0
             }
         }),
-        ("slow for 20 s, after it was fast", 0.0, |t| {
+        ("slow for 20 s after a fast start", 0.0, |t| {
             if between(t, 10.0, 30.0) {
                 300.0
             } else {
                 2000.0
             }
         }),
-        ("throttled for good, after it was fast", 0.0, |t| {
+        ("throttled permanently after a fast start", 0.0, |t| {
             if t >= 20_000 { 500.0 } else { 1500.0 }
         }),
         ("garbage collection every 10 s", 0.0, |t| {
             if t % 10_000 < 2000 { 200.0 } else { 2000.0 }
         }),
-        ("pauses that leave just enough", 0.0, |t| {
+        ("pauses with just enough capacity in between", 0.0, |t| {
             if t % 4000 < 1900 { 0.0 } else { 2000.0 }
         }),
         ("cold for the first 3 s", 0.0, |t| {
@@ -167,7 +167,7 @@ fn time_in_which_the_runner_was_paused_proves_nothing() {
     let mut detector = Detector::new(OPTIONS);
     for step in 0..600 {
         let mark = queue.step(step * STEP_MS, 100.0, 500.0);
-        // SIGSTOP for two seconds of every four.
+        // SIGSTOP for two out of every four seconds.
         if step % 40 < 20 {
             assert_eq!(detector.push(mark), None, "{step}");
         }

@@ -132,7 +132,7 @@ export const differenceFlameOptions = (options: Options<DifferenceFlameData>) =>
 export const compareSeriesQueryKey = (options?: Options<CompareSeriesData>) => createQueryKey('compareSeries', options);
 
 /**
- * Get the time courses of the groups of a comparison
+ * Get the time series of the groups of a comparison
  *
  * Median and range of the runs of each group. `baseline` and `threshold` have no effect.
  */
@@ -443,7 +443,7 @@ export const listRunsInfiniteOptions = (options?: Options<ListRunsData>) => infi
 export const importResultQueryKey = (options: Options<ImportResultData>) => createQueryKey('importResult', options);
 
 /**
- * Import a result of fio as a finished run
+ * Import a fio result as a finished run
  *
  * The body is the output of `fio --output-format=json` or `json+`; other output around the JSON
  * document is ignored. Importing the same result again returns the run of the first import with
@@ -773,7 +773,7 @@ export const saveStudyOptions = (options: Options<SaveStudyData>) => queryOption
 export const listTrendsQueryKey = (options?: Options<ListTrendsData>) => createQueryKey('listTrends', options);
 
 /**
- * List the series of runs of one test on one machine, those with the newest runs first
+ * List the series of runs of one test on one machine, most recent runs first
  */
 export const listTrendsOptions = (options?: Options<ListTrendsData>) => queryOptions<ListTrendsResponse, ListTrendsError, ListTrendsResponse, ReturnType<typeof listTrendsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -791,7 +791,7 @@ export const listTrendsOptions = (options?: Options<ListTrendsData>) => queryOpt
 export const listTrendsInfiniteQueryKey = (options?: Options<ListTrendsData>): QueryKey<Options<ListTrendsData>> => createQueryKey('listTrends', options, true);
 
 /**
- * List the series of runs of one test on one machine, those with the newest runs first
+ * List the series of runs of one test on one machine, most recent runs first
  */
 export const listTrendsInfiniteOptions = (options?: Options<ListTrendsData>) => infiniteQueryOptions<ListTrendsResponse, ListTrendsError, InfiniteData<ListTrendsResponse>, QueryKey<Options<ListTrendsData>>, number | Pick<QueryKey<Options<ListTrendsData>>[0], 'body' | 'headers' | 'path' | 'query'>>(
 // @ts-ignore

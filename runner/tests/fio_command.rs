@@ -1,0 +1,195 @@
+//! A link named `fio` to the runner takes fio's arguments and prints fio's output. The same arguments
+//! are passed to fio.
+
+mod scratch;
+
+use serde_json::Value;
+use std::{
+    fs,
+    io::Write,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+struct Programs {
+    directory: tempfile::TempDir,
+    ours: PathBuf,
+}
+
+impl Programs {
+    fn new() -> Self {
+        let directory = scratch::directory();
+        let ours = directory.path().join("bin/fio");
+        fs::create_dir(directory.path().join("bin")).unwrap();
+        symlink(env!("CARGO_BIN_EXE_leadline-runner"), &ours).unwrap();
+        Self { directory, ours }
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Runs a program in a directory of its own, so that it does not find the other's files.
+    fn start(&self, program: &Path, arguments: &[&str], input: &str) -> Output {
+        let directory = self
+            .path()
+            .join(if program == self.ours { "ours" } else { "fio" });
+        fs::create_dir_all(&directory).unwrap();
+        let mut child = Command::new(program)
+            .args(arguments)
+            .current_dir(directory)
+            .env("LEADLINE_TEST_BLOCK", "8k")
+            .env_remove("LEADLINE_TEST_UNSET")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    fn ours(&self, arguments: &[&str], input: &str) -> Output {
+        self.start(&self.ours, arguments, input)
+    }
+
+    /// Names, groups, block sizes, and I/Os of each job, by both programs; `None` without fio.
+    fn both(&self, arguments: &[&str], input: &str) -> Option<[Vec<String>; 2]> {
+        let fio = scratch::run("fio", &["--version"]);
+        if let Err(error) = fio {
+            scratch::skip(&error);
+            return None;
+        }
+        let run = |program: &Path| {
+            let output = self.start(program, arguments, input);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{errors}");
+            summary(&serde_json::from_slice(&output.stdout).unwrap())
+        };
+        Some([run(Path::new("fio")), run(&self.ours)])
+    }
+}
+
+fn summary(document: &Value) -> Vec<String> {
+    let jobs = document["jobs"].as_array().unwrap().iter();
+    let line = |job: &Value| {
+        let ios = |direction: &str| job[direction]["total_ios"].clone();
+        format!(
+            "{} {} {} {}",
+            job["jobname"],
+            job["groupid"],
+            ios("read"),
+            ios("write")
+        )
+    };
+    jobs.map(line).collect()
+}
+
+const JOB_FILE: &str = "\
+[global]
+filename=target
+bs=${LEADLINE_TEST_BLOCK}
+
+[first]
+rw=write
+
+[second]
+stonewall
+rw=randread
+bs=4k
+";
+
+#[test]
+fn job_files_inherit_the_options_before_them() {
+    let programs = Programs::new();
+    fs::write(programs.path().join("it's a job.fio"), JOB_FILE).unwrap();
+    let arguments = [
+        "--size",
+        "1m",
+        "--direct=0",
+        "--output-format=json",
+        "--eta",
+        "never",
+        "../it's a job.fio",
+    ];
+    let Some([fio, ours]) = programs.both(&arguments, "") else {
+        return;
+    };
+    assert_eq!(ours, [r#""first" 0 0 128"#, r#""second" 1 256 0"#]);
+    assert_eq!(ours, fio);
+}
+
+#[test]
+fn jobs_are_read_from_arguments_and_standard_input() {
+    let programs = Programs::new();
+    let arguments = ["--output-format=json", "--direct=0", "--size=524288.0", "-"];
+    let Some([fio, ours]) = programs.both(&arguments, JOB_FILE) else {
+        return;
+    };
+    assert_eq!(ours, fio);
+    let two = "--output-format=json --direct=0 --size=64k --filename=a --name=a --rw=write \
+        --name=b --rw=randwrite --bs=512";
+    let two: Vec<&str> = two.split_whitespace().collect();
+    let Some([fio, ours]) = programs.both(&two, "") else {
+        return;
+    };
+    assert_eq!(ours, [r#""a" 0 0 16"#, r#""b" 0 0 128"#]);
+    assert_eq!(ours, fio);
+}
+
+#[test]
+fn errors_name_the_option_or_the_line_of_the_job_file() {
+    let programs = Programs::new();
+    let text = "[a]\nrw=rite\nfilename=${LEADLINE_TEST_UNSET}\n";
+    fs::write(programs.path().join("bad.fio"), text).unwrap();
+    let output = programs.ours(&["--bs=4x", "../bad.fio"], "");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(output.stdout.is_empty());
+    for expected in [
+        "leadline-runner: --bs: fio reads `4x` as 4",
+        "leadline-runner: ../bad.fio, line 2, column 4: `rite` is not one of",
+        "leadline-runner: ../bad.fio, line 3, column 1: The value of ${LEADLINE_TEST_UNSET}",
+    ] {
+        assert!(errors.contains(expected), "{expected}: {errors}");
+    }
+    let missing = programs.ours(&["missing.fio"], "");
+    let errors = String::from_utf8(missing.stderr).unwrap();
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(errors.contains("missing.fio cannot be read"), "{errors}");
+    let format = programs.ours(&["--output-format=xml", "../bad.fio"], "");
+    let errors = String::from_utf8(format.stderr).unwrap();
+    assert!(errors.contains("json, json+, terse and normal"), "{errors}");
+}
+
+#[test]
+fn output_is_written_to_a_file() {
+    let programs = Programs::new();
+    let arguments = "--output-format json+ --output ../result --name=a --size=64k --rw=read \
+        --direct=0 --filename=new";
+    let arguments: Vec<&str> = arguments.split_whitespace().collect();
+    let output = programs.ours(&arguments, "");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stdout.is_empty());
+    let text = fs::read_to_string(programs.path().join("result")).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert!(document["jobs"][0]["read"]["clat_ns"]["bins"].is_object());
+}
+
+#[test]
+fn parsing_alone_runs_nothing() {
+    let programs = Programs::new();
+    let arguments = "--parse-only --name=a --filename=new --rw=write --size=1m --direct=1";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let output = programs.ours(&arguments, "");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!programs.path().join("ours/new").exists());
+    let version = programs.ours(&["--version"], "");
+    assert!(version.stdout.starts_with(b"fio-3.33-leadline-"));
+}

@@ -1,0 +1,102 @@
+// The same cells with the runner and with fio, in random order, on the same device.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+/**
+ * Adds to each cell its pairs of IOPS. The cells are in random order in each round, and the programs
+ * are in random order in each cell.
+ */
+export function measure({ cells, rounds, seconds, device, home, programs }) {
+  const common = { filename: device, ioengine: 'io_uring', direct: 1, runtime: seconds, time_based: 1 };
+  const measured = cells.map((cell) => ({ ...cell, pairs: [] }));
+  for (let round = 0; round < rounds; round++)
+    for (const { options, pairs } of shuffled(measured)) {
+      const pair = {};
+      for (const name of shuffled(['runner', 'fio'])) {
+        const job = { ...common, ...options };
+        pair[name] = iops(name === 'fio' ? fio(job) : runner(job, home, programs));
+      }
+      pairs.push(pair);
+    }
+  return measured;
+}
+
+/** Ratios are those of the pairs: their median, least and greatest. */
+export function table(cells) {
+  const rows = cells.map(({ name, study, pairs }) => {
+    const ratios = pairs.map(({ runner, fio }) => runner / fio).toSorted((a, b) => a - b);
+    const fioMedian = median(pairs.map(({ fio }) => fio));
+    const [least, most] = [ratios[0], ratios.at(-1)];
+    return {
+      name,
+      study,
+      runner: median(pairs.map(({ runner }) => runner)),
+      fio: fioMedian,
+      beside: median(ratios),
+      ofStudy: study / fioMedian,
+      range: `${least.toFixed(2)}–${most.toFixed(2)}`,
+    };
+  });
+  const lines = rows.map(
+    ({ name, study, runner, fio, beside, range, ofStudy }) =>
+      `| ${name} | ${count(study)} | ${count(runner)} | ${count(fio)} | ${beside.toFixed(2)} (${range}) | ${ofStudy.toFixed(2)} |`,
+  );
+  const summary = `Median of the ratios of all cells: runner ÷ fio ${median(rows.map(({ beside }) => beside)).toFixed(2)}, study ÷ fio ${median(rows.map(({ ofStudy }) => ofStudy)).toFixed(2)}.`;
+  return [
+    '| cell | study | runner | fio | runner ÷ fio (range) | study ÷ fio |',
+    '|---|---|---|---|---|---|',
+    ...lines,
+    '',
+    summary,
+  ].join('\n');
+}
+
+function fio(options) {
+  const given = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
+  const output = execFileSync('fio', ['--name=cell', '--output-format=json', ...given], { encoding: 'utf8' });
+  return JSON.parse(output);
+}
+
+/** Confirms that the device is overwritten, because its data is that of fio. */
+function runner(options, home, programs) {
+  const program = join(programs, 'leadline-runner');
+  const input = JSON.stringify({ jobs: [{ name: 'cell', ...options }] });
+  const call = (...given) =>
+    JSON.parse(
+      execFileSync(program, [...given, '--target-root', home], {
+        input,
+        encoding: 'utf8',
+        stdio: ['pipe', 'pipe', 'ignore'],
+      }),
+    );
+  const { confirmations } = planOf(program, input, home);
+  const confirmed = confirmations.flatMap(({ text, code }) => ['--confirm', `${text}@${code}`]);
+  return call('run', '-', '--output-format=json', ...confirmed);
+}
+
+/** A plan with a missing confirmation exits with an error. */
+function planOf(program, input, home) {
+  try {
+    return JSON.parse(
+      execFileSync(program, ['plan', '-', '--json', '--target-root', home], { input, encoding: 'utf8' }),
+    );
+  } catch (error) {
+    return JSON.parse(error.stdout);
+  }
+}
+
+/** Reads and writes. */
+const iops = ({ jobs: [job] }) => job.read.iops + job.write.iops;
+
+function shuffled(list) {
+  const keyed = list.map((value) => ({ value, key: Math.random() }));
+  return keyed.toSorted((a, b) => a.key - b.key).map(({ value }) => value);
+}
+
+function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+const count = (value) => Math.round(value).toLocaleString('en-US');
