@@ -109,7 +109,7 @@ test('decides between two runs in four clicks, and exports the answer', async ({
 
   const study = page.url();
   const exports = [
-    { at: study, entry: /^Web page/ },
+    { at: study, entry: /^HTML report/ },
     {
       at: `${server.url}/compare?a=study:${study.split('/').at(-1)}/step:1&b=study:${study.split('/').at(-1)}/step:2`,
       entry: /^HTML report/,

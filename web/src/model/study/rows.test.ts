@@ -56,23 +56,6 @@ it('shows published figures next to the corresponding step', () => {
   ).toEqual(['8.77 k', '97.3 ×', '34.2 MiB/s', '131 µs']);
 });
 
-it('lists interleaved repeats by step', () => {
-  const order: [step: number, repeat: number][] = [
-    [2, 1],
-    [1, 1],
-    [1, 2],
-    [2, 2],
-  ];
-  const steps = order.map(([number, repeat]) => step(number, { repeat }));
-  const rows = stepRows({ steps, repeats: 2 });
-  expect(rows.map((row) => [row.step, row.repeat])).toEqual([
-    [1, 1],
-    [1, 2],
-    [2, 1],
-    [2, 2],
-  ]);
-});
-
 it.each<[string, Partial<StudyStep>, string]>([
   ['done', {}, ''],
   ['waiting', { run: run(1, { status: 'queued' }) }, 'Queued'],
