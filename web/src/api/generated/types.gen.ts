@@ -2734,11 +2734,13 @@ export type LoadCurveResults = {
      */
     probe_iops?: number | null;
     /**
-     * Highest sustained rate below all overloaded ones; null unless there is an overloaded one.
+     * I/Os per second that were completed at the highest sustained rate below all overloaded ones;
+     * null unless there is an overloaded one. At most the nominal rate.
      */
     saturation?: number | null;
     /**
-     * Lowest rate that is known to overload the storage.
+     * I/Os per second that were due at the lowest rate that overloaded the storage; at least the
+     * nominal rate.
      */
     upper?: number | null;
     knee?: Knee | null;
@@ -5158,7 +5160,7 @@ export type StudyDefinition = {
      */
     continue_on_failure?: boolean | null;
     /**
-     * Number of times each step runs; steps × repeats is at most 256. The maximum number with
+     * Number of times each step runs; steps × repeats is at most 1,024. The maximum number with
      * `until_decided`. Default: 1.
      */
     repeats?: number | null;
@@ -5174,14 +5176,14 @@ export type StudyDefinition = {
      */
     idle_wait_seconds?: number | null;
     /**
-     * Options to vary. Each step runs with every combination of their values. Limited to 256 runs
+     * Options to vary. Each step runs with every combination of their values. Limited to 1,024 runs
      * in total.
      */
     sweep?: Array<SweepAxis> | null;
     snia?: SniaTestDefinition | null;
     load_curve?: LoadCurveDefinition | null;
     /**
-     * 1 to 256 steps, in order.
+     * 1 to 1,024 steps, in order.
      */
     steps: Array<StepDefinition>;
     /**
