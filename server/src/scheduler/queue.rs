@@ -22,6 +22,15 @@ fn conflict<'a>(held: &'a Locks, requested: &'a Locks) -> Option<&'a str> {
     held.intersection(requested).next().map(String::as_str)
 }
 
+/// The last of these runs, in queue order, that conflicts with the requested locks.
+fn latest_conflict<'a>(
+    runs: impl DoubleEndedIterator<Item = (&'a Key, &'a Locks)>,
+    requested: &'a Locks,
+) -> Option<(Key, &'a str)> {
+    runs.rev()
+        .find_map(|(key, held)| Some((*key, conflict(held, requested)?)))
+}
+
 /// See `locks::study_lock`.
 fn is_study(lock: &str) -> bool {
     lock.starts_with("study ")
@@ -170,10 +179,10 @@ impl Queue {
             return Some(format!("waiting for #{other}, whose I/O hangs on {device}"));
         }
         // The latest conflicting run is the direct predecessor.
-        let conflicting = |(other, held): (&Key, &Locks)| Some((*other, conflict(held, locks)?));
-        let running = self.running.iter().filter_map(conflicting);
-        let waiting = self.waiting.range(..key).rev().find_map(conflicting);
-        let predecessor = running.chain(waiting).max_by_key(|(other, _)| *other);
+        let running = latest_conflict(self.running.iter(), locks);
+        let waiting = latest_conflict(self.waiting.range(..key), locks);
+        let predecessor = running.into_iter().chain(waiting);
+        let predecessor = predecessor.max_by_key(|(other, _)| *other);
         if let Some(((_, other), shared)) = predecessor {
             let preposition = if is_study(shared) { "in" } else { "on" };
             return Some(format!("waiting for #{other} {preposition} {shared}"));
