@@ -5158,7 +5158,7 @@ export type StudyDefinition = {
      */
     continue_on_failure?: boolean | null;
     /**
-     * Number of times each step runs; steps × repeats is at most 256. The maximum number with
+     * Number of times each step runs; steps × repeats is at most 1,024. The maximum number with
      * `until_decided`. Default: 1.
      */
     repeats?: number | null;
@@ -5174,14 +5174,14 @@ export type StudyDefinition = {
      */
     idle_wait_seconds?: number | null;
     /**
-     * Options to vary. Each step runs with every combination of their values. Limited to 256 runs
+     * Options to vary. Each step runs with every combination of their values. Limited to 1,024 runs
      * in total.
      */
     sweep?: Array<SweepAxis> | null;
     snia?: SniaTestDefinition | null;
     load_curve?: LoadCurveDefinition | null;
     /**
-     * 1 to 256 steps, in order.
+     * 1 to 1,024 steps, in order.
      */
     steps: Array<StepDefinition>;
     /**
