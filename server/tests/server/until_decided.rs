@@ -207,8 +207,8 @@ async fn interrupt_twice(mut server: Program) -> (Program, u64) {
         let runs = steps
             .filter(|step| step["step"] == 2)
             .map(|step| &step["run"]);
-        let measured = runs.filter(|run| run["status"] == "measuring");
-        let Some(run) = measured.last().cloned() else {
+        let mut measured = runs.filter(|run| run["status"] == "measuring");
+        let Some(run) = measured.next().cloned() else {
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };

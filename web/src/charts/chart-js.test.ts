@@ -33,4 +33,8 @@ it('labels 1, 2 and 5 on an axis with few decades', () => {
   expect(many.map(({ value }) => value).filter((value) => isLabeled(value, many))).toEqual([
     1e3, 1e4, 1e6,
   ]);
+  const narrow = [2.8e6, 3e6, 3.5e6, 4e6].map((value) => ({ value }));
+  expect(narrow.map(({ value }) => value).filter((value) => isLabeled(value, narrow))).toEqual([
+    3e6, 4e6,
+  ]);
 });

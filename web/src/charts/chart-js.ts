@@ -78,13 +78,29 @@ export function timeAxis(range: Axis) {
 /** A logarithmic axis with fewer decades is also labeled at 2 and 5. */
 const FEW_DECADES = 1.6;
 
-/** Returns true if a tick of a logarithmic axis gets a label. */
+/** Between 1 and 10, exact for whole digits. */
+function leadingDigits(value: number): number {
+  const leading = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+  const nearest = Math.round(leading);
+  return Math.abs(leading - nearest) < 1e-6 ? nearest : leading;
+}
+
+function isRound(value: number, first: number, last: number): boolean {
+  const leading = leadingDigits(value);
+  const isHalf = leading === 2 || leading === 5;
+  return leading === 1 || (isHalf && Math.log10(last / first) < FEW_DECADES);
+}
+
+/**
+ * Returns true if a tick of a logarithmic axis gets a label. An axis without two round ticks, such as
+ * from 2.8 to 4, is labeled at all whole digits.
+ */
 export function isLabeled(value: number, ticks: readonly { value: number }[]): boolean {
   const first = ticks[0]?.value ?? 1;
   const last = ticks.at(-1)?.value ?? 1;
-  const leading = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-  const is = (digit: number) => Math.abs(leading - digit) < 1e-6;
-  return is(1) || (Math.log10(last / first) < FEW_DECADES && (is(2) || is(5)));
+  if (isRound(value, first, last)) return true;
+  const count = ticks.filter((tick) => isRound(tick.value, first, last)).length;
+  return count < 2 && Number.isInteger(leadingDigits(value));
 }
 
 /** A value axis. With `decades`, a logarithmic axis labels only 1, 2 and 5 times powers of ten. */

@@ -48,6 +48,8 @@ use std::{
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 type FoundData = Result<Option<Overwritten>, Problem>;
+/// Values that have been computed.
+type Known<K, V> = RefCell<HashMap<K, V>>;
 
 #[derive(Debug)]
 pub struct View {
@@ -55,9 +57,9 @@ pub struct View {
     guard: Guard,
     default_directory: PathBuf,
     /// By path.
-    facts: RefCell<HashMap<String, PathFacts>>,
+    facts: Known<String, PathFacts>,
     /// By path and regions.
-    overwritten: RefCell<HashMap<(String, Vec<Range<u64>>), FoundData>>,
+    overwritten: Known<(String, Vec<Range<u64>>), FoundData>,
 }
 
 impl View {
@@ -124,11 +126,7 @@ impl View {
 }
 
 /// The value of a key, which is computed once.
-fn once<K: Eq + Hash, V: Clone>(
-    known: &RefCell<HashMap<K, V>>,
-    key: K,
-    compute: impl FnOnce() -> V,
-) -> V {
+fn once<K: Eq + Hash, V: Clone>(known: &Known<K, V>, key: K, compute: impl FnOnce() -> V) -> V {
     if let Some(value) = known.borrow().get(&key) {
         return value.clone();
     }

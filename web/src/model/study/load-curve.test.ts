@@ -80,4 +80,9 @@ it('shows why a run of the planned time is not sustained', () => {
   expect(reasonText(full)).toBe('The backlog grew from 3 to 3,600 I/Os.');
   expect(reasonText(point(20, 'uncertain', null))).toMatch(/not significantly/);
   expect(reasonText(point(20, 'missing', null))).toBeUndefined();
+  const disturbance = 'All CPUs were busy.';
+  expect(reasonText({ ...point(20, 'disturbed', null), disturbance })).toBe(disturbance);
+  expect(reasonText(point(20, 'disturbed', null))).toMatch(/not continuously/);
+  expect(reasonText({ ...point(20, 'sustained', null), disturbance })).toBeUndefined();
+  expect(reasonText({ ...full, disturbance })).toMatch(/^The backlog grew from 3/);
 });

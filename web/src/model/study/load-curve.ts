@@ -26,7 +26,9 @@ export function reasonText({
   overload,
   backlog,
 }: LoadPoint): string | undefined {
-  if (disturbance) return disturbance;
+  // If most runs are disturbed, they have other classes, and the page has a warning.
+  if (name === 'disturbed')
+    return disturbance ?? 'The backlog grew, but not continuously until the end.';
   if (overload) {
     const { period_ms, due, completed, backlog_at_start, backlog_at_end } = overload;
     return `In the last ${duration(period_ms)}, ${count(due)} I/Os were due and ${count(completed)} completed: the backlog grew from ${count(backlog_at_start)} to ${count(backlog_at_end)}.`;
