@@ -23,15 +23,12 @@ use leadline_protocol::{
     verdict::VerdictClass,
 };
 
-/// I/Os for a p99: 10 of them are above it.
-const MIN_IOS: u64 = 1000;
-
 pub(crate) fn answered(context: &Context) -> Option<Finding> {
     let workload = Workload::of(context.jobs)?;
     let question = QUESTIONS
         .iter()
         .find(|question| (question.is_asked)(&workload))?;
-    if !is_answerable(context, &workload) {
+    if !is_answerable(context, &workload, question.min_ios) {
         return None;
     }
     let report = context.report;
@@ -89,8 +86,8 @@ fn remedy(limits: &[&Limit], advice: &str) -> String {
 }
 
 /// Whether the run is complete and all its directions reached the device, with enough I/Os (or
-/// flushes) for percentiles.
-fn is_answerable(context: &Context, workload: &Workload) -> bool {
+/// flushes).
+fn is_answerable(context: &Context, workload: &Workload, min_ios: u64) -> bool {
     let report = context.report;
     if !is_complete(report) {
         return false;
@@ -105,7 +102,7 @@ fn is_answerable(context: &Context, workload: &Workload) -> bool {
     ]
     .into_iter()
     .filter(|(is_used, ..)| *is_used)
-    .all(|(_, direction, ios)| count(ios) >= MIN_IOS && is_from_device(context, direction))
+    .all(|(_, direction, ios)| count(ios) >= min_ios && is_from_device(context, direction))
 }
 
 /// Whether the run did what was asked for: it was not stopped, and no I/O failed or was too slow.

@@ -197,3 +197,14 @@ fn disks_are_not_added_up() {
     job.targets[1].device = None;
     assert_eq!(answer(&(report, vec![job]), "random_iops"), None);
 }
+
+/// A bandwidth needs fewer I/Os than a percentile: HANA's test has I/Os of 16 MiB.
+#[test]
+fn throughput_needs_fewer_ios() {
+    let large = |ios: u64| {
+        let run = with_latencies(device_run("read", 16 << 10, json!({"iodepth": 8})), MS, MS);
+        answer(&with(run, |report| report.read.ios = ios), "throughput").is_some()
+    };
+    assert!(!large(99));
+    assert!(large(100));
+}

@@ -11,12 +11,18 @@ pub(crate) struct Question {
     /// Of the finding.
     pub code: &'static str,
     pub is_asked: fn(&Workload) -> bool,
+    /// I/Os (flushes, if each write is flushed) that the answer requires.
+    pub min_ios: u64,
     pub answer: AnswerFn,
     pub limits: &'static [Limit],
     /// How to get a result that can be compared.
     pub advice: &'static str,
 }
 
+/// I/Os for a p99: 10 of them are above it.
+const FOR_P99: u64 = 1000;
+/// I/Os for a rate.
+const FOR_RATE: u64 = 100;
 /// Log records are short. In bytes.
 const MAX_RECORD: u64 = 16 << 10;
 /// Database pages have at most this size. In bytes.
@@ -52,6 +58,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         is_asked: |workload| {
             is_commit(workload) && !workload.random && workload.flush_writes_data()
         },
+        min_ios: FOR_P99,
         answer: answer::log_writes,
         limits: &[
             // "The 99th percentile of fdatasync should be less than 10 ms."
@@ -81,16 +88,18 @@ pub(crate) const QUESTIONS: &[Question] = &[
             let is_durable = workload.sync_writes || workload.flush.is_some();
             is_durable && workload.in_flight == workload.workers && is_short_write(workload)
         },
+        min_ios: FOR_P99,
         answer: answer::journal_writes,
         limits: &[
-            // "SSDs should have >10k iops" for sequential 4k writes with sync=1 by one job.
+            // "SSDs should have >10k iops" for direct sequential 4k writes with sync=1 by one job.
             Limit {
                 metric: WriteIops,
                 value: 10_000.0,
                 by: "the Ceph cheat sheet expects of an SSD",
                 source: "J. Jelten, Ceph cheat sheet, Device performance",
                 applies_to: |workload| {
-                    workload.flush.is_none() && !workload.random && workload.workers == 1
+                    let is_one = workload.workers == 1 && workload.direct;
+                    workload.flush.is_none() && !workload.random && is_one
                 },
             },
             // "FSYNCS/SECOND: value should be greater than 200".
@@ -111,6 +120,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             let is_block = workload.bytes == Some(512 * KIB);
             workload.random && is_block && is_load(workload) && answer::is_backup(workload)
         },
+        min_ios: FOR_RATE,
         answer: answer::backup_rate,
         limits: &[],
         advice: "Source: Veeam knowledge base, KB2014 and KB2893. Test with the block size of the backup job.",
@@ -122,6 +132,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             let is_page = workload.bytes.is_some_and(|bytes| bytes <= MAX_PAGE);
             workload.random && is_page && is_load(workload) && workload.in_flight >= MIN_IOPS_DEPTH
         },
+        min_ios: FOR_P99,
         answer: answer::random_iops,
         limits: &[
             Limit {
@@ -191,6 +202,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             let bytes = workload.bytes.unwrap_or(0);
             bytes >= MIN_BANDWIDTH_BYTES && is_load(workload)
         },
+        min_ios: FOR_RATE,
         answer: answer::throughput,
         limits: &[
             // "Read/write on /hana/log of 250 MB/s with 1 MB I/O sizes".
@@ -238,6 +250,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             let is_one = workload.in_flight == 1 && !workload.is_mixed();
             workload.random && is_page && is_one && is_load(workload) && !workload.sync_writes
         },
+        min_ios: FOR_P99,
         answer: answer::single_io_latency,
         limits: &[
             Limit {

@@ -1,7 +1,7 @@
 //! The shape of a run's jobs, as far as it determines which question they match.
 
 use leadline_protocol::{
-    job::{distribution::Distribution, keyword::SyncMode},
+    job::{distribution::Distribution, engine::EngineName, keyword::SyncMode},
     plan::job::{Mode, ResolvedJob},
 };
 
@@ -25,6 +25,8 @@ pub(crate) struct Workload {
     pub direct: bool,
     /// Whether writes are opened with `O_SYNC` or `O_DSYNC`.
     pub sync_writes: bool,
+    /// With memory mappings, a flush is msync(2) of the whole region.
+    pub is_mapped: bool,
     /// The call after each write.
     pub flush: Option<&'static str>,
 }
@@ -62,13 +64,14 @@ impl Workload {
             in_flight: workers * u64::from(first.in_flight()),
             direct: first.direct,
             sync_writes: first.target.sync != SyncMode::None,
+            is_mapped: first.ring.ioengine == EngineName::Mmap,
             flush: flush_call(first),
         })
     }
 
     /// Whether a flush includes writing the data, because it is in the page cache.
     pub(crate) fn flush_writes_data(&self) -> bool {
-        self.flush.is_some() && !self.direct && !self.sync_writes
+        self.flush.is_some() && !self.direct && !self.sync_writes && !self.is_mapped
     }
 
     pub(crate) fn is_mixed(&self) -> bool {
