@@ -120,13 +120,13 @@ for (const tried of CASES)
     for (const option of tried.removed ?? []) expect(job).not.toHaveProperty(option);
   });
 
-/** Runs a program as root, or skips the test. */
+/** Executes a program as root; the test is skipped without the privileges. */
 function tryCommand(...[program = '', ...parameters]: string[]): string {
   try {
     return execFileSync(program, parameters, { encoding: 'utf8', stdio: 'pipe' }).trim();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    test.skip(reason !== '', `${program}: ${reason}`);
+    const reason = `${program}: ${error instanceof Error ? error.message : String(error)}`;
+    test.skip(reason !== '', reason);
     return '';
   }
 }

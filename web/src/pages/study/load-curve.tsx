@@ -61,26 +61,26 @@ export function LoadCurve({ results, study }: LoadCurveProps) {
             label="Rates"
             corner="Offered IOPS"
             headers={HEADERS}
-            rows={points
-              .toSorted((a, b) => a.offered - b.offered)
-              .map((point) => ({
-                key: String(point.step),
-                name: <OfferedRate point={point} study={study} />,
-                cells: [
-                  formatValue(point.achieved ?? null, '1/s'),
-                  ...CURVE_LATENCIES.map(({ name }) => latencyText(point, name)),
-                  <div key="class" className="result">
-                    {classText(point)}
-                    <div className="mute small">{reasonText(point)}</div>
-                  </div>,
-                ],
-              }))}
+            rows={byRate(points).map((point) => ({
+              key: String(point.step),
+              name: <OfferedRate point={point} study={study} />,
+              cells: [
+                formatValue(point.achieved ?? null, '1/s'),
+                ...CURVE_LATENCIES.map(({ name }) => latencyText(point, name)),
+                <div key="class" className="result">
+                  {classText(point)}
+                  <div className="mute small">{reasonText(point)}</div>
+                </div>,
+              ],
+            }))}
           />
         </Card>
       )}
     </>
   );
 }
+
+const byRate = (points: readonly LoadPoint[]) => points.toSorted((a, b) => a.offered - b.offered);
 
 function OfferedRate({ point: { step, offered }, study }: { point: LoadPoint; study: Study }) {
   const text = formatValue(offered, '1/s');
