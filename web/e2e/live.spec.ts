@@ -1,6 +1,7 @@
 // Live run: reload, cancel, server crash and restart.
 import { cpus, loadavg } from 'node:os';
 import { expect, shortRun, test } from './server';
+import { loadZoom } from './zoom';
 
 /** Timing limits are relaxed on a busy machine. */
 const isBusy = () => (loadavg()[0] ?? 0) > cpus().length;
@@ -137,6 +138,7 @@ test('zooms with the range in the URL', async ({ signedIn: page, server }) => {
   await page.goto(`${server.url}/runs/${number}`);
   const chart = page.locator('.chart canvas').first();
   await expect(chart).toBeVisible();
+  await loadZoom(page);
   const box = await chart.boundingBox();
   if (!box) throw new Error('the chart has no bounding box');
   await page.mouse.move(box.x + box.width * 0.4, box.y + 60);
