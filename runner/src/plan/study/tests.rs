@@ -57,7 +57,7 @@ fn problems_of_all_steps_are_reported_together() {
     check(json!({"name": "s"}), &["steps"]);
     check(json!({"steps": {}}), &["steps"]);
     check(json!({"steps": []}), &["steps"]);
-    check(steps(&vec![good(); 257]), &["steps"]);
+    check(steps(&vec![good(); 1025]), &["steps"]);
     check(
         json!({"steps": [7, {"jobs": []}]}),
         &["steps[0]", "steps[0].jobs", "steps[1].jobs"],

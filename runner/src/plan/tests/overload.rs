@@ -4,11 +4,14 @@ use crate::plan::tests::{accepted, merge, plan, resolved_job};
 use leadline_protocol::plan::job::OverloadOptions;
 use serde_json::{Value, json};
 
-/// 1,000 reads per second, one in flight.
+/// 1,000 reads per second, one in flight. Null removes an option.
 fn job(changes: &Value) -> Value {
     let job = json!({"filename": "full", "direct": 1, "rw": "randread", "ioengine": "io_uring",
         "runtime": "60s", "time_based": 1, "rate_iops": 1000, "overload_time": 5});
-    merge(job, changes)
+    let mut job = merge(job, changes);
+    let options = job.as_object_mut().unwrap();
+    options.retain(|_, value| !value.is_null());
+    job
 }
 
 /// Codes and texts of the problems, all about `overload_time`.
