@@ -2,14 +2,11 @@
 
 use crate::plan::issues::Issues;
 use leadline_protocol::{
-    job::Job,
+    job::{Job, range::OVERLOAD_TIME},
     plan::job::{OverloadOptions, ResolvedJob},
 };
-use std::ops::RangeInclusive;
 
 const US_PER_MS: u64 = 1000;
-/// Shorter times are those of ordinary pauses of a device.
-const DURATION_MS: RangeInclusive<u64> = 1000..=3_600_000;
 /// Queue depths that a burst may fill.
 const QUEUES: u64 = 4;
 
@@ -39,7 +36,7 @@ pub(crate) fn check(job: &Job, issues: &mut Issues) {
     if us == 0 {
         return;
     }
-    if !DURATION_MS.contains(&(us / US_PER_MS)) {
+    if !OVERLOAD_TIME.contains(us) {
         issues.invalid(
             "out_of_range",
             "overload_time",
