@@ -7,12 +7,13 @@ import { fioRate, latency, rate, shortCount, text, UNKNOWN } from '../../model/f
 import { dateTime, shortDateTime } from '../../model/format/time';
 import { tagTerm } from '../../model/run/filter';
 import {
-  FOREIGN_HINT,
+  foreignHint,
   isActive,
   isForeign,
   isPartial,
   runTitle,
   STATUS,
+  sourceLabel,
   studyTitle,
 } from '../../model/run/summary';
 import { badgeOf } from '../../model/run/verdict';
@@ -42,7 +43,7 @@ const PARTIAL_HINT = 'Results cover only the time until the run ended.';
 
 function Verdict({ run }: { run: RunSummary }) {
   if (run.damaged) return <Badge title={DAMAGED_HINT}>Damaged</Badge>;
-  if (isForeign(run)) return <Badge title={FOREIGN_HINT}>{run.source}</Badge>;
+  if (isForeign(run)) return <Badge title={foreignHint(run)}>{sourceLabel(run)}</Badge>;
   if (!run.verdict_class && isPartial(run)) return <Badge title={PARTIAL_HINT}>Partial</Badge>;
   if (!run.verdict_class) return <span className="mute">{UNKNOWN}</span>;
   return <VerdictBadge badge={badgeOf(run.verdict_class)} />;
