@@ -10,6 +10,7 @@ use leadline_protocol::job::{
         IODEPTH, JSON_INTEGER, MAX_IODEPTH, NICE, POSITIVE, POSITIVE_U32, PRIO, PRIOCLASS,
         RATE_CYCLE, RUNTIME, SPIN, TIME,
     },
+    size::Extent,
 };
 
 /// With SQPOLL, the submission queue has two entries per I/O, because the kernel thread releases
@@ -154,6 +155,7 @@ fn check_counts(job: &Job, issues: &mut Issues) {
     for (option, value, range) in [
         ("loops", job.loops, POSITIVE),
         ("number_ios", job.number_ios, JSON_INTEGER),
+        ("io_size", job.io_size.and_then(Extent::bytes), JSON_INTEGER),
         ("thinktime_blocks", thinktime_blocks, POSITIVE_U32),
         ("randseed", job.randseed, JSON_INTEGER),
     ] {

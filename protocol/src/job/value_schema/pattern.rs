@@ -39,7 +39,7 @@ pub(crate) fn integer(range: RangeInclusive<u64>) -> String {
     if max >= LONG {
         max = 10_u64.pow(max.ilog10()) - 1;
     }
-    let is_nines = (max + 1) == 10_u64.pow((max + 1).ilog10());
+    let is_nines = max > 0 && (max + 1) == 10_u64.pow((max + 1).ilog10());
     match min {
         0 if is_nines => format!("[0-9]{{1,{}}}", (max + 1).ilog10()),
         1 if is_nines => format!("0*[1-9][0-9]{{0,{}}}", (max + 1).ilog10() - 1),
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(
             spin,
             "([0-9]{1,6}([uU][sS]([eE][cC])?)?|0*(0|1000|[1-9][0-9]{0,2})[mM][sS]([eE][cC])?\
-             |0*([0-1])[sS]|0*(0)[mM]|0*(0)[hH]|0*(0)[dD])"
+             |0*(0|1)[sS]|0*(0)[mM]|0*(0)[hH]|0*(0)[dD])"
         );
         let window = time(crate::job::range::STEADY_STATE_WINDOW, 1_000_000);
         assert!(!window.contains("[mM][sS]"), "{window}");
