@@ -5,7 +5,7 @@ use crate::{
     group::ComparedRun, held_data::held_data, program_settings, scope::Scope,
     value_text::value_text,
 };
-use leadline_protocol::compare::Difference;
+use leadline_protocol::{compare::Difference, report::foreign::Source};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,9 +94,10 @@ fn common_settings(scope: &Scope, programs: Difference) -> Differences {
 }
 
 fn different_programs(scope: &Scope) -> Option<Difference> {
-    let program = |run: &ComparedRun| match run.foreign_settings() {
-        Some(_) => Some("fio".to_owned()),
-        None => run.report.map(|_| "Leadline".to_owned()),
+    let program = |run: &ComparedRun| {
+        let foreign = run.report?.foreign.as_ref();
+        let source = foreign.map_or(Source::Leadline, |foreign| foreign.source);
+        Some(source.description().to_owned())
     };
     let values = scope.values(program);
     scope.is_different(&values).then(|| Difference {

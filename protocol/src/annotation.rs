@@ -1,5 +1,6 @@
 //! Timestamped notes on runs.
 
+use crate::limits::{AnnotationText, AnnotationTime};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -17,11 +18,12 @@ pub struct Annotation {
 
 /// Body of `POST /runs/{n}/annotations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct AnnotationRequest {
     /// Milliseconds since the start of the run, as in its events.
-    #[schema(minimum = 0)]
+    #[schema(value_type = AnnotationTime)]
     pub t_ms: f64,
-    /// One line of 1 to 500 bytes.
-    #[schema(min_length = 1, max_length = 500)]
+    /// One line of 1 to 500 characters.
+    #[schema(value_type = AnnotationText)]
     pub text: String,
 }

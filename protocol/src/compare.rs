@@ -2,6 +2,7 @@
 
 use crate::{
     gauge::GaugeReport,
+    limits::ThresholdPercent,
     metrics::{Better, ComparedMetricName, Unit},
     named_enum::named_enum,
     report::{device::DeviceReport, stats::DirectionStats},
@@ -33,6 +34,7 @@ pub struct CompareQuery {
     pub g: Option<String>,
     pub h: Option<String>,
     /// Smallest change that matters, in percent. Default: that of the settings, or 2.
+    #[param(value_type = Option<ThresholdPercent>)]
     pub threshold: Option<f64>,
 }
 

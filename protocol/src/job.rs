@@ -12,12 +12,14 @@ pub mod keyword;
 pub mod list;
 mod options_macro;
 pub mod parse;
+pub mod range;
 pub mod run_spec;
 pub mod rw;
 pub mod schema;
 pub mod size;
 pub mod steady_state;
 pub mod value;
+pub mod value_schema;
 pub mod verify_method;
 pub mod verify_pattern;
 
@@ -39,6 +41,7 @@ use crate::job::{
     size::{Bytes, Extent, SizeRange, Split},
     steady_state::SteadyState,
     value::{DecimalPercent, FioValue, Micros, Percent, Seconds, SecondsRange},
+    value_schema::ValueSchema,
     verify_method::VerifyMethod,
     verify_pattern::VerifyPattern,
 };
@@ -73,7 +76,7 @@ impl OptionDoc {
 options! {
     target {
         /// Job name; also used in the names of generated files.
-        name: String = "job",
+        name: String [range::NAME] = "job",
         /// File or device, shared by all workers. Separate multiple paths with `:`; `\:` is a literal colon.
         filename: Files,
         /// Directory for generated files, named `job.worker.file`.
@@ -83,21 +86,21 @@ options! {
         /// Attach the file to a temporary loop device and use the device as the target. Requires root.
         loop_device ["loop"]: bool = "0",
         /// Files per worker.
-        nrfiles ["nr_files"]: u32 = "1",
+        nrfiles ["nr_files"]: u32 [range::NRFILES] = "1",
         /// Order in which the files of a worker are used: roundrobin, sequential (one after the other) or random, with a number of I/Os per file, such as random:8; or zipf:1.2, pareto:0.2 or normal:10 (random files with this distribution).
         file_service_type: FileService = "roundrobin",
         /// Size of each worker's region, across all its files. A percentage is relative to the file or device.
-        size: Extent,
+        size: Extent [range::JSON_INTEGER],
         /// Bytes to transfer per worker. Default: size.
-        io_size ["io_limit"]: Extent,
+        io_size ["io_limit"]: Extent [range::JSON_INTEGER],
         /// Size of each file. Default: size / nrfiles.
-        filesize: Bytes,
+        filesize: Bytes [range::POSITIVE],
         /// Start of the region in each file.
-        offset: Extent = "0",
+        offset: Extent [range::JSON_INTEGER] = "0",
         /// Added to the offset for each worker, so that workers use separate regions.
-        offset_increment: Extent = "0",
+        offset_increment: Extent [range::JSON_INTEGER] = "0",
         /// Alignment of offsets in percent. Default: block size.
-        offset_align: Bytes,
+        offset_align: Bytes [range::POSITIVE],
     }
     pattern {
         /// I/O pattern: read, write, randread, randwrite, rw, randrw, trim, randtrim, trimwrite or randtrimwrite (each block is trimmed, then written), with fio's `:N` modifier.
@@ -109,17 +112,17 @@ options! {
         /// Percentage of writes in a mixed workload; the last of rwmixread and rwmixwrite applies.
         rwmixwrite: Percent = "50",
         /// Block size. Sizes for read,write,trim may differ.
-        bs ["blocksize"]: PerDirection<Bytes> = "4k",
+        bs ["blocksize"]: PerDirection<Bytes> [range::BLOCK] = "4k",
         /// Range of block sizes, such as 4k-64k. Sizes are multiples of the minimum.
-        bsrange ["blocksize_range"]: PerDirection<SizeRange>,
+        bsrange ["blocksize_range"]: PerDirection<SizeRange> [range::BLOCK],
         /// Block sizes and their percentage of the I/Os, such as 4k/70:64k/30.
-        bssplit: PerDirection<Split>,
+        bssplit: PerDirection<Split> [range::BLOCK],
         /// Any size within bsrange, not only multiples of the minimum; sizes of bssplit may differ in the same way. Requires direct=0.
         bs_unaligned ["blocksize_unaligned"]: bool = "0",
         /// Use the read size for sequential I/Os and the write size for random ones.
         bs_is_seq_rand: bool = "0",
         /// Alignment of random offsets. Default: block size.
-        blockalign ["ba"]: PerDirection<Bytes>,
+        blockalign ["ba"]: PerDirection<Bytes> [range::POSITIVE],
         /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40 or zoned_abs:60/10g:40/20g. zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
         random_distribution: PerDirection<Distribution> = "random",
         /// Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
@@ -137,25 +140,25 @@ options! {
         /// Repeat the same random offsets in every run.
         randrepeat: bool = "1",
         /// Random seed for offsets and data, combined with the job and worker numbers.
-        randseed: u64 = "137",
+        randseed: u64 [range::JSON_INTEGER] = "137",
     }
     depth {
         /// I/Os in flight per worker; synchronous engines and trims use 1.
-        iodepth: u32 = "1",
+        iodepth: u32 [range::IODEPTH] = "1",
         /// Maximum I/Os per submission; 0 means iodepth. Default: chosen by the engine.
         iodepth_batch_submit ["iodepth_batch"]: u32,
         /// Minimum number of completions to wait for.
-        iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 = "1",
+        iodepth_batch_complete_min ["iodepth_batch_complete"]: u32 [range::POSITIVE_U32] = "1",
         /// Latency limit: each worker finds the highest number of I/Os in flight, up to iodepth, at which latency_percentile of the I/Os stay below the limit, and then ends. A bare number is in microseconds; 0 disables it.
-        latency_target: Micros = "0",
+        latency_target: Micros [range::TIME] = "0",
         /// Time for which each queue depth is tested. A bare number is in microseconds.
-        latency_window: Micros = "0",
+        latency_window: Micros [range::TIME] = "0",
         /// Percentage of the I/Os that must stay below latency_target. With 100, the first slower I/O fails a test.
         latency_percentile: DecimalPercent = "100",
         /// Keep running after the queue depth for latency_target has been found.
         latency_run: bool = "0",
         /// Number of workers for this job.
-        numjobs: u32 = "1",
+        numjobs: u32 [range::NUMJOBS] = "1",
         /// I/O engine: io_uring; libaio (Linux AIO, asynchronous with direct=1); psync, sync, pvsync, pvsync2 (one system call per I/O); mmap (memory mapping, requires direct=0); null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
         ioengine: EngineName = "io_uring",
         /// Register the I/O buffers with io_uring. Default: on if the locked memory limit permits it.
@@ -165,7 +168,7 @@ options! {
         /// Submit from a kernel thread; uses one CPU.
         sqthread_poll: bool = "0",
         /// Time to poll for completions before sleeping; uses CPU time. A bare number is in microseconds.
-        spin: Micros = "0",
+        spin: Micros [range::SPIN] = "0",
         /// Memory type of the I/O buffers: mmap (base pages), thp (transparent huge pages) or mmaphuge (reserved huge pages).
         mem ["iomem"]: BufferPages = "mmap",
         /// Engine to use if io_uring is not permitted: none (fail) or psync.
@@ -173,21 +176,21 @@ options! {
     }
     time {
         /// Maximum duration of the measurement; 0 is unlimited. A bare number is in seconds.
-        runtime ["timeout"]: Seconds = "0",
+        runtime ["timeout"]: Seconds [range::RUNTIME] = "0",
         /// Repeat the workload until runtime has elapsed.
         time_based: bool = "0",
         /// Warm-up time before the measurement.
-        ramp_time: Seconds = "0",
+        ramp_time: Seconds [range::TIME] = "0",
         /// Delay before this job starts, or a range such as 5-10 for a random delay.
-        startdelay: SecondsRange = "0",
+        startdelay: SecondsRange [range::TIME] = "0",
         /// Number of passes over the region.
-        loops: u64 = "1",
+        loops: u64 [range::POSITIVE] = "1",
         /// End other jobs as soon as a worker of this job ends; see exit_what.
         exitall: bool = "0",
         /// Jobs that exitall ends: group (those in the same group, see new_group), stonewall (all that have started) or all.
         exit_what: ExitWhat = "group",
         /// Maximum number of I/Os per worker and pass.
-        number_ios: u64,
+        number_ios: u64 [range::JSON_INTEGER],
         /// Failed I/Os after which the job continues if the error is EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run fails at its end. Bad blocks never end verification.
         continue_on_error: ContinueOnError = "none",
         /// Errors after which the job continues, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
@@ -195,11 +198,11 @@ options! {
         /// Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per second), such as iops:5%.
         steadystate ["ss"]: SteadyState = "iops_slope:0.01%",
         /// Length of the window that steadystate applies to; 0 disables it. A bare number is in seconds.
-        steadystate_duration ["ss_dur"]: Seconds = "0",
+        steadystate_duration ["ss_dur"]: Seconds [range::STEADY_STATE_WINDOW] = "0",
         /// Initial part of the measurement that steadystate ignores. A bare number is in seconds.
-        steadystate_ramp_time ["ss_ramp"]: Seconds = "0",
+        steadystate_ramp_time ["ss_ramp"]: Seconds [range::TIME] = "0",
         /// With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
-        overload_time: Seconds = "0",
+        overload_time: Seconds [range::OVERLOAD_TIME] = "0",
     }
     cache {
         /// Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
@@ -257,9 +260,9 @@ options! {
         /// Minimum I/Os per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
         rate_iops_min: PerDirection<u64>,
         /// Period for rate_min and rate_iops_min, in milliseconds. The first 2 s are not checked.
-        rate_cycle ["ratecycle"]: u32 = "1000",
+        rate_cycle ["ratecycle"]: u32 [range::RATE_CYCLE] = "1000",
         /// Latency (lat) above which an I/O ends and fails the run. A bare number is in microseconds; 0 disables it.
-        max_latency: PerDirection<Micros>,
+        max_latency: PerDirection<Micros> [range::TIME],
         /// Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
         rate_process: RateProcess = "linear",
         /// Weight of this job's workers among all workers with the same flow_id: each worker waits while its share of the I/Os exceeds its share of the weights. 0 disables it.
@@ -269,13 +272,13 @@ options! {
         /// How long a worker that exceeds its share pauses once its I/Os are complete, in microseconds. 0: check again immediately.
         flow_sleep: u32 = "0",
         /// Pause after every thinktime_blocks I/Os, once all of them are complete. A bare number is in microseconds.
-        thinktime: Micros = "0",
+        thinktime: Micros [range::TIME] = "0",
         /// Number of I/Os between pauses; also limits the I/Os in flight.
-        thinktime_blocks: u32 = "1",
+        thinktime_blocks: u32 [range::POSITIVE_U32] = "1",
         /// Part of each pause that the worker spends busy on the CPU instead of sleeping. A bare number is in microseconds.
-        thinktime_spin: Micros = "0",
+        thinktime_spin: Micros [range::TIME] = "0",
         /// I/O time after which the worker pauses, instead of or in addition to thinktime_blocks. A bare number is in seconds.
-        thinktime_iotime: Seconds = "0",
+        thinktime_iotime: Seconds [range::TIME] = "0",
     }
     data {
         /// Bytes that fill the write buffers repeatedly, such as 0xdeadbeef, -12 or "text".
@@ -317,11 +320,11 @@ options! {
         /// How the workers share these CPUs: shared, or split (each worker uses one).
         cpus_allowed_policy: CpuPolicy = "shared",
         /// Nice value from -20 (highest priority) to 19.
-        nice: i32 = "0",
+        nice: i32 [range::NICE] = "0",
         /// I/O priority from 0 (highest) to 7, used by I/O schedulers. Default: derived from nice.
-        prio ["ioprio"]: u32,
+        prio ["ioprio"]: u32 [range::PRIO],
         /// I/O priority class: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means best effort.
-        prioclass: u32,
+        prioclass: u32 [range::PRIOCLASS],
     }
     evidence {
         /// Sample kernel counters during the run. Use 0 only to measure the sampling overhead.

@@ -9,6 +9,7 @@
 //! - `report`: results of the measured window; `report_summary`: its key figures
 //! - `evidence`, `gauge`, `verdict`, `finding`: where the I/O went
 //! - `metrics`: the table of metrics
+//! - `limits`: limits of fields in requests, and their schemas
 //! - `named_enum`: the macro for enums whose values have names
 //! - `run`, `runs_event`, `workload_summary`, `annotation`, `query`, `series`, `compare`, `trend`:
 //!   runs in the HTTP API; `schedule`, `webhook`, `settings`: what the server repeats and reports
@@ -32,6 +33,7 @@ pub mod histogram;
 pub mod host;
 pub mod import;
 pub mod job;
+pub mod limits;
 pub mod metrics;
 mod named_enum;
 pub mod phase;

@@ -17,6 +17,8 @@ macro_rules! named_enum {
             PartialEq,
             serde::Deserialize,
             serde::Serialize,
+            strum::EnumIter,
+            strum::EnumMessage,
             strum::EnumString,
             strum::IntoStaticStr,
             strum::VariantNames,

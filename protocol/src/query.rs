@@ -1,10 +1,14 @@
 //! Query parameters of the HTTP API.
 
+use crate::{
+    job::range::MAX_JSON_INTEGER,
+    limits::{PageLimit, SeriesPoints, SeriesTime, Statuses},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// Largest number of a run, study or series: JSON numbers above it are not exact.
-pub const MAX_NUMBER: u64 = (1 << 53) - 1;
+/// Largest number of a run, study or series.
+pub const MAX_NUMBER: u64 = MAX_JSON_INTEGER;
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -37,11 +41,12 @@ pub struct RunQuery {
     /// excludes matching runs, and a term in quotes is text.
     pub q: Option<String>,
     /// Statuses, separated by commas.
+    #[param(value_type = Option<Statuses>)]
     pub status: Option<String>,
     pub tag: Option<String>,
     pub host: Option<String>,
     /// Page size, 1 to 200. Default: 50.
-    #[param(minimum = 1, maximum = 200)]
+    #[param(value_type = Option<PageLimit>)]
     pub limit: Option<u32>,
     /// `next_cursor` from the previous page.
     #[param(
@@ -82,11 +87,13 @@ pub struct HostQuery {
 #[into_params(parameter_in = Query)]
 pub struct SeriesQuery {
     /// Start time; negative during the ramp. Default: 0.
+    #[param(value_type = Option<SeriesTime>)]
     pub from_ms: Option<f64>,
     /// End time. Default: the last sample.
+    #[param(value_type = Option<SeriesTime>)]
     pub to_ms: Option<f64>,
     /// Maximum number of buckets, 1 to 5,000. Default: 600.
-    #[param(minimum = 1, maximum = 5000)]
+    #[param(value_type = Option<SeriesPoints>)]
     pub points: Option<u32>,
     /// Whether to include `latency_rows`. Default: false.
     pub latency_rows: Option<bool>,

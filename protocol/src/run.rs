@@ -5,6 +5,7 @@ use crate::{
     finding::Finding,
     host::HostFacts,
     job::Job,
+    limits::{HostId, Jobs, Name, Notes, SampleMs, Tags},
     plan::job::ResolvedJob,
     report::{Report, foreign::Source},
     result::Failure,
@@ -20,22 +21,27 @@ use utoipa::ToSchema;
 
 /// Body of `POST /plan` and `POST /runs`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RunRequest {
     /// 1 to 64 jobs that start together. Required without `job_text`.
-    #[schema(value_type = Option<Vec<Job>>)]
+    #[schema(value_type = Option<Jobs>)]
     pub jobs: Vec<Value>,
     /// Instead of `jobs`: a fio job file, or a command of fio or diskspd.
     pub job_text: Option<String>,
     /// Values of the variables in `job_text`, such as `${DEVICE}`.
     pub variables: Option<BTreeMap<String, String>>,
     /// Sampling interval in ms, 10 to 10,000. Default: 100.
-    #[schema(minimum = 10, maximum = 10_000)]
+    #[schema(value_type = Option<SampleMs>)]
     pub sample_ms: Option<u32>,
     /// Default: `local`.
+    #[schema(value_type = Option<HostId>)]
     pub host: Option<String>,
     /// Default: the name of the first job.
+    #[schema(value_type = Option<Name>)]
     pub name: Option<String>,
+    #[schema(value_type = Option<Tags>)]
     pub tags: Option<Vec<String>>,
+    #[schema(value_type = Option<Notes>)]
     pub notes: Option<String>,
     /// `TEXT@CODE` for each target with data to be overwritten, from the plan's `confirmations`.
     pub confirm: Option<Vec<String>>,
@@ -43,10 +49,13 @@ pub struct RunRequest {
 
 /// Body of `POST /runs/{n}/rerun`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RerunRequest {
     /// Default: the name of the original run. If the patch sets `direct`, it ends with the I/O mode.
+    #[schema(value_type = Option<Name>)]
     pub name: Option<String>,
     /// Default: the tags of the original run.
+    #[schema(value_type = Option<Tags>)]
     pub tags: Option<Vec<String>>,
     /// Options to change in every job, such as `{"direct": 1}`; null removes an option.
     #[schema(value_type = Option<std::collections::BTreeMap<String, Value>>)]
@@ -57,10 +66,14 @@ pub struct RerunRequest {
 
 /// Body of `PATCH /runs/{n}`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RunPatch {
+    #[schema(value_type = Option<Name>)]
     pub name: Option<String>,
     /// Replaces all tags.
+    #[schema(value_type = Option<Tags>)]
     pub tags: Option<Vec<String>>,
+    #[schema(value_type = Option<Notes>)]
     pub notes: Option<String>,
 }
 
@@ -180,6 +193,11 @@ pub struct Run {
     pub report: Option<Report>,
     pub verdict: Option<Verdicts>,
     pub findings: Vec<Finding>,
+    /// Whether everything that was stored when the run ended is covered by checksums. False for
+    /// runs of earlier versions, some of whose values have none, and before the end.
+    #[serde(default)]
+    #[schema(required)]
+    pub has_checksum: bool,
     /// Timestamped notes, in chronological order.
     #[serde(default)]
     #[schema(required)]

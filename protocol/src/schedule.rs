@@ -1,16 +1,23 @@
 //! Schedules: runs and studies that start at regular times.
 
-use crate::{named_enum::named_enum, study::summary::StudyStatus};
+use crate::{
+    limits::{CronExpression, LocalTime, Tags, Title},
+    named_enum::named_enum,
+    study::summary::StudyStatus,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 /// Body of `POST /schedules`, `PUT /schedules/{n}` and `POST /schedules/plan`.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ScheduleRequest {
+    #[schema(value_type = Title)]
     pub name: String,
     /// Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`. The
     /// syntax follows cron(5), without `@reboot`.
+    #[schema(value_type = CronExpression)]
     pub cron: String,
     /// Name in the IANA time zone database. Default: `UTC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,9 +28,11 @@ pub struct ScheduleRequest {
     pub document: Value,
     /// Tags of all runs, in addition to those of the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Tags)]
     pub tags: Vec<String>,
     /// Local times at which no runs start. They must not contain all due times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 10)]
     pub quiet_hours: Vec<QuietHours>,
     /// Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,8 +44,10 @@ pub struct ScheduleRequest {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct QuietHours {
     /// `HH:MM`, inclusive.
+    #[schema(value_type = LocalTime)]
     pub from: String,
     /// `HH:MM`, exclusive.
+    #[schema(value_type = LocalTime)]
     pub to: String,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     compare::{Change, GroupStatistics},
+    limits::{BaselineRuns, PageCursor, PageLimit, ThresholdPercent},
     metrics::{Better, ComparedMetricName, Unit},
     named_enum::named_enum,
     run::RunSummary,
@@ -16,10 +17,10 @@ pub struct TrendListQuery {
     /// Only series with a baseline. Default: false.
     pub pinned: Option<bool>,
     /// Page size, 1 to 200. Default: 50.
-    #[param(minimum = 1, maximum = 200)]
+    #[param(value_type = Option<PageLimit>)]
     pub limit: Option<u32>,
     /// `next_cursor` from the previous page.
-    #[param(maximum = 9_007_199_254_740_991_u64)]
+    #[param(value_type = Option<PageCursor>)]
     pub cursor: Option<u64>,
 }
 
@@ -31,6 +32,7 @@ pub struct TrendQuery {
     #[param(value_type = Option<ComparedMetricName>)]
     pub metric: Option<String>,
     /// Smallest change that matters, in percent. Default: that of the baseline or of the settings, or 2.
+    #[param(value_type = Option<ThresholdPercent>)]
     pub threshold: Option<f64>,
 }
 
@@ -180,8 +182,10 @@ pub struct TrendChange {
 #[serde(deny_unknown_fields)]
 pub struct BaselineRequest {
     /// 1 to 50 complete runs of the series, on the same host.
+    #[schema(value_type = BaselineRuns)]
     pub runs: Vec<u64>,
     /// Smallest change that matters, in percent, 0.01 to 1,000. Default: those of the settings, or 2.
+    #[schema(value_type = Option<ThresholdPercent>)]
     pub threshold_percent: Option<f64>,
 }
 

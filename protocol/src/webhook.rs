@@ -2,7 +2,8 @@
 //! Webhooks](https://www.standardwebhooks.com).
 
 use crate::{
-    named_enum::named_enum, schedule::StartResult, study::summary::StudyStatus, trend::TrendState,
+    limits::Title, named_enum::named_enum, schedule::StartResult, study::summary::StudyStatus,
+    trend::TrendState,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -23,7 +24,9 @@ named_enum! {
 
 /// Body of `POST /webhooks` and `PUT /webhooks/{n}`.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct WebhookRequest {
+    #[schema(value_type = Title)]
     pub name: String,
     /// Starts with `http://`. Required for a new webhook; without it, the URL stays the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]

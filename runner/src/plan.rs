@@ -42,14 +42,11 @@ pub(crate) mod verify;
 pub(crate) mod zones;
 
 use crate::plan::{
-    host_view::HostView,
-    issues::Issues,
-    job_request::{JobRequest, MAX_WORKERS},
-    projected_files::ProjectedFiles,
+    host_view::HostView, issues::Issues, job_request::JobRequest, projected_files::ProjectedFiles,
     space_budget::SpaceBudget,
 };
 use leadline_protocol::{
-    job::run_spec::RunSpec,
+    job::{range::MAX_WORKERS, run_spec::RunSpec},
     plan::{Plan, job::ResolvedJob},
     problem::Problem,
 };

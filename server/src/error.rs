@@ -101,7 +101,7 @@ impl Error {
 
     /// Runs of other programs are not repeated: Leadline would run a similar test, not the same.
     pub(crate) fn foreign_rerun(run: u64, source: Source) -> Self {
-        let program = source.as_str();
+        let program = source.description();
         Self::Conflict {
             code: "foreign_result",
             detail: format!(
@@ -111,7 +111,7 @@ impl Error {
     }
 
     pub(crate) fn not_recorded(run: u64, source: Source) -> Self {
-        let program = source.as_str();
+        let program = source.description();
         Self::Conflict {
             code: "not_recorded",
             detail: format!(

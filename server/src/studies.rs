@@ -20,6 +20,7 @@ use crate::{
     store::{studies::StoredStudy, study_digest},
 };
 use leadline_protocol::{
+    limits::MAX_STUDY_PAGE,
     run::RunSummary,
     runs_event::RunsEvent,
     study::{
@@ -30,8 +31,6 @@ use leadline_protocol::{
 
 /// Default number of studies per page.
 const DEFAULT_LIMIT: u32 = 50;
-/// A page contains the runs of all its studies.
-const MAX_LIMIT: u32 = 100;
 
 impl Runs {
     pub(crate) async fn study(&self, number: u64) -> Result<Study, Error> {
@@ -52,7 +51,7 @@ impl Runs {
     /// A page of studies, newest first.
     pub(crate) async fn studies(&self, query: &StudyQuery) -> Result<StudyList, Error> {
         let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
-        check_page(limit, MAX_LIMIT, query.cursor)?;
+        check_page(limit, MAX_STUDY_PAGE, query.cursor)?;
         let (mut stored, total) = self.store.studies(query.cursor, limit + 1).await?;
         let has_more = stored.len() > limit as usize;
         stored.truncate(limit as usize);

@@ -2,13 +2,15 @@
 //! does not have are missing: there is no verdict, and nothing is known about the host.
 
 mod clones;
+mod contradictions;
 mod document;
+mod duplicates;
 mod error;
 mod options;
 mod settings;
 mod stats;
 
-pub use document::{Found, MAX_JOBS, in_text};
+pub use document::{Found, MAX_JOBS, check_fields, in_text};
 pub use error::ResultError;
 
 use document::Jobs;
@@ -37,6 +39,11 @@ const UNOBSERVED: [&str; 10] = [
     "verdict",
 ];
 const REASON: &str = "Leadline did not observe this run: fio measured it, and fio results do not contain these values.";
+/// For an export of Leadline.
+const EXPORT_REASON: &str =
+    "Leadline measured this run, but results in fio's format do not contain these values.";
+/// In the version of exports of Leadline: `fio-3.33-leadline-0.1.0`.
+const EXPORT_MARK: &str = "-leadline-";
 
 pub struct FioResult {
     pub report: Report,
@@ -78,25 +85,32 @@ fn report(version: &str, document: &Value, jobs: &Jobs) -> Result<Report, Result
     }
     let ended_ms = document::timestamp_ms(document)?;
     let mut errors = 0_u64;
+    let mut has_error = false;
     for (index, job) in jobs.described.iter().enumerate() {
-        errors = errors.saturating_add(errors_of(index, job)?);
+        has_error |= has_error_number(index, job)?;
+        errors = errors.saturating_add(failed_ios(index, job)?);
     }
     let read = stats::direction(measured, "read")?;
     let write = stats::direction(measured, "write")?;
     let trim = stats::direction(measured, "trim")?;
+    check_directions(document, jobs)?;
     let kinds = [&read, &write, &trim].map(|direction| direction.percentiles_of);
     let foreign = ForeignResult {
-        source: Source::Fio,
+        source: source_of(version),
         version: version.to_owned(),
         hostnames: document::hostnames(&jobs.described),
         added_results: measured.len() as u32,
         percentiles_of: kinds.into_iter().flatten().max_by_key(|kind| *kind as u8),
         settings: settings::settings(version, document, jobs),
     };
-    let absent = UNOBSERVED.map(|name| (name.to_owned(), REASON.into()));
+    let reason = match source_of(version) {
+        Source::LeadlineExport => EXPORT_REASON,
+        _ => REASON,
+    };
+    let absent = UNOBSERVED.map(|name| (name.to_owned(), reason.into()));
     let report = json!({
         "started_at_ms": ended_ms.saturating_sub(runtime_ms), "duration_ms": runtime_ms as f64,
-        "ended_by": (errors > 0).then_some(EndedBy::Error), "phases": [],
+        "ended_by": (has_error || errors > 0).then_some(EndedBy::Error), "phases": [],
         "read": read.stats, "write": write.stats, "trim": trim.stats, "sync": stats::sync(measured)?,
         "jobs": [], "errors": ErrorReport { total: errors, ..ErrorReport::default() },
         "start_skew_ns": null, "foreign": foreign, "absent": serde_json::Map::from_iter(absent),
@@ -129,21 +143,43 @@ fn runtime_of(index: usize, job: &Value) -> Result<u64, ResultError> {
     Ok(runtime_ms)
 }
 
-/// Failed I/Os after which the job continued (`continue_on_error`), or 1 if an error ended the job.
-fn errors_of(index: usize, job: &Value) -> Result<u64, ResultError> {
-    let error = error_of(job).ok_or_else(|| {
-        ResultError::invalid(format!("jobs[{index}].error"), "is not an error number")
-    })?;
-    let continued = match &job["total_err"] {
-        Value::Null => 0,
+/// The program that printed a version.
+fn source_of(version: &str) -> Source {
+    match version.contains(EXPORT_MARK) {
+        true => Source::LeadlineExport,
+        false => Source::Fio,
+    }
+}
+
+fn check_directions(document: &Value, jobs: &Jobs) -> Result<(), ResultError> {
+    let in_flight = options::in_flight(document, &jobs.described);
+    for (index, job) in jobs.measured.iter().enumerate() {
+        for name in ["read", "write", "trim"] {
+            contradictions::check(&format!("jobs[{index}].{name}"), &job[name], in_flight)?;
+        }
+    }
+    Ok(())
+}
+
+/// Failed I/Os after which the job continued (`continue_on_error`). The I/O that ended a job is not
+/// counted: an error may also be that of a limit, such as `max_latency`.
+fn failed_ios(index: usize, job: &Value) -> Result<u64, ResultError> {
+    match &job["total_err"] {
+        Value::Null => Ok(0),
         value => value
             .as_u64()
             .filter(|count| *count <= MAX_NUMBER)
             .ok_or_else(|| {
                 ResultError::invalid(format!("jobs[{index}].total_err"), "is not a count")
-            })?,
-    };
-    Ok(continued.max(u64::from(error != 0)))
+            }),
+    }
+}
+
+fn has_error_number(index: usize, job: &Value) -> Result<bool, ResultError> {
+    let error = error_of(job).ok_or_else(|| {
+        ResultError::invalid(format!("jobs[{index}].error"), "is not an error number")
+    })?;
+    Ok(error != 0)
 }
 
 /// 0 without an error. Results of clients may omit it.
@@ -178,8 +214,18 @@ fn finding(version: &str, report: &Report) -> Finding {
         }
         None => "it has no percentiles",
     };
-    let sentence = format!("This is a {version} result: it has no verdict, and {percentiles}.");
-    let remedy = "Run the same job with Leadline to see which layer served the I/Os.";
+    let sentence = match source_of(version) {
+        Source::LeadlineExport => format!(
+            "This is a result of Leadline that was exported in fio's format ({version}): the verdict and everything else that fio's format does not have is missing."
+        ),
+        _ => format!("This is a {version} result: it has no verdict, and {percentiles}."),
+    };
+    let remedy = match source_of(version) {
+        Source::LeadlineExport => {
+            "Open the run on the server that measured it, or its HTML export."
+        }
+        _ => "Run the same job with Leadline to see which layer served the I/Os.",
+    };
     let jobs = foreign.map_or(0, |foreign| foreign.added_results);
     Finding::new(
         Note,

@@ -1,6 +1,10 @@
 //! The `buffer_pattern` option: bytes that are repeated in write buffers.
 
-use crate::job::value::FioValue;
+use crate::job::{
+    range::{I32, ValueRange},
+    value::FioValue,
+    value_schema::ValueSchema,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use utoipa::ToSchema;
@@ -41,6 +45,22 @@ impl FioValue for BufferPattern {
     fn parse(text: &str) -> Result<Self, String> {
         parse_bytes(text, |_, _| None).map(Self)
     }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        bytes_schema("")
+    }
+}
+
+/// A hexadecimal number, a string, or up to 64 parts of up to 8 bytes: strings, numbers, and what
+/// matches `part`. A positive decimal number can only be the first part.
+pub(crate) fn bytes_schema(part: &str) -> ValueSchema {
+    const HEX: &str = "0[xX][0-9a-fA-F]";
+    const LETTER: &str = "[ !#-~]";
+    let parts = format!("(\"{LETTER}{{1,8}}\"|{HEX}{{1,16}}|-[0-9]{{1,9}}{part})");
+    let text = format!(
+        "({HEX}{{1,1024}}|\"{LETTER}{{1,512}}\"|([0-9]{{1,9}})?{parts}{{1,63}}|[0-9]{{1,9}})"
+    );
+    ValueSchema::integers(text, I32)
 }
 
 /// `format` appends the bytes of a format such as `%o` at the start of the text and returns the

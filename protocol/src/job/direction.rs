@@ -1,7 +1,11 @@
 //! Values by direction: `read[,write[,trim]]`. The last given value applies to the remaining
 //! directions.
 
-use crate::job::value::FioValue;
+use crate::job::{
+    range::ValueRange,
+    value::FioValue,
+    value_schema::{TextSchema, ValueSchema},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -50,5 +54,16 @@ impl<T: FioValue + Clone> FioValue for PerDirection<T> {
             write: at(1),
             trim: at(2),
         })
+    }
+
+    fn schema(range: Option<ValueRange>) -> ValueSchema {
+        let mut values = T::schema(range);
+        if let TextSchema::Pattern(value) = values.text {
+            values.text = TextSchema::Directions {
+                value,
+                may_omit: false,
+            };
+        }
+        values
     }
 }

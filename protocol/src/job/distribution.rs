@@ -1,11 +1,21 @@
 //! The `random_distribution` option.
 
-use crate::{job::value::FioValue, units};
+use crate::{
+    job::{
+        range::{POSITIVE, ValueRange},
+        value::FioValue,
+        value_schema::{ValueSchema, pattern},
+    },
+    units,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Maximum number of zones, as in fio.
 const MAX_ZONES: usize = 256;
+/// Distributions with a parameter and the position of the most probable block. Of the exponents of
+/// zipf, it omits those with whole numbers that are followed by zeros.
+pub(super) const SKEWED: &str = r"(zipf(:([02-9]\.[0-9]*[1-9][0-9]*|1\.[0-9]*[1-9][0-9]*|[2-9])(:(0(\.[0-9]+)?|1))?)?|pareto(:0\.[0-9]*[1-9][0-9]*(:(0(\.[0-9]+)?|1))?)?|normal(:(100|[1-9][0-9]?(\.[0-9]+)?)(:(0(\.[0-9]+)?|1))?)?)";
 
 /// A zone of a `zoned` distribution.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
@@ -106,6 +116,16 @@ impl FioValue for Distribution {
                 "`{text}` is not a distribution: use random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:40/90 or zoned_abs:60/10g:40/20g"
             )),
         }
+    }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        let percent = format!("{}?", pattern::PERCENT);
+        let size = pattern::size(POSITIVE);
+        let zones = pattern::list(&format!("{percent}/{percent}"), ':', MAX_ZONES);
+        let absolute = pattern::list(&format!("{percent}/{size}"), ':', MAX_ZONES);
+        ValueSchema::pattern(format!(
+            "(random|{SKEWED}|zoned:{zones}|zoned_abs:{absolute})"
+        ))
     }
 }
 

@@ -1,6 +1,13 @@
 //! I/O engines and their buffers.
 
-use crate::{job::value::FioValue, named_enum::named_enum};
+use crate::{
+    job::{
+        range::ValueRange,
+        value::{FioValue, words},
+        value_schema::ValueSchema,
+    },
+    named_enum::named_enum,
+};
 use strum::VariantNames;
 
 named_enum! {
@@ -66,6 +73,10 @@ impl FioValue for EngineName {
                 None => format!("`{name}` is not one of: {}", Self::VARIANTS.join(", ")),
             }
         })
+    }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        ValueSchema::words(words::<Self>())
     }
 }
 

@@ -1,6 +1,10 @@
 //! The `ignore_error` option: errors after which a job continues.
 
-use crate::job::value::FioValue;
+use crate::job::{
+    range::ValueRange,
+    value::FioValue,
+    value_schema::{NumberSchema, ValueSchema, pattern},
+};
 
 /// Names of errno(3) from 1, as in fio (options.c, `str2error`).
 const NAMES: [&str; 34] = [
@@ -43,6 +47,20 @@ impl FioValue for ErrorLists {
             return Err("the value contains no error".into());
         }
         Ok(parsed)
+    }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        let number = pattern::integer(1..=u64::from(MAX_ERRNO.unsigned_abs()));
+        let error = format!("({}|EILSEQ|-?{number})", NAMES.join("|"));
+        let list = format!("{error}(:{error})*");
+        let max = i128::from(MAX_ERRNO);
+        ValueSchema {
+            numbers: vec![
+                NumberSchema::Integers(-max..=-1),
+                NumberSchema::Integers(1..=max),
+            ],
+            ..ValueSchema::pattern(pattern::directions(&list, true))
+        }
     }
 }
 

@@ -1,6 +1,11 @@
 //! The `file_service_type` option: which of a worker's files the next I/O uses.
 
-use crate::job::{distribution::Distribution, value::FioValue};
+use crate::job::{
+    distribution::{Distribution, SKEWED},
+    range::ValueRange,
+    value::FioValue,
+    value_schema::{ValueSchema, pattern},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -70,6 +75,13 @@ impl FioValue for FileService {
             ios,
             distribution: None,
         })
+    }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        let ios = pattern::integer(1..=u64::from(u32::MAX));
+        ValueSchema::pattern(format!(
+            "((roundrobin|sequential|random)(:{ios})?|{SKEWED})"
+        ))
     }
 }
 

@@ -1,6 +1,10 @@
 //! Lists of paths, CPUs and percentiles.
 
-use crate::job::value::FioValue;
+use crate::job::{
+    range::ValueRange,
+    value::FioValue,
+    value_schema::{NumberSchema, ValueSchema, pattern},
+};
 
 /// Upper bound for CPU numbers: the largest CONFIG_NR_CPUS in distribution kernels.
 const MAX_CPUS: u32 = 4096;
@@ -26,7 +30,18 @@ impl FioValue for Files {
         }
         Ok(Self(files))
     }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        ValueSchema {
+            numbers: vec![NumberSchema::Any],
+            ..ValueSchema::pattern(format!("{PATH}(:{PATH})*"))
+        }
+    }
 }
+
+/// A path that is not blank.
+const PATH: &str =
+    r"([^:\\\u0000]|\\[^\u0000])*([^:\\\s\u0000]|\\[^\u0000])([^:\\\u0000]|\\[^\u0000])*";
 
 /// CPU numbers, such as `0-3,8`; sorted, without duplicates.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -52,6 +67,15 @@ impl FioValue for CpuList {
         let cpus = (0..MAX_CPUS).filter(|cpu| is_listed[*cpu as usize]);
         Ok(Self(cpus.collect()))
     }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        let cpu = pattern::integer(0..=u64::from(MAX_CPUS) - 1);
+        let last = i128::from(MAX_CPUS) - 1;
+        ValueSchema {
+            numbers: vec![NumberSchema::Integers(0..=last)],
+            ..ValueSchema::pattern(format!("{cpu}(-{cpu})?(,{cpu}(-{cpu})?)*"))
+        }
+    }
 }
 
 /// Percentiles from 0 to 100, separated by `:`.
@@ -70,6 +94,14 @@ impl FioValue for Percentiles {
         percentiles
             .map(Self)
             .ok_or_else(|| format!("`{text}` is not a list of percentiles such as 50:99:99.9"))
+    }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        let number = pattern::DECIMAL_PERCENT;
+        ValueSchema {
+            numbers: vec![NumberSchema::Percent { is_positive: false }],
+            ..ValueSchema::pattern(format!("{number}(:{number})*"))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The macro that derives everything about options from their table.
 
 macro_rules! options {
-    ($( $group:ident { $( #[doc = $help:literal] $name:ident $([$($alias:literal),+])? : $type:ty $(= $default:literal)? ),+ $(,)? } )+) => {
+    ($( $group:ident { $( #[doc = $help:literal] $name:ident $([$($alias:literal),+])? : $type:ty $([$range:expr])? $(= $default:literal)? ),+ $(,)? } )+) => {
         /// A job, as requested. A field is `None` if the option is not given; the method with the
         /// same name applies the default.
         #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +27,14 @@ macro_rules! options {
                 }
             )? )+)+
 
+            /// JSON values of an option; `None` if it does not exist.
+            fn value_schema(name: &str) -> Option<ValueSchema> {
+                match name {
+                    $($( stringify!($name) $($(| $alias)+)? => Some(<$type>::schema(options!(@range $($range)?))), )+)+
+                    _ => None,
+                }
+            }
+
             /// Sets an option from text. Returns `None` if the option does not exist.
             fn set(&mut self, name: &str, text: &str) -> Option<Result<(), String>> {
                 match name {
@@ -36,6 +44,8 @@ macro_rules! options {
             }
         }
     };
+    (@range $range:expr) => { Some($range) };
+    (@range) => { None };
     (@default $default:literal) => { Some($default) };
     (@default) => { None };
 }

@@ -1,13 +1,13 @@
 //! Parses one job object.
 
 use crate::{
-    job::{Job, OPTIONS, OptionDoc, fio},
+    job::{Job, OPTIONS, OptionDoc, fio, range::MAX_JSON_INTEGER},
     problem::{
         Problem,
         object_reader::{MAX_LISTED, closest},
     },
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 impl Job {
     /// Parses the options. `path` is prepended to option names in problems.
@@ -22,7 +22,7 @@ impl Job {
                 break;
             }
             let field = format!("{path}{name}");
-            let Some(text) = option_text(value) else {
+            let Some(text) = option_text(name, value) else {
                 let detail = format!("{value} is not an option value.");
                 let remedy = "Use a number, a string such as \"4k\", true or false.";
                 problems.push(Problem::invalid("bad_value", field, detail, remedy));
@@ -71,12 +71,26 @@ impl Job {
     }
 }
 
-fn option_text(value: &Value) -> Option<String> {
+/// Flags are values of options that may be 0 and 1 as words, not of numbers.
+fn option_text(name: &str, value: &Value) -> Option<String> {
+    let takes_flags = || Job::value_schema(name).is_none_or(|values| values.takes_flags());
     match value {
         Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(flag) => Some(u8::from(*flag).to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
+        Value::Number(number) => Some(number_text(number)),
+        Value::Bool(flag) if takes_flags() => Some(u8::from(*flag).to_string()),
+        Value::Bool(_) | Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// In JSON, `4096.0` is an integer.
+fn number_text(number: &Number) -> String {
+    let is_integer = |float: &f64| float.fract() == 0.0 && float.abs() <= MAX_JSON_INTEGER as f64;
+    match number
+        .as_f64()
+        .filter(|float| number.is_f64() && is_integer(float))
+    {
+        Some(float) => (float as i64).to_string(),
+        None => number.to_string(),
     }
 }
 
@@ -95,9 +109,7 @@ const OMITTED_DIRECTION: &[(&str, &str)] = &[
 /// Fills in omitted directions, as in fio (parse.c): each comma ends a value, and the last value
 /// applies to the remaining directions.
 fn with_omitted_directions(name: &str, text: String) -> String {
-    let name = OptionDoc::find(name).map_or(name, |option| option.name);
-    let omitted = OMITTED_DIRECTION.iter().find(|(option, _)| *option == name);
-    let Some(&(_, value)) = omitted else {
+    let Some(value) = omitted_direction(name) else {
         return text;
     };
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -107,6 +119,15 @@ fn with_omitted_directions(name: &str, text: String) -> String {
     let filled = parts.into_iter();
     let filled = filled.map(|part| if part.is_empty() { value } else { part });
     filled.collect::<Vec<_>>().join(",")
+}
+
+/// fio's value of an omitted direction; `None` if all must be given.
+pub(super) fn omitted_direction(name: &str) -> Option<&'static str> {
+    let name = OptionDoc::find(name).map_or(name, |option| option.name);
+    let mut omitted = OMITTED_DIRECTION.iter();
+    omitted
+        .find(|(option, _)| *option == name)
+        .map(|(_, value)| *value)
 }
 
 fn bad_value(field: String, name: &str, reason: &str) -> Problem {

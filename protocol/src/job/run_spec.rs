@@ -8,13 +8,13 @@ use crate::{
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
-const MAX_JOBS: usize = 64;
+pub(crate) const MAX_JOBS: usize = 64;
 const DEFAULT_SAMPLE_MS: u32 = 100;
 /// Allowed sampling intervals in ms. Below 10 ms, reading the kernel counters would be a
 /// significant load. Above 10 s, the live view would rarely be updated.
-const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
+pub(crate) const SAMPLE_MS_RANGE: RangeInclusive<u32> = 10..=10_000;
 /// A device that is never idle must not delay a study for hours.
-const MAX_IDLE_WAIT_SECONDS: u32 = 600;
+pub(crate) const MAX_IDLE_WAIT_SECONDS: u32 = 600;
 /// Number of hexadecimal digits in a study's file ID: 64 bits, so that no other file name contains
 /// it by chance.
 const FILE_ID_LENGTH: usize = 16;

@@ -1,7 +1,15 @@
 //! The `rw` option.
 
-use crate::{job::value::FioValue, named_enum::named_enum, units};
-use strum::VariantNames;
+use crate::{
+    job::{
+        range::{JSON_INTEGER, POSITIVE, ValueRange},
+        value::FioValue,
+        value_schema::{ValueSchema, pattern},
+    },
+    named_enum::named_enum,
+    units,
+};
+use strum::{EnumMessage, IntoEnumIterator, VariantNames};
 
 named_enum! {
     names: "lowercase";
@@ -87,6 +95,17 @@ impl FioValue for Rw {
             .map(|text| parse_modifier(kind, text))
             .transpose()?;
         Ok(Self { kind, modifier })
+    }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        let names = |is_random: bool| {
+            let kinds = RwKind::iter().filter(|kind| kind.is_random() == is_random);
+            let names = kinds.flat_map(|kind| kind.get_serializations().iter().copied());
+            names.collect::<Vec<_>>().join("|")
+        };
+        let [ios, gap] = [POSITIVE, JSON_INTEGER].map(pattern::size);
+        let (random, sequential) = (names(true), names(false));
+        ValueSchema::pattern(format!("(({random})(:{ios})?|({sequential})(:-?{gap})?)"))
     }
 }
 

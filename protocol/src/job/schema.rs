@@ -1,12 +1,20 @@
-//! JSON schema of a job.
+//! JSON schema of a job, derived from the option table: what it allows is what the parser accepts.
+//!
+//! Three kinds of valid texts are missing: those with blanks around a value, signs of positive
+//! numbers, and integers with as many digits as a large maximum. Rules for several parts of a value,
+//! such as shares that add up to 100 %, are not part of the schema.
 
-use crate::job::{Job, OPTIONS};
+use crate::job::{
+    Job, OPTIONS,
+    parse::omitted_direction,
+    value_schema::{TextSchema, ValueSchema},
+};
 use std::borrow::Cow;
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
         RefOr, Schema,
-        schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, SchemaType, Type},
+        schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder},
     },
 };
 
@@ -24,12 +32,26 @@ impl PartialSchema for Job {
             ))
             .additional_properties(Some(AdditionalProperties::FreeForm(false)));
         for option in OPTIONS {
-            let mut value = OneOfBuilder::new().description(Some(option.help));
-            for kind in [Type::String, Type::Number, Type::Boolean] {
-                value = value.item(ObjectBuilder::new().schema_type(SchemaType::Type(kind)));
+            let Some(mut values) = Self::value_schema(option.name) else {
+                continue;
+            };
+            if let TextSchema::Directions { may_omit, .. } = &mut values.text {
+                *may_omit = omitted_direction(option.name).is_some();
             }
-            schema = schema.property(option.name, value);
+            schema = schema.property(option.name, one_of(&values).description(Some(option.help)));
+            for alias in option.aliases {
+                let description = format!("Alias of `{}`.", option.name);
+                schema = schema.property(*alias, one_of(&values).description(Some(description)));
+            }
         }
         schema.into()
     }
 }
+
+fn one_of(values: &ValueSchema) -> OneOfBuilder {
+    let schemas = values.schemas().into_iter();
+    schemas.fold(OneOfBuilder::new(), OneOfBuilder::item)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,13 @@
 //! Sizes, size ranges and block size splits.
 
-use crate::{job::value::FioValue, units};
+use crate::{
+    job::{
+        range::{POSITIVE, U64, ValueRange},
+        value::{FioValue, sizes},
+        value_schema::{ValueSchema, pattern},
+    },
+    units,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -20,6 +27,10 @@ impl FioValue for Bytes {
             ));
         }
         units::bytes(text).map(Self)
+    }
+
+    fn schema(range: Option<ValueRange>) -> ValueSchema {
+        sizes(range.unwrap_or(U64))
     }
 }
 
@@ -50,6 +61,12 @@ impl FioValue for Extent {
             units::bytes(text).map(Self::Bytes)
         }
     }
+
+    fn schema(range: Option<ValueRange>) -> ValueSchema {
+        let range = range.unwrap_or(U64);
+        let text = format!("({}|{})", pattern::size(range), pattern::PERCENT);
+        ValueSchema::integers(text, range)
+    }
 }
 
 /// Smallest and largest size in bytes.
@@ -74,6 +91,11 @@ impl FioValue for SizeRange {
             ));
         }
         Ok(Self { min, max })
+    }
+
+    fn schema(range: Option<ValueRange>) -> ValueSchema {
+        let size = pattern::size(range.unwrap_or(POSITIVE));
+        ValueSchema::pattern(format!("{size}-{size}"))
     }
 }
 
@@ -126,6 +148,12 @@ impl FioValue for Split {
             percent: percent.unwrap_or_else(&mut blank_share),
         };
         Ok(Self(entries.into_iter().map(entry).collect()))
+    }
+
+    fn schema(range: Option<ValueRange>) -> ValueSchema {
+        let range = range.unwrap_or(POSITIVE);
+        let entry = format!("{}(/({}?)?)?", pattern::size(range), pattern::PERCENT);
+        ValueSchema::integers(pattern::list(&entry, ':', MAX_SPLIT_ENTRIES), range)
     }
 }
 

@@ -1,6 +1,15 @@
 //! The `steadystate` option.
 
-use crate::{format::bandwidth, job::value::FioValue, named_enum::named_enum, units};
+use crate::{
+    format::bandwidth,
+    job::{
+        range::{POSITIVE, ValueRange},
+        value::FioValue,
+        value_schema::{ValueSchema, pattern},
+    },
+    named_enum::named_enum,
+    units,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;
@@ -105,6 +114,9 @@ impl fmt::Display for SteadyState {
     }
 }
 
+/// A decimal above 0.
+const LIMIT: &str = r"([1-9][0-9]{0,14}(\.[0-9]{1,9})?|0\.[0-9]{0,8}[1-9])";
+
 impl FioValue for SteadyState {
     const KIND: &'static str = "steady state";
 
@@ -140,6 +152,13 @@ impl FioValue for SteadyState {
             limit,
             is_percent: percent.is_some(),
         })
+    }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        let size = pattern::size(POSITIVE);
+        ValueSchema::pattern(format!(
+            "((iops|iops_slope|bw|bw_slope|lat|lat_slope):{LIMIT}%|(iops|iops_slope):{LIMIT}|(bw|bw_slope):{size})"
+        ))
     }
 }
 

@@ -1,8 +1,14 @@
 //! Parses individual option values, independently of other options.
 
-use crate::units;
+use crate::{
+    job::{
+        range::{I32, PERCENT, U32, U64, ValueRange},
+        value_schema::{NumberSchema, TextSchema, ValueSchema, pattern},
+    },
+    units,
+};
 use std::str::FromStr;
-use strum::VariantNames;
+use strum::{EnumMessage, IntoEnumIterator, VariantNames};
 
 /// An option value with fio's syntax.
 pub trait FioValue: Sized {
@@ -14,10 +20,13 @@ pub trait FioValue: Sized {
     /// # Errors
     /// What is wrong and how to fix it, without a final period.
     fn parse(text: &str) -> Result<Self, String>;
+
+    /// JSON values that are valid as text. `range` is that of the option.
+    fn schema(range: Option<ValueRange>) -> ValueSchema;
 }
 
 /// An enum whose values are its `strum` variant names.
-pub trait Keyword: FromStr + VariantNames {
+pub trait Keyword: FromStr + VariantNames + EnumMessage + IntoEnumIterator {
     const KIND: &'static str;
 }
 
@@ -31,15 +40,29 @@ impl<T: Keyword> FioValue for T {
             .parse()
             .map_err(|_| format!("`{text}` is not one of: {}", names()))
     }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        ValueSchema::words(words::<T>())
+    }
+}
+
+/// All names of the variants, with those for compatibility.
+pub(crate) fn words<T: EnumMessage + IntoEnumIterator>() -> Vec<&'static str> {
+    let words = T::iter().flat_map(|variant| variant.get_serializations().iter().copied());
+    words.collect()
 }
 
 macro_rules! fio_value {
-    ($type:ty, $kind:literal, $parse:expr) => {
+    ($type:ty, $kind:literal, $parse:expr, $schema:expr) => {
         impl FioValue for $type {
             const KIND: &'static str = $kind;
 
             fn parse(text: &str) -> Result<Self, String> {
                 $parse(text)
+            }
+
+            fn schema(range: Option<ValueRange>) -> ValueSchema {
+                $schema(range)
             }
         }
     };
@@ -55,9 +78,32 @@ fn count(text: &str) -> Result<u64, String> {
     units::bytes(text).map_err(|_| format!("`{text}` is not an integer"))
 }
 
-fio_value!(u32, "count", integer);
-fio_value!(u64, "count", count);
-fio_value!(i32, "integer", integer);
+fio_value!(u32, "count", integer, |range: Option<ValueRange>| {
+    let range = range.unwrap_or(U32);
+    ValueSchema::integers(
+        pattern::integer(range.min.unsigned_abs()..=range.max),
+        range,
+    )
+});
+fio_value!(u64, "count", count, |range: Option<ValueRange>| {
+    sizes(range.unwrap_or(U64))
+});
+fio_value!(i32, "integer", integer, |range: Option<ValueRange>| {
+    let range = range.unwrap_or(I32);
+    let [negative, positive] =
+        [range.min.unsigned_abs(), range.max].map(|max| pattern::integer(0..=max));
+    ValueSchema::integers(format!("(-{negative}|{positive})"), range)
+});
+
+/// Numbers with or without a unit.
+pub(crate) fn sizes(range: ValueRange) -> ValueSchema {
+    ValueSchema::integers(pattern::size(range), range)
+}
+
+fn times(range: Option<ValueRange>, bare_unit_us: u64) -> ValueSchema {
+    let range = range.unwrap_or(U64);
+    ValueSchema::pattern(pattern::time(range, bare_unit_us)).with_integers(range, bare_unit_us)
+}
 
 impl FioValue for String {
     const KIND: &'static str = "text";
@@ -69,7 +115,21 @@ impl FioValue for String {
             text => Ok(text.into()),
         }
     }
+
+    fn schema(range: Option<ValueRange>) -> ValueSchema {
+        let text = match range {
+            Some(range) => TextSchema::Name(range.max as usize),
+            None => TextSchema::Pattern(NOT_EMPTY.into()),
+        };
+        ValueSchema {
+            text,
+            numbers: vec![NumberSchema::Any],
+        }
+    }
 }
+
+/// Text without NUL that is not blank.
+const NOT_EMPTY: &str = r"[^\u0000]*[^\s\u0000][^\u0000]*";
 
 impl FioValue for bool {
     const KIND: &'static str = "flag";
@@ -82,33 +142,57 @@ impl FioValue for bool {
             _ => Err(format!("`{text}` is not a flag: use 1 or 0")),
         }
     }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        ValueSchema::words(vec!["1", "0", "true", "false"])
+    }
 }
 
 /// An integer from 0 to 100.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Percent(pub u8);
 
-fio_value!(Percent, "percent", |text| units::percent(text).map(Percent));
+fio_value!(
+    Percent,
+    "percent",
+    |text| units::percent(text).map(Percent),
+    |range: Option<ValueRange>| {
+        ValueSchema::integers(format!("{}?", pattern::PERCENT), range.unwrap_or(PERCENT))
+    }
+);
 
 /// A percentage above 0 and up to 100, such as 99.9.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecimalPercent(pub f64);
 
-fio_value!(DecimalPercent, "percent", |text: &str| {
-    let number = text.trim().parse::<f64>().ok();
-    number
-        .filter(|percent| *percent > 0.0 && *percent <= 100.0)
-        .map(DecimalPercent)
-        .ok_or_else(|| format!("`{text}` is not a percentage above 0 and up to 100"))
-});
+fio_value!(
+    DecimalPercent,
+    "percent",
+    |text: &str| {
+        let number = text.trim().parse::<f64>().ok();
+        number
+            .filter(|percent| *percent > 0.0 && *percent <= 100.0)
+            .map(DecimalPercent)
+            .ok_or_else(|| format!("`{text}` is not a percentage above 0 and up to 100"))
+    },
+    |_| ValueSchema {
+        numbers: vec![NumberSchema::Percent { is_positive: true }],
+        ..ValueSchema::pattern(pattern::POSITIVE_PERCENT)
+    }
+);
 
 /// A duration in microseconds; a bare number is in seconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Seconds(pub u64);
 
-fio_value!(Seconds, "time (s)", |text| {
-    units::microseconds(text, 1_000_000).map(Seconds)
-});
+fio_value!(
+    Seconds,
+    "time (s)",
+    |text| units::microseconds(text, US_PER_SECOND).map(Seconds),
+    |range| times(range, US_PER_SECOND)
+);
+
+const US_PER_SECOND: u64 = 1_000_000;
 
 /// A range of durations in microseconds, such as `5-10`; a bare number is in seconds. A single
 /// duration is a range of one value.
@@ -129,11 +213,21 @@ impl FioValue for SecondsRange {
         }
         Ok(Self { min_us, max_us })
     }
+
+    fn schema(range: Option<ValueRange>) -> ValueSchema {
+        let range = range.unwrap_or(U64);
+        let time = pattern::time(range, US_PER_SECOND);
+        ValueSchema::pattern(format!("{time}(-{time})?")).with_integers(range, US_PER_SECOND)
+    }
 }
 
 /// A duration in microseconds; a bare number is in microseconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Micros(pub u64);
 
-fio_value!(Micros, "time (us)", |text| units::microseconds(text, 1)
-    .map(Micros));
+fio_value!(
+    Micros,
+    "time (us)",
+    |text| units::microseconds(text, 1).map(Micros),
+    |range| times(range, 1)
+);

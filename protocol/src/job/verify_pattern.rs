@@ -1,7 +1,12 @@
 //! The `verify_pattern` option: bytes that are repeated in each verified block, with the offset of
 //! the block at each `%o`.
 
-use crate::job::{buffer_pattern::parse_bytes, value::FioValue};
+use crate::job::{
+    buffer_pattern::{bytes_schema, parse_bytes},
+    range::ValueRange,
+    value::FioValue,
+    value_schema::ValueSchema,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -91,6 +96,10 @@ impl FioValue for VerifyPattern {
             Some(rest)
         })?;
         Ok(Self { bytes, offsets })
+    }
+
+    fn schema(_: Option<ValueRange>) -> ValueSchema {
+        bytes_schema(&format!("|{OFFSET_FORMAT}"))
     }
 }
 

@@ -72,13 +72,14 @@ impl ObjectReader {
         self.object.shift_remove(name).is_some()
     }
 
-    /// Takes a string of at most `max_length` bytes.
+    /// Takes a string of at most `max_length` characters.
     pub fn text(&mut self, name: &str, max_length: usize) -> Option<String> {
         match self.take(name)? {
-            Value::String(text) if text.len() <= max_length => Some(text),
+            Value::String(text) if text.chars().nth(max_length).is_none() => Some(text),
             Value::String(text) => {
-                let detail = format!("{name} is too long ({} bytes).", text.len());
-                let remedy = format!("Use at most {max_length} bytes.");
+                let length = text.chars().count();
+                let detail = format!("{name} is too long ({length} characters).");
+                let remedy = format!("Use at most {max_length} characters.");
                 self.reject("too_long", name, detail, remedy);
                 None
             }

@@ -13,6 +13,19 @@ named_enum! {
         #[default]
         Leadline,
         Fio,
+        /// Leadline, whose result was exported in fio's format and imported.
+        LeadlineExport,
+    }
+}
+
+impl Source {
+    /// For sentences, such as `Run #3 is a result of fio`.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Leadline => "Leadline",
+            Self::Fio => "fio",
+            Self::LeadlineExport => "Leadline in fio's format",
+        }
     }
 }
 

@@ -1,7 +1,11 @@
 //! A study, as submitted to `POST /studies` and as stored in study files.
 
 use crate::{
-    job::Job,
+    job::range::MAX_JSON_INTEGER,
+    limits::{
+        HostId, IdleWaitSeconds, Jobs, OrderSeed, Paragraph, Repeats, SampleMs, ScalePercent,
+        ScaleSize, StepName, Steps, StudyThresholdPercent, SweptOption, Tags,
+    },
     named_enum::named_enum,
     study::{description::Published, load_curve::LoadCurveDefinition, snia::SniaTestDefinition},
 };
@@ -9,19 +13,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// JSON numbers are exact up to this value.
-pub const MAX_SEED: u64 = (1 << 53) - 1;
-/// Each step is a run in the server's queue. Three such studies fit (`server/src/runs/submit.rs`).
-pub(super) const MAX_STEPS: usize = 1024;
+pub const MAX_SEED: u64 = MAX_JSON_INTEGER;
 
 /// Body of `POST /studies` and `POST /studies/plan`. It is also the study file format.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct StudyDefinition {
     /// Default: `study`.
+    #[schema(value_type = Option<StepName>)]
     pub name: Option<String>,
     /// Purpose, in one paragraph.
+    #[schema(value_type = Option<Paragraph>)]
     pub about: Option<String>,
     /// What the author of the published results overlooked, in one sentence.
+    #[schema(value_type = Option<Paragraph>)]
     pub missed_by_author: Option<String>,
     /// Published results to compare with.
     pub published: Option<Published>,
@@ -31,17 +36,18 @@ pub struct StudyDefinition {
     pub continue_on_failure: Option<bool>,
     /// Number of times each step runs; steps × repeats is at most 1,024. The maximum number with
     /// `until_decided`. Default: 1.
-    #[schema(minimum = 1, maximum = 1024)]
+    #[schema(value_type = Option<Repeats>)]
     pub repeats: Option<u32>,
     /// End the study as soon as its comparison is decided.
     pub until_decided: Option<UntilDecidedDefinition>,
     /// Order of repeated steps. Default: `interleaved`.
     pub order: Option<RepeatOrder>,
     /// Seed for the order of the steps and for the random seeds of the jobs. Default: random.
+    #[schema(value_type = Option<OrderSeed>)]
     pub order_seed: Option<u64>,
     /// Maximum time that each run waits until its devices are idle and little data waits for
     /// writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
-    #[schema(minimum = 0, maximum = 600)]
+    #[schema(value_type = Option<IdleWaitSeconds>)]
     pub idle_wait_seconds: Option<u32>,
     /// Options to vary. Each step runs with every combination of their values. Limited to 1,024 runs
     /// in total.
@@ -52,11 +58,13 @@ pub struct StudyDefinition {
     /// A load–latency curve of the only job of the only step.
     pub load_curve: Option<LoadCurveDefinition>,
     /// 1 to 1,024 steps, in order.
-    #[schema(min_items = 1, max_items = 1024)]
+    #[schema(value_type = Steps)]
     pub steps: Vec<StepDefinition>,
     /// Default: `local`.
+    #[schema(value_type = Option<HostId>)]
     pub host: Option<String>,
     /// Tags of the runs.
+    #[schema(value_type = Option<Tags>)]
     pub tags: Option<Vec<String>>,
     /// Serial number of the device to overwrite, or its kernel name if it has none. Must match.
     pub confirm: Option<Vec<String>>,
@@ -97,6 +105,7 @@ pub struct UntilDecidedDefinition {
     #[schema(value_type = Option<Vec<crate::metrics::ComparedMetricName>>)]
     pub metrics: Option<Vec<String>>,
     /// Smallest change that matters, in percent. Default: 2.
+    #[schema(value_type = Option<StudyThresholdPercent>)]
     pub threshold_percent: Option<f64>,
 }
 
@@ -105,8 +114,10 @@ pub struct UntilDecidedDefinition {
 #[serde(deny_unknown_fields)]
 pub struct SweepAxis {
     /// Option name, such as `iodepth`.
+    #[schema(value_type = SweptOption)]
     pub option: String,
     /// Different values of the option, in order.
+    #[schema(min_items = 1)]
     pub values: Vec<Value>,
 }
 
@@ -119,30 +130,39 @@ pub struct SweepValue {
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct StepDefinition {
     /// Default: the name of the first job.
+    #[schema(value_type = Option<StepName>)]
     pub name: Option<String>,
+    #[schema(value_type = Option<Paragraph>)]
     pub note: Option<String>,
     /// Options from the file and cache groups that apply to all jobs in the step. A job's own
     /// options take precedence.
     #[schema(value_type = Option<std::collections::BTreeMap<String, Value>>)]
     pub state: Option<Value>,
     /// 1 to 64 jobs that start together. `$study` in a file name is replaced by a unique ID.
-    #[schema(value_type = Vec<Job>)]
+    #[schema(value_type = Jobs)]
     pub jobs: Vec<Value>,
     /// Sampling interval in ms, 10 to 10,000. Default: 100.
+    #[schema(value_type = Option<SampleMs>)]
     pub sample_ms: Option<u32>,
 }
 
 /// Size limits of a study.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ScaleDefinition {
     /// Largest size of a job, such as `1g`.
+    #[schema(value_type = Option<ScaleSize>)]
     pub max_size: Option<String>,
     /// Largest size of a job, as a percentage of available memory.
+    #[schema(value_type = Option<ScalePercent>)]
     pub memory_percent: Option<u8>,
     /// Total size of all files, as a percentage of free space.
+    #[schema(value_type = Option<ScalePercent>)]
     pub free_percent: Option<u8>,
     /// Original sizes and the reason for scaling.
+    #[schema(value_type = Option<Paragraph>)]
     pub note: Option<String>,
 }

@@ -3,11 +3,21 @@
 
 pub(super) mod parse;
 
-use crate::{named_enum::named_enum, report::arrivals::Overload};
+use crate::{
+    limits::{integer, schemas},
+    named_enum::named_enum,
+    report::arrivals::Overload,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use utoipa::ToSchema;
+use utoipa::{
+    Number, ToSchema,
+    openapi::schema::{ArrayBuilder, ObjectBuilder, Type},
+};
 
+const MAX_RATES: usize = 25;
+const MAX_SECONDS: u32 = 3600;
+const MAX_RAMP_SECONDS: u32 = 600;
 /// Duration of the probe.
 pub const PROBE_SECONDS: u32 = 10;
 /// I/Os that a rate should have.
@@ -17,6 +27,18 @@ const SECONDS: (f64, f64) = (10.0, 120.0);
 /// of a device (garbage collection, journal commits), and shorter than the shortest run.
 const OVERLOAD_SECONDS: u32 = 5;
 
+schemas! {
+    CurveSeconds: integer(1..=u64::from(MAX_SECONDS));
+    CurveRampSeconds: integer(0..=u64::from(MAX_RAMP_SECONDS));
+    CurveRates: ArrayBuilder::new()
+        .items(integer(1..=u64::MAX))
+        .min_items(Some(1))
+        .max_items(Some(MAX_RATES));
+    LatencyLimitMs: ObjectBuilder::new()
+        .schema_type(Type::Number)
+        .exclusive_minimum(Some(Number::Float(0.0)));
+}
+
 /// A curve, as submitted. The study has one step with one job, which defines everything except its
 /// rate and its duration.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
@@ -24,13 +46,17 @@ const OVERLOAD_SECONDS: u32 = 5;
 pub struct LoadCurveDefinition {
     /// Arrivals per second of all workers together, in ascending order, at most 25. Default: 10 %
     /// to 120 % of the IOPS of a first run without a rate limit (probe).
+    #[schema(value_type = Option<CurveRates>)]
     pub rates: Option<Vec<u64>>,
     /// Duration of each rate, 1 to 3600. Default: the time for 10,000 I/Os, 10 to 120 s.
+    #[schema(value_type = Option<CurveSeconds>)]
     pub seconds: Option<u32>,
     /// Time before each measurement in which I/Os already arrive, 0 to 600 s. Default: 2.
+    #[schema(value_type = Option<CurveRampSeconds>)]
     pub ramp_seconds: Option<u32>,
     /// Limit for the knee: the highest rate with a p99 latency of at most this limit. Default: no
     /// knee.
+    #[schema(value_type = Option<LatencyLimitMs>)]
     pub p99_limit_ms: Option<f64>,
     /// Maximum number of bytes that all runs of a job that writes may write. The curve ends before
     /// a rate that could exceed it; the first run is always made. Default: no limit.

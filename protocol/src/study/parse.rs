@@ -6,9 +6,10 @@ use crate::{
         OptionDoc,
         run_spec::{CONFIRM_EXAMPLE, parse_run},
     },
+    limits::{MAX_PARAGRAPH, MAX_STEP_NAME, MAX_STEPS},
     problem::{Problem, object_reader::ObjectReader},
     study::{
-        definition::{MAX_STEPS, SweepAxis},
+        definition::SweepAxis,
         description::{Published, StudyDescription},
         load_curve,
         procedure::Procedure,
@@ -24,10 +25,6 @@ use serde_json::{Map, Value, json};
 
 /// Maximum number of problems in all steps, plus those of one step.
 const MAX_PROBLEMS: usize = 1000;
-/// In bytes. Names are shown on one line and are included in run names.
-const MAX_NAME: usize = 100;
-/// Maximum length of a paragraph, in bytes.
-const MAX_TEXT: usize = 8 * 1024;
 /// Option groups that are allowed in `state`.
 const STATE_GROUPS: &[&str] = &["cache", "file"];
 const STEPS_EXAMPLE: &str = "\"steps\":[{\"jobs\":[{\"rw\":\"randread\", ...}]}, ...]";
@@ -82,10 +79,10 @@ pub fn parse_study(document: Value) -> Result<StudySpec, Vec<Problem>> {
     let study = StudySpec {
         description: StudyDescription {
             name: reader
-                .name("name", MAX_NAME)
+                .name("name", MAX_STEP_NAME)
                 .unwrap_or_else(|| "study".into()),
-            about: reader.text("about", MAX_TEXT),
-            missed_by_author: reader.text("missed_by_author", MAX_TEXT),
+            about: reader.text("about", MAX_PARAGRAPH),
+            missed_by_author: reader.text("missed_by_author", MAX_PARAGRAPH),
             published: published(&mut reader, step_count),
         },
         continue_on_failure: reader.flag("continue_on_failure").unwrap_or(false),
@@ -216,8 +213,8 @@ fn parse_step(step: Value, index: usize) -> Result<StepSpec, Vec<Problem>> {
     let path = format!("steps[{index}].");
     let known = &["name", "note", "state", "jobs", "sample_ms"];
     let mut reader = ObjectReader::new(step, path.as_str(), known);
-    let name = reader.name("name", MAX_NAME);
-    let note = reader.text("note", MAX_TEXT);
+    let name = reader.name("name", MAX_STEP_NAME);
+    let note = reader.text("note", MAX_PARAGRAPH);
     let state = state(&mut reader);
     let jobs = reader.take("jobs").unwrap_or_else(|| json!([]));
     let jobs: Option<Vec<Value>> = jobs
@@ -327,7 +324,7 @@ fn scale(reader: &mut ObjectReader, problems: &mut Vec<Problem>) -> Scale {
         max_size: size(&mut reader, "max_size"),
         memory_percent: percent(&mut reader, "memory_percent"),
         free_percent: percent(&mut reader, "free_percent"),
-        note: reader.text("note", MAX_TEXT),
+        note: reader.text("note", MAX_PARAGRAPH),
     };
     reader.finish(scale).unwrap_or_else(|scale_problems| {
         problems.extend(scale_problems);

@@ -2,9 +2,10 @@
 
 use crate::{
     job::run_spec::{self, IDLE_WAIT_REMEDY},
+    limits::{MAX_STEPS, MAX_STUDY_THRESHOLD},
     metrics::METRICS,
     problem::object_reader::ObjectReader,
-    study::definition::{MAX_SEED, MAX_STEPS, RepeatOrder, UntilDecidedDefinition},
+    study::definition::{MAX_SEED, RepeatOrder, UntilDecidedDefinition},
 };
 
 /// Comparisons have at most this number of pairs.
@@ -122,7 +123,7 @@ pub(super) fn until_decided(
         reader.reject("bad_value", "repeats", detail, remedy);
     }
     check_metrics(reader, &definition);
-    let is_threshold = |percent: f64| percent > 0.0 && percent <= 100.0;
+    let is_threshold = |percent: f64| percent > 0.0 && percent <= MAX_STUDY_THRESHOLD;
     if let Some(percent) = definition.threshold_percent
         && !is_threshold(percent)
     {

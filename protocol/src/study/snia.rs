@@ -5,12 +5,18 @@ pub(super) mod parse;
 pub mod results;
 pub(super) mod steps;
 
-use crate::{named_enum::named_enum, units};
+use crate::{
+    limits::{integer, schemas},
+    named_enum::named_enum,
+    units,
+};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{ToSchema, openapi::schema::ArrayBuilder};
 
 pub const DEFAULT_CELL_SECONDS: u32 = 60;
 pub const DEFAULT_MAX_ROUNDS: u32 = 25;
+/// Of `write_saturation`.
+pub(crate) const MAX_CELL_SECONDS: u32 = 86_400;
 /// The measurement window has five rounds.
 pub const MIN_ROUNDS: u32 = 5;
 /// Block size of workload-independent preconditioning.
@@ -62,6 +68,15 @@ named_enum! {
     }
 }
 
+schemas! {
+    SniaCellSeconds: integer(1..=u64::from(MAX_CELL_SECONDS));
+    SniaRounds: integer(u64::from(MIN_ROUNDS)..=u64::from(DEFAULT_MAX_ROUNDS));
+    SniaMixes: ArrayBuilder::new()
+        .items(integer(0..=100))
+        .min_items(Some(1))
+        .unique_items(true);
+}
+
 /// A test, as submitted. The study has one step with one job, which defines the target, its size,
 /// `numjobs` and `iodepth`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
@@ -75,10 +90,13 @@ pub struct SniaTestDefinition {
     pub purge_note: Option<String>,
     /// Duration of each cell (each combination of a mix and a block size) in seconds, 1 to 3600; the
     /// maximum duration of `write_saturation`, 1 to 86400. Default: 60, or 21600.
+    #[schema(value_type = Option<SniaCellSeconds>)]
     pub cell_seconds: Option<u32>,
     /// 5 to 25. Default: 25.
+    #[schema(value_type = Option<SniaRounds>)]
     pub max_rounds: Option<u32>,
     /// Read percentages, in order. Default: those of the specification.
+    #[schema(value_type = Option<SniaMixes>)]
     pub mixes: Option<Vec<u8>>,
     /// Block sizes, such as `4k`, in order. Default: those of the specification; 1024k for
     /// `throughput`, which tests one block size.

@@ -1,6 +1,9 @@
 //! Studies, as shown in lists.
 
-use crate::named_enum::named_enum;
+use crate::{
+    limits::{PageCursor, StudyLimit, Title},
+    named_enum::named_enum,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -53,9 +56,9 @@ pub struct StudySummary {
 
 /// Body of `PATCH /studies/{n}`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct StudyPatch {
-    /// 1 to 200 bytes on one line.
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(value_type = Title)]
     pub name: String,
 }
 
@@ -85,9 +88,9 @@ pub struct StudyList {
 #[into_params(parameter_in = Query)]
 pub struct StudyQuery {
     /// Page size, 1 to 100. Default: 50.
-    #[param(minimum = 1, maximum = 100)]
+    #[param(value_type = Option<StudyLimit>)]
     pub limit: Option<u32>,
     /// `next_cursor` from the previous page.
-    #[param(maximum = 9_007_199_254_740_991_u64)]
+    #[param(value_type = Option<PageCursor>)]
     pub cursor: Option<u64>,
 }

@@ -2,12 +2,13 @@
 
 use crate::{
     job::{OptionDoc, parse::unknown_option_remedy},
+    limits::MAX_STEPS,
     problem::{
         Problem,
         object_reader::{MAX_LISTED, ObjectReader},
     },
     study::{
-        definition::{MAX_STEPS, SweepAxis, SweepValue},
+        definition::{SweepAxis, SweepValue},
         spec::StepSpec,
     },
 };

@@ -5,14 +5,12 @@ use leadline_protocol::{
     format::bytes,
     job::{
         direction::PerDirection,
+        range::MAX_BLOCK_BYTES,
         rw::RwKind,
         size::{SizeRange, Split},
     },
     plan::job::BlockSizes,
 };
-
-/// The kernel transfers at most 2 GiB minus one page per system call (MAX_RW_COUNT).
-pub(crate) const MAX_BLOCK_BYTES: u64 = 1 << 30;
 
 /// Block sizes and alignment for each direction, in bytes.
 #[derive(Debug)]

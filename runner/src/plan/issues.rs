@@ -2,10 +2,11 @@
 
 use leadline_protocol::{
     finding::{Finding, Severity},
+    job::range::ValueRange,
     problem::{Problem, ProblemKind},
 };
 use serde_json::{Value, json};
-use std::{fmt::Display, ops::RangeInclusive};
+use std::fmt::Display;
 
 #[derive(Debug, Default)]
 pub(crate) struct Issues {
@@ -42,15 +43,14 @@ impl Issues {
         self.problem(Problem::environment(code, option, detail, remedy), option);
     }
 
-    pub(crate) fn check_range<T: Display + PartialOrd>(
+    pub(crate) fn check_range<T: Copy + Display + Into<i128>>(
         &mut self,
         option: &str,
         value: T,
-        range: RangeInclusive<T>,
+        range: ValueRange,
     ) {
-        if !range.contains(&value) {
-            let (min, max) = range.into_inner();
-            let detail = format!("{option} must be between {min} and {max}.");
+        if !range.contains(value) {
+            let detail = format!("{option} must be between {} and {}.", range.min, range.max);
             let remedy = format!("Change {option}={value}.");
             self.invalid("out_of_range", option, detail, remedy);
         }

@@ -2,11 +2,12 @@
 //! named after jobs.
 
 use crate::plan::issues::Issues;
-use leadline_protocol::{finding::Severity, job::Job, text::is_deceptive};
+use leadline_protocol::{
+    finding::Severity,
+    job::{Job, range::MAX_NAME_BYTES},
+    text::is_deceptive,
+};
 use std::collections::BTreeSet;
-
-/// Generated file names append `.worker.file` and must not exceed NAME_MAX (255).
-const MAX_NAME_BYTES: usize = 200;
 
 pub(crate) fn resolve(jobs: &[Job], issues: &mut Issues) -> Vec<String> {
     let mut used = BTreeSet::new();

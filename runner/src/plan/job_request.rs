@@ -6,12 +6,10 @@ use leadline_protocol::{
     job::{
         Job,
         engine::{EngineName, Fallback},
+        range::{MAX_WORKERS, NUMJOBS},
         rw::Rw,
     },
 };
-
-/// Maximum number of workers per run. Each has a thread, a ring and histograms.
-pub(crate) const MAX_WORKERS: u32 = 1024;
 
 /// First kernel with `IORING_NOP_INJECT_RESULT` (linux/io_uring.h). Older kernels complete each NOP
 /// with 0, which counts as a short I/O.
@@ -38,7 +36,7 @@ impl<'a> JobRequest<'a> {
         let engine = engine(job, host, issues);
         let direct = direct(job, engine, issues);
         let numjobs = job.numjobs();
-        issues.check_range("numjobs", numjobs, 1..=MAX_WORKERS);
+        issues.check_range("numjobs", numjobs, NUMJOBS);
         Self {
             job,
             name,

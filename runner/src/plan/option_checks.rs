@@ -2,25 +2,20 @@
 
 use crate::plan::{issues::Issues, job_request::JobRequest, verify};
 use leadline_protocol::job::{
-    Job, direction::PerDirection, engine::EngineName, keyword::SubmitMode,
+    Job,
+    direction::PerDirection,
+    engine::EngineName,
+    keyword::SubmitMode,
+    range::{
+        IODEPTH, JSON_INTEGER, MAX_IODEPTH, NICE, POSITIVE, POSITIVE_U32, PRIO, PRIOCLASS,
+        RATE_CYCLE, RUNTIME, SPIN, TIME,
+    },
+    size::Extent,
 };
-use std::ops::RangeInclusive;
 
-/// Maximum number of I/Os in flight per worker: IORING_MAX_ENTRIES.
-const MAX_IODEPTH: u32 = 32_768;
 /// With SQPOLL, the submission queue has two entries per I/O, because the kernel thread releases
 /// them late.
 const MAX_SQPOLL_IODEPTH: u32 = MAX_IODEPTH / 2;
-/// Range of nice values; see setpriority(2).
-const NICE: RangeInclusive<i32> = -20..=19;
-/// Maximum `spin` in µs. A run must stop within a second.
-const MAX_SPIN_US: u64 = 1_000_000;
-/// Periods for minimum rates in ms. Shorter ones would contain too few I/Os.
-const RATE_CYCLE_MS: RangeInclusive<u32> = 100..=3_600_000;
-/// 365 days in µs. Limits times so that their sums in ns do not overflow.
-const MAX_TIME_US: u64 = 365 * 24 * 3600 * 1_000_000;
-/// Largest integer that every JSON parser represents exactly.
-pub(crate) const MAX_JSON_INTEGER: u64 = (1 << 53) - 1;
 
 pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
     check_counts(request.job, issues);
@@ -156,14 +151,16 @@ fn check_mapping(request: &JobRequest, issues: &mut Issues) {
 }
 
 fn check_counts(job: &Job, issues: &mut Issues) {
-    for (option, value, min) in [
-        ("loops", job.loops, 1),
-        ("number_ios", job.number_ios, 0),
-        ("thinktime_blocks", job.thinktime_blocks.map(u64::from), 1),
-        ("randseed", job.randseed, 0),
+    let thinktime_blocks = job.thinktime_blocks.map(u64::from);
+    for (option, value, range) in [
+        ("loops", job.loops, POSITIVE),
+        ("number_ios", job.number_ios, JSON_INTEGER),
+        ("io_size", job.io_size.and_then(Extent::bytes), JSON_INTEGER),
+        ("thinktime_blocks", thinktime_blocks, POSITIVE_U32),
+        ("randseed", job.randseed, JSON_INTEGER),
     ] {
         if let Some(value) = value {
-            issues.check_range(option, value, min..=MAX_JSON_INTEGER);
+            issues.check_range(option, value, range);
         }
     }
     if job.filesize.is_some_and(|bytes| bytes.0 == 0) {
@@ -183,10 +180,10 @@ fn check_counts(job: &Job, issues: &mut Issues) {
         );
     }
     let iodepth = job.iodepth();
-    issues.check_range("iodepth", iodepth, 1..=MAX_IODEPTH);
+    issues.check_range("iodepth", iodepth, IODEPTH);
     issues.check_range("nice", job.nice(), NICE);
-    issues.check_range("prio", job.prio.unwrap_or(0), 0..=7);
-    issues.check_range("prioclass", job.prioclass.unwrap_or(0), 0..=3);
+    issues.check_range("prio", job.prio.unwrap_or(0), PRIO);
+    issues.check_range("prioclass", job.prioclass.unwrap_or(0), PRIOCLASS);
 }
 
 fn check_times(job: &Job, issues: &mut Issues) {
@@ -199,7 +196,7 @@ fn check_times(job: &Job, issues: &mut Issues) {
             "Set a time such as runtime=30s, or remove time_based.",
         );
     }
-    if (1..1000).contains(&runtime_us) {
+    if runtime_us < RUNTIME.min.unsigned_abs() && !RUNTIME.contains(runtime_us) {
         issues.invalid(
             "out_of_range",
             "runtime",
@@ -223,7 +220,7 @@ fn check_times(job: &Job, issues: &mut Issues) {
             max_latency.map_or(0, |limit| limit.read.0.max(limit.write.0).max(limit.trim.0)),
         ),
     ] {
-        if us > MAX_TIME_US {
+        if !TIME.contains(us) {
             let detail = format!("{option} must be at most 365d.");
             issues.invalid("out_of_range", option, detail, "Use a shorter time.");
         }
@@ -251,7 +248,7 @@ fn check_rates(job: &Job, issues: &mut Issues) {
     }
     check_min_rate("rate_min", rate_min, rate, issues);
     check_min_rate("rate_iops_min", job.rate_iops_min, job.rate_iops, issues);
-    issues.check_range("rate_cycle", job.rate_cycle(), RATE_CYCLE_MS);
+    issues.check_range("rate_cycle", job.rate_cycle(), RATE_CYCLE);
 }
 
 /// Rejects a minimum above the maximum.
@@ -307,7 +304,7 @@ fn check_polling(request: &JobRequest, issues: &mut Issues) {
             "Use a smaller iodepth, or remove sqthread_poll.",
         );
     }
-    if job.spin().0 > MAX_SPIN_US {
+    if !SPIN.contains(job.spin().0) {
         issues.invalid(
             "out_of_range",
             "spin",

@@ -2,14 +2,11 @@
 
 use crate::plan::{issues::Issues, job_request::JobRequest, timing::limits};
 use leadline_protocol::{
-    job::{Job, direction::PerDirection, rw::RwKind},
+    job::{Job, direction::PerDirection, range::OVERLOAD_TIME, rw::RwKind},
     plan::job::{OverloadOptions, ResolvedJob},
 };
-use std::ops::RangeInclusive;
 
 const US_PER_MS: u64 = 1000;
-/// Shorter times would include ordinary pauses of a device.
-const DURATION_US: RangeInclusive<u64> = 1_000_000..=3_600_000_000;
 /// Queue depths that a burst may fill.
 const QUEUES: u64 = 4;
 
@@ -49,7 +46,7 @@ pub(crate) fn check(request: &JobRequest, issues: &mut Issues) {
     if us == 0 {
         return;
     }
-    if !DURATION_US.contains(&us) {
+    if !OVERLOAD_TIME.contains(us) {
         issues.invalid(
             "out_of_range",
             "overload_time",

@@ -3,12 +3,12 @@
 //! region is the whole file and `size` only limits the bytes, as in fio.
 
 use crate::plan::{
-    block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest,
-    option_checks::MAX_JSON_INTEGER, space_budget::SpaceBudget, target_paths::TargetPath, zones,
+    block_sizes::JobBlockSizes, issues::Issues, job_request::JobRequest, space_budget::SpaceBudget,
+    target_paths::TargetPath, zones,
 };
 use leadline_protocol::{
     format::bytes,
-    job::{distribution::Distribution, size::Extent},
+    job::{distribution::Distribution, range::MAX_JSON_INTEGER, size::Extent},
     plan::target::TargetKind,
 };
 

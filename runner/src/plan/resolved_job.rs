@@ -2,16 +2,8 @@
 //! defaults.
 
 use crate::plan::{
-    alignment,
-    block_sizes::JobBlockSizes,
-    host_checks,
-    host_view::HostView,
-    issues::Issues,
-    job_request::JobRequest,
-    layout,
-    option_checks::{self, MAX_JSON_INTEGER},
-    overload, regions,
-    space_budget::SpaceBudget,
+    alignment, block_sizes::JobBlockSizes, host_checks, host_view::HostView, issues::Issues,
+    job_request::JobRequest, layout, option_checks, overload, regions, space_budget::SpaceBudget,
     steady_state, target_paths, timing, verify, zones,
 };
 use leadline_protocol::{
@@ -19,6 +11,7 @@ use leadline_protocol::{
     job::{
         Job,
         keyword::{DedupeMode, Fadvise},
+        range::MAX_JSON_INTEGER,
     },
     plan::{
         job::{

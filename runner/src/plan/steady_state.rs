@@ -4,16 +4,12 @@ use crate::plan::issues::Issues;
 use leadline_protocol::{
     finding::Severity::{Note, Warning},
     format::duration,
-    job::Job,
+    job::{Job, range::STEADY_STATE_WINDOW},
     plan::job::{ResolvedJob, SteadyStateOptions},
 };
 use serde_json::json;
-use std::ops::RangeInclusive;
 
 const US_PER_SECOND: u64 = 1_000_000;
-/// Allowed windows in seconds. fio 3.42 also rejects a window of a single second, in which no value
-/// differs from the mean. The maximum limits the memory for the seconds of a window.
-const DURATION_S: RangeInclusive<u64> = 2..=24 * 3600;
 
 /// `None` without `steadystate_duration`, as in fio.
 pub(crate) fn options(job: &Job) -> Option<SteadyStateOptions> {
@@ -38,7 +34,7 @@ pub(crate) fn check(job: &Job, issues: &mut Issues) {
             "steadystate_duration must be a whole number of seconds.",
             format!("Use {}s.", us.div_ceil(US_PER_SECOND)),
         );
-    } else if !DURATION_S.contains(&(us / US_PER_SECOND)) {
+    } else if !STEADY_STATE_WINDOW.contains(us) {
         issues.invalid(
             "out_of_range",
             "steadystate_duration",

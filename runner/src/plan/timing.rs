@@ -1,11 +1,10 @@
 //! Resolves start, end, pauses and rates of a job.
 
-use crate::plan::{
-    job_request::JobRequest, option_checks::MAX_JSON_INTEGER, steady_state, tolerated_errors,
-    verify, zones,
-};
+use crate::plan::{job_request::JobRequest, steady_state, tolerated_errors, verify, zones};
 use leadline_protocol::{
-    job::{Job, direction::PerDirection, size::Extent, value::SecondsRange},
+    job::{
+        Job, direction::PerDirection, range::MAX_JSON_INTEGER, size::Extent, value::SecondsRange,
+    },
     plan::job::{FlowOptions, LatencyTargetOptions, MinRate, TimingOptions},
 };
 use rand::{RngExt, SeedableRng, rngs::Xoshiro256PlusPlus};

@@ -5,18 +5,15 @@ use crate::{
         extract::{JsonBody, Path},
         problem::{ApiError, ProblemResponses},
     },
-    query::series::MAX_MS,
     runs::Runs,
 };
 use axum::{Json, extract::State, http::StatusCode};
 use leadline_protocol::{
     annotation::{Annotation, AnnotationRequest},
+    limits::{MAX_ANNOTATION, MAX_MS},
     problem::{Problem, object_reader::ObjectReader},
 };
 use serde_json::Value;
-
-/// In bytes. A longer text does not fit on a chart; the notes of a run can be longer.
-const MAX_TEXT: usize = 500;
 
 /// Add a timestamped note to a run
 ///
@@ -53,7 +50,7 @@ fn annotation_request(body: Value) -> Result<AnnotationRequest, Vec<Problem>> {
         let remedy = format!("Use a number from 0 to {MAX_MS}.");
         fields.reject("bad_value", "t_ms", detail, remedy);
     }
-    let text = fields.name("text", MAX_TEXT).unwrap_or_default();
+    let text = fields.name("text", MAX_ANNOTATION).unwrap_or_default();
     let text = text.trim();
     if text.is_empty() && !fields.has_problems() {
         let remedy = "Describe what happened at this moment.";

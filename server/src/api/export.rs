@@ -57,7 +57,7 @@ pub(crate) async fn export_run(
     let (extension, media_type, body) = match query.format {
         ExportFormat::Csv => {
             check_samples(&runs, n).await?;
-            let annotations = runs.get(n).await?.annotations;
+            let annotations = runs.intact(n).await?.annotations;
             let rows = export::csv(runs.store().clone(), n, annotations);
             ("csv", "text/csv; charset=utf-8", Body::from_stream(rows))
         }
@@ -71,7 +71,7 @@ pub(crate) async fn export_run(
             saved_page(&runs, n).await?,
         ),
         ExportFormat::FioJob => {
-            let text = export::fio_job_file(&runs.get(n).await?)?;
+            let text = export::fio_job_file(&runs.intact(n).await?)?;
             ("fio", PLAIN, Body::from(text))
         }
         ExportFormat::FioJson => ("json", JSON, fio(&runs, n, FioFormat::Json).await?),
@@ -95,7 +95,7 @@ pub(crate) async fn export_run(
 }
 
 async fn fio(runs: &Runs, n: u64, format: FioFormat) -> Result<Body, ApiError> {
-    let run = runs.get(n).await?;
+    let run = runs.intact(n).await?;
     if run.summary.source != Source::Leadline {
         return imported(runs, &run, format).await;
     }
@@ -127,7 +127,7 @@ fn has_bins(report: &Report) -> bool {
 /// # Errors
 /// The run is a result of another program, which has no samples.
 async fn check_samples(runs: &Runs, n: u64) -> Result<(), Error> {
-    match runs.summary(n).await?.source {
+    match runs.intact_summary(n).await?.source {
         Source::Leadline => Ok(()),
         source => Err(Error::not_recorded(n, source)),
     }
@@ -143,7 +143,7 @@ async fn log(runs: &Runs, n: u64, kind: LogKind) -> Result<Body, ApiError> {
 const SAVED_POINTS: u32 = 1000;
 
 async fn saved_page(runs: &Runs, n: u64) -> Result<Body, ApiError> {
-    let run = runs.get(n).await?;
+    let run = runs.intact(n).await?;
     if run.report.is_none() {
         return Err(Error::no_result(n).into());
     }

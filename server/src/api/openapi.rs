@@ -3,8 +3,13 @@
 use crate::{api::problem::ProblemDetails, query::flame::Theme};
 use leadline_protocol::{
     event::Event,
+    limits::{
+        PageCursor, PageLimit, SeriesPoints, SeriesTime, Statuses, StudyLimit, Tag,
+        ThresholdPercent,
+    },
     query::{ExportFormat, RunSort, SortOrder},
     runs_event::RunsEvent,
+    study::definition::StepDefinition,
     webhook::WebhookMessage,
 };
 use utoipa::{
@@ -20,9 +25,9 @@ use utoipa::{
         contact(),
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    // Schemas of query strings, WebSocket messages and shared responses, which utoipa does not
+    // Schemas of query strings, items of lists, WebSocket messages and shared responses, which utoipa does not
     // collect.
-    components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme, ProblemDetails, WebhookMessage)),
+    components(schemas(Event, RunsEvent, RunSort, SortOrder, ExportFormat, Theme, ProblemDetails, WebhookMessage, PageCursor, PageLimit, SeriesPoints, SeriesTime, Statuses, StepDefinition, StudyLimit, Tag, ThresholdPercent)),
     tags(
         (name = "runs", description = "Plan, start, watch and manage runs"),
         (name = "studies", description = "Sequences of runs submitted together, and built-in experiments"),

@@ -6,6 +6,7 @@ use leadline_protocol::{
     host::LOCAL_HOST,
     import::ImportRequest,
     job::run_spec::CONFIRM_EXAMPLE,
+    limits::{BASELINE_RUNS, MAX_JOB_TEXT, MAX_NAME, MAX_NOTES, MAX_TAG, MAX_TAGS, NOT_IN_TAGS},
     problem::{Problem, object_reader::ObjectReader},
     run::{RerunRequest, RunPatch, RunRequest},
     study::{parse::parse_study, summary::StudyPatch},
@@ -14,16 +15,6 @@ use leadline_protocol::{
 };
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// In bytes. Names are shown on one line.
-pub(super) const MAX_NAME: usize = 200;
-/// In bytes. Notes are included in lists.
-const MAX_NOTES: usize = 8 * 1024;
-/// In bytes. The importer reports texts that are longer than 1 MiB.
-const MAX_JOB_TEXT: usize = 2 << 20;
-const MAX_TAGS: usize = 32;
-/// In bytes.
-const MAX_TAG: usize = 64;
 
 const RUN_FIELDS: &[&str] = &[
     "jobs",
@@ -144,6 +135,11 @@ pub(crate) fn study_patch(body: Value) -> Result<StudyPatch, Vec<Problem>> {
 pub(crate) fn baseline_request(body: Value) -> Result<BaselineRequest, Vec<Problem>> {
     let mut fields = ObjectReader::new(body, "", &["runs", "threshold_percent"]);
     let runs = fields.list("runs", "\"runs\":[12,13]").unwrap_or_default();
+    if !BASELINE_RUNS.contains(&runs.len()) && !fields.has_problems() {
+        let detail = format!("The baseline has {} runs.", runs.len());
+        let remedy = format!("Use 1 to {} runs of the series.", BASELINE_RUNS.end());
+        fields.reject("bad_value", "runs", detail, remedy);
+    }
     let numbers: Option<Vec<u64>> = runs.iter().map(Value::as_u64).collect();
     if numbers.is_none() {
         let detail = "runs must be a list of run numbers.";
@@ -235,25 +231,27 @@ pub(super) fn tags(fields: &mut ObjectReader) -> Option<Vec<String>> {
     let mut tags: Vec<String> = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let tag = item.as_str().unwrap_or_default().trim();
-        let is_plain = !tag.contains([',', '"']) && !tag.chars().any(is_deceptive);
-        if (1..=MAX_TAG).contains(&tag.len()) && is_plain {
+        let is_plain = !tag.contains(NOT_IN_TAGS) && !tag.chars().any(is_deceptive);
+        if (1..=MAX_TAG).contains(&tag.chars().count()) && is_plain {
             tags.push(tag.into());
         } else {
             fields.reject(
                 "bad_value",
                 &format!("tags[{index}]"),
                 format!("{item} is not a valid tag."),
-                format!("Use 1 to {MAX_TAG} bytes without commas, quotes or invisible characters."),
+                format!(
+                    "Use 1 to {MAX_TAG} characters without commas, quotes or invisible characters."
+                ),
             );
         }
     }
-    let mut seen = BTreeSet::new();
-    tags.retain(|tag| seen.insert(tag.clone()));
-    if tags.len() > MAX_TAGS {
-        let detail = format!("Too many tags ({}).", tags.len());
+    if items.len() > MAX_TAGS {
+        let detail = format!("Too many tags ({}).", items.len());
         let remedy = format!("Use at most {MAX_TAGS}.");
         fields.reject("too_long", "tags", detail, remedy);
     }
+    let mut seen = BTreeSet::new();
+    tags.retain(|tag| seen.insert(tag.clone()));
     Some(tags)
 }
 

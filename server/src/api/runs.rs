@@ -18,6 +18,7 @@ use axum::{
     response::Response,
 };
 use leadline_protocol::{
+    limits::{MAX_MS, MAX_POINTS},
     plan::Plan,
     query::{RunQuery, SeriesQuery},
     run::{RerunRequest, Run, RunList, RunPatch, RunRequest, RunSummary},
@@ -169,7 +170,7 @@ pub(crate) async fn get_series(
     Query(query): Query<SeriesQuery>,
 ) -> Result<Json<Series>, ApiError> {
     let points = check_series(&query)?;
-    let sample_ms = runs.get(n).await?.sample_ms;
+    let sample_ms = runs.intact(n).await?.sample_ms;
     let series = series::load(runs.store(), n, sample_ms, &query, points).await?;
     Ok(Json(series))
 }
@@ -177,22 +178,22 @@ pub(crate) async fn get_series(
 /// Returns the number of points.
 pub(crate) fn check_series(query: &SeriesQuery) -> Result<u32, Error> {
     let points = query.points.unwrap_or(series::DEFAULT_POINTS);
-    if !(1..=series::MAX_POINTS).contains(&points) {
+    if !(1..=MAX_POINTS).contains(&points) {
         return Err(Error::invalid(
             "bad_value",
             "points",
-            format!("points must be between 1 and {}.", series::MAX_POINTS),
-            format!("Use a number from 1 to {}.", series::MAX_POINTS),
+            format!("points must be between 1 and {}.", MAX_POINTS),
+            format!("Use a number from 1 to {}.", MAX_POINTS),
         ));
     }
     for (field, ms) in [("from_ms", query.from_ms), ("to_ms", query.to_ms)] {
         // NaN is not in the range.
-        if ms.is_some_and(|ms| !(-series::MAX_MS..=series::MAX_MS).contains(&ms)) {
+        if ms.is_some_and(|ms| !(-MAX_MS..=MAX_MS).contains(&ms)) {
             return Err(Error::invalid(
                 "bad_value",
                 field,
                 format!("{field} is out of range."),
-                format!("Use a number from -{0} to {0}.", series::MAX_MS),
+                format!("Use a number from -{0} to {0}.", MAX_MS),
             ));
         }
     }

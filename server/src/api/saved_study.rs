@@ -127,7 +127,7 @@ async fn first_runs(runs: &Runs, study: &Study) -> Vec<Run> {
     for step in study.steps.iter().filter(|step| step.repeat == 1) {
         let started = step.run.as_ref().filter(|run| run.started_at_ms.is_some());
         if let Some(summary) = started
-            && let Ok(run) = runs.get(summary.number).await
+            && let Ok(run) = runs.intact(summary.number).await
         {
             shown.push(run);
         }

@@ -1,7 +1,8 @@
 //! Parses the bodies of schedules. Pure.
 
-use crate::api::requests::{MAX_NAME, tags};
+use crate::api::requests::tags;
 use leadline_protocol::{
+    limits::{MAX_CRON, MAX_NAME},
     problem::{Problem, object_reader::ObjectReader},
     schedule::{QuietHours, ScheduleRequest},
 };
@@ -16,9 +17,7 @@ const FIELDS: &[&str] = &[
     "quiet_hours",
     "enabled",
 ];
-/// In bytes.
-const MAX_CRON: usize = 200;
-/// In bytes.
+/// In characters.
 const MAX_TIME: usize = 20;
 const DOCUMENT: &str = "{\"jobs\": [{\"rw\": \"randread\", ...}]}";
 const QUIET: &str = "[{\"from\": \"08:00\", \"to\": \"18:00\"}]";

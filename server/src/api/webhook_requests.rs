@@ -1,14 +1,15 @@
 //! Parses the bodies of webhooks. Pure.
 
-use crate::{api::requests::MAX_NAME, webhooks::SUBSCRIBABLE};
+use crate::webhooks::SUBSCRIBABLE;
 use leadline_protocol::{
+    limits::MAX_NAME,
     problem::{Problem, object_reader::ObjectReader},
     webhook::{WebhookEvent, WebhookRequest},
 };
 use serde_json::Value;
 
 const FIELDS: &[&str] = &["name", "url", "secret", "events", "enabled"];
-/// In bytes.
+/// In characters.
 const MAX_TEXT: usize = 2_000;
 const EVENTS: &str = "[\"trend_state_changed\"]";
 

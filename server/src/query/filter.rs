@@ -10,8 +10,8 @@ mod tests;
 
 use crate::store::filter::{Condition, Cursor, Filter, Key, Term};
 use leadline_protocol::{
-    job::rw::RwKind, plan::job::Mode, problem::Problem, query::RunQuery, report::foreign::Source,
-    status::RunStatus, verdict::VerdictClass,
+    job::rw::RwKind, limits::MAX_PAGE, plan::job::Mode, problem::Problem, query::RunQuery,
+    report::foreign::Source, status::RunStatus, verdict::VerdictClass,
 };
 use strum::VariantNames;
 
@@ -21,8 +21,6 @@ const MAX_TERMS: usize = 32;
 const MAX_VALUES: usize = 256;
 /// Maximum length of a parameter, in bytes. SQLite limits patterns to 50,000 bytes.
 const MAX_LENGTH: usize = 8 * 1024;
-/// Maximum number of runs per page.
-pub(crate) const MAX_LIMIT: u32 = 200;
 const DEFAULT_LIMIT: u32 = 50;
 
 /// # Errors
@@ -99,9 +97,9 @@ pub(crate) fn parse(query: &RunQuery) -> Result<Filter, Vec<Problem>> {
         conditions.push(Term::OneOf(Key::Host, vec![host.clone()]).into());
     }
     let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        let detail = format!("limit must be between 1 and {MAX_LIMIT}, not {limit}.");
-        let remedy = format!("Use a number from 1 to {MAX_LIMIT}.");
+    if !(1..=MAX_PAGE).contains(&limit) {
+        let detail = format!("limit must be between 1 and {MAX_PAGE}, not {limit}.");
+        let remedy = format!("Use a number from 1 to {MAX_PAGE}.");
         invalid("bad_value", "limit", detail, remedy);
     }
     let cursor = query.cursor.as_deref().map(Cursor::decode);

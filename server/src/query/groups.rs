@@ -3,16 +3,13 @@
 //! A group is a list of run numbers (`12,13`), a study (`study:12`), the repeats of one of its
 //! steps (`study:12/step:1`), or a history filter (`tag:before rw:randread`).
 
-use leadline_protocol::{compare::CompareQuery, problem::Problem};
+use leadline_protocol::{compare::CompareQuery, limits::THRESHOLDS, problem::Problem};
 
 pub(crate) const MIN_GROUPS: usize = 2;
 pub(crate) const MAX_GROUPS: usize = 8;
 /// Labels of longer lists are abbreviated.
 const LISTED_RUNS: usize = 3;
 const LETTERS: &str = "abcdefgh";
-/// In percent. Changes below 0.01 % are rounding errors, and thresholds above 1,000 % are
-/// meaningless.
-pub(crate) const THRESHOLDS: std::ops::RangeInclusive<f64> = 0.01..=1000.0;
 
 /// A group, as requested.
 #[derive(Clone, Debug, Eq, PartialEq)]

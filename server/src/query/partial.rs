@@ -5,7 +5,8 @@ use crate::{
     store::{Store, samples::SamplePosition},
 };
 use leadline_protocol::{
-    phase::Phase, query::SeriesQuery, report_summary::ReportSummary, sample::Sample, series::Series,
+    limits::MAX_MS, phase::Phase, query::SeriesQuery, report_summary::ReportSummary,
+    sample::Sample, series::Series,
 };
 
 /// Counts of the measured window.
@@ -43,7 +44,7 @@ pub(crate) async fn figures(
     let mut counts = Counts::default();
     let mut position = SamplePosition { t_ms: -1.0, seq: 0 };
     loop {
-        let samples = store.samples_after(run, position, series::MAX_MS).await?;
+        let samples = store.samples_after(run, position, MAX_MS).await?;
         let Some((last, _)) = samples.last() else {
             break;
         };

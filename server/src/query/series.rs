@@ -8,11 +8,7 @@ use crate::{
 };
 use leadline_protocol::{query::SeriesQuery, series::Series};
 
-/// Two points per pixel on a wide screen.
-pub(crate) const MAX_POINTS: u32 = 5_000;
 pub(crate) const DEFAULT_POINTS: u32 = 600;
-/// 300 years, in milliseconds. JSON has no infinity or NaN.
-pub(crate) const MAX_MS: f64 = 1e13;
 
 /// Buckets of at least this number of sampling windows are built from rollups, because reading more
 /// than about 6,000 samples takes half a second.

@@ -6,7 +6,9 @@ use crate::{
     runs::{Runs, detached, submit::Submitted},
     store::foreign_results::{ForeignRun, Imported, StoredDocument},
 };
-use leadline_export::fio::result::{FioResult, MAX_JOBS, ResultError, fio_result, in_text};
+use leadline_export::fio::result::{
+    FioResult, MAX_JOBS, ResultError, check_fields, fio_result, in_text,
+};
 use leadline_protocol::{
     report::{Report, foreign::Source},
     result::RunResult,
@@ -50,8 +52,9 @@ impl Runs {
         // Detached, because a transaction dropped midway keeps its lock until its statement ends.
         let imported = detached(async move {
             let imported = runs.store.insert_foreign_run(&run, now_ms()).await?;
-            if let Imported::Created(number) = imported {
-                runs.publish_run(number).await;
+            match imported {
+                Imported::Created(number) => runs.publish_run(number).await,
+                Imported::Existing(number) => runs.repair_document(number, &run.document).await?,
             }
             Ok(imported)
         });
@@ -66,6 +69,15 @@ impl Runs {
 }
 
 impl Runs {
+    /// Replaces a stored document that is no longer the imported one. `text` is the same document.
+    async fn repair_document(&self, run: u64, text: &str) -> Result<(), Error> {
+        let stored = self.store.foreign_document(run).await?;
+        if stored.and_then(intact).is_none() {
+            self.store.replace_foreign_document(run, text).await?;
+        }
+        Ok(())
+    }
+
     /// The document that a run was imported from; `None` for runs of Leadline.
     ///
     /// # Errors
@@ -85,6 +97,7 @@ fn foreign_run(text: &[u8], options: ImportOptions) -> Result<ForeignRun, Error>
     // A byte order mark.
     let text = text.trim_start_matches('\u{feff}');
     let (document, text) = document(text)?;
+    check_fields(text).map_err(|error| explain(&error))?;
     let document = printable_document(document);
     let result = fio_result(&document, options.group).map_err(|error| explain(&error))?;
     let result = result.ok_or_else(|| not_fio(&document))?;
@@ -101,7 +114,10 @@ fn foreign_run(text: &[u8], options: ImportOptions) -> Result<ForeignRun, Error>
     };
     let name = options.name.unwrap_or_else(|| name_of(&jobs));
     Ok(ForeignRun {
-        source: Source::Fio,
+        source: report
+            .foreign
+            .as_ref()
+            .map_or(Source::Fio, |foreign| foreign.source),
         name,
         tags: options.tags,
         host: host_of(&report),

@@ -66,6 +66,28 @@ impl Runs {
         Ok(self.with_queue_position(run.ok_or(Error::run_not_found(number))?))
     }
 
+    /// A run whose stored data may be shown.
+    ///
+    /// # Errors
+    /// `damaged`
+    pub(crate) async fn intact(&self, number: u64) -> Result<Run, Error> {
+        let run = self.get(number).await?;
+        match run.summary.damaged {
+            true => Err(Error::damaged(number)),
+            false => Ok(run),
+        }
+    }
+
+    /// # Errors
+    /// `damaged`
+    pub(crate) async fn intact_summary(&self, number: u64) -> Result<RunSummary, Error> {
+        let run = self.summary(number).await?;
+        match run.damaged {
+            true => Err(Error::damaged(number)),
+            false => Ok(run),
+        }
+    }
+
     /// Subscribes to the events of a run, starting with event `since`, or earlier if the caller's
     /// events are from an earlier `epoch`.
     pub(crate) async fn events_since(
@@ -76,7 +98,7 @@ impl Runs {
     ) -> Result<Subscription, Error> {
         // Looked up before the store is read, so that a run that ends in between is complete there.
         let live = self.scheduler().active_runs.get(&number).cloned();
-        self.summary(number).await?;
+        self.intact_summary(number).await?;
         let mut first = since;
         if let Some(epoch) = epoch {
             let last = self.store.last_epoch(number).await?;
@@ -89,7 +111,7 @@ impl Runs {
 
     /// Returns the events stored so far.
     pub(crate) async fn stored_events(&self, number: u64) -> Result<Subscription, Error> {
-        self.summary(number).await?;
+        self.intact_summary(number).await?;
         Ok(Subscription::new(number, self.store.clone(), None, 0))
     }
 

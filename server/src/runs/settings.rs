@@ -2,11 +2,10 @@
 
 use crate::{
     error::Error,
-    query::groups::THRESHOLDS,
     runs::{Runs, detached},
 };
 use leadline_compare::rule::tested_metric;
-use leadline_protocol::{problem::Problem, settings::Settings};
+use leadline_protocol::{limits::THRESHOLDS, problem::Problem, settings::Settings};
 
 impl Runs {
     pub(crate) async fn settings(&self) -> Result<Settings, Error> {

@@ -3,7 +3,7 @@
 use crate::{
     clock::now_ms,
     error::Error,
-    query::{groups::THRESHOLDS, page::check_page, trend},
+    query::{page::check_page, trend},
     runs::{Runs, detached, trend_state::MAX_SERIES_RUNS},
     store::{
         baselines::{SeriesKey, StoredBaseline},
@@ -12,12 +12,11 @@ use crate::{
 };
 use leadline_compare::MAX_RUNS;
 use leadline_protocol::{
+    limits::{MAX_PAGE, THRESHOLDS},
     status::RunStatus,
     trend::{BaselineRequest, Trend, TrendList, TrendListQuery, TrendQuery, TrendSeries},
 };
 
-/// Maximum number of series per page.
-const MAX_LIMIT: u32 = 200;
 const DEFAULT_LIMIT: u32 = 50;
 /// Maximum number of baselines, because the state of each is in `/metrics`.
 const MAX_BASELINES: u32 = 200;
@@ -25,7 +24,7 @@ const MAX_BASELINES: u32 = 200;
 impl Runs {
     pub(crate) async fn trends(&self, query: &TrendListQuery) -> Result<TrendList, Error> {
         let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
-        check_page(limit, MAX_LIMIT, query.cursor)?;
+        check_page(limit, MAX_PAGE, query.cursor)?;
         let pinned = query.pinned.unwrap_or_default();
         let (mut found, total) = self
             .store

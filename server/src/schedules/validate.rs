@@ -14,13 +14,12 @@ use crate::{
     studies::submit::StudyRequest,
 };
 use leadline_protocol::{
-    plan::Confirmation, problem::Problem, run::RunRequest, schedule::ScheduleRequest,
-    study::parse::is_study,
+    limits::MAX_QUIET_HOURS, plan::Confirmation, problem::Problem, run::RunRequest,
+    schedule::ScheduleRequest, study::parse::is_study,
 };
 use serde_json::Value;
 
 const DEFAULT_ZONE: &str = "UTC";
-const MAX_QUIET_HOURS: usize = 10;
 const FIELD: &str = "document";
 
 /// The document of a schedule.
@@ -152,7 +151,11 @@ fn definition(request: ScheduleRequest) -> Result<Definition, Vec<Problem>> {
     }
     if request.quiet_hours.len() > MAX_QUIET_HOURS {
         let detail = format!("quiet_hours has {} entries.", request.quiet_hours.len());
-        reject("quiet_hours", detail, "Use at most 10.");
+        reject(
+            "quiet_hours",
+            detail,
+            &format!("Use at most {MAX_QUIET_HOURS}."),
+        );
     }
     for (index, quiet) in request.quiet_hours.iter().enumerate() {
         for (name, text) in [("from", &quiet.from), ("to", &quiet.to)] {

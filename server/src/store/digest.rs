@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 /// What the checksums of results cover, and the checksums.
 const CONTENT: &str = "SELECT run, CAST(report AS BLOB) AS report, CAST(run_details.verdict AS BLOB) AS verdict,
-        CAST(findings AS BLOB) AS findings, result_sha256, summary_sha256,
+        CAST(findings AS BLOB) AS findings, result_sha256, summary_sha256, checksums,
         (SELECT CAST(line AS BLOB) FROM events WHERE events.run = run_details.run AND type = 'report' ORDER BY seq DESC LIMIT 1) AS line,
         iops, bytes_per_second, lat_p50_ns, lat_p99_ns, lat_max_ns, CAST(runs.verdict AS BLOB) AS class
     FROM run_details JOIN runs ON number = run
-    WHERE run IN (SELECT value FROM json_each(?)) AND (report IS NOT NULL OR result_sha256 IS NOT NULL)";
+    WHERE run IN (SELECT value FROM json_each(?)) AND (report IS NOT NULL OR result_sha256 IS NOT NULL OR checksums & 6)";
 
 /// Separates the texts, which never contain this byte.
 const SEPARATOR: [u8; 1] = [0];
@@ -20,20 +20,31 @@ const SEPARATOR: [u8; 1] = [0];
 /// SHA-256.
 type Checksum = [u8; 32];
 
+/// Bits of column `checksums`.
+const RESULT_BIT: i64 = 2;
+const SUMMARY_BIT: i64 = 4;
+
 /// Checksums of the current results, and the stored checksums.
 struct Checksums {
     /// Report, verdict and findings of the run, and the line of the event with the same content.
-    result: (Checksum, Option<Vec<u8>>),
+    result: Compared,
     /// The results in table `runs`, which are shown in lists.
-    summary: (Checksum, Option<Vec<u8>>),
+    summary: Compared,
+}
+
+struct Compared {
+    now: Checksum,
+    stored: Option<Vec<u8>>,
+    /// Whether a checksum has been stored, which may have been removed since.
+    is_stored: bool,
 }
 
 /// Stores checksums of the results that the transaction has written.
 pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
     if let Some(checksums) = read(connection, run).await? {
-        query("UPDATE run_details SET result_sha256 = ?, summary_sha256 = ? WHERE run = ?")
-            .bind(&checksums.result.0[..])
-            .bind(&checksums.summary.0[..])
+        query("UPDATE run_details SET result_sha256 = ?, summary_sha256 = ?, checksums = checksums | 6 WHERE run = ?")
+            .bind(&checksums.result.now[..])
+            .bind(&checksums.summary.now[..])
             .bind(run.cast_signed())
             .execute(connection)
             .await?;
@@ -55,15 +66,20 @@ pub(super) async fn damaged(
     let mut rows = query(CONTENT).bind(Json(runs)).fetch(connection);
     while let Some(row) = rows.try_next().await? {
         let found = Checksums::new(&row)?;
-        if differs(&found.result) || differs(&found.summary) {
+        if found.result.differs() || found.summary.differs() {
             damaged.insert(row.try_get("run")?);
         }
     }
     Ok(damaged)
 }
 
-fn differs((now, stored): &(Checksum, Option<Vec<u8>>)) -> bool {
-    stored.as_ref().is_some_and(|stored| stored != now)
+impl Compared {
+    fn differs(&self) -> bool {
+        match &self.stored {
+            Some(stored) => *stored != self.now,
+            None => self.is_stored,
+        }
+    }
 }
 
 /// Returns `None` if there is no result.
@@ -75,9 +91,17 @@ async fn read(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<Optio
 
 impl Checksums {
     fn new(row: &SqliteRow) -> sqlx::Result<Self> {
+        let checksums: i64 = row.try_get("checksums")?;
+        let compared = |now, column, bit| {
+            Ok::<_, sqlx::Error>(Compared {
+                now,
+                stored: row.try_get(column)?,
+                is_stored: checksums & bit != 0,
+            })
+        };
         Ok(Self {
-            result: (result(row)?, row.try_get("result_sha256")?),
-            summary: (summary(row)?, row.try_get("summary_sha256")?),
+            result: compared(result(row)?, "result_sha256", RESULT_BIT)?,
+            summary: compared(summary(row)?, "summary_sha256", SUMMARY_BIT)?,
         })
     }
 }

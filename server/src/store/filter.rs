@@ -79,6 +79,9 @@ pub(crate) enum SortValue {
     Text(String),
 }
 
+/// Digits of a number in a cursor, as in the schema of `RunQuery::cursor`.
+const MAX_DIGITS: usize = 15;
+
 impl Cursor {
     /// Formats `next_cursor`: `NUMBER`, `NUMBER:nVALUE` or `NUMBER:tVALUE`.
     pub(crate) fn encode(&self) -> String {
@@ -94,6 +97,9 @@ impl Cursor {
             None => (text, None),
             Some((number, value)) => (number, Some(SortValue::decode(value)?)),
         };
+        if number.len() > MAX_DIGITS {
+            return None;
+        }
         Some(Self {
             number: number.parse().ok().filter(|number| *number <= MAX_NUMBER)?,
             value,
@@ -142,6 +148,7 @@ mod tests {
             "1:ninf",
             "-1",
             "9007199254740992",
+            "0000000000000001",
         ] {
             assert_eq!(Cursor::decode(invalid), None, "{invalid}");
         }

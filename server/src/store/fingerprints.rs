@@ -6,6 +6,7 @@ use crate::store::{
     compaction::{ENDED, in_background},
     digest,
     rows::json,
+    run_digest::{FINAL, Integrity},
 };
 use anyhow::Result;
 use leadline_compare::{
@@ -65,10 +66,15 @@ impl Store {
         let computed = in_background(move || compute_all(&rows)).await?;
         let mut transaction = self.begin_unsynced().await?;
         for (run, mut fingerprints) in computed {
-            if digest::is_damaged(&mut transaction.connection, run).await? {
+            let connection = &mut transaction.connection;
+            if digest::is_damaged(connection, run).await? {
                 fingerprints.values = None;
             }
-            write(&mut transaction.connection, run, &fingerprints).await?;
+            let integrity = FINAL.integrity(connection, run).await?;
+            write(connection, run, &fingerprints).await?;
+            if integrity == Integrity::Intact {
+                FINAL.store(connection, run).await?;
+            }
         }
         transaction.commit().await?;
         tracing::debug!(runs = rows_read, "updated fingerprints of stored runs");

@@ -1,7 +1,11 @@
 //! Runs that were measured by other programs, with the documents that they were imported from.
 
 use crate::store::{
-    Store, digest, events::EventRow, fingerprints, new_run::search_text, run_digest,
+    Store, digest,
+    events::EventRow,
+    fingerprints,
+    new_run::search_text,
+    run_digest::{FINAL, REQUEST},
     update::update_result,
 };
 use anyhow::Result;
@@ -81,9 +85,20 @@ impl Store {
         update_result(connection, number, &run.result).await?;
         fingerprints::update(connection, number).await?;
         digest::store(connection, number).await?;
-        run_digest::store(connection, number).await?;
+        REQUEST.store(connection, number).await?;
+        FINAL.store(connection, number).await?;
         transaction.commit().await?;
         Ok(Imported::Created(number))
+    }
+
+    pub(crate) async fn replace_foreign_document(&self, run: u64, text: &str) -> Result<()> {
+        let mut transaction = self.begin().await?;
+        query("UPDATE foreign_results SET document = ? WHERE run = ?")
+            .bind(compressed(text)?)
+            .bind(run.cast_signed())
+            .execute(&mut transaction.connection)
+            .await?;
+        transaction.commit().await
     }
 
     /// The document that a run was imported from; `None` for runs of Leadline.

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 26] = [
+const FILES: [(&str, &str); 27] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -107,6 +107,10 @@ const FILES: [(&str, &str); 26] = [
     (
         "run digests",
         include_str!("../../../migrations/0026_run_digests.sql"),
+    ),
+    (
+        "final digests",
+        include_str!("../../../migrations/0027_final_digests.sql"),
     ),
 ];
 

@@ -5,7 +5,7 @@ use crate::store::{
     confirmations::{self, NotCreated},
     events::EventRow,
     keys::{self, IdempotencyKey},
-    run_digest,
+    run_digest::REQUEST,
 };
 use anyhow::Result;
 use leadline_protocol::{
@@ -92,7 +92,7 @@ pub(super) async fn insert(
     .execute(&mut *connection)
     .await?;
     let number = number.cast_unsigned();
-    run_digest::store(connection, number).await?;
+    REQUEST.store(connection, number).await?;
     insert_first_event(connection, number, now_ms).await?;
     Ok(number)
 }

@@ -2,7 +2,7 @@
 
 use crate::store::{
     Store, new_run, rows,
-    run_digest::{self, Integrity},
+    run_digest::{Integrity, REQUEST},
 };
 use anyhow::Result;
 use sqlx::sqlite::SqliteRow;
@@ -61,9 +61,9 @@ impl Store {
         .bind(failed.cast_signed())
         .execute(&mut *connection)
         .await?;
-        match run_digest::integrity(connection, failed).await? {
-            Integrity::Damaged => run_digest::store_damaged(connection, number).await?,
-            Integrity::Intact | Integrity::Unknown => run_digest::store(connection, number).await?,
+        match REQUEST.integrity(connection, failed).await? {
+            Integrity::Damaged => REQUEST.store_damaged(connection, number).await?,
+            Integrity::Intact | Integrity::Unknown => REQUEST.store(connection, number).await?,
         }
         new_run::insert_first_event(connection, number, now_ms).await?;
         let locks = sqlx::query("SELECT locks FROM run_details WHERE run = ?")

@@ -11,6 +11,8 @@ use sqlx::{Row, sqlite::SqliteRow, types::Json};
 use std::str::FromStr;
 use strum::ParseError;
 
+/// Bit of column `checksums` for a run that has ended.
+const FINAL_BIT: i64 = 8;
 /// 64 bits are enough to prevent accidental collisions between versions of one run.
 const ETAG_BYTES: usize = 8;
 
@@ -79,18 +81,19 @@ pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run>
     Ok(Run {
         summary,
         requested: RequestedRun {
-            jobs: json(row, "requested")?.unwrap_or_default(),
+            jobs: readable(row, "requested", damaged)?.unwrap_or_default(),
             sample_ms,
         },
-        resolved: json(row, "resolved")?,
-        host_facts: json(row, "host_facts")?,
+        resolved: readable(row, "resolved", damaged)?,
+        host_facts: result(row, "host_facts", damaged)?,
         sample_ms,
         measure_ms: row.try_get("measure_ms")?,
         report: result(row, "report", damaged)?,
         verdict: result(row, "verdict", damaged)?,
         findings: result(row, "findings", damaged)?.unwrap_or_default(),
+        has_checksum: row.try_get::<i64, _>("checksums")? & FINAL_BIT != 0,
         annotations: Vec::new(),
-        failure: json(row, "failure")?,
+        failure: readable(row, "failure", damaged)?,
         last_seq: row.try_get("last_seq")?,
         samples: row.try_get("samples")?,
     })
@@ -116,6 +119,18 @@ fn result<T: DeserializeOwned>(
     damaged: bool,
 ) -> sqlx::Result<Option<T>> {
     if damaged { Ok(None) } else { json(row, column) }
+}
+
+/// Damaged JSON may not be readable.
+fn readable<T: DeserializeOwned>(
+    row: &SqliteRow,
+    column: &str,
+    damaged: bool,
+) -> sqlx::Result<Option<T>> {
+    match json(row, column) {
+        Err(_) if damaged => Ok(None),
+        value => value,
+    }
 }
 
 pub(super) fn variant<T: FromStr<Err = ParseError>>(

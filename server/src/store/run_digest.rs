@@ -1,21 +1,88 @@
-//! Checksums of the fields that define a run, to detect silent data corruption: its position in a
-//! study, its request and its status. See `digest` for the checksums of results.
+//! Checksums of the fields that define a run, to detect silent data corruption. See `digest` for
+//! the checksums of results.
 
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
 use sqlx::{FromRow, Row, SqliteConnection, query, query_as, sqlite::SqliteRow, types::Json};
 use std::collections::BTreeSet;
 
-/// `quote` distinguishes null from text, and separates the values.
-const CONTENT: &str = "SELECT number, CAST(
-        quote(number) || ',' || quote(status) || ',' || quote(study) || ',' || quote(step) || ',' || quote(repeat)
-        || ',' || quote(retry_of) || ',' || quote(requested) || ',' || quote(sample_ms) || ',' || quote(resolved)
-        || ',' || quote(locks) || ',' || quote(confirm) AS BLOB) AS content, run_sha256
-    FROM runs JOIN run_details ON run = number WHERE number IN (SELECT value FROM json_each(?))";
+/// A checksum of columns of a run.
+pub(super) struct RunChecksum {
+    select: &'static str,
+    update: &'static str,
+}
+
+/// `quote` distinguishes null from text; commas separate the values.
+macro_rules! run_checksum {
+    ($column:literal, $bit:literal, $first:literal $(, $covered:literal)+ $(,)?) => {
+        RunChecksum {
+            select: concat!(
+                "SELECT number, CAST(quote(", $first, ")", $( " || ',' || quote(", $covered, ")", )+
+                " AS BLOB) AS content, ", $column, " AS sha256, checksums & ", $bit, " AS is_stored
+                 FROM runs JOIN run_details ON run = number WHERE number IN (SELECT value FROM json_each(?))"
+            ),
+            update: concat!(
+                "UPDATE run_details SET ", $column, " = ?, checksums = checksums | ", $bit, " WHERE run = ?"
+            ),
+        }
+    };
+}
+
+/// The place of a run in a study, its request and its status. Verified before a transaction changes
+/// them.
+pub(super) const REQUEST: RunChecksum = run_checksum!(
+    "run_sha256",
+    "1",
+    "number",
+    "status",
+    "study",
+    "step",
+    "repeat",
+    "retry_of",
+    "requested",
+    "sample_ms",
+    "resolved",
+    "locks",
+    "confirm",
+);
+
+/// Everything else that does not change after the end of a run, with its other checksums. Names,
+/// tags, notes and annotations do.
+pub(super) const FINAL: RunChecksum = run_checksum!(
+    "final_sha256",
+    "8",
+    "number",
+    "reason",
+    "source",
+    "host",
+    "created_at_ms",
+    "started_at_ms",
+    "finished_at_ms",
+    "jobs",
+    "mode",
+    "rw",
+    "bs",
+    "iodepth",
+    "numjobs",
+    "direct",
+    "device",
+    "target",
+    "job_fingerprint",
+    "host_fingerprint",
+    "machine_fingerprint",
+    "host_facts",
+    "measure_ms",
+    "failure",
+    "run_sha256",
+    "result_sha256",
+    "summary_sha256",
+    "checksums & 7",
+);
+
 /// Differs from every checksum.
 const NEVER: [u8; 0] = [];
 
-/// Whether a run matches its checksum.
+/// Whether a run matches a checksum.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Integrity {
     Intact,
@@ -25,59 +92,95 @@ pub(super) enum Integrity {
     Unknown,
 }
 
-pub(super) async fn integrity(
-    connection: &mut SqliteConnection,
-    run: u64,
-) -> sqlx::Result<Integrity> {
-    let row = read(connection, run).await?;
-    Ok(row.map_or(Integrity::Unknown, |row| row.integrity()))
-}
-
 /// Which of the runs are damaged.
 pub(super) async fn damaged(
     connection: &mut SqliteConnection,
     runs: &[u64],
 ) -> sqlx::Result<BTreeSet<u64>> {
-    let mut rows = query_as::<_, Content>(CONTENT)
-        .bind(Json(runs))
-        .fetch(connection);
-    let mut damaged = BTreeSet::new();
-    while let Some(row) = rows.try_next().await? {
-        if row.integrity() == Integrity::Damaged {
-            damaged.insert(row.number);
-        }
-    }
+    let mut damaged = REQUEST.damaged(connection, runs).await?;
+    damaged.extend(FINAL.damaged(connection, runs).await?);
     Ok(damaged)
 }
 
-/// Stores the checksum of a run that the transaction has inserted, or has changed after it was
-/// intact.
-pub(super) async fn store(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
-    match read(connection, run).await? {
-        Some(row) => write(connection, run, &checksum(&row.content)).await,
-        None => Ok(()),
+impl RunChecksum {
+    pub(super) async fn integrity(
+        &self,
+        connection: &mut SqliteConnection,
+        run: u64,
+    ) -> sqlx::Result<Integrity> {
+        let row = self.read(connection, run).await?;
+        Ok(row.map_or(Integrity::Unknown, |row| row.integrity()))
+    }
+
+    async fn damaged(
+        &self,
+        connection: &mut SqliteConnection,
+        runs: &[u64],
+    ) -> sqlx::Result<BTreeSet<u64>> {
+        let mut rows = query_as::<_, Content>(self.select)
+            .bind(Json(runs))
+            .fetch(connection);
+        let mut damaged = BTreeSet::new();
+        while let Some(row) = rows.try_next().await? {
+            if row.integrity() == Integrity::Damaged {
+                damaged.insert(row.number);
+            }
+        }
+        Ok(damaged)
+    }
+
+    /// Stores the checksum of columns that the transaction has written, or has changed after they
+    /// were intact.
+    pub(super) async fn store(
+        &self,
+        connection: &mut SqliteConnection,
+        run: u64,
+    ) -> sqlx::Result<()> {
+        match self.read(connection, run).await? {
+            Some(row) => self.write(connection, run, &checksum(&row.content)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Marks a copy of a damaged run, whose own checksum would certify the damage.
+    pub(super) async fn store_damaged(
+        &self,
+        connection: &mut SqliteConnection,
+        run: u64,
+    ) -> sqlx::Result<()> {
+        self.write(connection, run, &NEVER).await
+    }
+
+    async fn write(
+        &self,
+        connection: &mut SqliteConnection,
+        run: u64,
+        sha256: &[u8],
+    ) -> sqlx::Result<()> {
+        query(self.update)
+            .bind(sha256)
+            .bind(run.cast_signed())
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+
+    async fn read(
+        &self,
+        connection: &mut SqliteConnection,
+        run: u64,
+    ) -> sqlx::Result<Option<Content>> {
+        let row = query_as(self.select).bind(Json([run]));
+        row.fetch_optional(connection).await
     }
 }
 
-/// Marks a copy of a damaged run, whose own checksum would certify the damage.
-pub(super) async fn store_damaged(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<()> {
-    write(connection, run, &NEVER).await
-}
-
-async fn write(connection: &mut SqliteConnection, run: u64, sha256: &[u8]) -> sqlx::Result<()> {
-    query("UPDATE run_details SET run_sha256 = ? WHERE run = ?")
-        .bind(sha256)
-        .bind(run.cast_signed())
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-/// What the checksum of a run covers, and its stored checksum.
+/// What a checksum covers, and the stored checksum.
 struct Content {
     number: u64,
     content: Vec<u8>,
-    run_sha256: Option<Vec<u8>>,
+    sha256: Option<Vec<u8>>,
+    is_stored: bool,
 }
 
 impl FromRow<'_, SqliteRow> for Content {
@@ -85,24 +188,20 @@ impl FromRow<'_, SqliteRow> for Content {
         Ok(Self {
             number: row.try_get("number")?,
             content: row.try_get("content")?,
-            run_sha256: row.try_get("run_sha256")?,
+            sha256: row.try_get("sha256")?,
+            is_stored: row.try_get::<i64, _>("is_stored")? != 0,
         })
     }
 }
 
 impl Content {
     fn integrity(&self) -> Integrity {
-        match &self.run_sha256 {
+        match &self.sha256 {
             Some(stored) if *stored == checksum(&self.content) => Integrity::Intact,
-            Some(_) => Integrity::Damaged,
-            None => Integrity::Unknown,
+            None if !self.is_stored => Integrity::Unknown,
+            _ => Integrity::Damaged,
         }
     }
-}
-
-async fn read(connection: &mut SqliteConnection, run: u64) -> sqlx::Result<Option<Content>> {
-    let row = query_as(CONTENT).bind(Json([run]));
-    row.fetch_optional(connection).await
 }
 
 fn checksum(content: &[u8]) -> Vec<u8> {

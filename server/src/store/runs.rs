@@ -4,7 +4,7 @@ use crate::store::{
     Store, digest,
     new_run::search_text,
     rows,
-    run_digest::{self, Integrity},
+    run_digest::{Integrity, REQUEST},
 };
 use anyhow::Result;
 use leadline_protocol::{
@@ -106,7 +106,7 @@ impl Store {
     /// has been changed. Its result is not checked.
     pub(crate) async fn is_changed(&self, run: u64) -> Result<bool> {
         let mut connection = self.readers.acquire().await?;
-        let integrity = run_digest::integrity(&mut connection, run).await?;
+        let integrity = REQUEST.integrity(&mut connection, run).await?;
         Ok(integrity == Integrity::Damaged)
     }
 

@@ -6,7 +6,7 @@ use crate::{
         Store, digest,
         events::EventRow,
         fingerprints, rollups,
-        run_digest::{self, Integrity},
+        run_digest::{FINAL, Integrity, REQUEST},
     },
 };
 use anyhow::{Result, ensure};
@@ -33,6 +33,11 @@ impl Record {
     fn has_report(&self) -> bool {
         let body = self.update.as_ref().and_then(|update| update.body.as_ref());
         matches!(body, Some(EventBody::Report(_)))
+    }
+
+    fn has_final_status(&self) -> bool {
+        let mut updates = self.update.iter();
+        updates.any(|update| update.change.status.is_final())
     }
 }
 
@@ -87,12 +92,17 @@ async fn insert(connection: &mut SqliteConnection, run: u64, records: &[Record])
             fingerprints::update(connection, run).await?;
             digest::store(connection, run).await?;
         }
+        if record.has_final_status()
+            && REQUEST.integrity(connection, run).await? == Integrity::Intact
+        {
+            FINAL.store(connection, run).await?;
+        }
     }
     Ok(())
 }
 
 async fn apply(connection: &mut SqliteConnection, run: u64, update: &Update) -> Result<()> {
-    let integrity = run_digest::integrity(connection, run).await?;
+    let integrity = REQUEST.integrity(connection, run).await?;
     let from = update.from;
     let updated = update_status(connection, run, from, &update.change).await?;
     let from = from.as_str();
@@ -114,7 +124,7 @@ async fn apply(connection: &mut SqliteConnection, run: u64, update: &Update) -> 
         _ => {}
     }
     if integrity == Integrity::Intact {
-        run_digest::store(connection, run).await?;
+        REQUEST.store(connection, run).await?;
     }
     Ok(())
 }

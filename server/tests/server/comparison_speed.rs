@@ -37,7 +37,7 @@ fn copies() -> String {
              UPDATE r SET number = {number}, tags = '[\"group{group}\"]', fingerprint_version = 0;
              INSERT INTO runs SELECT * FROM r; DROP TABLE r;
              CREATE TEMP TABLE d AS SELECT * FROM run_details WHERE run = 1;
-             UPDATE d SET run = {number}, result_sha256 = NULL, summary_sha256 = NULL, run_sha256 = NULL,
+             UPDATE d SET run = {number}, result_sha256 = NULL, summary_sha256 = NULL, run_sha256 = NULL, final_sha256 = NULL, checksums = 0,
                  report = json_set((SELECT report FROM run_details WHERE run = 2), '$.read.iops', {iops});
              INSERT INTO run_details SELECT * FROM d; DROP TABLE d;
              INSERT INTO rollups SELECT {number}, windows, idx, data FROM rollups WHERE run = 1;

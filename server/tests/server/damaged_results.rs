@@ -105,7 +105,7 @@ async fn results_of_earlier_versions_are_not_checked() {
     let options = SqliteConnectOptions::new().filename(server.data().join("leadline.db"));
     let mut database = SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::raw_sql(
-        "UPDATE run_details SET result_sha256 = NULL, summary_sha256 = NULL; UPDATE runs SET iops = 1",
+        "UPDATE run_details SET result_sha256 = NULL, summary_sha256 = NULL, final_sha256 = NULL, checksums = 0; UPDATE runs SET iops = 1",
     )
     .execute(&mut database)
     .await

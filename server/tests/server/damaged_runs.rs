@@ -3,7 +3,7 @@
 
 use crate::{
     deletion::connect,
-    foreign_results::{MIXED, export, fio, imported, scene},
+    foreign_results::{MIXED, export, fio, import, imported, scene},
     program::{Program, job},
     repeats::end_of_study,
     trends,
@@ -11,6 +11,7 @@ use crate::{
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, SqliteConnection};
+use std::time::Duration;
 
 async fn execute(database: &mut SqliteConnection, sql: &str) {
     let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(database).await;
@@ -178,7 +179,11 @@ async fn a_run_without_checksum_is_shown_and_starts() {
     create(&server, &study(["600ms", "10ms"])).await;
     server.wait_for_status(1, &["measuring"]).await;
     let mut database = connect(&server).await;
-    execute(&mut database, "UPDATE run_details SET run_sha256 = NULL").await;
+    execute(
+        &mut database,
+        "UPDATE run_details SET run_sha256 = NULL, checksums = 0",
+    )
+    .await;
     let ended = end_of_study(&server, 1).await;
     assert_eq!(ended["status"], "done");
     assert_eq!(medians(&ended, "b").len(), 1, "{ended}");
@@ -222,7 +227,8 @@ async fn lists_mark_damaged_runs_and_trends_leave_them_out() {
             .flat_map(|point| point["left_out"].as_array().unwrap());
         Vec::from_iter(runs.map(|run| run["run"].as_u64().unwrap()))
     };
-    assert!(left_out(&server.get(&path).await).is_empty());
+    let trend = server.get(&path).await;
+    assert!(left_out(&trend).is_empty(), "{trend}");
     assert_eq!(marked(&server.get("/runs").await), (vec![], vec![3, 2, 1]));
     let mut database = connect(&server).await;
     // One byte each: in the report, in the list, and in the request.
@@ -309,5 +315,188 @@ async fn a_changed_document_is_not_exported() {
         let (status, problem) = export(&server, &run, "fio-json").await;
         assert_eq!(status, StatusCode::CONFLICT, "{problem}");
         assert!(problem.contains("does not match its checksum"), "{problem}");
+        // Importing the result again restores it.
+        let (status, again) = import(&server, "", &text).await;
+        assert_eq!((status, &again["number"]), (StatusCode::OK, &run["number"]));
+        let (status, exported) = export(&server, &run, "fio-json").await;
+        assert_eq!((status, exported.trim()), (StatusCode::OK, text.trim()));
+    }
+}
+
+/// Every stored value of an ended run that decides what is shown or compared.
+#[tokio::test]
+async fn each_changed_value_of_an_ended_run_is_noticed() {
+    let server = Program::start().await;
+    let other = server.queue(job("b", "10ms")).await;
+    let run = server.queue(job("a", "10ms")).await;
+    for run in [other, run] {
+        server.wait_until_ended(run).await;
+    }
+    let intact = server.get("/runs/2").await;
+    assert_eq!(
+        (&intact["damaged"], &intact["has_checksum"]),
+        (&json!(false), &json!(true))
+    );
+    let mut database = connect(&server).await;
+    let changes = [
+        ("runs", "source = 'fio'"),
+        ("runs", "host = 'mars'"),
+        ("runs", "reason = 'none'"),
+        ("runs", "created_at_ms = created_at_ms - 1"),
+        ("runs", "started_at_ms = started_at_ms + 1"),
+        ("runs", "finished_at_ms = finished_at_ms + 1"),
+        ("runs", "finished_at_ms = NULL"),
+        ("runs", "mode = 'buffered'"),
+        ("runs", "rw = 'randwrite'"),
+        ("runs", "bs = '8k'"),
+        ("runs", "iodepth = 99"),
+        ("runs", "numjobs = 99"),
+        ("runs", "direct = 1 - direct"),
+        ("runs", "device = 'sdz'"),
+        ("runs", "target = '/other'"),
+        ("runs", "job_fingerprint = NULL"),
+        ("runs", "host_fingerprint = 'x'"),
+        ("runs", "machine_fingerprint = 'x'"),
+        (
+            "run_details",
+            "host_facts = json_set(host_facts, '$.kernel', '5')",
+        ),
+        ("run_details", "host_facts = '?'"),
+        ("run_details", "host_facts = NULL"),
+        ("run_details", "measure_ms = 7"),
+        ("run_details", "failure = '{}'"),
+        ("run_details", "run_sha256 = NULL"),
+        ("run_details", "result_sha256 = NULL"),
+        ("run_details", "summary_sha256 = NULL"),
+        ("run_details", "final_sha256 = NULL"),
+        ("run_details", "checksums = 0"),
+        ("run_details", "resolved = '?'"),
+        ("run_details", "requested = '?'"),
+    ];
+    for (table, change) in changes {
+        let key = if table == "runs" { "number" } else { "run" };
+        let (column, _) = change.split_once(" = ").unwrap();
+        let copy = format!(
+            "CREATE TEMPORARY TABLE saved AS SELECT {column} AS value FROM {table} WHERE {key} = 2"
+        );
+        sqlx::raw_sql(AssertSqlSafe(copy))
+            .execute(&mut database)
+            .await
+            .unwrap();
+        let sql = format!("UPDATE {table} SET {change} WHERE {key} = 2");
+        execute(&mut database, &sql).await;
+        let run = server.get("/runs/2").await;
+        assert_eq!(run["damaged"], true, "{change}");
+        let hidden = [
+            "report",
+            "verdict",
+            "host_facts",
+            "iops",
+            "host_fingerprint",
+        ];
+        for field in hidden {
+            assert!(run[field].is_null(), "{change}: {field}");
+        }
+        for path in ["/compare?runs=1,2", "/runs/2/stream", "/runs/2/series"] {
+            assert_conflict(&server, path, change).await;
+        }
+        let back =
+            format!("UPDATE {table} SET {column} = (SELECT value FROM saved) WHERE {key} = 2");
+        execute(&mut database, &back).await;
+        sqlx::raw_sql("DROP TABLE saved")
+            .execute(&mut database)
+            .await
+            .unwrap();
+    }
+    assert_eq!(server.get("/runs/2").await, intact);
+}
+
+async fn assert_conflict(server: &Program, path: &str, change: &str) {
+    let (status, problem) = server.send(server.request(Method::GET, path)).await;
+    let code = problem["code"].as_str();
+    assert_eq!(
+        (status, code),
+        (StatusCode::CONFLICT, Some("damaged")),
+        "{path}: {change}"
+    );
+}
+
+#[tokio::test]
+async fn a_damaged_run_is_not_exported() {
+    let server = Program::start().await;
+    let run = server.queue(job("a", "10ms")).await;
+    server.wait_until_ended(run).await;
+    let formats = [
+        "csv",
+        "ndjson",
+        "html",
+        "fio-job",
+        "fio-json",
+        "fio-json%2B",
+        "fio-terse",
+        "fio-bw-log",
+        "fio-iops-log",
+        "fio-lat-log",
+        "fio-clat-hist-log",
+    ];
+    let mut database = connect(&server).await;
+    execute(
+        &mut database,
+        "UPDATE run_details SET requested = replace(requested, '4k', '8k')",
+    )
+    .await;
+    for format in formats {
+        let path = format!("/runs/1/export?format={format}");
+        assert_conflict(&server, &path, "requested").await;
+    }
+    for path in ["/runs/1/stream", "/runs/1/series", "/runs/1/flame.svg"] {
+        assert_conflict(&server, path, "requested").await;
+    }
+}
+
+/// What users and the server change after the end of a run does not damage it.
+#[tokio::test]
+async fn changes_by_users_and_the_server_are_not_damage() {
+    let mut server = Program::start().await;
+    create(&server, &study(["10ms", "10ms"])).await;
+    end_of_study(&server, 1).await;
+    let queued = server.queue(job("c", "500ms")).await;
+    let waiting = server.queue(job("d", "10ms")).await;
+    let (status, _) = server
+        .post(&format!("/runs/{waiting}/cancel"), &json!({}))
+        .await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    server.wait_for_status(queued, &["measuring"]).await;
+    let change = json!({"name": "new", "tags": ["t"], "notes": "n"});
+    let patch = server.request(Method::PATCH, "/runs/1").json(&change);
+    assert_eq!(server.send(patch).await.0, StatusCode::OK);
+    let renamed = server
+        .request(Method::PATCH, "/studies/1")
+        .json(&json!({"name": "three"}));
+    assert_eq!(server.send(renamed).await.0, StatusCode::OK);
+    let note = json!({"t_ms": 1, "text": "here"});
+    let (status, _) = server.post("/runs/2/annotations", &note).await;
+    assert_eq!(status, StatusCode::CREATED);
+    server.wait_until_ended(queued).await;
+    // The server computes the fingerprints of all runs again, as after an update.
+    server.stop().await;
+    let mut database = connect(&server).await;
+    execute(&mut database, "UPDATE runs SET fingerprint_version = 0").await;
+    let server = Program::start_in(server.directory.clone(), &[]).await;
+    let pending = "SELECT count(*) FROM runs WHERE fingerprint_version = 0";
+    while sqlx::query_scalar::<_, i64>(pending)
+        .fetch_one(&mut database)
+        .await
+        .unwrap()
+        > 0
+    {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let list = server.get("/runs").await;
+    assert_eq!(list["runs"].as_array().unwrap().len(), 4);
+    assert_eq!(marked(&list), (vec![], vec![3, 2, 1]), "{list}");
+    for number in 1..=4 {
+        let run = server.get(&format!("/runs/{number}")).await;
+        assert_eq!(run["has_checksum"], true, "{run}");
     }
 }

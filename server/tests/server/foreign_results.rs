@@ -43,7 +43,7 @@ pub(crate) const MIXED: [&str; 9] = [
     "--output-format=json+",
 ];
 
-async fn import(server: &Program, query: &str, text: &str) -> (StatusCode, Value) {
+pub(crate) async fn import(server: &Program, query: &str, text: &str) -> (StatusCode, Value) {
     let request = server.request(Method::POST, &format!("/runs/import{query}"));
     let request = request.header("content-type", "application/json");
     server.send(request.body(text.to_owned())).await

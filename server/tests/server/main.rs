@@ -6,6 +6,7 @@ mod annotations;
 mod assets;
 mod backup;
 mod comparison_speed;
+mod contradictions;
 mod damaged_results;
 mod damaged_runs;
 mod damaged_studies;

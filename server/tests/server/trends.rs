@@ -53,7 +53,7 @@ impl Copy {
              UPDATE r SET number = {number}, started_at_ms = {started}, created_at_ms = {started}, status = '{status}', fingerprint_version = 0;
              INSERT INTO runs SELECT * FROM r; DROP TABLE r;
              CREATE TEMP TABLE d AS SELECT * FROM run_details WHERE run = 1;
-             UPDATE d SET run = {number}, result_sha256 = NULL, summary_sha256 = NULL, run_sha256 = NULL, findings = '{findings}',
+             UPDATE d SET run = {number}, result_sha256 = NULL, summary_sha256 = NULL, run_sha256 = NULL, final_sha256 = NULL, checksums = 0, findings = '{findings}',
                  report = json_set(report, '$.read.iops', {iops}), host_facts = json_set(host_facts, '$.kernel', '{kernel}');
              INSERT INTO run_details SELECT * FROM d; DROP TABLE d;"
         )

@@ -182,7 +182,7 @@ async fn a_server_stopped_after_the_decision_does_not_interrupt_the_study() {
     assert_eq!(ended["status"], "done");
     // The state between the look and the end of the remaining runs.
     sqlx::raw_sql(
-        r#"UPDATE run_details SET confirm = '["x"]', run_sha256 = NULL, summary_sha256 = NULL
+        r#"UPDATE run_details SET confirm = '["x"]', run_sha256 = NULL, summary_sha256 = NULL, final_sha256 = NULL, checksums = 0
             WHERE run IN (SELECT number FROM runs WHERE status = 'cancelled');
         UPDATE runs SET status = 'queued', reason = NULL, finished_at_ms = NULL WHERE status = 'cancelled';"#,
     )

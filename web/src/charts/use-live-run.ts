@@ -27,12 +27,15 @@ const FIRST_SAMPLES = 5;
 /** Maximum extrapolation of the clock. */
 const MAX_AHEAD_MS = 2000;
 
-/** Streams a run, or uses the stored report of a long finished run or a saved page. */
+/**
+ * Streams a run, or uses the stored report of a long finished run or a saved page. The events of a
+ * damaged run are not served.
+ */
 export function useLiveRun(run: Run): LiveRun {
   const queryClient = useQueryClient();
   const chartGroup = useMemo(() => new ChartGroup(), []);
   const isSaved = useIsSaved();
-  const [bucketed] = useState(() => isSaved || isBucketed(run));
+  const [bucketed] = useState(() => isSaved || run.damaged || isBucketed(run));
   const [wasFinal] = useState(() => isFinal(run.status));
   const [fold, setFold] = useState(() =>
     bucketed ? foldFinishedRun(run) : new RunFold(run.status),

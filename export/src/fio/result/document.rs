@@ -1,6 +1,6 @@
 //! The document that fio prints, and the jobs in it.
 
-use super::error::ResultError;
+use super::{duplicates::duplicate_field, error::ResultError};
 use leadline_protocol::query::MAX_NUMBER;
 use serde_json::{Deserializer, Value};
 use std::collections::BTreeSet;
@@ -20,6 +20,15 @@ pub struct Found<'a> {
     pub document: Value,
     /// The document as it is in the text.
     pub text: &'a str,
+}
+
+/// # Errors
+/// A field occurs twice.
+pub fn check_fields(text: &str) -> Result<(), ResultError> {
+    match duplicate_field(text) {
+        Some(field) => Err(ResultError::invalid(field, "occurs twice")),
+        None => Ok(()),
+    }
 }
 
 /// The last result in a text that contains other output too: `--output-format=normal,json`,

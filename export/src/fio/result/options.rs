@@ -95,6 +95,21 @@ pub(super) fn workload(jobs: &[Value]) -> Result<WorkloadSummary, ResultError> {
     })
 }
 
+/// I/Os that all jobs may have in flight at once. Jobs of which fio printed no valid depth have the
+/// default.
+pub(super) fn in_flight(document: &Value, described: &[&Value]) -> u64 {
+    let depth = |job: &&Value| {
+        let count = |name: &str| {
+            let own = [&job["job options"], &document["global options"]];
+            let mut given = own.iter().filter_map(|options| options[name].as_str());
+            let parsed = given.next().and_then(|text| number::bytes(text, 1024));
+            parsed.map_or(1, |number| number.value.unsigned_abs())
+        };
+        count("iodepth").saturating_mul(count("numjobs"))
+    };
+    described.iter().map(depth).fold(0, u64::saturating_add)
+}
+
 fn value(options: &Map<String, Value>, name: &str) -> String {
     let printed = options.get(name).and_then(Value::as_str);
     let default = DEFAULTS.iter().find(|(option, _)| *option == name);

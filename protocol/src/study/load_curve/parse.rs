@@ -3,15 +3,12 @@
 use crate::{
     job::{Job, rw::RwKind},
     problem::object_reader::ObjectReader,
-    study::load_curve::{LoadCurve, LoadCurveDefinition},
+    study::load_curve::{LoadCurve, LoadCurveDefinition, MAX_RAMP_SECONDS, MAX_RATES, MAX_SECONDS},
 };
 use serde_json::{Map, Value};
 
 const FIELD: &str = "load_curve";
 const REMEDY: &str = "Use {} for a probe and rates derived from it, or {\"rates\":[1000,2000]}.";
-const MAX_RATES: usize = 25;
-const MAX_SECONDS: u32 = 3600;
-const MAX_RAMP_SECONDS: u32 = 600;
 const DEFAULT_RAMP_SECONDS: u32 = 2;
 /// Minimum number of I/Os for a p99.
 const MIN_IOS: f64 = 1_000.0;

@@ -1,13 +1,11 @@
 //! Parses a test and its base job.
 
 use crate::{
+    limits::MAX_STEPS,
     problem::object_reader::ObjectReader,
-    study::{
-        definition::MAX_STEPS,
-        snia::{
-            DEFAULT_CELL_SECONDS, DEFAULT_MAX_ROUNDS, DEFAULT_SATURATION_SECONDS, MIN_ROUNDS,
-            SniaPurge, SniaTest, SniaTestDefinition, SniaTestName,
-        },
+    study::snia::{
+        DEFAULT_CELL_SECONDS, DEFAULT_MAX_ROUNDS, DEFAULT_SATURATION_SECONDS, MAX_CELL_SECONDS,
+        MIN_ROUNDS, SniaPurge, SniaTest, SniaTestDefinition, SniaTestName,
     },
     units,
 };
@@ -17,7 +15,7 @@ use std::ops::RangeInclusive;
 const FIELD: &str = "snia";
 const REMEDY: &str = "Use {\"test\":\"iops\",\"class\":\"enterprise\"}.";
 const CELL_SECONDS: RangeInclusive<u32> = 1..=3600;
-const SATURATION_SECONDS: RangeInclusive<u32> = 1..=86_400;
+const SATURATION_SECONDS: RangeInclusive<u32> = 1..=MAX_CELL_SECONDS;
 /// A run has at most 64 jobs, one per block size.
 const MAX_BLOCKS: usize = 16;
 const MAX_NOTE: usize = 1000;

@@ -1,12 +1,8 @@
 //! Takes file names from `filename`, or generates them from `directory`, `name` and `nrfiles`.
 
 use crate::plan::{host_view::HostView, issues::Issues, job_request::JobRequest};
-use leadline_protocol::text::is_deceptive;
+use leadline_protocol::{job::range::MAX_FILES, text::is_deceptive};
 use std::{collections::BTreeSet, path::Path};
-
-/// Maximum number of files per job. All files stay open, so this is below the usual hard limit on
-/// file descriptors (1,048,576).
-const MAX_FILES: u64 = 4096;
 
 pub(super) struct TargetName {
     pub path: String,

@@ -82,12 +82,16 @@ export type AnnotationRequest = {
     /**
      * Milliseconds since the start of the run, as in its events.
      */
-    t_ms: number;
+    t_ms: AnnotationTime;
     /**
-     * One line of 1 to 500 bytes.
+     * One line of 1 to 500 characters.
      */
-    text: string;
+    text: AnnotationText;
 };
+
+export type AnnotationText = string;
+
+export type AnnotationTime = number;
 
 /**
  * I/Os that were due according to the arrival schedule.
@@ -258,12 +262,11 @@ export type BaselineRequest = {
     /**
      * 1 to 50 complete runs of the series, on the same host.
      */
-    runs: Array<number>;
-    /**
-     * Smallest change that matters, in percent, 0.01 to 1,000. Default: those of the settings, or 2.
-     */
-    threshold_percent?: number | null;
+    runs: BaselineRuns;
+    threshold_percent?: ThresholdPercent | null;
 };
+
+export type BaselineRuns = Array<number>;
 
 /**
  * Which direction is an improvement.
@@ -697,6 +700,14 @@ export type CpuUse = {
     host_steal: number;
 };
 
+export type CronExpression = string;
+
+export type CurveRampSeconds = number;
+
+export type CurveRates = Array<number>;
+
+export type CurveSeconds = number;
+
 export type CurveState = 'no_result' | 'found' | 'not_reached' | 'saturated_at_first' | 'non_monotone' | 'bistable' | 'generator_limited';
 
 /**
@@ -705,7 +716,7 @@ export type CurveState = 'no_result' | 'found' | 'not_reached' | 'saturated_at_f
 export type Damage = 'flipped' | 'zeroed' | 'stale' | 'misplaced' | 'torn' | 'unwritten' | 'unreadable';
 
 /**
- * A study in a list whose stored data does not match its checksum, or cannot be read.
+ * A study in a list whose stored data differs from its checksum, or cannot be read.
  */
 export type DamagedStudy = {
     number: number;
@@ -1648,6 +1659,8 @@ export type HostFacts = {
     };
 };
 
+export type HostId = 'local';
+
 export type HostStorage = {
     /**
      * Mounts of the target files, and of the backing files of loop devices.
@@ -1685,6 +1698,8 @@ export type HostSummary = {
      */
     reason?: string | null;
 };
+
+export type IdleWaitSeconds = number;
 
 /**
  * Jobs in a text, and how they were interpreted. Nothing is run.
@@ -1799,603 +1814,675 @@ export type Job = {
     /**
      * Job name; also used in the names of generated files.
      */
-    name?: string | number | boolean;
+    name?: string | number;
     /**
      * File or device, shared by all workers. Separate multiple paths with `:`; `\:` is a literal colon.
      */
-    filename?: string | number | boolean;
+    filename?: string | number;
     /**
      * Directory for generated files, named `job.worker.file`.
      */
-    directory?: string | number | boolean;
+    directory?: string | number;
     /**
      * Names of generated files. Without $jobnum, all workers share the files.
      */
-    filename_format?: string | number | boolean;
+    filename_format?: string | number;
     /**
      * Attach the file to a temporary loop device and use the device as the target. Requires root.
      */
-    loop_device?: string | number | boolean;
+    loop_device?: '1' | '0' | 'true' | 'false' | number | boolean;
+    /**
+     * Alias of `loop_device`.
+     */
+    loop?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Files per worker.
      */
-    nrfiles?: string | number | boolean;
+    nrfiles?: string | number;
+    /**
+     * Alias of `nrfiles`.
+     */
+    nr_files?: string | number;
     /**
      * Order in which the files of a worker are used: roundrobin, sequential (one after the other) or random, with a number of I/Os per file, such as random:8; or zipf:1.2, pareto:0.2 or normal:10 (random files with this distribution).
      */
-    file_service_type?: string | number | boolean;
+    file_service_type?: string;
     /**
      * Size of each worker's region, across all its files. A percentage is relative to the file or device.
      */
-    size?: string | number | boolean;
+    size?: string | number;
     /**
      * Bytes to transfer per worker. Default: size.
      */
-    io_size?: string | number | boolean;
+    io_size?: string | number;
+    /**
+     * Alias of `io_size`.
+     */
+    io_limit?: string | number;
     /**
      * Size of each file. Default: size / nrfiles.
      */
-    filesize?: string | number | boolean;
+    filesize?: string | number;
     /**
      * Start of the region in each file.
      */
-    offset?: string | number | boolean;
+    offset?: string | number;
     /**
      * Added to the offset for each worker, so that workers use separate regions.
      */
-    offset_increment?: string | number | boolean;
+    offset_increment?: string | number;
     /**
      * Alignment of offsets in percent. Default: block size.
      */
-    offset_align?: string | number | boolean;
+    offset_align?: string | number;
     /**
      * I/O pattern: read, write, randread, randwrite, rw, randrw, trim, randtrim, trimwrite or randtrimwrite (each block is trimmed, then written), with fio's `:N` modifier.
      */
-    rw?: string | number | boolean;
+    rw?: string;
+    /**
+     * Alias of `rw`.
+     */
+    readwrite?: string;
     /**
      * Offsets within a group of `rw=randread:N`: sequential, or identical (the same offset N times).
      */
-    rw_sequencer?: string | number | boolean;
+    rw_sequencer?: 'sequential' | 'identical';
     /**
      * Percentage of reads in a mixed workload.
      */
-    rwmixread?: string | number | boolean;
+    rwmixread?: string | number;
     /**
      * Percentage of writes in a mixed workload; the last of rwmixread and rwmixwrite applies.
      */
-    rwmixwrite?: string | number | boolean;
+    rwmixwrite?: string | number;
     /**
      * Block size. Sizes for read,write,trim may differ.
      */
-    bs?: string | number | boolean;
+    bs?: string | number;
+    /**
+     * Alias of `bs`.
+     */
+    blocksize?: string | number;
     /**
      * Range of block sizes, such as 4k-64k. Sizes are multiples of the minimum.
      */
-    bsrange?: string | number | boolean;
+    bsrange?: string;
+    /**
+     * Alias of `bsrange`.
+     */
+    blocksize_range?: string;
     /**
      * Block sizes and their percentage of the I/Os, such as 4k/70:64k/30.
      */
-    bssplit?: string | number | boolean;
+    bssplit?: string | number;
     /**
      * Any size within bsrange, not only multiples of the minimum; sizes of bssplit may differ in the same way. Requires direct=0.
      */
-    bs_unaligned?: string | number | boolean;
+    bs_unaligned?: '1' | '0' | 'true' | 'false' | number | boolean;
+    /**
+     * Alias of `bs_unaligned`.
+     */
+    blocksize_unaligned?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Use the read size for sequential I/Os and the write size for random ones.
      */
-    bs_is_seq_rand?: string | number | boolean;
+    bs_is_seq_rand?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Alignment of random offsets. Default: block size.
      */
-    blockalign?: string | number | boolean;
+    blockalign?: string | number;
+    /**
+     * Alias of `blockalign`.
+     */
+    ba?: string | number;
     /**
      * Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40 or zoned_abs:60/10g:40/20g. zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
      */
-    random_distribution?: string | number | boolean;
+    random_distribution?: string;
     /**
      * Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
      */
-    zonemode?: string | number | boolean;
+    zonemode?: 'none' | 'strided';
     /**
      * Bytes to transfer in each zone with zonemode=strided.
      */
-    zonesize?: string | number | boolean;
+    zonesize?: string | number;
     /**
      * Bytes between two zones with zonemode=strided.
      */
-    zoneskip?: string | number | boolean;
+    zoneskip?: string | number;
     /**
      * Length of a zone with zonemode=strided; access starts again at its end. Default: zonesize.
      */
-    zonerange?: string | number | boolean;
+    zonerange?: string | number;
     /**
      * Percentage of random I/Os in a random workload; the rest is sequential.
      */
-    percentage_random?: string | number | boolean;
+    percentage_random?: string | number;
     /**
      * Allow random offsets to repeat before every block is covered.
      */
-    norandommap?: string | number | boolean;
+    norandommap?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Repeat the same random offsets in every run.
      */
-    randrepeat?: string | number | boolean;
+    randrepeat?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Random seed for offsets and data, combined with the job and worker numbers.
      */
-    randseed?: string | number | boolean;
+    randseed?: string | number;
     /**
      * I/Os in flight per worker; synchronous engines and trims use 1.
      */
-    iodepth?: string | number | boolean;
+    iodepth?: string | number;
     /**
      * Maximum I/Os per submission; 0 means iodepth. Default: chosen by the engine.
      */
-    iodepth_batch_submit?: string | number | boolean;
+    iodepth_batch_submit?: string | number;
+    /**
+     * Alias of `iodepth_batch_submit`.
+     */
+    iodepth_batch?: string | number;
     /**
      * Minimum number of completions to wait for.
      */
-    iodepth_batch_complete_min?: string | number | boolean;
+    iodepth_batch_complete_min?: string | number;
+    /**
+     * Alias of `iodepth_batch_complete_min`.
+     */
+    iodepth_batch_complete?: string | number;
     /**
      * Latency limit: each worker finds the highest number of I/Os in flight, up to iodepth, at which latency_percentile of the I/Os stay below the limit, and then ends. A bare number is in microseconds; 0 disables it.
      */
-    latency_target?: string | number | boolean;
+    latency_target?: string | number;
     /**
      * Time for which each queue depth is tested. A bare number is in microseconds.
      */
-    latency_window?: string | number | boolean;
+    latency_window?: string | number;
     /**
      * Percentage of the I/Os that must stay below latency_target. With 100, the first slower I/O fails a test.
      */
-    latency_percentile?: string | number | boolean;
+    latency_percentile?: string | number;
     /**
      * Keep running after the queue depth for latency_target has been found.
      */
-    latency_run?: string | number | boolean;
+    latency_run?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Number of workers for this job.
      */
-    numjobs?: string | number | boolean;
+    numjobs?: string | number;
     /**
      * I/O engine: io_uring; libaio (Linux AIO, asynchronous with direct=1); psync, sync, pvsync, pvsync2 (one system call per I/O); mmap (memory mapping, requires direct=0); null (no I/O, measures the runner) or io_uring_nop (no-op requests, measures the ring; Linux 6.10).
      */
-    ioengine?: string | number | boolean;
+    ioengine?: 'io_uring' | 'psync' | 'sync' | 'pvsync' | 'pvsync2' | 'libaio' | 'mmap' | 'null' | 'io_uring_nop';
     /**
      * Register the I/O buffers with io_uring. Default: on if the locked memory limit permits it.
      */
-    fixedbufs?: string | number | boolean;
+    fixedbufs?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Poll for completions instead of using interrupts (io_uring, pvsync2); requires direct I/O and a device with poll queues.
      */
-    hipri?: string | number | boolean;
+    hipri?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Submit from a kernel thread; uses one CPU.
      */
-    sqthread_poll?: string | number | boolean;
+    sqthread_poll?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Time to poll for completions before sleeping; uses CPU time. A bare number is in microseconds.
      */
-    spin?: string | number | boolean;
+    spin?: string | number;
     /**
      * Memory type of the I/O buffers: mmap (base pages), thp (transparent huge pages) or mmaphuge (reserved huge pages).
      */
-    mem?: string | number | boolean;
+    mem?: 'malloc' | 'mmap' | 'thp' | 'mmaphuge';
+    /**
+     * Alias of `mem`.
+     */
+    iomem?: 'malloc' | 'mmap' | 'thp' | 'mmaphuge';
     /**
      * Engine to use if io_uring is not permitted: none (fail) or psync.
      */
-    ioengine_fallback?: string | number | boolean;
+    ioengine_fallback?: 'none' | 'psync';
     /**
      * Maximum duration of the measurement; 0 is unlimited. A bare number is in seconds.
      */
-    runtime?: string | number | boolean;
+    runtime?: string | number | number;
+    /**
+     * Alias of `runtime`.
+     */
+    timeout?: string | number | number;
     /**
      * Repeat the workload until runtime has elapsed.
      */
-    time_based?: string | number | boolean;
+    time_based?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Warm-up time before the measurement.
      */
-    ramp_time?: string | number | boolean;
+    ramp_time?: string | number;
     /**
      * Delay before this job starts, or a range such as 5-10 for a random delay.
      */
-    startdelay?: string | number | boolean;
+    startdelay?: string | number;
     /**
      * Number of passes over the region.
      */
-    loops?: string | number | boolean;
+    loops?: string | number;
     /**
      * End other jobs as soon as a worker of this job ends; see exit_what.
      */
-    exitall?: string | number | boolean;
+    exitall?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Jobs that exitall ends: group (those in the same group, see new_group), stonewall (all that have started) or all.
      */
-    exit_what?: string | number | boolean;
+    exit_what?: 'group' | 'stonewall' | 'all';
     /**
      * Maximum number of I/Os per worker and pass.
      */
-    number_ios?: string | number | boolean;
+    number_ios?: string | number;
     /**
      * Failed I/Os after which the job continues if the error is EIO or EILSEQ: none, read, write (including trims and syncs), io (both), verify or all. The run fails at its end. Bad blocks never end verification.
      */
-    continue_on_error?: string | number | boolean;
+    continue_on_error?: '0' | 'none' | 'read' | 'write' | 'io' | 'verify' | '1' | 'all' | number | boolean;
     /**
      * Errors after which the job continues, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
      */
-    ignore_error?: string | number | boolean;
+    ignore_error?: string | number | number;
     /**
      * Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per second), such as iops:5%.
      */
-    steadystate?: string | number | boolean;
+    steadystate?: string;
+    /**
+     * Alias of `steadystate`.
+     */
+    ss?: string;
     /**
      * Length of the window that steadystate applies to; 0 disables it. A bare number is in seconds.
      */
-    steadystate_duration?: string | number | boolean;
+    steadystate_duration?: string | number | number;
+    /**
+     * Alias of `steadystate_duration`.
+     */
+    ss_dur?: string | number | number;
     /**
      * Initial part of the measurement that steadystate ignores. A bare number is in seconds.
      */
-    steadystate_ramp_time?: string | number | boolean;
+    steadystate_ramp_time?: string | number;
+    /**
+     * Alias of `steadystate_ramp_time`.
+     */
+    ss_ramp?: string | number;
     /**
      * With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
      */
-    overload_time?: string | number | boolean;
+    overload_time?: string | number | number;
     /**
      * Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
      */
-    direct?: string | number | boolean;
+    direct?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Evict clean pages of the file from the page cache before the job starts.
      */
-    invalidate?: string | number | boolean;
+    invalidate?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Read the region into the page cache before the job starts.
      */
-    pre_read?: string | number | boolean;
+    pre_read?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Access pattern passed to posix_fadvise: 1 (derived from rw), 0 (none), random or sequential. Controls readahead.
      */
-    fadvise_hint?: string | number | boolean;
+    fadvise_hint?: 'true' | '1' | 'none' | 'false' | '0' | 'random' | 'sequential' | number | boolean;
     /**
      * Drop all caches on the host before the run. Requires root.
      */
-    drop_caches?: string | number | boolean;
+    drop_caches?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Initial page cache state: as-is, cold (written back and evicted) or warm (read into the page cache).
      */
-    cache_state?: string | number | boolean;
+    cache_state?: 'as-is' | 'cold' | 'warm';
     /**
      * Memory that each worker locks before the measurement, which leaves less for the page cache.
      */
-    lockmem?: string | number | boolean;
+    lockmem?: string | number;
     /**
      * Synchronous writes: 0, sync (O_SYNC) or dsync (O_DSYNC).
      */
-    sync?: string | number | boolean;
+    sync?: '0' | 'none' | '1' | 'sync' | 'dsync' | number | boolean;
     /**
      * fsync after every N writes; 0 disables.
      */
-    fsync?: string | number | boolean;
+    fsync?: string | number;
     /**
      * fdatasync after every N writes; 0 disables.
      */
-    fdatasync?: string | number | boolean;
+    fdatasync?: string | number;
     /**
      * fsync at the end, reported as a separate phase.
      */
-    end_fsync?: string | number | boolean;
+    end_fsync?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * fsync when the files are closed; the same as end_fsync.
      */
-    fsync_on_close?: string | number | boolean;
+    fsync_on_close?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * File allocation before a write job: written (write every block), none, native, posix, keep or truncate.
      */
-    fallocate?: string | number | boolean;
+    fallocate?: 'written' | '0' | 'none' | 'native' | '1' | 'posix' | 'keep' | 'truncate' | number | boolean;
     /**
      * Write the whole region before the job overwrites it, even with fallocate=none.
      */
-    overwrite?: string | number | boolean;
+    overwrite?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Start at the end of the file and extend it.
      */
-    file_append?: string | number | boolean;
+    file_append?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Create the file when the job opens it, without layout.
      */
-    create_on_open?: string | number | boolean;
+    create_on_open?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Create files that do not exist; 0 rejects the job instead.
      */
-    allow_file_create?: string | number | boolean;
+    allow_file_create?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Only create and write the files; nothing is measured.
      */
-    create_only?: string | number | boolean;
+    create_only?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Remove files created by this run when it ends.
      */
-    unlink?: string | number | boolean;
+    unlink?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Initial file state: as-is, fresh (created by this run), written, overwrite (filled first, as with overwrite=1) or append.
      */
-    file_state?: string | number | boolean;
+    file_state?: 'as-is' | 'fresh' | 'written' | 'overwrite' | 'append';
     /**
      * Maximum bytes per second. Limits for read,write,trim may differ.
      */
-    rate?: string | number | boolean;
+    rate?: string | number;
     /**
      * Maximum I/Os per second. Limits for read,write,trim may differ.
      */
-    rate_iops?: string | number | boolean;
+    rate_iops?: string | number;
     /**
      * Minimum bytes per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
      */
-    rate_min?: string | number | boolean;
+    rate_min?: string | number;
+    /**
+     * Alias of `rate_min`.
+     */
+    ratemin?: string | number;
     /**
      * Minimum I/Os per second of each worker. The run ends and fails if a worker is slower during a rate_cycle.
      */
-    rate_iops_min?: string | number | boolean;
+    rate_iops_min?: string | number;
     /**
      * Period for rate_min and rate_iops_min, in milliseconds. The first 2 s are not checked.
      */
-    rate_cycle?: string | number | boolean;
+    rate_cycle?: string | number;
+    /**
+     * Alias of `rate_cycle`.
+     */
+    ratecycle?: string | number;
     /**
      * Latency (lat) above which an I/O ends and fails the run. A bare number is in microseconds; 0 disables it.
      */
-    max_latency?: string | number | boolean;
+    max_latency?: string | number;
     /**
      * Arrival process for rate or rate_iops: linear (constant intervals) or poisson (exponential intervals).
      */
-    rate_process?: string | number | boolean;
+    rate_process?: 'linear' | 'poisson';
     /**
      * Weight of this job's workers among all workers with the same flow_id: each worker waits while its share of the I/Os exceeds its share of the weights. 0 disables it.
      */
-    flow?: string | number | boolean;
+    flow?: string | number;
     /**
      * ID of the group of workers that share I/Os in proportion to flow.
      */
-    flow_id?: string | number | boolean;
+    flow_id?: string | number;
     /**
      * How long a worker that exceeds its share pauses once its I/Os are complete, in microseconds. 0: check again immediately.
      */
-    flow_sleep?: string | number | boolean;
+    flow_sleep?: string | number;
     /**
      * Pause after every thinktime_blocks I/Os, once all of them are complete. A bare number is in microseconds.
      */
-    thinktime?: string | number | boolean;
+    thinktime?: string | number;
     /**
      * Number of I/Os between pauses; also limits the I/Os in flight.
      */
-    thinktime_blocks?: string | number | boolean;
+    thinktime_blocks?: string | number;
     /**
      * Part of each pause that the worker spends busy on the CPU instead of sleeping. A bare number is in microseconds.
      */
-    thinktime_spin?: string | number | boolean;
+    thinktime_spin?: string | number;
     /**
      * I/O time after which the worker pauses, instead of or in addition to thinktime_blocks. A bare number is in seconds.
      */
-    thinktime_iotime?: string | number | boolean;
+    thinktime_iotime?: string | number;
     /**
      * Bytes that fill the write buffers repeatedly, such as 0xdeadbeef, -12 or "text".
      */
-    buffer_pattern?: string | number | boolean;
+    buffer_pattern?: string | number;
     /**
      * Fill write buffers with zeros.
      */
-    zero_buffers?: string | number | boolean;
+    zero_buffers?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Stamp every 512 bytes of each write with its offset and a counter, so that no two blocks are equal.
      */
-    scramble_buffers?: string | number | boolean;
+    scramble_buffers?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Refill the buffer for every write.
      */
-    refill_buffers?: string | number | boolean;
+    refill_buffers?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Compressible percentage of the written data.
      */
-    buffer_compress_percentage?: string | number | boolean;
+    buffer_compress_percentage?: string | number;
     /**
      * Percentage of written blocks that are duplicates.
      */
-    dedupe_percentage?: string | number | boolean;
+    dedupe_percentage?: string | number;
     /**
      * Blocks that duplicates repeat: repeat (any earlier block) or working_set (one of the first unique blocks).
      */
-    dedupe_mode?: string | number | boolean;
+    dedupe_mode?: 'repeat' | 'working_set';
     /**
      * Size of the working set, as a percentage of size.
      */
-    dedupe_working_set_percentage?: string | number | boolean;
+    dedupe_working_set_percentage?: string | number;
     /**
      * Divide the working set among all workers of the run, so that they write the same duplicates.
      */
-    dedupe_global?: string | number | boolean;
+    dedupe_global?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Write a header with a checksum into each block: md5, crc7, crc16, crc32, crc32c, crc64, sha1, sha256, sha512, sha3-224, sha3-256, sha3-384, sha3-512 or xxhash; header-pattern (a header, and verify_pattern instead of a checksum), pattern (only verify_pattern, without a header) or none.
      */
-    verify?: string | number | boolean;
+    verify?: '0' | 'none' | 'md5' | 'crc7' | 'crc16' | 'crc32' | 'crc32c-intel' | 'crc32c' | 'crc64' | 'sha1' | 'sha256' | 'sha512' | 'sha3-224' | 'sha3-256' | 'sha3-384' | 'sha3-512' | 'xxhash' | 'header-pattern' | 'pattern' | number;
     /**
      * Read back and check the written blocks after the measurement; requires verify.
      */
-    do_verify?: string | number | boolean;
+    do_verify?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Only check blocks that an earlier run wrote; nothing is written.
      */
-    verify_only?: string | number | boolean;
+    verify_only?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Stop at the first bad block.
      */
-    verify_fatal?: string | number | boolean;
+    verify_fatal?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Bytes per header and checksum. Default: smallest write.
      */
-    verify_interval?: string | number | boolean;
+    verify_interval?: string | number;
     /**
      * Position of the header in its block; the header and the data there are swapped.
      */
-    verify_offset?: string | number | boolean;
+    verify_offset?: string | number;
     /**
      * Bytes that fill each verified block repeatedly, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
      */
-    verify_pattern?: string | number | boolean;
+    verify_pattern?: string | number;
     /**
      * CPUs that the workers may run on, such as 0-3,8.
      */
-    cpus_allowed?: string | number | boolean;
+    cpus_allowed?: string | number;
     /**
      * How the workers share these CPUs: shared, or split (each worker uses one).
      */
-    cpus_allowed_policy?: string | number | boolean;
+    cpus_allowed_policy?: 'shared' | 'split';
     /**
      * Nice value from -20 (highest priority) to 19.
      */
-    nice?: string | number | boolean;
+    nice?: string | number;
     /**
      * I/O priority from 0 (highest) to 7, used by I/O schedulers. Default: derived from nice.
      */
-    prio?: string | number | boolean;
+    prio?: string | number;
+    /**
+     * Alias of `prio`.
+     */
+    ioprio?: string | number;
     /**
      * I/O priority class: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means best effort.
      */
-    prioclass?: string | number | boolean;
+    prioclass?: string | number;
     /**
      * Sample kernel counters during the run. Use 0 only to measure the sampling overhead.
      */
-    probes?: string | number | boolean;
+    probes?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Count request sizes at the device using block tracepoints. Requires root and uses CPU time.
      */
-    request_sizes?: string | number | boolean;
+    request_sizes?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Sample the runner's stacks with perf to draw a flame graph. Uses CPU time.
      */
-    profile?: string | number | boolean;
+    profile?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * The opposite of direct: 1 uses the page cache, 0 bypasses it.
      */
-    buffered?: string | number | boolean;
+    buffered?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Description of the job. Not used; give the run a note instead.
      */
-    description?: string | number | boolean;
+    description?: string | number;
     /**
      * Report a job's workers together. Always on.
      */
-    group_reporting?: string | number | boolean;
+    group_reporting?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Start a new group of jobs for exit_what. Each job is reported separately.
      */
-    new_group?: string | number | boolean;
+    new_group?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Use threads instead of processes. Always on.
      */
-    thread?: string | number | boolean;
+    thread?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Create a job's files sequentially. Always on.
      */
-    create_serialize?: string | number | boolean;
+    create_serialize?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Maximum number of completions to process at once. No effect: all available completions are processed.
      */
-    iodepth_batch_complete_max?: string | number | boolean;
+    iodepth_batch_complete_max?: string | number;
     /**
      * Use the same random values in every run. No effect: randseed applies to all of them.
      */
-    allrandrepeat?: string | number | boolean;
+    allrandrepeat?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Reduce clock readings. No effect: the clock is read once per batch.
      */
-    gtod_reduce?: string | number | boolean;
+    gtod_reduce?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Do not measure lat. No effect: latencies are always measured.
      */
-    disable_lat?: string | number | boolean;
+    disable_lat?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Do not measure clat. No effect: latencies are always measured.
      */
-    disable_clat?: string | number | boolean;
+    disable_clat?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Do not measure slat. No effect: latencies are always measured.
      */
-    disable_slat?: string | number | boolean;
+    disable_slat?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Do not measure the bandwidth. No effect: it is always measured.
      */
-    disable_bw_measurement?: string | number | boolean;
+    disable_bw_measurement?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Report clat percentiles. Always on.
      */
-    clat_percentiles?: string | number | boolean;
+    clat_percentiles?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Report lat percentiles. Always on.
      */
-    lat_percentiles?: string | number | boolean;
+    lat_percentiles?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Report slat percentiles. Always on.
      */
-    slat_percentiles?: string | number | boolean;
+    slat_percentiles?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Percentiles to report, such as 50:99:99.9. No effect: the report has a fixed list and the whole histogram.
      */
-    percentile_list?: string | number | boolean;
+    percentile_list?: string | number;
     /**
      * Report disk I/O. Always on.
      */
-    disk_util?: string | number | boolean;
+    disk_util?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Maximum number of open files per worker; at least the number of files, because a worker keeps all its files open.
      */
-    openfiles?: string | number | boolean;
+    openfiles?: string | number;
     /**
      * Flush files after creating them. No effect: layout always does this.
      */
-    create_fsync?: string | number | boolean;
+    create_fsync?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Register the files with io_uring. Always on.
      */
-    registerfiles?: string | number | boolean;
+    registerfiles?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Use non-vectored reads and writes. Always on.
      */
-    nonvectored?: string | number | boolean;
+    nonvectored?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Random offset generator. No effect: see norandommap and random_distribution.
      */
-    random_generator?: string | number | boolean;
+    random_generator?: 'tausworthe' | 'tausworthe64' | 'lfsr';
     /**
      * Submit I/Os from the worker (inline) or from other threads (offload). No effect: due I/Os are submitted while others are in flight, and latencies are also measured from the intended start.
      */
-    io_submit_mode?: string | number | boolean;
+    io_submit_mode?: 'inline' | 'offload';
     /**
      * Number of written blocks after which they are verified. No effect: all blocks are verified after the measurement.
      */
-    verify_backlog?: string | number | boolean;
+    verify_backlog?: string | number;
     /**
      * Number of blocks that verify_backlog verifies at once. No effect.
      */
-    verify_backlog_batch?: string | number | boolean;
+    verify_backlog_batch?: string | number;
     /**
      * Number of threads that verify blocks. No effect: blocks are verified after the measurement.
      */
-    verify_async?: string | number | boolean;
+    verify_async?: string | number;
     /**
      * Write bad blocks to files. No effect: the report has the offset and the damage of each bad block.
      */
-    verify_dump?: string | number | boolean;
+    verify_dump?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Print failed I/Os. No effect: the report has the first failed I/Os of each kind.
      */
-    error_dump?: string | number | boolean;
+    error_dump?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * End all jobs after an error. Always on.
      */
-    exitall_on_error?: string | number | boolean;
+    exitall_on_error?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Which I/Os thinktime_blocks counts. No effect: a pause begins when exactly this number has completed.
      */
-    thinktime_blocks_type?: string | number | boolean;
+    thinktime_blocks_type?: 'complete' | 'issue';
 };
 
 /**
@@ -2466,6 +2553,8 @@ export type JobReport = {
     violated_limit?: ViolatedLimit | null;
 };
 
+export type Jobs = Array<Job>;
+
 /**
  * The highest rate with a p99 latency within a limit.
  */
@@ -2482,6 +2571,8 @@ export type Knee = {
 export type KneeState = 'found' | 'limited_by_saturation' | 'at_least' | 'never' | 'no_p99';
 
 export type LatencyKind = 'clat' | 'lat';
+
+export type LatencyLimitMs = number;
 
 /**
  * Latencies in ns; null without samples. `max` and `percentiles` include I/Os that were in flight
@@ -2689,24 +2780,10 @@ export type LoadCurve = {
  * rate and its duration.
  */
 export type LoadCurveDefinition = {
-    /**
-     * Arrivals per second of all workers together, in ascending order, at most 25. Default: 10 %
-     * to 120 % of the IOPS of a first run without a rate limit (probe).
-     */
-    rates?: Array<number> | null;
-    /**
-     * Duration of each rate, 1 to 3600. Default: the time for 10,000 I/Os, 10 to 120 s.
-     */
-    seconds?: number | null;
-    /**
-     * Time before each measurement in which I/Os already arrive, 0 to 600 s. Default: 2.
-     */
-    ramp_seconds?: number | null;
-    /**
-     * Limit for the knee: the highest rate with a p99 latency of at most this limit. Default: no
-     * knee.
-     */
-    p99_limit_ms?: number | null;
+    rates?: CurveRates | null;
+    seconds?: CurveSeconds | null;
+    ramp_seconds?: CurveRampSeconds | null;
+    p99_limit_ms?: LatencyLimitMs | null;
     /**
      * Maximum number of bytes that all runs of a job that writes may write. The curve ends before
      * a rate that could exceed it; the first run is always made. Default: no limit.
@@ -2734,13 +2811,11 @@ export type LoadCurveResults = {
      */
     probe_iops?: number | null;
     /**
-     * I/Os per second that were completed at the highest sustained rate below all overloaded ones;
-     * null unless there is an overloaded one. At most the nominal rate.
+     * Highest sustained rate below all overloaded ones; null unless there is an overloaded one.
      */
     saturation?: number | null;
     /**
-     * I/Os per second that were due at the lowest rate that overloaded the storage; at least the
-     * nominal rate.
+     * Lowest rate that is known to overload the storage.
      */
     upper?: number | null;
     knee?: Knee | null;
@@ -2804,6 +2879,8 @@ export type LoadPoint = {
     lat_p999_ns?: number | null;
     is_lower_bound: boolean;
 };
+
+export type LocalTime = string;
 
 /**
  * A link that signs in one browser.
@@ -2982,6 +3059,10 @@ export type Mount = {
     options: string;
 };
 
+export type Name = string;
+
+export type Notes = string;
+
 export type OptionDoc = {
     name: string;
     aliases: Array<string>;
@@ -3004,6 +3085,8 @@ export type OptionDoc = {
     default?: string | null;
     help: string;
 };
+
+export type OrderSeed = number;
 
 /**
  * The period at whose end a job was ended as overloaded.
@@ -3046,6 +3129,12 @@ export type OverloadOptions = {
      */
     duration_ms: number;
 };
+
+export type PageCursor = number;
+
+export type PageLimit = number;
+
+export type Paragraph = string;
 
 /**
  * Offsets, sizes and directions of the I/Os.
@@ -3629,11 +3718,11 @@ export type QuietHours = {
     /**
      * `HH:MM`, inclusive.
      */
-    from: string;
+    from: LocalTime;
     /**
      * `HH:MM`, exclusive.
      */
-    to: string;
+    to: LocalTime;
 };
 
 /**
@@ -3663,6 +3752,8 @@ export type Reading = {
  * Order of repeated steps.
  */
 export type RepeatOrder = 'interleaved' | 'sequential';
+
+export type Repeats = number;
 
 /**
  * Results for the measured window. If a number is missing, `absent` has the reason.
@@ -3805,14 +3896,8 @@ export type Rerun = {
  * Body of `POST /runs/{n}/rerun`.
  */
 export type RerunRequest = {
-    /**
-     * Default: the name of the original run. If the patch sets `direct`, it ends with the I/O mode.
-     */
-    name?: string | null;
-    /**
-     * Default: the tags of the original run.
-     */
-    tags?: Array<string> | null;
+    name?: Name | null;
+    tags?: Tags | null;
     /**
      * Options to change in every job, such as `{"direct": 1}`; null removes an option.
      */
@@ -3954,6 +4039,11 @@ export type Run = RunSummary & {
     verdict?: Verdicts | null;
     findings: Array<Finding>;
     /**
+     * Whether everything that was stored when the run ended is covered by checksums. False for
+     * runs of earlier versions, some of whose values have none, and before the end.
+     */
+    has_checksum: boolean;
+    /**
      * Timestamped notes, in chronological order.
      */
     annotations: Array<Annotation>;
@@ -3987,22 +4077,16 @@ export type RunList = {
  * Body of `PATCH /runs/{n}`.
  */
 export type RunPatch = {
-    name?: string | null;
-    /**
-     * Replaces all tags.
-     */
-    tags?: Array<string> | null;
-    notes?: string | null;
+    name?: Name | null;
+    tags?: Tags | null;
+    notes?: Notes | null;
 };
 
 /**
  * Body of `POST /plan` and `POST /runs`.
  */
 export type RunRequest = {
-    /**
-     * 1 to 64 jobs that start together. Required without `job_text`.
-     */
-    jobs?: Array<Job> | null;
+    jobs?: Jobs | null;
     /**
      * Instead of `jobs`: a fio job file, or a command of fio or diskspd.
      */
@@ -4013,20 +4097,11 @@ export type RunRequest = {
     variables?: {
         [key: string]: string;
     } | null;
-    /**
-     * Sampling interval in ms, 10 to 10,000. Default: 100.
-     */
-    sample_ms?: number | null;
-    /**
-     * Default: `local`.
-     */
-    host?: string | null;
-    /**
-     * Default: the name of the first job.
-     */
-    name?: string | null;
-    tags?: Array<string> | null;
-    notes?: string | null;
+    sample_ms?: SampleMs | null;
+    host?: HostId | null;
+    name?: Name | null;
+    tags?: Tags | null;
+    notes?: Notes | null;
     /**
      * `TEXT@CODE` for each target with data to be overwritten, from the plan's `confirmations`.
      */
@@ -4105,7 +4180,7 @@ export type RunSummary = WorkloadSummary & {
     lat_max_ns?: number | null;
     verdict_class?: VerdictClass | null;
     /**
-     * Whether the stored run or its result does not match its checksum. If so, the result is not
+     * Whether the stored run or its result differs from its checksum. If so, the result is not
      * shown, and comparisons and trends leave it out.
      */
     damaged: boolean;
@@ -4235,6 +4310,8 @@ export type Sample = {
     steady_states?: Array<SteadyStateProgress>;
 };
 
+export type SampleMs = number;
+
 /**
  * Data of a saved page: a run that opens without a server.
  */
@@ -4277,23 +4354,15 @@ export type SavedStudy = {
  * Size limits of a study.
  */
 export type ScaleDefinition = {
-    /**
-     * Largest size of a job, such as `1g`.
-     */
-    max_size?: string | null;
-    /**
-     * Largest size of a job, as a percentage of available memory.
-     */
-    memory_percent?: number | null;
-    /**
-     * Total size of all files, as a percentage of free space.
-     */
-    free_percent?: number | null;
-    /**
-     * Original sizes and the reason for scaling.
-     */
-    note?: string | null;
+    max_size?: ScaleSize | null;
+    memory_percent?: ScalePercent | null;
+    free_percent?: ScalePercent | null;
+    note?: Paragraph | null;
 };
+
+export type ScalePercent = number;
+
+export type ScaleSize = string;
 
 /**
  * Scaling applied to a study.
@@ -4353,7 +4422,7 @@ export type Schedule = {
 
 export type ScheduleList = {
     /**
-     * Oldest first.
+     * In the order of their creation.
      */
     schedules: Array<Schedule>;
 };
@@ -4372,12 +4441,12 @@ export type SchedulePlan = {
  * Body of `POST /schedules`, `PUT /schedules/{n}` and `POST /schedules/plan`.
  */
 export type ScheduleRequest = {
-    name: string;
+    name: Title;
     /**
      * Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`. The
-     * syntax follows cron(5), without `@reboot`.
+     * syntax is that of cron(5), without `@reboot`.
      */
-    cron: string;
+    cron: CronExpression;
     /**
      * Name in the IANA time zone database. Default: `UTC`.
      */
@@ -4391,7 +4460,7 @@ export type ScheduleRequest = {
     /**
      * Tags of all runs, in addition to those of the document.
      */
-    tags?: Array<string>;
+    tags?: Tags;
     /**
      * Local times at which no runs start. They must not contain all due times.
      */
@@ -4523,6 +4592,8 @@ export type SeriesColumn = {
  */
 export type SeriesColumnName = 'read_iops' | 'read_bytes_per_second' | 'write_iops' | 'write_bytes_per_second' | 'trim_iops' | 'lat_p50_ns' | 'lat_p99_ns' | 'lat_p999_ns' | 'lat_max_ns' | 'in_flight' | 'device_read_iops' | 'device_read_bytes_per_second' | 'device_write_iops' | 'device_write_bytes_per_second' | 'cached' | 'buffers' | 'dirty' | 'writeback' | 'target_cached' | 'target_dirty' | 'process_user' | 'process_system' | 'host_busy' | 'io_some' | 'io_full';
 
+export type SeriesPoints = number;
+
 /**
  * The newest group of a series compared with the baseline.
  */
@@ -4542,6 +4613,8 @@ export type SeriesState = {
     runs: Array<number>;
     metrics: Array<MetricState>;
 };
+
+export type SeriesTime = number;
 
 /**
  * What served the I/Os, derived from the samples.
@@ -4571,9 +4644,7 @@ export type Settings = {
      * other metrics. Used by comparisons and trends that have no threshold of their own. Short
      * names, such as `read.iops`, are accepted, too.
      */
-    thresholds: {
-        [key: string]: number;
-    };
+    thresholds: Thresholds;
 };
 
 export type Severity = 'note' | 'warning' | 'serious';
@@ -4602,10 +4673,14 @@ export type SniaCell = {
     value?: CellValue | null;
 };
 
+export type SniaCellSeconds = number;
+
 /**
  * Device class, which determines the active range and the write cache setting.
  */
 export type SniaClass = 'enterprise' | 'client';
+
+export type SniaMixes = Array<number>;
 
 /**
  * How the device is purged before the test.
@@ -4658,6 +4733,8 @@ export type SniaRound = {
     values: Array<CellValue | null>;
 };
 
+export type SniaRounds = number;
+
 /**
  * State of a test.
  */
@@ -4698,19 +4775,9 @@ export type SniaTestDefinition = {
      * Method and time of the purge.
      */
     purge_note?: string | null;
-    /**
-     * Duration of each cell (each combination of a mix and a block size) in seconds, 1 to 3600; the
-     * maximum duration of `write_saturation`, 1 to 86400. Default: 60, or 21600.
-     */
-    cell_seconds?: number | null;
-    /**
-     * 5 to 25. Default: 25.
-     */
-    max_rounds?: number | null;
-    /**
-     * Read percentages, in order. Default: those of the specification.
-     */
-    mixes?: Array<number> | null;
+    cell_seconds?: SniaCellSeconds | null;
+    max_rounds?: SniaRounds | null;
+    mixes?: SniaMixes | null;
     /**
      * Block sizes, such as `4k`, in order. Default: those of the specification; 1024k for
      * `throughput`, which tests one block size.
@@ -4728,7 +4795,7 @@ export type SortOrder = 'asc' | 'desc';
 /**
  * The program that measured a run.
  */
-export type Source = 'leadline' | 'fio';
+export type Source = 'leadline' | 'fio' | 'leadline_export';
 
 /**
  * A block size and its percentage of the I/Os.
@@ -4786,6 +4853,8 @@ export type StatusChange = {
      */
     reason?: string | null;
 };
+
+export type Statuses = string;
 
 /**
  * Property of the window that is compared with the limit.
@@ -4931,11 +5000,8 @@ export type SteadyWindow = {
 };
 
 export type StepDefinition = {
-    /**
-     * Default: the name of the first job.
-     */
-    name?: string | null;
-    note?: string | null;
+    name?: StepName | null;
+    note?: Paragraph | null;
     /**
      * Options from the file and cache groups that apply to all jobs in the step. A job's own
      * options take precedence.
@@ -4946,12 +5012,11 @@ export type StepDefinition = {
     /**
      * 1 to 64 jobs that start together. `$study` in a file name is replaced by a unique ID.
      */
-    jobs: Array<Job>;
-    /**
-     * Sampling interval in ms, 10 to 10,000. Default: 100.
-     */
-    sample_ms?: number | null;
+    jobs: Jobs;
+    sample_ms?: SampleMs | null;
 };
+
+export type StepName = string;
 
 /**
  * The plan of a step, based on the state in which earlier steps leave the host.
@@ -5004,6 +5069,8 @@ export type StepStatistics = {
      */
     lat_p99_ns: GroupStatistics;
 };
+
+export type Steps = Array<StepDefinition>;
 
 /**
  * Settings of the request queue are null for a partition, which uses the queue of its disk.
@@ -5141,59 +5208,33 @@ export type Study = StudySummary & {
  * Body of `POST /studies` and `POST /studies/plan`. It is also the study file format.
  */
 export type StudyDefinition = {
-    /**
-     * Default: `study`.
-     */
-    name?: string | null;
-    /**
-     * Purpose, in one paragraph.
-     */
-    about?: string | null;
-    /**
-     * What the author of the published results overlooked, in one sentence.
-     */
-    missed_by_author?: string | null;
+    name?: StepName | null;
+    about?: Paragraph | null;
+    missed_by_author?: Paragraph | null;
     published?: Published | null;
     scale?: ScaleDefinition | null;
     /**
      * Continue after a failed step. Default: false.
      */
     continue_on_failure?: boolean | null;
-    /**
-     * Number of times each step runs; steps × repeats is at most 1,024. The maximum number with
-     * `until_decided`. Default: 1.
-     */
-    repeats?: number | null;
+    repeats?: Repeats | null;
     until_decided?: UntilDecidedDefinition | null;
     order?: RepeatOrder | null;
+    order_seed?: OrderSeed | null;
+    idle_wait_seconds?: IdleWaitSeconds | null;
     /**
-     * Seed for the order of the steps and for the random seeds of the jobs. Default: random.
-     */
-    order_seed?: number | null;
-    /**
-     * Maximum time that each run waits until its devices are idle and little data waits for
-     * writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
-     */
-    idle_wait_seconds?: number | null;
-    /**
-     * Options to vary. Each step runs with every combination of their values. Limited to 1,024 runs
+     * Options to vary. Each step runs with every combination of their values. Limited to 256 runs
      * in total.
      */
     sweep?: Array<SweepAxis> | null;
     snia?: SniaTestDefinition | null;
     load_curve?: LoadCurveDefinition | null;
     /**
-     * 1 to 1,024 steps, in order.
+     * 1 to 256 steps, in order.
      */
-    steps: Array<StepDefinition>;
-    /**
-     * Default: `local`.
-     */
-    host?: string | null;
-    /**
-     * Tags of the runs.
-     */
-    tags?: Array<string> | null;
+    steps: Steps;
+    host?: HostId | null;
+    tags?: Tags | null;
     /**
      * Serial number of the device to overwrite, or its kernel name if it has none. Must match.
      */
@@ -5212,6 +5253,8 @@ export type StudyDescription = {
     missed_by_author?: string | null;
     published?: Published | null;
 };
+
+export type StudyLimit = number;
 
 /**
  * A page of studies.
@@ -5239,10 +5282,7 @@ export type StudyList = {
  * Body of `PATCH /studies/{n}`.
  */
 export type StudyPatch = {
-    /**
-     * 1 to 200 bytes on one line.
-     */
-    name: string;
+    name: Title;
 };
 
 /**
@@ -5353,6 +5393,8 @@ export type StudySummary = {
     reason?: string | null;
 };
 
+export type StudyThresholdPercent = number;
+
 /**
  * An option that varies in a sweep.
  */
@@ -5360,7 +5402,7 @@ export type SweepAxis = {
     /**
      * Option name, such as `iodepth`.
      */
-    option: string;
+    option: SweptOption;
     /**
      * Different values of the option, in order.
      */
@@ -5378,6 +5420,8 @@ export type SweepValue = {
     value: string;
 };
 
+export type SweptOption = 'name' | 'filename' | 'directory' | 'filename_format' | 'loop_device' | 'loop' | 'nrfiles' | 'nr_files' | 'file_service_type' | 'size' | 'io_size' | 'io_limit' | 'filesize' | 'offset' | 'offset_increment' | 'offset_align' | 'rw' | 'readwrite' | 'rw_sequencer' | 'rwmixread' | 'rwmixwrite' | 'bs' | 'blocksize' | 'bsrange' | 'blocksize_range' | 'bssplit' | 'bs_unaligned' | 'blocksize_unaligned' | 'bs_is_seq_rand' | 'blockalign' | 'ba' | 'random_distribution' | 'zonemode' | 'zonesize' | 'zoneskip' | 'zonerange' | 'percentage_random' | 'norandommap' | 'randrepeat' | 'randseed' | 'iodepth' | 'iodepth_batch_submit' | 'iodepth_batch' | 'iodepth_batch_complete_min' | 'iodepth_batch_complete' | 'latency_target' | 'latency_window' | 'latency_percentile' | 'latency_run' | 'numjobs' | 'ioengine' | 'fixedbufs' | 'hipri' | 'sqthread_poll' | 'spin' | 'mem' | 'iomem' | 'ioengine_fallback' | 'runtime' | 'timeout' | 'time_based' | 'ramp_time' | 'startdelay' | 'loops' | 'exitall' | 'exit_what' | 'number_ios' | 'continue_on_error' | 'ignore_error' | 'steadystate' | 'ss' | 'steadystate_duration' | 'ss_dur' | 'steadystate_ramp_time' | 'ss_ramp' | 'overload_time' | 'direct' | 'invalidate' | 'pre_read' | 'fadvise_hint' | 'drop_caches' | 'cache_state' | 'lockmem' | 'sync' | 'fsync' | 'fdatasync' | 'end_fsync' | 'fsync_on_close' | 'fallocate' | 'overwrite' | 'file_append' | 'create_on_open' | 'allow_file_create' | 'create_only' | 'unlink' | 'file_state' | 'rate' | 'rate_iops' | 'rate_min' | 'ratemin' | 'rate_iops_min' | 'rate_cycle' | 'ratecycle' | 'max_latency' | 'rate_process' | 'flow' | 'flow_id' | 'flow_sleep' | 'thinktime' | 'thinktime_blocks' | 'thinktime_spin' | 'thinktime_iotime' | 'buffer_pattern' | 'zero_buffers' | 'scramble_buffers' | 'refill_buffers' | 'buffer_compress_percentage' | 'dedupe_percentage' | 'dedupe_mode' | 'dedupe_working_set_percentage' | 'dedupe_global' | 'verify' | 'do_verify' | 'verify_only' | 'verify_fatal' | 'verify_interval' | 'verify_offset' | 'verify_pattern' | 'cpus_allowed' | 'cpus_allowed_policy' | 'nice' | 'prio' | 'ioprio' | 'prioclass' | 'probes' | 'request_sizes' | 'profile' | 'buffered' | 'description' | 'group_reporting' | 'new_group' | 'thread' | 'create_serialize' | 'iodepth_batch_complete_max' | 'allrandrepeat' | 'gtod_reduce' | 'disable_lat' | 'disable_clat' | 'disable_slat' | 'disable_bw_measurement' | 'clat_percentiles' | 'lat_percentiles' | 'slat_percentiles' | 'percentile_list' | 'disk_util' | 'openfiles' | 'create_fsync' | 'registerfiles' | 'nonvectored' | 'random_generator' | 'io_submit_mode' | 'verify_backlog' | 'verify_backlog_batch' | 'verify_async' | 'verify_dump' | 'error_dump' | 'exitall_on_error' | 'thinktime_blocks_type';
+
 /**
  * Flag passed to open(2) for writes.
  */
@@ -5394,6 +5438,10 @@ export type SyncStats = {
     lat_ns: LatencyStats;
     unfinished?: Unfinished | null;
 };
+
+export type Tag = string;
+
+export type Tags = Array<Tag>;
 
 /**
  * A file or device that a job accesses.
@@ -5616,6 +5664,12 @@ export type ThreadUsage = {
     minor_faults: number;
 };
 
+export type ThresholdPercent = number;
+
+export type Thresholds = {
+    [key: string]: ThresholdPercent;
+};
+
 export type TimeSpan = {
     /**
      * Milliseconds since the start of the run.
@@ -5689,6 +5743,8 @@ export type TimingOptions = {
     steady_state?: SteadyStateOptions | null;
     overload?: OverloadOptions | null;
 };
+
+export type Title = string;
 
 /**
  * Failed I/Os of a job with the same operation and error.
@@ -5770,7 +5826,7 @@ export type Trend = TrendSeries & {
     threshold_percent: number;
     baseline_statistics?: GroupStatistics | null;
     /**
-     * Ordered by first run.
+     * In the order of their first runs.
      */
     points: Array<TrendPoint>;
     changes: Array<TrendChange>;
@@ -5823,7 +5879,7 @@ export type TrendChange = {
 };
 
 /**
- * A page of series, most recent runs first.
+ * A page of series, those with the newest runs first.
  */
 export type TrendList = {
     series: Array<TrendSeries>;
@@ -5953,10 +6009,7 @@ export type UntilDecidedDefinition = {
      * Default: the IOPS of the first direction of step 1 (reads, writes, trims).
      */
     metrics?: Array<ComparedMetricName> | null;
-    /**
-     * Smallest change that matters, in percent. Default: 2.
-     */
-    threshold_percent?: number | null;
+    threshold_percent?: StudyThresholdPercent | null;
 };
 
 /**
@@ -6136,7 +6189,7 @@ export type WebhookEvent = 'trend_state_changed' | 'schedule_run_failed' | 'sche
 
 export type WebhookList = {
     /**
-     * Oldest first.
+     * In the order of their creation.
      */
     webhooks: Array<Webhook>;
 };
@@ -6161,7 +6214,7 @@ export type WebhookMessage = {
  * Body of `POST /webhooks` and `PUT /webhooks/{n}`.
  */
 export type WebhookRequest = {
-    name: string;
+    name: Title;
     /**
      * Starts with `http://`. Required for a new webhook; without it, the URL stays the same.
      */
@@ -6284,7 +6337,7 @@ export type CompareRunsData = {
         /**
          * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
-        threshold?: number;
+        threshold?: ThresholdPercent;
     };
     url: '/api/v1/compare';
 };
@@ -6351,7 +6404,7 @@ export type CompareCsvData = {
         /**
          * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
-        threshold?: number;
+        threshold?: ThresholdPercent;
     };
     url: '/api/v1/compare/comparison.csv';
 };
@@ -6421,7 +6474,7 @@ export type CompareHtmlData = {
         /**
          * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
-        threshold?: number;
+        threshold?: ThresholdPercent;
     };
     url: '/api/v1/compare/comparison.html';
 };
@@ -6491,7 +6544,7 @@ export type CompareMarkdownData = {
         /**
          * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
-        threshold?: number;
+        threshold?: ThresholdPercent;
     };
     url: '/api/v1/compare/comparison.md';
 };
@@ -6619,7 +6672,7 @@ export type CompareSeriesData = {
         /**
          * Smallest change that matters, in percent. Default: that of the settings, or 2.
          */
-        threshold?: number;
+        threshold?: ThresholdPercent;
     };
     url: '/api/v1/compare/series';
 };
@@ -7186,13 +7239,13 @@ export type ListRunsData = {
         /**
          * Statuses, separated by commas.
          */
-        status?: string;
+        status?: Statuses;
         tag?: string;
         host?: string;
         /**
          * Page size, 1 to 200. Default: 50.
          */
-        limit?: number;
+        limit?: PageLimit;
         /**
          * `next_cursor` from the previous page.
          */
@@ -7859,15 +7912,15 @@ export type GetSeriesData = {
         /**
          * Start time; negative during the ramp. Default: 0.
          */
-        from_ms?: number;
+        from_ms?: SeriesTime;
         /**
          * End time. Default: the last sample.
          */
-        to_ms?: number;
+        to_ms?: SeriesTime;
         /**
          * Maximum number of buckets, 1 to 5,000. Default: 600.
          */
-        points?: number;
+        points?: SeriesPoints;
         /**
          * Whether to include `latency_rows`. Default: false.
          */
@@ -8410,11 +8463,11 @@ export type ListStudiesData = {
         /**
          * Page size, 1 to 100. Default: 50.
          */
-        limit?: number;
+        limit?: StudyLimit;
         /**
          * `next_cursor` from the previous page.
          */
-        cursor?: number;
+        cursor?: PageCursor;
     };
     url: '/api/v1/studies';
 };
@@ -8865,11 +8918,11 @@ export type ListTrendsData = {
         /**
          * Page size, 1 to 200. Default: 50.
          */
-        limit?: number;
+        limit?: PageLimit;
         /**
          * `next_cursor` from the previous page.
          */
-        cursor?: number;
+        cursor?: PageCursor;
     };
     url: '/api/v1/trends';
 };
@@ -8927,7 +8980,7 @@ export type GetTrendData = {
         /**
          * Smallest change that matters, in percent. Default: that of the baseline or of the settings, or 2.
          */
-        threshold?: number;
+        threshold?: ThresholdPercent;
     };
     url: '/api/v1/trends/{job}/{machine}';
 };

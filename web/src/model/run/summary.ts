@@ -31,10 +31,24 @@ export function describeRun(run: RunSummary): string {
     .join(' · ');
 }
 
-/** Whether another program measured the run. */
-export const isForeign = ({ source }: Pick<RunSummary, 'source'>): boolean => source === 'fio';
+type Sourced = Pick<RunSummary, 'source'>;
 
-export const FOREIGN_HINT = 'Measured by fio: Leadline did not observe this run';
+/** Whether the run was imported. */
+export const isForeign = ({ source }: Sourced): boolean => source !== 'leadline';
+
+const SOURCES = {
+  leadline: { label: 'Leadline', hint: '' },
+  fio: { label: 'fio', hint: 'Measured by fio: Leadline did not observe this run' },
+  leadline_export: {
+    label: 'Leadline export',
+    hint: "Measured by Leadline, and imported in fio's format, which lacks the verdict",
+  },
+} as const;
+
+/** The program that measured an imported run. */
+export const sourceLabel = ({ source }: Sourced): string => SOURCES[source].label;
+
+export const foreignHint = ({ source }: Sourced): string => SOURCES[source].hint;
 
 type TitledRun = Pick<RunSummary, 'name' | 'rw' | 'bs' | 'direct'>;
 

@@ -8,6 +8,7 @@ import type {
   SniaTestDefinition,
   StepDefinition,
   StudyDefinition,
+  SweptOption,
 } from '../../api';
 import { jobsOf, parseJobText } from '../job/job-text';
 
@@ -154,14 +155,14 @@ export const hasProcedure = ({ snia, loadCurve }: StudyDraft): boolean =>
 const untilDecidedDocument = (metrics: string[]) =>
   metrics.length > 0 ? { metrics: metrics as ComparedMetricName[] } : {};
 
-/** Rows without an option or values are omitted. */
+/** Rows without an option or values are omitted. The server checks the names of options. */
 const sweepAxes = (sweep: readonly SweepField[]) =>
   sweep
     .map(({ option, values }) => ({
-      option: option.trim(),
+      option: option.trim() as SweptOption,
       values: sweepValues(values),
     }))
-    .filter(({ option, values }) => option !== '' && values.length > 0);
+    .filter(({ option, values }) => (option as string) !== '' && values.length > 0);
 
 /** `1 2, "4k,8k"` has three values. */
 const sweepValues = (text: string): string[] =>

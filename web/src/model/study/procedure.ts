@@ -30,7 +30,7 @@ const TEST_OPTIONS = [
 function withoutTestOptions(job: Job): Job {
   const isKept = ([name]: [string, unknown]) =>
     name !== 'name' && !(TEST_OPTIONS as readonly string[]).includes(name);
-  return Object.fromEntries(Object.entries(job).filter(isKept));
+  return Object.fromEntries(Object.entries(job).filter(isKept)) as Job;
 }
 
 /** Options that a load curve sets; the server rejects them in its base job. */
@@ -54,7 +54,7 @@ const CURVE_OPTIONS = [
 const withoutCurveOptions = (job: Job): Job =>
   Object.fromEntries(
     Object.entries(job).filter(([name]) => !(CURVE_OPTIONS as readonly string[]).includes(name)),
-  );
+  ) as Job;
 
 /** The settings of a stored procedure as a definition, and the base job of a run. */
 export function definitionOf(procedure: Procedure): Pick<StudyDraft, 'snia' | 'loadCurve'> {

@@ -7,12 +7,13 @@ import { fioRate, latency, rate, shortCount, text, UNKNOWN } from '../../model/f
 import { dateTime, shortDateTime } from '../../model/format/time';
 import { tagTerm } from '../../model/run/filter';
 import {
-  FOREIGN_HINT,
+  foreignHint,
   isActive,
   isForeign,
   isPartial,
   runTitle,
   STATUS,
+  sourceLabel,
   studyTitle,
 } from '../../model/run/summary';
 import { badgeOf } from '../../model/run/verdict';
@@ -47,7 +48,7 @@ function Verdict({ run }: { run: RunSummary }) {
         Damaged
       </Badge>
     );
-  if (isForeign(run)) return <Badge title={FOREIGN_HINT}>{run.source}</Badge>;
+  if (isForeign(run)) return <Badge title={foreignHint(run)}>{sourceLabel(run)}</Badge>;
   if (!run.verdict_class && isPartial(run)) return <Badge title={PARTIAL_HINT}>Partial</Badge>;
   if (!run.verdict_class) return <span className="mute">{UNKNOWN}</span>;
   return <VerdictBadge badge={badgeOf(run.verdict_class)} />;

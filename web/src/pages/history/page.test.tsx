@@ -39,6 +39,18 @@ it('shows a run with its verdict as text', async () => {
   expect(screen.getByText('Failed').closest('td')).toHaveAttribute('title', 'no io_uring');
 });
 
+it('marks a damaged run instead of showing its verdict', async () => {
+  const nothing = { iops: null, bytes_per_second: null, verdict_class: null };
+  respond([run(3), run(2, { damaged: true, ...nothing })]);
+  showPage(HistoryPage, '/runs');
+  const badge = await screen.findByText('Damaged');
+  expect(badge).toHaveAttribute('title', 'The stored run or its result does not match its checksum.');
+  const row = badge.closest('tr');
+  expect(row).toHaveTextContent('run 2');
+  expect(row).not.toHaveTextContent('Page cache');
+  expect(screen.getAllByText('Damaged')).toHaveLength(1);
+});
+
 it('filters and sorts on the server, and keeps both in the URL', async () => {
   const calls = respond([run(3)]);
   const { router } = showPage(HistoryPage, '/runs');

@@ -4,6 +4,7 @@ import { useInViewport } from '@mantine/hooks';
 import type { Job, JobReport, Run } from '../../api';
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { PHASE_LABELS } from '../../model/fold/phases';
+import { isFinal } from '../../model/fold/run-fold';
 import { fieldRows } from '../../model/format/fields';
 import { fioRate, plural, shortCount, text, UNKNOWN } from '../../model/format/numbers';
 import { dateTime, duration } from '../../model/format/time';
@@ -63,6 +64,12 @@ export default function Details({ run, live }: { run: Run; live: LiveRun }) {
         ))}
         {host && (
           <FactsCard title="Host" of={host} summary={`${host.hostname} · kernel ${host.kernel}`} />
+        )}
+        {isFinal(run.status) && !run.damaged && !run.has_checksum && (
+          <p className="mute small">
+            Stored by an earlier version of Leadline: the host, times and fingerprints of this run
+            have no checksum.
+          </p>
         )}
       </div>
     </>

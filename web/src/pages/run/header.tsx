@@ -5,11 +5,12 @@ import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { isFinal } from '../../model/fold/run-fold';
 import {
   describeRun,
-  FOREIGN_HINT,
+  foreignHint,
   isActive,
   isForeign,
   runTitle,
   STATUS,
+  sourceLabel,
 } from '../../model/run/summary';
 import { LinkButton } from '../../ui/link-button';
 import { Badge } from '../../ui/parts';
@@ -34,7 +35,11 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
             {isSaved ? runTitle(run) : <NameField run={run} />}
           </h1>
           <StatusBadge status={STATUS[status]} />
-          {isForeign(run) && <Badge title={FOREIGN_HINT}>{run.source} result</Badge>}
+          {isForeign(run) && (
+            <Badge title={foreignHint(run)}>
+              {run.source === 'fio' ? 'fio result' : sourceLabel(run)}
+            </Badge>
+          )}
           {run.study && !isSaved && (
             <StudyLink n={run.study} className="chip">
               Step {run.step} of study #{run.study}

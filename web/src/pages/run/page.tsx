@@ -65,7 +65,10 @@ const isUnmeasured = ({ resolved }: Run) =>
 function ForeignTimeSeries({ run }: { run: Run }) {
   return (
     <Card title="Time series">
-      <p className="mute">Not available: results of {run.source} contain no samples.</p>
+      <p className="mute">
+        Not available: results {run.source === 'fio' ? 'of fio' : "in fio's format"} contain no
+        samples.
+      </p>
     </Card>
   );
 }

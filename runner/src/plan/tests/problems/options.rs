@@ -5,6 +5,7 @@ use crate::plan::tests::{
     plan,
     problems::{check, check_on},
 };
+use leadline_protocol::job::run_spec::parse_run;
 use serde_json::{Value, json};
 
 #[test]
@@ -162,6 +163,50 @@ fn values_out_of_range() {
         job[option] = value;
         check(job, "out_of_range", option, "");
     }
+}
+
+/// The schema of a job has the bounds of its options.
+#[test]
+fn numbers_outside_the_schema_are_rejected() {
+    let document = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../web/openapi.json"));
+    let document: Value = serde_json::from_str(document).unwrap();
+    let schema = &document["components"]["schemas"]["Job"];
+    let job = |option: &str, value: Value| {
+        let mut job = json!({"filename": "full", "direct": 0, "rw": "randread", "thinktime": 1, "ioengine": "psync"});
+        job[option] = value;
+        job
+    };
+    let mut checked = 0;
+    for (option, values) in schema["properties"].as_object().unwrap() {
+        let values = values["oneOf"].as_array().unwrap().iter();
+        let bounds: Vec<(i128, i128)> = values
+            .filter(|values| values["type"] == "integer")
+            .map(|values| (integer(&values["minimum"]), integer(&values["maximum"])))
+            .collect();
+        for (min, max) in &bounds {
+            for outside in [min - 1, max + 1] {
+                let is_inside = bounds
+                    .iter()
+                    .any(|(min, max)| (*min..=*max).contains(&outside));
+                let number = i64::try_from(outside).map(Value::from);
+                let number = number.or_else(|_| u64::try_from(outside).map(Value::from));
+                let Some(number) = number.ok().filter(|_| !is_inside) else {
+                    continue;
+                };
+                let job = job(option, number);
+                let is_rejected =
+                    parse_run(&job).is_err() || !plan(job.clone()).problems.is_empty();
+                assert!(is_rejected, "{option}={outside}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 100, "{checked}");
+}
+
+fn integer(value: &Value) -> i128 {
+    let number = value.as_i64().map(i128::from);
+    number.or(value.as_u64().map(i128::from)).unwrap()
 }
 
 #[test]

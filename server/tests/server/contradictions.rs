@@ -1,0 +1,97 @@
+//! Imports of documents that fio did not print, and of exports of Leadline.
+
+use crate::{
+    foreign_results::{MIXED, export, fio, import, imported, scene},
+    program::Program,
+};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+/// The field that the error names.
+async fn rejected_field(server: &Program, text: &str) -> String {
+    let (status, problem) = import(server, "", text).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{problem}");
+    problem["errors"][0]["field"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn contradicting_and_repeated_fields_are_rejected() {
+    let directory = scene();
+    let Some(text) = fio(directory.path(), &MIXED) else {
+        return;
+    };
+    let server = Program::start().await;
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let iops = document["jobs"][0]["read"]["iops"].as_f64().unwrap();
+    for (path, value, field) in [
+        ("/jobs/0/read/total_ios", json!(0), "jobs[0].read.total_ios"),
+        (
+            "/jobs/0/read/iops",
+            json!(iops * 100.0),
+            "jobs[0].read.iops",
+        ),
+        ("/jobs/0/write/iops", json!(0), "jobs[0].write.iops"),
+        (
+            "/jobs/0/read/clat_ns/percentile/99.000000",
+            json!(1),
+            "jobs[0].read.clat_ns.percentile.99.000000",
+        ),
+    ] {
+        let mut changed = document.clone();
+        *changed.pointer_mut(path).unwrap() = value;
+        assert_eq!(rejected_field(&server, &changed.to_string()).await, field);
+    }
+    let twice = text.replacen("\"total_ios\"", "\"iops\" : 1.0, \"total_ios\"", 1);
+    assert_eq!(rejected_field(&server, &twice).await, "jobs[0].read.iops");
+    assert_eq!(server.get("/runs").await["total"], 0);
+    imported(&server, &text).await;
+}
+
+/// An error that is not that of an I/O.
+#[tokio::test]
+async fn only_failed_ios_are_counted() {
+    let directory = scene();
+    let mut arguments = MIXED.to_vec();
+    arguments.push("--max_latency=1us");
+    let Some(text) = fio(directory.path(), &arguments) else {
+        return;
+    };
+    let server = Program::start().await;
+    let run = imported(&server, &text).await;
+    assert_eq!(
+        (&run["status"], &run["report"]["errors"]["total"]),
+        (&json!("failed"), &json!(0)),
+        "{run}"
+    );
+    assert_eq!(run["report"]["ended_by"], "error");
+}
+
+#[tokio::test]
+async fn an_export_of_leadline_is_not_a_result_of_fio() {
+    let directory = scene();
+    let Some(text) = fio(directory.path(), &MIXED) else {
+        return;
+    };
+    let server = Program::start().await;
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let version = document["fio version"].as_str().unwrap();
+    let text = text.replace(version, &format!("{version}-leadline-0.1.0"));
+    let run = imported(&server, &text).await;
+    assert_eq!(run["source"], "leadline_export");
+    assert_eq!(run["report"]["foreign"]["source"], "leadline_export");
+    let reason = run["report"]["absent"]["device"].as_str().unwrap();
+    assert!(reason.starts_with("Leadline measured this run"), "{reason}");
+    let sentence = run["findings"][0]["sentence"].as_str().unwrap();
+    assert!(
+        sentence.starts_with("This is a result of Leadline"),
+        "{sentence}"
+    );
+    let (status, exported) = export(&server, &run, "fio-json").await;
+    assert_eq!((status, exported.trim()), (StatusCode::OK, text.trim()));
+    let (status, problem) = server.post("/runs/1/rerun", &json!({})).await;
+    assert_eq!(status, StatusCode::CONFLICT, "{problem}");
+    for (filter, expected) in [("leadline_export", 1), ("fio", 0)] {
+        let listed = server.get(&format!("/runs?q=source:{filter}")).await;
+        assert_eq!(listed["total"], expected, "{filter}");
+    }
+}
