@@ -10,7 +10,7 @@ use leadline_protocol::job::{
         IODEPTH, JSON_INTEGER, MAX_IODEPTH, NICE, POSITIVE, POSITIVE_U32, PRIO, PRIOCLASS,
         RATE_CYCLE, RUNTIME, SPIN, TIME,
     },
-    size::Extent,
+    size::{Bytes, Extent},
 };
 
 /// With SQPOLL, the submission queue has two entries per I/O, because the kernel thread releases
@@ -152,7 +152,20 @@ fn check_mapping(request: &JobRequest, issues: &mut Issues) {
 
 fn check_counts(job: &Job, issues: &mut Issues) {
     let thinktime_blocks = job.thinktime_blocks.map(u64::from);
+    let largest = |sizes: &PerDirection<Bytes>| sizes.read.0.max(sizes.write.0).max(sizes.trim.0);
+    // 0 has messages of its own.
+    let offset_align = job
+        .offset_align
+        .map(|align| align.0)
+        .filter(|align| *align > 0);
+    let blockalign = job
+        .blockalign
+        .as_ref()
+        .map(largest)
+        .filter(|align| *align > 0);
     for (option, value, range) in [
+        ("offset_align", offset_align, POSITIVE),
+        ("blockalign", blockalign, POSITIVE),
         ("loops", job.loops, POSITIVE),
         ("number_ios", job.number_ios, JSON_INTEGER),
         ("io_size", job.io_size.and_then(Extent::bytes), JSON_INTEGER),

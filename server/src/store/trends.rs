@@ -126,8 +126,9 @@ impl Store {
             })
         };
         Ok(query(
-            "SELECT host_fingerprint, host_facts, resolved,
-                 iif(json_extract(host_facts, '$.storage') IS NULL, report, NULL) AS report
+            "SELECT host_fingerprint, iif(json_valid(host_facts), host_facts, NULL) AS host_facts, resolved,
+                 CASE WHEN NOT json_valid(host_facts) THEN NULL
+                     WHEN json_extract(host_facts, '$.storage') IS NULL THEN report END AS report
              FROM (SELECT max(number) AS number, host_fingerprint FROM runs WHERE job_fingerprint = ? AND machine_fingerprint = ?
                  AND host_fingerprint IS NOT NULL GROUP BY host_fingerprint)
              JOIN run_details ON run = number",
@@ -140,7 +141,8 @@ impl Store {
     }
 
     pub(crate) async fn hostname(&self, run: u64) -> Result<Option<String>> {
-        let sql = "SELECT json_extract(host_facts, '$.hostname') FROM run_details WHERE run = ?";
+        let sql = "SELECT iif(json_valid(host_facts), json_extract(host_facts, '$.hostname'), NULL)
+            FROM run_details WHERE run = ?";
         let hostname: Option<Option<String>> = query_scalar(sql)
             .bind(run.cast_signed())
             .fetch_optional(&self.readers)

@@ -216,7 +216,7 @@ fn marked(list: &Value) -> (Vec<u64>, Vec<u64>) {
 async fn lists_mark_damaged_runs_and_trends_leave_them_out() {
     let server = Program::start().await;
     for _ in 0..3 {
-        let run = server.queue(job("a", "10ms")).await;
+        let run = server.queue(job("a", "100ms")).await;
         server.wait_until_ended(run).await;
     }
     let path = trends::path(&server).await;

@@ -716,7 +716,7 @@ export type CurveState = 'no_result' | 'found' | 'not_reached' | 'saturated_at_f
 export type Damage = 'flipped' | 'zeroed' | 'stale' | 'misplaced' | 'torn' | 'unwritten' | 'unreadable';
 
 /**
- * A study in a list whose stored data differs from its checksum, or cannot be read.
+ * A study in a list whose stored data does not match its checksum, or cannot be read.
  */
 export type DamagedStudy = {
     number: number;
@@ -2811,11 +2811,13 @@ export type LoadCurveResults = {
      */
     probe_iops?: number | null;
     /**
-     * Highest sustained rate below all overloaded ones; null unless there is an overloaded one.
+     * I/Os per second that were completed at the highest sustained rate below all overloaded ones;
+     * null unless there is an overloaded one. At most the nominal rate.
      */
     saturation?: number | null;
     /**
-     * Lowest rate that is known to overload the storage.
+     * I/Os per second that were due at the lowest rate that overloaded the storage; at least the
+     * nominal rate.
      */
     upper?: number | null;
     knee?: Knee | null;
@@ -4180,7 +4182,7 @@ export type RunSummary = WorkloadSummary & {
     lat_max_ns?: number | null;
     verdict_class?: VerdictClass | null;
     /**
-     * Whether the stored run or its result differs from its checksum. If so, the result is not
+     * Whether the stored run or its result does not match its checksum. If so, the result is not
      * shown, and comparisons and trends leave it out.
      */
     damaged: boolean;
@@ -4422,7 +4424,7 @@ export type Schedule = {
 
 export type ScheduleList = {
     /**
-     * In the order of their creation.
+     * Oldest first.
      */
     schedules: Array<Schedule>;
 };
@@ -4444,7 +4446,7 @@ export type ScheduleRequest = {
     name: Title;
     /**
      * Minute, hour, day of the month, month and day of the week, such as `30 2 * * *`. The
-     * syntax is that of cron(5), without `@reboot`.
+     * syntax follows cron(5), without `@reboot`.
      */
     cron: CronExpression;
     /**
@@ -5223,14 +5225,14 @@ export type StudyDefinition = {
     order_seed?: OrderSeed | null;
     idle_wait_seconds?: IdleWaitSeconds | null;
     /**
-     * Options to vary. Each step runs with every combination of their values. Limited to 256 runs
+     * Options to vary. Each step runs with every combination of their values. Limited to 1,024 runs
      * in total.
      */
     sweep?: Array<SweepAxis> | null;
     snia?: SniaTestDefinition | null;
     load_curve?: LoadCurveDefinition | null;
     /**
-     * 1 to 256 steps, in order.
+     * 1 to 1,024 steps, in order.
      */
     steps: Steps;
     host?: HostId | null;
@@ -5826,7 +5828,7 @@ export type Trend = TrendSeries & {
     threshold_percent: number;
     baseline_statistics?: GroupStatistics | null;
     /**
-     * In the order of their first runs.
+     * Ordered by first run.
      */
     points: Array<TrendPoint>;
     changes: Array<TrendChange>;
@@ -5879,7 +5881,7 @@ export type TrendChange = {
 };
 
 /**
- * A page of series, those with the newest runs first.
+ * A page of series, most recent runs first.
  */
 export type TrendList = {
     series: Array<TrendSeries>;
@@ -6189,7 +6191,7 @@ export type WebhookEvent = 'trend_state_changed' | 'schedule_run_failed' | 'sche
 
 export type WebhookList = {
     /**
-     * In the order of their creation.
+     * Oldest first.
      */
     webhooks: Array<Webhook>;
 };

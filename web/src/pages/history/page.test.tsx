@@ -44,7 +44,10 @@ it('marks a damaged run instead of showing its verdict', async () => {
   respond([run(3), run(2, { damaged: true, ...nothing })]);
   showPage(HistoryPage, '/runs');
   const badge = await screen.findByText('Damaged');
-  expect(badge).toHaveAttribute('title', 'The stored run or its result does not match its checksum.');
+  expect(badge).toHaveAttribute(
+    'title',
+    'The stored run or its result does not match its checksum.',
+  );
   const row = badge.closest('tr');
   expect(row).toHaveTextContent('run 2');
   expect(row).not.toHaveTextContent('Page cache');
