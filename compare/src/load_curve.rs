@@ -222,7 +222,10 @@ fn sentence(
 ) -> String {
     let text = |rate: Option<f64>| rate.map_or("–".into(), rate_text);
     let (low, high) = (text(low), text(high));
-    let depth = curve.depth();
+    let in_flight = match curve.depth() {
+        1 => "1 I/O".to_owned(),
+        depth => format!("{depth} I/Os"),
+    };
     let highest = text(summary.highest_sustained);
     let saturation = match summary.state {
         CurveState::NoResult if points.is_empty() => return "No rate has a result yet.".into(),
@@ -234,13 +237,13 @@ fn sentence(
             );
         }
         CurveState::Found => format!(
-            "The saturation point is between {low} and {high} IOPS with {depth} I/Os in flight: {low} IOPS were sustained, {high} IOPS were not."
+            "The saturation point is between {low} and {high} IOPS with {in_flight} in flight: {low} IOPS were sustained, {high} IOPS were not."
         ),
         CurveState::NotReached => {
             format!("The saturation point was not reached: {highest} IOPS were sustained.")
         }
         CurveState::SaturatedAtFirst => format!(
-            "The saturation point is below {high} IOPS with {depth} I/Os in flight: no rate was sustained."
+            "The saturation point is below {high} IOPS with {in_flight} in flight: no rate was sustained."
         ),
         CurveState::NonMonotone => format!(
             "A rate was overloaded although a higher one was sustained: {}, the highest was {high} IOPS. Repeat the rates in between.",

@@ -86,7 +86,7 @@ fn is_same(job: &ResolvedJob, other: &ResolvedJob) -> bool {
         let order = (
             pattern.rw_modifier,
             pattern.zones,
-            pattern.percentage_random.clone(),
+            pattern.percentage_random,
             pattern.random_distribution.clone(),
         );
         let durability = (pattern.fsync, pattern.fdatasync, job.target.sync);
