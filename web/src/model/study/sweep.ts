@@ -104,7 +104,7 @@ export function repeatsText(results: readonly StepStatistics[]): string {
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   if (!(most > 1)) return '';
   const runs = least === most ? String(most) : `${least} to ${most}`;
-  return `Medians of ${runs} runs per cell; in gray, the distance between the lowest and the highest run in percent of the median.`;
+  return `Medians of ${runs} runs per cell; ↕ is the distance between the lowest and the highest run in percent of the median.`;
 }
 
 /** `↕ 12 %` */

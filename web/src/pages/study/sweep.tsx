@@ -105,7 +105,7 @@ const HeatCell = ({ text, spread, share }: HeatCellProps) => (
     style={{ background: `color-mix(in srgb, var(--app) ${Math.round(share * 35)}%, transparent)` }}
   >
     {text}
-    {spread && <span className="mute small"> {spread}</span>}
+    {spread && <span className="small"> {spread}</span>}
   </span>
 );
 
