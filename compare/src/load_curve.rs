@@ -222,10 +222,8 @@ fn sentence(
 ) -> String {
     let text = |rate: Option<f64>| rate.map_or("–".into(), rate_text);
     let (low, high) = (text(low), text(high));
-    let in_flight = match curve.depth() {
-        1 => "1 I/O".to_owned(),
-        depth => format!("{depth} I/Os"),
-    };
+    let depth = curve.depth();
+    let in_flight = format!("{depth} {}", if depth > 1.0 { "I/Os" } else { "I/O" });
     let highest = text(summary.highest_sustained);
     let saturation = match summary.state {
         CurveState::NoResult if points.is_empty() => return "No rate has a result yet.".into(),
