@@ -73,7 +73,7 @@ mod tests {
     fn direction(changes: &Value) -> Value {
         let latency = json!({"min": 1, "max": 9, "mean": 4.0, "N": 2048,
             "percentile": {"1.000000": 100, "50.000000": 200, "99.000000": 300, "99.900000": 300}});
-        let mut read = json!({"total_ios": 2048, "io_bytes": 8_388_608, "iops": 11505.617_978,
+        let mut read = json!({"total_ios": 2048, "io_bytes": 8_388_608, "iops": 11_505.617_978,
             "runtime": 178, "clat_ns": latency, "lat_ns": latency, "slat_ns": {"N": 0}});
         for (field, value) in changes.as_object().unwrap() {
             *read.pointer_mut(&format!("/{field}")).unwrap() = value.clone();
