@@ -180,6 +180,19 @@ fn output_is_written_to_a_file() {
     let text = fs::read_to_string(programs.path().join("result")).unwrap();
     let document: Value = serde_json::from_str(&text).unwrap();
     assert!(document["jobs"][0]["read"]["clat_ns"]["bins"].is_object());
+    // A shorter result replaces it completely.
+    let shorter: Vec<&str> = arguments.iter().map(|a| a.trim_end_matches('+')).collect();
+    let output = programs.ours(&shorter, "");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let json = fs::read_to_string(programs.path().join("result")).unwrap();
+    assert!(json.len() < text.len());
+    let document: Value = serde_json::from_str(&json).unwrap();
+    assert!(document["jobs"][0]["read"]["clat_ns"]["bins"].is_null());
+    // A rejected run keeps it.
+    let rejected = programs.ours(&["--output=../result", "--name=a", "--rw=rite"], "");
+    assert_eq!(rejected.status.code(), Some(2), "{rejected:?}");
+    let kept = fs::read_to_string(programs.path().join("result")).unwrap();
+    assert_eq!(kept, json);
 }
 
 #[test]

@@ -19,7 +19,12 @@ use leadline_protocol::{
     job::fio::find_option,
     problem::Problem,
 };
-use std::{fs::File, io};
+use std::{
+    fmt::Display,
+    fs::{self, File, Metadata},
+    io::{self, Seek},
+    os::unix::fs::FileTypeExt,
+};
 
 pub(crate) const NAME: &str = "fio";
 /// A line that no job file contains.
@@ -68,16 +73,19 @@ pub(crate) fn run(args: &FioArgs) -> u8 {
         Ok(format) => OutputFormat::Fio(format),
         Err(problem) => return reject(&[problem]),
     };
-    if let Some(path) = &options.output
-        && let Err(error) = redirect_output(path)
-    {
-        return reject(&[unwritable(path, &error)]);
-    }
+    let output = match options.output.as_deref().map(OutputFile::open).transpose() {
+        Ok(output) => output,
+        Err(problem) => return reject(&[problem]),
+    };
     let files = RunFiles {
         logs: None,
         state: None,
     };
-    run_input(|| read(&arguments), &args.target, format, &files, false)
+    let code = run_input(|| read(&arguments), &args.target, format, &files, false);
+    match output.map(OutputFile::finish) {
+        Some(Err(problem)) => reject(&[problem]).max(code),
+        _ => code,
+    }
 }
 
 const HELP: &str = "\
@@ -126,14 +134,43 @@ fn format(name: Option<&str>) -> Result<FioFormat, Problem> {
     })
 }
 
-/// Makes a file the standard output.
-fn redirect_output(path: &str) -> io::Result<()> {
-    rustix::stdio::dup2_stdout(File::create(path)?)?;
-    Ok(())
+/// A file that is the standard output. It is not truncated before something is written, so that a
+/// rejected run does not destroy an earlier result.
+struct OutputFile<'a> {
+    path: &'a str,
+    file: File,
 }
 
-fn unwritable(path: &str, error: &io::Error) -> Problem {
-    let detail = format!("{path} cannot be written: {error}.");
+impl<'a> OutputFile<'a> {
+    fn open(path: &'a str) -> Result<Self, Problem> {
+        let is_device = |found: Metadata| found.file_type().is_block_device();
+        if fs::metadata(path).is_ok_and(is_device) {
+            return Err(unwritable(path, "it is a block device"));
+        }
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false);
+        let opened = options.open(path).and_then(|file| {
+            rustix::stdio::dup2_stdout(&file)?;
+            Ok(Self { path, file })
+        });
+        opened.map_err(|error| unwritable(path, error))
+    }
+
+    /// Removes the rest of an earlier result that was longer.
+    fn finish(mut self) -> Result<(), Problem> {
+        let mut truncate = || match self.file.metadata()?.is_file() {
+            true => match self.file.stream_position()? {
+                0 => Ok(()),
+                written => self.file.set_len(written),
+            },
+            false => Ok(()),
+        };
+        truncate().map_err(|error: io::Error| unwritable(self.path, error))
+    }
+}
+
+fn unwritable(path: &str, reason: impl Display) -> Problem {
+    let detail = format!("{path} cannot be written: {reason}.");
     Problem::invalid("output_file", "--output", detail, "Use another path.")
 }
 

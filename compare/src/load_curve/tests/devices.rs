@@ -125,7 +125,7 @@ fn rates_near_the_capacity_bracket_it() {
     }
 }
 
-/// Completes in bursts: nothing for 300 ms, then for 700 ms what arrives meanwhile and more.
+/// Completes in bursts: nothing for 300 ms, then for 700 ms new arrivals and the backlog.
 #[test]
 fn a_bursty_device_has_the_capacity_of_its_mean() {
     let summaries = summaries(None, 7_000.0, |_, at_s, _| {
