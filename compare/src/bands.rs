@@ -3,7 +3,7 @@
 use leadline_protocol::{
     metrics::Unit,
     run::RunSummary,
-    series::{BandColumn, BandMetric, GroupCourse, Series},
+    series::{BandColumn, BandMetric, GroupTimeSeries, Series},
 };
 use leadline_stats::median::median;
 
@@ -30,7 +30,7 @@ pub fn wholes(run: &RunSummary) -> [Option<f64>; BANDS.len()] {
 
 /// Collects the values of the runs of a group.
 #[derive(Default)]
-pub struct CourseBuilder {
+pub struct GroupSeriesBuilder {
     runs: Vec<u64>,
     /// Results of the whole runs, by band.
     wholes: [Vec<f64>; BANDS.len()],
@@ -38,7 +38,7 @@ pub struct CourseBuilder {
     values: [Vec<Vec<Option<f64>>>; BANDS.len()],
 }
 
-impl CourseBuilder {
+impl GroupSeriesBuilder {
     /// `wholes`: the run's results, by band.
     pub fn add(&mut self, series: &Series, wholes: [Option<f64>; BANDS.len()]) {
         for (values, whole) in self.wholes.iter_mut().zip(wholes) {
@@ -50,7 +50,7 @@ impl CourseBuilder {
         }
     }
 
-    pub fn finish(self, buckets: usize) -> GroupCourse {
+    pub fn finish(self, buckets: usize) -> GroupTimeSeries {
         let of_bucket = |runs: &[Vec<Option<f64>>], bucket: usize| -> Vec<f64> {
             let values = runs.iter().filter_map(|run| run.get(bucket).copied());
             values.flatten().collect()
@@ -77,7 +77,7 @@ impl CourseBuilder {
                     .collect(),
             }
         });
-        GroupCourse {
+        GroupTimeSeries {
             n: n.collect(),
             columns: columns.collect(),
             runs: self.runs,
@@ -145,7 +145,7 @@ mod tests {
 
     /// `expected` is the median, low and high of each bucket of IOPS.
     fn check(runs: &[&[Option<f64>]], expected: &[[Option<f64>; 3]]) {
-        let mut course = CourseBuilder::default();
+        let mut course = GroupSeriesBuilder::default();
         for (run, values) in (1..).zip(runs) {
             course.add(&series(run, &[("read_iops", values)]), [None; 3]);
         }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_half_of_the_runs_have_no_median() {
+    fn no_median_if_fewer_than_half_of_the_runs_have_a_value() {
         let (ends, long) = ([Some(10.0)], [Some(40.0), Some(50.0)]);
         let nothing = [None; 3];
         let both = [Some(25.0), Some(10.0), Some(40.0)];
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn directions_are_added_before_the_median() {
-        let mut course = CourseBuilder::default();
+        let mut course = GroupSeriesBuilder::default();
         for (run, reads, writes) in [(7, 10.0, 90.0), (8, 90.0, 20.0)] {
             let columns: [(&str, &[Option<f64>]); 4] = [
                 ("read_iops", &[Some(reads), Some(reads)]),

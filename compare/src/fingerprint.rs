@@ -47,7 +47,7 @@ pub fn machine(run: &ComparedRun) -> Option<String> {
     Some(digest(&facts))
 }
 
-/// Settings that were added to jobs later, with the only behavior of earlier versions. They are
+/// Settings that were added to jobs later, with the value that matches earlier versions. They are
 /// omitted at this value, so that fingerprints, and with them trends and baselines, remain the
 /// same.
 const FORMER_BEHAVIOR: &[(&str, &str)] = &[

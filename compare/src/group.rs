@@ -28,7 +28,7 @@ pub struct ComparedRun<'a> {
     pub verdict: Option<&'a Verdicts>,
     pub findings: &'a [Finding],
     pub block: Option<Block>,
-    /// Whether the run is newer than the last look at its study, which ends when it is decided.
+    /// Whether the run is newer than the last look at its study, which has `until_decided`.
     pub is_after_look: bool,
 }
 

@@ -31,7 +31,7 @@ impl Level {
         (self.confidence != CONFIDENCE).then(|| {
             let confidence = confidence_text(self.confidence * 100.0);
             format!(
-                "Intervals and verdicts use {confidence} instead of 95 %, because the study ends as soon as it is decided."
+                "Intervals and verdicts use {confidence} instead of 95 %, because the study can end early."
             )
         })
     }

@@ -248,7 +248,7 @@ fn sentence(
             always_sustained(summary.saturation)
         ),
         CurveState::Bistable => format!(
-            "The same rate was sustained and overloaded: {}, up to {} IOPS sometimes.",
+            "The same rate was both sustained and overloaded: {}, and up to {} IOPS were sometimes sustained.",
             always_sustained(summary.saturation),
             text(highest_once_sustained(points))
         ),

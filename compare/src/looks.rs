@@ -66,7 +66,7 @@ fn level_of(until: &UntilDecided, planned: PlannedLook) -> Level {
 
 fn first_look_text(planned: PlannedLook) -> String {
     format!(
-        "The study ends when it is decided, and its first look is after {}.",
+        "The study can end early. Its first interim look is after {}.",
         pairs(planned.pairs.into())
     )
 }
@@ -156,7 +156,7 @@ fn sentence(assessment: &Assessment, until: &UntilDecided, level: &Level) -> Str
     clauses.collect::<Vec<String>>().join(" ")
 }
 
-/// Example: `Ends as soon as read_iops is decided. Looks after 8, 12 and 20 pairs, with ...`
+/// Example: `Ends as soon as read_iops is decided. Interim looks after 8 and 12 pairs, with ...`
 pub fn plan_text(until: &UntilDecided) -> String {
     let join = |texts: Vec<String>| match texts.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
@@ -175,7 +175,7 @@ pub fn plan_text(until: &UntilDecided) -> String {
         "are"
     };
     format!(
-        "Ends as soon as {} {verb} decided. Looks after {counts} pairs, with intervals of {levels}.",
+        "Ends as soon as {} {verb} decided. Interim looks after {counts} pairs, with confidence levels of {levels}.",
         join(until.metrics.clone())
     )
 }

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_in_the_format_of_asctime() {
+    fn times_use_asctime_format() {
         assert_eq!(asctime(1_795_523_892_128), "Tue Nov 24 12:38:12 2026");
         assert_eq!(asctime(1_793_491_200_000), "Sun Nov  1 00:00:00 2026");
     }

@@ -57,7 +57,7 @@ pub struct Assessment {
     /// Smallest change that matters, in percent, for metrics without their own.
     pub threshold_percent: f64,
     /// Confidence level of all intervals of changes, in percent: 95, or higher for the steps of a
-    /// study that ends when it is decided.
+    /// study with `until_decided`.
     pub confidence_percent: f64,
     pub comparability: Comparability,
     /// One sentence per group except the baseline, with the result of the comparison.
@@ -167,7 +167,7 @@ pub struct Interval {
 /// Change of a metric from the baseline. It is a lower bound if either value is one.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Change {
-    /// Hodges–Lehmann estimate of the ratio, as a percentage change; the change of the median if
+    /// Hodges–Lehmann estimate of the ratio, as a percentage change; the change in the median if
     /// the metric is not tested.
     pub percent: f64,
     /// Confidence interval of the percentage change; null if there are too few runs, or if the

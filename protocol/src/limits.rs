@@ -27,11 +27,11 @@ use utoipa::{
 pub const MAX_NAME: usize = 200;
 /// Notes are included in lists.
 pub const MAX_NOTES: usize = 8 * 1024;
-/// The importer reports texts that are longer than 1 MiB.
+/// The importer reports text that is longer than 1 MiB.
 pub const MAX_JOB_TEXT: usize = 2 << 20;
 pub const MAX_TAGS: usize = 32;
 pub const MAX_TAG: usize = 64;
-/// Besides deceptive characters. Tags are part of queries.
+/// Not allowed in tags, which are part of queries, in addition to deceptive characters.
 pub const NOT_IN_TAGS: [char; 2] = [',', '"'];
 /// A longer text does not fit on a chart; the notes of a run can be longer.
 pub const MAX_ANNOTATION: usize = 500;
@@ -42,7 +42,7 @@ pub const BASELINE_RUNS: RangeInclusive<usize> = 1..=50;
 /// In percent. Changes below 0.01 % are rounding errors, and thresholds above 1,000 % are
 /// meaningless.
 pub const THRESHOLDS: RangeInclusive<f64> = 0.01..=1000.0;
-/// Largest threshold of a study that ends when it is decided, in percent.
+/// Maximum `until_decided.threshold_percent`.
 pub const MAX_STUDY_THRESHOLD: f64 = 100.0;
 
 /// Runs or series per page.
@@ -137,7 +137,7 @@ schemas! {
     };
     ScalePercent: integer(1..=100);
     ScaleSize: text().pattern(Some(format!("^{}$", pattern::size(POSITIVE))));
-    /// By name of the metric. Short names, such as `read.iops`, are accepted, too.
+    /// By name of the metric. Short names, such as `read.iops`, are also accepted.
     Thresholds: {
         let tested = METRICS.iter().filter(|metric| metric.is_tested);
         let names = tested.map(|metric| metric.name);

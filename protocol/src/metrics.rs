@@ -84,7 +84,7 @@ pub struct Metric {
     pub report: Option<fn(&Report) -> Option<f64>>,
     /// Whether the value in a comparison is a lower bound.
     pub lower_bound: fn(&Report) -> bool,
-    /// Whether comparisons test for a change of the value. Requires `report` and `better`.
+    /// Whether comparisons test for a change in the value. Requires `report` and `better`.
     pub is_tested: bool,
     /// Number of I/Os that a run needs for this value to be tested.
     pub required_ios: Option<RequiredIos>,

@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
 pub struct Plan {
-    /// How the imported text was understood; null for jobs in JSON.
+    /// How the imported text was interpreted; null for jobs in JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub import: Option<Import>,
     /// Empty if a job could not be resolved.

@@ -82,13 +82,13 @@ pub struct Report {
     #[serde(default)]
     #[schema(required = true)]
     pub transitions: Vec<Transition>,
-    /// Changes of the level of IOPS within the measured window, in order; absent if there are none.
+    /// IOPS level changes within the measured window, in order; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub level_changes: Vec<LevelChange>,
     /// Host settings that changed during the measurement; absent if none did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host_changes: Vec<HostChange>,
-    /// Times during which the runner itself was not running; limited to the first ones.
+    /// Periods during which the runner itself was not running; limited to the first ones.
     #[serde(default)]
     #[schema(required = true)]
     pub pauses: Vec<Pause>,

@@ -194,7 +194,7 @@ pub struct Run {
     pub verdict: Option<Verdicts>,
     pub findings: Vec<Finding>,
     /// Whether everything that was stored when the run ended is covered by checksums. False for
-    /// runs of earlier versions, some of whose values have none, and before the end.
+    /// runs from earlier versions, which lack some checksums, and before the end.
     #[serde(default)]
     #[schema(required)]
     pub has_checksum: bool,

@@ -1,4 +1,4 @@
-//! Schedules: runs and studies that start at regular times.
+//! Schedules: runs and studies that start at due times.
 
 use crate::{
     limits::{CronExpression, LocalTime, Tags, Title},

@@ -25,7 +25,7 @@ pub struct Series {
     pub latency_rows: Option<Vec<Vec<(u32, u64)>>>,
 }
 
-/// Time courses of the groups of a comparison, in buckets that are the same for all runs. Times are
+/// Time series of the groups of a comparison, in buckets that are the same for all runs. Times are
 /// in milliseconds since the start of the measured window of each run.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct GroupSeries {
@@ -34,12 +34,12 @@ pub struct GroupSeries {
     /// End of each bucket; at most 300.
     pub t_ms: Vec<f64>,
     /// In the order of the comparison.
-    pub groups: Vec<GroupCourse>,
+    pub groups: Vec<GroupTimeSeries>,
 }
 
-/// Time courses of one group.
+/// Time series of one group.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct GroupCourse {
+pub struct GroupTimeSeries {
     /// Numbers of the included runs.
     pub runs: Vec<u64>,
     /// Number of runs with a value of `iops` in each bucket.

@@ -79,7 +79,7 @@ pub struct Trend {
     pub metrics: Vec<String>,
     /// Smallest change that matters, in percent.
     pub threshold_percent: f64,
-    /// Of the baseline's runs; null without a baseline.
+    /// Statistics of the baseline's runs; null without a baseline.
     pub baseline_statistics: Option<GroupStatistics>,
     /// Ordered by first run.
     pub points: Vec<TrendPoint>,
@@ -167,7 +167,7 @@ pub struct TrendChange {
     pub percent: Option<f64>,
     /// Null if neither direction is better.
     pub is_better: Option<bool>,
-    /// Of Student's t-test, not corrected for the number of points.
+    /// p-value of Student's t-test, not corrected for the number of points.
     pub p_value: f64,
     pub mean_before: f64,
     pub mean_after: f64,
@@ -219,8 +219,8 @@ named_enum! {
 /// The newest group of a series compared with the baseline.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct SeriesState {
-    /// Of the headline metrics: `regressed` if one of them is, otherwise `improved` if one is, `ok`
-    /// if all are, and `undecided` otherwise.
+    /// State of the headline metrics: `regressed` if one of them is, otherwise `improved` if one
+    /// is, `ok` if all are, and `undecided` otherwise.
     pub state: TrendState,
     /// The result of the comparison as sentences, or why there is none.
     pub reason: String,

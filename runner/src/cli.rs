@@ -217,7 +217,7 @@ fn plan(args: &JobArgs, json: bool) -> u8 {
         return 1;
     }
     let (code, problems) = match document {
-        // The understanding contains the problems.
+        // The rendered import contains the problems.
         Err(problems) if import.is_some() && !json => (0, problems),
         Ok(document) if is_study(&document) => {
             let mut plan = permissions

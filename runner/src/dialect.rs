@@ -69,7 +69,7 @@ pub fn import(request: &ImportRequest, host: &HostFacts<'_>) -> Import {
     let source = Source::new(&request.text);
     let mut notes = Notes::new(&source);
     if request.text.len() > MAX_TEXT {
-        let sentence = format!("The text has {} bytes.", request.text.len());
+        let sentence = format!("The text is {} bytes long.", request.text.len());
         let remedy = format!("Paste at most {MAX_TEXT} bytes.");
         // Most likely one line is too long.
         let lines = source.lines();

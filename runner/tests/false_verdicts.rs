@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::{fs, path::Path};
 
 const PAIRS: u32 = 10;
-/// I/Os per second of the faster step. All targets must sustain it, also beside other programs.
+/// I/Os per second of the faster step. All targets must sustain it, even while other programs run.
 const RATE: u32 = 2000;
 /// Comparisons per target.
 const COMPARISONS: u32 = 14;

@@ -152,7 +152,7 @@ fn synchronous_engines_have_completion_latencies_as_in_fio() {
 }
 
 #[test]
-fn terse_output_has_the_fields_of_fio() {
+fn terse_output_matches_fio() {
     let Some(directory) = Directory::new() else {
         return;
     };
@@ -181,7 +181,7 @@ fn terse_output_has_the_fields_of_fio() {
 }
 
 #[test]
-fn text_output_has_the_lines_of_fio() {
+fn text_output_matches_fio() {
     let Some(directory) = Directory::new() else {
         return;
     };
@@ -264,7 +264,7 @@ fn fios_histogram_tool_reads_json_plus() {
 }
 
 #[test]
-fn logs_have_the_lines_of_fio() {
+fn logs_match_fio() {
     let Some(directory) = Directory::new() else {
         return;
     };

@@ -139,7 +139,7 @@ fn an_io_above_max_latency_fails_the_run_and_all_jobs() {
     assert!(max_ns > Some(1000), "{report}");
     assert_eq!(report["jobs"][1]["violated_limit"], Value::Null);
     assert_eq!(report["jobs"][1]["ended_by"], "violated_limit");
-    // The limit of writes does not apply to reads, and the last I/O counts, too.
+    // The limit of writes does not apply to reads, and the last I/O also counts.
     let reads = json!({"max_latency": "0,1us", "number_ios": 20});
     assert_eq!(run(&job("reads", &reads)).0, Some(0));
     let last = json!({"max_latency": "1us", "number_ios": 1, "rate_iops": 0});

@@ -287,7 +287,7 @@ fn events_contain_the_step() {
     assert!(events.iter().all(|event| event["step"].is_u64()));
 }
 
-/// A study of two steps with different rates. Its looks are after 7 and 10 pairs.
+/// A study of two steps with different rates. Its interim looks are after 7 and 10 pairs.
 fn until_decided() -> Value {
     let step = |name: &str, rate: u32| {
         json!({"name": name, "jobs": [{"name": name, "filename": "f", "size": "1m", "rw": "randread", "bs": "4k", "ioengine": "psync",
@@ -301,7 +301,7 @@ fn a_study_ends_when_it_is_decided() {
     let directory = tempfile::tempdir().unwrap();
     let mut study = until_decided();
     for step in study["steps"].as_array_mut().unwrap() {
-        // Without a device, I/O of other programs disturbs no run.
+        // Without a device, I/O of other programs does not affect any run.
         step["jobs"][0]["ioengine"] = json!("null");
         step["jobs"][0].as_object_mut().unwrap().remove("filename");
     }
@@ -346,7 +346,7 @@ fn the_plan_lists_the_looks() {
     };
     let text = String::from_utf8(plan(&until_decided()).stdout).unwrap();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let part = "Ends as soon as read_iops is decided. Looks after 7 and 10 pairs";
+    let part = "Ends as soon as read_iops is decided. Interim looks after 7 and 10 pairs";
     assert!(text.contains(part), "{text}");
     let mut too_few = until_decided();
     too_few["repeats"] = json!(5);

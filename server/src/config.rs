@@ -214,7 +214,7 @@ fn check_token(option: &str, token: String) -> anyhow::Result<String> {
     );
     anyhow::ensure!(
         token.len() >= MIN_TOKEN,
-        "{option} has {} characters and can be guessed. Use at least {MIN_TOKEN}, such as the output of: openssl rand -hex 16",
+        "{option} has only {} characters and can be guessed. Use at least {MIN_TOKEN}, such as the output of: openssl rand -hex 16",
         token.len()
     );
     Ok(token)

@@ -1,4 +1,4 @@
-//! Schedules: runs and studies that start at regular times.
+//! Schedules: runs and studies that start at due times.
 
 pub(crate) mod cron;
 pub(crate) mod due;
@@ -75,7 +75,9 @@ impl Runs {
             Some(number) => self.schedule(number).await,
             None => Err(Error::Conflict {
                 code: "too_many_schedules",
-                detail: format!("There are {MAX_SCHEDULES} schedules. Delete one of them first."),
+                detail: format!(
+                    "The limit of {MAX_SCHEDULES} schedules is reached. Delete one first."
+                ),
             }),
         }
     }

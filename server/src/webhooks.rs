@@ -89,7 +89,9 @@ impl Runs {
             Some(number) => self.webhook(number).await,
             None => Err(Error::Conflict {
                 code: "too_many_webhooks",
-                detail: format!("There are {MAX_WEBHOOKS} webhooks. Delete one of them first."),
+                detail: format!(
+                    "The limit of {MAX_WEBHOOKS} webhooks is reached. Delete one first."
+                ),
             }),
         }
     }

@@ -1,5 +1,6 @@
-//! Comparisons that continue until they are decided. Determines the confidence level of each look
-//! at the results, so that the probability of a false verdict at any look is at most 5 %.
+//! Sequential comparisons, which stop at the first look with a verdict. Determines the confidence
+//! level of each look at the results, so that the probability of a false verdict at any look is at
+//! most 5 %.
 //!
 //! Each look spends part of the 5 %. After a fraction t of the maximum number of runs, 5 % · t² may
 //! have been spent (Kim and DeMets, Biometrika 74, 1987, with exponent 2, which is between Pocock

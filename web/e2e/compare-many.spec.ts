@@ -47,7 +47,7 @@ test('groups are shown by their median and a band', async ({ signedIn: page, ser
   await expect(chart).toHaveAccessibleDescription(
     /^one \(3 runs\): median .*, runs .*; paused \(3 runs\): median .*, runs /,
   );
-  await expect(charts.getByText('bands reach from the lowest to the highest run')).toBeVisible();
+  await expect(charts.getByText('bands span the lowest to the highest run')).toBeVisible();
   const legend = charts.getByRole('button', { name: 'paused (3 runs)' }).first();
   await expect(legend).toContainText(/\d/);
   await legend.click();

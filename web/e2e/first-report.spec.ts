@@ -39,7 +39,7 @@ test('from an empty server to a shared report', async ({ signedIn: page, server 
   await runEnds(page);
   reach('buffered run');
   // On a slow disk, ten seconds do not fill the page cache.
-  const warm = page.getByRole('button', { name: 'Rerun warm' });
+  const warm = page.getByRole('button', { name: 'Rerun with a warm cache' });
   const compare = page.getByRole('link', { name: 'Compare with direct I/O' });
   await expect(warm.or(compare)).toBeVisible();
   if (await warm.isVisible()) {

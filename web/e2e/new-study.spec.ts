@@ -5,7 +5,7 @@ import { expect, test } from './server';
 
 const JOB =
   '[first]\nfilename=own-$study.data\nrw=randread\nbs=4k\niodepth=4\ndirect=1\nsize=8m\nruntime=1s\ntime_based\n';
-const names = (page: Page) => page.getByRole('textbox', { name: /^Name of step/ });
+const names = (page: Page) => page.getByRole('textbox', { name: /^Step \d+ name/ });
 const order = (page: Page) =>
   names(page).evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value));
 
@@ -24,7 +24,7 @@ test('builds a study from a run, shows errors next to the field, and starts it',
 }) => {
   test.setTimeout(90_000);
   await begin(page, server.url);
-  await page.getByRole('textbox', { name: 'Name of step 1' }).fill('bypassing the cache');
+  await page.getByRole('textbox', { name: 'Step 1 name' }).fill('bypassing the cache');
   await page.getByRole('textbox', { name: 'Note for step 1' }).fill('Measures the disk.');
   await page.getByRole('button', { name: 'Duplicate step 1' }).click();
   await page.keyboard.press('Control+A');

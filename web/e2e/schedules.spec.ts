@@ -13,7 +13,7 @@ test('creates a schedule with a preview, and a webhook that is tested', async ({
   await page.getByLabel('Time zone').fill('Europe/Berlin');
   await page.getByLabel('Quiet hours from').fill('08:00');
   await page.getByLabel('Quiet hours to').fill('18:00');
-  await page.getByLabel('Number of a run').fill(String(run));
+  await page.getByLabel('Run number').fill(String(run));
   await page.getByRole('button', { name: 'Copy jobs of run' }).click();
   await expect(page.getByText(/02:30 \+0[12]:00/)).toHaveCount(5);
   const expression = page.getByLabel('Cron expression');

@@ -21,7 +21,7 @@ import {
   studyQuery,
 } from './api/queries';
 import { SavedFrame } from './app/saved-frame';
-import { seriesParameters } from './model/compare/group-course';
+import { seriesParameters } from './model/compare/group-time-series';
 import { RunPage } from './pages/run/page';
 import { runSeriesQuery } from './pages/run/series-query';
 import { studyComparisonQuery } from './pages/study/comparison-query';

@@ -293,7 +293,7 @@ fn facts_of_earlier_versions_are_unknown() {
 }
 
 #[test]
-fn names_of_devices_are_compared_if_nothing_else_was_recorded() {
+fn device_names_are_compared_if_nothing_else_was_recorded() {
     let found = differences(&assess([&old_run("sda"), &run(2, host(), "sdb")]));
     assert!(found.contains(&"targets.device!: sda / sdb".to_owned()));
     assert_ne!(fingerprint(&old_run("sda")), fingerprint(&old_run("sdb")));

@@ -23,7 +23,7 @@ struct Rates {
     sustained: Vec<f64>,
     overloaded: Vec<f64>,
     both: Vec<f64>,
-    /// Rates at which the runner was the limit.
+    /// Rates at which the runner was the bottleneck.
     generator: Vec<f64>,
 }
 

@@ -21,7 +21,7 @@ const MAX_BISECTIONS: usize = 4;
 const MAX_HALVINGS: usize = 4;
 const MAX_INCREASES: usize = 3;
 const INCREASE: f64 = 1.5;
-/// The most runs beyond the planned rates: each may be overloaded and repeated.
+/// Maximum number of runs beyond the planned rates: each may be overloaded and repeated.
 pub const MAX_EXTRA: usize = 1 + 2 * (MAX_BISECTIONS + MAX_HALVINGS) + MAX_INCREASES;
 
 /// The planned rates. `probe_iops`: result of the probe, if there is one. `None` if the storage is

@@ -164,7 +164,7 @@ fn course(curve: &LoadCurve, probe_iops: f64, capacity: f64) -> Vec<Point> {
 /// A device that completes 1,000 I/Os per second: at a nominal rate of 1,010, only 9,945 Poisson
 /// arrivals were due in 10 s, and were completed.
 #[test]
-fn the_bracket_has_the_rates_that_arrived() {
+fn the_bracket_uses_actual_arrival_rates() {
     let run = |offered: f64, due: u64, backlog: [u64; 5]| Point {
         offered,
         seconds: 10.0,

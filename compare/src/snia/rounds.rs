@@ -29,7 +29,7 @@ pub(crate) struct Round {
     interruption: Option<Interruption>,
 }
 
-/// Why a window cannot contain the rounds before.
+/// Why a window cannot contain the earlier rounds.
 struct Interruption {
     /// Whether the round itself can be in a window.
     is_before: bool,

@@ -147,7 +147,7 @@ fn series(iops: &[f64]) -> Vec<Run> {
 }
 
 #[test]
-fn steady_rounds_end_the_test_with_its_deviations() {
+fn steady_state_ends_the_test_and_keeps_its_deviations() {
     let test = test(&[0], &[4 * KIB]);
     let runs = series(&[2000.0, 1000.0, 1010.0, 990.0, 1000.0, 1005.0]);
     let found = results(&test, &inputs(&runs));

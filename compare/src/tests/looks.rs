@@ -1,4 +1,4 @@
-//! Looks at studies that end when they are decided, and comparisons of their steps.
+//! Interim looks at studies with `until_decided`, and comparisons of their steps.
 
 use super::{STEADY, change, members, run, scaled};
 use crate::{
@@ -56,7 +56,7 @@ fn looks_depend_only_on_the_number_of_repeats() {
     let text = plan_text(&until(&["read_iops"], 20));
     assert_eq!(
         text,
-        "Ends as soon as read_iops is decided. Looks after 8, 12 and 20 pairs, with intervals of 99.2 %, 99 % and 96.8 %."
+        "Ends as soon as read_iops is decided. Interim looks after 8, 12 and 20 pairs, with confidence levels of 99.2 %, 99 % and 96.8 %."
     );
     assert_eq!(confidence_text(95.0), "95 %");
 }
@@ -159,7 +159,10 @@ fn comparisons_use_the_level_and_the_blocks_of_the_last_look() {
     assert_eq!(pending.verdict, Some(ChangeVerdict::Undecided));
     assert_eq!(pending.interval_percent, None);
     let reason = pending.reason.as_deref().unwrap();
-    assert!(reason.contains("first look is after 7 pairs"), "{reason}");
+    assert!(
+        reason.contains("first interim look is after 7 pairs"),
+        "{reason}"
+    );
 
     let looks = [first_look(&until, &STEADY, &scaled(0.9))];
     let level = apply(&mut compared, &until, &looks);

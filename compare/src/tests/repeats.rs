@@ -57,7 +57,7 @@ fn too_few_pairs_state_how_many_more_are_needed() {
 }
 
 #[test]
-fn too_much_spread_has_no_number() {
+fn no_repeat_count_if_the_spread_is_too_large() {
     let wild = [
         1000.0, 3000.0, 500.0, 2000.0, 800.0, 4000.0, 300.0, 900.0, 1500.0, 2500.0,
     ];

@@ -67,7 +67,7 @@ fn found(runs: &[SeriesRun], threshold: f64) -> Vec<TrendChange> {
 }
 
 #[test]
-fn points_are_steps_of_studies_and_days() {
+fn runs_are_grouped_by_study_step_or_day() {
     let step = |number, step| SeriesRun {
         step: Some((7, step)),
         ..series_run(number, 2, 1.0)

@@ -9,7 +9,7 @@ use crate::{
 use leadline_protocol::trend::FactChange;
 use std::collections::HashMap;
 
-/// Name under which a change of the serving layer is reported.
+/// Name under which a change in the serving layer is reported.
 const VERDICT: &str = "verdict";
 
 /// The host facts of a series by host fingerprint.

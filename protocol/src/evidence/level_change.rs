@@ -1,4 +1,4 @@
-//! Changes of the level of IOPS within a run.
+//! IOPS level changes within a run.
 
 use crate::evidence::transition::Direction;
 use serde::{Deserialize, Serialize};

@@ -59,7 +59,7 @@ pub enum Distribution {
     Normal {
         /// Standard deviation as a percentage of the region.
         deviation_percent: f64,
-        /// Null for the middle of the region.
+        /// Null means the center of the region.
         #[serde(default)]
         center: Option<f64>,
     },

@@ -21,7 +21,7 @@ pub const MAX_IODEPTH: u32 = 32_768;
 pub struct ValueRange {
     pub min: i64,
     pub max: u64,
-    /// Whether 0 is a value, too; it disables the option.
+    /// Whether 0 is also a value; it disables the option.
     pub or_zero: bool,
     /// Values are multiples of it.
     pub step: u64,
@@ -92,7 +92,7 @@ pub const RATE_CYCLE: ValueRange = ValueRange::new(100..=3_600_000);
 pub const STEADY_STATE_WINDOW: ValueRange = ValueRange::new(2 * SECOND..=DAY)
     .or_zero()
     .in_steps_of(SECOND as u64);
-/// Shorter times are those of ordinary pauses of a device.
+/// Healthy devices can pause for less than this.
 pub const OVERLOAD_TIME: ValueRange = ValueRange::new(SECOND..=HOUR).or_zero();
 
 #[cfg(test)]

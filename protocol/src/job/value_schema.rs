@@ -21,7 +21,8 @@ pub enum TextSchema {
     Words(Vec<&'static str>),
     /// A regular expression of the whole text, without anchors.
     Pattern(String),
-    /// That of a value for reads, writes and trims. `may_omit`: not of all of them.
+    /// The expression of one value; the text has up to three, for reads, writes and trims.
+    /// `may_omit`: values may be missing.
     Directions {
         value: String,
         may_omit: bool,

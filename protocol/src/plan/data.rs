@@ -22,8 +22,7 @@ pub struct DataOptions {
     /// Blocks that duplicates repeat; null for any earlier block.
     #[serde(default)]
     pub dedupe_working_set: Option<DedupeWorkingSet>,
-    /// `randseed` and number of workers of all jobs of the run, with a global working set. Not
-    /// serialized.
+    /// `randseed` and number of workers of each job with a global working set. Not serialized.
     #[serde(skip)]
     pub dedupe_jobs: Vec<(u64, u32)>,
     /// Null for random data or zeros.

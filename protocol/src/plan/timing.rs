@@ -37,7 +37,7 @@ pub struct TimingOptions {
     /// Latency in µs above which an I/O ends the run; null without `max_latency`.
     #[serde(default)]
     pub max_latency_us: Option<PerDirection<Option<u64>>>,
-    /// Errors after which the job continues; null if the first failed I/O ends the run.
+    /// Errors that the job tolerates; null if the first failed I/O ends the run.
     #[serde(default)]
     pub tolerated_errors: Option<ToleratedErrors>,
     /// Whether other jobs end as soon as a worker of this job ends.

@@ -10,7 +10,7 @@ pub struct JobLayers {
     /// Memory page size on the host.
     pub page_bytes: u64,
     /// Smallest part of a page that the targets can read into the page cache, in bytes: their
-    /// filesystem's block size, or a page. Null in reports of earlier versions.
+    /// filesystem's block size, or a page. Null in reports from earlier versions.
     #[serde(default)]
     pub cache_block_bytes: Option<u64>,
     pub read: Option<LayerEstimate>,

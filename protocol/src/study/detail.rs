@@ -40,7 +40,8 @@ pub struct Study {
     pub idle_wait_seconds: u32,
     /// Null if the study runs all repeats.
     pub until_decided: Option<UntilDecided>,
-    /// What defines the runs; null if the steps do. `GET /studies/{n}/procedure` has its results.
+    /// Procedure that defines the runs; null if the steps define them. `GET /studies/{n}/procedure`
+    /// has its results.
     pub procedure: Option<Procedure>,
     /// Why the remaining runs of a procedure were not needed.
     pub ended: Option<String>,
@@ -108,7 +109,7 @@ pub struct SavedStudy {
     pub procedure: Option<ProcedureResults>,
     /// The first run of each step; empty if the page of the study shows no depth gauges.
     pub runs: Vec<Run>,
-    /// Time courses of the compared groups; null without a comparison.
+    /// Time series of the compared groups; null without a comparison.
     pub series: Option<GroupSeries>,
     /// Unix time in milliseconds.
     pub saved_at_ms: u64,

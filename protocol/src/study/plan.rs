@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 /// The plan of a study, with sizes scaled to the host.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct StudyPlan {
-    /// How the imported text was understood; null for studies in JSON.
+    /// How the imported text was interpreted; null for studies in JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub import: Option<Import>,
     #[serde(flatten)]
@@ -38,7 +38,7 @@ pub struct StudyPlan {
     /// Null if the study runs all repeats.
     #[serde(default)]
     pub until_decided: Option<UntilDecided>,
-    /// What defines the runs; null if the steps do.
+    /// Procedure that defines the runs; null if the steps define them.
     #[serde(default)]
     pub procedure: Option<Procedure>,
     /// What to expect from the study: duration, written data, deviations from a specification.

@@ -15,7 +15,7 @@ use utoipa::{ToSchema, openapi::schema::ArrayBuilder};
 
 pub const DEFAULT_CELL_SECONDS: u32 = 60;
 pub const DEFAULT_MAX_ROUNDS: u32 = 25;
-/// Of `write_saturation`.
+/// Maximum for `write_saturation`.
 pub(crate) const MAX_CELL_SECONDS: u32 = 86_400;
 /// The measurement window has five rounds.
 pub const MIN_ROUNDS: u32 = 5;

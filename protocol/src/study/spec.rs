@@ -24,7 +24,7 @@ pub struct StudySpec {
     pub order_seed: Option<u64>,
     /// See [`RunSpec::idle_wait_seconds`].
     pub idle_wait_seconds: u32,
-    /// What defines the steps, unless the document does.
+    /// Procedure that defines the steps; `None` if the document lists them.
     pub procedure: Option<Procedure>,
     /// As in [`RunSpec::confirm`], for all steps.
     pub confirm: Vec<String>,

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_change_after_two_windows() {
+    fn a_write_transition_takes_two_windows() {
         use ServedBy::{Device, Memory};
         let check = |shares: &[u64], want: &[_]| check(Direction::Write, shares, want);
         check(&[0, 0, 0, 90, 0, 0, 0], &[]);

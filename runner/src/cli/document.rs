@@ -15,7 +15,7 @@ use std::{
     io::{Error, Read, stdin},
 };
 
-/// A job or a study, and how its text was understood if it is not JSON.
+/// A job or a study, and how its text was interpreted if it is not JSON.
 pub(crate) struct Input {
     pub document: Result<Value, Vec<Problem>>,
     pub import: Option<Import>,

@@ -229,7 +229,7 @@ impl Command {
         })
     }
 
-    /// Where a note is, in the words of whoever wrote the command.
+    /// Location of a note, as the author of the command would describe it.
     fn place(&self, span: TextSpan, option: Option<&str>) -> String {
         match (span.line.checked_sub(self.lines), option) {
             (Some(line @ 1..), _) => {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn job_files_are_told_from_values() {
+    fn job_files_are_distinguished_from_values() {
         let files = |text| dialect::job_file_arguments(&words(text));
         assert_eq!(files("--ioengine libaio --max-jobs=1 a.fio"), [3]);
         assert_eq!(files("--name=a --rw read --direct=1 -"), [4]);

@@ -178,7 +178,7 @@ struct Context<'a> {
     confirm: &'a [String],
     setting: &'a Setting<'a>,
     state: Option<RefCell<StateFile>>,
-    /// Whether the state file could not be written. No more runs start.
+    /// Set if the state file could not be written; no more runs start then.
     has_lost_state: Cell<bool>,
 }
 

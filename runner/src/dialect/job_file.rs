@@ -100,7 +100,7 @@ fn without_byte_order_mark<'a>(offset: usize, line: &'a str, notes: &mut Notes<'
 
 fn is_readable(content: &str, span: &Span, notes: &mut Notes<'_>) -> bool {
     if content.len() > MAX_LINE {
-        let sentence = format!("The line has {} bytes; fio splits it.", content.len());
+        let sentence = format!("The line is {} bytes long; fio splits it.", content.len());
         let remedy = format!("Use at most {MAX_LINE} bytes per line.");
         let name = content.split_once('=').map(|(name, _)| name.trim());
         let name = name.filter(|name| find_option(name).is_some());

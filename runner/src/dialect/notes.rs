@@ -7,7 +7,7 @@ use leadline_protocol::{
 };
 use std::collections::HashSet;
 
-/// A text with more notes was misinterpreted, and no one would read them all.
+/// Text with more notes was misinterpreted, and no one would read them all.
 const MAX_NOTES: usize = 300;
 /// Each unknown option is compared with all names.
 const MAX_ERRORS: usize = 100;
@@ -151,7 +151,7 @@ impl<'a> Notes<'a> {
                 severity: ImportSeverity::Warning,
                 code: "more_notes".into(),
                 option: None,
-                sentence: "Further notes are omitted.".into(),
+                sentence: "More notes were omitted.".into(),
                 remedy: "Import part of the text to see them.".into(),
                 replacement: None,
             });

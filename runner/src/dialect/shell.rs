@@ -24,7 +24,7 @@ pub(crate) struct ShellCommand {
     pub output: Option<String>,
 }
 
-/// A text after `<<`.
+/// A here document: the text after `<<`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HereDocument {
     /// The operator and the delimiter.

@@ -128,7 +128,7 @@ fn answers_are_inserted() {
 }
 
 #[test]
-fn diskspd_numbers_have_32_bits() {
+fn diskspd_numbers_are_32_bit() {
     for flag in [
         "-g",
         "-g4294967296i",

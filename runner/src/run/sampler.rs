@@ -267,11 +267,11 @@ impl Sampler<'_, '_> {
         let is_writing = |device: &str| Counters::has_written(last, now, device);
         let workers = self.pool.stats_by_job(phase);
         for (number, (job, stats)) in workers.enumerate() {
-            let is_excused = has_paused || waits_for_writeback(stats, job, is_writing);
+            let is_exempt = has_paused || waits_for_writeback(stats, job, is_writing);
             if number == self.state.silences.len() {
                 self.state.silences.push(Silence::default());
             }
-            self.state.silences[number].push(now_ns, stats, is_excused);
+            self.state.silences[number].push(now_ns, stats, is_exempt);
         }
     }
 

@@ -82,7 +82,7 @@ pub(crate) struct FinishedWorker {
     /// Storage layers of the worker's targets; empty if unknown.
     pub layers: Vec<Arc<StoredFile>>,
     pub result: WorkerResult,
-    /// Times without completions (CLOCK_MONOTONIC, in ns).
+    /// Periods without completions (CLOCK_MONOTONIC, in ns).
     pub silences: Vec<Range<u64>>,
 }
 

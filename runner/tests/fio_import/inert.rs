@@ -9,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Imports a text with the real program, whose working directory is `dir`.
+/// Imports text with the real program, whose working directory is `dir`.
 fn plan(dir: &Path, text: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_leadline-runner"))
         .args(["plan", "-", "--target-root", "."])

@@ -1,4 +1,4 @@
-//! Texts that are too large or unreadable.
+//! Text that is too large or unreadable.
 
 use crate::{request, with_host};
 use leadline_protocol::import::{Import, ImportSeverity};

@@ -64,7 +64,7 @@ struct Case {
     rejected: Vec<Rejected>,
     #[serde(default)]
     asks: Vec<String>,
-    /// An error is accepted, too.
+    /// An error is also accepted.
     #[serde(default)]
     may_reject: bool,
     /// Options that may or may not be imported.

@@ -152,7 +152,7 @@ pub(crate) fn posix_locked(scratch: &Scratch) -> Built {
     })
 }
 
-pub(crate) fn partly_locked(scratch: &Scratch) -> Built {
+pub(crate) fn partially_locked(scratch: &Scratch) -> Built {
     held(scratch, |file, _| {
         // SAFETY: all zeros are a valid value, and the relevant fields are set below.
         let mut lock: libc::flock = unsafe { std::mem::zeroed() };

@@ -73,7 +73,7 @@ pub(crate) fn behind_a_loop_in_another_namespace(scratch: &Scratch) -> Built {
     Ok(Scene::file(scratch, &image).hold(device).hold(holder))
 }
 
-/// The loop device was attached through another name of the file, which no longer exists.
+/// The loop device was attached through a hard link that has been removed.
 pub(crate) fn behind_a_loop_on_a_removed_name(scratch: &Scratch) -> Built {
     let image = scratch.root().join("vm.img");
     let first = scratch.outside().join("first.img");

@@ -275,7 +275,7 @@ mod foreign_files {
             file(file_moved_over_an_owned_file).quick();
         a_file_with_flock_is_rejected => file(flocked).quick().rejected_with(FILE_IN_USE);
         a_file_with_a_posix_lock_is_rejected => file(posix_locked).quick().rejected_with(FILE_IN_USE);
-        a_file_with_one_locked_byte_is_rejected => file(partly_locked).quick().rejected_with(FILE_IN_USE);
+        a_file_with_one_locked_byte_is_rejected => file(partially_locked).quick().rejected_with(FILE_IN_USE);
         a_mapped_file_is_rejected => file(mapped).rejected_with(FILE_IN_USE);
         a_file_that_is_open_for_writing_is_rejected =>
             file(open_for_writing).quick().rejected_with(FILE_IN_USE);
@@ -443,7 +443,7 @@ mod blank_targets_in_use {
             device(device_whose_file_is(mapped_in_a_process_without_its_first_thread)).quick()
                 .rejected_with(FILE_IN_USE);
         a_disk_with_an_open_partition_is_rejected =>
-            device(disk_whose_partition_is(open)).quick().rejected_with(IN_USE);
+            device(disk_with_partition_in_use(open)).quick().rejected_with(IN_USE);
         a_partition_of_an_open_disk_is_rejected =>
             device(partition_whose_disk_is(open)).quick().rejected_with(PARTITION_IN_USE);
         a_loop_device_on_an_open_device_is_rejected =>

@@ -208,7 +208,7 @@ pub(crate) fn device_whose_file_is(used: Use) -> impl Fn(&Scratch) -> Built {
 }
 
 /// A disk with a partition that another process uses.
-pub(crate) fn disk_whose_partition_is(used: Use) -> impl Fn(&Scratch) -> Built {
+pub(crate) fn disk_with_partition_in_use(used: Use) -> impl Fn(&Scratch) -> Built {
     move |scratch| {
         let (image, device, partition) = partitioned(scratch)?;
         let used = used(&partition)?;

@@ -104,7 +104,7 @@ pub(crate) fn totals(case: &Case, index: usize, job: &ResolvedJob) -> (Bounds, B
         };
     }
     // The ramp is not measured, and `runtime` ends the job before it has transferred its size.
-    // Another job may end it, too.
+    // Another job may also end it.
     let has_exitall = case.jobs.iter().any(|job| job["exitall"] == 1);
     if timing.ramp_ms > 0 || is_limited_by_time(job) || has_exitall {
         (ios.low, bytes.low) = (0, 0);

@@ -32,7 +32,7 @@ use utoipa::{
         (name = "runs", description = "Plan, start, watch and manage runs"),
         (name = "studies", description = "Sequences of runs submitted together, and built-in experiments"),
         (name = "compare", description = "Compare runs"),
-        (name = "schedules", description = "Runs and studies that start at regular times"),
+        (name = "schedules", description = "Runs and studies that start on a schedule"),
         (name = "webhooks", description = "Messages about trends and schedules"),
         (name = "trends", description = "Results of a test on one machine over time"),
         (name = "hosts", description = "Hosts and their devices"),

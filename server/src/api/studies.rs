@@ -87,7 +87,7 @@ pub(crate) async fn get_study(
 
 /// Change the name of a study
 ///
-/// The names of its runs that start with the old name change, too.
+/// The names of its runs that start with the old name also change.
 #[utoipa::path(patch, path = "/studies/{n}", tag = "studies", request_body = StudyPatch,
     responses((status = 200, body = Study), ProblemResponses))]
 pub(crate) async fn patch_study(

@@ -9,10 +9,10 @@ use leadline_protocol::problem::Problem;
 /// One point per two pixels of a chart that is half as wide as a large screen. Eight groups with
 /// three bands are 21,600 values.
 const MAX_POINTS: u32 = 300;
-/// Number of samples or rollups that are read for all groups. More than this are replaced by longer
-/// rollups: reading 6,000 samples takes half a second.
+/// Maximum number of samples or rollups read for all groups; above it, longer rollups are used.
+/// Reading 6,000 samples takes half a second.
 const MAX_READ: f64 = 12_000.0;
-/// Number of the longest rollups (20 s by default) that are read for all groups: those of 46 days.
+/// Maximum number of the longest rollups (20 s by default) read for all groups: 46 days.
 const MAX_LONGEST_READ: f64 = 200_000.0;
 
 /// Buckets of all runs of a comparison. They start with the measured window, and end with the longest

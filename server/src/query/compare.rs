@@ -94,7 +94,7 @@ pub(crate) fn compare(
     }
 }
 
-/// The study that all runs belong to, if it ends when it is decided.
+/// The study that all runs belong to, if it has `until_decided`.
 fn sequential_study<'a>(
     groups: &[StoredGroup],
     studies: &'a Studies,

@@ -176,7 +176,7 @@ fn row(t_ms: f64, sample: &Sample, annotation: &str) -> String {
     line(values.chain([quoted(annotation)]))
 }
 
-/// A text as a cell (RFC 4180).
+/// Text as a CSV cell (RFC 4180).
 fn quoted(text: &str) -> String {
     if text.is_empty() {
         return String::new();

@@ -106,7 +106,7 @@ fn choose(name: Option<&str>, metrics: &[&'static Metric]) -> Result<&'static Me
 
 fn unknown(name: &str) -> Problem {
     let detail = format!("Unknown metric `{name}`.");
-    let remedy = "Use one of the metrics of the series, for example metric=read_iops.";
+    let remedy = "Use a metric of the series, for example metric=read_iops.";
     Problem::invalid("bad_value", "metric", detail, remedy)
 }
 

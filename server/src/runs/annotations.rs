@@ -34,7 +34,7 @@ impl Runs {
             Annotated::Full => Err(Error::Conflict {
                 code: "too_many_annotations",
                 detail: format!(
-                    "Run #{run} has {MAX_ANNOTATIONS} annotations. Delete one of them first."
+                    "Run #{run} has the maximum of {MAX_ANNOTATIONS} annotations. Delete one first."
                 ),
             }),
         }

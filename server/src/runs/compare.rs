@@ -13,14 +13,14 @@ use crate::{
 use futures_util::future::try_join_all;
 use leadline_compare::{
     MAX_RUNS,
-    bands::{CourseBuilder, wholes},
+    bands::{GroupSeriesBuilder, wholes},
 };
 use leadline_protocol::{
     compare::Comparison,
     problem::Problem,
     query::{RunQuery, RunSort, SortOrder},
     run::{Run, RunSummary},
-    series::{GroupCourse, GroupSeries},
+    series::{GroupSeries, GroupTimeSeries},
     status::RunStatus,
 };
 use strum::VariantNames;
@@ -47,7 +47,7 @@ impl Runs {
         Ok(compared.await.map_err(anyhow::Error::from)?)
     }
 
-    /// Time courses of the groups, from the runs that the comparison includes.
+    /// Time series of the groups, from the runs that the comparison includes.
     pub(crate) async fn group_series(&self, request: Request) -> Result<GroupSeries, Error> {
         let groups = request.groups.iter().cloned().map(|selection| {
             let runs = self.clone();
@@ -84,8 +84,8 @@ async fn course(
     runs: &Runs,
     group: Vec<(RunSummary, Extent)>,
     buckets: CommonGrid,
-) -> Result<GroupCourse, Error> {
-    let mut course = CourseBuilder::default();
+) -> Result<GroupTimeSeries, Error> {
+    let mut course = GroupSeriesBuilder::default();
     for (run, extent) in &group {
         let (grid, to_ms) = (buckets.of_run(extent), buckets.end_ms());
         let to_ms = extent.end_ms.min(to_ms);

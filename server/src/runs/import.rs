@@ -1,4 +1,4 @@
-//! Runs whose jobs are given as a text.
+//! Runs whose jobs are given as text.
 
 use crate::{error::Error, runs::Runs};
 use leadline_protocol::{

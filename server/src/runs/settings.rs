@@ -34,7 +34,7 @@ fn with_names(settings: &Settings) -> Result<Settings, Vec<Problem>> {
             let detail = format!("Comparisons do not test {name}.");
             reject(
                 detail,
-                "Use one of the metrics of comparisons, such as read_iops or read.iops.",
+                "Use a metric that comparisons test, such as read_iops or read.iops.",
             );
             continue;
         };

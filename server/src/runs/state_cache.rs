@@ -16,7 +16,7 @@ pub(super) struct StateCache(Mutex<HashMap<SeriesKey, CachedState>>);
 pub(super) struct CachedState {
     pub extent: SeriesExtent,
     pub baseline: StoredBaseline,
-    /// Of the settings.
+    /// Thresholds from the settings.
     pub thresholds: BTreeMap<String, f64>,
     pub state: SeriesState,
 }

@@ -28,8 +28,7 @@ use std::sync::Arc;
 
 /// Limits runaway scripts before they fill the disk.
 const MAX_QUEUED: usize = 5_000;
-/// Places in the queue that studies leave to single runs. The others are enough for three studies of
-/// the maximum size.
+/// Queue slots reserved for single runs. The rest is enough for three studies of the maximum size.
 const RESERVED: usize = 1_000;
 
 /// A run or a study.
@@ -60,7 +59,7 @@ impl<T> Submitted<T> {
 }
 
 impl Runs {
-    /// Plans a run. If its jobs are a text, the plan includes their interpretation.
+    /// Plans a run. If its jobs are text, the plan includes their interpretation.
     pub(crate) async fn plan(&self, request: RunRequest) -> Result<Plan, Error> {
         let imported = self.with_imported_jobs(request).await?;
         let mut plan = if imported.problems.is_empty() {

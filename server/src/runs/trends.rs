@@ -121,7 +121,9 @@ impl Runs {
         if !stored.await? {
             return Err(Error::Conflict {
                 code: "too_many_baselines",
-                detail: format!("{MAX_BASELINES} series have a baseline. Unpin one of them first."),
+                detail: format!(
+                    "The limit of {MAX_BASELINES} baselines is reached. Unpin one first."
+                ),
             });
         }
         let series = self.series(key, extent).await?;

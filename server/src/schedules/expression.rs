@@ -107,7 +107,7 @@ pub(crate) fn check(text: &str) -> Result<Cron, Vec<SyntaxError>> {
     })
 }
 
-/// Accepts expressions of earlier versions, too.
+/// Also accepts expressions from earlier versions.
 ///
 /// # Errors
 /// The expression cannot be evaluated.
@@ -142,7 +142,7 @@ fn wrong_number(fields: usize) -> SyntaxError {
         6.. => {
             format!("The cron expression has {fields} fields. Seconds and years are not supported.")
         }
-        _ => format!("The cron expression has {fields} of 5 fields."),
+        _ => format!("The cron expression has only {fields} of 5 fields."),
     };
     SyntaxError {
         detail,
@@ -278,8 +278,8 @@ mod tests {
             ("* * * * 1#6", "The day of the week \"1#6\" is invalid."),
             ("- * * * *", "The minute \"-\" is invalid."),
             ("@reboot", "The cron expression @reboot is not supported."),
-            ("", "The cron expression has 0 of 5 fields."),
-            ("* * * *", "The cron expression has 4 of 5 fields."),
+            ("", "The cron expression has only 0 of 5 fields."),
+            ("* * * *", "The cron expression has only 4 of 5 fields."),
             (
                 "0 0 0 * * *",
                 "The cron expression has 6 fields. Seconds and years are not supported.",

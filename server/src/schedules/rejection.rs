@@ -6,7 +6,7 @@ use crate::error::Error;
 pub(crate) const NO_CONFIRMATION: &str =
     "Schedules cannot confirm this. Run it manually once, or change the document.";
 
-/// Never contains the code of a confirmation: reasons are sent to webhooks, and whoever has the
+/// Never contains the code of a confirmation: reasons are sent to webhooks, and anyone who has the
 /// code can confirm that the data is overwritten.
 pub(super) fn reason(error: &Error) -> String {
     let Error::Rejected(problems) = error else {

@@ -132,7 +132,7 @@ fn definition(request: ScheduleRequest) -> Result<Definition, Vec<Problem>> {
         reject(
             "time_zone",
             detail,
-            "Use a name of the IANA database, such as Europe/Berlin.",
+            "Use an IANA time zone name, such as Europe/Berlin.",
         );
     }
     match expression::check(&request.cron) {

@@ -12,7 +12,7 @@ const MORE_PORTS: u16 = 20;
 /// next free port. The returned flag is true if another port was chosen.
 pub(crate) async fn listen(requested: SocketAddr) -> anyhow::Result<(TcpListener, bool)> {
     let inherited = ListenFd::from_env().take_tcp_listener(0);
-    if let Some(socket) = inherited.context("taking the socket passed by systemd")? {
+    if let Some(socket) = inherited.context("using the socket passed by systemd")? {
         socket.set_nonblocking(true)?;
         return Ok((TcpListener::from_std(socket)?, false));
     }

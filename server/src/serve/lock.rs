@@ -21,7 +21,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Releases the lock when dropped.
 pub(crate) struct DataDirLock {
-    /// Contains the server's address. Also locked, because servers of earlier versions lock only
+    /// Contains the server's address. Also locked, because servers from earlier versions lock only
     /// this file.
     file: File,
     /// Unlike the file, the directory cannot be removed and recreated.

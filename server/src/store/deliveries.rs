@@ -30,7 +30,7 @@ pub(crate) struct PendingDelivery {
 pub(crate) struct Attempt {
     pub status: DeliveryStatus,
     pub result: String,
-    /// Of a pending message.
+    /// Time of the next attempt of a pending message.
     pub next_attempt_ms: u64,
 }
 

@@ -28,8 +28,8 @@ macro_rules! run_checksum {
     };
 }
 
-/// The place of a run in a study, its request and its status. Verified before a transaction changes
-/// them.
+/// The position of a run in a study, its request and its status. Verified before a transaction
+/// changes them.
 pub(super) const REQUEST: RunChecksum = run_checksum!(
     "run_sha256",
     "1",

@@ -102,8 +102,8 @@ impl Store {
         Ok(Some(run))
     }
 
-    /// Whether a run is not the one that was stored: its request, its status or its place in a study
-    /// has been changed. Its result is not checked.
+    /// Whether a run is not the one that was stored: its request, its status or its position in a
+    /// study has been changed. Its result is not checked.
     pub(crate) async fn is_changed(&self, run: u64) -> Result<bool> {
         let mut connection = self.readers.acquire().await?;
         let integrity = REQUEST.integrity(&mut connection, run).await?;

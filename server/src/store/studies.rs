@@ -40,7 +40,7 @@ pub(crate) struct NewStudy {
     pub order_seed: u64,
     /// `None` if all repeats run.
     pub until_decided: Option<UntilDecided>,
-    /// What defines the runs; `None` if the steps do.
+    /// Procedure that defines the runs; `None` if the steps define them.
     pub procedure: Option<Procedure>,
     /// Confirmations that data may be overwritten by this study.
     pub confirm: Vec<String>,
@@ -77,7 +77,7 @@ pub(crate) struct StoredStudy {
     pub until_decided: Option<UntilDecided>,
     /// Maximum wait before each run.
     pub idle_wait_seconds: u32,
-    /// What defines the runs; `None` if the steps do.
+    /// Procedure that defines the runs; `None` if the steps define them.
     pub procedure: Option<Procedure>,
     /// Why the remaining runs are not needed.
     pub ended: Option<String>,

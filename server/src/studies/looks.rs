@@ -1,4 +1,4 @@
-//! Looks at studies that end as soon as they are decided.
+//! Interim looks at studies with `until_decided`.
 
 use crate::{
     query::compare::study_groups,

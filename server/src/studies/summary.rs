@@ -58,7 +58,7 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
     }
 }
 
-/// Takes the place of a verdict.
+/// Shown instead of a verdict.
 const DAMAGED: &str = "The stored data of this run does not match its checksum, so the study's results do not contain it.";
 
 fn retried_runs(study: &StoredStudy) -> BTreeSet<u64> {

@@ -1,5 +1,5 @@
 //! Removes confirmations from the failures that runners send. Events are visible to everyone with
-//! read access, and whoever has the code of a confirmation can overwrite the data. Pure.
+//! read access, and anyone who has the code of a confirmation can overwrite the data. Pure.
 
 use leadline_protocol::result::Failure;
 

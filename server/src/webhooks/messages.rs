@@ -33,8 +33,8 @@ pub(crate) fn missed_start(
     }
     let result = start.result.as_str();
     let what = match start.count {
-        1 => format!("A start of schedule {name} was {result}."),
-        count => format!("{count} starts of schedule {name} were {result}."),
+        1 => format!("Schedule {name} {result} a start."),
+        count => format!("Schedule {name} {result} {count} starts."),
     };
     let reason = start.reason.as_deref().unwrap_or_default();
     Some(WebhookMessage {
@@ -102,7 +102,7 @@ pub(crate) fn trend_changed(
     WebhookMessage {
         event: WebhookEvent::TrendStateChanged,
         at_ms,
-        text: format!("{name}{host}: {new} (before: {old}). {reason}"),
+        text: format!("{name}{host}: {new} (was {old}). {reason}"),
         data: WebhookData::Trend(TrendStateChange {
             job_fingerprint: series.job_fingerprint.clone(),
             machine_fingerprint: series.machine_fingerprint.clone(),

@@ -14,7 +14,7 @@ use tokio::{
     time::timeout,
 };
 
-/// Of one attempt, from the name lookup to the head of the response.
+/// Timeout for one attempt, from the name lookup to the response headers.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of the head of a response, in bytes.
 const MAX_HEAD: usize = 16 * 1024;
@@ -33,7 +33,7 @@ pub(super) struct Outcome {
     pub is_delivered: bool,
     /// The receiver does not accept further attempts.
     pub is_final: bool,
-    /// Of the header `Retry-After`, in seconds.
+    /// Value of the header `Retry-After`, in seconds.
     pub retry_after: Option<u64>,
     /// What the receiver responded, or why there is no response.
     pub text: String,
@@ -61,7 +61,7 @@ pub(super) async fn send(target: &Target, message: Message) -> Outcome {
 fn outcome<B>(response: &Response<B>) -> Outcome {
     let status = response.status();
     let explanation = match status {
-        StatusCode::GONE => ": the receiver rejects further attempts",
+        StatusCode::GONE => ": the receiver does not accept more attempts",
         _ if status.is_redirection() => ": redirects are not followed",
         _ => "",
     };

@@ -128,7 +128,7 @@ async fn eight_groups_of_twenty_hours_are_fast() {
         &format!("/compare/comparison.html?{query}"),
     )
     .await;
-    measure(&server, "time courses", &format!("/compare/series?{query}")).await;
+    measure(&server, "time series", &format!("/compare/series?{query}")).await;
     let first = format!("/runs/{FIRST}/series?points=500");
     measure(&server, "series of one run", &first).await;
     if let Ok(file) = std::env::var("LEADLINE_SPEED_COPY") {

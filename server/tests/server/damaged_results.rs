@@ -5,10 +5,10 @@ use reqwest::Method;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
-/// A stored text: column, table and condition.
+/// A stored value: column, table and condition.
 type Cell = (&'static str, &'static str, &'static str);
 
-/// Replaces a byte of a stored text and returns its previous value.
+/// Replaces a byte of a stored value and returns the previous value.
 async fn replace_byte(database: &mut SqliteConnection, cell: Cell, at: usize, new: u8) -> u8 {
     let (column, table, condition) = cell;
     let read = format!("SELECT {column} FROM {table} WHERE {condition}");

@@ -1,4 +1,4 @@
-//! Runs whose place in a study, request or status has been changed in the database are damaged:
+//! Runs whose position in a study, request or status has been changed in the database are damaged:
 //! nothing is shown, computed or started from them.
 
 use crate::{
@@ -172,7 +172,7 @@ async fn a_run_is_repeated_only_with_its_own_request() {
     );
 }
 
-/// Runs of earlier versions have no checksum.
+/// Runs from earlier versions have no checksum.
 #[tokio::test]
 async fn a_run_without_checksum_is_shown_and_starts() {
     let server = Program::start().await;

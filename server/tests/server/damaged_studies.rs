@@ -19,7 +19,7 @@ async fn execute(database: &mut SqliteConnection, sql: &str) {
     assert_eq!(done.unwrap().rows_affected(), 1, "{sql}");
 }
 
-/// Replaces characters of a text, one at a time.
+/// Replaces characters of a string, one at a time.
 fn changes(column: &str) -> impl Iterator<Item = String> {
     (1..100).step_by(13).map(move |at| {
         format!(
@@ -38,7 +38,7 @@ fn two_runs(name: &str) -> Value {
     json!({"name": name, "about": "Two runs of one job.", "steps": [step("a"), step("b")]})
 }
 
-/// Looks after 7 and 10 pairs; both are undecided.
+/// Interim looks after 7 and 10 pairs; both are undecided.
 fn with_looks(runtime: &str) -> Value {
     let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, runtime)]});
     json!({"name": "A/B", "repeats": 10, "until_decided": {}, "steps": [step("alternating-a"), step("alternating-b")]})

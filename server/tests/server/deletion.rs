@@ -139,7 +139,7 @@ async fn stop(server: &Program, run: u64, socket: &mut Socket) -> Duration {
 }
 
 #[tokio::test]
-async fn deleting_a_long_run_does_not_disturb_active_runs() {
+async fn deleting_a_long_run_does_not_affect_active_runs() {
     let mut server = Program::start().await;
     let mut database = connect(&server).await;
     let long = long_run(&server, &mut database).await;

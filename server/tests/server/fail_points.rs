@@ -31,7 +31,7 @@ async fn killed_at(point: &str) -> Program {
 }
 
 #[tokio::test]
-async fn a_kill_at_each_change_of_state_starts_no_run_twice() {
+async fn runs_start_at_most_once_if_killed_at_a_state_change() {
     for (point, statuses, starts) in [
         ("before_insert", &[][..], 0),
         ("after_insert", &["done"], 1),

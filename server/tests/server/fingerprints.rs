@@ -83,7 +83,7 @@ async fn version_13_database_gets_new_fingerprints() {
 
     let rows = rows(&server.data()).await;
     let jobs: Vec<&str> = rows.iter().filter_map(|row| row.1.as_deref()).collect();
-    // Those of version 3, which leaves out the lengths of targets.
+    // Fingerprints of version 3, which omits the lengths of targets.
     let [file, looped, none] = ["23866bc401a11bdb", "0b5bc90f3ebd5bc4", "650ea0d6a178f022"];
     assert_eq!(jobs, [file, looped, looped, file, none], "as before");
     let hosts: Vec<&str> = rows.iter().filter_map(|row| row.2.as_deref()).collect();

@@ -266,7 +266,7 @@ const CLOSE: [u8; 6] = [0x88, 0x80, 0, 0, 0, 0];
 #[tokio::test]
 async fn broken_frames_close_the_stream() {
     let server = Program::start().await;
-    // The first stream maps code of the program, which is resident memory, too.
+    // The first stream maps program code, which is also resident memory.
     after_frames(&server, &CLOSE).await;
     let before = memory(server.pid());
     // Opcode, length, all-zero mask, payload (RFC 6455, 5.2).

@@ -171,7 +171,7 @@ pub(crate) fn check_events(events: &[Value], end: &str) {
 }
 
 #[tokio::test]
-async fn random_kills_lose_no_run() {
+async fn runs_survive_random_kills() {
     let kills = std::env::var("LEADLINE_KILLS")
         .ok()
         .and_then(|text| text.parse().ok())

@@ -87,7 +87,7 @@ async fn time(server: &Program, name: &str, method: Method, path: &str, body: Op
 /// `cargo test --release -p leadline --test server large_studies -- --ignored --nocapture`
 #[tokio::test]
 #[ignore = "takes measurements"]
-async fn requests_are_fast_beside_large_studies() {
+async fn requests_are_fast_next_to_large_studies() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let Some(server) = Program::start_real(directory).await else {
         return;

@@ -54,7 +54,7 @@ impl Drop for MemoryGroup {
 }
 
 #[tokio::test]
-async fn a_runner_killed_for_lack_of_memory_fails_its_run() {
+async fn a_runner_killed_by_the_oom_killer_fails_its_run() {
     let Some(group) = MemoryGroup::create() else {
         eprintln!("SKIP: no control group with a memory limit can be created");
         return;

@@ -23,7 +23,7 @@ const READY: &str = "ready";
 const BOOT: Duration = Duration::from_secs(90);
 
 #[test]
-fn power_cuts_lose_no_acknowledged_run_and_start_none_twice() {
+fn acknowledged_runs_survive_power_cuts_and_start_once() {
     if is_inside() {
         return inside();
     }
@@ -33,7 +33,7 @@ fn power_cuts_lose_no_acknowledged_run_and_start_none_twice() {
         .unwrap_or(POWER_CUTS);
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let machine = Machine {
-        test: "power_cuts::power_cuts_lose_no_acknowledged_run_and_start_none_twice",
+        test: "power_cuts::acknowledged_runs_survive_power_cuts_and_start_once",
         disks: vec![("ubda", 256 << 20)],
         modules: &[],
         timeout: Duration::from_secs(600),

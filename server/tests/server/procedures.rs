@@ -19,7 +19,7 @@ fn study() -> Value {
 }
 
 #[tokio::test]
-async fn steady_rounds_end_a_test_even_after_a_kill() {
+async fn steady_state_ends_a_test_even_after_a_kill() {
     let directory = Arc::new(tempfile::tempdir().unwrap());
     let Some(server) = Program::start_real(directory).await else {
         return;

@@ -122,7 +122,7 @@ async fn cancelled_runs_are_not_retried() {
 }
 
 #[tokio::test]
-async fn a_cancelled_study_retries_nothing() {
+async fn cancelled_studies_do_not_retry_runs() {
     let server = Program::start().await;
     create(&server, &study(2, ["a", "crash"], "10s")).await;
     server.wait_for_status(1, &["measuring"]).await;

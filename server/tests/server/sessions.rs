@@ -328,7 +328,7 @@ async fn guessable_tokens_are_rejected() {
             .unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(
-            error.contains(&format!("{option} has 6 characters")),
+            error.contains(&format!("{option} has only 6 characters")),
             "{error}"
         );
     }

@@ -1,5 +1,5 @@
 //! SIGKILL of the server, the real runner, or both at seeded points of studies. The study continues
-//! after a restart, starts no cell twice, and loses none.
+//! after a restart: each cell is started, and only a killed one is retried.
 //!
 //! A cell is a step in a repeat. It is retried once if its first run was killed.
 
@@ -314,7 +314,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn killed_studies_continue_and_start_no_cell_twice() {
+async fn killed_studies_resume_without_repeating_a_cell() {
     let points = std::env::var("LEADLINE_STUDY_KILLS")
         .ok()
         .and_then(|text| text.parse().ok())

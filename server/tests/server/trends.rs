@@ -66,7 +66,7 @@ pub(crate) async fn server_with(copies: &[Copy]) -> Program {
     let run = server.queue(job("a", "20ms")).await;
     server.wait_until_ended(run).await;
     server.stop().await;
-    // A single text of 10,000 copies has 10 MB.
+    // A single string of 10,000 copies is 10 MB.
     for copies in copies.chunks(100) {
         let sql: Vec<String> = copies.iter().map(Copy::sql).collect();
         execute(&server.data(), &sql.join("\n")).await;

@@ -1,4 +1,4 @@
-//! Studies that end as soon as they are decided.
+//! Studies with `until_decided`, which can end early.
 
 use crate::{
     deletion::connect,
@@ -10,7 +10,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Looks after 8, 12 and 20 pairs.
+/// Interim looks after 8, 12 and 20 pairs.
 const REPEATS: u32 = 20;
 
 /// `slow` completes a fifth of the I/Os of `fast`.
@@ -122,7 +122,7 @@ async fn comparisons_before_the_first_look_have_no_verdict() {
         assert!([json!(null), json!("undecided")].contains(&change["verdict"]));
     }
     let answer = comparison["answers"][0].as_str().unwrap();
-    let part = "its first look is after 8 pairs";
+    let part = "Its first interim look is after 8 pairs";
     assert!(answer.contains(part), "{answer}");
 }
 

@@ -280,7 +280,7 @@ async fn receivers_can_delay_and_end_attempts() {
     execute(&server, "UPDATE webhook_deliveries SET next_attempt_ms = 0").await;
     let delivery = attempted(&server, number, 2).await;
     assert_eq!(delivery["status"], "failed");
-    let result = "HTTP 410 Gone: the receiver rejects further attempts";
+    let result = "HTTP 410 Gone: the receiver does not accept more attempts";
     assert_eq!(delivery["last_result"], result);
 }
 
@@ -389,7 +389,7 @@ async fn changes_of_a_trend_are_sent_once() {
         format!("{path}?")
     );
     let text = body["text"].as_str().unwrap();
-    assert!(text.contains("regressed (before: "), "{text}");
+    assert!(text.contains("regressed (was "), "{text}");
     assert!(text.contains("20 % lower read IOPS"), "{text}");
     // Until its delivery is stored, a message is sent again after a restart.
     assert_eq!(attempted(&server, 1, 1).await["status"], "delivered");
@@ -425,7 +425,7 @@ async fn failed_and_skipped_starts_are_sent() {
     assert_eq!(body["data"]["result"], "skipped");
     let text = body["text"].as_str().unwrap();
     assert!(text.contains(&reason), "{text}");
-    // Further skips in a row are listed, but not sent.
+    // Additional consecutive skips are listed, but not sent.
     execute(
         &server,
         "UPDATE schedule_starts SET due_at_ms = due_at_ms - 3600000",

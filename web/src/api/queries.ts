@@ -80,7 +80,7 @@ export const compareQuery = (query: NonNullable<CompareRunsData['query']>) =>
 /** Each run is a group; the first one is the baseline. */
 export const compareRunsQuery = (runs: readonly number[]) => compareQuery({ runs: runs.join(',') });
 
-/** Time courses of the groups of a comparison. */
+/** Time series of the groups of a comparison. */
 export const compareSeriesQuery = (query: NonNullable<CompareSeriesData['query']>) => ({
   ...generated.compareSeriesOptions({ query }),
   placeholderData: keepPreviousData,
@@ -88,7 +88,7 @@ export const compareSeriesQuery = (query: NonNullable<CompareSeriesData['query']
 
 export const planQuery = (body: RunRequest) => ({ ...generated.planRunOptions({ body }), ...PLAN });
 
-/** How a text is understood; changes only with the text. */
+/** How job text is interpreted; changes only with the text. */
 export const importQuery = (body: ImportRequest) => ({
   ...generated.importJobsOptions({ body }),
   placeholderData: keepPreviousData,
@@ -186,7 +186,7 @@ export function cacheStudy(study: Study): Study {
 const POLLED = { refetchInterval: 5000, staleTime: 0 };
 
 export const schedulesQuery = { ...generated.listSchedulesOptions(), ...POLLED };
-/** A plan depends on files and on the time. */
+/** A plan depends on files and on the current time. */
 export const schedulePlanQuery = (body: ScheduleRequest) => ({
   ...generated.planScheduleOptions({ body }),
   placeholderData: keepPreviousData,

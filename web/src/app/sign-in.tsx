@@ -76,7 +76,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
           <p>The link works once, in one browser. To get a link or the token again:</p>
           <ul style={{ margin: 0, paddingLeft: 18 }}>
             <li>
-              Run <code>leadline login</code> on the server host, as the user of the server.
+              Run <code>leadline login</code> on the server host, as the user that runs the server.
             </li>
             <li>
               In Docker, run <code>docker compose exec leadline leadline login</code>.

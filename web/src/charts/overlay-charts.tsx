@@ -1,8 +1,8 @@
-// Time courses of several groups in the same charts, and their percentile curves. Lazy-loaded with
+// Time series of several groups in the same charts, and their percentile curves. Lazy-loaded with
 // Chart.js.
 import { useComputedColorScheme } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
-import { courseText } from '../model/compare/group-course';
+import { groupSeriesText } from '../model/compare/group-time-series';
 import type { SeriesView } from '../model/fold/series-view';
 import { meanOf } from '../model/fold/whole-run';
 import type { Column } from '../model/series/columns';
@@ -63,7 +63,7 @@ export default function OverlayCharts({ groups, curves, longest_s }: OverlayProp
       {isBanded && (
         <p className="mute small">
           Lines are the median of the runs of a group at the same time since the start of the
-          measurement, and bands reach from the lowest to the highest run.
+          measurement, and bands span the lowest to the highest run.
         </p>
       )}
     </section>
@@ -99,7 +99,7 @@ function Overlay({ panel, title, column, groups, chartGroup, fullRange }: Overla
     [groups, column],
   );
   const summary = useMemo(
-    () => groups.map((group) => courseText({ ...group, column }, panel.format)),
+    () => groups.map((group) => groupSeriesText({ ...group, column }, panel.format)),
     [groups, column, panel],
   );
   // Chart.js matches datasets by index, so a different set of groups needs a new chart.

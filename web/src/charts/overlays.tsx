@@ -6,7 +6,7 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { Comparison, GroupSeries } from '../api';
 import { compareSeriesQuery } from '../api/queries';
 import { curveBand } from '../model/compare/curve-band';
-import { courseView, seriesParameters } from '../model/compare/group-course';
+import { groupSeriesView, seriesParameters } from '../model/compare/group-time-series';
 import { includedRuns, representative } from '../model/compare/metrics';
 import { plural } from '../model/format/numbers';
 import { latencyOf } from '../model/run/reported-latency';
@@ -83,7 +83,7 @@ function linesOf(
   return groups.map(({ label, group }, index) => ({
     label,
     ...lineStyle(index),
-    view: courseView(series, group),
+    view: groupSeriesView(series, group),
     whole: Object.fromEntries(
       series.groups[group]?.columns.map((column) => [column.name, column.whole]) ?? [],
     ),

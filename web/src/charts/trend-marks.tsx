@@ -1,4 +1,4 @@
-// Marks of a trend chart: the baseline, changes of the host, and change points with their levels.
+// Marks of a trend chart: the baseline, host changes, and change points with their levels.
 import type { Trend } from '../api';
 import { levels } from '../model/trend/geometry';
 import { changeOf, factText } from '../model/trend/text';

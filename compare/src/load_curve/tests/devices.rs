@@ -111,7 +111,8 @@ fn rates_near_the_capacity_bracket_it() {
     // The probe is 5 % too low, exact, or 5 % too high.
     for probe in [9_500.0, 10_000.0, 10_500.0] {
         let summaries = summaries(None, probe, |_, _, _| 10_000.0);
-        // At the capacity itself, chance decides, also differently for two runs at one rate.
+        // At exactly the capacity, the class is random and can differ between two runs at the same
+        // rate.
         let certain = summaries.iter().filter(|summary| {
             assert!(
                 matches!(summary.state, CurveState::Found | CurveState::Bistable),
@@ -170,12 +171,12 @@ fn a_curve_with_only_overloaded_points_ends_without_a_saturation_point() {
 }
 
 #[test]
-fn one_sound_point_is_enough() {
+fn one_sustained_rate_is_enough() {
     let given = Some(vec![1_000, 50_000]);
     let summaries = summaries(given, 0.0, |_, _, _| 1_500.0);
     let found = summaries.iter().filter(|it| it.state == CurveState::Found);
     let found: Vec<Summary> = found.cloned().collect();
-    // Bisection ends at the capacity, where chance decides.
+    // Bisection ends at the capacity, where the class is random.
     assert!(found.len() as u64 >= RUNS * 3 / 4, "{summaries:?}");
     check_found(&found, 1_000.0, 2_000.0);
     for summary in &summaries {
@@ -183,7 +184,7 @@ fn one_sound_point_is_enough() {
     }
 }
 
-/// Only rates that were sustained at least once are called so.
+/// Only rates that were sustained at least once are reported as sustained.
 #[test]
 fn a_bistable_curve_names_the_highest_rate_that_was_sustained() {
     let curve = curve(Some(vec![1_000, 1_500, 50_000]));
@@ -205,11 +206,11 @@ fn a_bistable_curve_names_the_highest_rate_that_was_sustained() {
     let all = [&[low][..], &both].concat();
     assert_eq!(
         text(&all),
-        "The same rate was sustained and overloaded: up to 1000 IOPS were always sustained, up to 1500 IOPS sometimes."
+        "The same rate was both sustained and overloaded: up to 1000 IOPS were always sustained, and up to 1500 IOPS were sometimes sustained."
     );
     assert_eq!(
         text(&both),
-        "The same rate was sustained and overloaded: no rate was always sustained, up to 1500 IOPS sometimes."
+        "The same rate was both sustained and overloaded: no rate was always sustained, and up to 1500 IOPS were sometimes sustained."
     );
 }
 
@@ -247,9 +248,9 @@ fn a_pause_at_a_low_rate_does_not_end_the_curve() {
     }
 }
 
-/// A run that was stopped has no complete result: neither its backlog nor its end decides.
+/// A stopped run has no complete result, so neither its backlog nor its end is used.
 #[test]
-fn a_run_that_was_stopped_decides_nothing() {
+fn stopped_runs_are_ignored() {
     let given = curve(Some(vec![1_000, 20_000]));
     let planned = rates::planned(&given, 0.0).unwrap();
     let mut random = Random::new(1);

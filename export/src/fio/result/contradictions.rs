@@ -1,4 +1,4 @@
-//! Numbers of a direction that contradict each other: such a document is not one that fio printed.
+//! Finds numbers of a direction that contradict each other. fio does not print such documents.
 
 use super::error::ResultError;
 use serde_json::Value;

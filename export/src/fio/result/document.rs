@@ -31,7 +31,7 @@ pub fn check_fields(text: &str) -> Result<(), ResultError> {
     }
 }
 
-/// The last result in a text that contains other output too: `--output-format=normal,json`,
+/// The last result in text that also contains other output: `--output-format=normal,json`,
 /// warnings, or `--status-interval`, whose last document covers the whole run.
 ///
 /// # Errors
@@ -191,7 +191,7 @@ fn check_job(index: usize, job: &Value) -> Result<(), ResultError> {
         if !job[field].is_null() && !job[field].is_string() {
             return Err(ResultError::invalid(
                 format!("{path}.{field}"),
-                "is not a text",
+                "is not a string",
             ));
         }
     }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn states_of_one_run_are_not_several_runs() {
+    fn intermediate_documents_of_one_run_are_not_several_runs() {
         let state = |at_ms: u64, runtime_ms: u64| {
             let job = json!({"jobname": "a", "job_runtime": runtime_ms, "read": {}});
             json!({"fio version": "fio-3.33", "timestamp_ms": at_ms, "jobs": [job]}).to_string()

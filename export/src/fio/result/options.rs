@@ -43,7 +43,7 @@ fn options(value: &Value, path: &str) -> Result<Map<String, Value>, ResultError>
                 let detail = match value.as_str() {
                     Some(text) if text.len() <= MAX_VALUE => continue,
                     Some(_) => "is longer than values of fio can be",
-                    None => "is not a text",
+                    None => "is not a string",
                 };
                 return Err(ResultError::invalid(format!("{path}.{name}"), detail));
             }

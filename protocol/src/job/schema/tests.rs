@@ -41,7 +41,7 @@ fn problems(name: &str, value: Value) -> Vec<String> {
 }
 
 #[test]
-fn texts_of_the_schema_are_valid() {
+fn strings_that_match_the_schema_are_valid() {
     let mut runner = TestRunner::deterministic();
     for option in OPTIONS {
         let expression = match schema_of(option.name).text {

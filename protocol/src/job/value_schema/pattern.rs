@@ -1,6 +1,6 @@
 //! Regular expressions (ECMA-262) of numbers, sizes and times in a range. They match only valid
-//! texts. Of the valid ones, they omit those with blanks or signs, and numbers of as many digits as
-//! a long maximum.
+//! text, but not all of it: not text with spaces or signs, and not numbers with as many digits as a
+//! long maximum.
 
 use crate::job::range::ValueRange;
 use std::{collections::BTreeSet, ops::RangeInclusive};

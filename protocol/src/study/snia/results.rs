@@ -104,9 +104,9 @@ pub struct SteadyStateData {
     pub excursion: f64,
     /// 20 % of the average.
     pub allowed_excursion: f64,
-    /// Of the least-squares line, per round.
+    /// Slope of the least-squares line, per round.
     pub slope: f64,
-    /// Of the least-squares line `slope * round + intercept`, with one-based rounds.
+    /// Intercept of the least-squares line `slope * round + intercept`, with one-based rounds.
     pub intercept: f64,
     /// Range of that line within the window.
     pub slope_excursion: f64,

@@ -13,7 +13,7 @@ const DISCARD_BLOCK: &str = "1m";
 
 /// `base`: the job of the study's step.
 pub(crate) fn documents(test: &SniaTest, base: &Map<String, Value>) -> Vec<Value> {
-    // The last run removes the file, or the cleanup of a study that ends before.
+    // The last run removes the file, or the cleanup if the study ends earlier.
     let mut kept = base.clone();
     kept.shift_remove("unlink");
     let runs = test.runs();
@@ -120,7 +120,7 @@ fn job(base: &Map<String, Value>, changes: Value) -> Value {
     Value::Object(job)
 }
 
-/// Numbers may be texts in job files.
+/// Numbers may be strings in job files.
 fn integer(value: &Value) -> Option<u64> {
     value
         .as_u64()

@@ -105,7 +105,8 @@ fn is_answerable(context: &Context, workload: &Workload, min_ios: u64) -> bool {
     .all(|(_, direction, ios)| count(ios) >= min_ios && is_from_device(context, direction))
 }
 
-/// Whether the run did what was asked for: it was not stopped, and no I/O failed or was too slow.
+/// Whether the run was completed as requested: it was not stopped, and no I/O failed or was too
+/// slow.
 fn is_complete(report: &Report) -> bool {
     use EndedBy::*;
     let has_ended = matches!(

@@ -111,7 +111,7 @@ fn limits_of_random_iops_depend_on_the_size_and_depth() {
     assert_eq!(text("read", 4, 32), "", "sequential");
 }
 
-/// The pages of SQL Server have 8 KiB.
+/// SQL Server pages are 8 KiB.
 #[test]
 fn database_pages_are_compared_with_the_limit_of_sql_server() {
     let job = json!({"rw": "randrw", "rwmixread": 75, "iodepth": 4, "numjobs": 8});
@@ -267,7 +267,7 @@ fn commit_rate_of_a_log() {
     );
 }
 
-/// Jobs that run at the same time are one question if they are the same.
+/// Identical jobs that run at the same time are one workload.
 #[test]
 fn equal_jobs_are_one_workload() {
     let (report, jobs) = with_latencies(device_run("randwrite", 4, json!({"iodepth": 16})), MS, MS);

@@ -79,7 +79,7 @@ fn questions_without_an_answer() {
     }
 }
 
-/// The same blocks again and again are no random test.
+/// Repeated access to the same blocks is not a random test.
 #[test]
 fn a_small_region_is_not_a_random_test() {
     let deep = json!({"iodepth": 32});
@@ -131,8 +131,8 @@ fn flushes_after_durable_writes_are_not_compared_with_limits_of_flushes() {
     }
 }
 
-/// A burst of a few seconds is no proof of a sustained rate, but a percentile of 1,000 flushes is
-/// what etcd's test, which writes 22 MB, asks for.
+/// A burst of a few seconds does not prove a sustained rate, but etcd's test, which writes 22 MB,
+/// requires only a percentile of 1,000 flushes.
 #[test]
 fn short_runs_are_compared_only_with_limits_of_flushes() {
     let burst = with_latencies(device_run("randread", 4, json!({"iodepth": 32})), MS, MS);
@@ -157,7 +157,7 @@ fn short_runs_are_compared_only_with_limits_of_flushes() {
     );
 }
 
-/// The disk of a busy host may be faster than the run; a limit that is met is met.
+/// The disk of a busy host may be faster than the run. A limit that is met is not qualified.
 #[test]
 fn a_limit_that_a_busy_host_misses_is_qualified() {
     let text = |iops: f64, idle_percent: f64| {
@@ -175,7 +175,7 @@ fn a_limit_that_a_busy_host_misses_is_qualified() {
     assert!(text(6000.0, 0.0).ends_with("Harvester requires of each disk."));
 }
 
-/// Jobs that run one after the other are not one load.
+/// Jobs that run sequentially are not a single workload.
 #[test]
 fn jobs_at_different_times_are_not_one_workload() {
     let (report, jobs) = with_latencies(device_run("randread", 4, json!({"iodepth": 16})), MS, MS);
@@ -185,7 +185,7 @@ fn jobs_at_different_times_are_not_one_workload() {
     assert_eq!(answer(&(report, pair), "random_iops"), None);
 }
 
-/// The sum of two disks is not a result of one.
+/// The sum of two disks is not a result for one disk.
 #[test]
 fn disks_are_not_added_up() {
     let (report, jobs) = with_latencies(device_run("randread", 4, json!({"iodepth": 32})), MS, MS);

@@ -23,7 +23,7 @@ pub(crate) struct StoredGroup {
     /// What the user entered.
     pub selection: String,
     results: Vec<StoredResult>,
-    /// Looks at the study, if it ends when it is decided.
+    /// Looks at the study, if it has `until_decided`.
     pub sequential: Option<Sequential>,
 }
 

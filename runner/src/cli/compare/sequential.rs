@@ -1,4 +1,4 @@
-//! Comparisons of the steps of a study that ends as soon as it is decided.
+//! Comparisons of the steps of a study with `until_decided`.
 
 use leadline_compare::{group::Group, level::Level, looks};
 use leadline_protocol::study::until_decided::{Look, UntilDecided};

@@ -54,7 +54,7 @@ pub(super) struct Saved {
 /// The first line.
 #[derive(Deserialize, Serialize)]
 struct Checksum {
-    /// Of the other lines, in hexadecimal digits.
+    /// Checksum of the other lines, in hexadecimal digits.
     sha256: String,
 }
 

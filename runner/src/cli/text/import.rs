@@ -1,4 +1,4 @@
-//! How an imported text was understood.
+//! How imported text was interpreted.
 
 use crate::cli::text::{
     style::{BOLD, DIM, RED, YELLOW},
@@ -8,7 +8,7 @@ use leadline_protocol::import::{Dialect, Import, ImportSeverity};
 
 pub(crate) fn render(import: &Import, width: usize) -> String {
     let mut out = TextWriter::new(width);
-    out.styled_field(BOLD, "understood", dialect(import.dialect));
+    out.styled_field(BOLD, "syntax", dialect(import.dialect));
     for note in &import.notes {
         let (style, severity) = match note.severity {
             ImportSeverity::Info => (DIM, ""),

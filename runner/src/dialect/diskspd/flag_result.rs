@@ -23,7 +23,7 @@ pub(crate) fn some<T>(value: Option<T>) -> Result<T, FlagError> {
     value.ok_or(FlagError::Value)
 }
 
-/// diskspd's numbers have 32 bits.
+/// diskspd parses numbers as 32-bit integers.
 pub(crate) fn count(text: &str) -> Result<i64, FlagError> {
     some(text.parse::<u32>().ok().map(i64::from))
 }

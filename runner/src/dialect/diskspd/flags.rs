@@ -342,7 +342,7 @@ impl Flags {
                 self.has_other_data = true;
                 return explained(
                     "random_source",
-                    "The data is random here, too, but not taken from one buffer of this size.",
+                    "The data is also random here, but not taken from one buffer of this size.",
                 );
             }
         }

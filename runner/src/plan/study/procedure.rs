@@ -94,7 +94,7 @@ fn test_writes(test: &SniaTest, steps: &[StepPlan]) -> String {
     }
 }
 
-/// Example: `3 rates take 1 min; up to 9 more narrow the saturation point.`
+/// Example: `3 rates take 1 min; up to 9 more narrow down the saturation point.`
 fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
     let Some(rates) = planned_seconds(curve) else {
         let writes = steps.iter().any(|step| writes(&step.plan.jobs));
@@ -111,7 +111,7 @@ fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
     let seconds: u32 = rates.iter().map(|(_, seconds)| seconds).sum();
     let longest = rates.iter().map(|(_, seconds)| *seconds).max().unwrap_or(0);
     let mut notes = vec![format!(
-        "{} rates take at most {}. An overloaded rate is repeated once, higher ones are not run, and up to {MAX_EXTRA} further runs of up to {} narrow the saturation point.",
+        "{} rates take at most {}. An overloaded rate is repeated once, higher ones are not run, and up to {MAX_EXTRA} more runs of up to {} narrow down the saturation point.",
         rates.len(),
         duration(f64::from(seconds) * 1000.0),
         duration(f64::from(longest) * 1000.0)

@@ -1,4 +1,4 @@
-//! When a study that ends as soon as it is decided looks at its results.
+//! Plans the interim looks of a study with `until_decided`.
 
 use leadline_compare::{DEFAULT_THRESHOLD_PERCENT, looks::plan_looks};
 use leadline_protocol::{

@@ -94,7 +94,7 @@ fn all_problems_are_reported_together() {
 }
 
 #[test]
-fn zero_disables_it_and_requires_nothing() {
+fn zero_disables_overload_detection() {
     for changes in [
         json!({"overload_time": 0}),
         json!({"overload_time": null}),

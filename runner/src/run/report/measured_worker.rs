@@ -21,7 +21,7 @@ pub(super) struct MeasuredWorker {
     pub(super) outcome: WorkerOutcome,
     /// Storage layers of the worker's targets; empty if unknown.
     pub(super) layers: Vec<Arc<StoredFile>>,
-    /// Times without completions (CLOCK_MONOTONIC, in ns).
+    /// Periods without completions (CLOCK_MONOTONIC, in ns).
     pub(super) silences: Vec<Range<u64>>,
 }
 

@@ -1,4 +1,4 @@
-//! Stalls of a job: times without completions that its latencies do not explain.
+//! Stalls of a job: periods without completions that its latencies do not explain.
 
 use crate::{
     run::{report::measured_worker::MeasuredWorker, sampler::silence::MIN_SILENCE_NS},
@@ -71,7 +71,7 @@ fn threshold_ns(directions: [&DirectionStats; 3]) -> u64 {
     (medians.max().unwrap_or(0) * MEDIAN_LATENCIES).max(MIN_SILENCE_NS)
 }
 
-/// Clips times without completions to the measured window: a blocked worker has them beyond its
+/// Clips periods without completions to the measured window: a blocked worker has them beyond its
 /// end.
 fn worker_stalls(worker: &MeasuredWorker, threshold_ns: u64) -> WorkerStalls {
     let window = worker.outcome.measure_ns..worker.outcome.end_ns;

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 const NS_PER_MS: u64 = 1_000_000;
 /// Parts of the period, in each of which the backlog must rise.
 const PARTS: usize = 5;
-/// A part in which fewer I/Os complete than this share of the mean is one with a pause.
+/// A part contains a pause if fewer I/Os complete in it than this share of the mean.
 const MIN_SHARE_OF_MEAN: f64 = 0.5;
 /// Storage that completed more I/Os earlier in the run has become slower, possibly temporarily.
 const MIN_SHARE_OF_BEST: f64 = 0.9;

@@ -1,4 +1,4 @@
-//! Times in which the runner did not run: it was stopped or frozen, or the host was suspended.
+//! Periods in which the runner did not run: it was stopped or frozen, or the host was suspended.
 //! Detected when the sampler wakes up late.
 
 use crate::system::clock::NS_PER_MS;

@@ -1,5 +1,5 @@
-//! Times in which a worker had I/Os in flight and none of them completed, checked once per sample.
-//! The first and last sample interval of such a time may be missing.
+//! Periods in which a worker had I/Os in flight and none of them completed, checked once per
+//! sample. The first and last sample interval of such a period may be missing.
 
 use crate::{
     load::{pattern::io::Kind, stats::WorkerStats},
@@ -25,9 +25,9 @@ pub(crate) struct Silence {
 }
 
 impl Silence {
-    /// Adds a sample. `is_excused`: a lack of completions in this sample was not caused by the
+    /// Adds a sample. `is_exempt`: a lack of completions in this sample was not caused by the
     /// storage.
-    pub(crate) fn push(&mut self, now_ns: u64, stats: &WorkerStats, is_excused: bool) {
+    pub(crate) fn push(&mut self, now_ns: u64, stats: &WorkerStats, is_exempt: bool) {
         let ended_ios = stats.ended();
         let has_progressed = ended_ios != self.ended_ios;
         self.ended_ios = ended_ios;
@@ -39,7 +39,7 @@ impl Silence {
             self.submitted_ns.get_or_insert(now_ns);
         }
         match &mut self.current {
-            Some(current) if is_waiting && !has_progressed && !is_excused => current.end = now_ns,
+            Some(current) if is_waiting && !has_progressed && !is_exempt => current.end = now_ns,
             _ => {
                 self.end();
                 self.current = is_waiting.then_some(now_ns..now_ns);
@@ -104,14 +104,14 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// Spans in ms, for samples every 500 ms. Each sample has the completed I/Os, the I/Os in
-    /// flight, and `is_excused`.
+    /// flight, and `is_exempt`.
     fn spans(samples: &[(u64, u64, bool)]) -> Vec<(u64, u64)> {
         let mut silence = Silence::default();
-        for (index, (ended, in_flight, is_excused)) in samples.iter().enumerate() {
+        for (index, (ended, in_flight, is_exempt)) in samples.iter().enumerate() {
             let stats = WorkerStats::default();
             stats.of(Kind::Read).ios.add(*ended);
             stats.in_flight.set(*in_flight);
-            silence.push(500 * MS * (index as u64 + 1), &stats, *is_excused);
+            silence.push(500 * MS * (index as u64 + 1), &stats, *is_exempt);
         }
         let spans = silence.finish().into_iter();
         spans.map(|span| (span.start / MS, span.end / MS)).collect()
@@ -130,19 +130,19 @@ mod tests {
     }
 
     #[test]
-    fn excused_samples_start_a_new_silence() {
+    fn exempt_samples_start_a_new_silence() {
         let mut samples = [(5, 1, false); 6];
         samples[2].2 = true;
         assert_eq!(spans(&samples), [(1500, 3000)]);
     }
 
     #[test]
-    fn the_age_of_an_io_includes_excused_samples() {
+    fn the_age_of_an_io_includes_exempt_samples() {
         let stats = WorkerStats::default();
         stats.in_flight.set(1);
         let mut silence = Silence::default();
-        for (second, is_excused) in [(1, false), (2, true), (3, false)] {
-            silence.push(second * NS_PER_SECOND, &stats, is_excused);
+        for (second, is_exempt) in [(1, false), (2, true), (3, false)] {
+            silence.push(second * NS_PER_SECOND, &stats, is_exempt);
         }
         assert_eq!(silence.submitted_ns(), Some(NS_PER_SECOND));
         assert_eq!(silence.current_ns(), NS_PER_SECOND);

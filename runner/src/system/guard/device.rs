@@ -36,7 +36,7 @@ impl Guard {
                 "no_medium",
                 FIELD,
                 format!(
-                    "{} has 0 bytes: no medium, or nothing attached.",
+                    "{} has a size of 0: no medium, or nothing attached.",
                     path.display()
                 ),
                 "Insert a medium, or attach a file with losetup.",

@@ -45,7 +45,7 @@ pub(crate) fn open_to_write(path: &Path) -> Result<OwnedFd, Problem> {
 /// and a plan must not change anything.
 ///
 /// # Errors
-/// Those of `open` and `access`.
+/// Same as `open` and `access`.
 pub(crate) fn try_to_write(path: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let found = open(path, flags | OFlags::PATH, Mode::empty())?;

@@ -7,7 +7,7 @@ const EXT4_AT: u64 = 1024;
 const EXT4_MAGIC: u16 = 0xEF53;
 /// Block sizes are 1 KiB to 64 KiB.
 const EXT4_MAX_SHIFT: u32 = 6;
-/// Block counts have 64 bits.
+/// Block counts are 64-bit integers.
 const EXT4_64BIT: u32 = 0x80;
 const BTRFS_AT: u64 = 64 << 10;
 const SUPERBLOCK_BYTES: usize = 1024;

@@ -1505,7 +1505,7 @@ export type GaugeReport = {
 /**
  * Time courses of one group.
  */
-export type GroupCourse = {
+export type GroupTimeSeries = {
     /**
      * Numbers of the included runs.
      */
@@ -1533,7 +1533,7 @@ export type GroupSeries = {
     /**
      * In the order of the comparison.
      */
-    groups: Array<GroupCourse>;
+    groups: Array<GroupTimeSeries>;
 };
 
 /**

@@ -27,7 +27,7 @@ it.each([
   expect(plannedDuration({ steps } as unknown as StudyPlan)).toBe(expected);
 });
 
-it('plans a study that ends when it is decided', () => {
+it('plans a study with until_decided', () => {
   const study = repeatStudy([run(1, null), run(2, null)], true);
   expect(study).toMatchObject({ repeats: 30, until_decided: {} });
   const steps = [{ plan: { estimate: { seconds: 30 } } }, { plan: { estimate: { seconds: 10 } } }];

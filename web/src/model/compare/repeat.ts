@@ -6,7 +6,7 @@ import { runTitle } from '../run/summary';
 /** Number of pairs: enough for a verdict on all metrics of a run, unless there is too much noise. */
 export const REPEATS = 10;
 
-/** Maximum number of pairs of a study that ends as soon as it is decided. */
+/** Maximum number of pairs of a study with `until_decided`. */
 const MAX_REPEATS = 30;
 
 export const repeatStudy = (runs: readonly Run[], untilDecided = false): StudyDefinition => ({

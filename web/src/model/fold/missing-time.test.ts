@@ -19,7 +19,7 @@ function liveFold() {
   return fold;
 }
 
-/** Appends samples with these times without completions, 0.5 s apart. */
+/** Appends samples with these periods without completions, 0.5 s apart. */
 function addSilence(fold: RunFold, silent_ms: readonly (number | null)[]) {
   for (const silent of silent_ms) {
     const none = { ios: 0, bytes: 0, lat_ns: [] };
@@ -48,7 +48,7 @@ it('has a notice after two seconds until an I/O completes', () => {
   expect(silenceMs(fold)).toBeNull();
 });
 
-it('has a line at each change of the level', () => {
+it('has a line at each level change', () => {
   const change = { t_ms: 5000, direction: 'write', before_iops: 2000, after_iops: 1500 } as const;
   const fold = withReport({ level_changes: [change] });
   const line = bandsOf(fold).find(({ kind }) => kind === 'change');

@@ -1,5 +1,5 @@
-// Marks in the charts of a run: periods in which no I/O completed, from its samples while it is live,
-// then from its report, and changes of the level of IOPS.
+// Chart marks of a run: IOPS level changes, and periods without completions, which come from the
+// samples while the run is live and then from its report.
 import type { LevelChange, Report } from '../../api';
 import { count } from '../format/numbers';
 import { duration } from '../format/time';

@@ -1,4 +1,4 @@
-// Lines and columns of job text, as a text area with a monospace font shows it.
+// Positions in job text: lines and columns of a text area with a monospace font.
 
 /** As in browsers. */
 const TAB_SIZE = 8;
@@ -22,7 +22,7 @@ export function positionAt(text: string, offset: number): TextPosition {
   return { line: lines.length - 1, column: widthOf(lines.at(-1) ?? '') };
 }
 
-/** Of the text area in CSS pixels, as in job-editor.css. */
+/** Metrics of the text area in CSS pixels, as in job-editor.css. */
 export const LINE_HEIGHT = 20;
 export const PADDING = { top: 9, left: 10 };
 

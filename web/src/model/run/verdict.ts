@@ -22,7 +22,7 @@ export interface Badge {
 interface ClassDisplay extends Badge {
   /** The share shown in the badge. */
   share?: string;
-  /** What the IOPS measure, if not the disk. */
+  /** What served the I/Os, if not the disk. */
   note?: string;
 }
 
@@ -73,7 +73,7 @@ export function verdictsOf(
 
 export const badgeOf = (verdict: VerdictClass): Badge => CLASSES[verdict];
 
-/** What the IOPS measure if it is the same for all directions; null for the disk. */
+/** What served the I/Os, if it is the same for all directions; null if it was the disk. */
 export function servedByNote(verdicts: Verdicts | null | undefined): string | null {
   const notes = verdictsOf(verdicts).map(({ verdict }) => CLASSES[verdict.class].note);
   return (new Set(notes).size === 1 && notes[0]) || null;

@@ -45,7 +45,7 @@ export interface StudyDraft {
   idleWaitSeconds?: number;
   /** Interleaved if unset. */
   order?: RepeatOrder;
-  /** Of the copied study: the same order and random seeds. Random if unset. */
+  /** Seed of the copied study, for the same order and random seeds. Random if unset. */
   orderSeed?: number;
   sweep?: SweepField[];
   /** A test that defines the runs from the first step's job. */

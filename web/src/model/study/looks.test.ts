@@ -28,10 +28,10 @@ const look = (index: number, outcome: LookOutcome): Look => ({
 it('lists past and future looks', () => {
   const notes = (looks: Look[]) =>
     lookRows({ until_decided: UNTIL, looks }).map(({ change, note }) => note || change?.percent);
-  expect(notes([])).toEqual(['Ahead', 'Ahead', 'Ahead']);
-  expect(notes([look(0, 'undecided')])).toEqual([-5, 'Ahead', 'Ahead']);
+  expect(notes([])).toEqual(['Pending', 'Pending', 'Pending']);
+  expect(notes([look(0, 'undecided')])).toEqual([-5, 'Pending', 'Pending']);
   expect(notes([look(0, 'undecided'), look(1, 'decided')])).toEqual([-5, -5, 'Not needed']);
-  expect(notes([look(1, 'undecided')])).toEqual(['Not needed', -5, 'Ahead']);
+  expect(notes([look(1, 'undecided')])).toEqual(['Not needed', -5, 'Pending']);
   expect(notes([look(0, 'not_comparable')])[0]).toBe('Not comparable');
   expect(lookRows({ until_decided: null, looks: [] })).toEqual([]);
 });
@@ -45,7 +45,7 @@ it('shows all looks on one scale', () => {
 
 it('describes the schedule', () => {
   expect(looksText(UNTIL)).toBe(
-    'Ends as soon as Read IOPS is decided: looks after 8, 12, and 20 pairs.',
+    'Ends as soon as Read IOPS is decided. Interim looks after 8, 12, and 20 pairs.',
   );
   expect(confidenceText(99.19999)).toBe('99.2 %');
 });

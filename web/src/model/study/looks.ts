@@ -1,4 +1,4 @@
-// The looks of a study that ends as soon as it is decided.
+// The interim looks of a study with `until_decided`.
 import type { Look, LookChange, PlannedLook, Study, StudyPlan, UntilDecided } from '../../api';
 import type { ForestScale } from '../compare/forest';
 import { metricLabel } from '../compare/metrics';
@@ -46,7 +46,7 @@ function noteOf(
 ): string {
   if (taken) return taken.outcome === 'not_comparable' ? 'Not comparable' : '';
   const isSkipped = looks.some((look) => look.pairs > pairs);
-  return isDecided || isSkipped ? 'Not needed' : 'Ahead';
+  return isDecided || isSkipped ? 'Not needed' : 'Pending';
 }
 
 /** A scale for the intervals of all looks. */
@@ -68,12 +68,12 @@ export function lookScale({
 /** `99.2 %` */
 export const confidenceText = (percent: number): string => `${Number(percent.toFixed(2))} %`;
 
-/** Example: `Ends as soon as Read IOPS is decided: looks after 8, 12 and 20 pairs.` */
+/** Example: `Ends as soon as Read IOPS is decided. Interim looks after 8, 12 and 20 pairs.` */
 export function looksText({ metrics, looks }: UntilDecided): string {
   const list = new Intl.ListFormat('en-US', { style: 'long', type: 'conjunction' });
   const names = list.format(metrics.map(lookMetric));
   const pairs = list.format(looks.map((look) => String(look.pairs)));
-  return `Ends as soon as ${names} ${metrics.length > 1 ? 'are' : 'is'} decided: looks after ${pairs} pairs.`;
+  return `Ends as soon as ${names} ${metrics.length > 1 ? 'are' : 'is'} decided. Interim looks after ${pairs} pairs.`;
 }
 
 /** Looks of a plan; empty if all repeats run. */

@@ -1,4 +1,4 @@
-// Texts of trends: states, groups, and changes of hosts.
+// Text for trends: states, groups, and host changes.
 import type { Baseline, FactChange, LeftOutCount, Trend, TrendPoint, TrendState } from '../../api';
 import { formatChange, formatValue } from '../compare/metrics';
 import { formatSetting } from '../compare/setting-text';

@@ -62,7 +62,7 @@ function ImportForm({ onClose }: { onClose: () => void }) {
       </label>
       <Textarea
         label="Or paste fio’s output"
-        description={`For example of: ${COMMAND}`}
+        description={`For example, the output of: ${COMMAND}`}
         spellCheck={false}
         minRows={6}
         maxRows={12}

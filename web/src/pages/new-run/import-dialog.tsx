@@ -1,4 +1,4 @@
-// Pasted job files and commands: how they are understood, before they become a draft.
+// Pasted job files and commands: how they are interpreted, before they become a draft.
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';

@@ -98,7 +98,7 @@ function StepRow({ step, index, study, edit }: StepRowProps) {
       <TextInput
         size="xs"
         data-name
-        aria-label={`Name of step ${index + 1}`}
+        aria-label={`Step ${index + 1} name`}
         placeholder={job || 'Name'}
         maxLength={100}
         value={name}

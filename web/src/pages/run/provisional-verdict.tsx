@@ -27,7 +27,7 @@ export function ProvisionalVerdict({ run, live }: { run: Run; live: LiveRun }) {
       {reads && writes && (
         <Notice
           badge={DIRECTION_LABELS.write}
-          title="Not separated while the run is active"
+          title="Reads and writes are combined while the run is active"
           detail="Each direction gets its own verdict when the run ends."
         />
       )}

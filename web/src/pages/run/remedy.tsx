@@ -43,7 +43,7 @@ export function WarmRerunButton({ run, filled }: Pick<RemedyButtonProps, 'run' |
       loading={pending}
       onClick={() => rerun({ patch: WARM })}
     >
-      Rerun warm
+      Rerun with a warm cache
     </Button>
   );
 }

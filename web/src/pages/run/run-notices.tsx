@@ -154,7 +154,10 @@ function VerdictNotices({ verdicts, run, findings }: VerdictNoticesProps) {
             <>
               {line.detail && <span className="small">{line.detail}</span>}
               {isCold && (
-                <p>Data that was not in memory came from the disk. Rerun warm to measure memory.</p>
+                <p>
+                  Data that was not in memory came from the disk. Rerun with a warm cache to measure
+                  memory.
+                </p>
               )}
               {index === 0 && direct && <DirectRun direct={direct} />}
             </>

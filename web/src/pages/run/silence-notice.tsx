@@ -1,4 +1,4 @@
-// A notice while no I/O of a live run completes.
+// Notice shown while no I/O of a live run completes.
 import { type LiveRun, useLiveValue } from '../../charts/use-live-run';
 import { silenceMs } from '../../model/fold/missing-time';
 import { isFinal } from '../../model/fold/run-fold';

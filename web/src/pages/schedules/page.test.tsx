@@ -91,7 +91,7 @@ it('previews the next due times and creates a schedule', async () => {
   await userEvent.click(await screen.findByRole('button', { name: 'New schedule' }));
   const create = screen.getByRole('button', { name: 'Create schedule' });
   expect(create).toBeDisabled();
-  await userEvent.type(screen.getByRole('textbox', { name: 'Number of a run' }), '7');
+  await userEvent.type(screen.getByRole('textbox', { name: 'Run number' }), '7');
   await userEvent.click(screen.getByRole('button', { name: 'Copy jobs of run' }));
   expect(await screen.findByText('Thu 2026-11-26 02:30 +01:00')).toBeVisible();
   expect(screen.getByText(/quiet hours, skipped/)).toBeVisible();

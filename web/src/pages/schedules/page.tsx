@@ -49,8 +49,8 @@ export function SchedulesPage() {
             </Button>
           }
         >
-          A schedule starts a run or a study at regular times, for example every night, so that its
-          trend shows changes on the host.
+          A schedule starts a run or a study repeatedly, for example every night, so that its trend
+          shows changes on the host.
         </Empty>
       )}
       {schedules.map((schedule) => (
@@ -117,7 +117,7 @@ function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void
 /** Null if the list of due times shows the next start, in the time zone of the schedule. */
 function nextText({ enabled, next_start_ms, next }: Schedule): string | null {
   if (!enabled) return 'Disabled';
-  if (!next_start_ms) return 'No further starts outside quiet hours';
+  if (!next_start_ms) return 'No more starts outside quiet hours';
   if (next.some(({ at_ms }) => at_ms === next_start_ms)) return null;
   return `Next start after the quiet hours: ${dateTime(next_start_ms)} (your time zone)`;
 }

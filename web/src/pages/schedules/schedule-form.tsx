@@ -175,7 +175,7 @@ function CopyRun({ copy }: { copy: (document: string) => void }) {
   return (
     <div className="row tight wide">
       <TextInput
-        aria-label="Number of a run"
+        aria-label="Run number"
         placeholder="Run number"
         value={number}
         onChange={({ currentTarget }) => setNumber(currentTarget.value)}

@@ -9,7 +9,7 @@ import { notifyError } from '../../ui/notify';
 import { Card } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 
-/** Headline metrics. Others that a script has set are shown, too. */
+/** Headline metrics. Others that a script has set are also shown. */
 const METRICS = [
   'read_iops',
   'write_iops',

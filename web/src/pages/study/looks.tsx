@@ -1,4 +1,4 @@
-// Looks at a study that ends as soon as it is decided, with the interval at each look.
+// Interim looks at a study with `until_decided`, with the interval at each look.
 import type { Study } from '../../api';
 import { ForestAxis, ForestRow } from '../../charts/forest-mark';
 import { formatChange, intervalText, VERDICTS } from '../../model/compare/metrics';
@@ -45,11 +45,11 @@ export function Looks({ study }: { study: Study }) {
           detail={decision.reasons.map((reason) => <p key={reason}>{reason}</p>)}
         />
       )}
-      <Card title="Looks" aside={<span className="mute small">{looksText(until)}</span>}>
+      <Card title="Interim looks" aside={<span className="mute small">{looksText(until)}</span>}>
         <NamedRows
           className="looks"
-          label="Looks"
-          corner="Look after"
+          label="Interim looks"
+          corner="Interim look"
           headers={[
             'Metric',
             'Level',

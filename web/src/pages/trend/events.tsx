@@ -1,4 +1,4 @@
-// What changed when, newest first: change points of the metric, and changes of the host.
+// What changed when, newest first: change points of the metric, and host changes.
 import type { Trend, TrendChange } from '../../api';
 import { formatValue } from '../../model/compare/metrics';
 import { withGroups } from '../../model/compare/selection';

@@ -1,4 +1,4 @@
-//! What a run measured, in the terms of a question.
+//! What a run measured, phrased as the answer to a question.
 
 use crate::analysis::findings::questions::workload::Workload;
 use leadline_protocol::{

@@ -8,7 +8,7 @@ use crate::analysis::findings::questions::{
 };
 
 pub(crate) struct Question {
-    /// Of the finding.
+    /// Code of the finding.
     pub code: &'static str,
     pub is_asked: fn(&Workload) -> bool,
     /// I/Os (flushes, if each write is flushed) that the answer requires.

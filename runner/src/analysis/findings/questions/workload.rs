@@ -5,7 +5,7 @@ use leadline_protocol::{
     plan::job::{Mode, ResolvedJob},
 };
 
-/// A random pattern with fewer blocks reads or writes the same ones again and again.
+/// A random pattern with fewer blocks accesses the same blocks repeatedly.
 const MIN_RANDOM_BLOCKS: u64 = 1000;
 
 /// All jobs of a run, which start together and are the same except for their names and targets.

@@ -115,7 +115,7 @@ impl Context {
         check(unsafe { libc::syscall(libc::SYS_io_setup, c_long::from(slots), &raw mut id) })?;
         let ring: *const Ring = ptr::with_exposed_provenance(id);
         // SAFETY: the kernel maps a ring of at least a page at the address of the context. A
-        // program that emulates the system call returns an address, too.
+        // program that emulates the system call also returns an address.
         let is_ring = unsafe { (*ring).magic } == RING_MAGIC;
         Ok(Self {
             id,

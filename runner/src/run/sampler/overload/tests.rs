@@ -162,7 +162,7 @@ fn evidence_adds_up() {
 }
 
 #[test]
-fn time_in_which_the_runner_was_paused_proves_nothing() {
+fn paused_time_is_ignored() {
     let mut queue = Queue::new(5000.0);
     let mut detector = Detector::new(OPTIONS);
     for step in 0..600 {

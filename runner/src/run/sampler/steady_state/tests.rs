@@ -103,7 +103,7 @@ fn seconds_are_read_when_they_end() {
     assert_eq!(observe(999, 999), None);
     assert_eq!(observe(1000, 1000), Some(None));
     assert_eq!(observe(1999, 2499), None);
-    // 1,500 I/Os in the second second.
+    // 1,500 I/Os in the next second.
     assert_eq!(observe(2000, 2500), Some(Some(20.0)));
     // A late reading is divided by the elapsed time, and the next second starts there.
     assert_eq!(observe(3400, 2500 + 2100), Some(Some(0.0)));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Comparison, GroupCourse, GroupSeries } from '../../api';
+import type { Comparison, GroupSeries, GroupTimeSeries } from '../../api';
 import { rate, shortCount, text } from '../format/numbers';
-import { courseText, courseView, seriesParameters } from './group-course';
+import { groupSeriesText, groupSeriesView, seriesParameters } from './group-time-series';
 
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
@@ -13,7 +13,7 @@ const course = (
   n: [],
   columns: [
     { name: 'iops', unit: '1/s', whole: 7, median: median ?? [], low: low ?? [], high: high ?? [] },
-  ] satisfies GroupCourse['columns'],
+  ] satisfies GroupTimeSeries['columns'],
 });
 
 const SERIES: GroupSeries = {
@@ -41,7 +41,7 @@ const SERIES: GroupSeries = {
 };
 
 it('draws the median of the runs, and their range as a band', () => {
-  const view = courseView(SERIES, 0);
+  const view = groupSeriesView(SERIES, 0);
   expect(view).toMatchObject({ length: 3, banded: true });
   expect(view.seconds(1)).toBe(1);
   expect((['min', 'mean', 'max'] as const).map((name) => view.value(1, ['iops'], name))).toEqual([
@@ -52,14 +52,14 @@ it('draws the median of the runs, and their range as a band', () => {
 });
 
 it('draws no band for a single run', () => {
-  const view = courseView(SERIES, 1);
+  const view = groupSeriesView(SERIES, 1);
   expect(view.banded).toBe(false);
   expect(view.edges).toBeUndefined();
 });
 
 it('changes its generation with the runs', () => {
   const other = { ...SERIES, groups: [course([12, 13, 15], [[], [], []])] };
-  expect(courseView(SERIES, 0).generation).not.toBe(courseView(other, 0).generation);
+  expect(groupSeriesView(SERIES, 0).generation).not.toBe(groupSeriesView(other, 0).generation);
 });
 
 it.each([
@@ -68,10 +68,12 @@ it.each([
   [2, 'before: no values'],
   [9, 'before: no values'],
 ])('describes group %i as %j', (group, expected) => {
-  const view = courseView(SERIES, group);
+  const view = groupSeriesView(SERIES, group);
   const format = (value: number | null) => text(shortCount(value));
-  expect(plain(courseText({ label: 'before', view, column: 'iops' }, format))).toBe(expected);
-  const other = courseText({ label: 'b', view, column: 'bytes_per_second' }, (n) => text(rate(n)));
+  expect(plain(groupSeriesText({ label: 'before', view, column: 'iops' }, format))).toBe(expected);
+  const other = groupSeriesText({ label: 'b', view, column: 'bytes_per_second' }, (n) =>
+    text(rate(n)),
+  );
   expect(other).toBe('b: no values');
 });
 

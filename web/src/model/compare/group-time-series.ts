@@ -18,7 +18,10 @@ export function seriesParameters(comparison: Comparison): CompareParameters {
 const STATISTICS = { min: 'low', mean: 'median', max: 'high' } as const;
 
 /** The mean is the median of the runs; a single run has no band. */
-export function courseView({ t_ms, bucket_ms, groups }: GroupSeries, group: number): SeriesView {
+export function groupSeriesView(
+  { t_ms, bucket_ms, groups }: GroupSeries,
+  group: number,
+): SeriesView {
   const course = groups[group];
   const columns = new Map<string, BandColumn>(
     course?.columns.map((column) => [column.name, column]) ?? [],
@@ -36,7 +39,7 @@ export function courseView({ t_ms, bucket_ms, groups }: GroupSeries, group: numb
 }
 
 /** A group's time series in one sentence, for screen readers. */
-export function courseText(
+export function groupSeriesText(
   { label, view, column }: { label: string; view: SeriesView; column: Column },
   format: (value: number | null) => string,
 ): string {
