@@ -145,12 +145,12 @@ mod tests {
 
     /// `expected` is the median, low and high of each bucket of IOPS.
     fn check(runs: &[&[Option<f64>]], expected: &[[Option<f64>; 3]]) {
-        let mut course = GroupSeriesBuilder::default();
+        let mut builder = GroupSeriesBuilder::default();
         for (run, values) in (1..).zip(runs) {
-            course.add(&series(run, &[("read_iops", values)]), [None; 3]);
+            builder.add(&series(run, &[("read_iops", values)]), [None; 3]);
         }
-        let course = course.finish(expected.len());
-        let column = &course.columns[0];
+        let built = builder.finish(expected.len());
+        let column = &built.columns[0];
         let found: Vec<[Option<f64>; 3]> = (0..expected.len())
             .map(|i| [column.median[i], column.low[i], column.high[i]])
             .collect();
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn directions_are_added_before_the_median() {
-        let mut course = GroupSeriesBuilder::default();
+        let mut builder = GroupSeriesBuilder::default();
         for (run, reads, writes) in [(7, 10.0, 90.0), (8, 90.0, 20.0)] {
             let columns: [(&str, &[Option<f64>]); 4] = [
                 ("read_iops", &[Some(reads), Some(reads)]),
@@ -195,17 +195,17 @@ mod tests {
                 ("trim_iops", &[None, None]),
                 ("device_read_iops", &[Some(1e6), Some(1e6)]),
             ];
-            course.add(&series(run, &columns), [Some(writes), None, None]);
+            builder.add(&series(run, &columns), [Some(writes), None, None]);
         }
-        let course = course.finish(2);
-        assert_eq!(course.runs, [7, 8]);
-        assert_eq!(course.n, [2, 2]);
-        assert_eq!(course.columns[0].median, [Some(105.0), Some(50.0)]);
-        assert_eq!(course.columns[0].low, [Some(100.0), Some(10.0)]);
-        assert_eq!(course.columns[0].whole, Some(55.0));
-        assert_eq!(course.columns[1].whole, None);
+        let built = builder.finish(2);
+        assert_eq!(built.runs, [7, 8]);
+        assert_eq!(built.n, [2, 2]);
+        assert_eq!(built.columns[0].median, [Some(105.0), Some(50.0)]);
+        assert_eq!(built.columns[0].low, [Some(100.0), Some(10.0)]);
+        assert_eq!(built.columns[0].whole, Some(55.0));
+        assert_eq!(built.columns[1].whole, None);
         // Latency and bandwidth are unknown.
-        assert_eq!(course.columns[1].median, [None, None]);
-        assert_eq!(course.columns[2].median, [None, None]);
+        assert_eq!(built.columns[1].median, [None, None]);
+        assert_eq!(built.columns[2].median, [None, None]);
     }
 }

@@ -22,16 +22,16 @@ export function groupSeriesView(
   { t_ms, bucket_ms, groups }: GroupSeries,
   group: number,
 ): SeriesView {
-  const course = groups[group];
+  const series = groups[group];
   const columns = new Map<string, BandColumn>(
-    course?.columns.map((column) => [column.name, column]) ?? [],
+    series?.columns.map((column) => [column.name, column]) ?? [],
   );
-  const isGroup = (course?.runs.length ?? 0) > 1;
+  const isGroup = (series?.runs.length ?? 0) > 1;
   return {
     banded: isGroup,
     ...(isGroup && { edges: { min: 'lowest run', max: 'highest run' } }),
     length: t_ms.length,
-    generation: `${course?.runs.join()}/${bucket_ms}/${t_ms.length}`,
+    generation: `${series?.runs.join()}/${bucket_ms}/${t_ms.length}`,
     seconds: (index) => (t_ms[index] ?? 0) / 1000,
     value: (index, [column], statistic = 'mean') =>
       columns.get(column ?? '')?.[STATISTICS[statistic]][index] ?? null,
