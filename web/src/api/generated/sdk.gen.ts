@@ -529,7 +529,7 @@ export const getStudy = <ThrowOnError extends boolean = false>(options: Options<
 /**
  * Change the name of a study
  *
- * The names of its runs that start with the old name change, too.
+ * The names of its runs that start with the old name also change.
  */
 export const patchStudy = <ThrowOnError extends boolean = false>(options: Options<PatchStudyData, ThrowOnError>) => (options.client ?? client).patch<PatchStudyResponses, PatchStudyErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -126,7 +126,7 @@ export type Assessment = {
     threshold_percent: number;
     /**
      * Confidence level of all intervals of changes, in percent: 95, or higher for the steps of a
-     * study that ends when it is decided.
+     * study with `until_decided`.
      */
     confidence_percent: number;
     comparability: Comparability;
@@ -379,7 +379,7 @@ export type CgroupReport = {
  */
 export type Change = {
     /**
-     * Hodges–Lehmann estimate of the ratio, as a percentage change; the change of the median if
+     * Hodges–Lehmann estimate of the ratio, as a percentage change; the change in the median if
      * the metric is not tested.
      */
     percent: number;
@@ -1097,7 +1097,7 @@ export type Distribution = {
      */
     deviation_percent: number;
     /**
-     * Null for the middle of the region.
+     * Null means the center of the region.
      */
     center?: number | null;
     kind: 'normal';
@@ -1503,22 +1503,7 @@ export type GaugeReport = {
 };
 
 /**
- * Time courses of one group.
- */
-export type GroupTimeSeries = {
-    /**
-     * Numbers of the included runs.
-     */
-    runs: Array<number>;
-    /**
-     * Number of runs with a value of `iops` in each bucket.
-     */
-    n: Array<number>;
-    columns: Array<BandColumn>;
-};
-
-/**
- * Time courses of the groups of a comparison, in buckets that are the same for all runs. Times are
+ * Time series of the groups of a comparison, in buckets that are the same for all runs. Times are
  * in milliseconds since the start of the measured window of each run.
  */
 export type GroupSeries = {
@@ -1555,6 +1540,21 @@ export type GroupStatistics = {
      * included in the statistics.
      */
     outliers: Array<string>;
+};
+
+/**
+ * Time series of one group.
+ */
+export type GroupTimeSeries = {
+    /**
+     * Numbers of the included runs.
+     */
+    runs: Array<number>;
+    /**
+     * Number of runs with a value of `iops` in each bucket.
+     */
+    n: Array<number>;
+    columns: Array<BandColumn>;
 };
 
 export type Health = {
@@ -2495,7 +2495,7 @@ export type JobLayers = {
     page_bytes: number;
     /**
      * Smallest part of a page that the targets can read into the page cache, in bytes: their
-     * filesystem's block size, or a page. Null in reports of earlier versions.
+     * filesystem's block size, or a page. Null in reports from earlier versions.
      */
     cache_block_bytes?: number | null;
     read?: LayerEstimate | null;
@@ -3296,7 +3296,7 @@ export type PerDirectionDistribution = {
          */
         deviation_percent: number;
         /**
-         * Null for the middle of the region.
+         * Null means the center of the region.
          */
         center?: number | null;
         kind: 'normal';
@@ -3345,7 +3345,7 @@ export type PerDirectionDistribution = {
          */
         deviation_percent: number;
         /**
-         * Null for the middle of the region.
+         * Null means the center of the region.
          */
         center?: number | null;
         kind: 'normal';
@@ -3394,7 +3394,7 @@ export type PerDirectionDistribution = {
          */
         deviation_percent: number;
         /**
-         * Null for the middle of the region.
+         * Null means the center of the region.
          */
         center?: number | null;
         kind: 'normal';
@@ -3805,7 +3805,7 @@ export type Report = {
      */
     transitions: Array<Transition>;
     /**
-     * Changes of the level of IOPS within the measured window, in order; absent if there are none.
+     * IOPS level changes within the measured window, in order; absent if there are none.
      */
     level_changes?: Array<LevelChange>;
     /**
@@ -3813,7 +3813,7 @@ export type Report = {
      */
     host_changes?: Array<HostChange>;
     /**
-     * Times during which the runner itself was not running; limited to the first ones.
+     * Periods during which the runner itself was not running; limited to the first ones.
      */
     pauses: Array<Pause>;
     writeback?: Writeback | null;
@@ -4042,7 +4042,7 @@ export type Run = RunSummary & {
     findings: Array<Finding>;
     /**
      * Whether everything that was stored when the run ended is covered by checksums. False for
-     * runs of earlier versions, some of whose values have none, and before the end.
+     * runs from earlier versions, which lack some checksums, and before the end.
      */
     has_checksum: boolean;
     /**
@@ -4601,8 +4601,8 @@ export type SeriesPoints = number;
  */
 export type SeriesState = {
     /**
-     * Of the headline metrics: `regressed` if one of them is, otherwise `improved` if one is, `ok`
-     * if all are, and `undecided` otherwise.
+     * State of the headline metrics: `regressed` if one of them is, otherwise `improved` if one
+     * is, `ok` if all are, and `undecided` otherwise.
      */
     state: TrendState;
     /**
@@ -4644,7 +4644,7 @@ export type Settings = {
     /**
      * Smallest change that matters, in percent, by name of the metric, such as `read_iops`; 2 for
      * other metrics. Used by comparisons and trends that have no threshold of their own. Short
-     * names, such as `read.iops`, are accepted, too.
+     * names, such as `read.iops`, are also accepted.
      */
     thresholds: Thresholds;
 };
@@ -4890,11 +4890,11 @@ export type SteadyStateData = {
      */
     allowed_excursion: number;
     /**
-     * Of the least-squares line, per round.
+     * Slope of the least-squares line, per round.
      */
     slope: number;
     /**
-     * Of the least-squares line `slope * round + intercept`, with one-based rounds.
+     * Intercept of the least-squares line `slope * round + intercept`, with one-based rounds.
      */
     intercept: number;
     /**
@@ -5865,7 +5865,7 @@ export type TrendChange = {
      */
     is_better?: boolean | null;
     /**
-     * Of Student's t-test, not corrected for the number of points.
+     * p-value of Student's t-test, not corrected for the number of points.
      */
     p_value: number;
     mean_before: number;
