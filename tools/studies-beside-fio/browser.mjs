@@ -68,7 +68,7 @@ export class StudyBrowser {
     const { page } = this;
     await this.#open(job);
     await page.getByLabel('Runs of this study').selectOption('IOPS test');
-    await page.getByLabel('Duration of a cell (s)').fill(String(cellSeconds));
+    await page.getByLabel('Duration per cell (s)').fill(String(cellSeconds));
     await page.getByLabel('Maximum rounds').fill(String(maxRounds));
     for (const [label, values] of [
       ['Read percentages', mixes],
