@@ -13,6 +13,7 @@ mod stats;
 pub use document::{Found, MAX_JOBS, check_fields, in_text};
 pub use error::ResultError;
 
+use contradictions::Expected;
 use document::Jobs;
 use leadline_protocol::{
     finding::{Finding, Severity::Note},
@@ -38,7 +39,7 @@ const UNOBSERVED: [&str; 10] = [
     "storage",
     "verdict",
 ];
-const REASON: &str = "Leadline did not observe this run: fio measured it, and fio results do not contain these values.";
+const REASON: &str = "Leadline did not observe this run: fio measured it, and these values are not read from fio's results.";
 /// For an export of Leadline.
 const EXPORT_REASON: &str =
     "Leadline measured this run, but results in fio's format do not contain these values.";
@@ -53,6 +54,17 @@ pub struct FioResult {
     pub workload: WorkloadSummary,
     /// Why the jobs failed; `None` if all were successful.
     pub failure: Option<String>,
+}
+
+impl FioResult {
+    /// Marks the result of a fio that a signal ended before its end.
+    #[must_use]
+    pub fn interrupted_by(mut self, signal: u8) -> Self {
+        let reason = || format!("fio was terminated by signal {signal} before its end.");
+        self.failure = Some(self.failure.unwrap_or_else(reason));
+        self.report.ended_by = Some(EndedBy::Signal);
+        self
+    }
 }
 
 /// `step`: the one-based number of a group of jobs that ran one after another (`stonewall`).
@@ -80,7 +92,7 @@ pub fn fio_result(document: &Value, step: Option<u64>) -> Result<Option<FioResul
 fn report(version: &str, document: &Value, jobs: &Jobs) -> Result<Report, ResultError> {
     let measured = &jobs.measured;
     let mut runtime_ms = 0;
-    for (index, job) in measured.iter().enumerate() {
+    for (index, job) in jobs.described.iter().enumerate() {
         runtime_ms = runtime_ms.max(runtime_of(index, job)?);
     }
     let ended_ms = document::timestamp_ms(document)?;
@@ -118,29 +130,28 @@ fn report(version: &str, document: &Value, jobs: &Jobs) -> Result<Report, Result
     Ok(serde_json::from_value(report).expect("the report is valid"))
 }
 
-/// In ms. Early versions of fio 3 have it only for each direction.
+/// In ms. `job_runtime` is used only if no direction has a time.
 fn runtime_of(index: usize, job: &Value) -> Result<u64, ResultError> {
-    let field = match &job["job_runtime"] {
-        Value::Null => None,
-        value => Some(("job_runtime".to_owned(), value)),
-    };
-    let directions = ["read", "write", "trim"];
-    let of_directions = directions.map(|name| (format!("{name}.runtime"), &job[name]["runtime"]));
-    let used = of_directions
-        .into_iter()
-        .filter(|(_, value)| !value.is_null());
-    let mut runtime_ms = 0;
-    for (name, value) in field.map_or_else(|| used.collect(), |field| vec![field]) {
-        let value = value.as_u64().filter(|number| *number <= MAX_NUMBER);
-        let value = value.ok_or_else(|| {
-            ResultError::invalid(
-                format!("jobs[{index}].{name}"),
-                "is not a time in milliseconds",
-            )
-        })?;
-        runtime_ms = runtime_ms.max(value);
+    for name in document::DIRECTIONS {
+        time(
+            format!("jobs[{index}].{name}.runtime"),
+            &job[name]["runtime"],
+        )?;
     }
-    Ok(runtime_ms)
+    let job_runtime_ms = time(format!("jobs[{index}].job_runtime"), &job["job_runtime"])?;
+    match document::runtime_ms(job) {
+        0 => Ok(job_runtime_ms),
+        runtime_ms => Ok(runtime_ms),
+    }
+}
+
+/// In ms; 0 if it is missing.
+fn time(field: String, value: &Value) -> Result<u64, ResultError> {
+    let number = match value {
+        Value::Null => Some(0),
+        value => value.as_u64().filter(|number| *number <= MAX_NUMBER),
+    };
+    number.ok_or_else(|| ResultError::invalid(field, "is not a time in milliseconds"))
 }
 
 /// The program that printed a version.
@@ -154,9 +165,14 @@ fn source_of(version: &str) -> Source {
 fn check_directions(document: &Value, jobs: &Jobs) -> Result<(), ResultError> {
     let in_flight = options::in_flight(document, &jobs.described);
     for (index, job) in jobs.measured.iter().enumerate() {
-        for name in ["read", "write", "trim"] {
-            contradictions::check(&format!("jobs[{index}].{name}"), &job[name], in_flight)?;
+        for (direction, name) in document::DIRECTIONS.iter().enumerate() {
+            let expected = Expected {
+                in_flight,
+                block: options::block(document, job, direction),
+            };
+            contradictions::check(&format!("jobs[{index}].{name}"), &job[*name], expected)?;
         }
+        contradictions::check_runtime(&format!("jobs[{index}]"), job)?;
     }
     Ok(())
 }

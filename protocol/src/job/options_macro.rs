@@ -36,7 +36,7 @@ macro_rules! options {
             }
 
             /// Sets an option from text. Returns `None` if the option does not exist.
-            fn set(&mut self, name: &str, text: &str) -> Option<Result<(), String>> {
+            pub(crate) fn set(&mut self, name: &str, text: &str) -> Option<Result<(), String>> {
                 match name {
                     $($( stringify!($name) $($(| $alias)+)? => Some(<$type>::parse(text).map(|value| self.$name = Some(value))), )+)+
                     _ => None,

@@ -22,6 +22,17 @@ impl Job {
                 break;
             }
             let field = format!("{path}{name}");
+            if let Some(other) = other_name(options, name) {
+                let detail = format!("{name} and {other} are the same option.");
+                let remedy = "Remove one of them.";
+                problems.push(Problem::invalid(
+                    "conflicting_options",
+                    field,
+                    detail,
+                    remedy,
+                ));
+                continue;
+            }
             let Some(text) = option_text(name, value) else {
                 let detail = format!("{value} is not an option value.");
                 let remedy = "Use a number, a string such as \"4k\", true or false.";
@@ -71,8 +82,21 @@ impl Job {
     }
 }
 
+/// Another name of the same option that precedes this one in the alphabet, so that each pair is
+/// reported once.
+fn other_name<'a>(options: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    let option = OptionDoc::find(name)?;
+    let names = std::iter::once(&option.name).chain(option.aliases);
+    let mut others = names.filter(|other| **other < name);
+    others.find_map(|other| {
+        options
+            .get_key_value(*other)
+            .map(|(other, _)| other.as_str())
+    })
+}
+
 /// Flags are values of options that may be 0 and 1 as words, not of numbers.
-fn option_text(name: &str, value: &Value) -> Option<String> {
+pub(crate) fn option_text(name: &str, value: &Value) -> Option<String> {
     let takes_flags = || Job::value_schema(name).is_none_or(|values| values.takes_flags());
     match value {
         Value::String(text) => Some(text.clone()),
@@ -218,6 +242,20 @@ mod tests {
         assert_eq!((iops.read, iops.write, iops.trim), (5, 0, 0));
         for invalid in [json!({"bs": ","}), json!({"bsrange": "4k-8k,"})] {
             assert_eq!(job(invalid.clone()).1.len(), 1, "{invalid}");
+        }
+    }
+
+    #[test]
+    fn an_option_has_one_value() {
+        for (options, field) in [
+            (json!({"bs": "4k", "blocksize": "8k"}), "jobs[0].bs"),
+            (json!({"blocksize": "8k", "bs": "8k"}), "jobs[0].bs"),
+            (json!({"rw": "read", "readwrite": "write"}), "jobs[0].rw"),
+        ] {
+            let mut problems = Vec::new();
+            Job::parse(options.as_object().unwrap(), "jobs[0].", &mut problems);
+            let fields: Vec<&str> = problems.iter().filter_map(|p| p.field.as_deref()).collect();
+            assert_eq!(fields, [field], "{options}");
         }
     }
 

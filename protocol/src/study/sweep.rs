@@ -1,7 +1,10 @@
 //! Sweeps: each step runs with every combination of the values of the swept options.
 
 use crate::{
-    job::{OptionDoc, parse::unknown_option_remedy},
+    job::{
+        Job, OptionDoc,
+        parse::{option_text, unknown_option_remedy},
+    },
     limits::MAX_STEPS,
     problem::{
         Problem,
@@ -35,17 +38,16 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
     };
     let mut seen = BTreeSet::new();
     let problems = axes.iter().enumerate().filter_map(|(index, axis)| {
-        let is_repeated = !seen.insert(&axis.option);
-        if OptionDoc::find(&axis.option).is_none() {
+        let Some(option) = OptionDoc::find(&axis.option) else {
             let detail = format!("{} is not an option.", axis.option);
             return Some((index, detail, unknown_option_remedy(&axis.option)));
-        }
-        let detail = if is_repeated {
-            format!("{} is swept twice.", axis.option)
+        };
+        let detail = if !seen.insert(option.name) {
+            format!("{} is swept twice.", option.name)
         } else if axis.values.is_empty() {
             format!("{} has no values.", axis.option)
         } else {
-            match repeated_value(&axis.values) {
+            match repeated_value(option.name, &axis.values) {
                 Some(value) => format!("{} has the value {value} twice.", axis.option),
                 None => return None,
             }
@@ -63,13 +65,21 @@ pub(super) fn axes(reader: &mut ObjectReader) -> Vec<SweepAxis> {
     }
 }
 
-/// Checks only the first values; longer lists are rejected anyway.
-fn repeated_value(values: &[Value]) -> Option<&Value> {
-    let values = &values[..values.len().min(MAX_STEPS + 1)];
-    let mut indexed = values.iter().enumerate();
-    indexed
-        .find(|(index, value)| values[..*index].contains(value))
-        .map(|(_, value)| value)
+/// Checks only the first values; longer lists are rejected anyway. `4k` and `4096` are equal.
+fn repeated_value<'a>(option: &str, values: &'a [Value]) -> Option<&'a Value> {
+    let mut seen = BTreeSet::new();
+    let mut values = values.iter().take(MAX_STEPS + 1);
+    values.find(|value| !seen.insert(meaning(option, value)))
+}
+
+/// Text that is the same for values that mean the same. Invalid values are reported for their cells.
+fn meaning(option: &str, value: &Value) -> String {
+    let mut job = Job::default();
+    let text = option_text(option, value);
+    match text.and_then(|text| job.set(option, &text)) {
+        Some(Ok(())) => format!("{job:?}"),
+        _ => value.to_string(),
+    }
 }
 
 /// Number of combinations of values, which may be larger than memory.
@@ -98,11 +108,18 @@ pub(super) fn with_values(mut step: Value, cell: &[Setting]) -> Value {
     for job in jobs.into_iter().flatten() {
         for (option, value) in cell {
             if let Some(options) = job.as_object_mut() {
+                // The job may set the same option under another name.
+                options.retain(|name, _| !is_same_option(name, option));
                 options.insert((*option).to_owned(), (*value).clone());
             }
         }
     }
     step
+}
+
+fn is_same_option(name: &str, other: &str) -> bool {
+    let canonical = |name| OptionDoc::find(name).map(|option| option.name);
+    canonical(name).is_some() && canonical(name) == canonical(other)
 }
 
 /// Appends the values to the step's name.
@@ -180,6 +197,15 @@ mod tests {
     }
 
     #[test]
+    fn swept_values_replace_those_under_another_name() {
+        let mut study = study(json!([{"option": "blocksize", "values": ["4k", "8k"]}]));
+        study["steps"][0]["jobs"][0]["bs"] = json!("64k");
+        let spec = parse_study(study).unwrap();
+        let job = &spec.steps[1].jobs[0];
+        assert_eq!((&job["blocksize"], job.get("bs")), (&json!("8k"), None));
+    }
+
+    #[test]
     fn large_sweeps_are_rejected_without_their_combinations() {
         let many: Vec<u32> = (1..=60_000).collect();
         let sweep = json!([
@@ -206,6 +232,14 @@ mod tests {
             (
                 json!([{"option": "bs", "values": ["4k", "8k", "4k"]}]),
                 "sweep[0]",
+            ),
+            (
+                json!([{"option": "bs", "values": ["4k", 4096]}]),
+                "sweep[0]",
+            ),
+            (
+                json!([{"option": "bs", "values": ["4k"]}, {"option": "blocksize", "values": ["8k"]}]),
+                "sweep[1]",
             ),
             (json!([{"option": "iodepth", "values": many}]), "sweep"),
             (json!(7), "sweep"),

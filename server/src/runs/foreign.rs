@@ -7,7 +7,7 @@ use crate::{
     store::foreign_results::{ForeignRun, Imported, StoredDocument},
 };
 use leadline_export::fio::result::{
-    FioResult, MAX_JOBS, ResultError, check_fields, fio_result, in_text,
+    FioResult, Found, MAX_JOBS, ResultError, check_fields, fio_result, in_text,
 };
 use leadline_protocol::{
     report::{Report, foreign::Source},
@@ -96,11 +96,19 @@ fn foreign_run(text: &[u8], options: ImportOptions) -> Result<ForeignRun, Error>
     })?;
     // A byte order mark.
     let text = text.trim_start_matches('\u{feff}');
-    let (document, text) = document(text)?;
+    let Found {
+        document,
+        text,
+        signal,
+    } = document(text)?;
     check_fields(text).map_err(|error| explain(&error))?;
     let document = printable_document(document);
     let result = fio_result(&document, options.group).map_err(|error| explain(&error))?;
     let result = result.ok_or_else(|| not_fio(&document))?;
+    let result = match signal {
+        Some(signal) => result.interrupted_by(signal),
+        None => result,
+    };
     let FioResult {
         report,
         finding,
@@ -136,16 +144,18 @@ fn foreign_run(text: &[u8], options: ImportOptions) -> Result<ForeignRun, Error>
 }
 
 /// The result in the text, which may contain other fio output.
-fn document(text: &str) -> Result<(Value, &str), Error> {
+fn document(text: &str) -> Result<Found<'_>, Error> {
     let trimmed = text.trim();
     let parsed = serde_json::from_str::<Value>(trimmed);
     if let Ok(document) = parsed {
-        return Ok((document, trimmed));
+        return Ok(Found {
+            document,
+            text: trimmed,
+            signal: None,
+        });
     }
-    if let Some(found) = in_text(text).map_err(|error| explain(&error))? {
-        return Ok((found.document, found.text));
-    }
-    Err(unreadable(trimmed))
+    let found = in_text(text).map_err(|error| explain(&error))?;
+    found.ok_or_else(|| unreadable(trimmed))
 }
 
 fn unreadable(text: &str) -> Error {
@@ -244,7 +254,7 @@ fn in_group(mut digest: Sha256, group: Option<u64>) -> [u8; 32] {
 /// The text, if it is the imported one. The selected group is not stored.
 fn intact(stored: StoredDocument) -> Option<String> {
     let text = stored.text?;
-    let (document, _) = document(&text).ok()?;
+    let document = document(&text).ok()?.document;
     let digest = Sha256::new_with_prefix(printable_document(document).to_string());
     let groups = (1..=MAX_JOBS as u64).map(Some);
     let mut groups = iter::once(None).chain(groups);

@@ -20,6 +20,8 @@ pub struct Found<'a> {
     pub document: Value,
     /// The document as it is in the text.
     pub text: &'a str,
+    /// The number of the signal that ended fio early, such as 2 for Ctrl-C.
+    pub signal: Option<u8>,
 }
 
 /// # Errors
@@ -59,30 +61,82 @@ pub fn in_text(text: &str) -> Result<Option<Found<'_>>, ResultError> {
                 let detail = "the text contains results of several runs; use one result";
                 return Err(ResultError::invalid("", detail));
             }
-            let text = &text[start..end];
-            last = Some(Found { document, text });
+            last = Some(Found {
+                document,
+                text: &text[start..end],
+                signal: signal(text),
+            });
         }
     }
     Ok(last)
 }
 
-/// Whether two documents are states of one run (`--status-interval`): both have the same jobs, and
-/// the second run had started when the first document was printed.
-fn is_later_state(earlier: &Value, later: &Value) -> bool {
-    let described = |document: &Value| {
-        let jobs = list(document).into_iter().flatten();
-        let jobs = jobs.map(|job| (job["jobname"].clone(), job["job options"].clone()));
-        jobs.collect::<Vec<_>>()
-    };
-    let runtime = |document: &Value| {
-        let jobs = list(document).into_iter().flatten();
-        jobs.filter_map(|job| job["job_runtime"].as_u64()).max()
-    };
-    let printed_ms = |document: &Value| timestamp_ms(document).unwrap_or(0);
-    let had_measured = runtime(earlier).unwrap_or(0) > 0;
-    let start_ms = printed_ms(later).saturating_sub(runtime(later).unwrap_or(0));
-    described(earlier) == described(later) && (!had_measured || start_ms < printed_ms(earlier))
+/// What fio prints when it is interrupted (`sig_int` in backend.c).
+fn signal(text: &str) -> Option<u8> {
+    let mut lines = text.lines();
+    lines.find_map(|line| {
+        line.trim()
+            .strip_prefix("fio: terminating on signal ")?
+            .parse()
+            .ok()
+    })
 }
+
+/// Whether two documents are states of one run (`--status-interval`): both have the same jobs, no
+/// count or time decreases, and the second run had started when the first document was printed.
+fn is_later_state(earlier: &Value, later: &Value) -> bool {
+    let printed_ms = |document: &Value| timestamp_ms(document).unwrap_or(0);
+    let (before, after) = (states(earlier), states(later));
+    let runtime_ms = |jobs: &[JobState]| jobs.iter().map(|job| job.runtime_ms).max().unwrap_or(0);
+    let had_measured = runtime_ms(&before) > 0;
+    let start_ms = printed_ms(later).saturating_sub(runtime_ms(&after));
+    before.len() == after.len()
+        && before.iter().zip(&after).all(|(a, b)| a.may_become(b))
+        && printed_ms(earlier) <= printed_ms(later)
+        && (!had_measured || start_ms < printed_ms(earlier))
+}
+
+fn states(document: &Value) -> Vec<JobState<'_>> {
+    let jobs = list(document).into_iter().flatten();
+    jobs.map(JobState::new).collect()
+}
+
+/// What identifies a job, and what only increases during a run.
+struct JobState<'a> {
+    name: &'a Value,
+    options: &'a Value,
+    runtime_ms: u64,
+    ios: [u64; 3],
+}
+
+impl<'a> JobState<'a> {
+    fn new(job: &'a Value) -> Self {
+        Self {
+            name: &job["jobname"],
+            options: &job["job options"],
+            runtime_ms: runtime_ms(job),
+            ios: DIRECTIONS.map(|name| job[name]["total_ios"].as_u64().unwrap_or(0)),
+        }
+    }
+
+    /// The counts of the ramp are reset at its end, before the runtime starts.
+    fn may_become(&self, later: &Self) -> bool {
+        let increases = self.runtime_ms <= later.runtime_ms
+            && self.ios.iter().zip(later.ios).all(|(a, b)| *a <= b);
+        self.name == later.name
+            && self.options == later.options
+            && (increases || self.runtime_ms == 0)
+    }
+}
+
+/// Of the measurement, in ms; 0 if it is unknown. `job_runtime` cannot be used: with
+/// `group_reporting` and for clients, fio adds the times of all jobs.
+pub(super) fn runtime_ms(job: &Value) -> u64 {
+    let runtimes = DIRECTIONS.map(|name| job[name]["runtime"].as_u64().unwrap_or(0));
+    runtimes.into_iter().max().unwrap_or(0)
+}
+
+pub(super) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 
 fn list(document: &Value) -> Option<&Vec<Value>> {
     let lists = ["jobs", "client_stats"];
@@ -137,19 +191,45 @@ pub(super) fn jobs<'a>(
         .filter_map(|job| job["groupid"].as_u64())
         .collect();
     let Some(group) = selected(&groups, &all, document, step)? else {
+        check_starts(&all, document)?;
         return Ok(Jobs {
             measured,
             described: all,
         });
     };
-    let in_group = |jobs: Vec<&'a Value>| -> Vec<&'a Value> {
-        let same = |job: &&Value| job["groupid"].as_u64() == Some(group);
-        jobs.into_iter().filter(same).collect()
-    };
+    let same = |job: &&Value| job["groupid"].as_u64() == Some(group);
+    // The sum of all clients contains the jobs of all groups.
+    let described: Vec<&Value> = all.into_iter().filter(same).collect();
+    check_starts(&described, document)?;
     Ok(Jobs {
-        measured: in_group(measured),
-        described: in_group(all),
+        measured: described.clone(),
+        described,
     })
+}
+
+/// Rates of jobs that did not run at the same time cannot be added.
+fn check_starts(jobs: &[&Value], document: &Value) -> Result<(), ResultError> {
+    for names in [
+        ["startdelay", "start_delay"],
+        ["wait_for", "wait_for_previous"],
+    ] {
+        let starts = jobs.iter().map(|job| {
+            let places = [&job["job options"], &document["global options"]];
+            let mut values = places
+                .iter()
+                .flat_map(|options| names.map(|name| options[name].as_str()));
+            values.find_map(|value| value).unwrap_or("0")
+        });
+        let starts: BTreeSet<&str> = starts.collect();
+        if starts.len() > 1 {
+            let detail = format!(
+                "the jobs started at different times ({}), so their results cannot be added; import them one by one",
+                names[0]
+            );
+            return Err(ResultError::invalid("", detail));
+        }
+    }
+    Ok(())
 }
 
 /// fio 2 has latencies in µs and bandwidths in KiB/s under the same names.
@@ -201,8 +281,7 @@ fn check_job(index: usize, job: &Value) -> Result<(), ResultError> {
             "is not a number",
         ));
     }
-    let directions = ["read", "write", "trim"];
-    if directions.iter().any(|name| job[*name].is_object()) {
+    if DIRECTIONS.iter().any(|name| job[*name].is_object()) {
         return Ok(());
     }
     if job["mixed"].is_object() {
@@ -338,7 +417,9 @@ mod tests {
     #[test]
     fn intermediate_documents_of_one_run_are_not_several_runs() {
         let state = |at_ms: u64, runtime_ms: u64| {
-            let job = json!({"jobname": "a", "job_runtime": runtime_ms, "read": {}});
+            // fio adds the job_runtime of two clones.
+            let read = json!({"runtime": runtime_ms, "total_ios": runtime_ms / 2});
+            let job = json!({"jobname": "a", "job_runtime": 2 * runtime_ms, "read": read});
             json!({"fio version": "fio-3.33", "timestamp_ms": at_ms, "jobs": [job]}).to_string()
         };
         let last =
@@ -351,5 +432,42 @@ mod tests {
         assert!(last([state(1_000, 900), state(4_000, 1_900)]).is_err());
         let other = state(2_000, 1_900).replace("\"a\"", "\"b\"");
         assert!(last([state(1_000, 900), other]).is_err());
+        assert!(
+            last([state(2_000, 900), state(1_900, 900)]).is_err(),
+            "two hosts"
+        );
+        assert!(last([state(2_000, 900), state(2_010, 890)]).is_err());
+    }
+
+    #[test]
+    fn signals_are_found() {
+        let result = document(json!([{}]));
+        let text = format!("fio: terminating on signal 2\n{result}\n");
+        assert_eq!(in_text(&text).unwrap().unwrap().signal, Some(2));
+        let text = format!("fio: a warning\n{result}\n");
+        assert_eq!(in_text(&text).unwrap().unwrap().signal, None);
+    }
+
+    #[test]
+    fn jobs_that_started_at_different_times_are_not_added() {
+        let delayed = json!({"startdelay": "1"});
+        for options in [delayed.clone(), json!({"wait_for": "a"})] {
+            let different = document(json!([job(0, json!({})), job(0, options)]));
+            let error = jobs(&different, "fio-3.33", None).err().unwrap();
+            assert!(error.to_string().contains("different times"), "{error}");
+        }
+        let equal = document(json!([job(0, delayed.clone()), job(0, delayed)]));
+        assert!(jobs(&equal, "fio-3.33", None).is_ok());
+    }
+
+    #[test]
+    fn groups_of_clients_do_not_have_the_sum_of_all_groups() {
+        let client =
+            |group: u64, name: &str| json!({"jobname": name, "groupid": group, "read": {}});
+        let document = json!({"client_stats":
+            [client(0, "a"), client(1, "b"), client(0, "a"), client(1, "b"), client(0, "All clients")]});
+        let second = jobs(&document, "fio-3.41", Some(2)).ok().unwrap();
+        assert_eq!(second.measured.len(), 2);
+        assert!(second.measured.iter().all(|job| job["jobname"] == "b"));
     }
 }

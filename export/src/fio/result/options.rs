@@ -95,6 +95,43 @@ pub(super) fn workload(jobs: &[Value]) -> Result<WorkloadSummary, ResultError> {
     })
 }
 
+/// Size of all I/Os of a job in one direction (0 for reads, 1 for writes, 2 for trims), in bytes;
+/// `None` if it is unknown or not constant.
+pub(super) fn block(document: &Value, job: &Value, direction: usize) -> Option<u64> {
+    const OTHERS: [&str; 9] = [
+        "bs_is_seq_rand",
+        "bs_unaligned",
+        "blocksize_range",
+        "blocksize_unaligned",
+        "bsrange",
+        "bssplit",
+        "kb_base",
+        "unified_rw_reporting",
+        "num_range",
+    ];
+    let own = job["job options"].as_object()?;
+    let places = [Some(own), document["global options"].as_object()];
+    let given = |name: &str| {
+        places
+            .iter()
+            .flatten()
+            .find_map(|options| options.get(name))
+    };
+    if OTHERS.iter().any(|name| given(name).is_some()) {
+        return None;
+    }
+    let names = ["bs", "blocksize"];
+    let text = match names.iter().find_map(|name| given(name)) {
+        None => return Some(4096),
+        Some(value) => value.as_str()?,
+    };
+    let sizes: Vec<&str> = text.split(',').collect();
+    // Missing sizes are equal to the last one.
+    let size = sizes.get(direction).or(sizes.last())?.trim();
+    let number = number::bytes(size, 1024)?;
+    u64::try_from(number.value).ok().filter(|bytes| *bytes > 0)
+}
+
 /// I/Os that all jobs may have in flight at once. Jobs of which fio printed no valid depth have the
 /// default.
 pub(super) fn in_flight(document: &Value, described: &[&Value]) -> u64 {

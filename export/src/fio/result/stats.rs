@@ -25,7 +25,7 @@ pub(super) struct Direction {
 /// Returns the name of a number that is missing, negative or not a number.
 pub(super) fn direction(jobs: &[&Value], name: &str) -> Result<Direction, ResultError> {
     let all = stats_of(jobs, name)?;
-    let iops = sum(&all, "iops")?;
+    let iops = rate(&all, "iops", "total_ios")?;
     if iops > MAX_IOPS {
         let detail = format!("is not plausible: {iops:e}");
         return Err(ResultError::invalid(format!("{name}.iops"), detail));
@@ -44,7 +44,7 @@ pub(super) fn direction(jobs: &[&Value], name: &str) -> Result<Direction, Result
         ios: total(&all, "total_ios")?,
         bytes: total(&all, "io_bytes")?,
         iops,
-        bytes_per_second: sum(&all, "bw_bytes")?,
+        bytes_per_second: rate(&all, "bw_bytes", "io_bytes")?,
         slat_ns: latency(&all, "slat_ns")?,
         clat_ns,
         lat_ns,
@@ -107,6 +107,28 @@ impl Stats<'_> {
             Value::Null => ResultError::invalid(path, "is missing"),
             value => ResultError::invalid(path, format!("is not a count or rate: {value}")),
         }
+    }
+}
+
+/// The rate of all jobs together over the longest runtime, as fio computes it with
+/// `group_reporting`: rates of jobs that ended at different times cannot be added.
+fn rate(all: &[Stats], field: &str, count: &str) -> Result<f64, ResultError> {
+    let sum = sum(all, field)?;
+    let mut longest_ms = 0.0_f64;
+    let mut active = 0;
+    for stats in all {
+        if stats.count("total_ios")? == 0 {
+            continue;
+        }
+        active += 1;
+        match stats.value["runtime"].as_f64() {
+            Some(runtime_ms) if runtime_ms > 0.0 => longest_ms = longest_ms.max(runtime_ms),
+            _ => return Ok(sum),
+        }
+    }
+    match active {
+        0 | 1 => Ok(sum),
+        _ => Ok(total(all, count)? as f64 * 1000.0 / longest_ms),
     }
 }
 
@@ -352,6 +374,26 @@ mod tests {
                 "{changes}"
             );
         }
+    }
+
+    /// Checked with fio 3.33: jobs of 10,000 and 500 IOPS with 1,024 I/Os each have 1,000 IOPS with
+    /// `group_reporting`.
+    #[test]
+    fn rates_are_over_the_longest_runtime() {
+        let of = |ios: u64, runtime_ms: u64| {
+            let iops = ios as f64 * 1000.0 / runtime_ms as f64;
+            job(
+                json!({"total_ios": ios, "io_bytes": 4096 * ios, "iops": iops, "bw_bytes": 4096.0 * iops,
+                "runtime": runtime_ms}),
+            )
+        };
+        let jobs = [of(1024, 102), of(1024, 2046), of(0, 1)];
+        let jobs: Vec<&Value> = jobs.iter().collect();
+        let read = direction(&jobs, "read").unwrap().stats;
+        assert!((read.iops - 1000.98).abs() < 0.01, "{}", read.iops);
+        assert!((read.bytes_per_second - 4096.0 * read.iops).abs() < 1.0);
+        let alone = direction(&jobs[..1], "read").unwrap().stats;
+        assert!((alone.iops - 10_039.2).abs() < 0.1);
     }
 
     #[test]

@@ -172,7 +172,12 @@ fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
         let text = fs::read_to_string(&file)
             .map_err(|error| format!("{name} cannot be read: {error}."))?;
         let document = serde_json::from_str(&text).or_else(|error| match in_text(&text) {
-            Ok(Some(found)) => Ok(found.document),
+            Ok(Some(found)) => match found.signal {
+                Some(signal) => Err(format!(
+                    "{name} is incomplete: fio was terminated by signal {signal} before its end."
+                )),
+                None => Ok(found.document),
+            },
             Ok(None) => Err(format!("{name} is not valid JSON: {error}.")),
             Err(error) => Err(format!("{name}: {error}.")),
         })?;
