@@ -140,6 +140,15 @@ fn sentence_of(
         } else {
             ""
         };
+        let programs = settings
+            .iter()
+            .any(|difference| difference.name == settings::PROGRAM);
+        let note = match programs {
+            true => {
+                " Only the type of I/O, block size, queue depth, numjobs, direct and ioengine of the first job were compared, because fio and Leadline record other settings differently."
+            }
+            false => note,
+        };
         return format!("Different settings: {}.{note}", list(scope, settings));
     }
     if !host.is_empty() {

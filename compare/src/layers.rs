@@ -40,14 +40,51 @@ pub(crate) fn usual_difference([a, b]: &[Group; 2]) -> Option<String> {
     })
 }
 
+/// Like `usual_difference`, but only if memory served more of the I/O of one group.
+pub(crate) fn memory_difference([a, b]: &[Group; 2]) -> Option<String> {
+    [Read, Write].into_iter().find_map(|direction| {
+        let (of_a, of_b) = (usual_verdict(a, direction)?, usual_verdict(b, direction)?);
+        (source(of_a.class) != source(of_b.class)).then(|| {
+            format!(
+                "{} was served by {}, and {} by {}.",
+                a.label,
+                layer(of_a),
+                b.label,
+                layer(of_b)
+            )
+        })
+    })
+}
+
+/// Classes that can be compared with each other have the same number.
+fn source(class: VerdictClass) -> u8 {
+    match class {
+        class if is_memory(class) => 0,
+        VerdictClass::Mixed => 1,
+        VerdictClass::Unwritten | VerdictClass::NoDevice => 2,
+        _ => 3,
+    }
+}
+
 /// The most frequent layer of a group's runs that are included in the statistics.
 fn usual_layer(group: &Group, direction: Direction) -> Option<&'static str> {
+    usual_verdict(group, direction).map(layer)
+}
+
+/// A verdict with the most frequent layer.
+fn usual_verdict<'a>(group: &'a Group<'a>, direction: Direction) -> Option<&'a Verdict> {
     let verdicts = group
         .included()
         .filter_map(|run| known_verdict(run, direction));
-    let layers: Vec<&str> = verdicts.map(layer).collect();
-    let count = |layer: &str| layers.iter().filter(|other| **other == layer).count();
-    layers.iter().copied().max_by_key(|layer| count(layer))
+    let verdicts: Vec<&Verdict> = verdicts.collect();
+    let count = |verdict: &Verdict| {
+        let layers = verdicts.iter().map(|other| layer(other));
+        layers.filter(|other| *other == layer(verdict)).count()
+    };
+    verdicts
+        .iter()
+        .copied()
+        .max_by_key(|verdict| count(verdict))
 }
 
 /// Returns `#1 was served by the device, #2, #3 by memory`, in group order. If the runs of a group
@@ -161,8 +198,13 @@ fn cache_speedup(groups: &[Group], direction: Direction) -> Option<String> {
         _ => return None,
     };
     let speedup = median_iops(cached, direction)? / median_iops(uncached, direction)?;
+    // The factor of groups is estimated otherwise (`answer`), and a second number would confuse.
+    let factor = match cached.runs.len().max(uncached.runs.len()) {
+        1 => format!("{speedup:.1}× "),
+        _ => String::new(),
+    };
     (speedup.is_finite() && speedup >= MIN_SPEEDUP)
-        .then(|| format!(" The {speedup:.1}× speedup comes from memory, not from a faster disk."))
+        .then(|| format!(" The {factor}speedup comes from memory, not from a faster disk."))
 }
 
 fn median_iops(group: &Group, direction: Direction) -> Option<f64> {

@@ -9,6 +9,7 @@ mod comparability;
 pub mod export;
 mod fact_names;
 pub mod fingerprint;
+pub mod gate;
 pub mod group;
 mod group_description;
 pub mod group_statistics;

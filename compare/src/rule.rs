@@ -76,8 +76,8 @@ impl Rule {
         })
     }
 
-    /// Applies the rule to the change in the second group.
-    pub fn evaluate(&self, assessment: &Assessment) -> RuleResult {
+    /// Applies the rule to the change in the second group. `obstacle`: why a rule cannot pass.
+    pub fn evaluate(&self, assessment: &Assessment, obstacle: Option<&str>) -> RuleResult {
         let metric = assessment
             .metrics
             .iter()
@@ -86,6 +86,12 @@ impl Rule {
         let (outcome, sentence) = match change {
             Some(change) => self.outcome(change, assessment.confidence_percent),
             None => (Outcome::Undecided, no_change(metric)),
+        };
+        let (outcome, sentence) = match (outcome, obstacle) {
+            (Outcome::Passed, Some(obstacle)) => {
+                (Outcome::Undecided, format!("{obstacle} {sentence}"))
+            }
+            (outcome, _) => (outcome, sentence),
         };
         RuleResult {
             rule: self.text.clone(),

@@ -93,6 +93,9 @@ fn common_settings(scope: &Scope, programs: Difference) -> Differences {
     differences
 }
 
+/// The setting that differs if results are of different programs.
+pub(crate) const PROGRAM: &str = "program";
+
 fn different_programs(scope: &Scope) -> Option<Difference> {
     let program = |run: &ComparedRun| {
         let foreign = run.report?.foreign.as_ref();
@@ -101,7 +104,7 @@ fn different_programs(scope: &Scope) -> Option<Difference> {
     };
     let values = scope.values(program);
     scope.is_different(&values).then(|| Difference {
-        name: "program".into(),
+        name: PROGRAM.into(),
         values,
         is_harmful: true,
     })

@@ -1,6 +1,7 @@
 //! Tests of comparisons of single runs and of groups.
 
 mod exclusions;
+mod gate;
 mod looks;
 mod obstacles;
 mod rate_limits;

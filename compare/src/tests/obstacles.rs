@@ -134,7 +134,7 @@ fn percentiles_without_enough_ios_have_no_interval() {
     assert_eq!(p99.verdict, Some(ChangeVerdict::Undecided));
     assert_eq!((p99.interval_percent, p99.p_value), (None, None));
     let rule = crate::rule::Rule::parse("read.p99 worse than 5%").unwrap();
-    let result = rule.evaluate(&assessment);
+    let result = rule.evaluate(&assessment, None);
     assert_eq!(result.outcome, crate::rule::Outcome::Undecided);
     assert!(
         result.sentence.contains("requires 1000 per run"),

@@ -117,10 +117,10 @@ pub(super) fn iops_spread(input: &DirectionInput<'_>) -> Spread {
     Spread::of(values.unwrap_or_default())
 }
 
-/// 0 without I/O, as in fio.
+/// As in fio, 0 without I/O and otherwise at least 1, because scripts divide by it.
 pub(super) fn runtime_ms(input: &DirectionInput<'_>) -> u64 {
     if input.stats.ios > 0 {
-        input.duration_ms.round() as u64
+        (input.duration_ms.round() as u64).max(1)
     } else {
         0
     }

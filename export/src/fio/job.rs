@@ -175,12 +175,29 @@ fn runtime_ms(job: &JobReport) -> f64 {
     job.duration_ms * f64::from(job.workers)
 }
 
+/// The errno(3) with which fio ends a job that failed like this one; 0 for a successful job.
 pub(super) fn error_number(report: &Report, job: &JobReport) -> i32 {
     let first = report.errors.first.as_ref();
-    first
-        .filter(|error| error.job == job.name)
-        .map_or(0, |error| error.errno)
+    let failed_io = first.filter(|error| error.job == job.name);
+    let limit = job.violated_limit.as_ref();
+    let is_damaged = job
+        .verify
+        .as_ref()
+        .is_some_and(|verify| verify.bad_blocks > 0);
+    match (failed_io, limit) {
+        (Some(error), _) => error.errno,
+        // As in fio's io_u.c and backend.c (`check_min_rate`).
+        (None, Some(limit)) if limit.option == "max_latency" => ETIMEDOUT,
+        (None, Some(_)) => EIO,
+        (None, None) if is_damaged => EILSEQ,
+        (None, None) => 0,
+    }
 }
+
+/// errno(3) values, as in fio's results on Linux.
+const EIO: i32 = 5;
+const EILSEQ: i32 = 84;
+const ETIMEDOUT: i32 = 110;
 
 fn elapsed_seconds(report: &Report) -> u64 {
     let ends = report

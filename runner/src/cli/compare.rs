@@ -20,6 +20,7 @@ use clap::{Args, ValueEnum};
 use leadline_compare::{
     DEFAULT_THRESHOLD_PERCENT, compare_at,
     export::{html, markdown},
+    gate::gate_obstacle,
     group::{Group, all_in_one_study, distinct_labels},
     level::Level,
     looks,
@@ -72,9 +73,10 @@ pub(crate) fn run(args: &CompareArgs) -> u8 {
             let mut inputs = [groups[0].input(), groups[1].input()];
             let level = level(&groups, &mut inputs);
             let assessment = compare_at(&inputs, 0, args.threshold, &level);
+            let obstacle = gate_obstacle(&inputs);
             let results: Vec<RuleResult> = rules
                 .iter()
-                .map(|rule| rule.evaluate(&assessment))
+                .map(|rule| rule.evaluate(&assessment, obstacle.as_deref()))
                 .collect();
             let output_code = print(args.format, &assessment, &results);
             exit_code(&results).unwrap_or(output_code)

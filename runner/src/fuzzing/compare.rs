@@ -49,7 +49,10 @@ pub fn compare_results(documents: Vec<Value>, rule: &str) {
 
 fn check(assessment: &Assessment, rule: &str) {
     let rules: Vec<_> = Rule::parse(rule).into_iter().collect();
-    let rules: Vec<_> = rules.iter().map(|rule| rule.evaluate(assessment)).collect();
+    let rules: Vec<_> = rules
+        .iter()
+        .map(|rule| rule.evaluate(assessment, None))
+        .collect();
     let json = serde_json::to_string(assessment).expect("a comparison is JSON");
     let parsed: Assessment = serde_json::from_str(&json).expect("a comparison can be read");
     assert_eq!(

@@ -35,7 +35,7 @@ pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, S
         )
     })?;
     if kind == "runs" {
-        let document = get(server, "runs", number)?;
+        let document = intact_run(server, number)?;
         let study = match document["study"].as_u64() {
             Some(study) => get(server, "studies", study)?,
             None => Value::Null,
@@ -56,7 +56,7 @@ pub(crate) fn runs(address: &str, step: Option<u64>) -> Result<Vec<ServerRun>, S
         .filter_map(|entry| Some((entry, entry["run"]["number"].as_u64()?)))
         .map(|(entry, number)| {
             let name = entry["name"].as_str().filter(|_| step.is_some());
-            let document = get(server, "runs", number)?;
+            let document = intact_run(server, number)?;
             Ok(run(server, number, document, &study, name))
         })
         .collect()
@@ -93,6 +93,18 @@ fn split(address: &str) -> Option<(&str, &str, u64)> {
     let (server, kind) = rest.rsplit_once('/')?;
     let server = server.strip_suffix("/api/v1").unwrap_or(server);
     matches!(kind, "runs" | "studies").then_some((server, kind, number))
+}
+
+/// # Errors
+/// The run cannot be fetched, or its stored data is damaged.
+fn intact_run(server: &str, number: u64) -> Result<Value, String> {
+    let document = get(server, "runs", number)?;
+    if document["damaged"] == true {
+        return Err(format!(
+            "{server}/runs/{number}: the stored data of run #{number} is damaged, so it cannot be compared. Delete the run or leave it out."
+        ));
+    }
+    Ok(document)
 }
 
 fn get(server: &str, kind: &str, number: u64) -> Result<Value, String> {
