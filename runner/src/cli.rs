@@ -7,6 +7,7 @@ mod event_printer;
 mod fio_command;
 mod log_files;
 mod output;
+mod output_file;
 mod run_command;
 mod study;
 pub mod text;

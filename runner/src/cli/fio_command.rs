@@ -6,6 +6,7 @@ use crate::{
         args::TargetArgs,
         document::{Input, read_text, with_environment},
         output::{FioFormat, OutputFormat, print_error, reject, write},
+        output_file::OutputFile,
         run_command::{RunFiles, run_input},
         text::import::variable_remedy,
     },
@@ -19,12 +20,7 @@ use leadline_protocol::{
     job::fio::find_option,
     problem::Problem,
 };
-use std::{
-    fmt::Display,
-    fs::{self, File, Metadata},
-    io::{self, Seek},
-    os::unix::fs::FileTypeExt,
-};
+use std::io;
 
 pub(crate) const NAME: &str = "fio";
 /// A line that no job file contains.
@@ -132,46 +128,6 @@ fn format(name: Option<&str>) -> Result<FioFormat, Problem> {
             "Use one of json, json+, terse and normal.",
         )
     })
-}
-
-/// A file that is the standard output. It is not truncated before something is written, so that a
-/// rejected run does not destroy an earlier result.
-struct OutputFile<'a> {
-    path: &'a str,
-    file: File,
-}
-
-impl<'a> OutputFile<'a> {
-    fn open(path: &'a str) -> Result<Self, Problem> {
-        let is_device = |found: Metadata| found.file_type().is_block_device();
-        if fs::metadata(path).is_ok_and(is_device) {
-            return Err(unwritable(path, "it is a block device"));
-        }
-        let mut options = File::options();
-        options.write(true).create(true).truncate(false);
-        let opened = options.open(path).and_then(|file| {
-            rustix::stdio::dup2_stdout(&file)?;
-            Ok(Self { path, file })
-        });
-        opened.map_err(|error| unwritable(path, error))
-    }
-
-    /// Removes the rest of an earlier result that was longer.
-    fn finish(mut self) -> Result<(), Problem> {
-        let mut truncate = || match self.file.metadata()?.is_file() {
-            true => match self.file.stream_position()? {
-                0 => Ok(()),
-                written => self.file.set_len(written),
-            },
-            false => Ok(()),
-        };
-        truncate().map_err(|error: io::Error| unwritable(self.path, error))
-    }
-}
-
-fn unwritable(path: &str, reason: impl Display) -> Problem {
-    let detail = format!("{path} cannot be written: {reason}.");
-    Problem::invalid("output_file", "--output", detail, "Use another path.")
 }
 
 /// The jobs of a command.
