@@ -40,7 +40,7 @@ mod substitute;
 mod value;
 mod zones;
 
-pub(crate) use command_arguments::job_file_arguments;
+pub(crate) use command_arguments::{job_file_arguments, program_option};
 pub use host_facts::{HostFacts, PathKind};
 
 use crate::dialect::{

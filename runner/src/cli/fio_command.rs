@@ -46,6 +46,8 @@ pub(crate) struct FioArgs {
 struct ProgramOptions {
     format: Option<String>,
     output: Option<String>,
+    terse_version: Option<String>,
+    appends_terse: bool,
     is_parse_only: bool,
     is_version: bool,
     is_help: bool,
@@ -65,7 +67,7 @@ pub(crate) fn run(args: &FioArgs) -> u8 {
             .document
             .map_or_else(|problems| reject(&problems), |_| 0);
     }
-    let format = match format(options.format.as_deref()) {
+    let format = match check_terse(&options).and_then(|()| format(options.format.as_deref())) {
         Ok(format) => OutputFormat::Fio(format),
         Err(problem) => return reject(&[problem]),
     };
@@ -101,21 +103,51 @@ fn split(arguments: &[String]) -> (ProgramOptions, Vec<String>) {
     let mut others = Vec::new();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
-        let (name, value) = match word.split_once('=') {
-            Some((name, value)) => (name, Some(value.to_owned())),
-            None => (word.as_str(), None),
+        let value = word.split_once('=').map(|(_, value)| value.to_owned());
+        let name = match word.as_str() {
+            "-m" => Some("minimal"),
+            "-v" => Some("version"),
+            "-h" => Some("help"),
+            word => dialect::program_option(word),
         };
         match name {
-            "--output-format" => options.format = value.or_else(|| words.next().cloned()),
-            "--output" => options.output = value.or_else(|| words.next().cloned()),
-            "--minimal" | "-m" => options.format = Some("terse".into()),
-            "--parse-only" => options.is_parse_only = true,
-            "--version" | "-v" => options.is_version = true,
-            "--help" | "-h" => options.is_help = true,
+            Some("output-format") => options.format = value.or_else(|| words.next().cloned()),
+            Some("output") => options.output = value.or_else(|| words.next().cloned()),
+            Some("terse-version") => {
+                options.terse_version = value.or_else(|| words.next().cloned());
+            }
+            Some("append-terse") => options.appends_terse = true,
+            Some("minimal") => options.format = Some("terse".into()),
+            Some("parse-only") => options.is_parse_only = true,
+            Some("version") => options.is_version = true,
+            Some("help") => options.is_help = true,
             _ => others.push(word.clone()),
         }
     }
     (options, others)
+}
+
+/// # Errors
+/// Terse output is requested in a version, or at a place, that is not built.
+fn check_terse(options: &ProgramOptions) -> Result<(), Problem> {
+    let (field, detail, remedy) = if options.appends_terse {
+        let remedy = "Use --output-format=terse.";
+        ("--append-terse", "--append-terse is not supported.", remedy)
+    } else if options
+        .terse_version
+        .as_deref()
+        .is_none_or(|version| version == "3")
+    {
+        return Ok(());
+    } else {
+        let detail = "Only version 3 of the terse format, fio's default, is supported.";
+        (
+            "--terse-version",
+            detail,
+            "Use --terse-version=3 or --output-format=json.",
+        )
+    };
+    Err(Problem::invalid("output_format", field, detail, remedy))
 }
 
 fn format(name: Option<&str>) -> Result<FioFormat, Problem> {
@@ -254,6 +286,32 @@ mod tests {
         assert_eq!(options.output.as_deref(), Some("a"));
         assert_eq!(others, words("--name x job.fio"));
         assert_eq!(split(&words("-m a.fio")).0.format.as_deref(), Some("terse"));
+        // As in fio, names may be abbreviated.
+        for (text, format) in [
+            ("--output-f=json", "json"),
+            ("--output-form json+", "json+"),
+            ("-output-format=normal", "normal"),
+            ("--minim", "terse"),
+        ] {
+            assert_eq!(
+                split(&words(text)).0.format.as_deref(),
+                Some(format),
+                "{text}"
+            );
+        }
+        assert_eq!(
+            split(&words("--outpu=a")).1,
+            words("--outpu=a"),
+            "ambiguous"
+        );
+    }
+
+    #[test]
+    fn other_versions_of_terse_output_are_rejected() {
+        let check = |text| check_terse(&split(&words(text)).0);
+        assert!(check("--minimal --terse-version 3").is_ok());
+        assert!(check("--terse-version=5 --minimal").is_err());
+        assert!(check("--append-terse").is_err());
     }
 
     #[test]

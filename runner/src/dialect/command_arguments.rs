@@ -27,6 +27,17 @@ pub(crate) fn candidates(name: &str) -> Vec<(&'static str, Found)> {
     all.filter(|(full, _)| full.starts_with(name)).collect()
 }
 
+/// The full name of the option of fio's command line that this argument sets, without its value.
+/// `None` for options of jobs, unknown ones and ambiguous abbreviations.
+pub(crate) fn program_option(argument: &str) -> Option<&'static str> {
+    let name = argument.strip_prefix("--").or(argument.strip_prefix('-'))?;
+    let name = name.split('=').next().unwrap_or(name);
+    match candidates(name)[..] {
+        [(full, Found::Program(_))] if !name.is_empty() => Some(full),
+        _ => None,
+    }
+}
+
 /// Indexes of the arguments of fio that are job files; `-` is the standard input.
 pub(crate) fn job_file_arguments(arguments: &[String]) -> Vec<usize> {
     let mut files = Vec::new();
