@@ -18,12 +18,13 @@ pub(crate) const HEADLINES: &[&str] = &[
     "sync_lat_p99_ns",
 ];
 
-/// Returns one sentence per group except the baseline.
+/// Returns one sentence per group except the baseline. `caution` is appended to all that have numbers.
 pub(crate) fn answers(
     groups: &[ComparedGroup],
     baseline: usize,
     metrics: &[ComparedMetric],
     confidence: f64,
+    caution: &str,
 ) -> Vec<String> {
     let others = groups
         .iter()
@@ -36,7 +37,7 @@ pub(crate) fn answers(
                 return format!("Not comparable: {obstacle}");
             }
             let changes = headlines(index, metrics, &mut reasons);
-            answer(&groups[baseline].label, &group.label, &changes, confidence)
+            answer(&groups[baseline].label, &group.label, &changes, confidence) + caution
         })
         .collect()
 }

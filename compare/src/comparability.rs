@@ -34,6 +34,7 @@ pub(crate) fn assess(
     let groups = scope.compared_groups();
     let layers = layers::difference(&groups);
     let mut obstacles = distinct_obstacles(scope);
+    let mut other_difference = None;
     let is_equal = settings.is_empty() && host.is_empty() && findings.is_empty();
     let (level, sentence) = if !scope.has_comparable_group() && !obstacles.is_empty() {
         let sentence = format!("Not comparable: {}", obstacles.remove(0));
@@ -46,8 +47,11 @@ pub(crate) fn assess(
         };
         // The serving layer affects results more than any setting does.
         let sentence = layers.clone();
-        let sentence = sentence.unwrap_or_else(|| sentence_of(scope, &settings, &host, &findings));
-        (level, sentence)
+        let difference = || sentence_of(scope, &settings, &host, &findings);
+        if sentence.is_some() && !settings.is_empty() {
+            other_difference = Some(difference());
+        }
+        (level, sentence.unwrap_or_else(difference))
     };
     Comparability {
         level,
@@ -55,6 +59,7 @@ pub(crate) fn assess(
         reasons: obstacles
             .into_iter()
             .map(|obstacle| format!("Not comparable: {obstacle}"))
+            .chain(other_difference)
             .chain(rate_limits::reason(&groups))
             .chain(exclusions(scope.groups))
             .chain(after_look(scope.groups))

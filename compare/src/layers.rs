@@ -106,10 +106,15 @@ fn different_layers(groups: &[Group], direction: Direction) -> Option<String> {
     if others.is_empty() {
         return None;
     }
+    let unknown = all_runs(groups).filter(|run| is_unknown(run, direction));
+    let unknown = unknown.count();
     let verb = if labels.len() == 1 { "was" } else { "were" };
     let mut text = format!("{} {verb} served by {layer}", listed(labels));
     for (layer, labels) in others {
         text += &format!(", {} by {layer}", listed(labels));
+    }
+    if unknown > 0 {
+        text += &format!(", {} by an unknown layer", plural(unknown as u64, "run"));
     }
     Some(text)
 }
@@ -141,6 +146,13 @@ fn known_verdict<'a>(run: &ComparedRun<'a>, direction: Direction) -> Option<&'a 
     let verdicts = run.verdict?;
     let verdict = direction.select(&verdicts.read, &verdicts.write).as_ref()?;
     (verdict.class != VerdictClass::Unknown).then_some(verdict)
+}
+
+fn is_unknown(run: &ComparedRun, direction: Direction) -> bool {
+    let verdict = run
+        .verdict
+        .and_then(|verdicts| direction.select(&verdicts.read, &verdicts.write).as_ref());
+    verdict.is_some_and(|verdict| verdict.class == VerdictClass::Unknown)
 }
 
 fn known_class(run: &ComparedRun, direction: Direction) -> Option<VerdictClass> {

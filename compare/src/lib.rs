@@ -79,13 +79,14 @@ pub fn compare_at(
     comparability.reasons.extend(host.unknown_facts());
     comparability.reasons.extend(level.note());
     let metrics = metrics::compare_metrics(groups, baseline, &thresholds, level, &obstacles);
+    let caution = rate_limits::caution(&scope.compared_groups()).unwrap_or_default();
     let groups: Vec<ComparedGroup> = groups
         .iter()
         .zip(obstacles)
         .map(|(group, obstacle)| group_description::describe(group, obstacle))
         .collect();
     Assessment {
-        answers: answer::answers(&groups, baseline, &metrics, level.confidence),
+        answers: answer::answers(&groups, baseline, &metrics, level.confidence, caution),
         groups,
         baseline: baseline as u64,
         threshold_percent: thresholds.default_percent,

@@ -37,7 +37,18 @@ const DIRECTIONS: [Direction; 2] = [
     },
 ];
 
-/// Why IOPS and bandwidth follow a setting; `None` unless all runs reached a rate limit.
+/// Appended to answers about IOPS that follow a setting; `None` if no group reached its rate limit,
+/// or if all have the same.
+pub(crate) fn caution(groups: &[Group]) -> Option<&'static str> {
+    let differ =
+        |direction| reached(groups, direction).is_some_and(|reached| reached.limits.len() > 1);
+    DIRECTIONS.iter().any(differ).then_some(
+        " The groups have different rate limits and reached them: this is the setting, not the speed of the storage.",
+    )
+}
+
+/// Why IOPS and bandwidth follow a setting; `None` unless most runs of each group reached a rate
+/// limit.
 pub(crate) fn reason(groups: &[Group]) -> Option<String> {
     let sentences: Vec<String> = DIRECTIONS
         .iter()
@@ -46,29 +57,61 @@ pub(crate) fn reason(groups: &[Group]) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-fn sentence(groups: &[Group], direction: &Direction) -> Option<String> {
-    let mut limits: Vec<Limit> = Vec::new();
-    for run in groups.iter().flat_map(Group::included) {
-        let limit = reached_limit(run, direction)?;
-        if !limits.contains(&limit) {
-            limits.push(limit);
+/// Limits that most runs of each group reached.
+struct Reached {
+    limits: Vec<Limit>,
+    by_all_runs: bool,
+}
+
+/// `None` if a group has no limit, or if half of its runs or more did not reach it.
+fn reached(groups: &[Group], direction: &Direction) -> Option<Reached> {
+    let mut reached = Reached {
+        limits: Vec::new(),
+        by_all_runs: true,
+    };
+    for group in groups {
+        let (mut runs, mut slower) = (0, 0);
+        for run in group.included() {
+            runs += 1;
+            match reached_limit(run, direction) {
+                Some(limit) if !reached.limits.contains(&limit) => reached.limits.push(limit),
+                Some(_) => {}
+                None => slower += 1,
+            }
         }
+        if 2 * slower >= runs && runs > 0 {
+            return None;
+        }
+        reached.by_all_runs &= slower == 0;
     }
+    (!reached.limits.is_empty()).then_some(reached)
+}
+
+fn sentence(groups: &[Group], direction: &Direction) -> Option<String> {
+    let Reached {
+        limits,
+        by_all_runs,
+    } = reached(groups, direction)?;
     let name = direction.name;
-    match &limits[..] {
-        [] => None,
-        [limit] => Some(format!(
-            "All runs reached their {name} rate limit ({}), so {name} IOPS and bandwidth do not show the speed of the storage.",
+    let runs = match (&limits[..], by_all_runs) {
+        ([_], true) => "All runs",
+        ([_], false) => "Most runs",
+        (_, true) => "The runs",
+        (_, false) => "Most of the runs",
+    };
+    Some(match &limits[..] {
+        [limit] => format!(
+            "{runs} reached their {name} rate limit ({}), so {name} IOPS and bandwidth do not show the speed of the storage.",
             text(*limit)
-        )),
+        ),
         limits => {
             let limits: Vec<String> = limits.iter().copied().map(text).collect();
-            Some(format!(
-                "The runs reached different {name} rate limits ({}): {name} IOPS and bandwidth reflect this setting, and latencies were measured under different loads.",
+            format!(
+                "{runs} reached different {name} rate limits ({}): {name} IOPS and bandwidth reflect this setting, and latencies were measured under different loads.",
                 limits.join(" / ")
-            ))
+            )
         }
-    }
+    })
 }
 
 fn reached_limit(run: &ComparedRun, direction: &Direction) -> Option<Limit> {

@@ -50,6 +50,31 @@ fn equal_limits_that_were_reached_are_a_reason() {
 }
 
 #[test]
+fn a_disturbed_run_does_not_hide_the_limits() {
+    let group = |first: u64, rate: u64| -> Vec<Run> {
+        let fast = (first..first + 9).map(|number| limited(number, Some(rate), 2.0 * rate as f64));
+        fast.chain([limited(first + 9, Some(rate), rate as f64)])
+            .collect()
+    };
+    let (before, after) = (group(1, 2000), group(101, 1900));
+    let assessment = compare_runs(&[
+        ("before", members(&before, true)),
+        ("after", members(&after, true)),
+    ]);
+    let reasons = &assessment.comparability.reasons;
+    let expected = "Most of the runs reached different read rate limits (4000 IOPS / 3800 IOPS)";
+    assert!(
+        reasons.iter().any(|reason| reason.starts_with(expected)),
+        "{reasons:?}"
+    );
+    let answer = &assessment.answers[0];
+    assert!(
+        answer.ends_with("not the speed of the storage."),
+        "{answer}"
+    );
+}
+
+#[test]
 fn limits_that_were_not_reached_are_not_a_reason() {
     let before = limited(1, Some(2000), 4000.0);
     assert!(reasons(&before, &limited(2, Some(2000), 3000.0)).is_empty());

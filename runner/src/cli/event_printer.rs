@@ -11,6 +11,7 @@ use crate::{
 use leadline_export::{FinishedRun, windows::Windows};
 use leadline_protocol::{
     event::{Accepted, Event, EventBody},
+    finding::Severity,
     host::HostFacts,
     problem::Problem,
     result::{Failure, RunResult},
@@ -202,6 +203,11 @@ impl EventPrinter {
             }
             OutputFormat::Fio(format) => {
                 print_fio(format, self.finished_run().as_slice());
+                // fio's formats have only an error number.
+                let findings = self.result.iter().flat_map(|result| &result.findings);
+                findings
+                    .filter(|finding| finding.severity == Severity::Serious)
+                    .for_each(|finding| print_error(&finding.sentence));
             }
             OutputFormat::Text => {
                 if let (Some(accepted), Some(result)) = (self.accepted, self.result) {
