@@ -34,7 +34,10 @@ impl FromRow<'_, SqliteRow> for SeriesKey {
 impl FromRow<'_, SqliteRow> for StoredBaseline {
     fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
         Ok(Self {
-            runs: row.try_get::<Json<_>, _>("runs")?.0,
+            // A baseline that cannot be read has no runs left, which its trend reports.
+            runs: row
+                .try_get::<Json<_>, _>("runs")
+                .map_or_else(|_| Vec::new(), |runs| runs.0),
             threshold_percent: row.try_get("threshold_percent")?,
             pinned_at_ms: row.try_get("pinned_at_ms")?,
         })
@@ -120,7 +123,7 @@ pub(super) async fn follow(
 ) -> sqlx::Result<()> {
     query(
         "UPDATE OR REPLACE baselines SET job_fingerprint = ?1, machine_fingerprint = ?2
-         WHERE (job_fingerprint <> ?1 OR machine_fingerprint <> ?2) AND ?3 IN (SELECT value FROM json_each(runs))",
+         WHERE (job_fingerprint <> ?1 OR machine_fingerprint <> ?2) AND ?3 IN (SELECT value FROM json_each(iif(json_valid(runs), runs, '[]')))",
     )
     .bind(job)
     .bind(machine)

@@ -19,7 +19,8 @@ const ETAG_BYTES: usize = 8;
 /// Converts a row of `runs`. The queue position is not stored, and checksums are not compared.
 pub(super) fn summary(row: SqliteRow) -> sqlx::Result<RunSummary> {
     let name: String = row.try_get("name")?;
-    let tags: Vec<String> = json(&row, "tags")?.unwrap_or_default();
+    // Annotations have no checksum. Tags that cannot be read must not hide all other runs.
+    let tags: Vec<String> = json(&row, "tags").ok().flatten().unwrap_or_default();
     let notes: String = row.try_get("notes")?;
     Ok(RunSummary {
         number: row.try_get("number")?,

@@ -500,3 +500,24 @@ async fn changes_by_users_and_the_server_are_not_damage() {
         assert_eq!(run["has_checksum"], true, "{run}");
     }
 }
+
+/// Tags have no checksum, because users change them.
+#[tokio::test]
+async fn unreadable_tags_do_not_hide_other_runs() {
+    let server = Program::start().await;
+    for name in ["a", "b"] {
+        let number = server.queue(job(name, "10ms")).await;
+        server.wait_until_ended(number).await;
+    }
+    let mut database = connect(&server).await;
+    execute(&mut database, "UPDATE runs SET tags = 'x' WHERE number = 1").await;
+    database.close().await.unwrap();
+    assert_eq!(server.get("/runs").await["total"], 2);
+    assert_eq!(server.get("/runs/1").await["tags"], json!([]));
+    for path in ["/trends", "/studies", "/compare?runs=1,2"] {
+        let response = server.request(Method::GET, path).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+    }
+    let delete = server.request(Method::DELETE, "/runs/1");
+    assert_eq!(server.send(delete).await.0, StatusCode::NO_CONTENT);
+}
