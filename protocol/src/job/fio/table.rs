@@ -37,9 +37,8 @@ const VERIFY_STATE: &str = "Remove it, and use verify_only: it checks all blocks
 const FILL_DEVICE: &str = "Remove it: a device is filled without it. For a file, set size; part of the filesystem stays free.";
 const MESSAGES: &str = "It changes only messages and process names.";
 const MOUNTED: &str = "Writes to a device in use are rejected with this option too.";
-const LOG_SETTING: &str =
-    "It only configures fio's log files; Leadline stores a sample every 100 ms.";
-const LOG: &str = "No log files are written; Leadline stores a sample every 100 ms.";
+const LOG_SETTING: &str = "It only configures log files, which `leadline-runner fio` writes.";
+const LOG: &str = "Only `leadline-runner fio` writes log files; a run has a sample every 100 ms.";
 const SAMPLING: &str = "Set sample_ms of the run to change the sampling interval.";
 const DISK: &str = "The report always has disk statistics.";
 const PERCENTILES: &str = "The report has all percentiles of all directions.";
