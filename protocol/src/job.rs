@@ -195,12 +195,14 @@ options! {
         continue_on_error: ContinueOnError = "none",
         /// Errors after which the job continues, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
         ignore_error: ErrorLists,
-        /// Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per second), such as iops:5%.
+        /// Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per steadystate_check_interval), such as iops:5%.
         steadystate ["ss"]: SteadyState = "iops_slope:0.01%",
         /// Length of the window that steadystate applies to; 0 disables it. A bare number is in seconds.
         steadystate_duration ["ss_dur"]: Seconds [range::STEADY_STATE_WINDOW] = "0",
         /// Initial part of the measurement that steadystate ignores. A bare number is in seconds.
         steadystate_ramp_time ["ss_ramp"]: Seconds [range::TIME] = "0",
+        /// Length of the parts of the window whose values steadystate compares. A bare number is in seconds.
+        steadystate_check_interval ["ss_interval"]: Seconds [range::STEADY_STATE_INTERVAL] = "1s",
         /// With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
         overload_time: Seconds [range::OVERLOAD_TIME] = "0",
     }

@@ -69,7 +69,6 @@ const SPECIAL: &[(&str, &str)] = &[
 
 /// Files that need nothing special, but use an option that is not supported.
 const UNSUPPORTED: &[(&str, &str)] = &[
-    ("example_latency_steadystate", "steadystate_check_interval"),
     ("sequence-distribution", "random_distribution"),
     ("sprandom", "sprandom"),
     ("surface-scan", "verify"),
@@ -270,6 +269,7 @@ fn shrink(job: &mut Map<String, Value>, directory: &Path) {
         ("ramp_time", "0"),
         ("startdelay", "0"),
         ("steadystate_duration", "2s"),
+        ("steadystate_check_interval", "1s"),
         ("steadystate_ramp_time", "0"),
         ("latency_window", "100ms"),
     ] {

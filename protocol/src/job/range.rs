@@ -92,6 +92,9 @@ pub const RATE_CYCLE: ValueRange = ValueRange::new(100..=3_600_000);
 pub const STEADY_STATE_WINDOW: ValueRange = ValueRange::new(2 * SECOND..=DAY)
     .or_zero()
     .in_steps_of(SECOND as u64);
+/// Shorter intervals are rejected by fio, too.
+pub const STEADY_STATE_INTERVAL: ValueRange =
+    ValueRange::new(SECOND..=HOUR).in_steps_of(SECOND as u64);
 /// Shorter times are those of ordinary pauses of a device.
 pub const OVERLOAD_TIME: ValueRange = ValueRange::new(SECOND..=HOUR).or_zero();
 

@@ -241,6 +241,10 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         &[
             ("steadystate", job.steadystate.is_some()),
             ("steadystate_ramp_time", job.steadystate_ramp_time().0 > 0),
+            (
+                "steadystate_check_interval",
+                job.steadystate_check_interval.is_some(),
+            ),
         ],
         issues,
     );

@@ -46,7 +46,6 @@ const BYTES: &str = "The report shows bytes.";
 const PROFILE: &str = "It belongs to fio's tiobench profile; use numjobs or thread.";
 const ENGINE: &str = "The engine decides this itself.";
 const IODEPTH_LOW: &str = "Remove it: new I/Os are submitted as soon as others complete.";
-const CHECK_INTERVAL: &str = "Remove it: steadystate is checked every second.";
 
 fio_options! {
     "description": Text = Job;
@@ -300,7 +299,7 @@ fio_options! {
     "steadystate" ["ss"]: Keyword = Job;
     "steadystate_duration" ["ss_dur"]: Seconds = Job;
     "steadystate_ramp_time" ["ss_ramp"]: Seconds = Job;
-    "steadystate_check_interval" ["ss_interval"]: Seconds = Rejected(Alternative(CHECK_INTERVAL)), default "0";
+    "steadystate_check_interval" ["ss_interval"]: Seconds = Job;
     // io_uring
     "hipri": Set = Job, engines "io_uring io_uring_cmd pvsync2 xnvme libblkio";
     "fixedbufs": Set = Job, engines "io_uring io_uring_cmd";
