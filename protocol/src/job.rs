@@ -12,6 +12,7 @@ pub mod keyword;
 pub mod list;
 mod options_macro;
 pub mod parse;
+pub mod priority_split;
 pub mod range;
 pub mod run_spec;
 pub mod rw;
@@ -37,6 +38,7 @@ use crate::job::{
     },
     list::{CpuList, Files, Percentiles},
     options_macro::options,
+    priority_split::PrioritySplit,
     rw::Rw,
     size::{Bytes, Extent, SizeRange, Split},
     steady_state::SteadyState,
@@ -327,6 +329,16 @@ options! {
         prio ["ioprio"]: u32 [range::PRIO],
         /// I/O priority class: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means best effort.
         prioclass: u32 [range::PRIOCLASS],
+        /// Percentage of the I/Os that have the priority of cmdprio_class and cmdprio (io_uring, libaio). Values for read,write may differ.
+        cmdprio_percentage: PerDirection<Percent> = "0",
+        /// Priority class of these I/Os: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means realtime.
+        cmdprio_class: PerDirection<u64> [range::PRIOCLASS] = "0",
+        /// Priority of these I/Os from 0 (highest) to 7.
+        cmdprio: PerDirection<u64> [range::PRIO] = "0",
+        /// Priority hint of these I/Os: 1 to 7 select a command duration limit of the device (Linux 6.5).
+        cmdprio_hint: PerDirection<u64> [range::PRIO_HINT] = "0",
+        /// Sizes, and the percentage of their I/Os with a priority: of cmdprio_class and cmdprio, such as 64k/20, or a class and level, such as 64k/25/1/1:64k/75/3/2.
+        cmdprio_bssplit: PerDirection<PrioritySplit> [range::BLOCK],
     }
     evidence {
         /// Sample kernel counters during the run. Use 0 only to measure the sampling overhead.

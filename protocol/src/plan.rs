@@ -2,6 +2,7 @@
 //! executes it.
 
 mod data;
+pub mod command_priorities;
 pub mod job;
 pub mod target;
 pub mod timing;

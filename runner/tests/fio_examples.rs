@@ -23,7 +23,6 @@ const DEBIAN: &str = "/usr/share/doc/fio/examples";
 /// another engine, and why.
 const SPECIAL: &[(&str, &str)] = &[
     ("atomic-verify", "a device with atomic writes"),
-    ("cmdprio-", "a device with command priorities"),
     ("cpp_null", "an engine in a library"),
     ("cpuio", "the engine cpuio, which does no I/O"),
     ("dev-dax", "persistent memory"),

@@ -79,6 +79,7 @@ pub const IODEPTH: ValueRange = ValueRange::new(1..=MAX_IODEPTH as i128);
 pub const NICE: ValueRange = ValueRange::new(-20..=19);
 /// See ioprio_set(2).
 pub const PRIO: ValueRange = ValueRange::new(0..=7);
+pub const PRIO_HINT: ValueRange = ValueRange::new(0..=1023);
 pub const PRIOCLASS: ValueRange = ValueRange::new(0..=3);
 /// A run must stop within a second.
 pub const SPIN: ValueRange = ValueRange::new(0..=SECOND);

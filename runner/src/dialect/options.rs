@@ -244,7 +244,7 @@ fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
         None => size.to_owned(),
     };
     *text = match (option.name, text.split_once(':')) {
-        ("bssplit", _) => {
+        ("bssplit" | "cmdprio_bssplit", _) => {
             let mut parts = Vec::new();
             for part in text.split(',') {
                 let mut entries = Vec::new();

@@ -2,7 +2,7 @@
 //! defaults.
 
 use crate::plan::{
-    alignment, block_sizes::JobBlockSizes, host_checks, host_view::HostView, issues::Issues,
+    alignment, block_sizes::JobBlockSizes, command_priorities, host_checks, host_view::HostView, issues::Issues,
     job_request::JobRequest, layout, option_checks, overload, regions, space_budget::SpaceBudget,
     steady_state, target_paths, timing, verify, zones,
 };
@@ -31,6 +31,7 @@ pub(crate) fn resolve(
     issues: &mut Issues,
 ) -> Option<ResolvedJob> {
     option_checks::check(request, issues);
+    command_priorities::check(request, host, issues);
     steady_state::check(request.job, issues);
     overload::check(request, issues);
     zones::check(request, issues);
@@ -63,6 +64,7 @@ pub(crate) fn resolve(
         cpus_allowed_policy: job.cpus_allowed_policy(),
         nice: job.nice(),
         io_priority: io_priority(job),
+        command_priorities: command_priorities::options(job),
         probes: job.probes(),
         request_sizes: job.request_sizes(),
         profile: job.profile(),

@@ -236,6 +236,16 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         issues,
     );
     add_findings(
+        resolved.command_priorities.is_some(),
+        "no I/O has a priority of its own",
+        &[
+            ("cmdprio_class", job.cmdprio_class.is_some()),
+            ("cmdprio", job.cmdprio.is_some()),
+            ("cmdprio_hint", job.cmdprio_hint.is_some()),
+        ],
+        issues,
+    );
+    add_findings(
         job.steadystate_duration().0 > 0,
         "steadystate_duration is not set",
         &[

@@ -327,11 +327,11 @@ fio_options! {
     // libaio
     "userspace_reap": Set = Harmless(ENGINE), engines "libaio";
     "libaio_vectored": Flag = Harmless(ENGINE), engines "libaio";
-    "cmdprio_percentage": Numbers = Rejected(NotBuilt), engines "libaio io_uring";
-    "cmdprio_class": Numbers = Rejected(NotBuilt), engines "libaio io_uring";
-    "cmdprio_hint": Numbers = Rejected(NotBuilt), engines "libaio io_uring";
-    "cmdprio": Numbers = Rejected(NotBuilt), engines "libaio io_uring";
-    "cmdprio_bssplit": Keyword = Rejected(NotBuilt), engines "libaio io_uring";
+    "cmdprio_percentage": Numbers = Job, engines "libaio io_uring";
+    "cmdprio_class": Numbers = Job, engines "libaio io_uring";
+    "cmdprio_hint": Numbers = Job, engines "libaio io_uring";
+    "cmdprio": Numbers = Job, engines "libaio io_uring";
+    "cmdprio_bssplit": Keyword = Job, engines "libaio io_uring";
     // pvsync2
     "hipri_percentage": Number = Rejected(NotBuilt), engines "pvsync2";
     // mmap
