@@ -2,8 +2,9 @@
 //! Pure: nothing is executed, no file is read, and facts about the host are arguments.
 //!
 //! - `detect`, `programs`: which dialect a text is written in
-//! - `job_file`, `shell`, `prompt`, `command`, `command_arguments`, `command_options`: text to
-//!   `section`s with options; `substitute`, `expression`: variables and arithmetic
+//! - `job_file`, `shell`, `assignment`, `prompt`, `command`, `command_arguments`,
+//!   `command_options`: text to `section`s with options; `substitute`, `expression`: variables and
+//!   arithmetic
 //! - `diskspd`: diskspd flags to fio options
 //! - `options`, `option_value`, `value`, `engines`, `overridden`: options of a job, parsed as in
 //!   fio; `option_notes`, `misread_values`: what is reported about them
@@ -12,6 +13,7 @@
 //! - `misleading_jobs`, `notes`, `source`: notes with positions in the text
 //! - `host_facts`: facts about the host that a text refers to
 
+mod assignment;
 mod canonical;
 mod command;
 mod command_arguments;
