@@ -125,8 +125,10 @@ options! {
         bs_is_seq_rand: bool = "0",
         /// Alignment of random offsets. Default: block size.
         blockalign ["ba"]: PerDirection<Bytes> [range::POSITIVE],
-        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40 or zoned_abs:60/10g:40/20g. zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
+        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, again and again). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
         random_distribution: PerDirection<Distribution> = "random",
+        /// With random_distribution=sequence: each repetition begins as many blocks later as the sequence has.
+        random_sequence_stride: bool = "0",
         /// Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
         zonemode: ZoneMode = "none",
         /// Bytes to transfer in each zone with zonemode=strided.

@@ -1,8 +1,8 @@
 //! The plan of a run: resolved jobs, phases, cost and problems. A dry run displays it, and the run
 //! executes it.
 
-mod data;
 pub mod command_priorities;
+mod data;
 pub mod job;
 pub mod target;
 pub mod timing;

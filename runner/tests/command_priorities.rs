@@ -28,7 +28,8 @@ impl Instance {
             std::mem::forget(instance);
             return None;
         }
-        let numbers = fs::read_to_string(format!("/sys/class/block/{}/dev", device.name())).unwrap();
+        let numbers =
+            fs::read_to_string(format!("/sys/class/block/{}/dev", device.name())).unwrap();
         let (major, minor) = numbers.trim().split_once(':').unwrap();
         let number = major.parse::<u32>().unwrap() << 20 | minor.parse::<u32>().unwrap();
         let event = instance.0.join("events/block/block_rq_issue");
@@ -158,7 +159,10 @@ fn requests_have_the_priorities_of_fio() {
                 let level = parts.nth(1).unwrap().parse().unwrap();
                 let count = reported[&(class, level)] as f64;
                 let found = count * 100.0 / ios as f64;
-                assert!((found - percent).abs() < 6.0, "{program:?} {options}: {reported:?}");
+                assert!(
+                    (found - percent).abs() < 6.0,
+                    "{program:?} {options}: {reported:?}"
+                );
             }
         }
     }

@@ -11,7 +11,8 @@ use std::{
 };
 
 /// 100 I/Os per second and worker, for one second.
-const PACED: &str = "--size=1m --direct=0 --rate_iops=100 --time_based --runtime=1 --output-format=json";
+const PACED: &str =
+    "--size=1m --direct=0 --rate_iops=100 --time_based --runtime=1 --output-format=json";
 
 /// Lines of the logs in a directory, by file name.
 fn logs(directory: &Path) -> BTreeMap<String, Vec<Vec<String>>> {
@@ -33,7 +34,10 @@ fn shape(name: &str, lines: &[Vec<String>]) -> BTreeSet<(usize, Vec<String>)> {
         true => cells[1..3].to_vec(),
         false => cells[2..].to_vec(),
     };
-    lines.iter().map(|cells| (cells.len(), fixed(cells))).collect()
+    lines
+        .iter()
+        .map(|cells| (cells.len(), fixed(cells)))
+        .collect()
 }
 
 fn words(text: &str) -> Vec<&str> {
@@ -117,16 +121,27 @@ fn values_are_those_of_one_worker() {
         };
         // A rate is reached later on a busy host, but never exceeded by much.
         let iops = mean("iops");
-        assert!(iops > expected * 0.3 && iops < expected * 1.5, "{number}: {iops}");
+        assert!(
+            iops > expected * 0.3 && iops < expected * 1.5,
+            "{number}: {iops}"
+        );
         let bandwidth = mean("bw");
-        assert!((bandwidth / iops / 8.0 - 1.0).abs() < 0.05, "{bandwidth} {iops}");
+        assert!(
+            (bandwidth / iops / 8.0 - 1.0).abs() < 0.05,
+            "{bandwidth} {iops}"
+        );
         let histogram = &ours[&format!("x_clat_hist.{number}.log")];
         let bins = histogram.iter().flat_map(|cells| &cells[3..]);
         let ios: u64 = bins.map(|cell| cell.parse::<u64>().unwrap()).sum();
         assert!(ios as f64 <= expected * 1.5 && ios > 0, "{number}: {ios}");
-        let times = histogram.iter().map(|cells| cells[0].parse::<u64>().unwrap());
+        let times = histogram
+            .iter()
+            .map(|cells| cells[0].parse::<u64>().unwrap());
         let times: Vec<u64> = times.collect();
-        assert!(times.windows(2).all(|pair| pair[1] >= pair[0] + 150), "{times:?}");
+        assert!(
+            times.windows(2).all(|pair| pair[1] >= pair[0] + 150),
+            "{times:?}"
+        );
     }
 }
 
@@ -145,7 +160,9 @@ fn a_shared_log_has_the_lines_of_all_workers() {
     assert!(again.status.success(), "{again:?}");
     let ours = logs(&programs.directory_of(&programs.ours));
     let parts = |logs: &Logs| {
-        let times = logs["x_bw.log"].iter().map(|cells| cells[0].parse::<u64>().unwrap());
+        let times = logs["x_bw.log"]
+            .iter()
+            .map(|cells| cells[0].parse::<u64>().unwrap());
         let times: Vec<u64> = times.collect();
         1 + times.windows(2).filter(|pair| pair[1] < pair[0]).count()
     };

@@ -21,7 +21,8 @@ const TARGETS: [&str; 2] = ["F:\\testfile4.dat", "#5"];
 
 /// Texts, and the options of each step that give them their meaning.
 fn texts() -> Vec<(String, Vec<Value>)> {
-    let read = json!({"rw": "read", "bs": "4k", "size": "1g", "ioengine": "sync", "name": "test-read-io"});
+    let read =
+        json!({"rw": "read", "bs": "4k", "size": "1g", "ioengine": "sync", "name": "test-read-io"});
     let buffered = with(&read, json!({"direct": 0}));
     let direct = with(&read, json!({"direct": 1}));
     let write = json!({"ioengine": "libaio", "bs": "4k", "rw": "randwrite", "directory": "/mnt/bench1",
@@ -31,7 +32,10 @@ fn texts() -> Vec<(String, Vec<Value>)> {
     let random_read = command.replace("randwrite", "randread");
     let large = json!({"rw": "write", "size": "32g", "bs": "1m", "ioengine": "psync"});
     let on_device = |direct: u8| {
-        with(&large, json!({"direct": direct, "filename": "/dev/nvme1n1p2"}))
+        with(
+            &large,
+            json!({"direct": direct, "filename": "/dev/nvme1n1p2"}),
+        )
     };
     let on_file = with(
         &large,
@@ -97,7 +101,8 @@ fn texts() -> Vec<(String, Vec<Value>)> {
 
 /// Commands of diskspd, and the options that give them their meaning.
 fn diskspd() -> Vec<(String, Value)> {
-    let read = json!({"rw": "randread", "bs": "8k", "iodepth": 32, "runtime": "10s", "time_based": 1});
+    let read =
+        json!({"rw": "randread", "bs": "8k", "iodepth": 32, "runtime": "10s", "time_based": 1});
     let write = with(&read, json!({"rw": "randwrite"}));
     let mut commands = vec![(
         "diskspd.exe -w100 -Zr #5".to_owned(),
@@ -105,10 +110,19 @@ fn diskspd() -> Vec<(String, Value)> {
     )];
     for target in TARGETS {
         for (text, job) in [
-            ("-w0 -r -b8k -Su -d10 -o32", with(&read, json!({"direct": 1}))),
+            (
+                "-w0 -r -b8k -Su -d10 -o32",
+                with(&read, json!({"direct": 1})),
+            ),
             ("-w0 -r -b8k -d10 -o32", with(&read, json!({"direct": 0}))),
-            ("-w100 -r -b8k -Su -Zr -d10 -o32", with(&write, json!({"direct": 1}))),
-            ("-w100 -r -b8k -Zr -d10 -o32", with(&write, json!({"direct": 0}))),
+            (
+                "-w100 -r -b8k -Su -Zr -d10 -o32",
+                with(&write, json!({"direct": 1})),
+            ),
+            (
+                "-w100 -r -b8k -Zr -d10 -o32",
+                with(&write, json!({"direct": 0})),
+            ),
         ] {
             commands.push((format!("diskspd.exe {text} {target}"), job));
         }
@@ -143,9 +157,15 @@ fn read(text: &str, variables: &[(&str, &Path)]) -> Import {
 
 /// The jobs of each step, which has one job.
 fn jobs(import: &Import, text: &str) -> Vec<Value> {
-    let errors = import.notes.iter().filter(|note| note.severity == ImportSeverity::Error);
+    let errors = import
+        .notes
+        .iter()
+        .filter(|note| note.severity == ImportSeverity::Error);
     let errors: Vec<_> = errors.collect();
-    let document = import.document.clone().unwrap_or_else(|| panic!("{text}: {errors:?}"));
+    let document = import
+        .document
+        .clone()
+        .unwrap_or_else(|| panic!("{text}: {errors:?}"));
     let steps = match document["steps"].as_array() {
         Some(steps) => steps.clone(),
         None => vec![document],
@@ -203,7 +223,10 @@ fn diskspd_commands_mean_the_same_and_can_be_planned() {
     for (text, expected) in diskspd() {
         let questions = read(&text, &[]).questions;
         let target = text.rsplit(' ').next().unwrap();
-        let names: Vec<&str> = questions.iter().map(|question| question.name.as_str()).collect();
+        let names: Vec<&str> = questions
+            .iter()
+            .map(|question| question.name.as_str())
+            .collect();
         assert_eq!(names, [target], "{text}");
         let found = jobs(&read(&text, &[(target, &file)]), &text);
         assert_eq!(found.len(), 1, "{text}");
@@ -211,6 +234,9 @@ fn diskspd_commands_mean_the_same_and_can_be_planned() {
         assert_planned(&found[0], &text);
     }
     let all: Vec<String> = diskspd().into_iter().map(|(text, _)| text).collect();
-    let together = read(&all.join("\n"), &TARGETS.map(|target| (target, file.as_path())));
+    let together = read(
+        &all.join("\n"),
+        &TARGETS.map(|target| (target, file.as_path())),
+    );
     assert_eq!(jobs(&together, "all commands").len(), all.len());
 }

@@ -89,7 +89,11 @@ impl Direction {
             slat_ns: Latency::new(&stats.slat_ns, Detail::Summary),
             clat_ns: Latency::new(&stats.clat_ns, clat),
             lat_ns: Latency::new(&stats.lat_ns, Detail::Summary),
-            prios: stats.priorities.iter().map(|found| Priority::new(found, clat)).collect(),
+            prios: stats
+                .priorities
+                .iter()
+                .map(|found| Priority::new(found, clat))
+                .collect(),
             bw_min: bandwidth.spread.min as u64,
             bw_max: bandwidth.spread.max as u64,
             bw_agg: rounded(bandwidth.percentage),

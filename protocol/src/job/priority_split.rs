@@ -56,11 +56,7 @@ impl FioValue for PrioritySplit {
     fn schema(range: Option<ValueRange>) -> ValueSchema {
         let range = range.unwrap_or(POSITIVE);
         let priority = "(/[1-3]/[0-7](/[0-9]{1,3})?)?";
-        let entry = format!(
-            "{}/({}{priority})?",
-            pattern::size(range),
-            pattern::PERCENT
-        );
+        let entry = format!("{}/({}{priority})?", pattern::size(range), pattern::PERCENT);
         ValueSchema::pattern(pattern::list(&entry, ':', MAX_ENTRIES))
     }
 }

@@ -117,7 +117,10 @@ fn check_directory<'a>(prefix: &'a Path, option: &str) -> Result<&'a Path, Probl
         Problem::invalid(
             "unwritable",
             option,
-            format!("{directory} is not a writable directory: {}.", Error::from(error)),
+            format!(
+                "{directory} is not a writable directory: {}.",
+                Error::from(error)
+            ),
             "Pass a prefix in a directory that exists and is writable.",
         )
     })?;

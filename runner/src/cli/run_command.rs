@@ -6,7 +6,10 @@ use crate::{
         document::{Input, read_document},
         event_printer::EventPrinter,
         job_log_listener::JobLogListener,
-        log_files::{LogFiles, of_jobs::{JobLogFiles, target_paths}},
+        log_files::{
+            LogFiles,
+            of_jobs::{JobLogFiles, target_paths},
+        },
         output::{OutputFormat, print_error},
         study,
     },
@@ -124,9 +127,8 @@ fn run_with_logs(
         }
         None => Ok(()),
     };
-    let opened = opened.and_then(|()| {
-        JobLogFiles::open(of_jobs, || vec![run::plan(&spec, permissions)])
-    });
+    let opened =
+        opened.and_then(|()| JobLogFiles::open(of_jobs, || vec![run::plan(&spec, permissions)]));
     let mut logs = match opened {
         Ok(logs) => logs,
         Err(problems) => return events.reject(problems),

@@ -88,7 +88,8 @@ fn logs(job: &FioJob) -> Vec<JobLog> {
     let is_disabled = |name: &str| is_on(name) || is_on("gtod_reduce");
     let average_ms = milliseconds(options, "log_avg_msec").unwrap_or(0);
     // As in fio, these shorten an interval, but do not set one.
-    let shortened = |name: &str| milliseconds(options, name).map_or(average_ms, |ms| ms.min(average_ms));
+    let shortened =
+        |name: &str| milliseconds(options, name).map_or(average_ms, |ms| ms.min(average_ms));
     let histogram_ms = milliseconds(options, "log_hist_msec").unwrap_or(0);
     let coarseness = options.number("log_hist_coarseness").unwrap_or(0);
     let format = LogFormat {
@@ -122,7 +123,11 @@ fn logs(job: &FioJob) -> Vec<JobLog> {
         // Without an interval, fio's file remains empty.
         log(
             LogKind::LatencyHistogram,
-            if histogram_ms > 0 { histogram_ms } else { u32::MAX },
+            if histogram_ms > 0 {
+                histogram_ms
+            } else {
+                u32::MAX
+            },
         ),
         log(LogKind::Bandwidth, shortened("bwavgtime")),
         log(LogKind::Iops, shortened("iopsavgtime")),

@@ -232,6 +232,10 @@ fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
     if option.name == "random_distribution" {
         if let Some(zones) = with_all_sizes(text) {
             *text = zones;
+        } else if let Some(blocks) = text.strip_prefix("sequence:") {
+            // A comma separates directions in a job.
+            let blocks: Vec<&str> = blocks.split(',').map(str::trim).collect();
+            *text = format!("sequence:{}", blocks.join(":"));
         }
         return;
     }

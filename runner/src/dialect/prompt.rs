@@ -92,7 +92,10 @@ mod tests {
     fn output_is_told_from_commands() {
         for (text, expected) in [
             ("$ fio --name=a\n2952MiB/s\n", true),
-            (">>>> fio --name=a --rw=read\n\n1.  a: (g=0): rw=read\n", true),
+            (
+                ">>>> fio --name=a --rw=read\n\n1.  a: (g=0): rw=read\n",
+                true,
+            ),
             ("  [root@host ~]# fio --name=a\n", true),
             ("# fio --name=a\n", true),
             ("# fio random reads\nfio --name=a\necho (done)\n", false),
@@ -101,7 +104,13 @@ mod tests {
         ] {
             assert_eq!(is_session(text), expected, "{text}");
         }
-        for line in ["2952MiB/s", "1.  a: (g=0): rw=read", "...", "```", "fio-3.33"] {
+        for line in [
+            "2952MiB/s",
+            "1.  a: (g=0): rw=read",
+            "...",
+            "```",
+            "fio-3.33",
+        ] {
             assert!(is_output(line), "{line}");
         }
         for line in [

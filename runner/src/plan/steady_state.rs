@@ -4,7 +4,10 @@ use crate::plan::issues::Issues;
 use leadline_protocol::{
     finding::Severity::{Note, Warning},
     format::duration,
-    job::{Job, range::{STEADY_STATE_INTERVAL, STEADY_STATE_WINDOW}},
+    job::{
+        Job,
+        range::{STEADY_STATE_INTERVAL, STEADY_STATE_WINDOW},
+    },
     plan::job::{ResolvedJob, SteadyStateOptions},
 };
 use serde_json::json;

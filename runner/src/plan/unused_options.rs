@@ -6,6 +6,7 @@ use leadline_protocol::{
     finding::Severity,
     job::{
         Job,
+        distribution::Distribution,
         engine::EngineName,
         keyword::{CacheState, FileState, SyncMode},
         size::Extent,
@@ -59,6 +60,22 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         pattern.rw.is_random() && pattern.rw_modifier.is_some_and(|ios| ios > 1),
         "rw has no number of I/Os per random offset",
         &[("rw_sequencer", job.rw_sequencer.is_some())],
+        issues,
+    );
+    let is_sequence =
+        |distribution: &Distribution| matches!(distribution, Distribution::Sequence { .. });
+    let distributions = &pattern.random_distribution;
+    add_findings(
+        pattern.rw.is_random()
+            && [
+                &distributions.read,
+                &distributions.write,
+                &distributions.trim,
+            ]
+            .into_iter()
+            .any(is_sequence),
+        "random_distribution is not a sequence",
+        &[("random_sequence_stride", job.random_sequence_stride())],
         issues,
     );
     add_findings(

@@ -67,12 +67,17 @@ fn priorities(workers: &[&IoStats]) -> Vec<PriorityStats> {
     let mut by_priority: BTreeMap<CommandPriority, Vec<&Histogram>> = BTreeMap::new();
     let recorded = workers.iter().filter_map(|stats| stats.priorities.get());
     for found in recorded.flat_map(|found| found.iter()) {
-        by_priority.entry(found.priority).or_default().push(&found.lat);
+        by_priority
+            .entry(found.priority)
+            .or_default()
+            .push(&found.lat);
     }
-    let stats = by_priority.into_iter().map(|(priority, lat)| PriorityStats {
-        priority,
-        lat_ns: latency(lat.into_iter(), 0, &[]),
-    });
+    let stats = by_priority
+        .into_iter()
+        .map(|(priority, lat)| PriorityStats {
+            priority,
+            lat_ns: latency(lat.into_iter(), 0, &[]),
+        });
     stats.filter(|stats| !stats.lat_ns.is_empty()).collect()
 }
 

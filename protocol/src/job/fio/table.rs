@@ -95,7 +95,7 @@ fio_options! {
     "spr_cs": Number = Rejected(NotBuilt), default "0";
     "random_generator": Keyword = Job;
     "random_distribution": Keyword = Job;
-    "random_sequence_stride": Flag = Rejected(NotBuilt), default "0";
+    "random_sequence_stride": Flag = Job, default "0";
     "percentage_random": Numbers = Job;
     "percentage_sequential": Keyword = Rejected(Removed);
     "nrfiles" ["nr_files"]: Number = Job;

@@ -236,7 +236,8 @@ fn sample_ms(jobs: &[JobLogs]) -> u32 {
     let logs = jobs.iter().flat_map(|job| &job.logs);
     let intervals = logs.map(|log| log.interval_ms);
     let used = intervals.filter(|ms| *ms > 0 && *ms < u32::MAX);
-    used.fold(SAMPLE_MS, greatest_common_divisor).max(MIN_SAMPLE_MS)
+    used.fold(SAMPLE_MS, greatest_common_divisor)
+        .max(MIN_SAMPLE_MS)
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {

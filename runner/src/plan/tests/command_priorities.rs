@@ -22,7 +22,10 @@ fn share(bytes: Option<u64>, percent: u8, [class, level, hint]: [u16; 3]) -> Val
 #[test]
 fn values_have_fios_defaults() {
     assert_eq!(resolved(&json!({})), Value::Null);
-    assert_eq!(resolved(&json!({"cmdprio_percentage": 0, "cmdprio": 3})), Value::Null);
+    assert_eq!(
+        resolved(&json!({"cmdprio_percentage": 0, "cmdprio": 3})),
+        Value::Null
+    );
     // The class is realtime unless it is given (engines/cmdprio.c, `fio_cmdprio_parse_and_gen`).
     let half = share(None, 50, [1, 0, 0]);
     assert_eq!(
@@ -30,11 +33,15 @@ fn values_have_fios_defaults() {
         json!({"read": [half], "write": [half]})
     );
     assert_eq!(
-        resolved(&json!({"cmdprio_percentage": "50,0", "cmdprio_class": 3, "cmdprio": "2,4", "cmdprio_hint": 5})),
+        resolved(
+            &json!({"cmdprio_percentage": "50,0", "cmdprio_class": 3, "cmdprio": "2,4", "cmdprio_hint": 5})
+        ),
         json!({"read": [share(None, 50, [3, 2, 5])], "write": []})
     );
     assert_eq!(
-        resolved(&json!({"cmdprio_bssplit": "64k/25/1/1:64k/75/3/2:1m/0,1m/10", "cmdprio_class": 2})),
+        resolved(
+            &json!({"cmdprio_bssplit": "64k/25/1/1:64k/75/3/2:1m/0,1m/10", "cmdprio_class": 2})
+        ),
         json!({
             "read": [share(Some(65_536), 25, [1, 1, 0]), share(Some(65_536), 75, [3, 2, 0])],
             "write": [share(Some(1 << 20), 10, [2, 0, 0])]
@@ -70,9 +77,16 @@ fn jobs_that_fio_rejects_are_rejected() {
     ] {
         let problems = plan(job(&changes)).problems;
         let fields: Vec<_> = problems.iter().map(|problem| &problem.field).collect();
-        assert_eq!(fields, [&Some(format!("jobs[0].{field}"))], "{changes}: {problems:?}");
+        assert_eq!(
+            fields,
+            [&Some(format!("jobs[0].{field}"))],
+            "{changes}: {problems:?}"
+        );
     }
     let findings = plan(job(&json!({"cmdprio_class": 2}))).findings;
-    let codes: Vec<_> = findings.iter().map(|finding| finding.code.as_str()).collect();
+    let codes: Vec<_> = findings
+        .iter()
+        .map(|finding| finding.code.as_str())
+        .collect();
     assert_eq!(codes, ["option_unused"]);
 }

@@ -56,7 +56,11 @@ impl WorkerWindows {
         let mut previous_job = None;
         let mut worker = 0;
         for (index, state) in pool.measured_workers().enumerate() {
-            worker = if previous_job == Some(state.job) { worker + 1 } else { 0 };
+            worker = if previous_job == Some(state.job) {
+                worker + 1
+            } else {
+                0
+            };
             previous_job = Some(state.job);
             if index == self.last.len() {
                 self.last.push(Reading::default());
