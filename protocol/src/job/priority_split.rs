@@ -56,14 +56,22 @@ impl FioValue for PrioritySplit {
     fn schema(range: Option<ValueRange>) -> ValueSchema {
         let range = range.unwrap_or(POSITIVE);
         let priority = "(/[1-3]/[0-7](/[0-9]{1,3})?)?";
-        let entry = format!("{}/({}{priority})?", pattern::size(range), pattern::PERCENT);
+        let entry = format!(
+            "{}/({}?{priority})?",
+            pattern::size(range),
+            pattern::PERCENT
+        );
         ValueSchema::pattern(pattern::list(&entry, ':', MAX_ENTRIES))
     }
 }
 
 /// `SIZE/`, `SIZE/PERCENT`, `SIZE/PERCENT/CLASS/LEVEL` or `SIZE/PERCENT/CLASS/LEVEL/HINT`.
 fn entry(text: &str) -> Result<PrioritySplitEntry, String> {
-    let (size, rest) = text.split_once('/').unwrap_or((text, ""));
+    let Some((size, rest)) = text.split_once('/') else {
+        return Err(format!(
+            "`{text}` has no percentage: use size/percentage, such as 64k/20"
+        ));
+    };
     let bytes = units::bytes(size)?;
     if bytes == 0 {
         return Err("a size is 0: sizes must be greater than 0".into());
@@ -129,7 +137,6 @@ mod tests {
         );
         assert_eq!(entries("1m/10/2/0/3"), [(1 << 20, 10, Some([2, 0, 3]))]);
         assert_eq!(entries("4k/"), [(4096, 0, None)]);
-        assert_eq!(entries("4k"), [(4096, 0, None)]);
     }
 
     #[test]
@@ -143,7 +150,8 @@ mod tests {
             ("4k/60:8k/1:4k/41", "add up to 101 %"),
             ("4k/101", "101"),
             ("0/10", "greater than 0"),
-            ("4k/10:", ""),
+            ("4k/10:", "no percentage"),
+            ("4k", "no percentage"),
         ] {
             let error = PrioritySplit::parse(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");

@@ -57,6 +57,9 @@ struct SizeMix {
     numbers: Vec<u8>,
 }
 
+/// Percentages, and indexes of priorities.
+type Entries = Vec<(u8, u8)>;
+
 impl<S> Prioritized<S> {
     /// Enables latencies by priority in `stats`. `other`: priority of the worker.
     pub(crate) fn new(
@@ -112,7 +115,7 @@ impl<S> Prioritized<S> {
 impl Mix {
     fn new(shares: &[PriorityShare], other: CommandPriority) -> Self {
         let mut priorities = vec![other];
-        let mut sizes: Vec<(Option<u64>, Vec<(u8, u8)>)> = Vec::new();
+        let mut sizes: Vec<(Option<u64>, Entries)> = Vec::new();
         for share in shares {
             // A share with the priority of the others is part of them in the statistics, as in fio.
             let found = priorities.iter().position(|found| *found == share.priority);

@@ -83,7 +83,7 @@ fn jobs_that_fio_rejects_are_rejected() {
             "{changes}: {problems:?}"
         );
     }
-    let findings = plan(job(&json!({"cmdprio_class": 2}))).findings;
+    let findings = plan(job(&json!({"rw": "randread", "cmdprio_class": 2}))).findings;
     let codes: Vec<_> = findings
         .iter()
         .map(|finding| finding.code.as_str())
