@@ -22,6 +22,15 @@ fn the_engine_is_explicit() {
 }
 
 #[test]
+fn sequences_have_fios_separator() {
+    let job = json!({"name": "a", "rw": "randread", "random_distribution": "sequence:2:0:1"});
+    assert_eq!(
+        text(&[job]),
+        "[a]\nioengine=io_uring\nrw=randread\nrandom_distribution=sequence:2,0,1\n"
+    );
+}
+
+#[test]
 fn unsupported_options_and_values_are_listed_in_a_comment() {
     let jobs = [
         json!({"name": "a", "rw": "read", "cache_state": "cold", "loop": true}),

@@ -12,6 +12,7 @@ pub mod keyword;
 pub mod list;
 mod options_macro;
 pub mod parse;
+pub mod priority_split;
 pub mod range;
 pub mod run_spec;
 pub mod rw;
@@ -37,6 +38,7 @@ use crate::job::{
     },
     list::{CpuList, Files, Percentiles},
     options_macro::options,
+    priority_split::PrioritySplit,
     rw::Rw,
     size::{Bytes, Extent, SizeRange, Split},
     steady_state::SteadyState,
@@ -123,8 +125,10 @@ options! {
         bs_is_seq_rand: bool = "0",
         /// Alignment of random offsets. Default: block size.
         blockalign ["ba"]: PerDirection<Bytes> [range::POSITIVE],
-        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40 or zoned_abs:60/10g:40/20g. zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
+        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, again and again). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
         random_distribution: PerDirection<Distribution> = "random",
+        /// With random_distribution=sequence: each repetition begins as many blocks later as the sequence has.
+        random_sequence_stride: bool = "0",
         /// Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
         zonemode: ZoneMode = "none",
         /// Bytes to transfer in each zone with zonemode=strided.
@@ -195,12 +199,14 @@ options! {
         continue_on_error: ContinueOnError = "none",
         /// Errors after which the job continues, for reads,writes,verification, such as EAGAIN:5,ENOSPC.
         ignore_error: ErrorLists,
-        /// Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per second), such as iops:5%.
+        /// Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per steadystate_check_interval), such as iops:5%.
         steadystate ["ss"]: SteadyState = "iops_slope:0.01%",
         /// Length of the window that steadystate applies to; 0 disables it. A bare number is in seconds.
         steadystate_duration ["ss_dur"]: Seconds [range::STEADY_STATE_WINDOW] = "0",
         /// Initial part of the measurement that steadystate ignores. A bare number is in seconds.
         steadystate_ramp_time ["ss_ramp"]: Seconds [range::TIME] = "0",
+        /// Length of the parts of the window whose values steadystate compares. A bare number is in seconds.
+        steadystate_check_interval ["ss_interval"]: Seconds [range::STEADY_STATE_INTERVAL] = "1s",
         /// With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
         overload_time: Seconds [range::OVERLOAD_TIME] = "0",
     }
@@ -325,6 +331,16 @@ options! {
         prio ["ioprio"]: u32 [range::PRIO],
         /// I/O priority class: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means best effort.
         prioclass: u32 [range::PRIOCLASS],
+        /// Percentage of the I/Os that have the priority of cmdprio_class and cmdprio (io_uring, libaio). Values for read,write may differ.
+        cmdprio_percentage: PerDirection<Percent> = "0",
+        /// Priority class of these I/Os: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means realtime.
+        cmdprio_class: PerDirection<u64> [range::PRIOCLASS] = "0",
+        /// Priority of these I/Os from 0 (highest) to 7.
+        cmdprio: PerDirection<u64> [range::PRIO] = "0",
+        /// Priority hint of these I/Os: 1 to 7 select a command duration limit of the device (Linux 6.5).
+        cmdprio_hint: PerDirection<u64> [range::PRIO_HINT] = "0",
+        /// Sizes, and the percentage of their I/Os with a priority: of cmdprio_class and cmdprio, such as 64k/20, or a class and level, such as 64k/25/1/1:64k/75/3/2.
+        cmdprio_bssplit: PerDirection<PrioritySplit> [range::BLOCK],
     }
     evidence {
         /// Sample kernel counters during the run. Use 0 only to measure the sampling overhead.

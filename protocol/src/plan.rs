@@ -1,6 +1,7 @@
 //! The plan of a run: resolved jobs, phases, cost and problems. A dry run displays it, and the run
 //! executes it.
 
+pub mod command_priorities;
 mod data;
 pub mod job;
 pub mod target;

@@ -5,6 +5,7 @@ pub(crate) mod compare;
 mod document;
 mod event_printer;
 mod fio_command;
+mod job_log_listener;
 mod log_files;
 mod output;
 mod output_file;
@@ -211,7 +212,9 @@ pub fn execute(cli: Cli) -> u8 {
 
 fn plan(args: &JobArgs, json: bool) -> u8 {
     let permissions = args.target.permissions.resolve();
-    let Input { document, import } = read_document(&args.job);
+    let Input {
+        document, import, ..
+    } = read_document(&args.job);
     if let Some(import) = import.as_ref().filter(|_| !json)
         && write_styled(&text::import::render(import, terminal_width())).is_err()
     {

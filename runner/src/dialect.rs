@@ -2,15 +2,18 @@
 //! Pure: nothing is executed, no file is read, and facts about the host are arguments.
 //!
 //! - `detect`, `programs`: which dialect a text is written in
-//! - `job_file`, `shell`, `prompt`, `command`, `command_arguments`, `command_options`: text to
-//!   `section`s with options; `substitute`, `expression`: variables and arithmetic
+//! - `job_file`, `shell`, `assignment`, `prompt`, `command`, `command_arguments`,
+//!   `command_options`: text to `section`s with options; `substitute`, `expression`: variables and
+//!   arithmetic
 //! - `diskspd`: diskspd flags to fio options
 //! - `options`, `option_value`, `value`, `engines`, `overridden`: options of a job, parsed as in
 //!   fio; `option_notes`, `misread_values`: what is reported about them
 //! - `fio_jobs`, `zones`, `order`, `document`, `canonical`: sections to jobs, steps and JSON
+//! - `job_logs`: the log files that jobs ask for
 //! - `misleading_jobs`, `notes`, `source`: notes with positions in the text
 //! - `host_facts`: facts about the host that a text refers to
 
+mod assignment;
 mod canonical;
 mod command;
 mod command_arguments;
@@ -23,6 +26,7 @@ mod expression;
 mod fio_jobs;
 mod host_facts;
 mod job_file;
+pub(crate) mod job_logs;
 mod misleading_jobs;
 mod misread_values;
 mod notes;
@@ -47,6 +51,7 @@ use crate::dialect::{
     detect::detect,
     document::{Step, document, spread_exitall, step},
     fio_jobs::FioJob,
+    job_logs::{JobLogs, job_logs},
     notes::{NoteText, Notes},
     shell::Separator,
     source::{Source, Span},
@@ -58,6 +63,7 @@ use leadline_protocol::{
     study::parse::{is_study, parse_study},
 };
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// In bytes. Larger texts are not job files.
 const MAX_TEXT: usize = 1 << 20;
@@ -209,6 +215,25 @@ pub fn fio_view(request: &ImportRequest, host: &HostFacts<'_>) -> Value {
         jobs.extend(command.jobs.iter().map(options));
     }
     serde_json::json!({"jobs": jobs, "order": order})
+}
+
+/// The logs of the jobs of a fio command, by step and job of its document, and sentences about
+/// differences from fio's logs.
+pub(crate) fn logs_of_command(
+    request: &ImportRequest,
+    host: &HostFacts<'_>,
+) -> (Vec<Vec<JobLogs>>, BTreeSet<String>) {
+    let source = Source::new(&request.text);
+    let mut notes = Notes::new(&source);
+    let mut steps = Vec::new();
+    let mut differences = BTreeSet::new();
+    for command in read(detect(&request.text), &source, request, host, &mut notes) {
+        let (logs, sentences) = job_logs(&command.jobs);
+        differences.extend(sentences);
+        let waves = order::waves(&command.jobs, &mut notes).into_iter();
+        steps.extend(waves.map(|wave| wave.iter().map(|job| logs[*job].clone()).collect()));
+    }
+    (steps, differences)
 }
 
 /// A Leadline job or study.

@@ -12,6 +12,7 @@ pub(crate) mod layer_sampler;
 pub(crate) mod measure;
 pub(crate) mod pattern;
 pub(crate) mod rate;
+pub(crate) mod slot_priorities;
 pub(crate) mod source;
 pub(crate) mod stats;
 pub(crate) mod verify;

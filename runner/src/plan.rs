@@ -7,6 +7,7 @@
 pub(crate) mod aio;
 pub(crate) mod alignment;
 pub(crate) mod block_sizes;
+pub(crate) mod command_priorities;
 pub(crate) mod confirmations;
 pub(crate) mod dedupe;
 pub(crate) mod estimate;

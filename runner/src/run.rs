@@ -9,6 +9,7 @@ mod error;
 mod event_sink;
 mod flush;
 mod idle_wait;
+pub mod listener;
 mod observed_target;
 mod observers;
 mod open_targets;
@@ -25,7 +26,7 @@ use crate::{
     plan::{resolve, study},
     run::{
         clean_up::clean_up, context::RunContext, error::RunError, event_sink::EventSink,
-        phases::measure, stop_signal::StopSignal, target_observers::NO_PROBES,
+        listener::Listener, phases::measure, stop_signal::StopSignal, target_observers::NO_PROBES,
     },
     system::{
         guard::permissions::Permissions,
@@ -35,7 +36,7 @@ use crate::{
     },
 };
 use leadline_protocol::{
-    event::{Event, EventBody},
+    event::EventBody,
     finding::{Finding, Severity},
     host::HostFacts,
     job::run_spec::RunSpec,
@@ -63,7 +64,7 @@ pub fn run(
     spec: &RunSpec,
     permissions: &Permissions,
     stop: &StopSignal,
-    listener: &mut dyn FnMut(&Event),
+    listener: &mut dyn Listener,
 ) -> u8 {
     StopSignal::ignore_sigxfsz();
     raise_file_limit();

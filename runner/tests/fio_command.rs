@@ -3,93 +3,9 @@
 
 mod scratch;
 
+use scratch::fio_link::Programs;
 use serde_json::Value;
-use std::{
-    fs,
-    io::Write,
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
-};
-
-struct Programs {
-    directory: tempfile::TempDir,
-    ours: PathBuf,
-}
-
-impl Programs {
-    fn new() -> Self {
-        let directory = scratch::directory();
-        let ours = directory.path().join("bin/fio");
-        fs::create_dir(directory.path().join("bin")).unwrap();
-        symlink(env!("CARGO_BIN_EXE_leadline-runner"), &ours).unwrap();
-        Self { directory, ours }
-    }
-
-    fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
-    /// Runs a program in a directory of its own, so that it does not find the other's files.
-    fn start(&self, program: &Path, arguments: &[&str], input: &str) -> Output {
-        let directory = self
-            .path()
-            .join(if program == self.ours { "ours" } else { "fio" });
-        fs::create_dir_all(&directory).unwrap();
-        let mut child = Command::new(program)
-            .args(arguments)
-            .current_dir(directory)
-            .env("LEADLINE_TEST_BLOCK", "8k")
-            .env_remove("LEADLINE_TEST_UNSET")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(input.as_bytes())
-            .unwrap();
-        child.wait_with_output().unwrap()
-    }
-
-    fn ours(&self, arguments: &[&str], input: &str) -> Output {
-        self.start(&self.ours, arguments, input)
-    }
-
-    /// Names, groups, block sizes, and I/Os of each job, by both programs; `None` without fio.
-    fn both(&self, arguments: &[&str], input: &str) -> Option<[Vec<String>; 2]> {
-        let fio = scratch::run("fio", &["--version"]);
-        if let Err(error) = fio {
-            scratch::skip(&error);
-            return None;
-        }
-        let run = |program: &Path| {
-            let output = self.start(program, arguments, input);
-            let errors = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{errors}");
-            summary(&serde_json::from_slice(&output.stdout).unwrap())
-        };
-        Some([run(Path::new("fio")), run(&self.ours)])
-    }
-}
-
-fn summary(document: &Value) -> Vec<String> {
-    let jobs = document["jobs"].as_array().unwrap().iter();
-    let line = |job: &Value| {
-        let ios = |direction: &str| job[direction]["total_ios"].clone();
-        format!(
-            "{} {} {} {}",
-            job["jobname"],
-            job["groupid"],
-            ios("read"),
-            ios("write")
-        )
-    };
-    jobs.map(line).collect()
-}
+use std::fs;
 
 const JOB_FILE: &str = "\
 [global]
@@ -141,6 +57,66 @@ fn jobs_are_read_from_arguments_and_standard_input() {
     };
     assert_eq!(ours, [r#""a" 0 0 16"#, r#""b" 0 0 128"#]);
     assert_eq!(ours, fio);
+}
+
+/// Further job files do not inherit global options, and wait for the ones before them.
+#[test]
+fn several_job_files_run_one_after_another() {
+    let programs = Programs::new();
+    let second = "[third]\nrw=write\nfilename=target\nsize=256k\n[fourth]\nrw=read\n\
+        filename=target\nsize=256k\n[global]\nbs=16k\n[fifth]\nrw=read\nfilename=target\nsize=256k\n";
+    let last = "[global]\nrw=read\n[sixth]\nstonewall=0\nfilename=target\nsize=256k\n";
+    fs::write(programs.path().join("first.fio"), JOB_FILE).unwrap();
+    fs::write(programs.path().join("last.fio"), last).unwrap();
+    fs::write(programs.path().join("empty.fio"), "# nothing\n").unwrap();
+    let arguments = [
+        "--output-format=json",
+        "--size=256k",
+        "--direct=0",
+        "../first.fio",
+        "-",
+        "../empty.fio",
+        "../last.fio",
+        "../first.fio",
+        "--name=of_the_command",
+        "--rw=write",
+        "--filename=target",
+    ];
+    // The second time, first.fio has no size but finds the file.
+    let Some([fio, ours]) = programs.both(&arguments, second) else {
+        return;
+    };
+    let expected = [
+        r#""of_the_command" 0 0 64"#,
+        r#""first" 0 0 32"#,
+        r#""second" 1 64 0"#,
+        r#""third" 2 0 64"#,
+        r#""fourth" 2 64 0"#,
+        r#""fifth" 2 16 0"#,
+        r#""sixth" 2 64 0"#,
+        r#""first" 3 0 32"#,
+        r#""second" 4 64 0"#,
+    ];
+    assert_eq!(fio, expected);
+    assert_eq!(ours, fio);
+}
+
+#[test]
+fn errors_name_the_job_file_among_several() {
+    let programs = Programs::new();
+    fs::write(programs.path().join("good.fio"), JOB_FILE).unwrap();
+    fs::write(programs.path().join("bad.fio"), "[a]\nbs=4x\nrw=rite\n").unwrap();
+    let output = programs.ours(&["../good.fio", "../bad.fio", "../good.fio"], "");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    for line in ["line 2, column 4: fio reads", "line 3, column 4: `rite`"] {
+        let expected = format!("leadline-runner: ../bad.fio, {line}");
+        assert!(errors.contains(&expected), "{expected}: {errors}");
+    }
+    let missing = programs.ours(&["../good.fio", "missing.fio"], "");
+    let errors = String::from_utf8(missing.stderr).unwrap();
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(errors.contains("missing.fio cannot be read"), "{errors}");
 }
 
 #[test]

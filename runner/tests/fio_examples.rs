@@ -2,7 +2,8 @@
 //! hardware nor an unsupported engine runs, with reduced sizes and times, and with files instead of
 //! devices. All others are rejected with a line, a column and a reason.
 //!
-//! `LEADLINE_FIO_EXAMPLES=DIR` uses the files of another version, such as fio's `examples`.
+//! `LEADLINE_FIO_EXAMPLES=DIR` uses the files of another version, such as fio's `examples`, and
+//! `LEADLINE_FIO_EXAMPLES_TABLE=FILE` writes a table with the result of each file.
 
 #[path = "scratch/mod.rs"]
 mod scratch;
@@ -23,7 +24,6 @@ const DEBIAN: &str = "/usr/share/doc/fio/examples";
 /// another engine, and why.
 const SPECIAL: &[(&str, &str)] = &[
     ("atomic-verify", "a device with atomic writes"),
-    ("cmdprio-", "a device with command priorities"),
     ("cpp_null", "an engine in a library"),
     ("cpuio", "the engine cpuio, which does no I/O"),
     ("dev-dax", "persistent memory"),
@@ -63,24 +63,16 @@ const SPECIAL: &[(&str, &str)] = &[
     ("sg_", "a SCSI device"),
     ("uring-cmd-", "an NVMe character device"),
     ("xnvme-fdp", "an NVMe device without its driver"),
+    ("xnvme-pi", "an NVMe device with protection information"),
     ("xnvme-zoned", "a zoned device"),
     ("zbd-", "a zoned device"),
 ];
 
 /// Files that need nothing special, but use an option that is not supported.
-const UNSUPPORTED: &[(&str, &str)] = &[
-    ("example_latency_steadystate", "steadystate_check_interval"),
-    ("sequence-distribution", "random_distribution"),
-    ("sprandom", "sprandom"),
-    ("surface-scan", "verify"),
-];
+const UNSUPPORTED: &[(&str, &str)] = &[("sprandom", "sprandom"), ("surface-scan", "verify")];
 
 /// Files that are imported, but whose jobs are rejected, and the problem.
-const REJECTED: &[(&str, &str)] = &[
-    ("enospc-pressure", "trims require a block device"),
-    // Its files must exist.
-    ("xnvme-compare", "allow_file_create=0"),
-];
+const REJECTED: &[(&str, &str)] = &[("enospc-pressure", "trims require a block device")];
 
 /// Values of variables, by the start of their names.
 const VARIABLES: &[(&str, &str)] = &[("FIO_RW", "read"), ("FIO_BS", "4k"), ("", "1")];
@@ -183,28 +175,97 @@ fn error_option(note: &ImportNote) -> Option<&str> {
     note.option.as_deref()
 }
 
+/// What happens to a file.
+enum Outcome {
+    Runs,
+    /// What it needs, and the first error of the import.
+    Special(&'static str, String),
+    Rejected(String),
+}
+
+impl Outcome {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Special(..) => "special",
+            Self::Rejected(_) => "rejected",
+        }
+    }
+
+    fn row(&self, name: &str) -> String {
+        let (result, reason) = match self {
+            Self::Runs => ("runs", String::new()),
+            Self::Special(need, error) => ("special", format!("{need}; {error}")),
+            Self::Rejected(error) => ("rejected", error.clone()),
+        };
+        format!("| `{name}` | {result} | {} |\n", reason.replace('|', "\\|"))
+    }
+}
+
+/// `line 3: ...`.
+fn first_error(import: &Import) -> String {
+    let mut notes = import.notes.iter();
+    let error = notes.find(|note| note.severity == ImportSeverity::Error);
+    error.map_or_else(String::new, |note| {
+        format!(
+            "line {}, column {}: {}",
+            note.span.line, note.span.column, note.sentence
+        )
+    })
+}
+
 #[test]
 fn files_without_special_hardware_run() {
-    let mut runs = 0;
     let mut failures = Vec::new();
     let files = examples().unwrap_or_default();
+    let mut outcomes = BTreeMap::new();
     for (name, text) in &files {
-        let Some(mut document) = read(text).document else {
+        let import = read(text);
+        let error = first_error(&import);
+        let Some(mut document) = import.document else {
+            let mut special = SPECIAL.iter();
+            let outcome = match special.find(|(start, _)| name.starts_with(start)) {
+                Some((_, need)) => Outcome::Special(need, error),
+                None => Outcome::Rejected(error),
+            };
+            outcomes.insert(name, outcome);
             continue;
         };
         let directory = scratch::directory();
-        each_job(&mut document, |job| shrink(job, directory.path()));
+        each_job(&mut document, |job| {
+            shrink(job, directory.path());
+            create_target(job, directory.path());
+        });
         let output = program::run(&document, &["--json"]);
         let message = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
-            Some(0) => runs += 1,
-            Some(2) if is_rejected(name, &message) => {}
+            Some(0) => {
+                outcomes.insert(name, Outcome::Runs);
+            }
+            Some(2) if is_rejected(name, &message) => {
+                let first = message.lines().next().unwrap_or_default();
+                let first = first.trim_start_matches("leadline-runner: ");
+                let first = first.replace(directory.path().to_str().unwrap(), "DIR");
+                outcomes.insert(name, Outcome::Rejected(first));
+            }
             code => failures.push(format!("{name}: {code:?} {message}\n{document}")),
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    let ordinary = files.keys().filter(|name| !is_special(name)).count();
-    eprintln!("{runs} of {ordinary} files run");
+    let of_kind = |kind| {
+        outcomes
+            .values()
+            .filter(|outcome| outcome.kind() == kind)
+            .count()
+    };
+    let (runs, special) = (of_kind("runs"), of_kind("special"));
+    let ordinary = files.len() - special;
+    eprintln!("{runs} of {ordinary} files run; {special} need something special");
+    assert!(runs * 10 >= ordinary * 9, "{runs} of {ordinary}");
+    if let Some(path) = std::env::var_os("LEADLINE_FIO_EXAMPLES_TABLE") {
+        let rows = outcomes.iter().map(|(name, outcome)| outcome.row(name));
+        fs::write(path, rows.collect::<String>()).unwrap();
+    }
 }
 
 fn is_rejected(name: &str, message: &str) -> bool {
@@ -225,6 +286,17 @@ fn each_job(document: &mut Value, mut change: impl FnMut(&mut Map<String, Value>
         let jobs = step["jobs"].as_array_mut().unwrap();
         jobs.iter_mut()
             .for_each(|job| change(job.as_object_mut().unwrap()));
+    }
+}
+
+/// A job with `allow_file_create=0` is for a device that the user adds.
+fn create_target(job: &mut Map<String, Value>, directory: &Path) {
+    if job.get("allow_file_create") == Some(&json!(0)) && !job.contains_key("filename") {
+        let device = directory.join("device");
+        scratch::image(&device, SIZE);
+        job.remove("directory");
+        job.insert("filename".into(), json!(device));
+        job.insert("size".into(), json!(SIZE));
     }
 }
 
@@ -270,6 +342,7 @@ fn shrink(job: &mut Map<String, Value>, directory: &Path) {
         ("ramp_time", "0"),
         ("startdelay", "0"),
         ("steadystate_duration", "2s"),
+        ("steadystate_check_interval", "1s"),
         ("steadystate_ramp_time", "0"),
         ("latency_window", "100ms"),
     ] {

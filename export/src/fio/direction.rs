@@ -7,7 +7,7 @@ use crate::{
     },
     windows::{Spread, Throughput},
 };
-use leadline_protocol::report::stats::{DirectionStats, SyncStats};
+use leadline_protocol::report::stats::{DirectionStats, PriorityStats, SyncStats};
 use serde::Serialize;
 
 const KIB: f64 = 1024.0;
@@ -28,6 +28,8 @@ pub(super) struct Direction {
     slat_ns: Latency,
     clat_ns: Latency,
     lat_ns: Latency,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    prios: Vec<Priority>,
     bw_min: u64,
     bw_max: u64,
     /// Percentage of the bandwidth of all jobs.
@@ -40,6 +42,24 @@ pub(super) struct Direction {
     iops_mean: f64,
     iops_stddev: f64,
     iops_samples: usize,
+}
+
+/// As with `lat_percentiles=1`: total latencies instead of completion latencies.
+#[derive(Serialize)]
+struct Priority {
+    prioclass: u8,
+    prio: u8,
+    lat_ns: Latency,
+}
+
+impl Priority {
+    fn new(stats: &PriorityStats, detail: Detail) -> Self {
+        Self {
+            prioclass: stats.priority.class,
+            prio: stats.priority.level,
+            lat_ns: Latency::new(&stats.lat_ns, detail),
+        }
+    }
 }
 
 /// Throughput over time is only known for the whole run, so it is included if the run has one job.
@@ -69,6 +89,11 @@ impl Direction {
             slat_ns: Latency::new(&stats.slat_ns, Detail::Summary),
             clat_ns: Latency::new(&stats.clat_ns, clat),
             lat_ns: Latency::new(&stats.lat_ns, Detail::Summary),
+            prios: stats
+                .priorities
+                .iter()
+                .map(|found| Priority::new(found, clat))
+                .collect(),
             bw_min: bandwidth.spread.min as u64,
             bw_max: bandwidth.spread.max as u64,
             bw_agg: rounded(bandwidth.percentage),

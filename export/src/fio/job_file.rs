@@ -120,9 +120,19 @@ fn canonical(job: &Value) -> Options {
     given
         .map(|(name, value)| {
             let name = OptionDoc::find(name).map_or(name.as_str(), |option| option.name);
-            (name.into(), option_text(value))
+            (name.into(), fio_text(name, option_text(value)))
         })
         .collect()
+}
+
+/// fio separates the blocks of a sequence by commas, which separate directions in jobs.
+fn fio_text(name: &str, text: String) -> String {
+    match text.strip_prefix("sequence:") {
+        Some(blocks) if name == "random_distribution" => {
+            format!("sequence:{}", blocks.replace(':', ","))
+        }
+        _ => text,
+    }
 }
 
 fn is_own((option, value): &(String, String)) -> bool {

@@ -1,5 +1,7 @@
-//! fio's log files with one line per direction and sampling window, as with `log_avg_msec`:
-//! `time (ms), value, direction, block size, offset[, ...]` (`iolog.c`).
+//! fio's log files with one line per direction and window, as with `log_avg_msec`:
+//! `time (ms), value, direction, block size[, offset], priority` (`iolog.c`).
+
+pub mod worker;
 
 use leadline_protocol::{
     counters::IoCounts,
@@ -11,6 +13,8 @@ use std::fmt::Write;
 
 /// Number of fio's histogram buckets. Leadline's are the same, but there are more of them.
 const FIO_BUCKETS: usize = 1856;
+/// Priority of I/Os with the priority of the process, with `log_prio`.
+const NO_PRIORITY: &str = "0x0000";
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LogKind {
@@ -19,13 +23,17 @@ pub enum LogKind {
     Iops,
     /// Mean total latency in ns.
     Latency,
-    /// I/Os in each bucket of total latency. fio's file has completion latencies, which are not
-    /// recorded for each window.
+    /// Mean submission latency in ns. Not recorded in samples.
+    SubmissionLatency,
+    /// Mean completion latency in ns. Not recorded in samples.
+    CompletionLatency,
+    /// I/Os in each bucket of completion latency; from samples, of total latency.
     LatencyHistogram,
 }
 
 impl LogKind {
-    pub const ALL: [Self; 4] = [
+    /// The logs of a whole run, from its samples.
+    pub const OF_RUN: [Self; 4] = [
         Self::Bandwidth,
         Self::Iops,
         Self::Latency,
@@ -38,29 +46,74 @@ impl LogKind {
             Self::Bandwidth => "bw",
             Self::Iops => "iops",
             Self::Latency => "lat",
+            Self::SubmissionLatency => "slat",
+            Self::CompletionLatency => "clat",
             Self::LatencyHistogram => "clat_hist",
         }
     }
 
-    /// Returns the time of a line that [`Log::lines`] could have returned; `None` for other text.
+    /// fio's option for the log.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Bandwidth => "write_bw_log",
+            Self::Iops => "write_iops_log",
+            Self::Latency | Self::SubmissionLatency | Self::CompletionLatency => "write_lat_log",
+            Self::LatencyHistogram => "write_hist_log",
+        }
+    }
+
+    /// Whether fio writes a line for the last window if it is incomplete.
+    fn has_last_window(self) -> bool {
+        matches!(
+            self,
+            Self::Latency | Self::SubmissionLatency | Self::CompletionLatency
+        )
+    }
+}
+
+/// Options that change the lines of a log.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct LogFormat {
+    /// `log_offset`: a column for the offset, which is 0 in averages.
+    pub has_offset: bool,
+    /// `log_prio`: the priority is hexadecimal.
+    pub has_priority: bool,
+    /// `log_hist_coarseness`: 2 to this power buckets are added up.
+    pub coarseness: u32,
+}
+
+impl LogFormat {
+    /// Returns the time of a line that a log of this kind could contain; `None` for other text.
     /// `line` has no line end.
-    pub fn time_of(self, line: &str) -> Option<u64> {
+    pub fn time_of(&self, kind: LogKind, line: &str) -> Option<u64> {
         let mut cells = line.split(", ");
         let time = number(cells.next()?)?;
-        let columns = match self {
-            Self::LatencyHistogram => {
-                let direction = cells.next()?;
-                is_direction(direction).then_some(1 + FIO_BUCKETS)
-            }
-            _ => {
-                number(cells.next()?)?;
-                let direction = cells.next()?;
-                let has_no_position = cells.clone().all(|cell| cell == "0");
-                (is_direction(direction) && has_no_position).then_some(2)
-            }
-        };
-        let rest: Option<Vec<u64>> = cells.map(number).collect();
-        (rest?.len() == columns?).then_some(time)
+        if kind == LogKind::LatencyHistogram {
+            let is_direction = is_direction(cells.next()?);
+            let rest: Option<Vec<u64>> = cells.map(number).collect();
+            let columns = 1 + (FIO_BUCKETS >> self.coarseness);
+            return (is_direction && rest?.len() == columns).then_some(time);
+        }
+        number(cells.next()?)?;
+        let is_direction = is_direction(cells.next()?);
+        (is_direction && cells.eq(self.positions())).then_some(time)
+    }
+
+    /// The block size, the offset and the priority. As in fio, averages have none.
+    fn positions(&self) -> impl Iterator<Item = &'static str> {
+        let zeros = 1 + usize::from(self.has_offset);
+        let priority = if self.has_priority { NO_PRIORITY } else { "0" };
+        std::iter::repeat_n("0", zeros).chain([priority])
+    }
+
+    fn counts(&self, buckets: &Buckets) -> String {
+        let mut counts = vec![0_u64; FIO_BUCKETS >> self.coarseness];
+        let last = counts.len() - 1;
+        for (bucket, count) in buckets {
+            counts[(*bucket as usize >> self.coarseness).min(last)] += count;
+        }
+        let texts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+        texts.join(", ")
     }
 }
 
@@ -74,7 +127,43 @@ fn number(cell: &str) -> Option<u64> {
     (value.to_string() == cell).then_some(value)
 }
 
-/// Writes the lines of one log.
+/// I/Os of one direction in a window.
+struct Window<'a> {
+    ios: u64,
+    bytes: u64,
+    /// Latencies of the kind of the log.
+    latencies: &'a Buckets,
+    ms: f64,
+}
+
+impl Window<'_> {
+    /// In exports of the server, the histograms of 20 samples are merged into the last one
+    /// (`query::export`), so that a line of latencies covers the time since the previous line.
+    fn has_value(&self, kind: LogKind) -> bool {
+        match kind {
+            LogKind::Bandwidth | LogKind::Iops => self.ios > 0,
+            _ => !self.latencies.is_empty(),
+        }
+    }
+
+    fn line(&self, kind: LogKind, format: &LogFormat, time: u64, direction: usize) -> String {
+        let per_second = |count: f64| (count * 1e3 / self.ms).round() as u64;
+        let value = match kind {
+            LogKind::Bandwidth => per_second(self.bytes as f64 / 1024.0),
+            LogKind::Iops => per_second(self.ios as f64),
+            LogKind::LatencyHistogram => {
+                let block_size = self.bytes / self.ios.max(1);
+                let counts = format.counts(self.latencies);
+                return format!("{time}, {direction}, {block_size}, {counts}");
+            }
+            _ => mean_ns(self.latencies),
+        };
+        let positions: Vec<&str> = format.positions().collect();
+        format!("{time}, {value}, {direction}, {}", positions.join(", "))
+    }
+}
+
+/// Writes the lines of one log of a run.
 pub struct Log {
     kind: LogKind,
     /// Start of the measured window, in the time of the samples.
@@ -101,41 +190,20 @@ impl Log {
         let start_ms = *self.start_ms.get_or_insert(t_ms - sample.window_ms);
         let time = (t_ms - start_ms).round() as u64;
         let mut lines = String::new();
-        for (direction, counts) in [&sample.read, &sample.write, &sample.trim]
-            .iter()
-            .enumerate()
-        {
-            if self.has_value(counts) {
-                let line = self.line(time, direction, counts, sample.window_ms);
+        let directions: [&IoCounts; 3] = [&sample.read, &sample.write, &sample.trim];
+        for (direction, counts) in directions.into_iter().enumerate() {
+            let window = Window {
+                ios: counts.ios,
+                bytes: counts.bytes,
+                latencies: &counts.lat_ns,
+                ms: sample.window_ms,
+            };
+            if window.has_value(self.kind) {
+                let line = window.line(self.kind, &LogFormat::default(), time, direction);
                 let _ = writeln!(lines, "{line}");
             }
         }
         lines
-    }
-
-    /// In exports of the server, the histograms of 20 samples are merged into the last one
-    /// (`query::export`), so that a line of latencies covers the time since the previous line.
-    fn has_value(&self, counts: &IoCounts) -> bool {
-        match self.kind {
-            LogKind::Bandwidth | LogKind::Iops => counts.ios > 0,
-            LogKind::Latency | LogKind::LatencyHistogram => !counts.lat_ns.is_empty(),
-        }
-    }
-
-    fn line(&self, time: u64, direction: usize, counts: &IoCounts, window_ms: f64) -> String {
-        let per_second = |count: f64| (count * 1e3 / window_ms).round() as u64;
-        let value = match self.kind {
-            LogKind::Bandwidth => per_second(counts.bytes as f64 / 1024.0),
-            LogKind::Iops => per_second(counts.ios as f64),
-            LogKind::Latency => mean_ns(&counts.lat_ns),
-            LogKind::LatencyHistogram => {
-                let block_size = counts.bytes / counts.ios.max(1);
-                let counts = bucket_counts(&counts.lat_ns);
-                return format!("{time}, {direction}, {block_size}, {counts}");
-            }
-        };
-        // As in fio, averages have no block size and no offset.
-        format!("{time}, {value}, {direction}, 0, 0")
     }
 }
 
@@ -145,13 +213,4 @@ fn mean_ns(buckets: &Buckets) -> u64 {
         .iter()
         .map(|(bucket, count)| histogram::midpoint_of(*bucket as usize) as f64 * *count as f64);
     (latencies.sum::<f64>() / count.max(1) as f64).round() as u64
-}
-
-fn bucket_counts(buckets: &Buckets) -> String {
-    let mut counts = vec![0_u64; FIO_BUCKETS];
-    for (bucket, count) in buckets {
-        counts[(*bucket as usize).min(FIO_BUCKETS - 1)] += count;
-    }
-    let texts: Vec<String> = counts.iter().map(ToString::to_string).collect();
-    texts.join(", ")
 }

@@ -13,6 +13,9 @@ use utoipa::ToSchema;
 
 /// Maximum number of zones, as in fio.
 const MAX_ZONES: usize = 256;
+/// Maximum length of a sequence, as in fio (`FIO_SEQ_MAX`), and largest index of a block in it.
+const MAX_BLOCKS: usize = 64;
+const MAX_BLOCK: u64 = 999_999_999;
 /// Distributions with a parameter and the position of the most probable block. Of the exponents of
 /// zipf, it omits those with whole numbers that are followed by zeros.
 pub(super) const SKEWED: &str = r"(zipf(:([02-9]\.[0-9]*[1-9][0-9]*|1\.[0-9]*[1-9][0-9]*|[2-9])(:(0(\.[0-9]+)?|1))?)?|pareto(:0\.[0-9]*[1-9][0-9]*(:(0(\.[0-9]+)?|1))?)?|normal(:(100|[1-9][0-9]?(\.[0-9]+)?)(:(0(\.[0-9]+)?|1))?)?)";
@@ -71,6 +74,15 @@ pub enum Distribution {
         /// The zones, in region order.
         zones: Vec<AbsoluteZone>,
     },
+    /// A list of blocks, again and again.
+    Sequence {
+        /// Indexes of blocks, in units of the smallest block.
+        blocks: Vec<u64>,
+        /// Whether each repetition begins as many blocks later as the list has
+        /// (`random_sequence_stride`).
+        #[serde(default)]
+        is_strided: bool,
+    },
 }
 
 impl FioValue for Distribution {
@@ -112,8 +124,12 @@ impl FioValue for Distribution {
             "zoned_abs" => Ok(Self::ZonedAbs {
                 zones: parse_absolute_zones(parameter.unwrap_or_default())?,
             }),
+            "sequence" => Ok(Self::Sequence {
+                blocks: parse_sequence(parameter.unwrap_or_default())?,
+                is_strided: false,
+            }),
             _ => Err(format!(
-                "`{text}` is not a distribution: use random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:40/90 or zoned_abs:60/10g:40/20g"
+                "`{text}` is not a distribution: use random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:40/90, zoned_abs:60/10g:40/20g or sequence:2:0:1"
             )),
         }
     }
@@ -123,8 +139,9 @@ impl FioValue for Distribution {
         let size = pattern::size(POSITIVE);
         let zones = pattern::list(&format!("{percent}/{percent}"), ':', MAX_ZONES);
         let absolute = pattern::list(&format!("{percent}/{size}"), ':', MAX_ZONES);
+        let blocks = pattern::list("[0-9]{1,9}", ':', MAX_BLOCKS);
         ValueSchema::pattern(format!(
-            "(random|{SKEWED}|zoned:{zones}|zoned_abs:{absolute})"
+            "(random|{SKEWED}|zoned:{zones}|zoned_abs:{absolute}|sequence:{blocks})"
         ))
     }
 }
@@ -199,6 +216,26 @@ fn parse_absolute_zones(text: &str) -> Result<Vec<AbsoluteZone>, String> {
     }
     check_number(zones.len())?;
     Ok(zones)
+}
+
+/// fio separates the blocks by commas, which separate directions here.
+fn parse_sequence(text: &str) -> Result<Vec<u64>, String> {
+    let block = |text: &str| {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        let block = text
+            .parse()
+            .ok()
+            .filter(|block| is_number && *block <= MAX_BLOCK);
+        block.ok_or_else(|| format!("`{text}` is not the index of a block"))
+    };
+    let blocks: Vec<u64> = text.split(':').map(block).collect::<Result<_, _>>()?;
+    if blocks.len() > MAX_BLOCKS {
+        let count = blocks.len();
+        return Err(format!(
+            "too many blocks in a sequence ({count}): use at most {MAX_BLOCKS}"
+        ));
+    }
+    Ok(blocks)
 }
 
 fn check_number(zones: usize) -> Result<(), String> {

@@ -79,6 +79,7 @@ pub const IODEPTH: ValueRange = ValueRange::new(1..=MAX_IODEPTH as i128);
 pub const NICE: ValueRange = ValueRange::new(-20..=19);
 /// See ioprio_set(2).
 pub const PRIO: ValueRange = ValueRange::new(0..=7);
+pub const PRIO_HINT: ValueRange = ValueRange::new(0..=1023);
 pub const PRIOCLASS: ValueRange = ValueRange::new(0..=3);
 /// A run must stop within a second.
 pub const SPIN: ValueRange = ValueRange::new(0..=SECOND);
@@ -92,6 +93,9 @@ pub const RATE_CYCLE: ValueRange = ValueRange::new(100..=3_600_000);
 pub const STEADY_STATE_WINDOW: ValueRange = ValueRange::new(2 * SECOND..=DAY)
     .or_zero()
     .in_steps_of(SECOND as u64);
+/// Shorter intervals are rejected by fio, too.
+pub const STEADY_STATE_INTERVAL: ValueRange =
+    ValueRange::new(SECOND..=HOUR).in_steps_of(SECOND as u64);
 /// Healthy devices can pause for less than this.
 pub const OVERLOAD_TIME: ValueRange = ValueRange::new(SECOND..=HOUR).or_zero();
 

@@ -18,17 +18,17 @@ named_enum! {
     names: "snake_case";
     /// Property of the window that is compared with the limit.
     pub enum SteadyCriterion {
-        /// Largest deviation of the IOPS of a second from the mean.
+        /// Largest deviation of the IOPS of an interval from the mean.
         Iops,
-        /// Slope of the least-squares line through the IOPS, per second.
+        /// Slope of the least-squares line through the IOPS, per interval.
         IopsSlope,
-        /// Largest deviation of the bandwidth of a second from the mean.
+        /// Largest deviation of the bandwidth of an interval from the mean.
         Bw,
-        /// Slope of the least-squares line through the bandwidth, per second.
+        /// Slope of the least-squares line through the bandwidth, per interval.
         BwSlope,
-        /// Largest deviation of the mean latency of a second from the mean.
+        /// Largest deviation of the mean latency of an interval from the mean.
         Lat,
-        /// Slope of the least-squares line through the mean latencies, per second.
+        /// Slope of the least-squares line through the mean latencies, per interval.
         LatSlope,
     }
 }
@@ -58,8 +58,8 @@ pub struct SteadyState {
 }
 
 impl SteadyState {
-    /// A value of the criterion, such as `4.2 %`, `0.1 %/s` or `12`.
-    pub fn value_text(&self, value: f64) -> String {
+    /// A value of the criterion, such as `4.2 %`, `0.1 %/s` or `12`. `interval_s`: that of a slope.
+    pub fn value_text(&self, value: f64, interval_s: u32) -> String {
         let sign = if value < 0.0 { "-" } else { "" };
         let value = value.abs();
         let text = match (self.is_percent, self.criterion.is_bandwidth()) {
@@ -69,13 +69,14 @@ impl SteadyState {
         };
         match (self.criterion.is_slope(), self.is_percent) {
             (false, _) => text,
-            (true, true) => format!("{text}/s"),
-            (true, false) => format!("{text} per second"),
+            (true, true) if interval_s == 1 => format!("{text}/s"),
+            (true, false) if interval_s == 1 => format!("{text} per second"),
+            (true, _) => format!("{text} per {interval_s} s"),
         }
     }
 
     /// What the limit means, such as `IOPS within 5 %` or `bandwidth slope below 0.1 %/s`.
-    pub fn condition(&self) -> String {
+    pub fn condition(&self, interval_s: u32) -> String {
         let metric = if self.criterion.is_bandwidth() {
             "bandwidth"
         } else if self.criterion.is_latency() {
@@ -83,7 +84,7 @@ impl SteadyState {
         } else {
             "IOPS"
         };
-        let limit = self.value_text(self.limit);
+        let limit = self.value_text(self.limit, interval_s);
         if self.criterion.is_slope() {
             format!("{metric} slope below {limit}")
         } else {
@@ -227,7 +228,7 @@ mod tests {
             ("lat:5%", "mean latency within 5 %"),
         ] {
             let steady_state = SteadyState::parse(text).unwrap();
-            assert_eq!(steady_state.condition(), condition);
+            assert_eq!(steady_state.condition(1), condition);
         }
         let percent = SteadyState::parse("iops:5%").unwrap();
         for (value, text) in [
@@ -236,8 +237,16 @@ mod tests {
             (-0.012345, "-0.0123 %"),
             (123.4, "123 %"),
         ] {
-            assert_eq!(percent.value_text(value), text);
+            assert_eq!(percent.value_text(value, 1), text);
         }
         assert_eq!(percent.to_string(), "iops:5%");
+        for (text, condition) in [
+            ("iops:5%", "IOPS within 5 %"),
+            ("lat_slope:0.1%", "mean latency slope below 0.1 % per 30 s"),
+            ("iops_slope:2", "IOPS slope below 2 per 30 s"),
+        ] {
+            let steady_state = SteadyState::parse(text).unwrap();
+            assert_eq!(steady_state.condition(30), condition);
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
         size::SplitEntry,
     },
     named_enum::named_enum,
-    plan::target::Target,
+    plan::{command_priorities::CommandPriorities, target::Target},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -68,6 +68,9 @@ pub struct ResolvedJob {
     /// introduced.
     #[serde(default)]
     pub io_priority: Option<IoPriority>,
+    /// Null if all I/Os have the priority of the worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_priorities: Option<CommandPriorities>,
     /// Whether kernel counters are sampled.
     #[serde(default = "probes_default")]
     #[schema(required = true)]

@@ -117,6 +117,15 @@ pub struct SteadyStateOptions {
     pub duration_s: u32,
     /// Seconds at the start of the measurement that are not used, rounded up.
     pub ramp_s: u32,
+    /// Length of the parts of the window, in seconds; at most half of the window.
+    #[serde(default = "one_second")]
+    #[schema(required = true)]
+    pub interval_s: u32,
+}
+
+/// The interval before it was an option.
+fn one_second() -> u32 {
+    1
 }
 
 /// Share of a worker in the I/Os of all workers with the same `id`.

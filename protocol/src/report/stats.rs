@@ -2,6 +2,7 @@
 
 use crate::{
     histogram::{self, Buckets},
+    plan::command_priorities::CommandPriority,
     report::missing_time::Unfinished,
 };
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,18 @@ pub struct DirectionStats {
     /// I/Os in flight at the end; null for runs recorded before they were counted.
     #[serde(default)]
     pub unfinished: Option<Unfinished>,
+    /// Latencies by priority, with `cmdprio_percentage` or `cmdprio_bssplit`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub priorities: Vec<PriorityStats>,
+}
+
+/// I/Os with the same priority.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct PriorityStats {
+    #[serde(flatten)]
+    pub priority: CommandPriority,
+    /// Total latency of completed I/Os.
+    pub lat_ns: LatencyStats,
 }
 
 /// fsync and fdatasync calls.

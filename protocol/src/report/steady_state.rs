@@ -17,11 +17,11 @@ pub struct SteadyStateReport {
     pub summary: String,
     /// The last complete window; null if the job ended before the first one was complete.
     pub window: Option<SteadyWindow>,
-    /// IOPS of the last seconds, at most `steadystate_duration` of them.
+    /// IOPS of the intervals (`steadystate_check_interval`) of the last `steadystate_duration`.
     pub iops: Vec<f64>,
-    /// Bandwidth of the same seconds, in bytes/s.
+    /// Bandwidth of the same intervals, in bytes/s.
     pub bytes_per_second: Vec<f64>,
-    /// Mean latency (`lat`) of the same seconds, in ns; empty for runs recorded before it was
+    /// Mean latency (`lat`) of the same intervals, in ns; empty for runs recorded before it was
     /// measured.
     #[serde(default)]
     #[schema(required = true)]
@@ -37,16 +37,16 @@ pub struct SteadyWindow {
     pub end_ms: f64,
     pub mean_iops: f64,
     pub mean_bytes_per_second: f64,
-    /// Largest difference between a second and the mean, in IOPS, bytes/s or ns.
+    /// Largest difference between an interval and the mean, in IOPS, bytes/s or ns.
     pub max_deviation: f64,
-    /// Slope of the least-squares line, in IOPS, bytes/s or ns per second.
+    /// Slope of the least-squares line, in IOPS, bytes/s or ns per interval, as in fio.
     pub slope: f64,
     /// The value that is compared with the limit, in its unit; null if it is a percentage and the
     /// mean is 0.
     pub value: Option<f64>,
 }
 
-/// Current state of a job, in the sample that follows each second of the job's measured window.
+/// Current state of a job, in the sample that follows each interval of the job's measured window.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct SteadyStateProgress {
     /// Index of the job in the run.
@@ -76,7 +76,7 @@ pub fn summary(options: &SteadyStateOptions, progress: Progress, window: WindowV
     let prefix = match progress {
         Progress::AttainedAfter(seconds) => {
             let after = duration(seconds * 1000.0);
-            let condition = test.condition();
+            let condition = test.condition(options.interval_s);
             return format!("Steady state after {after}: {condition} for {length}.");
         }
         Progress::NotYet => "Not steady yet",
@@ -91,8 +91,8 @@ pub fn summary(options: &SteadyStateOptions, progress: Progress, window: WindowV
             } else {
                 "deviation"
             };
-            let value = test.value_text(value);
-            let limit = test.value_text(test.limit);
+            let value = test.value_text(value, options.interval_s);
+            let limit = test.value_text(test.limit, options.interval_s);
             format!("{property} of {value} in the last {length} (limit {limit})")
         }
     };
@@ -154,6 +154,7 @@ mod tests {
                 test: SteadyState::parse(text).unwrap(),
                 duration_s: 10,
                 ramp_s: 0,
+                interval_s: 1,
             };
             assert_eq!(summary(&options, progress, window), expected);
         }

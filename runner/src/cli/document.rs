@@ -1,7 +1,8 @@
 //! Reads a job or a study: a JSON document, a fio job file, or fio or diskspd commands.
 
 use crate::{
-    cli::text::import::variable_remedy, dialect::import,
+    cli::text::import::variable_remedy,
+    dialect::{import, job_logs::JobLogs},
     system::host::import_facts::import_with_host,
 };
 use leadline_protocol::{
@@ -19,6 +20,8 @@ use std::{
 pub(crate) struct Input {
     pub document: Result<Value, Vec<Problem>>,
     pub import: Option<Import>,
+    /// Logs that the jobs of each step ask for, in the fio command.
+    pub logs: Vec<Vec<JobLogs>>,
 }
 
 /// `path` may be `-` for standard input.
@@ -36,6 +39,7 @@ pub(crate) fn read_document(path: &str) -> Input {
             return Input {
                 document: Err(vec![problem]),
                 import: None,
+                logs: Vec::new(),
             };
         }
     };
@@ -43,6 +47,7 @@ pub(crate) fn read_document(path: &str) -> Input {
         return Input {
             document: parse_json(&text, source),
             import: None,
+            logs: Vec::new(),
         };
     }
     imported(&with_environment(text))
@@ -79,6 +84,7 @@ fn imported(request: &ImportRequest) -> Input {
             problems.into_iter().map(in_file).collect()
         }),
         import: Some(import),
+        logs: Vec::new(),
     }
 }
 

@@ -162,68 +162,90 @@ fn format(name: Option<&str>) -> Result<FioFormat, Problem> {
     })
 }
 
-/// The jobs of a command.
+/// The jobs of a command, and their logs.
 fn read(arguments: &[String]) -> Input {
+    let mut logs = Vec::new();
     let document = Command::new(arguments).and_then(|command| {
         let request = with_environment(command.text.clone());
         let import = import_with_host(|host| dialect::import(&request, host));
         command.print_warnings(&import);
         let problems = command.problems(&import);
-        import.document.ok_or(problems)
+        let document = import.document.ok_or(problems)?;
+        let differences;
+        (logs, differences) = import_with_host(|host| dialect::logs_of_command(&request, host));
+        differences.iter().for_each(print_error);
+        Ok(document)
     });
     Input {
         document,
         import: None,
+        logs,
     }
 }
 
 /// A command as a shell would read it.
 struct Command {
-    /// The job file is a here document.
+    /// The job files are here documents before the command.
     text: String,
-    job_file: String,
-    /// Lines of `text` before the job file.
+    job_files: Vec<JobFile>,
+}
+
+/// A job file within the text.
+struct JobFile {
+    path: String,
+    /// Lines of the text before it.
+    lines_before: u32,
     lines: u32,
 }
 
 impl Command {
     /// # Errors
-    /// The job file cannot be read.
+    /// A job file cannot be read.
     fn new(arguments: &[String]) -> Result<Self, Vec<Problem>> {
-        let files = dialect::job_file_arguments(arguments);
+        let indexes = dialect::job_file_arguments(arguments);
+        let mut text = String::new();
+        let mut job_files: Vec<JobFile> = Vec::new();
         let mut words = vec![NAME.to_owned()];
-        words.extend(arguments.iter().enumerate().map(|(index, argument)| {
-            if files.contains(&index) {
-                "-".into()
-            } else {
-                format!("'{}'", argument.replace('\'', r"'\''"))
+        for (index, argument) in arguments.iter().enumerate() {
+            if !indexes.contains(&index) {
+                words.push(format!("'{}'", argument.replace('\'', r"'\''")));
+                continue;
             }
-        }));
-        let mut text = words.join(" ");
-        let job_file = files.first().map(|index| arguments[*index].clone());
-        let job_file = job_file.unwrap_or_default();
-        let mut lines = u32::MAX;
-        if !job_file.is_empty() {
-            let contents =
-                read_text(&job_file).map_err(|error| vec![unreadable(&job_file, &error)])?;
-            text += &format!(" <<'{END}'\n");
-            lines = text.matches('\n').count() as u32;
-            text += &format!("{}\n{END}\n", contents.trim_end_matches('\n'));
+            // As in fio, the second reader of the standard input finds its end.
+            let is_read = argument == "-" && job_files.iter().any(|file| file.path == "-");
+            let contents = match is_read {
+                true => Ok(String::new()),
+                false => read_text(argument),
+            };
+            let contents = contents.map_err(|error| vec![unreadable(argument, &error)])?;
+            let name = format!("job-file-{}", job_files.len() + 1);
+            text += &format!("cat > {name} <<'{END}'\n");
+            let lines_before = text.matches('\n').count() as u32;
+            text += &format!("{}\n", contents.trim_end_matches('\n'));
+            job_files.push(JobFile {
+                path: argument.clone(),
+                lines_before,
+                lines: text.matches('\n').count() as u32 - lines_before,
+            });
+            text += &format!("{END}\n");
+            words.push(name);
         }
-        Ok(Self {
-            text,
-            job_file,
-            lines,
-        })
+        text += &words.join(" ");
+        Ok(Self { text, job_files })
     }
 
     /// Location of a note, as the author of the command would describe it.
     fn place(&self, span: TextSpan, option: Option<&str>) -> String {
-        match (span.line.checked_sub(self.lines), option) {
-            (Some(line @ 1..), _) => {
-                format!("{}, line {line}, column {}: ", self.job_file, span.column)
+        let mut files = self.job_files.iter();
+        let in_file = files.find_map(|file| {
+            let line = span.line.checked_sub(file.lines_before)?;
+            (1..=file.lines).contains(&line).then_some((file, line))
+        });
+        match (in_file, option) {
+            (Some((file, line)), _) => {
+                format!("{}, line {line}, column {}: ", file.path, span.column)
             }
-            (_, Some(option)) if is_job_option(option) => format!("--{option}: "),
+            (None, Some(option)) if is_job_option(option) => format!("--{option}: "),
             _ => String::new(),
         }
     }

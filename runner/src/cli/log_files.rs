@@ -1,9 +1,10 @@
 //! fio's log files, written while a run is measured. A log replaces only a log: no other file is
 //! changed, even if it appears between the check and the start of the run.
 
+pub(crate) mod of_jobs;
 mod replacement;
 
-use crate::cli::log_files::replacement::{Replaceable, check_replaceable};
+use crate::cli::log_files::replacement::{Lines, Replaceable, check_replaceable};
 use leadline_export::fio::logs::{Log, LogKind};
 use leadline_protocol::{problem::Problem, sample::Sample};
 use rustix::fs::{Access, access};
@@ -12,6 +13,8 @@ use std::{
     io::{self, BufWriter, Error, Write},
     path::{Path, PathBuf},
 };
+
+const OPTION: &str = "--write-logs";
 
 /// The files are created when the run is accepted, so that a rejected run changes nothing.
 pub(crate) struct LogFiles {
@@ -34,23 +37,18 @@ impl LogFiles {
     /// The directory of the files does not exist or is not writable, a file exists and is not a
     /// log, or a file is a target.
     pub(crate) fn new(prefix: &Path, targets: &[&Path]) -> Result<Self, Vec<Problem>> {
-        let directory = match prefix.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        access(directory, Access::EXISTS | Access::WRITE_OK)
-            .map_err(|error| unwritable(directory, &error.into()))?;
+        let directory = check_directory(prefix, OPTION).map_err(|problem| vec![problem])?;
         let file = |kind: LogKind| {
-            let path = path(prefix, kind);
-            check_no_target(directory, &path, targets)?;
+            let path = path(prefix, kind, Some(1));
+            check_no_target(directory, &path, targets, OPTION)?;
             Ok(LogFile {
                 log: Log::new(kind),
-                replaceable: check_replaceable(&path, kind)?,
+                replaceable: check_replaceable(&path, Lines::of_run(kind), OPTION)?,
                 path,
                 file: None,
             })
         };
-        let files: Result<_, Problem> = LogKind::ALL.into_iter().map(file).collect();
+        let files: Result<_, Problem> = LogKind::OF_RUN.into_iter().map(file).collect();
         Ok(Self {
             files: files.map_err(|problem| vec![problem])?,
             errors: Vec::new(),
@@ -97,15 +95,46 @@ impl LogFiles {
     }
 }
 
-fn path(prefix: &Path, kind: LogKind) -> PathBuf {
+/// As in fio (init.c, `gen_log_name`). `number`: that of a worker.
+fn path(prefix: &Path, kind: LogKind, number: Option<u32>) -> PathBuf {
+    let number = number.map_or_else(String::new, |number| format!(".{number}"));
     let mut name = prefix.as_os_str().to_owned();
-    name.push(format!("_{}.1.log", kind.name()));
+    name.push(format!("_{}{number}.log", kind.name()));
     name.into()
+}
+
+/// The directory of the logs.
+///
+/// # Errors
+/// It does not exist or is not writable.
+fn check_directory<'a>(prefix: &'a Path, option: &str) -> Result<&'a Path, Problem> {
+    let directory = match prefix.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    access(directory, Access::EXISTS | Access::WRITE_OK).map_err(|error| {
+        let directory = directory.display();
+        Problem::invalid(
+            "unwritable",
+            option,
+            format!(
+                "{directory} is not a writable directory: {}.",
+                Error::from(error)
+            ),
+            "Pass a prefix in a directory that exists and is writable.",
+        )
+    })?;
+    Ok(directory)
 }
 
 /// # Errors
 /// The run uses the file as a target.
-fn check_no_target(directory: &Path, path: &Path, targets: &[&Path]) -> Result<(), Problem> {
+fn check_no_target(
+    directory: &Path,
+    path: &Path,
+    targets: &[&Path],
+    option: &str,
+) -> Result<(), Problem> {
     let canonical = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     let canonical = canonical.join(path.file_name().unwrap_or_default());
     if !targets.contains(&canonical.as_path()) {
@@ -113,20 +142,8 @@ fn check_no_target(directory: &Path, path: &Path, targets: &[&Path]) -> Result<(
     }
     Err(Problem::invalid(
         "log_is_target",
-        "--write-logs",
+        option,
         format!("{} is a target of the run.", path.display()),
         "Pass another prefix.",
     ))
-}
-
-fn unwritable(directory: &Path, error: &Error) -> Vec<Problem> {
-    vec![Problem::invalid(
-        "unwritable",
-        "--write-logs",
-        format!(
-            "{} is not a writable directory: {error}.",
-            directory.display()
-        ),
-        "Pass a prefix in a directory that exists and is writable.",
-    )]
 }

@@ -5,15 +5,19 @@ use crate::{
         args::{JobArgs, TargetArgs},
         document::{Input, read_document},
         event_printer::EventPrinter,
-        log_files::LogFiles,
+        job_log_listener::JobLogListener,
+        log_files::{
+            LogFiles,
+            of_jobs::{JobLogFiles, target_paths},
+        },
         output::{OutputFormat, print_error},
         study,
     },
+    dialect::job_logs::JobLogs,
     run::{self, stop_signal::StopSignal},
     system::guard::permissions::Permissions,
 };
 use leadline_protocol::{
-    event::Event,
     import::{Import, ImportSeverity},
     job::run_spec::RunSpec,
     problem::Problem,
@@ -59,7 +63,11 @@ pub(crate) fn run_input(
         stop_with_parent(stop.clone());
     }
     let permissions = args.permissions.resolve();
-    let Input { document, import } = read();
+    let Input {
+        document,
+        import,
+        logs,
+    } = read();
     if let Some(import) = import {
         print_warnings(&import);
     }
@@ -74,6 +82,7 @@ pub(crate) fn run_input(
                     format,
                     stop: &stop,
                     state: files.state,
+                    logs: &logs,
                 };
                 study::run(document, &args.confirm, &context)
             }
@@ -92,14 +101,10 @@ pub(crate) fn run_input(
             let spec =
                 permissions.and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)));
             let code = match spec {
-                Ok((permissions, spec)) => match open_logs(files.logs, &spec, &permissions) {
-                    Ok(logs) => {
-                        logs.into_iter().for_each(|logs| events.set_logs(logs));
-                        let mut listener = |event: &Event| events.handle(event);
-                        run::run(&spec, &permissions, &stop, &mut listener)
-                    }
-                    Err(problems) => events.reject(problems),
-                },
+                Ok((permissions, spec)) => {
+                    let setting = (&permissions, &stop);
+                    run_with_logs(spec, setting, (files.logs, &logs), &mut events)
+                }
                 Err(problems) => events.reject(problems),
             };
             let has_logs = events.finish();
@@ -108,20 +113,36 @@ pub(crate) fn run_input(
     }
 }
 
-/// # Errors
-/// The files cannot be created, or would replace a file that is not a log.
-fn open_logs(
-    prefix: Option<&Path>,
-    spec: &RunSpec,
-    permissions: &Permissions,
-) -> Result<Option<LogFiles>, Vec<Problem>> {
-    let Some(prefix) = prefix else {
-        return Ok(None);
+/// `prefix`: of the logs of the run. `of_jobs`: the logs that its jobs ask for.
+fn run_with_logs(
+    mut spec: RunSpec,
+    (permissions, stop): (&Permissions, &StopSignal),
+    (prefix, of_jobs): (Option<&Path>, &[Vec<JobLogs>]),
+    events: &mut EventPrinter,
+) -> u8 {
+    let opened = match prefix {
+        Some(prefix) => {
+            let plan = run::plan(&spec, permissions);
+            LogFiles::new(prefix, &target_paths(&plan)).map(|logs| events.set_logs(logs))
+        }
+        None => Ok(()),
     };
-    let plan = run::plan(spec, permissions);
-    let targets = plan.jobs.iter().flat_map(|job| &job.targets);
-    let paths: Vec<_> = targets.map(|target| Path::new(&target.path)).collect();
-    LogFiles::new(prefix, &paths).map(Some)
+    let opened =
+        opened.and_then(|()| JobLogFiles::open(of_jobs, || vec![run::plan(&spec, permissions)]));
+    let mut logs = match opened {
+        Ok(logs) => logs,
+        Err(problems) => return events.reject(problems),
+    };
+    if let Some(logs) = &logs {
+        logs.set_interval(0, &mut spec);
+    }
+    let mut listener = JobLogListener {
+        events,
+        logs: logs.as_mut(),
+        step: 0,
+    };
+    let code = run::run(&spec, permissions, stop, &mut listener);
+    JobLogFiles::finish(logs, code)
 }
 
 fn logs_of_study() -> Problem {

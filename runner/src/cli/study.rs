@@ -6,6 +6,8 @@ mod state_file;
 use crate::{
     cli::{
         event_printer::EventPrinter,
+        job_log_listener::JobLogListener,
+        log_files::of_jobs::JobLogFiles,
         output::{OutputFormat, print_error, print_fio, print_json, write_styled},
         study::{
             progress::{Progress, Step, can_retry},
@@ -13,6 +15,7 @@ use crate::{
         },
         text::{self, style::terminal_width},
     },
+    dialect::job_logs::JobLogs,
     run::{self, stop_signal::StopSignal},
     system::{guard::permissions::Permissions, target::leftovers::remove_leftovers},
 };
@@ -40,6 +43,8 @@ pub(crate) struct Setting<'a> {
     pub stop: &'a StopSignal,
     /// Where to store the results so far.
     pub state: Option<&'a Path>,
+    /// Logs that the jobs of each step ask for. The steps must have no repeats and sweeps.
+    pub logs: &'a [Vec<JobLogs>],
 }
 
 /// Runs a study and returns the exit code of the first failed step. `confirm` adds to the
@@ -67,6 +72,11 @@ pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 
     if !plan.problems.is_empty() {
         return reject(plan.problems);
     }
+    let plans = || plan.steps.iter().map(|step| step.plan.clone()).collect();
+    let logs = match JobLogFiles::open(setting.logs, plans) {
+        Ok(logs) => logs,
+        Err(problems) => return reject(problems),
+    };
     if let (Some(state), None) = (&mut state, &saved)
         && let Err(error) = state.create(&document, &plan)
     {
@@ -78,6 +88,7 @@ pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 
         confirm: &spec.confirm,
         setting,
         state: state.map(RefCell::new),
+        logs: RefCell::new(logs),
         has_lost_state: Cell::new(false),
     };
     let progress = run_steps(&context, saved);
@@ -86,6 +97,7 @@ pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 
     let is_paused = has_lost_state || setting.state.is_some() && stop.is_requested();
     let has_leftovers = !is_paused && clean_up(&plan, setting.permissions);
     let output_code = print_results(&plan, &progress, format);
+    let output_code = JobLogFiles::finish(context.logs.take(), output_code);
     progress
         .steps
         .iter()
@@ -178,6 +190,7 @@ struct Context<'a> {
     confirm: &'a [String],
     setting: &'a Setting<'a>,
     state: Option<RefCell<StateFile>>,
+    logs: RefCell<Option<JobLogFiles>>,
     /// Set if the state file could not be written; no more runs start then.
     has_lost_state: Cell<bool>,
 }
@@ -194,7 +207,7 @@ impl Context<'_> {
             let mut events = EventPrinter::new(format, Some(number), stop);
             let run = step.run(&plan.file_id, plan.idle_wait_seconds);
             events.set_requested(&run);
-            let code = run_step(&run, setting.permissions, self.confirm, stop, &mut events);
+            let code = self.run_step(&run, number as usize - 1, &mut events);
             events.clear_progress();
             (code, events)
         };
@@ -232,6 +245,32 @@ impl Context<'_> {
         }
     }
 
+    /// Runs a step, reports its events, and returns the exit code. `step`: its index.
+    fn run_step(&self, document: &Value, step: usize, events: &mut EventPrinter) -> u8 {
+        let mut spec = match parse_run(document) {
+            Ok(spec) => RunSpec {
+                confirm: self.confirm.to_vec(),
+                // The study plan has already checked the time.
+                accepted_minute: self.confirm.iter().find_map(|entry| planned_minute(entry)),
+                ..spec
+            },
+            Err(problems) => return events.reject(problems),
+        };
+        let mut logs = self.logs.borrow_mut();
+        if let Some(logs) = &*logs {
+            logs.set_interval(step, &mut spec);
+        }
+        let mut listener = JobLogListener {
+            events,
+            logs: logs.as_mut(),
+            step,
+        };
+        let Setting {
+            permissions, stop, ..
+        } = *self.setting;
+        run::run(&spec, permissions, stop, &mut listener)
+    }
+
     /// A run whose results cannot be stored would run again when the study continues, so no more
     /// runs start after an error.
     fn record(&self, write: impl FnOnce(&mut StateFile) -> io::Result<()>) {
@@ -244,28 +283,6 @@ impl Context<'_> {
             ));
             self.has_lost_state.set(true);
         }
-    }
-}
-
-/// Runs a step, reports its events, and returns the exit code.
-fn run_step(
-    document: &Value,
-    permissions: &Permissions,
-    confirm: &[String],
-    stop: &StopSignal,
-    events: &mut EventPrinter,
-) -> u8 {
-    match parse_run(document) {
-        Ok(spec) => {
-            let spec = RunSpec {
-                confirm: confirm.to_vec(),
-                // The study plan has already checked the time.
-                accepted_minute: confirm.iter().find_map(|entry| planned_minute(entry)),
-                ..spec
-            };
-            run::run(&spec, permissions, stop, &mut |event| events.handle(event))
-        }
-        Err(problems) => events.reject(problems),
     }
 }
 

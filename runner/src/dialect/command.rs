@@ -67,8 +67,12 @@ pub(crate) fn sections(
     let is_read_only = reader.is_read_only;
     // fio reads the job files after the command line, whose global options they inherit (init.c,
     // `parse_options`).
-    for document in reader.named_files {
-        sections.append(&mut job_file_sections(document, input, notes));
+    for (index, document) in reader.named_files.into_iter().enumerate() {
+        let mut file = job_file_sections(document, input, notes);
+        if index > 0 {
+            after_other_files(&mut file);
+        }
+        sections.append(&mut file);
     }
     let has_job = sections.iter().any(|section| !section.is_global);
     if !has_job && !sections.is_empty() {
@@ -94,6 +98,17 @@ pub(crate) fn sections(
     CommandSections {
         sections,
         is_read_only,
+    }
+}
+
+/// Further job files do not inherit global options, and run after the ones before them (init.c,
+/// `parse_options` and `__parse_jobs_ini`).
+fn after_other_files(file: &mut [Section]) {
+    if let Some(first) = file.first_mut() {
+        first.starts_file = true;
+    }
+    if let Some(job) = file.iter_mut().find(|section| !section.is_global) {
+        job.waits_for_files = true;
     }
 }
 
@@ -144,12 +159,6 @@ impl Reader<'_, '_, '_> {
         }
         let mut files = self.job_files.iter();
         if let Some((_, document)) = files.find(|(name, _)| *name == word.text) {
-            if !self.named_files.is_empty() {
-                let sentence = "Several job files in one command are not supported.";
-                let text =
-                    NoteText::new("job_file_argument", sentence, "Write one command for each.");
-                self.notes.error(&word.span, Some(&word.text), text);
-            }
             self.named_files.push(document);
             return;
         }

@@ -1,7 +1,10 @@
 //! The jobs of sections: each is a copy of the global options above it, with its own options
 //! (init.c, `get_new_job`).
 
-use crate::dialect::{notes::Notes, options::Options, section::Section, source::Span};
+use crate::dialect::{
+    notes::Notes, options::Options, section::Section, source::Span, value::Value,
+};
+use leadline_protocol::job::fio::find_option;
 
 /// A job as fio interprets it.
 #[derive(Clone, Debug)]
@@ -19,11 +22,19 @@ pub(crate) fn jobs(sections: &[Section], notes: &mut Notes<'_>) -> Vec<FioJob> {
         if notes.is_full() {
             break;
         }
+        if section.starts_file {
+            global = Options::default();
+        }
         if section.is_global {
             global.apply(section, notes);
             continue;
         }
         let mut options = global.clone();
+        if section.waits_for_files
+            && let Some(stonewall) = find_option("stonewall")
+        {
+            options.store(stonewall, Value::Flag(true), section.span.clone());
+        }
         options.apply(section, notes);
         let name = options.text("name").unwrap_or(&section.name).to_owned();
         jobs.push(FioJob {

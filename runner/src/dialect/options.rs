@@ -232,6 +232,10 @@ fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
     if option.name == "random_distribution" {
         if let Some(zones) = with_all_sizes(text) {
             *text = zones;
+        } else if let Some(blocks) = text.strip_prefix("sequence:") {
+            // A comma separates directions in a job.
+            let blocks: Vec<&str> = blocks.split(',').map(str::trim).collect();
+            *text = format!("sequence:{}", blocks.join(":"));
         }
         return;
     }
@@ -244,7 +248,7 @@ fn resolve_sizes(option: &FioOption, parsed: &mut Parsed, kb_base: u64) {
         None => size.to_owned(),
     };
     *text = match (option.name, text.split_once(':')) {
-        ("bssplit", _) => {
+        ("bssplit" | "cmdprio_bssplit", _) => {
             let mut parts = Vec::new();
             for part in text.split(',') {
                 let mut entries = Vec::new();

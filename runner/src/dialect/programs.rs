@@ -1,8 +1,9 @@
 //! Finds fio in the commands of a text, and lists the commands that are not run.
 
 use crate::dialect::{
+    assignment::assignment,
     notes::{NoteText, Notes, quoted},
-    shell::{HereDocument, Separator, ShellCommand, Word, assignment},
+    shell::{HereDocument, Separator, ShellCommand, Word},
 };
 
 /// A fio command.

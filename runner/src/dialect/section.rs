@@ -11,6 +11,11 @@ pub(crate) struct Section {
     pub is_global: bool,
     /// From a job file instead of a command line.
     pub is_in_file: bool,
+    /// Begins a job file after another one: the global options so far no longer apply (init.c,
+    /// `parse_options`).
+    pub starts_file: bool,
+    /// The first job of such a file, which waits for all earlier jobs.
+    pub waits_for_files: bool,
     pub options: Vec<RawOption>,
 }
 
@@ -33,6 +38,8 @@ impl Section {
             // As in fio (init.c, `strncmp(name, "global", 6)`).
             is_global: name.starts_with("global"),
             is_in_file: false,
+            starts_file: false,
+            waits_for_files: false,
             name,
             span,
             options: Vec::new(),

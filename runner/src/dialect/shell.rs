@@ -4,11 +4,15 @@
 mod words;
 
 use crate::dialect::{
+    assignment::assignment,
     notes::{NoteText, Notes},
-    prompt::prompt_length,
+    prompt::{is_output, is_session, prompt_length},
     source::{Source, Span},
 };
 use std::collections::BTreeMap;
+
+/// Begins and ends code in Markdown.
+const CODE_FENCE: &str = "```";
 
 /// A command with its arguments.
 #[derive(Debug, Default)]
@@ -71,6 +75,7 @@ pub(crate) fn commands(
         commands: Vec::new(),
         current: ShellCommand::default(),
         here_documents: Vec::new(),
+        is_session: is_session(source.text),
         notes,
     };
     lexer.run();
@@ -86,6 +91,8 @@ struct Lexer<'a, 'n, 's> {
     current: ShellCommand,
     /// The here documents that follow this line: the number of the command, and the delimiter.
     here_documents: Vec<(usize, String)>,
+    /// Commands have prompts.
+    is_session: bool,
     notes: &'n mut Notes<'s>,
 }
 
@@ -105,14 +112,14 @@ impl Lexer<'_, '_, '_> {
     }
 
     fn run(&mut self) {
-        self.at += prompt_length(self.rest());
+        self.begin_line();
         while let Some(c) = self.peek() {
             match c {
                 '\n' => {
                     self.at += 1;
                     self.end_command(Separator::Then);
                     self.skip_here_documents();
-                    self.at += prompt_length(self.rest());
+                    self.begin_line();
                 }
                 c if is_blank(c) => self.skip_blank(c),
                 '#' => self.skip_line(),
@@ -132,6 +139,27 @@ impl Lexer<'_, '_, '_> {
             }
         }
         self.end_command(Separator::Then);
+    }
+
+    /// Skips a prompt, and output of the command before this line.
+    fn begin_line(&mut self) {
+        let start = self.at;
+        let mut lines = 0;
+        while let Some(line) = self.rest().lines().next() {
+            let is_fence = line.trim_start().starts_with(CODE_FENCE);
+            if !is_fence && !(self.is_session && is_output(line)) {
+                break;
+            }
+            self.skip_line();
+            self.next();
+            lines += u32::from(!is_fence);
+        }
+        if lines > 0 {
+            let sentence = "Lines without a prompt are output of the command, and are skipped.";
+            let text = NoteText::new("output", sentence, "");
+            self.notes.info(&(start..self.at), None, text);
+        }
+        self.at += prompt_length(self.rest());
     }
 
     fn skip_blank(&mut self, c: char) {
@@ -287,16 +315,6 @@ impl Lexer<'_, '_, '_> {
 
 fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\u{a0}')
-}
-
-/// `NAME=value`.
-pub(crate) fn assignment(word: &str) -> Option<(&str, &str)> {
-    let (name, value) = word.split_once('=')?;
-    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    is_name.then_some((name, value))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub(crate) mod depth_search;
 pub(crate) mod flow;
 pub(crate) mod latency_limited;
+pub(crate) mod prioritized;
 pub(crate) mod rate_limited;
 
 use crate::load::{

@@ -6,6 +6,7 @@ use crate::load::{
     layer_sampler::layer_sums::{LayerSums, WriteSums},
     pattern::io::Kind,
 };
+use leadline_protocol::plan::command_priorities::CommandPriority;
 use std::sync::OnceLock;
 
 /// Statistics of one direction. The alignment prevents false sharing of cache lines between
@@ -28,8 +29,17 @@ pub(crate) struct IoStats {
     pub clat: Histogram,
     /// From the intended start in the arrival schedule until reaped; unset without a rate.
     pub intended_lat: OnceLock<Histogram>,
+    /// Latencies of the I/Os with each priority; unset without `cmdprio_percentage`.
+    pub priorities: OnceLock<Box<[PriorityLatencies]>>,
     /// For reads: layers that served a sample of the I/Os.
     pub layers: LayerSums,
+}
+
+/// Latencies of the I/Os with a priority.
+#[derive(Debug)]
+pub(crate) struct PriorityLatencies {
+    pub priority: CommandPriority,
+    pub lat: Histogram,
 }
 
 /// Times of an I/O, in ns (`Clock` time).

@@ -100,7 +100,7 @@ mod tests {
             file_after(&job, &target(0, 1 << 20)).fully_written
         };
         assert_eq!(is_written(json!({})), Some(true));
-        let steady_state = json!({"criterion": "iops", "limit": 5.0, "is_percent": true, "duration_s": 10, "ramp_s": 0});
+        let steady_state = json!({"criterion": "iops", "limit": 5.0, "is_percent": true, "duration_s": 10, "ramp_s": 0, "interval_s": 1});
         for changes in [
             json!({"runtime_ms": 1000}),
             json!({"number_ios": 10}),

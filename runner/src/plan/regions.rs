@@ -8,7 +8,9 @@ use crate::plan::{
 };
 use leadline_protocol::{
     format::bytes,
-    job::{distribution::Distribution, range::MAX_JSON_INTEGER, size::Extent},
+    job::{
+        direction::PerDirection, distribution::Distribution, range::MAX_JSON_INTEGER, size::Extent,
+    },
     plan::target::TargetKind,
 };
 
@@ -86,25 +88,33 @@ pub(crate) fn resolve(
                 len: bounds.len(begin, issues)?,
             });
             let last = regions.list.last().expect("a region");
-            check_zones(request, last.len, issues);
+            check_distribution(request, &sizes.blockalign, last.len, issues);
         }
     }
     (!regions.list.is_empty()).then_some(regions)
 }
 
-/// Rejects zones of a `zoned_abs` distribution that end beyond the region.
-fn check_zones(request: &JobRequest, len: u64, issues: &mut Issues) {
+/// Rejects zones of a `zoned_abs` distribution, and blocks of a sequence, beyond the region.
+fn check_distribution(
+    request: &JobRequest,
+    block_bytes: &PerDirection<u64>,
+    len: u64,
+    issues: &mut Issues,
+) {
     let rw = request.rw.kind;
     let distribution = request.job.random_distribution();
     let used = [
-        (rw.reads(), &distribution.read),
-        (rw.writes(), &distribution.write),
-        (rw.trims(), &distribution.trim),
+        (rw.reads(), &distribution.read, block_bytes.read),
+        (rw.writes(), &distribution.write, block_bytes.write),
+        (rw.trims(), &distribution.trim, block_bytes.trim),
     ];
-    for (_, distribution) in used
+    for (_, distribution, block_bytes) in used
         .iter()
-        .filter(|(is_used, _)| *is_used && rw.is_random())
+        .filter(|(is_used, ..)| *is_used && rw.is_random())
     {
+        if let Distribution::Sequence { blocks, .. } = distribution {
+            check_sequence(blocks, *block_bytes, len, issues);
+        }
         let Distribution::ZonedAbs { zones } = distribution else {
             continue;
         };
@@ -124,6 +134,24 @@ fn check_zones(request: &JobRequest, len: u64, issues: &mut Issues) {
                 "Use smaller zones or a larger size.",
             );
         }
+    }
+}
+
+/// fio fails at the first block beyond the region.
+fn check_sequence(blocks: &[u64], block_bytes: u64, len: u64, issues: &mut Issues) {
+    let last = blocks.iter().max().copied().unwrap_or(0);
+    let end = (last + 1).saturating_mul(block_bytes);
+    if end > len {
+        issues.invalid(
+            "blocks_beyond_region",
+            "random_distribution",
+            format!(
+                "Block {last} of the sequence ends at {}, beyond the region of {}.",
+                bytes(end),
+                bytes(len)
+            ),
+            "Use smaller numbers or a larger size.",
+        );
     }
 }
 

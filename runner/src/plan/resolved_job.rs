@@ -2,14 +2,16 @@
 //! defaults.
 
 use crate::plan::{
-    alignment, block_sizes::JobBlockSizes, host_checks, host_view::HostView, issues::Issues,
-    job_request::JobRequest, layout, option_checks, overload, regions, space_budget::SpaceBudget,
-    steady_state, target_paths, timing, verify, zones,
+    alignment, block_sizes::JobBlockSizes, command_priorities, host_checks, host_view::HostView,
+    issues::Issues, job_request::JobRequest, layout, option_checks, overload, regions,
+    space_budget::SpaceBudget, steady_state, target_paths, timing, verify, zones,
 };
 use leadline_protocol::{
     format::bytes,
     job::{
         Job,
+        direction::PerDirection,
+        distribution::Distribution,
         keyword::{DedupeMode, Fadvise},
         range::MAX_JSON_INTEGER,
     },
@@ -31,6 +33,7 @@ pub(crate) fn resolve(
     issues: &mut Issues,
 ) -> Option<ResolvedJob> {
     option_checks::check(request, issues);
+    command_priorities::check(request, host, issues);
     steady_state::check(request.job, issues);
     overload::check(request, issues);
     zones::check(request, issues);
@@ -63,6 +66,7 @@ pub(crate) fn resolve(
         cpus_allowed_policy: job.cpus_allowed_policy(),
         nice: job.nice(),
         io_priority: io_priority(job),
+        command_priorities: command_priorities::options(job),
         probes: job.probes(),
         request_sizes: job.request_sizes(),
         profile: job.profile(),
@@ -76,6 +80,18 @@ pub(crate) fn resolve(
     };
     resolved.timing.overload = overload::options(job, &resolved);
     Some(resolved)
+}
+
+fn distribution(job: &Job) -> PerDirection<Distribution> {
+    let is_strided = job.random_sequence_stride();
+    job.random_distribution()
+        .map(|distribution| match distribution {
+            Distribution::Sequence { blocks, .. } => Distribution::Sequence {
+                blocks: blocks.clone(),
+                is_strided,
+            },
+            other => other.clone(),
+        })
 }
 
 /// Without a class, the level is one of best effort, as in fio.
@@ -147,7 +163,7 @@ fn pattern_options(request: &JobRequest, sizes: JobBlockSizes, randseed: u64) ->
         rw_modifier: request.rw.modifier,
         rwmixread: (rw.reads() && rw.writes()).then(|| rwmixread(job)),
         norandommap: job.norandommap() || is_realigned,
-        random_distribution: job.random_distribution(),
+        random_distribution: distribution(job),
         file_service: job.file_service_type(),
         rw_sequencer: job.rw_sequencer(),
         percentage_random: job.percentage_random().map(|percent| percent.0),

@@ -4,7 +4,10 @@ use crate::plan::issues::Issues;
 use leadline_protocol::{
     finding::Severity::{Note, Warning},
     format::duration,
-    job::{Job, range::STEADY_STATE_WINDOW},
+    job::{
+        Job,
+        range::{STEADY_STATE_INTERVAL, STEADY_STATE_WINDOW},
+    },
     plan::job::{ResolvedJob, SteadyStateOptions},
 };
 use serde_json::json;
@@ -19,6 +22,9 @@ pub(crate) fn options(job: &Job) -> Option<SteadyStateOptions> {
         duration_s: u32::try_from(duration_s).unwrap_or(u32::MAX),
         ramp_s: u32::try_from(job.steadystate_ramp_time().0.div_ceil(US_PER_SECOND))
             .unwrap_or(u32::MAX),
+        interval_s: u32::try_from(job.steadystate_check_interval().0 / US_PER_SECOND)
+            .unwrap_or(u32::MAX)
+            .max(1),
     })
 }
 
@@ -42,6 +48,7 @@ pub(crate) fn check(job: &Job, issues: &mut Issues) {
             "Use a time such as 10s.",
         );
     }
+    check_interval(job, us, issues);
     let test = job.steadystate();
     if test.limit <= 0.0 {
         issues.invalid(
@@ -50,6 +57,32 @@ pub(crate) fn check(job: &Job, issues: &mut Issues) {
             "The limit of steadystate must be greater than 0: the criterion must be below it.",
             format!("Use a limit such as {}:5%.", test.criterion.as_str()),
         );
+    }
+}
+
+/// As in fio (init.c, `fixup_options`): a window has at least two whole intervals.
+fn check_interval(job: &Job, window_us: u64, issues: &mut Issues) {
+    let interval_us = job.steadystate_check_interval().0;
+    if !STEADY_STATE_INTERVAL.contains(interval_us) {
+        issues.invalid(
+            "out_of_range",
+            "steadystate_check_interval",
+            "steadystate_check_interval must be a whole number of seconds, at most 1h.",
+            "Use a time such as 10s.",
+        );
+    } else if window_us <= interval_us || !window_us.is_multiple_of(interval_us) {
+        let interval_s = interval_us / US_PER_SECOND;
+        let whole = window_us.div_ceil(interval_us).max(2) * interval_s;
+        // The window itself has another problem.
+        if STEADY_STATE_WINDOW.contains(window_us) {
+            issues.invalid(
+                "out_of_range",
+                "steadystate_duration",
+                "steadystate_duration must be a multiple of steadystate_check_interval, at least \
+                 twice its length.",
+                format!("Use {whole}s, or another interval."),
+            );
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Plans jobs on a simulated host.
 
+mod command_priorities;
 mod estimate;
 mod findings;
 mod fio_options;

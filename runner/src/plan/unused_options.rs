@@ -6,6 +6,7 @@ use leadline_protocol::{
     finding::Severity,
     job::{
         Job,
+        distribution::Distribution,
         engine::EngineName,
         keyword::{CacheState, FileState, SyncMode},
         size::Extent,
@@ -59,6 +60,22 @@ fn check_pattern(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         pattern.rw.is_random() && pattern.rw_modifier.is_some_and(|ios| ios > 1),
         "rw has no number of I/Os per random offset",
         &[("rw_sequencer", job.rw_sequencer.is_some())],
+        issues,
+    );
+    let is_sequence =
+        |distribution: &Distribution| matches!(distribution, Distribution::Sequence { .. });
+    let distributions = &pattern.random_distribution;
+    add_findings(
+        pattern.rw.is_random()
+            && [
+                &distributions.read,
+                &distributions.write,
+                &distributions.trim,
+            ]
+            .into_iter()
+            .any(is_sequence),
+        "random_distribution is not a sequence",
+        &[("random_sequence_stride", job.random_sequence_stride())],
         issues,
     );
     add_findings(
@@ -236,11 +253,25 @@ fn check_timing(job: &Job, resolved: &ResolvedJob, issues: &mut Issues) {
         issues,
     );
     add_findings(
+        resolved.command_priorities.is_some(),
+        "no I/O has a priority of its own",
+        &[
+            ("cmdprio_class", job.cmdprio_class.is_some()),
+            ("cmdprio", job.cmdprio.is_some()),
+            ("cmdprio_hint", job.cmdprio_hint.is_some()),
+        ],
+        issues,
+    );
+    add_findings(
         job.steadystate_duration().0 > 0,
         "steadystate_duration is not set",
         &[
             ("steadystate", job.steadystate.is_some()),
             ("steadystate_ramp_time", job.steadystate_ramp_time().0 > 0),
+            (
+                "steadystate_check_interval",
+                job.steadystate_check_interval.is_some(),
+            ),
         ],
         issues,
     );

@@ -14,9 +14,10 @@ use crate::{
 };
 use leadline_protocol::{
     histogram::{BUCKETS, midpoint_of, sparse},
+    plan::command_priorities::CommandPriority,
     report::{
         missing_time::Unfinished,
-        stats::{DirectionStats, LatencyStats, PERCENTILES, SyncStats},
+        stats::{DirectionStats, LatencyStats, PERCENTILES, PriorityStats, SyncStats},
     },
 };
 
@@ -57,7 +58,27 @@ pub(crate) fn direction_stats(
         lat_ns: latency(lat, 0, &ages),
         intended_lat_ns: has_rate.then(|| latency(intended, 0, &ages)),
         unfinished: Some(count_unfinished(&ages)),
+        priorities: priorities(workers),
     }
+}
+
+/// Latencies of the priorities with I/Os, highest class and level first.
+fn priorities(workers: &[&IoStats]) -> Vec<PriorityStats> {
+    let mut by_priority: BTreeMap<CommandPriority, Vec<&Histogram>> = BTreeMap::new();
+    let recorded = workers.iter().filter_map(|stats| stats.priorities.get());
+    for found in recorded.flat_map(|found| found.iter()) {
+        by_priority
+            .entry(found.priority)
+            .or_default()
+            .push(&found.lat);
+    }
+    let stats = by_priority
+        .into_iter()
+        .map(|(priority, lat)| PriorityStats {
+            priority,
+            lat_ns: latency(lat.into_iter(), 0, &[]),
+        });
+    stats.filter(|stats| !stats.lat_ns.is_empty()).collect()
 }
 
 /// Statistics of several workers' fsync and fdatasync calls.

@@ -1,6 +1,10 @@
 //! Assigns sequence numbers and timestamps to the events of a run.
 
-use crate::system::clock::{Clock, Monotonic, NS_PER_MS};
+use crate::{
+    run::listener::Listener,
+    system::clock::{Clock, Monotonic, NS_PER_MS},
+};
+use leadline_export::fio::logs::worker::WorkerWindow;
 use leadline_protocol::{
     event::{Event, EventBody},
     phase::{Phase, PhaseChange, PhaseState},
@@ -8,7 +12,7 @@ use leadline_protocol::{
 };
 
 pub(crate) struct EventSink<'a> {
-    listener: &'a mut dyn FnMut(&Event),
+    listener: &'a mut dyn Listener,
     /// Start of the run (CLOCK_MONOTONIC, in ns).
     pub origin_ns: u64,
     seq: u64,
@@ -18,7 +22,7 @@ pub(crate) struct EventSink<'a> {
 
 impl<'a> EventSink<'a> {
     /// Event times are relative to this call.
-    pub(crate) fn new(listener: &'a mut dyn FnMut(&Event)) -> Self {
+    pub(crate) fn new(listener: &'a mut dyn Listener) -> Self {
         Self {
             listener,
             origin_ns: Monotonic.now_ns(),
@@ -44,7 +48,15 @@ impl<'a> EventSink<'a> {
             body,
         };
         self.seq += 1;
-        (self.listener)(&event);
+        self.listener.event(&event);
+    }
+
+    pub(crate) fn has_windows(&self) -> bool {
+        self.listener.has_windows()
+    }
+
+    pub(crate) fn window(&mut self, window: &WorkerWindow) {
+        self.listener.window(window);
     }
 
     pub(crate) fn phase(&mut self, phase: Phase, state: PhaseState) {

@@ -11,6 +11,7 @@ mod reading;
 pub(crate) mod silence;
 pub(crate) mod steady_state;
 pub(crate) mod totals;
+mod worker_windows;
 
 use crate::{
     analysis::{gauge::sample_gauge, level_changes::Levels},
@@ -26,6 +27,7 @@ use crate::{
             silence::{Silence, waits_for_writeback},
             steady_state::SteadyStates,
             totals::IoTotals,
+            worker_windows::WorkerWindows,
         },
         stop_signal::StopSignal,
         worker_pool::{StartTimes, WorkerPool},
@@ -110,6 +112,7 @@ pub(crate) struct State {
     arrivals: Arrivals,
     limits: Limits,
     levels: Levels,
+    windows: WorkerWindows,
     /// Workers whose `exitall` has been applied, by index.
     exited: BTreeSet<usize>,
     ended_by_exitall: BTreeSet<usize>,
@@ -131,6 +134,7 @@ impl State {
             arrivals: Arrivals::default(),
             limits: Limits::default(),
             levels: Levels::default(),
+            windows: WorkerWindows::default(),
             exited: BTreeSet::new(),
             ended_by_exitall: BTreeSet::new(),
             has_paused: false,
@@ -236,6 +240,7 @@ impl Sampler<'_, '_> {
             sample.silent_ms = Some(self.silent_ms());
             sample.steady_states = self.state.steady_states.take_progress();
             if phase == Phase::Measure {
+                self.state.windows.emit(self.pool, self.jobs, self.sink);
                 self.state.arrivals.read(self.pool, Monotonic.now_ns());
                 // The last window is as long as the others.
                 let next_ns = start_ns + (interval + 1) * self.interval_ns;

@@ -6,6 +6,7 @@ pub(crate) mod job_state;
 use crate::{
     load::{
         measure::{exit::LoopExit, unfinished::UnfinishedIo},
+        slot_priorities::SlotPriorities,
         stats::WorkerStats,
         worker::{
             self,
@@ -136,9 +137,12 @@ impl WorkerPool {
             let layers: Vec<_> = layers.collect::<Option<_>>().unwrap_or_default();
             let shared_layers = layers.clone();
             let flow = flows.next().flatten();
+            let priorities = job.command_priorities.as_ref();
+            let priorities = priorities.map(|_| Arc::new(SlotPriorities::new(job.in_flight())));
             let (handle, result) = start(&name, move || WorkerTask {
                 job,
                 flow,
+                priorities,
                 number: opened.number,
                 index,
                 files: opened.targets.into_iter().map(|target| target.fd).collect(),

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
 pub(crate) mod document;
+pub(crate) mod fio_link;
 pub(crate) mod locked_pages;
 pub(crate) mod mapped;
 pub(crate) mod program;

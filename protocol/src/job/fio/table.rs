@@ -37,9 +37,8 @@ const VERIFY_STATE: &str = "Remove it, and use verify_only: it checks all blocks
 const FILL_DEVICE: &str = "Remove it: a device is filled without it. For a file, set size; part of the filesystem stays free.";
 const MESSAGES: &str = "It changes only messages and process names.";
 const MOUNTED: &str = "Writes to a device in use are rejected with this option too.";
-const LOG_SETTING: &str =
-    "It only configures fio's log files; Leadline stores a sample every 100 ms.";
-const LOG: &str = "No log files are written; Leadline stores a sample every 100 ms.";
+const LOG_SETTING: &str = "It only configures log files, which `leadline-runner fio` writes.";
+const LOG: &str = "Only `leadline-runner fio` writes log files; a run has a sample every 100 ms.";
 const SAMPLING: &str = "Set sample_ms of the run to change the sampling interval.";
 const DISK: &str = "The report always has disk statistics.";
 const PERCENTILES: &str = "The report has all percentiles of all directions.";
@@ -47,7 +46,6 @@ const BYTES: &str = "The report shows bytes.";
 const PROFILE: &str = "It belongs to fio's tiobench profile; use numjobs or thread.";
 const ENGINE: &str = "The engine decides this itself.";
 const IODEPTH_LOW: &str = "Remove it: new I/Os are submitted as soon as others complete.";
-const CHECK_INTERVAL: &str = "Remove it: steadystate is checked every second.";
 
 fio_options! {
     "description": Text = Job;
@@ -97,7 +95,7 @@ fio_options! {
     "spr_cs": Number = Rejected(NotBuilt), default "0";
     "random_generator": Keyword = Job;
     "random_distribution": Keyword = Job;
-    "random_sequence_stride": Flag = Rejected(NotBuilt), default "0";
+    "random_sequence_stride": Flag = Job, default "0";
     "percentage_random": Numbers = Job;
     "percentage_sequential": Keyword = Rejected(Removed);
     "nrfiles" ["nr_files"]: Number = Job;
@@ -301,7 +299,7 @@ fio_options! {
     "steadystate" ["ss"]: Keyword = Job;
     "steadystate_duration" ["ss_dur"]: Seconds = Job;
     "steadystate_ramp_time" ["ss_ramp"]: Seconds = Job;
-    "steadystate_check_interval" ["ss_interval"]: Seconds = Rejected(Alternative(CHECK_INTERVAL)), default "0";
+    "steadystate_check_interval" ["ss_interval"]: Seconds = Job;
     // io_uring
     "hipri": Set = Job, engines "io_uring io_uring_cmd pvsync2 xnvme libblkio";
     "fixedbufs": Set = Job, engines "io_uring io_uring_cmd";
@@ -329,11 +327,11 @@ fio_options! {
     // libaio
     "userspace_reap": Set = Harmless(ENGINE), engines "libaio";
     "libaio_vectored": Flag = Harmless(ENGINE), engines "libaio";
-    "cmdprio_percentage": Numbers = Rejected(NotBuilt), engines "libaio io_uring";
-    "cmdprio_class": Numbers = Rejected(NotBuilt), engines "libaio io_uring";
-    "cmdprio_hint": Numbers = Rejected(NotBuilt), engines "libaio io_uring";
-    "cmdprio": Numbers = Rejected(NotBuilt), engines "libaio io_uring";
-    "cmdprio_bssplit": Keyword = Rejected(NotBuilt), engines "libaio io_uring";
+    "cmdprio_percentage": Numbers = Job, engines "libaio io_uring";
+    "cmdprio_class": Numbers = Job, engines "libaio io_uring";
+    "cmdprio_hint": Numbers = Job, engines "libaio io_uring";
+    "cmdprio": Numbers = Job, engines "libaio io_uring";
+    "cmdprio_bssplit": Keyword = Job, engines "libaio io_uring";
     // pvsync2
     "hipri_percentage": Number = Rejected(NotBuilt), engines "pvsync2";
     // mmap

@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 /// Texts generated per option.
 const TEXTS: usize = 200;
 /// Options whose parts must fit together, and what the parser reports if they do not.
-const SEVERAL_PARTS: [(&str, &str); 5] = [
+const SEVERAL_PARTS: [(&str, &str); 6] = [
+    ("cmdprio_bssplit", "must not exceed 100 %"),
     ("bssplit", "add up to"),
     ("random_distribution", "add up to 100 %"),
     ("bsrange", "is not a range"),

@@ -1,7 +1,7 @@
 //! Replaces a log of an earlier run with a new file. The new file gets another inode and then the
 //! name of the log, so that the content of an existing file never changes.
 
-use leadline_export::fio::logs::LogKind;
+use leadline_export::fio::logs::{LogFormat, LogKind};
 use leadline_protocol::problem::Problem;
 use rustix::{
     fs::{CWD, RenameFlags, renameat_with},
@@ -24,18 +24,43 @@ const NEW_FILE_SUFFIX: &str = "leadline-new";
 /// What was found under the name of a log before the run.
 pub(super) struct Replaceable(Option<Metadata>);
 
+/// The lines of a log.
+#[derive(Clone, Copy)]
+pub(super) struct Lines {
+    pub kind: LogKind,
+    pub format: LogFormat,
+    /// The lines of several workers, one worker after another.
+    pub is_shared: bool,
+}
+
+impl Lines {
+    pub(super) fn of_run(kind: LogKind) -> Self {
+        Self {
+            kind,
+            format: LogFormat::default(),
+            is_shared: false,
+        }
+    }
+}
+
+/// `option`: for problems.
+///
 /// # Errors
 /// The file exists and is not a log of an earlier run, or is read-only.
-pub(super) fn check_replaceable(path: &Path, kind: LogKind) -> Result<Replaceable, Problem> {
+pub(super) fn check_replaceable(
+    path: &Path,
+    lines: Lines,
+    option: &str,
+) -> Result<Replaceable, Problem> {
     let keep = |detail: String| {
         Problem::invalid(
             "not_a_log",
-            "--write-logs",
+            option,
             detail,
             "Move it, or pass another prefix.",
         )
     };
-    match log_at(path, kind) {
+    match log_at(path, lines) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Replaceable(None)),
         Ok(Some(found)) if found.mode() & WRITE_BITS == 0 => {
             Err(keep(format!("{} is read-only.", path.display())))
@@ -49,7 +74,7 @@ pub(super) fn check_replaceable(path: &Path, kind: LogKind) -> Result<Replaceabl
 }
 
 /// Facts about a log; `None` if the file is something else.
-fn log_at(path: &Path, kind: LogKind) -> io::Result<Option<Metadata>> {
+fn log_at(path: &Path, lines: Lines) -> io::Result<Option<Metadata>> {
     let is_plain = |found: &Metadata| found.is_file() && found.nlink() == 1;
     if !is_plain(&fs::symlink_metadata(path)?) {
         return Ok(None);
@@ -59,11 +84,11 @@ fn log_at(path: &Path, kind: LogKind) -> io::Result<Option<Metadata>> {
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)?;
     let found = file.metadata()?;
-    Ok((is_plain(&found) && is_log(file, kind)?).then_some(found))
+    Ok((is_plain(&found) && is_log(file, lines)?).then_some(found))
 }
 
-/// Whether all lines are log lines, in chronological order.
-fn is_log(file: File, kind: LogKind) -> io::Result<bool> {
+/// Whether all lines are log lines, in chronological order for each worker.
+fn is_log(file: File, lines: Lines) -> io::Result<bool> {
     let mut reader = BufReader::new(file);
     let mut line = Vec::new();
     let mut latest = 0;
@@ -77,8 +102,8 @@ fn is_log(file: File, kind: LogKind) -> io::Result<bool> {
             Ok(text) => text.strip_suffix('\n'),
             Err(_) => return Ok(false),
         };
-        match text.and_then(|text| kind.time_of(text)) {
-            Some(time) if time >= latest => latest = time,
+        match text.and_then(|text| lines.format.time_of(lines.kind, text)) {
+            Some(time) if time >= latest || lines.is_shared => latest = time,
             _ => return Ok(false),
         }
     }

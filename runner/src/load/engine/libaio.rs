@@ -15,11 +15,13 @@ use crate::load::{
         synchronous::discard,
     },
     pattern::io::{Io, Kind},
+    slot_priorities::SlotPriorities,
 };
 use leadline_protocol::report::Decision;
 use std::{
     io,
     os::fd::{AsRawFd, OwnedFd, RawFd},
+    sync::Arc,
 };
 
 pub(crate) struct Libaio {
@@ -36,6 +38,8 @@ pub(crate) struct Libaio {
     events: Vec<Event>,
     /// I/Os that the kernel has not returned.
     in_flight: usize,
+    /// `None` if all I/Os have the priority of the thread.
+    priorities: Option<Arc<SlotPriorities>>,
 }
 
 impl Libaio {
@@ -54,7 +58,12 @@ impl Libaio {
             addresses: Vec::with_capacity(n),
             events: Vec::with_capacity(n),
             in_flight: 0,
+            priorities: None,
         })
+    }
+
+    pub(crate) fn set_priorities(&mut self, priorities: Option<Arc<SlotPriorities>>) {
+        self.priorities = priorities;
     }
 
     /// Handles the error of the first queued I/O: its slot completes with that error. If the kernel
@@ -90,7 +99,11 @@ impl Engine for Libaio {
                 return self.events.push(Event::new(slot, i64::from(result)));
             }
         };
-        self.iocbs[slot as usize] = Iocb::new(slot, command, file, io, buffer);
+        let mut iocb = Iocb::new(slot, command, file, io, buffer);
+        if let Some(priorities) = &self.priorities {
+            iocb.set_priority(priorities.get(slot));
+        }
+        self.iocbs[slot as usize] = iocb;
         self.queued.push(slot);
     }
 

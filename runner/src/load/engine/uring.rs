@@ -9,6 +9,7 @@
 
 pub(crate) mod decisions;
 pub(crate) mod entries;
+pub(crate) mod priority_ring;
 pub(crate) mod ring;
 pub(crate) mod setup;
 #[cfg(test)]
@@ -62,19 +63,20 @@ pub(crate) struct Uring<R, N> {
     decisions: Vec<Decision>,
 }
 
+#[cfg(test)]
 impl<N: SubmissionEntries> Uring<KernelRing, N> {
-    /// Creates a ring for `slots` I/Os on these files, which must stay open for the lifetime of the
-    /// ring. Must be called on the thread that uses the ring.
-    ///
-    /// # Errors
-    /// Returns errors of io_uring_setup(2) and io_uring_register(2).
+    /// Like `with_wrapper`, without a wrapper.
     pub(crate) fn new(files: &[OwnedFd], slots: u32, setup: &Setup) -> io::Result<Self> {
         Self::with_wrapper(files, slots, setup, |ring| ring)
     }
 }
 
 impl<R: Ring, N: SubmissionEntries> Uring<R, N> {
-    /// Like `new`, but wraps the kernel's ring with `wrap`.
+    /// Creates a ring for `slots` I/Os on these files, which must stay open for the lifetime of the
+    /// ring. Must be called on the thread that uses the ring. `wrap` wraps the kernel's ring.
+    ///
+    /// # Errors
+    /// Returns errors of io_uring_setup(2) and io_uring_register(2).
     pub(crate) fn with_wrapper(
         files: &[OwnedFd],
         slots: u32,

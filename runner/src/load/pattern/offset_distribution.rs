@@ -28,6 +28,7 @@ pub(crate) enum OffsetDistribution {
     Normal(Normal<f64>, u64),
     /// Share of each zone, its first slot, and its number of slots.
     Zoned(ShuffleBag, Vec<(u64, u64)>),
+    Sequence(Sequence),
 }
 
 impl OffsetDistribution {
@@ -70,6 +71,9 @@ impl OffsetDistribution {
                     ShuffleBag::new(shares),
                     absolute_zone_slots(zones, n, align),
                 )
+            }
+            Distribution::Sequence { blocks, is_strided } => {
+                Self::Sequence(Sequence::new(blocks, *is_strided, n))
             }
         }
     }
@@ -120,6 +124,7 @@ impl OffsetDistribution {
                 let (first, slots) = zones[bag.draw(rng)];
                 first + rng.random_range(0..slots)
             }
+            Self::Sequence(sequence) => sequence.next(),
         }
     }
 
@@ -131,6 +136,47 @@ impl OffsetDistribution {
             Self::Uniform(n) => out.fill_with(|| make(uniform(*n, rng))),
             _ => out.fill_with(|| make(self.next(rng))),
         }
+    }
+}
+
+/// The same slots again and again (fio io_u.c, `__get_next_rand_offset_sequence`).
+#[derive(Clone, Debug)]
+pub(crate) struct Sequence {
+    slots: Box<[u64]>,
+    next: usize,
+    /// Added to the slots of this repetition.
+    base: u64,
+    /// Added to the base after each repetition; 0 without a stride.
+    step: u64,
+    n: u64,
+}
+
+impl Sequence {
+    /// The plan rejects slots beyond the region.
+    fn new(slots: &[u64], is_strided: bool, n: u64) -> Self {
+        Self {
+            slots: slots.iter().map(|slot| (*slot).min(n - 1)).collect(),
+            next: 0,
+            base: 0,
+            step: if is_strided { slots.len() as u64 } else { 0 },
+            n,
+        }
+    }
+
+    /// At the end of the region, the sequence begins at its start again, as in a time-based job of
+    /// fio.
+    fn next(&mut self) -> u64 {
+        if self.base + self.slots[self.next] >= self.n {
+            self.base = 0;
+            self.next = 0;
+        }
+        let slot = self.base + self.slots[self.next];
+        self.next += 1;
+        if self.next == self.slots.len() {
+            self.next = 0;
+            self.base += self.step;
+        }
+        slot
     }
 }
 

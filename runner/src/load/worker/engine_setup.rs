@@ -17,6 +17,8 @@ use crate::{
             uring::{
                 Uring,
                 entries::{Nop, Plain, Registered, SubmissionEntries},
+                priority_ring::PriorityRing,
+                ring::{KernelRing, Ring},
                 setup::{Polling, Setup},
             },
             verified_writes::VerifiedWrites,
@@ -29,6 +31,7 @@ use crate::{
             depth_search::DepthSearch,
             flow::{FlowLimited, FlowMember},
             latency_limited::LatencyLimited,
+            prioritized::Prioritized,
             rate_limited::RateLimited,
         },
         verify::{format::Format, written_blocks::WrittenBlocks},
@@ -48,10 +51,18 @@ use leadline_protocol::{
         engine::{BufferPages, EngineName},
         keyword::Fadvise,
     },
-    plan::job::{BufferRegistration, ResolvedJob, VerifyOptions},
+    plan::{
+        command_priorities::CommandPriority,
+        job::{BufferRegistration, ResolvedJob, VerifyOptions},
+    },
 };
+use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 use rustix::mm::Advice;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Separates the random numbers of priorities from those of offsets: an odd number with irregular
+/// bits.
+const PRIORITY_SEED: u64 = 0xD6E8_FEB8_6659_FD93;
 
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
     let job = &task.job;
@@ -68,8 +79,9 @@ pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
         EngineName::Pvsync => run_engine(task, Pvsync::new(&task.files), pool),
         EngineName::Pvsync2 => run_engine(task, Pvsync2::new(&task.files, job.ring.hipri), pool),
         EngineName::Libaio => {
-            let engine = Libaio::new(&task.files, job.in_flight())
+            let mut engine = Libaio::new(&task.files, job.in_flight())
                 .map_err(WorkerError::during("setting up libaio"))?;
+            engine.set_priorities(task.priorities.clone());
             run_engine(task, engine, pool)
         }
         EngineName::Mmap => {
@@ -77,11 +89,29 @@ pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {
                 .map_err(WorkerError::during("mapping the target"))?;
             run_engine(task, engine, pool)
         }
-        EngineName::IoUringNop => run_ring::<Nop>(task, pool, &setup(job)),
-        EngineName::IoUring => match job.ring.fixedbufs {
-            BufferRegistration::Off => run_ring::<Plain>(task, pool, &setup(job)),
-            registration => run_registered(task, pool, registration),
+        EngineName::IoUringNop | EngineName::IoUring => match &task.priorities {
+            None => run_uring(task, pool, |ring| ring),
+            Some(priorities) => {
+                let wrap = |ring| PriorityRing::new(ring, priorities.clone());
+                run_uring(task, pool, wrap)
+            }
         },
+    }
+}
+
+/// `wrap`: wraps the kernel's ring.
+fn run_uring<R: Ring>(
+    task: &WorkerTask,
+    pool: BufferPool,
+    wrap: impl Fn(KernelRing) -> R,
+) -> Result<WorkerOutcome, WorkerError> {
+    let job = &task.job;
+    if job.ring.ioengine == EngineName::IoUringNop {
+        return run_ring::<Nop, _>(task, pool, &setup(job), wrap);
+    }
+    match job.ring.fixedbufs {
+        BufferRegistration::Off => run_ring::<Plain, _>(task, pool, &setup(job), wrap),
+        registration => run_registered(task, pool, registration, wrap),
     }
 }
 
@@ -124,27 +154,29 @@ fn mapping(task: &WorkerTask) -> mmap::Setup {
     }
 }
 
-fn run_ring<N: SubmissionEntries>(
+fn run_ring<N: SubmissionEntries, R: Ring>(
     task: &WorkerTask,
     pool: BufferPool,
     setup: &Setup,
+    wrap: impl Fn(KernelRing) -> R,
 ) -> Result<WorkerOutcome, WorkerError> {
-    let engine = Uring::<_, N>::new(&task.files, task.job.in_flight(), setup)
+    let engine = Uring::<_, N>::with_wrapper(&task.files, task.job.in_flight(), setup, wrap)
         .map_err(WorkerError::during("setting up io_uring"))?;
     run_engine(task, engine, pool)
 }
 
 /// Runs with registered buffers. The kernel may reject buffers that the plan accepted if other
 /// processes of this user have locked memory. `Preferred` then falls back to plain buffers.
-fn run_registered(
+fn run_registered<R: Ring>(
     task: &WorkerTask,
     pool: BufferPool,
     registration: BufferRegistration,
+    wrap: impl Fn(KernelRing) -> R,
 ) -> Result<WorkerOutcome, WorkerError> {
     let job = &task.job;
     let mut setup = setup(job);
     setup.buffer = Some(pool.region());
-    match Uring::<_, Registered>::new(&task.files, job.in_flight(), &setup) {
+    match Uring::<_, Registered>::with_wrapper(&task.files, job.in_flight(), &setup, &wrap) {
         Ok(engine) => run_engine(task, engine, pool),
         Err(error) if registration == BufferRegistration::Required => {
             Err(WorkerError::during("setting up io_uring")(error))
@@ -152,7 +184,7 @@ fn run_registered(
         Err(error) => {
             setup.buffer = None;
             setup.registration_error = Some(error.to_string());
-            run_ring::<Plain>(task, pool, &setup)
+            run_ring::<Plain, _>(task, pool, &setup, wrap)
         }
     }
 }
@@ -259,6 +291,7 @@ fn run_source<E: Engine>(
     if limiter.is_some() || has_other_limits {
         minimize_timer_slack();
     }
+    let has_other_limits = has_other_limits || task.priorities.is_some();
     let slots = pool.slots();
     match limiter {
         None if has_other_limits => phases::run(
@@ -278,7 +311,7 @@ fn run_source<E: Engine>(
     }
 }
 
-/// Applies `latency_target` and `flow`. A job without them uses a source without indirect calls.
+/// Applies `latency_target`, `flow` and priorities. A job without them uses a source without indirect calls.
 fn limit(task: &WorkerTask, mut source: Box<dyn Source>, slots: usize) -> Box<dyn Source> {
     let job = &task.job;
     if let Some(options) = job.timing.latency_target {
@@ -289,6 +322,22 @@ fn limit(task: &WorkerTask, mut source: Box<dyn Source>, slots: usize) -> Box<dy
     if let (Some(options), Some((group, index))) = (job.timing.flow, &task.flow) {
         let member = FlowMember::new(group.clone(), *index, options);
         source = Box::new(FlowLimited::new(source, member));
+    }
+    if let (Some(options), Some(priorities)) = (&job.command_priorities, &task.priorities) {
+        let other = job.io_priority.map(|priority| CommandPriority {
+            class: priority.class,
+            level: priority.level,
+            hint: 0,
+        });
+        let seed = job.pattern.randseed ^ PRIORITY_SEED.wrapping_mul(u64::from(task.number) + 1);
+        source = Box::new(Prioritized::new(
+            source,
+            options,
+            other.unwrap_or_default(),
+            Xoshiro256PlusPlus::seed_from_u64(seed),
+            (priorities.clone(), slots),
+            &task.progress.measure,
+        ));
     }
     source
 }

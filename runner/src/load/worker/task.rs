@@ -4,6 +4,7 @@ use crate::{
     load::{
         layer_sampler::write_samples::WriteSample,
         measure::{errors::ErrorCount, exit::LoopExit, unfinished::UnfinishedIo},
+        slot_priorities::SlotPriorities,
         source::flow::FlowGroup,
         verify::written_blocks::WrittenBlocks,
         worker::{progress::Progress, schedule::Schedule, start_barrier::StartBarrier},
@@ -25,6 +26,8 @@ pub(crate) struct WorkerTask {
     pub layers: Vec<Arc<StoredFile>>,
     /// `None` without `flow`.
     pub flow: Option<(Arc<FlowGroup>, usize)>,
+    /// `None` if all I/Os have the priority of the thread.
+    pub priorities: Option<Arc<SlotPriorities>>,
     pub progress: Arc<Progress>,
     pub schedule: Arc<Schedule>,
     pub barrier: StartBarrier,

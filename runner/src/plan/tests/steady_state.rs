@@ -22,11 +22,15 @@ fn options_have_fios_names_and_defaults() {
     assert_eq!(steady_state(json!({"steadystate": "iops:5%"})), Value::Null);
     assert_eq!(
         steady_state(json!({"ss_dur": 10})),
-        json!({"criterion": "iops_slope", "limit": 0.01, "is_percent": true, "duration_s": 10, "ramp_s": 0})
+        json!({"criterion": "iops_slope", "limit": 0.01, "is_percent": true, "duration_s": 10, "ramp_s": 0, "interval_s": 1})
     );
     assert_eq!(
         steady_state(json!({"ss": "bw:1m", "ss_dur": "1m", "ss_ramp": "2500ms"})),
-        json!({"criterion": "bw", "limit": 1_048_576.0, "is_percent": false, "duration_s": 60, "ramp_s": 3})
+        json!({"criterion": "bw", "limit": 1_048_576.0, "is_percent": false, "duration_s": 60, "ramp_s": 3, "interval_s": 1})
+    );
+    assert_eq!(
+        steady_state(json!({"ss": "lat:5%", "ss_dur": "5m", "ss_interval": 10})),
+        json!({"criterion": "lat", "limit": 5.0, "is_percent": true, "duration_s": 300, "ramp_s": 0, "interval_s": 10})
     );
 }
 
@@ -36,6 +40,27 @@ fn values_without_an_effect_are_rejected() {
         (json!({"ss_dur": "1500ms"}), "steadystate_duration"),
         (json!({"ss_dur": "1s"}), "steadystate_duration"),
         (json!({"ss_dur": "2d"}), "steadystate_duration"),
+        (
+            json!({"ss_dur": 10, "ss_interval": "500ms"}),
+            "steadystate_check_interval",
+        ),
+        (
+            json!({"ss_dur": 10, "ss_interval": "1500ms"}),
+            "steadystate_check_interval",
+        ),
+        // fio 3.42: "ss_duration must be multiple of ss_check_interval".
+        (
+            json!({"ss_dur": 10, "ss_interval": 3}),
+            "steadystate_duration",
+        ),
+        (
+            json!({"ss_dur": 10, "ss_interval": 10}),
+            "steadystate_duration",
+        ),
+        (
+            json!({"ss_dur": 10, "ss_interval": 20}),
+            "steadystate_duration",
+        ),
         (json!({"ss": "iops:0%", "ss_dur": 10}), "steadystate"),
         (json!({"ss": "iops:-5", "ss_dur": 10}), "steadystate"),
         (
@@ -67,6 +92,7 @@ fn the_plan_reports_what_ends_the_job_first() {
     );
     assert_eq!(codes(json!({"ss": "iops:5%"})), ["option_unused"]);
     assert_eq!(codes(json!({"ss_ramp": 5})), ["option_unused"]);
+    assert_eq!(codes(json!({"ss_interval": 5})), ["option_unused"]);
     assert_eq!(
         codes(json!({"ss_dur": 30, "rate_iops": 100})),
         ["steady_state_with_rate"]

@@ -1,4 +1,4 @@
-//! Ends jobs at steady state: reads the counters of their workers once per second.
+//! Ends jobs at steady state: reads the counters of their workers once per interval.
 
 use crate::{
     run::worker_pool::{
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub(crate) struct SteadyStates {
     monitors: Vec<Monitor>,
-    /// Seconds that ended since the last sample.
+    /// Intervals that ended since the last sample.
     progress: Vec<SteadyStateProgress>,
 }
 
@@ -54,7 +54,7 @@ impl SteadyStates {
         has_ended
     }
 
-    /// When the next second ends; `u64::MAX` without active jobs.
+    /// When the next interval ends; `u64::MAX` without active jobs.
     pub(super) fn due_ns(&self) -> u64 {
         let active = self.monitors.iter().filter(|monitor| monitor.is_active);
         active.map(Monitor::due_ns).min().unwrap_or(u64::MAX)
@@ -77,9 +77,9 @@ impl SteadyStates {
     }
 }
 
-/// One second of a job. Times are CLOCK_MONOTONIC times in ns.
+/// One interval of a job. Times are CLOCK_MONOTONIC times in ns.
 #[derive(Clone, Copy, Debug)]
-struct Second {
+struct Interval {
     begin_ns: u64,
     end_ns: u64,
     iops: f64,
@@ -94,14 +94,14 @@ struct Monitor {
     options: SteadyStateOptions,
     /// Start of the job's measured window.
     start_ns: u64,
-    /// Number of the second that ends next, from 1.
-    second: u64,
+    /// Number of the interval that ends next, from 1.
+    number: u64,
     /// Time and counters of the last reading.
     last_ns: u64,
     last: Completed,
     last_lat_sum_ns: u64,
-    /// The last seconds, at most a window.
-    seconds: VecDeque<Second>,
+    /// The last intervals, at most a window.
+    intervals: VecDeque<Interval>,
     attained_ns: Option<u64>,
     /// Whether the job is running.
     is_active: bool,
@@ -113,21 +113,30 @@ impl Monitor {
             job,
             options,
             start_ns,
-            second: 1,
+            number: 1,
             last_ns: start_ns,
             last: Completed::default(),
             last_lat_sum_ns: 0,
-            seconds: VecDeque::new(),
+            intervals: VecDeque::new(),
             attained_ns: None,
             is_active: true,
         }
     }
 
-    fn due_ns(&self) -> u64 {
-        self.start_ns + self.second * NS_PER_SECOND
+    fn interval_ns(&self) -> u64 {
+        u64::from(self.options.interval_s) * NS_PER_SECOND
     }
 
-    /// Evaluates a second if it has ended. The last second of a job is complete if the job ran
+    /// Number of intervals in a window.
+    fn length(&self) -> usize {
+        (self.options.duration_s / self.options.interval_s) as usize
+    }
+
+    fn due_ns(&self) -> u64 {
+        self.start_ns + self.number * self.interval_ns()
+    }
+
+    /// Evaluates an interval if it has ended. The last interval of a job is complete if the job ran
     /// until its scheduled end.
     fn observe(&mut self, state: &JobState, now_ns: u64) -> Option<SteadyStateProgress> {
         let end_ns = now_ns.min(state.end_ns);
@@ -143,7 +152,7 @@ impl Monitor {
         if self.last_ns >= ramp_end_ns {
             let elapsed_s = (now_ns - self.last_ns) as f64 / NS_PER_SECOND as f64;
             let rate = |now: u64, last: u64| now.saturating_sub(last) as f64 / elapsed_s;
-            self.push(Second {
+            self.push(Interval {
                 begin_ns: self.last_ns,
                 end_ns: now_ns,
                 iops: rate(completed.ios, self.last.ios),
@@ -157,8 +166,9 @@ impl Monitor {
         self.last_ns = now_ns;
         self.last = completed;
         self.last_lat_sum_ns = state.lat_sum_ns;
-        // After a late reading, the next interval is at least half a second.
-        self.second = (now_ns - self.start_ns + NS_PER_SECOND / 2) / NS_PER_SECOND + 1;
+        // After a late reading, the next interval has at least half of its length.
+        let interval_ns = self.interval_ns();
+        self.number = (now_ns - self.start_ns + interval_ns / 2) / interval_ns + 1;
         let window = self.window();
         if window.is_some_and(|window| window.is_steady(self.criterion(), self.limit())) {
             self.attained_ns = Some(now_ns);
@@ -192,11 +202,11 @@ impl Monitor {
         Some((attained_ns - self.start_ns) as f64 / NS_PER_SECOND as f64)
     }
 
-    fn push(&mut self, second: Second) {
-        if self.seconds.len() == self.options.duration_s as usize {
-            self.seconds.pop_front();
+    fn push(&mut self, interval: Interval) {
+        if self.intervals.len() == self.length() {
+            self.intervals.pop_front();
         }
-        self.seconds.push_back(second);
+        self.intervals.push_back(interval);
     }
 
     fn criterion(&self) -> Criterion {
@@ -220,27 +230,27 @@ impl Monitor {
     fn window(&self) -> Option<SecondsWindow> {
         let criterion = self.options.test.criterion;
         let values: Vec<f64> = if criterion.is_bandwidth() {
-            self.values(|second| second.bytes_per_second)
+            self.values(|interval| interval.bytes_per_second)
         } else if criterion.is_latency() {
-            self.values(|second| second.lat_ns)
+            self.values(|interval| interval.lat_ns)
         } else {
-            self.values(|second| second.iops)
+            self.values(|interval| interval.iops)
         };
-        let is_complete = values.len() == self.options.duration_s as usize;
+        let is_complete = values.len() == self.length();
         is_complete.then(|| SecondsWindow::new(&values)).flatten()
     }
 
-    fn values(&self, value: fn(&Second) -> f64) -> Vec<f64> {
-        self.seconds.iter().map(value).collect()
+    fn values(&self, value: fn(&Interval) -> f64) -> Vec<f64> {
+        self.intervals.iter().map(value).collect()
     }
 
     fn report(&self, origin_ns: u64) -> SteadyStateReport {
-        let iops = self.values(|second| second.iops);
-        let bytes_per_second = self.values(|second| second.bytes_per_second);
+        let iops = self.values(|interval| interval.iops);
+        let bytes_per_second = self.values(|interval| interval.bytes_per_second);
         let window = self.window().and_then(|window| {
             Some(SteadyWindow {
-                start_ms: ms(self.seconds.front()?.begin_ns.saturating_sub(origin_ns)),
-                end_ms: ms(self.seconds.back()?.end_ns.saturating_sub(origin_ns)),
+                start_ms: ms(self.intervals.front()?.begin_ns.saturating_sub(origin_ns)),
+                end_ms: ms(self.intervals.back()?.end_ns.saturating_sub(origin_ns)),
                 mean_iops: mean(&iops),
                 mean_bytes_per_second: mean(&bytes_per_second),
                 max_deviation: window.max_deviation,
@@ -256,7 +266,7 @@ impl Monitor {
             window,
             iops,
             bytes_per_second,
-            lat_ns: self.values(|second| second.lat_ns),
+            lat_ns: self.values(|interval| interval.lat_ns),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The state of one job while its workers run.
 
 use crate::{
-    load::{histogram::Histogram, worker::progress::Stage},
+    load::{histogram::Histogram, stats::WorkerStats, worker::progress::Stage},
     run::worker_pool::{Worker, WorkerPool},
 };
 use leadline_protocol::{job::keyword::ExitWhat, plan::job::TimingOptions};
@@ -19,6 +19,16 @@ pub(crate) struct JobState {
     pub end_ns: u64,
     /// Whether all its workers are done.
     pub is_done: bool,
+}
+
+/// A worker in its measured window.
+pub(crate) struct MeasuredState<'a> {
+    pub job: usize,
+    /// Scheduled start and end (CLOCK_MONOTONIC, in ns).
+    pub start_ns: u64,
+    pub end_ns: u64,
+    pub is_done: bool,
+    pub stats: &'a WorkerStats,
 }
 
 /// Names of the directions of a worker's statistics.
@@ -111,6 +121,17 @@ impl WorkerPool {
                 bytes: stats.bytes.get(),
             });
             (worker.progress.stage() == Stage::Done, completed)
+        })
+    }
+
+    /// The state of each worker, in worker order. A worker that is done has no I/O after this call.
+    pub(crate) fn measured_workers(&self) -> impl Iterator<Item = MeasuredState<'_>> {
+        self.workers.iter().map(|worker| MeasuredState {
+            job: worker.job,
+            start_ns: worker.schedule.ramp_end_ns.load(Ordering::Acquire),
+            end_ns: worker.schedule.end_ns.load(Ordering::Acquire),
+            is_done: worker.progress.stage() == Stage::Done,
+            stats: &worker.progress.measure,
         })
     }
 

@@ -15,6 +15,7 @@ const OPTIONS = {
   is_percent: true,
   duration_s: 2,
   ramp_s: 0,
+  interval_s: 1,
 } as const;
 
 /** A fold in the middle of the measurement of jobs with `steadystate`. */

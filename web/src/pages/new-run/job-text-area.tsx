@@ -1,7 +1,8 @@
 // The text of the job file with line numbers, completion and help for the option under the pointer.
-import { type RefObject, useState } from 'react';
+import { memo, type RefObject, useState } from 'react';
 import type { OptionDoc } from '../../api';
 import { needsImport } from '../../model/job/import';
+import { LINE_HEIGHT, PADDING } from '../../model/job/text-position';
 import { CompletionList, itemId } from './completion-list';
 import { HoverHelp, useHoveredLine } from './hover-help';
 import type { useCompletion } from './use-completion';
@@ -26,7 +27,7 @@ export function JobTextArea({ area, text, setText, badLines, options, ...rest }:
   const lines = text.split('\n');
   return (
     <div className="editor">
-      <LineNumbers count={lines.length} badLines={badLines} />
+      <LineNumbers count={lines.length} badLines={[...badLines].join(' ')} />
       <div className="text">
         {/* A text area is a multi-line textbox, so that the role combobox and aria-expanded do not
             apply: aria-controls is set while the list is open. */}
@@ -67,15 +68,23 @@ export function JobTextArea({ area, text, setText, badLines, options, ...rest }:
   );
 }
 
-function LineNumbers({ count, badLines }: { count: number } & Pick<JobTextAreaProps, 'badLines'>) {
-  return (
-    <ol aria-hidden>
-      {Array.from({ length: count }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines are identified by their number
-        <li key={index} className={badLines.has(index) ? 'bad' : ''}>
-          {badLines.has(index) ? '▸' : index + 1}
-        </li>
-      ))}
-    </ol>
-  );
+interface LineNumbersProps {
+  count: number;
+  /** Zero-based lines with a problem, separated by spaces: compared by value. */
+  badLines: string;
 }
+
+/** One text, because an element per line would be laid out again whenever a line is added. */
+const LineNumbers = memo(({ count, badLines }: LineNumbersProps) => (
+  <div className="line-numbers" aria-hidden>
+    {Array.from({ length: count }, (_, index) => index + 1).join('\n')}
+    {badLines.split(' ').map(
+      (line) =>
+        line !== '' && (
+          <span key={line} style={{ top: PADDING.top + LINE_HEIGHT * Number(line) }}>
+            ▸
+          </span>
+        ),
+    )}
+  </div>
+));

@@ -70,6 +70,9 @@ fn write_latencies(
         if let Some(intended) = &stats.intended_lat_ns {
             rows.push(("  intended".into(), intended));
         }
+        for priority in &stats.priorities {
+            rows.push((format!("  {}", priority.priority), &priority.lat_ns));
+        }
     }
     rows.push(("  sync".into(), sync));
     rows.retain(|(_, stats)| !stats.is_empty());

@@ -12,6 +12,9 @@ use std::{
 /// AIO_RING_MAGIC in fs/aio.c.
 const RING_MAGIC: u32 = 0xa10a_10a1;
 
+/// IOCB_FLAG_IOPRIO in linux/aio_abi.h: `aio_reqprio` is valid.
+const FLAG_PRIORITY: u32 = 1 << 1;
+
 /// IOCB_CMD_* in linux/aio_abi.h.
 #[derive(Clone, Copy, Debug)]
 #[repr(u16)]
@@ -58,6 +61,14 @@ impl Iocb {
             bytes: if is_sync { 0 } else { u64::from(io.len) },
             offset: if is_sync { 0 } else { io.offset.cast_signed() },
             ..Self::default()
+        }
+    }
+
+    /// 0 is the priority of the thread.
+    pub(crate) fn set_priority(&mut self, priority: u16) {
+        if priority > 0 {
+            self.priority = priority.cast_signed();
+            self.flags |= FLAG_PRIORITY;
         }
     }
 }

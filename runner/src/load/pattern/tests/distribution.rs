@@ -145,6 +145,25 @@ fn absolute_zones_are_uniform_and_cover_only_their_bytes() {
     assert!((0..10_000).all(|_| offsets.next(&mut rng) < 160));
 }
 
+/// The blocks that fio's examples/sequence-distribution.fio lists for its two jobs.
+#[test]
+fn sequences_repeat_with_and_without_a_stride() {
+    let slots = |is_strided, n| {
+        let sequence = Distribution::Sequence {
+            blocks: vec![2, 0, 1],
+            is_strided,
+        };
+        let mut rng = Rng::seed_from_u64(1);
+        let mut offsets = OffsetDistribution::new(&sequence, n, ALIGN, false, &mut rng);
+        (0..9).map(|_| offsets.next(&mut rng)).collect::<Vec<_>>()
+    };
+    assert_eq!(slots(false, 12), [2, 0, 1, 2, 0, 1, 2, 0, 1]);
+    assert_eq!(slots(true, 12), [2, 0, 1, 5, 3, 4, 8, 6, 7]);
+    // The region ends within the second repetition.
+    assert_eq!(slots(true, 5), [2, 0, 1, 2, 0, 1, 2, 0, 1]);
+    assert_eq!(slots(true, 6), [2, 0, 1, 5, 3, 4, 2, 0, 1]);
+}
+
 #[test]
 fn the_most_probable_block_is_at_the_center() {
     const N: usize = 1000;

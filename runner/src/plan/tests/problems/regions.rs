@@ -211,6 +211,22 @@ fn absolute_zones_must_fit_the_region() {
 }
 
 #[test]
+fn sequences_must_fit_the_region() {
+    let job = |blocks: &str| {
+        json!({"filename": "full", "direct": 1, "rw": "randread", "size": "48k",
+            "random_distribution": blocks})
+    };
+    check(
+        job("sequence:2:12:1"),
+        "blocks_beyond_region",
+        "random_distribution",
+        "Block 12 of the sequence ends at 52 KiB, beyond the region of 48 KiB",
+    );
+    let fitting = plan(job("sequence:2:11:1"));
+    assert!(fitting.problems.is_empty(), "{:?}", fitting.problems);
+}
+
+#[test]
 fn offsets_in_percent_are_aligned() {
     let offset = |align: Value| {
         let job = json!({"filename": "full", "direct": 1, "offset": "33%", "size": "1m"});

@@ -28,6 +28,7 @@ fn monitor(option: &str, duration_s: u32, ramp_s: u32) -> Monitor {
         test: SteadyState::parse(option).expect("an option"),
         duration_s,
         ramp_s,
+        interval_s: 1,
     };
     Monitor::new(0, options, START_NS)
 }
@@ -191,4 +192,42 @@ fn mean_latencies_of_seconds_are_compared() {
     assert_eq!(attained_s("lat_slope:1%", &steady), Some(5.0));
     assert_eq!(attained_s("iops:5%", &steady), None);
     assert_eq!(attained_s("lat:5%", &[100, 200, 300, 400, 500]), None);
+}
+
+/// fio 3.42 with ss_dur=40, ss_interval=10 and ss_ramp=5: the first interval begins at the first
+/// check after the ramp, and a slope is per interval (steadystate.c).
+#[test]
+fn longer_intervals_have_the_rates_and_slopes_of_fio() {
+    let options = |text: &str| SteadyStateOptions {
+        test: SteadyState::parse(text).expect("an option"),
+        duration_s: 40,
+        ramp_s: 5,
+        interval_s: 10,
+    };
+    // I/Os until each check; the first 10 s are not used.
+    let totals = [500, 1500, 2540, 3620, 4740];
+    let mut monitor = Monitor::new(0, options("iops_slope:5"), START_NS);
+    for (number, total) in (1_u64..).zip(totals) {
+        for at_s in [number * 10 - 5, number * 10] {
+            let now_ns = START_NS + at_s * NS_PER_SECOND;
+            let progress = monitor.observe(&running(total), now_ns);
+            assert_eq!(progress.is_some(), at_s == number * 10);
+        }
+    }
+    let report = monitor.report(0);
+    assert_eq!(report.iops, [100.0, 104.0, 108.0, 112.0]);
+    assert_eq!(report.attained_s, Some(50.0));
+    let window = report.window.expect("a complete window");
+    assert!((window.slope - 4.0).abs() < 1e-9);
+    assert!((window.end_ms - window.start_ms - 40_000.0).abs() < 1e-6);
+    assert_eq!(
+        report.summary,
+        "Steady state after 50.0 s: IOPS slope below 5 per 10 s for 40.0 s."
+    );
+    // A slope of exactly the limit is not below it.
+    let mut monitor = Monitor::new(0, options("iops_slope:4"), START_NS);
+    for (number, total) in (1_u64..).zip(totals) {
+        monitor.observe(&running(total), START_NS + number * 10 * NS_PER_SECOND);
+    }
+    assert!(!monitor.report(0).attained);
 }

@@ -1,0 +1,39 @@
+//! Passes the events of a run to its printer, and its windows to the logs that its jobs ask for.
+
+use crate::{
+    cli::{event_printer::EventPrinter, log_files::of_jobs::JobLogFiles},
+    run::listener::Listener,
+};
+use leadline_export::fio::logs::worker::WorkerWindow;
+use leadline_protocol::event::{Event, EventBody};
+
+pub(crate) struct JobLogListener<'a> {
+    pub events: &'a mut EventPrinter,
+    pub logs: Option<&'a mut JobLogFiles>,
+    /// Index of the step.
+    pub step: usize,
+}
+
+impl Listener for JobLogListener<'_> {
+    fn event(&mut self, event: &Event) {
+        self.events.handle(event);
+        let Some(logs) = &mut self.logs else {
+            return;
+        };
+        match event.body {
+            EventBody::Accepted(_) => logs.create(self.step),
+            EventBody::Report(_) | EventBody::Failed(_) => logs.end(self.step),
+            _ => {}
+        }
+    }
+
+    fn has_windows(&self) -> bool {
+        self.logs.is_some()
+    }
+
+    fn window(&mut self, window: &WorkerWindow) {
+        if let Some(logs) = &mut self.logs {
+            logs.add(self.step, window);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Who receives the events of a run.
+
+use leadline_export::fio::logs::worker::WorkerWindow;
+use leadline_protocol::event::Event;
+
+pub trait Listener {
+    fn event(&mut self, event: &Event);
+
+    /// Whether [`Self::window`] is called. Reading the histograms of each worker is expensive.
+    fn has_windows(&self) -> bool {
+        false
+    }
+
+    /// I/Os of one worker since the previous sample, within its measured window.
+    fn window(&mut self, _window: &WorkerWindow) {}
+}
+
+impl<F: FnMut(&Event)> Listener for F {
+    fn event(&mut self, event: &Event) {
+        self(event);
+    }
+}

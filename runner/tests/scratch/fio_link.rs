@@ -1,0 +1,93 @@
+//! A link named `fio` to the runner, and fio: both get the same arguments.
+
+use serde_json::Value;
+use std::{
+    fs,
+    io::Write,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+pub(crate) struct Programs {
+    directory: tempfile::TempDir,
+    pub ours: PathBuf,
+}
+
+impl Programs {
+    pub(crate) fn new() -> Self {
+        let directory = super::directory();
+        let ours = directory.path().join("bin/fio");
+        fs::create_dir(directory.path().join("bin")).unwrap();
+        symlink(env!("CARGO_BIN_EXE_leadline-runner"), &ours).unwrap();
+        Self { directory, ours }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Runs a program in a directory of its own, so that it does not find the other's files.
+    pub(crate) fn start(&self, program: &Path, arguments: &[&str], input: &str) -> Output {
+        let directory = self.directory_of(program);
+        fs::create_dir_all(&directory).unwrap();
+        let mut child = Command::new(program)
+            .args(arguments)
+            .current_dir(directory)
+            .env("LEADLINE_TEST_BLOCK", "8k")
+            .env_remove("LEADLINE_TEST_UNSET")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    /// The directory of a program.
+    pub(crate) fn directory_of(&self, program: &Path) -> PathBuf {
+        let name = if program == self.ours { "ours" } else { "fio" };
+        self.path().join(name)
+    }
+
+    pub(crate) fn ours(&self, arguments: &[&str], input: &str) -> Output {
+        self.start(&self.ours, arguments, input)
+    }
+
+    /// Names, groups, block sizes, and I/Os of each job, by both programs; `None` without fio.
+    pub(crate) fn both(&self, arguments: &[&str], input: &str) -> Option<[Vec<String>; 2]> {
+        let fio = super::run("fio", &["--version"]);
+        if let Err(error) = fio {
+            super::skip(&error);
+            return None;
+        }
+        let run = |program: &Path| {
+            let output = self.start(program, arguments, input);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{errors}");
+            summary(&serde_json::from_slice(&output.stdout).unwrap())
+        };
+        Some([run(Path::new("fio")), run(&self.ours)])
+    }
+}
+
+fn summary(document: &Value) -> Vec<String> {
+    let jobs = document["jobs"].as_array().unwrap().iter();
+    let line = |job: &Value| {
+        let ios = |direction: &str| job[direction]["total_ios"].clone();
+        format!(
+            "{} {} {} {}",
+            job["jobname"],
+            job["groupid"],
+            ios("read"),
+            ios("write")
+        )
+    };
+    jobs.map(line).collect()
+}
