@@ -3,7 +3,10 @@
 
 mod replacement;
 
-use crate::cli::log_files::replacement::{Replaceable, check_replaceable};
+use crate::{
+    cli::log_files::replacement::{Replaceable, check_replaceable, mark_complete},
+    system::host::ownership::MARK_DELAY,
+};
 use leadline_export::fio::logs::{Log, LogKind};
 use leadline_protocol::{problem::Problem, sample::Sample};
 use rustix::fs::{Access, access};
@@ -11,6 +14,7 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, Error, Write},
     path::{Path, PathBuf},
+    thread::sleep,
 };
 
 /// The files are created when the run is accepted, so that a rejected run changes nothing.
@@ -76,7 +80,17 @@ impl LogFiles {
 
     /// Returns why files could not be written.
     pub(crate) fn finish(mut self) -> Vec<String> {
-        self.each(|log| log.file.as_mut().map_or(Ok(()), BufWriter::flush));
+        let mut has_marks = false;
+        self.each(|log| {
+            if let Some(file) = &mut log.file {
+                file.flush()?;
+                has_marks |= mark_complete(file.get_ref());
+            }
+            Ok(())
+        });
+        if has_marks {
+            sleep(MARK_DELAY);
+        }
         self.errors
     }
 
