@@ -1,9 +1,9 @@
-//! `--write-logs` replaces only logs of earlier runs, and reports logs that it cannot write.
+//! `--write-logs` replaces only logs that Leadline wrote, and reports logs that it cannot write.
 
 mod scratch;
 
 use rustix::{
-    fs::{Mode, chmod},
+    fs::{Mode, XattrFlags, chmod, getxattr, setxattr},
     pipe::fcntl_setpipe_size,
 };
 use scratch::{document::run, program};
@@ -67,6 +67,12 @@ fn only_files_that_contain_only_log_lines_are_replaced() {
         ("clat_hist", text(LOG)),
         ("clat_hist", text(&histogram_line(3))),
         ("bw", vec![b'1'; 1 << 20]),
+        // Not even files that look like logs: fio's have the same format.
+        ("bw", text("")),
+        ("bw", text(LOG)),
+        ("iops", text(LOG)),
+        ("lat", text(&long_log)),
+        ("clat_hist", text(&histogram_line(1))),
     ];
     for (kind, content) in foreign {
         let directory = scratch::directory();
@@ -82,21 +88,155 @@ fn only_files_that_contain_only_log_lines_are_replaced() {
         assert_eq!(fs::read(log(directory.path(), kind)).unwrap(), content);
         assert_eq!(scratch::document::files(directory.path()).len(), 1);
     }
-    let logs = [
-        ("bw", String::new()),
-        ("bw", LOG.into()),
-        ("lat", long_log),
-        ("clat_hist", histogram_line(1)),
-    ];
-    for (kind, content) in logs {
-        let directory = scratch::directory();
-        fs::write(log(directory.path(), kind), &content).unwrap();
-        let output = run_with_logs(directory.path(), &job());
+}
+
+/// Runs twice with the same prefix, with a change to the bandwidth log in between. Returns the
+/// output of the second run; `None` without user xattrs.
+fn replace_changed(directory: &Path, change: impl FnOnce(&Path)) -> Option<Output> {
+    let output = run_with_logs(directory, &null_job());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let path = log(directory, "bw");
+    if !has_mark(&path) {
+        scratch::skip("no user xattrs");
+        return None;
+    }
+    change(&path);
+    Some(run_with_logs(directory, &null_job()))
+}
+
+fn has_mark(path: &Path) -> bool {
+    getxattr(path, "user.leadline.log", &mut [0_u8; 128]).is_ok()
+}
+
+#[test]
+fn logs_that_leadline_wrote_are_replaced() {
+    let directory = scratch::directory();
+    for _ in 0..2 {
+        let change = |path: &Path| {
+            fs::copy(path, directory.path().join("copy"))
+                .map(drop)
+                .unwrap()
+        };
+        let Some(output) = replace_changed(directory.path(), change) else {
+            return;
+        };
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{kind}: {errors}");
-        let replaced = fs::read_to_string(log(directory.path(), kind)).unwrap();
-        assert_ne!(replaced, content);
+        assert_eq!(output.status.code(), Some(0), "{errors}");
+        let inode = |path: &Path| fs::metadata(path).unwrap().ino();
+        let first = directory.path().join("copy");
+        assert_ne!(inode(&first), inode(&log(directory.path(), "bw")));
         assert_eq!(scratch::document::files(directory.path()).len(), 5);
+    }
+}
+
+/// What fio, an editor, cp and mv do to a log. The file keeps the mark, or has a copy of one.
+#[test]
+fn logs_that_another_program_changed_are_kept() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 7] = [
+        ("written by fio", |path| fs::write(path, LOG).unwrap()),
+        ("emptied", |path| fs::write(path, "").unwrap()),
+        ("appended", |path| {
+            let file = fs::File::options().append(true).open(path);
+            file.unwrap().write_all(b"9999999, 1, 0, 0, 0\n").unwrap();
+        }),
+        ("same length and modification time", |path| {
+            let found = fs::metadata(path).unwrap();
+            let text = fs::read_to_string(path).unwrap();
+            fs::write(path, text.replace(", 0, 0, 0\n", ", 1, 0, 0\n")).unwrap();
+            let file = fs::File::options().write(true).open(path).unwrap();
+            file.set_modified(found.modified().unwrap()).unwrap();
+            assert_eq!(fs::metadata(path).unwrap().len(), found.len());
+        }),
+        ("copied with its attributes", |path| {
+            let mut copy = path.as_os_str().to_owned();
+            copy.push(".copy");
+            let copy = Path::new(&copy);
+            fs::copy(path, copy).unwrap();
+            let mut mark = [0_u8; 128];
+            let length = getxattr(path, "user.leadline.log", &mut mark).unwrap();
+            setxattr(
+                copy,
+                "user.leadline.log",
+                &mark[..length],
+                XattrFlags::empty(),
+            )
+            .unwrap();
+            let modified = fs::metadata(path).unwrap().modified().unwrap();
+            fs::File::open(copy)
+                .unwrap()
+                .set_modified(modified)
+                .unwrap();
+            fs::rename(copy, path).unwrap();
+        }),
+        ("another log", |path| {
+            fs::rename(path.with_file_name("p_iops.1.log"), path).unwrap();
+        }),
+        ("mode", |path| {
+            chmod(path, Mode::from_raw_mode(0o640)).unwrap()
+        }),
+    ];
+    for (name, change) in changes {
+        let directory = scratch::directory();
+        let path = log(directory.path(), "bw");
+        let mut kept = Vec::new();
+        let output = replace_changed(directory.path(), |path| {
+            change(path);
+            kept = fs::read(path).unwrap();
+        });
+        let Some(output) = output else { return };
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{name}: {errors}");
+        assert!(errors.contains("was changed since"), "{name}: {errors}");
+        assert_eq!(fs::read(&path).unwrap(), kept, "{name}");
+    }
+}
+
+/// A job that writes to a log destroys it like any file of another program.
+#[test]
+fn a_log_is_not_a_target_that_leadline_created() {
+    let directory = scratch::directory();
+    let mut job = job();
+    job["filename"] = "p_bw.1.log".into();
+    job["size"] = 4096.into();
+    job["bs"] = 4096.into();
+    let unchanged = |_: &Path| ();
+    if replace_changed(directory.path(), unchanged).is_none() {
+        return;
+    }
+    let path = log(directory.path(), "bw");
+    let before = fs::read(&path).unwrap();
+    let mut command = program::runner();
+    command.args([
+        "run",
+        "-",
+        "--target-root",
+        directory.path().to_str().unwrap(),
+    ]);
+    let mut child = program::spawn_unconfirmed(&mut command, &job);
+    child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// ramfs has no user xattrs.
+#[test]
+fn logs_without_a_mark_are_kept() {
+    let directory = scratch::directory();
+    let at = directory.path().join("ramfs");
+    fs::create_dir(&at).unwrap();
+    let mount = ["-t", "ramfs", "none", at.to_str().unwrap()];
+    if let Err(error) = scratch::run("mount", &mount) {
+        return scratch::skip(&error);
+    }
+    let _mounted = scratch::Mounted::existing(&at);
+    for code in [0, 2] {
+        let output = run_with_logs(&at, &null_job());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{errors}");
+        assert_eq!(errors.contains("is not a log of an earlier run"), code == 2);
     }
 }
 
@@ -104,12 +244,46 @@ fn only_files_that_contain_only_log_lines_are_replaced() {
 fn a_replaced_log_keeps_its_mode_and_a_read_only_log_is_kept() {
     let directory = scratch::directory();
     let path = log(directory.path(), "lat");
-    fs::write(&path, LOG).unwrap();
-    chmod(&path, Mode::from_raw_mode(0o640)).unwrap();
-    let output = run_with_logs(directory.path(), &job());
+    let run_with_umask = |mask: &str| {
+        let mut command = std::process::Command::new("sh");
+        let script = format!("umask {mask}; exec \"$@\"");
+        command.args([
+            "-c",
+            &script,
+            "sh",
+            program::runner().get_program().to_str().unwrap(),
+        ]);
+        command.args([
+            "run",
+            "-",
+            "--target-root",
+            directory.path().to_str().unwrap(),
+        ]);
+        command.arg(prefix(directory.path())).stdin(Stdio::piped());
+        let mut child = command
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(null_job().to_string().as_bytes()).unwrap();
+        drop(stdin);
+        child.wait_with_output().unwrap()
+    };
+    let output = run_with_umask("027");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
-    chmod(&path, Mode::from_raw_mode(0o444)).unwrap();
+    if !has_mark(&path) {
+        return scratch::skip("no user xattrs");
+    }
+    let output = run_with_umask("022");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
+    fs::remove_file(&path).unwrap();
+    run_with_umask("222");
+    if !has_mark(&path) {
+        return scratch::skip("user xattrs of read-only files can be set only as root");
+    }
     let before = fs::read(&path).unwrap();
     let output = run_with_logs(directory.path(), &job());
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -184,7 +358,10 @@ fn files_made_after_the_check_are_kept_and_the_other_logs_are_written() {
             fs::write(&victim, "precious").unwrap();
             let path = log(directory.path(), "iops");
             if is_replaced {
-                fs::write(&path, LOG).unwrap();
+                run_with_logs(directory.path(), &null_job());
+                if !has_mark(&path) {
+                    return scratch::skip("no user xattrs");
+                }
             }
             let output = run_with_change(directory.path(), || {
                 if is_replaced {

@@ -40,6 +40,7 @@ pub(crate) mod schedules;
 pub(crate) mod sessions;
 mod settings;
 pub(crate) mod studies;
+mod study_contents;
 pub(crate) mod study_digest;
 pub(crate) mod study_edits;
 pub(crate) mod study_steps;

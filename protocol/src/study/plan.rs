@@ -2,7 +2,6 @@
 
 use crate::{
     import::Import,
-    job::Job,
     plan::{Confirmation, Plan},
     problem::Problem,
     study::{
@@ -63,8 +62,9 @@ pub struct StepPlan {
     pub sweep: Vec<SweepValue>,
     pub name: String,
     pub note: Option<String>,
-    /// The run's jobs, including the state, scaled sizes and final file names.
-    #[schema(value_type = Vec<Job>)]
+    /// The run's jobs, including the state, scaled sizes and final file names. Invalid values are
+    /// those of the request, and listed in the problems.
+    #[schema(value_type = Vec<Object>)]
     pub jobs: Vec<Value>,
     /// The plan of the run. Its problems are listed in the study's problems.
     pub plan: Plan,

@@ -4,7 +4,10 @@
 pub(crate) mod of_jobs;
 mod replacement;
 
-use crate::cli::log_files::replacement::{Lines, Replaceable, check_replaceable};
+use crate::{
+    cli::log_files::replacement::{Lines, Replaceable, check_replaceable, mark_complete},
+    system::host::ownership::MARK_DELAY,
+};
 use leadline_export::fio::logs::{Log, LogKind};
 use leadline_protocol::{problem::Problem, sample::Sample};
 use rustix::fs::{Access, access};
@@ -12,6 +15,7 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, Error, Write},
     path::{Path, PathBuf},
+    thread::sleep,
 };
 
 const OPTION: &str = "--write-logs";
@@ -74,7 +78,17 @@ impl LogFiles {
 
     /// Returns why files could not be written.
     pub(crate) fn finish(mut self) -> Vec<String> {
-        self.each(|log| log.file.as_mut().map_or(Ok(()), BufWriter::flush));
+        let mut has_marks = false;
+        self.each(|log| {
+            if let Some(file) = &mut log.file {
+                file.flush()?;
+                has_marks |= mark_complete(file.get_ref());
+            }
+            Ok(())
+        });
+        if has_marks {
+            sleep(MARK_DELAY);
+        }
         self.errors
     }
 

@@ -1,6 +1,7 @@
 //! The host: block devices, mounts, the kernel, and facts about them. A value that is not available
 //! is null, with the reason in `absent`.
 
+pub(crate) mod access_time;
 pub(crate) mod aio_support;
 pub(crate) mod block_device;
 pub(crate) mod cachestat;

@@ -33,7 +33,7 @@ use crate::{
         guard::{Admission, Guard, contents::ReadLimit, permissions::Permissions},
         host::{
             kernel::Dev,
-            ownership,
+            ownership::{self, Mark},
             resolved_path::{ResolvedPath, Stat},
         },
         target::{
@@ -232,7 +232,7 @@ impl Targets {
     /// Records a file with a valid ownership mark before this run changes it.
     pub(crate) fn record_reused(&mut self, found: &ResolvedPath) {
         let Some(stat) = found.stat else { return };
-        if found.kind == PathKind::File && ownership::is_owned(&found.path) {
+        if found.kind == PathKind::File && ownership::is_owned(Mark::Target, &found.path) {
             self.reused.push(OwnedFile::new(&found.path, stat, false));
         }
     }
@@ -244,7 +244,7 @@ impl Targets {
         for file in self.created.iter().chain(&self.reused) {
             if !file.unlink && file.is_unchanged() {
                 // Without user xattrs, the file has no mark and is treated as foreign.
-                has_marks |= ownership::mark_owned(&file.path).is_ok();
+                has_marks |= ownership::mark_owned(Mark::Target, &file.path).is_ok();
             }
         }
         if has_marks {

@@ -6,6 +6,7 @@ use crate::{
         auth::allowed_hosts::{AllowedHosts, is_same_origin},
         requests::{rerun_request, run_patch, run_request, study_request},
     },
+    error::Error,
     query::{
         filter,
         flame::{Stacks, Theme, draw, draw_difference},
@@ -17,6 +18,7 @@ use crate::{
         chunk::{TimedSample, decode, deflate, encode},
         columns::Column,
     },
+    runs::foreign::{ImportOptions, foreign_run},
     store::{events::EventRow, filter::Cursor, update::Record},
 };
 use axum::{
@@ -28,6 +30,7 @@ use leadline_protocol::{
     evidence::Profile,
     problem::Problem,
     query::{RunQuery, SeriesQuery},
+    result::RunResult,
     text::is_deceptive,
 };
 use serde::de::DeserializeOwned;
@@ -127,6 +130,33 @@ pub fn body(body: &Value) {
             .flatten()
             .for_each(|tag| check_plain(&tag)),
         Err(problems) => check_problems(&problems),
+    }
+}
+
+/// A result of fio. A stored document can be imported again, and is the same run.
+pub fn foreign_result(text: &[u8]) {
+    let import = |text: &[u8], group| {
+        let options = ImportOptions {
+            group,
+            ..ImportOptions::default()
+        };
+        foreign_run(text, options)
+    };
+    for group in [None, Some(2)] {
+        match import(text, group) {
+            Ok(run) => {
+                check_plain(&run.name);
+                assert!(run.status.is_final());
+                let again = import(run.document.as_bytes(), group).expect("a stored document");
+                assert_eq!((again.sha256, again.name), (run.sha256, run.name));
+                let stored = serde_json::to_string(&run.result).expect("a result is JSON");
+                let parsed: RunResult = serde_json::from_str(&stored).expect("a stored result");
+                let same = serde_json::to_string(&parsed).expect("a result is JSON");
+                assert_eq!(same, stored);
+            }
+            Err(Error::Rejected(problems)) => check_problems(&problems),
+            Err(error) => panic!("{error}"),
+        }
     }
 }
 

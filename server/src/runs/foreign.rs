@@ -89,7 +89,9 @@ impl Runs {
     }
 }
 
-fn foreign_run(text: &[u8], options: ImportOptions) -> Result<ForeignRun, Error> {
+/// # Errors
+/// The text is not a result of fio, or contradicts itself.
+pub(crate) fn foreign_run(text: &[u8], options: ImportOptions) -> Result<ForeignRun, Error> {
     let text = std::str::from_utf8(text).map_err(|error| {
         let detail = format!("The body is not UTF-8 text: {error}.");
         Error::invalid("bad_result", "body", detail, FORMAT_REMEDY)

@@ -3,6 +3,7 @@
 use crate::store::{
     Store,
     studies::StoredStudy,
+    study_contents,
     study_digest::{self, Damage, DamagedStudy, LOOKS},
 };
 use anyhow::Result;
@@ -45,6 +46,7 @@ impl Store {
         if inserted.rows_affected() > 0 {
             let key = [study, look.planned.pairs.into()];
             LOOKS.store(&mut transaction.connection, &key).await?;
+            study_contents::add_look(&mut transaction.connection, study).await?;
         }
         transaction.commit().await
     }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// The files in `migrations/`, in order. This is a list instead of `sqlx::migrate!`, because the
 /// macro compiles sqlx and SQLite a second time.
-const FILES: [(&str, &str); 27] = [
+const FILES: [(&str, &str); 28] = [
     ("runs", include_str!("../../../migrations/0001_runs.sql")),
     (
         "studies",
@@ -111,6 +111,10 @@ const FILES: [(&str, &str); 27] = [
     (
         "final digests",
         include_str!("../../../migrations/0027_final_digests.sql"),
+    ),
+    (
+        "study contents",
+        include_str!("../../../migrations/0028_study_contents.sql"),
     ),
 ];
 

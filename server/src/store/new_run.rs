@@ -6,6 +6,7 @@ use crate::store::{
     events::EventRow,
     keys::{self, IdempotencyKey},
     run_digest::REQUEST,
+    study_contents,
 };
 use anyhow::Result;
 use leadline_protocol::{
@@ -92,6 +93,7 @@ pub(super) async fn insert(
     .execute(&mut *connection)
     .await?;
     let number = number.cast_unsigned();
+    study_contents::add_run(connection, number).await?;
     REQUEST.store(connection, number).await?;
     insert_first_event(connection, number, now_ms).await?;
     Ok(number)

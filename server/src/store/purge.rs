@@ -1,7 +1,7 @@
 //! Deletes runs. A deleted run disappears when its row in `runs` is removed. Its events are removed
 //! later, in small steps, so that no transaction delays the events of an active run.
 
-use crate::store::{Store, baselines, study_steps};
+use crate::store::{Store, baselines, study_contents, study_steps};
 use anyhow::Result;
 use sqlx::{SqliteConnection, query, query_scalar};
 
@@ -34,6 +34,7 @@ impl Store {
         if deleted.rows_affected() == 0 {
             return Ok(false);
         }
+        study_contents::remove_run(connection, run).await?;
         query("INSERT INTO deleted_runs (run) VALUES (?)")
             .bind(run.cast_signed())
             .execute(&mut *connection)

@@ -3,6 +3,7 @@
 use crate::store::{
     Store, new_run, rows,
     run_digest::{Integrity, REQUEST},
+    study_contents,
 };
 use anyhow::Result;
 use sqlx::sqlite::SqliteRow;
@@ -54,6 +55,7 @@ impl Store {
             return Ok(None);
         }
         let number = inserted.last_insert_rowid().cast_unsigned();
+        study_contents::add_run(connection, number).await?;
         sqlx::query(
             "INSERT INTO run_details (run, requested, sample_ms, locks, resolved) SELECT ?, requested, sample_ms, locks, resolved FROM run_details WHERE run = ?",
         )

@@ -74,11 +74,13 @@ fn etag(name: &str, tags: &[String], notes: &str) -> String {
     hex(&digest[..ETAG_BYTES])
 }
 
-/// Converts a row of `run_details`, with `last_seq` and the number of samples. A damaged result is
-/// omitted. Annotations are in another table.
+/// Converts a row of `run_details`, or nulls if it is missing, with `last_seq` and the number of
+/// samples. A damaged result is omitted. Annotations are in another table.
 pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run> {
     let damaged = summary.damaged;
-    let sample_ms = row.try_get("sample_ms")?;
+    let sample_ms = row
+        .try_get::<Option<u32>, _>("sample_ms")?
+        .unwrap_or_default();
     Ok(Run {
         summary,
         requested: RequestedRun {
@@ -92,7 +94,9 @@ pub(super) fn details(summary: RunSummary, row: &SqliteRow) -> sqlx::Result<Run>
         report: result(row, "report", damaged)?,
         verdict: result(row, "verdict", damaged)?,
         findings: result(row, "findings", damaged)?.unwrap_or_default(),
-        has_checksum: row.try_get::<i64, _>("checksums")? & FINAL_BIT != 0,
+        has_checksum: row
+            .try_get::<Option<i64>, _>("checksums")?
+            .is_some_and(|checksums| checksums & FINAL_BIT != 0),
         annotations: Vec::new(),
         failure: readable(row, "failure", damaged)?,
         last_seq: row.try_get("last_seq")?,

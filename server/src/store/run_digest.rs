@@ -12,14 +12,15 @@ pub(super) struct RunChecksum {
     update: &'static str,
 }
 
-/// `quote` distinguishes null from text; commas separate the values.
+/// `quote` distinguishes null from text; commas separate the values. Every run has details, so a run
+/// without them is damaged.
 macro_rules! run_checksum {
     ($column:literal, $bit:literal, $first:literal $(, $covered:literal)+ $(,)?) => {
         RunChecksum {
             select: concat!(
                 "SELECT number, CAST(quote(", $first, ")", $( " || ',' || quote(", $covered, ")", )+
-                " AS BLOB) AS content, ", $column, " AS sha256, checksums & ", $bit, " AS is_stored
-                 FROM runs JOIN run_details ON run = number WHERE number IN (SELECT value FROM json_each(?))"
+                " AS BLOB) AS content, ", $column, " AS sha256, coalesce(checksums & ", $bit, ", TRUE) AS is_stored
+                 FROM runs LEFT JOIN run_details ON run = number WHERE number IN (SELECT value FROM json_each(?))"
             ),
             update: concat!(
                 "UPDATE run_details SET ", $column, " = ?, checksums = checksums | ", $bit, " WHERE run = ?"

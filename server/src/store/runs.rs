@@ -91,7 +91,7 @@ impl Store {
             "SELECT *, (SELECT max(seq) FROM events WHERE run = ?1) AS last_seq,
                  (SELECT count(*) FROM events WHERE run = ?1 AND type = 'sample')
                  + (SELECT coalesce(sum(last_seq - first_seq + 1), 0) FROM sample_chunks WHERE run = ?1) AS samples
-             FROM run_details WHERE run = ?1",
+             FROM (SELECT ?1 AS number) LEFT JOIN run_details ON run = number",
         )
         .bind(run.cast_signed())
         .fetch_one(&mut *connection)
@@ -151,7 +151,7 @@ impl Store {
             })
         };
         Ok(sqlx::query(
-            "SELECT number, coalesce(retry_of, number) AS queue_order, status, locks, confirm IS NOT NULL AS is_confirmed FROM runs JOIN run_details ON run = number
+            "SELECT number, coalesce(retry_of, number) AS queue_order, status, locks, confirm IS NOT NULL AS is_confirmed FROM runs LEFT JOIN run_details ON run = number
              WHERE status IN ('queued', 'preparing', 'measuring', 'finishing') ORDER BY number",
         )
         .try_map(run)

@@ -5,7 +5,7 @@ use crate::store::{
     confirmations::{self, NotCreated},
     keys::{self, IdempotencyKey},
     new_run::{self, NewRun, StudyPosition},
-    rows,
+    rows, study_contents,
     study_digest::{self, Damage, DamagedStudy, STUDIES},
 };
 use anyhow::Result;
@@ -22,6 +22,7 @@ use leadline_protocol::{
 };
 use serde::{Deserialize, Serialize};
 use sqlx::{FromRow, Row, SqliteConnection, sqlite::SqliteRow, types::Json};
+use std::collections::BTreeMap;
 
 /// A study to queue.
 #[derive(Clone, Debug)]
@@ -170,10 +171,12 @@ impl Store {
     /// # Errors
     /// `DamagedStudy` if the study or a look at it is damaged.
     pub(crate) async fn study(&self, number: u64) -> Result<Option<StoredStudy>> {
-        let Some(row) = self.study_row(number).await? else {
+        let row = self.study_row(number).await?;
+        let study = row.map(|row| parse(&row)).transpose()?;
+        study_contents::check(&mut *self.readers.acquire().await?, number).await?;
+        let Some(mut study) = study else {
             return Ok(None);
         };
-        let mut study = parse(&row)?;
         self.read_runs(&mut [&mut study]).await?;
         Ok(Some(self.with_looks(study).await??))
     }
@@ -208,15 +211,20 @@ impl Store {
         let below = below
             .and_then(|number| i64::try_from(number).ok())
             .unwrap_or(i64::MAX);
-        let rows = sqlx::query(STUDIES.select("WHERE number < ? ORDER BY number DESC LIMIT ?"))
-            .bind(below)
-            .bind(limit)
-            .fetch_all(&self.readers)
-            .await?;
-        let mut parsed: Vec<_> = rows.iter().map(parse).collect();
-        let total = sqlx::query_scalar("SELECT count(*) FROM studies")
-            .fetch_one(&self.readers)
-            .await?;
+        let numbers: Vec<u64> = sqlx::query_scalar(
+            "SELECT number FROM studies WHERE number < ?1 UNION SELECT study FROM study_contents WHERE study < ?1
+             ORDER BY number DESC LIMIT ?2",
+        )
+        .bind(below)
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?;
+        let total = sqlx::query_scalar(
+            "SELECT count(*) FROM (SELECT number FROM studies UNION SELECT study FROM study_contents)",
+        )
+        .fetch_one(&self.readers)
+        .await?;
+        let mut parsed = self.rows_of_studies(&numbers).await?;
         let intact = parsed.iter_mut().filter_map(|study| study.as_mut().ok());
         self.read_runs(&mut Vec::from_iter(intact)).await?;
         let mut studies = Vec::new();
@@ -227,6 +235,36 @@ impl Store {
             });
         }
         Ok((studies, total))
+    }
+
+    /// The rows of studies, newest first, without their runs and looks. Studies that have been
+    /// deleted since are left out.
+    async fn rows_of_studies(
+        &self,
+        numbers: &[u64],
+    ) -> sqlx::Result<Vec<Result<StoredStudy, DamagedStudy>>> {
+        let sql = "WHERE number IN (SELECT value FROM json_each(?))";
+        let rows = sqlx::query(STUDIES.select(sql))
+            .bind(Json(numbers))
+            .fetch_all(&self.readers)
+            .await?;
+        let mut connection = self.readers.acquire().await?;
+        let missing = study_contents::damaged(&mut connection, numbers).await?;
+        let mut studies: BTreeMap<u64, _> = missing
+            .into_iter()
+            .map(|(study, cause)| (study, Err(DamagedStudy { study, cause })))
+            .collect();
+        for row in &rows {
+            match parse(row) {
+                Ok(study) => {
+                    studies.entry(study.number).or_insert(Ok(study));
+                }
+                Err(damaged) => {
+                    studies.insert(damaged.study, Err(damaged));
+                }
+            }
+        }
+        Ok(studies.into_values().rev().collect())
     }
 
     /// The runs must be read before the looks: a look is stored before later runs start.
@@ -307,6 +345,7 @@ async fn insert(
     .execute(&mut *connection)
     .await?;
     let study = row.last_insert_rowid().cast_unsigned();
+    study_contents::add_study(connection, study).await?;
     STUDIES.store(connection, &[study]).await?;
     Ok(study)
 }

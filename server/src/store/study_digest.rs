@@ -25,8 +25,16 @@ pub(crate) enum Damage {
     Look,
     #[strum(to_string = "an interim look cannot be read")]
     UnreadableLook,
+    #[strum(to_string = "its row is missing")]
+    MissingRow,
     #[strum(to_string = "an interim look is missing")]
     MissingLook,
+    #[strum(to_string = "it has an interim look that was not stored by Leadline")]
+    ExtraLook,
+    #[strum(to_string = "run #{0} is missing")]
+    MissingRun(u64),
+    #[strum(to_string = "its number of interim looks is missing")]
+    MissingContents,
 }
 
 /// A table whose rows have a checksum.
@@ -132,25 +140,6 @@ pub(super) fn is_intact(row: &SqliteRow) -> sqlx::Result<bool> {
     let stored: Option<&[u8]> = row.try_get("sha256")?;
     let content: &[u8] = row.try_get("content")?;
     Ok(stored.is_none_or(|stored| stored == checksum(content)))
-}
-
-/// Must be called before a transaction changes a study, because the new checksum would hide the
-/// damage.
-///
-/// # Errors
-/// `DamagedStudy` if the row does not match its checksum.
-pub(super) async fn check_study(connection: &mut SqliteConnection, study: u64) -> Result<()> {
-    let row = query(STUDIES.select("WHERE number = ?"))
-        .bind(study.cast_signed())
-        .fetch_optional(connection)
-        .await?;
-    match row.map(|row| is_intact(&row)).transpose()? {
-        Some(false) => {
-            let cause = Damage::Row;
-            Err(DamagedStudy { study, cause }.into())
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Logs that a study is damaged, so that the other studies continue.

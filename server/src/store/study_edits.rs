@@ -4,8 +4,8 @@ use crate::store::{
     Store, baselines,
     compaction::ENDED,
     new_run::search_text,
-    rows,
-    study_digest::{self, DamagedStudy, STUDIES},
+    rows, study_contents,
+    study_digest::{DamagedStudy, STUDIES},
     study_steps,
 };
 use anyhow::Result;
@@ -27,7 +27,8 @@ impl Store {
     pub(crate) async fn rename_study(&self, study: u64, name: &str) -> Result<Option<Vec<u64>>> {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
-        study_digest::check_study(connection, study).await?;
+        study_contents::check_study(connection, study).await?;
+        study_contents::check(connection, study).await?;
         let former: Option<String> = query_scalar("SELECT name FROM studies WHERE number = ?")
             .bind(study.cast_signed())
             .fetch_optional(&mut *connection)
@@ -52,7 +53,8 @@ impl Store {
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
         let (exists, is_active): (bool, bool) = sqlx::query_as(
-            "SELECT EXISTS (SELECT 1 FROM studies WHERE number = ?1),
+            "SELECT EXISTS (SELECT 1 FROM studies WHERE number = ?1
+                     UNION SELECT 1 FROM study_contents WHERE study = ?1 UNION SELECT 1 FROM runs WHERE study = ?1),
                  EXISTS (SELECT 1 FROM runs WHERE study = ?1 AND status NOT IN (SELECT value FROM json_each(?2)))",
         )
         .bind(study.cast_signed())
@@ -77,8 +79,11 @@ impl Store {
             .bind(study.cast_signed())
             .execute(&mut *connection)
             .await?;
-        match study_digest::check_study(connection, study).await {
-            Err(error) if error.is::<DamagedStudy>() => delete_row(connection, study).await?,
+        study_contents::remove_runs(connection, study).await?;
+        match study_contents::check_study(connection, study).await {
+            Err(error) if error.is::<DamagedStudy>() => {
+                study_contents::delete_study(connection, study).await?;
+            }
             checked => checked?,
         }
         study_steps::delete_empty_studies(connection).await?;
@@ -86,14 +91,6 @@ impl Store {
         transaction.commit().await?;
         Ok(DeletedStudy::Done(runs))
     }
-}
-
-async fn delete_row(connection: &mut SqliteConnection, study: u64) -> sqlx::Result<()> {
-    query("DELETE FROM studies WHERE number = ?")
-        .bind(study.cast_signed())
-        .execute(connection)
-        .await?;
-    Ok(())
 }
 
 /// Run names are `STUDY: STEP`.

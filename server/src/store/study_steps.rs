@@ -6,7 +6,8 @@ use crate::store::{
     new_run::{self, NewRun, StudyPosition},
     rows,
     studies::StepDescription,
-    study_digest::{self, STUDIES},
+    study_contents,
+    study_digest::STUDIES,
 };
 use anyhow::Result;
 use leadline_protocol::{status::RunStatus, study::files::LeftoverFile, verdict::Verdicts};
@@ -97,7 +98,7 @@ impl Store {
     /// Stores why the remaining runs of a study are not needed, unless a reason is stored.
     pub(crate) async fn set_ended(&self, study: u64, reason: &str) -> Result<()> {
         let mut transaction = self.begin().await?;
-        study_digest::check_study(&mut transaction.connection, study).await?;
+        study_contents::check_study(&mut transaction.connection, study).await?;
         sqlx::query("UPDATE studies SET ended = ? WHERE number = ? AND ended IS NULL")
             .bind(reason)
             .bind(study.cast_signed())
@@ -131,7 +132,7 @@ impl Store {
         let step = description.step.unwrap_or_default();
         let mut transaction = self.begin().await?;
         let connection = &mut transaction.connection;
-        study_digest::check_study(connection, study).await?;
+        study_contents::check_study(connection, study).await?;
         let appended = sqlx::query(
             "UPDATE studies SET steps = json_insert(steps, '$[#]', json(?))
              WHERE number = ? AND json_array_length(steps) = ? - 1 AND ended IS NULL",
@@ -177,7 +178,7 @@ impl Store {
     /// Replaces a study's list of files. A study without files and runs is deleted.
     pub(crate) async fn set_owned_files(&self, study: u64, files: &[LeftoverFile]) -> Result<()> {
         let mut transaction = self.begin().await?;
-        study_digest::check_study(&mut transaction.connection, study).await?;
+        study_contents::check_study(&mut transaction.connection, study).await?;
         sqlx::query("UPDATE studies SET owned_files = ? WHERE number = ?")
             .bind(Json(files))
             .bind(study.cast_signed())
@@ -192,9 +193,17 @@ impl Store {
 }
 
 /// Deletes studies without runs, unless they have files that still have to be removed.
+/// A study whose runs were deleted outside of Leadline is damaged and kept.
 pub(super) async fn delete_empty_studies(connection: &mut SqliteConnection) -> sqlx::Result<()> {
-    sqlx::query("DELETE FROM studies WHERE owned_files = '[]' AND NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number)")
-        .execute(connection)
-        .await?;
+    let empty: Vec<u64> = sqlx::query_scalar(
+        "SELECT number FROM studies WHERE owned_files = '[]'
+         AND NOT EXISTS (SELECT 1 FROM runs WHERE study = studies.number)
+         AND NOT EXISTS (SELECT 1 FROM study_runs WHERE study = studies.number)",
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for study in empty {
+        study_contents::delete_study(connection, study).await?;
+    }
     Ok(())
 }

@@ -24,6 +24,7 @@ async fn scripts_are_served_compressed_and_cached() {
         header_text(&page, header::CONTENT_TYPE),
         "text/html; charset=utf-8"
     );
+    let page_policy = page.headers().get("content-security-policy").cloned();
     let html = page.text().await.unwrap();
     let script = html.split('"').find(|text| text.ends_with(".js")).unwrap();
 
@@ -34,6 +35,7 @@ async fn scripts_are_served_compressed_and_cached() {
     );
     assert_eq!(header_text(&plain, header::CONTENT_ENCODING), "");
     let etag = header_text(&plain, header::ETAG).to_owned();
+    assert!(page_policy.is_some() && !plain.headers().contains_key("content-security-policy"));
     let content = plain.bytes().await.unwrap();
     assert!(content.len() > 1000, "{content:?}");
 

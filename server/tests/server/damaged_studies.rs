@@ -28,23 +28,23 @@ fn changes(column: &str) -> impl Iterator<Item = String> {
     })
 }
 
-async fn create(server: &Program, study: &Value) {
+pub(crate) async fn create(server: &Program, study: &Value) {
     let (status, created) = server.post("/studies", study).await;
     assert_eq!(status, StatusCode::CREATED, "{created}");
 }
 
-fn two_runs(name: &str) -> Value {
+pub(crate) fn two_runs(name: &str) -> Value {
     let step = |name| json!({"name": name, "sample_ms": 20, "jobs": [job(name, "10ms")]});
     json!({"name": name, "about": "Two runs of one job.", "steps": [step("a"), step("b")]})
 }
 
 /// Interim looks after 7 and 10 pairs; both are undecided.
-fn with_looks(runtime: &str) -> Value {
+pub(crate) fn with_looks(runtime: &str) -> Value {
     let step = |name: &str| json!({"name": name, "sample_ms": 20, "jobs": [job(name, runtime)]});
     json!({"name": "A/B", "repeats": 10, "until_decided": {}, "steps": [step("alternating-a"), step("alternating-b")]})
 }
 
-async fn problem_of(server: &Program, method: Method, path: &str) -> Value {
+pub(crate) async fn problem_of(server: &Program, method: Method, path: &str) -> Value {
     let (status, problem) = server.send(server.request(method, path)).await;
     assert_eq!(
         (status, &problem["code"]),

@@ -10,6 +10,7 @@ mod contradictions;
 mod damaged_results;
 mod damaged_runs;
 mod damaged_studies;
+mod deleted_rows;
 mod deletion;
 mod exports;
 mod fail_points;

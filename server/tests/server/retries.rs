@@ -149,7 +149,11 @@ async fn a_missing_retry_is_queued_at_the_next_start() {
     create(&server, &study(2, ["a", "flaky-2"], "30ms")).await;
     end_of_study(&server, 1).await;
     assert_eq!(server.starts().len(), 5);
-    execute(&server, "DELETE FROM runs WHERE retry_of = 4").await;
+    execute(
+        &server,
+        "DELETE FROM study_runs WHERE run = (SELECT number FROM runs WHERE retry_of = 4); DELETE FROM runs WHERE retry_of = 4",
+    )
+    .await;
     for _ in 0..2 {
         server = server.kill_and_restart().await;
         let ended = end_of_study(&server, 1).await;

@@ -4,11 +4,12 @@ use crate::{
     cli::{
         log_files::{
             check_directory, check_no_target, path,
-            replacement::{Lines, Replaceable, check_replaceable},
+            replacement::{Lines, Replaceable, check_replaceable, mark_complete},
         },
         output::print_error,
     },
     dialect::job_logs::{JobLog, JobLogs},
+    system::host::ownership::MARK_DELAY,
 };
 use leadline_export::fio::logs::worker::{WorkerLog, WorkerWindow};
 use leadline_protocol::{job::run_spec::RunSpec, plan::Plan, problem::Problem};
@@ -17,6 +18,7 @@ use std::{
     fs::File,
     io::{BufWriter, Write},
     path::{Path, PathBuf},
+    thread::sleep,
 };
 
 /// In ms. Samples are not shorter.
@@ -162,12 +164,17 @@ impl JobLogFiles {
         let Some(mut logs) = logs else {
             return code;
         };
+        let mut has_marks = false;
         for file in &mut logs.files {
-            if let FileState::Open(writer) = &mut file.state
-                && let Err(error) = writer.flush()
-            {
-                file.state = file.fail(&error, &mut logs.errors);
+            if let FileState::Open(writer) = &mut file.state {
+                match writer.flush() {
+                    Ok(()) => has_marks |= mark_complete(writer.get_ref()),
+                    Err(error) => file.state = file.fail(&error, &mut logs.errors),
+                }
             }
+        }
+        if has_marks {
+            sleep(MARK_DELAY);
         }
         logs.errors.iter().for_each(print_error);
         if code == 0 && !logs.errors.is_empty() {

@@ -1,6 +1,9 @@
 //! Replaces a log of an earlier run with a new file. The new file gets another inode and then the
 //! name of the log, so that the content of an existing file never changes.
+//!
+//! fio's logs have the same format, so only the ownership mark shows that Leadline wrote a log.
 
+use crate::system::host::ownership::{Mark, is_owned, mark_owned};
 use leadline_export::fio::logs::{LogFormat, LogKind};
 use leadline_protocol::problem::Problem;
 use rustix::{
@@ -10,7 +13,10 @@ use rustix::{
 use std::{
     fs::{self, File, Metadata},
     io::{self, BufRead, BufReader, Error, ErrorKind, Read},
-    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown},
+    os::{
+        fd::AsRawFd,
+        unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown},
+    },
     path::{Path, PathBuf},
 };
 
@@ -57,7 +63,7 @@ pub(super) fn check_replaceable(
             "not_a_log",
             option,
             detail,
-            "Move it, or pass another prefix.",
+            "Move or remove it, or pass another prefix.",
         )
     };
     match log_at(path, lines) {
@@ -67,7 +73,7 @@ pub(super) fn check_replaceable(
         }
         Ok(Some(found)) => Ok(Replaceable(Some(found))),
         Ok(None) | Err(_) => Err(keep(format!(
-            "{} exists and is not a log of an earlier run.",
+            "{} exists and is not a log of an earlier run, or was changed since.",
             path.display()
         ))),
     }
@@ -83,8 +89,21 @@ fn log_at(path: &Path, lines: Lines) -> io::Result<Option<Metadata>> {
         .read(true)
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(path)?;
+    if !is_owned(Mark::Log, &opened(&file)) {
+        return Ok(None);
+    }
     let found = file.metadata()?;
     Ok((is_plain(&found) && is_log(file, lines)?).then_some(found))
+}
+
+fn opened(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// Marks a complete log, so that a later run may replace it. Returns whether it has a mark: without
+/// user xattrs it has none, and is kept. The caller waits for `ownership::MARK_DELAY` afterwards.
+pub(super) fn mark_complete(file: &File) -> bool {
+    mark_owned(Mark::Log, &opened(file)).is_ok()
 }
 
 /// Whether all lines are log lines, in chronological order for each worker.

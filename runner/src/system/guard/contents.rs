@@ -12,7 +12,10 @@ mod tests;
 
 pub(crate) use read_limit::ReadLimit;
 
-use crate::system::host::signature::{Signature, signatures};
+use crate::system::host::{
+    access_time::open_noatime,
+    signature::{Signature, signatures},
+};
 use leadline_protocol::format::{self, hex};
 use rustix::{
     fs::{
@@ -231,8 +234,9 @@ impl<'a> Sample<'a> {
     fn open(source: &Source<'a>) -> io::Result<Self> {
         let path = format!("/proc/self/fd/{}", source.target.as_raw_fd());
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let file = match open(&path, flags | OFlags::DIRECT, Mode::empty()) {
-            Err(Errno::INVAL) => open(&path, flags, Mode::empty()),
+        let open = |flags| open_noatime(flags, |flags| open(&path, flags, Mode::empty()));
+        let file = match open(flags | OFlags::DIRECT) {
+            Err(Errno::INVAL) => open(flags),
             result => result,
         }?;
         // Disable readahead, in case the file is not open with O_DIRECT.

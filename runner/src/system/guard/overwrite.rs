@@ -15,7 +15,7 @@ use crate::{
             block_device::BlockDevice,
             identity::{identity, serial},
             kernel::{attribute, value},
-            ownership,
+            ownership::{self, Mark},
             resolved_path::{ResolvedPath, Stat},
         },
     },
@@ -152,7 +152,8 @@ impl Guard {
             return Err(replaced(path));
         }
         self.check_unused_below(path, stat)?;
-        if ownership::is_owned(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd()))) {
+        let opened = format!("/proc/self/fd/{}", file.as_raw_fd());
+        if ownership::is_owned(Mark::Target, Path::new(&opened)) {
             if !may_be_open {
                 let users = || self.users_of_file(&self.host.file_identity(path, stat));
                 check_unwritten(file, path, users)?;
@@ -289,7 +290,7 @@ mod tests {
 
         fs::write(base.join("outside"), "data").unwrap();
         assert_eq!(of_path(&base.join("outside")), Ok(None), "rejected anyway");
-        if let Err(error) = ownership::mark_owned(&path) {
+        if let Err(error) = ownership::mark_owned(Mark::Target, &path) {
             return skip(&format!("no user xattrs: {error}"));
         }
         assert_eq!(of_path(&path), Ok(None), "owned");

@@ -1,4 +1,4 @@
-//! The ownership mark of files that a run created: an xattr with the inode, the length, the
+//! Ownership marks of files that a run created: an xattr with the inode, the length, the
 //! modification time (mtime) and the time of the mark. Any later change by another program
 //! invalidates it: writes change the mtime, and restoring the mtime changes the ctime, which no
 //! program can set. On a filesystem without user xattrs, files are never owned.
@@ -7,7 +7,22 @@ use crate::system::clock::wall_ms;
 use rustix::fs::{XattrFlags, fgetxattr, fsetxattr};
 use std::{fs::File, io, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
-const XATTR: &str = "user.leadline.made";
+/// What a run created the file for. Only targets may be overwritten by other runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mark {
+    Target,
+    Log,
+}
+
+impl Mark {
+    fn xattr(self) -> &'static str {
+        match self {
+            Self::Target => "user.leadline.made",
+            Self::Log => "user.leadline.log",
+        }
+    }
+}
+
 /// Maximum size of a mark: five numbers of up to 20 digits.
 const MAX_BYTES: usize = 112;
 /// Maximum time between reading the clock and the ctime that the mark causes, in ms: two ticks of
@@ -20,12 +35,12 @@ pub(crate) const MARK_DELAY: Duration = Duration::from_millis(25);
 const TRIES: u32 = 10;
 
 /// Returns true if a run created the file and no other program has written to it since.
-pub(crate) fn is_owned(path: &Path) -> bool {
+pub(crate) fn is_owned(mark: Mark, path: &Path) -> bool {
     let Ok(file) = File::open(path) else {
         return false;
     };
     let mut stored = [0u8; MAX_BYTES];
-    let length = fgetxattr(&file, XATTR, &mut stored).unwrap_or(0);
+    let length = fgetxattr(&file, mark.xattr(), &mut stored).unwrap_or(0);
     let text = std::str::from_utf8(&stored[..length]).unwrap_or_default();
     let Some((state, marked_ms)) = text.rsplit_once(' ') else {
         return false;
@@ -50,13 +65,13 @@ fn changed_ms(file: &File) -> Option<i64> {
 ///
 /// # Errors
 /// EOPNOTSUPP without user xattrs.
-pub(crate) fn mark_owned(path: &Path) -> io::Result<()> {
+pub(crate) fn mark_owned(mark: Mark, path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     let state = state_of(&file)?;
     for _ in 0..TRIES {
-        let mark = format!("{state} {}", wall_ms());
-        fsetxattr(&file, XATTR, mark.as_bytes(), XattrFlags::empty())?;
-        if is_owned(path) {
+        let text = format!("{state} {}", wall_ms());
+        fsetxattr(&file, mark.xattr(), text.as_bytes(), XattrFlags::empty())?;
+        if is_owned(mark, path) {
             break;
         }
     }
@@ -81,23 +96,34 @@ mod tests {
 
     #[test]
     fn mark_is_valid_until_the_next_write() {
+        for mark in [Mark::Target, Mark::Log] {
+            check_mark(mark);
+        }
+    }
+
+    fn check_mark(mark: Mark) {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = dir.path().join("f");
         fs::write(&path, "data").unwrap();
-        assert!(!is_owned(&path), "never marked");
-        if let Err(error) = mark_owned(&path) {
+        assert!(!is_owned(mark, &path), "never marked");
+        if let Err(error) = mark_owned(mark, &path) {
             return crate::system::host::fixture::skip(&format!("no user xattrs: {error}"));
         }
-        assert!(is_owned(&path));
+        assert!(is_owned(mark, &path));
+        let other = match mark {
+            Mark::Target => Mark::Log,
+            Mark::Log => Mark::Target,
+        };
+        assert!(!is_owned(other, &path), "a log is no target");
         assert_eq!(fs::read(&path).unwrap(), b"data");
-        assert!(is_owned(&path), "reads keep the mark valid");
+        assert!(is_owned(mark, &path), "reads keep the mark valid");
         // File timestamps advance once per tick (up to 10 ms).
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(&path, "DATA").unwrap();
-        assert!(!is_owned(&path), "same length");
-        mark_owned(&path).unwrap();
+        assert!(!is_owned(mark, &path), "same length");
+        mark_owned(mark, &path).unwrap();
         fs::copy(&path, dir.path().join("copy")).unwrap();
-        assert!(is_owned(&path) && !is_owned(&dir.path().join("copy")));
-        assert!(!is_owned(&dir.path().join("missing")));
+        assert!(is_owned(mark, &path) && !is_owned(mark, &dir.path().join("copy")));
+        assert!(!is_owned(mark, &dir.path().join("missing")));
     }
 }

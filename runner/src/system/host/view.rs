@@ -20,7 +20,7 @@ use crate::{
             kernel::{Kernel, value},
             meminfo,
             overlay::storage_of_new_files,
-            ownership,
+            ownership::{self, Mark},
             resolved_path::{ResolvedPath, deepest_existing},
         },
         target::cancellable::within,
@@ -262,7 +262,7 @@ fn file_facts(host: &Inventory, found: &ResolvedPath, mut facts: PathFacts) -> P
         facts.length = found.stat.map_or(0, |stat| stat.length);
         facts.allocated_bytes = fs::metadata(&found.path).map_or(0, |found| found.blocks() * 512);
         facts.fully_written = is_fully_written(&found.path);
-        facts.is_owned = ownership::is_owned(&found.path);
+        facts.is_owned = ownership::is_owned(Mark::Target, &found.path);
         facts.direct_alignment = alignment_of(&found.path, block_bytes);
     } else {
         let storage = storage_of_new_files(&host.mounts, existing);

@@ -2,6 +2,7 @@
 
 use crate::system::{
     host::{
+        access_time::open_noatime,
         block_device::{BlockDevice, SECTOR_BYTES},
         file::statx_direct_io,
         inventory::Inventory,
@@ -13,14 +14,17 @@ use crate::system::{
     probes::residency::ResidencyMethod,
 };
 use leadline_protocol::device::DeviceKind;
-use rustix::{fs::fstatfs, param::page_size};
+use rustix::{
+    fs::{Mode, OFlags, fstatfs, open},
+    param::page_size,
+};
 use std::{
     collections::BTreeMap,
     fs::File,
     io,
     os::{
         fd::{AsFd, AsRawFd},
-        unix::fs::{MetadataExt, OpenOptionsExt},
+        unix::fs::MetadataExt,
     },
     path::{Path, PathBuf},
     sync::Arc,
@@ -79,7 +83,7 @@ impl<'a> LayersBuilder<'a> {
             Some(overlay::FILESYSTEM) => match overlay::real_file(&self.host.mounts, path) {
                 Some(real) => Ok(StoredFile {
                     honors_sync: !real.is_volatile,
-                    ..self.file(open_noatime(&real.path)?, &real.path)?
+                    ..self.file(open_to_look_up(&real.path)?, &real.path)?
                 }),
                 None => Ok(hidden_overlay(file)),
             },
@@ -178,7 +182,7 @@ impl<'a> LayersBuilder<'a> {
             return None;
         }
         let path = PathBuf::from(&block.backing.as_ref()?.path);
-        let file = open_noatime(&path).ok()?;
+        let file = open_to_look_up(&path).ok()?;
         let start = File::open(block.path()).ok().and_then(loop_status)?.offset;
         self.depth += 1;
         let file = self.file(file, &path);
@@ -264,16 +268,15 @@ fn at_most_a_page(block_bytes: Option<u64>) -> u64 {
 
 /// Reopens the same file for reading.
 fn reopen_noatime(file: &impl AsFd) -> io::Result<File> {
-    open_noatime(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()).as_ref())
+    open_to_look_up(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()).as_ref())
 }
 
 /// Opens a file for lookups, which must not change its access time: on a hung filesystem, mmap(2)
 /// for mincore(2) would wait for the journal while holding a lock that blocks the whole process.
-/// Only the file's owner may use O_NOATIME.
-fn open_noatime(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true).custom_flags(libc::O_NOATIME);
-    options.open(path).or_else(|_| File::open(path))
+fn open_to_look_up(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = open_noatime(flags, |flags| open(path, flags, Mode::empty()))?;
+    Ok(file.into())
 }
 
 fn readahead_bytes(dev: Dev) -> u64 {

@@ -1,7 +1,7 @@
 //! Page cache operations on an open target: drop, fill, advise and write back.
 
 use crate::system::{
-    host::ioctl::flush_block_device,
+    host::{access_time::open_noatime, ioctl::flush_block_device},
     target::{CHUNK_BYTES, Finish, OpenTarget, progress::Progress},
 };
 use leadline_protocol::{
@@ -81,7 +81,8 @@ pub fn pre_read(
     }
     // Reopens the inode without O_DIRECT.
     let path = format!("/proc/self/fd/{}", opened.fd.as_raw_fd());
-    let fd = open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let fd = open_noatime(flags, |flags| open(&path, flags, Mode::empty()))?;
     let mut progress = Progress::new(Phase::PreRead, range.end - range.start, progress);
     let mut buffer = vec![0; CHUNK_BYTES];
     let mut offset = range.start;

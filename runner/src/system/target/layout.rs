@@ -8,7 +8,10 @@ use crate::{
     plan::host_view::PathKind,
     system::{
         guard::{Guard, Purpose},
-        host::{ownership, resolved_path::ResolvedPath},
+        host::{
+            ownership::{self, Mark},
+            resolved_path::ResolvedPath,
+        },
         target::{
             Finish, Targets,
             cancellable::{HUNG_TIMEOUT, within},
@@ -140,7 +143,7 @@ impl Layout<'_> {
     fn remove_owned(&self, found: &ResolvedPath) -> Result<(), Problem> {
         let path = &found.path;
         self.guard.admit(found, Purpose::Write)?;
-        if !ownership::is_owned(path) {
+        if !ownership::is_owned(Mark::Target, path) {
             let change = "was modified by another program";
             return Err(identity_changed(&path.to_string_lossy(), change));
         }

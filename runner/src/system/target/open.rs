@@ -5,7 +5,10 @@ use crate::{
     plan::host_view::PathKind,
     system::{
         guard::{Admission, Guard, Purpose},
-        host::resolved_path::{ResolvedPath, Stat},
+        host::{
+            access_time::open_noatime,
+            resolved_path::{ResolvedPath, Stat},
+        },
         target::{
             OpenTarget, Targets,
             checks::{check_identity, identity_changed, open_failed},
@@ -95,7 +98,7 @@ impl Targets {
         }
         let mut flags = io_flags(job);
         flags.set(OFlags::CREATE, create);
-        let fd = with_noatime(flags, |flags| open_in_root(guard, &found.path, flags))
+        let fd = open_noatime(flags, |flags| open_in_root(guard, &found.path, flags))
             .map_err(|error| open_problem(target, job, error))?;
         let stat = check_identity(path, &fd, found.stat)?;
         // Another file may have replaced the new one.
@@ -140,7 +143,7 @@ impl Targets {
                 format!("/proc/self/fd/{claim}").into()
             }
         };
-        let fd = with_noatime(io_flags(job), |flags| open(&path, flags, Mode::empty()))
+        let fd = open_noatime(io_flags(job), |flags| open(&path, flags, Mode::empty()))
             .map_err(|error| open_problem(target, job, error))?;
         check_device(guard, &fd, stat, target)?;
         Ok(fd)
@@ -222,17 +225,6 @@ fn io_flags(job: &ResolvedJob) -> OFlags {
             // In rustix 1.1.6, DSYNC has the value of O_SYNC.
             SyncMode::Dsync => OFlags::from_bits_retain(libc::O_DSYNC as u32),
         }
-}
-
-/// Tries O_NOATIME first, which only the owner and root are permitted to use.
-fn with_noatime(
-    flags: OFlags,
-    open: impl Fn(OFlags) -> Result<OwnedFd, Errno>,
-) -> Result<OwnedFd, Errno> {
-    match open(flags | OFlags::NOATIME) {
-        Err(Errno::PERM) => open(flags),
-        result => result,
-    }
 }
 
 fn open_problem(target: &Target, job: &ResolvedJob, error: Errno) -> Problem {

@@ -5039,9 +5039,12 @@ export type StepPlan = {
     name: string;
     note?: string | null;
     /**
-     * The run's jobs, including the state, scaled sizes and final file names.
+     * The run's jobs, including the state, scaled sizes and final file names. Invalid values are
+     * those of the request, and listed in the problems.
      */
-    jobs: Array<Job>;
+    jobs: Array<{
+        [key: string]: unknown;
+    }>;
     /**
      * The plan of the run. Its problems are listed in the study's problems.
      */
