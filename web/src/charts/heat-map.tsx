@@ -119,9 +119,9 @@ function draw(
   ctx.font = '11px "Inter Variable", Inter, system-ui, sans-serif';
   const xOf = (seconds: number) =>
     area.left + ((seconds - range.from) / (range.to - range.from)) * (area.right - area.left);
-  drawTimeAxis(ctx, range, area, xOf);
   const extent = extentOf(columns);
   if (!extent) return;
+  drawTimeAxis(ctx, range, area, xOf);
   // Whole doublings, so that the axis changes rarely.
   const first = Math.floor(extent.first / 4) * 4 - 4;
   const last = Math.ceil((extent.last + 1) / 4) * 4 + 4;
