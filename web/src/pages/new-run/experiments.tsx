@@ -94,22 +94,28 @@ function ExperimentDetails({ study }: { study: StudyDefinition }) {
           {problemText(problem)}
         </p>
       ))}
-      {study.published && <PublishedTable published={study.published} />}
+      {study.published && <PublishedTable name={study.name} published={study.published} />}
     </div>
   );
 }
 
 type Published = NonNullable<StudyDefinition['published']>;
 
-function PublishedTable({ published: { source, columns, rows } }: { published: Published }) {
+interface PublishedTableProps {
+  /** Of the experiment. */
+  name: StudyDefinition['name'];
+  published: Published;
+}
+
+function PublishedTable({ name, published: { source, columns, rows } }: PublishedTableProps) {
   const [corner = '', ...headers] = columns;
   return (
     <div>
       <NamedRows
-        label="Published results"
+        label={`Published results: ${name}`}
         corner={corner}
         headers={headers}
-        rows={rows.map(({ cells: [name = '', ...cells] }) => ({ name, cells }))}
+        rows={rows.map(({ cells: [row = '', ...cells] }) => ({ name: row, cells }))}
       />
       <p className="mute small">{source}</p>
     </div>
