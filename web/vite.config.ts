@@ -16,7 +16,7 @@ const FIRST_CODE = [
   /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@mantine\/(hooks|store))\//,
   /node_modules\/@tanstack\/(react-query|query-core|react-router|router-core|history|store)\//,
   /@mantine\/core\/esm\/core\//,
-  /@mantine\/core\/esm\/components\/(Button|Input|TextInput|Loader|Transition|UnstyledButton)\//,
+  /@mantine\/core\/esm\/components\/(Button|Loader|UnstyledButton)\//,
   // Without the styles of fields, which are loaded with their pages.
   /web\/src\/(api|ui|model\/(format|run|fold|series))\/(?!fields)/,
 ];

@@ -23,3 +23,20 @@ test('collapses unusable devices, and offers a loop device', async ({ signedIn: 
   await expect(text).toHaveValue(/direct=1/);
   await expect(text).not.toHaveValue(/\/dev\//);
 });
+
+test('asks for a device before one is chosen, without an error', async ({
+  signedIn: page,
+  server,
+}) => {
+  await page.goto(`${server.url}/new`);
+  await page.getByRole('radio', { name: /^Raw device/ }).check();
+  const status = page.locator('#start-status');
+  await expect(status).toHaveText('Choose a device.');
+  await expect(page.locator('.error:visible')).toHaveCount(0);
+  await expect(page.getByRole('textbox', { name: 'Job file' })).toHaveValue(/filename=\/dev\/\n/);
+  await expect(page.getByText(/^line \d/)).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Start', exact: true })).toHaveAttribute(
+    'aria-disabled',
+    'true',
+  );
+});

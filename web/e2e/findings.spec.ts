@@ -79,6 +79,37 @@ const CASES: readonly Case[] = [
       file_state: 'fresh',
     }),
   },
+  {
+    code: 'unwritten_blocks',
+    button: 'Rerun after writing the file',
+    options: { file_state: 'written' },
+    removed: ['fallocate', 'overwrite', 'create_on_open', 'file_append'],
+    // Allocates the file and writes its first blocks only.
+    before: shortRun('allocate', {
+      filename: 'unwritten',
+      rw: 'write',
+      file_state: 'fresh',
+      fallocate: 'native',
+      io_size: '64k',
+      runtime: undefined,
+      time_based: undefined,
+    }),
+    run: shortRun('unwritten', { filename: 'unwritten', runtime: '300ms' }),
+  },
+  {
+    code: 'depth_not_reached',
+    button: 'Rerun with 2 jobs',
+    options: { numjobs: 2 },
+    // Blocks take longer to prepare than to write, so that few are in flight. Each job has its own
+    // file, because jobs that verify blocks cannot share one.
+    run: shortRun('starved', {
+      filename: undefined,
+      rw: 'randwrite',
+      iodepth: 16,
+      size: '8m',
+      verify: 'sha3-512',
+    }),
+  },
 ];
 
 async function finish(server: Server, { run, isCancelled }: Case): Promise<number> {
@@ -96,6 +127,23 @@ const findingOf = async (server: Server, number: number, code: string) => {
   return findings?.find((finding) => finding.code === code);
 };
 
+/** Clicks the button of the finding, and returns the job of the rerun. */
+async function rerunBy(
+  page: Page,
+  server: Server,
+  { number, finding, button }: { number: number; finding: Finding; button: string },
+) {
+  await page.goto(`${server.url}/runs/${number}`);
+  await cardOf(page, finding).getByRole('button', { name: button, exact: true }).click();
+  await expect(page).not.toHaveURL(new RegExp(`/runs/${number}$`));
+  const rerun = Number(page.url().split('/').at(-1));
+  // A short rerun may have ended already.
+  await server.call('POST', `/runs/${rerun}/cancel`).catch(() => null);
+  const get = () => server.call<Run>('GET', `/runs/${rerun}`);
+  await expect.poll(async () => (await get()).status).toMatch(/done|failed|cancelled/);
+  return (await get()).requested.jobs[0];
+}
+
 const cardOf = (page: Page, { sentence }: Finding) =>
   page.locator('.finding', { hasText: sentence });
 
@@ -108,14 +156,7 @@ for (const tried of CASES)
     // Whether files have blocks or pages of their own depends on the filesystem of the host.
     test.skip(!finding, `this host does not report ${tried.code}`);
     if (!finding) return;
-    await page.goto(`${server.url}/runs/${number}`);
-    await cardOf(page, finding).getByRole('button', { name: tried.button, exact: true }).click();
-    await expect(page).not.toHaveURL(new RegExp(`/runs/${number}$`));
-    const rerun = Number(page.url().split('/').at(-1));
-    // A short rerun may have ended already.
-    await server.call('POST', `/runs/${rerun}/cancel`).catch(() => null);
-    const { requested } = await server.call<Run>('GET', `/runs/${rerun}`);
-    const [job] = requested.jobs;
+    const job = await rerunBy(page, server, { number, finding, button: tried.button });
     expect(job).toMatchObject(tried.options);
     for (const option of tried.removed ?? []) expect(job).not.toHaveProperty(option);
   });
@@ -166,19 +207,33 @@ test('loop_without_direct_io: the copied command resolves it', async ({
   }
 });
 
+/** Calls `use` with a directory below the target root, on a new btrfs. */
+async function withBtrfs(
+  server: Server,
+  { name, options }: { name: string; options: string },
+  use: (directory: string) => Promise<void>,
+) {
+  const image = join(server.directory, `${name}.img`);
+  tryCommand('truncate', '-s', '160m', image);
+  tryCommand('mkfs.btrfs', '--quiet', image);
+  const directory = join(server.directory, 'targets', name);
+  mkdirSync(directory, { recursive: true });
+  const device = tryCommand('losetup', '--direct-io=on', '--find', '--show', image);
+  try {
+    tryCommand('mount', '--options', options, device, directory);
+    await use(directory);
+  } finally {
+    spawnSync('umount', [directory]);
+    execFileSync('losetup', ['--detach', device]);
+  }
+}
+
 test('direct_io_fallback: the copied command resolves it for new files', async ({
   signedIn: page,
   server,
 }) => {
   test.setTimeout(90_000);
-  const image = join(server.directory, 'btrfs.img');
-  const directory = join(server.directory, 'targets', "it's btrfs");
-  tryCommand('truncate', '-s', '160m', image);
-  tryCommand('mkfs.btrfs', '--quiet', image);
-  mkdirSync(directory, { recursive: true });
-  const device = tryCommand('losetup', '--direct-io=on', '--find', '--show', image);
-  try {
-    tryCommand('mount', device, directory);
+  await withBtrfs(server, { name: "it's btrfs", options: 'defaults' }, async (directory) => {
     const finish = (filename: string) =>
       server.finish(
         shortRun('on btrfs', {
@@ -194,8 +249,25 @@ test('direct_io_fallback: the copied command resolves it for new files', async (
     await copyAndExecute(page, server, number, 'direct_io_fallback');
     const next = await finish('second');
     expect(await findingOf(server, next, 'direct_io_fallback')).toBeUndefined();
-  } finally {
-    spawnSync('umount', [directory]);
-    execFileSync('losetup', ['--detach', device]);
-  }
+  });
+});
+
+test('compressed: Rerun with incompressible data', async ({ signedIn: page, server }) => {
+  test.setTimeout(90_000);
+  const mounted = { name: 'compressed', options: 'compress-force=zstd' };
+  await withBtrfs(server, mounted, async (directory) => {
+    const options = { ...BUFFERED, filename: join(directory, 'zeros'), bs: '128k' };
+    // Neither direct writes nor those to allocated blocks are compressed.
+    const data = { zero_buffers: 1, fallocate: 'none', end_fsync: 1 };
+    const write = { ...options, rw: 'write', ...data };
+    await server.finish(shortRun('zeros', write));
+    const read = { ...options, rw: 'read', cache_state: 'cold' };
+    const number = await server.finish(shortRun('compressed', read));
+    const finding = await findingOf(server, number, 'compressed');
+    if (!finding) throw new Error('the compressed file was not reported');
+    const button = 'Rerun with incompressible data';
+    const job = await rerunBy(page, server, { number, finding, button });
+    // The file is written again with such data before it is read.
+    expect(job).toMatchObject({ refill_buffers: 1, file_state: 'written', rw: 'read' });
+  });
 });

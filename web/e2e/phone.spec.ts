@@ -62,3 +62,37 @@ test('the history shows IOPS and verdict without scrolling', async ({ signedIn: 
   for (const name of ['Tag…', 'Export CSV', 'Delete…', 'Clear selection'])
     await expect(page.getByRole('button', { name })).toBeInViewport({ ratio: 1 });
 });
+
+test('lists and comparisons show all columns, with whole words', async ({
+  signedIn: page,
+  server,
+}) => {
+  const name = 'Nightly regression of the write-ahead log volume after the kernel update';
+  const jobs = shortRun('', { ioengine: 'null', runtime: '200ms' }).jobs;
+  const study = { name, repeats: 2, steps: [{ jobs }, { jobs }], idle_wait_seconds: 0 };
+  const { number } = await server.call<{ number: number }>('POST', '/studies', study);
+  const status = async () =>
+    (await server.call<{ status: string }>('GET', `/studies/${number}`)).status;
+  await expect.poll(status, { timeout: 30_000 }).toBe('done');
+  for (const [path, label] of [
+    ['/studies', 'Studies'],
+    ['/trends', 'Trends'],
+  ]) {
+    await page.goto(server.url + path);
+    const region = page.getByRole('region', { name: `${label}, scrollable` });
+    const table = page.getByRole('table', { name: label }).or(region).first();
+    await expect(table.getByRole('link').first()).toBeVisible();
+    const hidden = await table.evaluate((element) =>
+      [...element.querySelectorAll('td')]
+        .filter((cell) => cell.getBoundingClientRect().right > innerWidth)
+        .map((cell) => cell.textContent),
+    );
+    expect(hidden, `cells beside the screen: ${path}`).toEqual([]);
+  }
+  await page.goto(`${server.url}/compare?a=study:${number}/step:1&b=study:${number}/step:2`);
+  const names = page.locator('.metrics th[scope="row"]');
+  await expect(names.first()).toBeVisible();
+  // Names of three words take at most three lines.
+  const heights = await names.evaluateAll((cells) => cells.map((cell) => cell.clientHeight));
+  expect(Math.max(...heights)).toBeLessThan(90);
+});

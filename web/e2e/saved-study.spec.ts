@@ -79,9 +79,9 @@ test('a saved sweep opens offline, and its charts are saved as images', async ({
     await expect(page.getByRole('img', { name: 'IOPS by iodepth' })).toBeVisible();
     const titles = [
       'IOPS by iodepth',
-      'p99 latency by iodepth',
+      'p99 latency by iodepth (log)',
       'Bandwidth by iodepth',
-      'p99 latency by IOPS',
+      'p99 latency by IOPS (log)',
     ];
     for (const title of titles) {
       await page.getByRole('button', { name: `Chart options: ${title}`, exact: true }).click();

@@ -14,6 +14,15 @@ test('an unvisited page waits for the server inside the frame', async ({ page })
     await expect(header).toContainText('status unknown');
     await expect(header).not.toContainText('ready');
     await expect(header).not.toContainText('running');
+    for (const width of [1024, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await expect(header.getByText('Disconnected')).toBeVisible();
+      const scrolled = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(scrolled, `horizontal scrolling at ${width} px`).toBeLessThanOrEqual(width);
+      const height = (await header.boundingBox())?.height;
+      expect(height, `one row at ${width} px`).toBeLessThan(60);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
 
     for (const name of ['Studies', 'Trends']) {
       await header.getByRole('link', { name }).click();

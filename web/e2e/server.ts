@@ -13,10 +13,11 @@ const START_TIMEOUT_MS = 15_000;
 /** A server that can be killed and restarted with the same data and port. */
 export class Server {
   private child: ChildProcess | undefined;
-  /** The data directory. */
-  readonly directory = mkdtempSync(join(tmpdir(), 'leadline-e2e-'));
   /** Such as `http://127.0.0.1:40123`. */
   url = '';
+
+  /** `directory`: of the data. */
+  constructor(readonly directory = mkdtempSync(join(tmpdir(), 'leadline-e2e-'))) {}
 
   /** Process id of the server. */
   get pid(): number {
@@ -55,7 +56,7 @@ export class Server {
   /** Kills the server without a shutdown. */
   async kill() {
     const child = this.child;
-    if (!child || child.exitCode !== null) return;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const exited = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await exited;
@@ -91,10 +92,15 @@ export class Server {
     return number;
   }
 
-  /** Signs in and opens the application. */
-  async signIn(page: Page) {
+  /** Signs in without opening a page. */
+  async authenticate(page: Page) {
     const headers = { origin: this.url };
     await page.request.post(`${this.url}/login`, { data: { token: TOKEN }, headers });
+  }
+
+  /** Signs in and opens the application. */
+  async signIn(page: Page) {
+    await this.authenticate(page);
     await page.goto(this.url);
     await expect(page.getByRole('link', { name: 'Leadline' })).toBeVisible();
   }

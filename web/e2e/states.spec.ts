@@ -112,7 +112,7 @@ const STATES: readonly State[] = [
     part: '.experiment',
     open: async (page, server) => {
       await page.goto(`${server.url}/new`);
-      await expect(page.getByText('Steps, plan and published results').first()).toBeVisible();
+      await expect(page.locator('.experiment summary').first()).toBeVisible();
       for (const summary of await page.locator('.experiment summary').all()) await summary.click();
       await expect(page.getByText('Published', { exact: false }).last()).toBeVisible();
     },

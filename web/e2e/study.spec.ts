@@ -34,7 +34,7 @@ test('an experiment shows its plan, starts with one click, and shows its steps',
   const readahead = cards.locator('section', {
     has: page.getByRole('heading', { name: 'Readahead' }),
   });
-  await readahead.getByText('Steps, plan and published results').click();
+  await readahead.getByRole('heading', { name: 'Readahead' }).click();
   await expect(readahead.getByText(/2 steps.*writes/)).toBeVisible();
   await expect(readahead.getByRole('region', { name: /Published results/ })).toContainText('4,156');
   await readahead.getByRole('button', { name: 'Run', exact: true }).click();

@@ -1,7 +1,7 @@
 // Zooming a chart does not move the page, and on a touch screen swipes scroll and pinches zoom.
 import type { Page } from '@playwright/test';
 import { expect, type Server, shortRun, test } from './server';
-import { loadZoom } from './zoom';
+import { loadZoom, zoomIsLoaded } from './zoom';
 
 const scrollTop = (page: Page) => page.evaluate(() => scrollY);
 
@@ -54,6 +54,19 @@ test('zooming and resetting keep the scroll position', async ({ signedIn: page, 
   await expect(page).not.toHaveURL(/from=/);
   await page.waitForTimeout(300);
   expect(await scrollTop(page)).toBe(before);
+});
+
+test('on a touch screen, the first interaction can be a pinch', async ({ browser, server }) => {
+  const number = await server.finish(shortRun('pinched first'));
+  const viewport = { width: 390, height: 800 };
+  const context = await browser.newContext({ viewport, hasTouch: true, isMobile: true });
+  const page = await context.newPage();
+  await server.authenticate(page);
+  await page.goto(`${server.url}/runs/${number}`);
+  await expect(chartOf(page)).toBeAttached();
+  // Zooming is loaded with the charts, although nothing was touched or moved.
+  await zoomIsLoaded(page);
+  await context.close();
 });
 
 test('on a touch screen, a swipe scrolls the page and a pinch zooms', async ({

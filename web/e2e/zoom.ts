@@ -1,11 +1,17 @@
-// Zooming of charts, which is loaded at the first interaction with the page.
+// Zooming of charts, which is loaded at the first interaction with the page, and on touch screens with
+// the charts.
 import type { Page } from '@playwright/test';
 
-/** Moves the pointer, and waits until the charts can be zoomed. */
-export async function loadZoom(page: Page) {
-  await page.mouse.move(5, 5);
+/** Waits until the charts can be zoomed. */
+export async function zoomIsLoaded(page: Page) {
   // Set by the gesture library.
   await page.waitForFunction(
     () => document.querySelector<HTMLElement>('.chart canvas')?.style.touchAction,
   );
+}
+
+/** Moves the pointer, and waits until the charts can be zoomed. */
+export async function loadZoom(page: Page) {
+  await page.mouse.move(5, 5);
+  await zoomIsLoaded(page);
 }

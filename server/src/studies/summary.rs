@@ -51,7 +51,7 @@ pub(crate) fn summary(study: &StoredStudy) -> StudySummary {
             None
         },
         steps_total: study.steps.len() as u32,
-        steps_ended: last.iter().filter(|run| run.status.is_final()).count() as u32,
+        steps_ended: required.iter().filter(|run| run.status.is_final()).count() as u32,
         runs: runs.iter().map(|run| run.number).collect(),
         reason: unsuccessful
             .and_then(|run| Some(format!("Step {}: {}", run.step?, run.reason.as_ref()?))),

@@ -63,6 +63,7 @@ async fn a_decided_study_ends_and_skips_the_remaining_runs() {
     assert_eq!(ended["status"], "done");
     assert_eq!(ended["reason"], json!(null));
     assert_eq!(server.starts().len(), 16);
+    assert_eq!(ended["steps_ended"], 16);
     let statuses = statuses(&ended);
     assert!(statuses[..16].iter().all(|status| *status == "done"));
     assert!(statuses[16..].iter().all(|status| *status == "cancelled"));

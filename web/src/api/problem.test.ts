@@ -46,3 +46,32 @@ it('notifies listeners of a 401 until they unsubscribe', () => {
   toApiProblem({}, response(401));
   expect(listener).toHaveBeenCalledTimes(1);
 });
+
+it.each([
+  ['Unknown key `a`. Use rw or bs.', 'Unknown key `a`.', ['Use rw or bs.']],
+  ['Run 9 does not exist.', 'Run 9 does not exist.', ['']],
+  ['no sentence', 'Reason', ['no sentence']],
+])('shows the first sentence of %j instead of a reason phrase', (detail, title, lines) =>
+  expect(toApiProblem({ title: 'Reason', code: 'x', detail }, response(422))).toMatchObject({
+    title,
+    lines,
+  }),
+);
+
+it('shows the first problem instead of a reason phrase', () => {
+  const problem = (detail: string, remedy: string) => ({
+    code: 'bad_value',
+    kind: 'invalid' as const,
+    field: 'bs',
+    detail,
+    remedy,
+  });
+  const errors = [problem('No.', 'Yes.'), problem('Also no.', 'Also yes.')];
+  const body = { title: 'Reason', code: 'rejected', detail: 'bs: No. Yes.', errors };
+  expect(toApiProblem(body, response(422))).toMatchObject({
+    title: 'No.',
+    lines: ['Yes.', 'Also no. Also yes.'],
+    message: 'bs: No. Yes.',
+    problems: errors,
+  });
+});

@@ -16,9 +16,10 @@ export class ApiProblem extends Error {
     detail: string,
     /** One entry per invalid field. */
     readonly problems: Problem[] = [],
+    lines?: readonly string[],
   ) {
     super(detail || title);
-    this.lines = problems.length > 0 ? problems.map(problemText) : [detail];
+    this.lines = lines ?? (problems.length > 0 ? problems.map(problemText) : [detail]);
   }
 }
 
@@ -53,7 +54,19 @@ export function toApiProblem(error: unknown, response: Response | undefined): Ap
       '',
     );
   }
-  return new ApiProblem(status, error.code, error.title, error.detail ?? '', error.errors);
+  const { code, title, errors } = error;
+  const detail = error.detail ?? '';
+  const shown = title === statusText ? withoutReasonPhrase(error) : undefined;
+  return new ApiProblem(status, code, shown?.title ?? title, detail, errors, shown?.lines);
+}
+
+/** The first problem or sentence instead of a title that is only the HTTP status as text. */
+function withoutReasonPhrase({ detail, errors = [] }: ProblemDetails) {
+  const [problem, ...others] = errors;
+  if (problem)
+    return { title: problem.detail, lines: [problem.remedy, ...others.map(problemText)] };
+  const [, title, rest = ''] = /^(.*?[.!?])(?:\s+(.*))?$/s.exec(detail ?? '') ?? [];
+  return title ? { title, lines: [rest] } : undefined;
 }
 
 function isProblem(error: unknown): error is ProblemDetails {

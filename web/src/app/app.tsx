@@ -2,7 +2,7 @@
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { syncCache } from '../api/cache-sync';
 import { openFeed } from '../api/feed';
 import { onUnauthorized } from '../api/problem';
@@ -11,7 +11,9 @@ import { theme, variables } from '../ui/theme';
 import { Toasts } from '../ui/toasts';
 import { restoreFocus } from './focus';
 import { router } from './router';
-import { SignIn } from './sign-in';
+
+/** Not needed on the first page of a signed-in user. */
+const SignIn = lazy(() => import('./sign-in').then(({ SignIn }) => ({ default: SignIn })));
 
 export function App() {
   const [signedOut, setSignedOut] = useState(false);
@@ -26,7 +28,13 @@ export function App() {
     >
       <QueryClientProvider client={queryClient}>
         <Toasts />
-        {signedOut || isSignIn ? <SignIn onSignedIn={openApplication} /> : <SignedIn />}
+        {signedOut || isSignIn ? (
+          <Suspense>
+            <SignIn onSignedIn={openApplication} />
+          </Suspense>
+        ) : (
+          <SignedIn />
+        )}
       </QueryClientProvider>
     </MantineProvider>
   );

@@ -12,7 +12,7 @@ export function HeaderChips() {
     <>
       {status === 'lost' && (
         <span className="chip tone-bad" role="status">
-          <Dot tone="bad" hollow /> Disconnected. Reconnecting…
+          <Dot tone="bad" hollow /> Disconnected<span className="detail">. Reconnecting…</span>
         </span>
       )}
       <HostChip isCurrent={status !== 'lost'} />
@@ -32,7 +32,7 @@ function HostChip({ isCurrent }: { isCurrent: boolean }) {
   if (!host) return null;
   if (!isCurrent)
     return (
-      <Link to="/devices" className="chip">
+      <Link to="/devices" className="chip host-unknown">
         <Dot hollow /> {host.id} · status unknown
       </Link>
     );

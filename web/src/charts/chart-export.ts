@@ -2,7 +2,7 @@
 import type { Chart } from 'chart.js';
 import type { SeriesView } from '../model/fold/series-view';
 import type { Column } from '../model/series/columns';
-import { dashPattern, type LineStyle } from '../model/series/line-style';
+import { dashPattern, type LineStyle, POINT_PATHS } from '../model/series/line-style';
 import type { Range } from './chart-group';
 import { token } from './chart-js';
 
@@ -48,17 +48,33 @@ export function chartImage(
   context.lineWidth = 2.4;
   legend.forEach((row, index) => {
     const y = MARGIN + TITLE_HEIGHT + index * LEGEND_ROW_HEIGHT + 10;
-    for (const { label, color, dash, x } of row) {
-      context.strokeStyle = token(color);
-      context.setLineDash(dashPattern(dash));
-      context.beginPath();
-      context.moveTo(MARGIN + x, y);
-      context.lineTo(MARGIN + x + LINE_MARK, y);
-      context.stroke();
+    for (const { label, x, ...style } of row) {
+      context.save();
+      context.translate(MARGIN + x, y);
+      drawMark(context, style);
+      context.restore();
       context.fillText(label, MARGIN + x + LINE_MARK + 6, y + 4);
     }
   });
   return image;
+}
+
+/** A line of `LINE_MARK` pixels, or a point in its middle. */
+function drawMark(context: CanvasRenderingContext2D, { color, dash, point }: LineStyle) {
+  context.strokeStyle = token(color);
+  context.setLineDash(dashPattern(dash));
+  if (point) {
+    context.fillStyle = token(color);
+    context.translate(LINE_MARK / 2 - 5, -5);
+    const path = new Path2D(POINT_PATHS[point]);
+    if (point === 'crossRot') context.stroke(path);
+    else context.fill(path);
+    return;
+  }
+  context.beginPath();
+  context.moveTo(0, 0);
+  context.lineTo(LINE_MARK, 0);
+  context.stroke();
 }
 
 /** The entries with their distance from the left, in rows of at most `width`. */

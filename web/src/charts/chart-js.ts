@@ -45,6 +45,7 @@ export function withAlpha(name: string, alpha: number): string {
   return `color-mix(in srgb, ${token(name)} ${alpha * 100}%, transparent)`;
 }
 
+type Tick = { value: number };
 type Axis = Partial<Pick<ScaleOptionsByType<'linear'>, 'min' | 'max'>>;
 
 /** A tick label for ticks `step` seconds apart: 5 ms, 0.5 s, 1:30 min. Negative during the ramp. */
@@ -57,6 +58,35 @@ export function timeLabel(seconds: number, step: number): string {
   return `${seconds < 0 ? '-' : ''}${minutes}:${rest} min`;
 }
 
+/** Distances of time ticks from one second, in seconds. Below, they are decimal. */
+const TIME_STEPS = [
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800],
+  ...[3600, 7200, 14_400, 21_600, 43_200, 86_400],
+];
+
+/** The distance of at most `most` ticks in a range of `seconds`. */
+function timeStep(seconds: number, most: number): number {
+  const rough = seconds / most;
+  const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-6)));
+  const decimal = ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10) * power;
+  if (decimal < 1) return decimal;
+  return TIME_STEPS.find((step) => step >= rough) ?? Math.ceil(rough / 86_400) * 86_400;
+}
+
+const MAX_TIME_TICKS = 7;
+/** In pixels. */
+const TIME_TICK_DISTANCE = 60;
+
+/** Ticks in seconds at round times for an axis of `width` pixels, and their distance. */
+export function timeTicks({ min, max, width }: { min: number; max: number; width: number }) {
+  const fitting = Math.floor(width / TIME_TICK_DISTANCE);
+  const step = timeStep(max - min, Math.max(1, Math.min(MAX_TIME_TICKS, fitting)));
+  const first = Math.ceil(min / step - 1e-9);
+  const last = Math.floor(max / step + 1e-9);
+  const ticks = Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * step);
+  return { ticks, step };
+}
+
 /** A time axis in seconds. */
 export function timeAxis(range: Axis) {
   return {
@@ -64,12 +94,14 @@ export function timeAxis(range: Axis) {
     ...range,
     grid: { display: false },
     border: { color: token('line') },
+    afterBuildTicks: (axis: { min: number; max: number; width: number; ticks: Tick[] }) => {
+      axis.ticks = timeTicks(axis).ticks.map((value) => ({ value }));
+    },
     ticks: {
       color: token('mute'),
       maxRotation: 0,
-      includeBounds: false,
-      maxTicksLimit: 7,
-      callback: (value: number | string, _: number, ticks: readonly { value: number }[]) =>
+      autoSkip: false,
+      callback: (value: number | string, _: number, ticks: readonly Tick[]) =>
         timeLabel(Number(value), (ticks[1]?.value ?? 1) - (ticks[0]?.value ?? 0)),
     },
   };
@@ -77,31 +109,56 @@ export function timeAxis(range: Axis) {
 
 /** A logarithmic axis with fewer decades is also labeled at 2 and 5. */
 const FEW_DECADES = 1.6;
+const MIN_LABELS = 2;
 
-/** Between 1 and 10, exact for whole digits. */
+/** Between 1 and 10, exact for whole digits and their tenths. */
 function leadingDigits(value: number): number {
   const leading = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
-  const nearest = Math.round(leading);
+  const nearest = Math.round(leading * 10) / 10;
   return Math.abs(leading - nearest) < 1e-6 ? nearest : leading;
 }
 
-function isRound(value: number, first: number, last: number): boolean {
-  const leading = leadingDigits(value);
-  const isHalf = leading === 2 || leading === 5;
-  return leading === 1 || (isHalf && Math.log10(last / first) < FEW_DECADES);
+/** Leading digits of the labeled ticks, from few labels to many. */
+const LABELED: readonly ((leading: number) => boolean)[] = [
+  (leading) => leading === 1,
+  (leading) => [1, 2, 5].includes(leading),
+  (leading) => Number.isInteger(leading),
+  (leading) => Number.isInteger(leading * 2),
+];
+/** Distances of labels on an axis without such ticks, in parts of its range. */
+const PARTS = [2, 4, 8, 16];
+const MIN_SPACED_LABELS = 3;
+
+/** The largest of 1, 2 and 5 times a power of ten that is not above the distance. */
+function roundedDown(distance: number): number {
+  const power = 10 ** Math.floor(Math.log10(distance));
+  return ([5, 2].find((factor) => factor * power <= distance) ?? 1) * power;
 }
 
+const isMultiple = (value: number, step: number) =>
+  Math.abs(value / step - Math.round(value / step)) < 1e-6;
+
 /**
- * Returns true if a tick of a logarithmic axis gets a label. An axis without two round ticks, such as
- * from 2.8 to 4, is labeled at all whole digits.
+ * Returns true if a tick of a logarithmic axis gets a label: the fewest digits with which the axis
+ * has two labels, or multiples of a round distance.
  */
 export function isLabeled(value: number, ticks: readonly { value: number }[]): boolean {
-  const first = ticks[0]?.value ?? 1;
-  const last = ticks.at(-1)?.value ?? 1;
-  if (isRound(value, first, last)) return true;
-  const count = ticks.filter((tick) => isRound(tick.value, first, last)).length;
-  return count < 2 && Number.isInteger(leadingDigits(value));
+  const digits = ticks.map((tick) => leadingDigits(tick.value));
+  const decades = Math.log10((ticks.at(-1)?.value ?? 1) / (ticks[0]?.value ?? 1));
+  const choices = LABELED.slice(decades < FEW_DECADES ? 1 : 0);
+  const isRound = choices.find((isRound) => digits.filter(isRound).length >= MIN_LABELS);
+  if (isRound) return isRound(leadingDigits(value));
+  const values = ticks.map((tick) => tick.value);
+  const range = (values.at(-1) ?? value) - (values[0] ?? value);
+  const step = PARTS.map((parts) => roundedDown(range / parts)).find(
+    (step) => values.filter((one) => isMultiple(one, step)).length >= MIN_SPACED_LABELS,
+  );
+  return step === undefined || isMultiple(value, step);
 }
+
+/** Tick labels have no trailing zeros: 3.5 k instead of 3.50 k. */
+export const withoutZeros = (text: string): string =>
+  text.replace(/(\d)\.0+(?!\d)|(\.\d*?[1-9])0+(?!\d)/, '$1$2');
 
 /** A value axis. With `decades`, a logarithmic axis labels only 1, 2 and 5 times powers of ten. */
 export function valueAxis(
@@ -124,7 +181,9 @@ export function valueAxis(
       maxTicksLimit: isLog ? 40 : 6,
       precision: 0,
       callback: (value: number | string, _: number, ticks: readonly { value: number }[]) =>
-        isLog && decades && !isLabeled(Number(value), ticks) ? null : label(Number(value)),
+        isLog && decades && !isLabeled(Number(value), ticks)
+          ? null
+          : withoutZeros(label(Number(value))),
     },
   };
 }

@@ -12,7 +12,7 @@ import {
   rowStart,
 } from '../model/series/heat-map';
 import type { ChartGroup, Range } from './chart-group';
-import { timeLabel, token } from './chart-js';
+import { timeLabel, timeTicks, token } from './chart-js';
 import { crosshairEvents, type Plot, placeCrosshair } from './crosshair';
 import { whileVisible } from './while-visible';
 
@@ -28,9 +28,6 @@ const LEFT = 66;
 const BOTTOM = 22;
 const TOP = 6;
 const RIGHT = 2;
-/** Time ticks at most, and the least distance between them. */
-const MAX_TICKS = 6;
-const TICK_DISTANCE = 60;
 
 /** Memoized, because it redraws without React. */
 export const HeatMap = memo(function HeatMap({ heat, chartGroup, fullRange }: HeatMapProps) {
@@ -122,9 +119,9 @@ function draw(
   ctx.font = '11px "Inter Variable", Inter, system-ui, sans-serif';
   const xOf = (seconds: number) =>
     area.left + ((seconds - range.from) / (range.to - range.from)) * (area.right - area.left);
-  drawTimeAxis(ctx, range, area, xOf);
   const extent = extentOf(columns);
   if (!extent) return;
+  drawTimeAxis(ctx, range, area, xOf);
   // Whole doublings, so that the axis changes rarely.
   const first = Math.floor(extent.first / 4) * 4 - 4;
   const last = Math.ceil((extent.last + 1) / 4) * 4 + 4;
@@ -156,14 +153,11 @@ function drawTimeAxis(
   area: Plot,
   xOf: (seconds: number) => number,
 ) {
-  const fitting = Math.floor((area.right - area.left) / TICK_DISTANCE);
-  const rough = (to - from) / Math.max(1, Math.min(MAX_TICKS, fitting));
-  const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-3)));
-  const step = ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10) * power;
+  const { ticks, step } = timeTicks({ min: from, max: to, width: area.right - area.left });
   ctx.fillStyle = token('mute');
   ctx.textAlign = 'center';
   ctx.textBaseline = 'top';
-  for (let tick = Math.ceil(from / step) * step; tick <= to; tick += step) {
+  for (const tick of ticks) {
     const x = Math.min(area.right - 12, Math.max(area.left + 6, xOf(tick)));
     ctx.fillText(timeLabel(tick, step), x, area.bottom + 6);
   }

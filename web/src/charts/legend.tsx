@@ -1,7 +1,7 @@
 // The legend of a chart, with values at the crosshair. The chart writes the values directly into
 // the DOM because they change with every frame. Entries can be buttons that hide their line.
 import type { Ref } from 'react';
-import { dashPattern, type LineStyle } from '../model/series/line-style';
+import { dashPattern, type LineStyle, POINT_PATHS } from '../model/series/line-style';
 import './charts.css';
 
 interface LegendEntry extends LineStyle {
@@ -68,7 +68,17 @@ export function Legend({
   );
 }
 
-function LineMark({ color, dash }: LineStyle) {
+function LineMark({ color, dash, point }: LineStyle) {
+  if (point)
+    return (
+      <svg aria-hidden viewBox="0 0 10 10" className="point">
+        <path
+          d={POINT_PATHS[point]}
+          fill={point === 'crossRot' ? 'none' : `var(--${color})`}
+          stroke={point === 'crossRot' ? `var(--${color})` : 'none'}
+        />
+      </svg>
+    );
   return (
     <svg aria-hidden viewBox="0 0 24 4">
       <path

@@ -4,7 +4,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import type { ChartData, ChartOptions } from 'chart.js';
 import type { LoadCurveResults } from '../api';
 import { formatValue } from '../model/compare/metrics';
-import { dashPattern, lineStyle } from '../model/series/line-style';
+import { dashPattern, lineStyle, type PointMark } from '../model/series/line-style';
 import {
   achievedPoints,
   CURVE_LATENCIES,
@@ -26,7 +26,7 @@ export default function LoadCurveCharts({ results }: { results: LoadCurveResults
   );
 }
 
-const dataset = (label: string, data: XY[], index: number, isLine = true) => {
+const dataset = (label: string, data: XY[], index: number) => {
   const { color, dash } = lineStyle(index);
   return {
     label,
@@ -34,8 +34,8 @@ const dataset = (label: string, data: XY[], index: number, isLine = true) => {
     borderColor: token(color),
     backgroundColor: token(color),
     borderDash: dashPattern(dash),
-    borderWidth: isLine ? 2 : 0,
-    pointRadius: isLine ? 3 : 4,
+    borderWidth: 2,
+    pointRadius: 3,
   };
 };
 
@@ -59,7 +59,7 @@ function LatencyChart({ results }: { results: LoadCurveResults }) {
       dataset(label, latencyLine(results, name), index),
     ),
   };
-  const title = 'Latency from the intended start by achieved IOPS';
+  const title = 'Latency from the intended start by achieved IOPS (log)';
   return (
     <PlotCard
       title={title}
@@ -70,6 +70,41 @@ function LatencyChart({ results }: { results: LoadCurveResults }) {
   );
 }
 
+/** Shapes differ, so that the classes are distinguishable without color. */
+const CLASS_POINTS = [
+  { name: 'sustained', label: 'Sustained', color: 'run-ink', point: 'circle' },
+  { name: 'overloaded', label: 'Overloaded', color: 'run-rose', point: 'triangle' },
+  { name: 'uncertain', label: 'Too short', color: 'run-gray', point: 'rect' },
+  { name: 'disturbed', label: 'Disturbed', color: 'run-gray', point: 'rectRot' },
+] as const;
+
+/** A cross on the point of an overloaded rate. */
+const EARLY = {
+  label: 'Ended early, because the backlog grew',
+  color: 'run-rose',
+  point: 'crossRot',
+} as const;
+
+interface PointStyle {
+  label: string;
+  color: string;
+  point: PointMark;
+}
+
+/** Points without a line. */
+const pointsOf = ({ label, color, point }: PointStyle, data: XY[]) => ({
+  label,
+  data,
+  showLine: false,
+  pointStyle: point,
+  pointRadius: point === 'crossRot' ? 9 : 5,
+  pointBorderWidth: point === 'crossRot' ? 2 : 1,
+  borderColor: token(color),
+  backgroundColor: token(color),
+});
+
+const EQUAL = { label: 'Achieved = offered', color: 'run-gray', dash: 'dotted' } as const;
+
 function AchievedChart({ results }: { results: LoadCurveResults }) {
   const all = achievedPoints(results, 'sustained', 'uncertain', 'overloaded');
   const most = Math.max(0, ...results.points.map(({ offered }) => offered));
@@ -77,33 +112,34 @@ function AchievedChart({ results }: { results: LoadCurveResults }) {
     { x: 0, y: 0 },
     { x: most, y: most },
   ];
-  const early = earlyPoints(results);
-  const labels = ['Achieved', 'Achieved = offered', 'Overloaded', 'Disturbed'];
-  const styles = [0, 2, 1, 2];
-  const legend = labels.map((label, index) => ({ label, ...lineStyle(styles[index] ?? 0) }));
+  const classes = [
+    ...CLASS_POINTS.map((style) => ({ style, points: achievedPoints(results, style.name) })),
+    { style: EARLY, points: earlyPoints(results) },
+  ].filter(({ points }) => points.length > 0);
+  const line = { borderDash: [], borderWidth: 1.6, pointRadius: 0 };
   const data: ChartData<'line', XY[]> = {
+    // The first ones are drawn on top.
     datasets: [
-      dataset(labels[0] ?? '', all, 0),
-      { ...dataset(labels[1] ?? '', equal, 2), pointRadius: 0 },
-      dataset(labels[2] ?? '', achievedPoints(results, 'overloaded'), 1, false),
-      dataset(labels[3] ?? '', achievedPoints(results, 'disturbed'), 2, false),
-      { ...dataset(EARLY.label, early, 1, false), ...EARLY_POINT },
+      ...classes.map(({ style, points }) => pointsOf(style, points)).reverse(),
+      { ...line, label: 'Achieved', data: all, borderColor: token('run-ink') },
+      {
+        ...line,
+        label: EQUAL.label,
+        data: equal,
+        borderColor: token(EQUAL.color),
+        borderDash: dashPattern(EQUAL.dash),
+      },
     ],
   };
-  const title = 'Achieved by offered IOPS';
   return (
     <PlotCard
-      title={title}
+      title="Achieved by offered IOPS"
       data={data}
       options={options(valueAxis('linear', iops), bracket(results))}
-      legend={early.length > 0 ? [...legend, EARLY] : legend}
+      legend={[...classes.map(({ style }) => style), EQUAL]}
     />
   );
 }
-
-/** A cross on the point of an overloaded rate. */
-const EARLY_POINT = { pointStyle: 'crossRot', pointRadius: 9, pointBorderWidth: 2 } as const;
-const EARLY = { label: '× ended early, because the backlog grew', ...lineStyle(1) };
 
 const iops = (value: number) => formatValue(value, '1/s');
 

@@ -1,5 +1,6 @@
 // Chart.js plugins that a chart does not need at first: annotations, and zoom with its gesture
-// library. They are loaded when a chart has annotations or at the first interaction with the page.
+// library. They are loaded when a chart has annotations or at the first interaction with the page,
+// and zoom earlier on touch screens.
 import { Chart, type Plugin } from 'chart.js';
 import { onDemand } from '../ui/on-demand';
 
@@ -16,7 +17,11 @@ export const annotations = onDemand(async () => {
 });
 
 /** At the first interaction. */
-onDemand(async () => {
+const zoom = onDemand(async () => {
   const { default: plugin } = await import('chartjs-plugin-zoom');
   register(plugin);
 });
+
+/** On a touch screen the first interaction may be a pinch, which would be lost during loading. */
+const hasTouch = matchMedia('(any-pointer: coarse)').matches;
+if (hasTouch) void zoom.load().catch(() => undefined);

@@ -43,7 +43,7 @@ function SweepChart({ metric, results, axis }: SweepChartsProps & { metric: Swee
     labels: axis.values,
     datasets: lines.flatMap((line, index) => datasets(line, index)),
   };
-  const title = `${TITLES[metric]} by ${axis.option}`;
+  const title = `${TITLES[metric]} by ${axis.option}${isLog(metric) ? ' (log)' : ''}`;
   return <PlotCard title={title} data={data} options={options(metric)} legend={legendOf(lines)} />;
 }
 
@@ -71,9 +71,11 @@ function datasets({ label, points }: SweepLine, index: number) {
   ];
 }
 
+const isLog = (metric: SweepMetric) => metric === 'lat_p99_ns';
+
 const options = (metric: SweepMetric): ChartOptions<'line'> =>
   categoryOptions({
-    ...valueAxis(metric === 'lat_p99_ns' ? 'log' : 'linear', FORMATS[metric]),
+    ...valueAxis(isLog(metric) ? 'log' : 'linear', FORMATS[metric]),
     ...(metric === 'bytes_per_second' && BINARY_AXIS),
   });
 
@@ -100,7 +102,7 @@ function LoadLatencyChart({ results, axis }: SweepChartsProps) {
   const x = { ...valueAxis('linear', FORMATS.iops), afterFit: undefined };
   return (
     <PlotCard
-      title="p99 latency by IOPS"
+      title="p99 latency by IOPS (log)"
       data={data}
       options={{ ...base, scales: { ...base.scales, x: x as object } }}
       legend={legendOf(iops)}

@@ -122,7 +122,11 @@ export function chartUpdater(
       Object.assign(dataset, { data: points, pointRadius });
     });
     const range = chartGroup.zoom ?? fullRange();
-    Object.assign(chart.options.scales?.x ?? {}, { min: range.from, max: range.to });
+    const { x, y } = chart.options.scales ?? {};
+    Object.assign(x ?? {}, { min: range.from, max: range.to });
+    // Without data, the axes would have invented values.
+    const isEmpty = polylines.every(({ points }) => points.length === 0);
+    for (const axis of [x, y]) Object.assign(axis?.ticks ?? {}, { display: !isEmpty });
     const layout = { range, width: chart.chartArea?.width ?? chart.width };
     const annotated = [
       ...bandAnnotations(bands, layout),

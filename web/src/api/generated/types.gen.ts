@@ -5387,6 +5387,9 @@ export type StudySummary = {
      */
     finished_at_ms?: number | null;
     steps_total: number;
+    /**
+     * Without those that were not needed, because the study was decided or its procedure ended.
+     */
     steps_ended: number;
     /**
      * Run numbers, in the order in which the runs are queued.

@@ -11,10 +11,10 @@ import {
   metricLabel,
   metricName,
   moreText,
-  parseRunNumbers,
   representative,
   valueOfGroup,
 } from './metrics';
+import { parseRunNumbers } from './run-numbers';
 
 const plain = (s: string) => s.replaceAll('\u00a0', ' ');
 
@@ -33,6 +33,9 @@ it.each([
   [2.41, '+2.41 %'],
   [-99.6, '−99.6 %'],
   [824, '9.24 ×'],
+  [-99.97, '−99.97 %'],
+  [-99.9997, '−99.99 %'],
+  [-100, '−100 %'],
 ])('formats a change of %j as %s', (change, expected) =>
   expect(formatChange(change)).toBe(expected),
 );

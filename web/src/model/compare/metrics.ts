@@ -15,23 +15,6 @@ import { duration } from '../format/time';
 import { withBound } from '../run/reported-latency';
 import { badgeOf } from '../run/verdict';
 
-/** Limits on the number of compared runs. More would be unreadable in one chart. */
-export const MIN_RUNS = 2;
-export const MAX_RUNS = 8;
-
-function allRunNumbers(runs: string | undefined): number[] {
-  const numbers = (runs ?? '').split(/[\s,#]+/).map(Number);
-  return [...new Set(numbers.filter((n) => Number.isInteger(n) && n > 0))];
-}
-
-/** Parses `runs=1,2,3`; invalid and repeated numbers and those above the limit are ignored. */
-export const parseRunNumbers = (runs: string | undefined): number[] =>
-  allRunNumbers(runs).slice(0, MAX_RUNS);
-
-/** The numbers above the limit. */
-export const omittedRunNumbers = (runs: string | undefined): number[] =>
-  allRunNumbers(runs).slice(MAX_RUNS);
-
 const FORMATS: Record<string, (n: number) => Figure> = {
   '1/s': shortCount,
   'bytes/s': rate,
@@ -51,11 +34,14 @@ const MIN_CHANGE_PERCENT = 0.005;
 /** Larger changes are shown as a factor. */
 const MAX_PERCENT = 300;
 
-/** Relative to the baseline: +2.4 %, −12 %, 9.2 ×. */
+/** Relative to the baseline: +2.4 %, −12 %, −99.97 %, 9.2 ×. */
 export function formatChange(change: number | null): string {
   if (change === null) return '';
   if (change >= MAX_PERCENT) return `${digits(change / 100 + 1)} ×`;
   if (Math.abs(change) < MIN_CHANGE_PERCENT) return '±0 %';
+  // Rounded up, a smaller value would look like zero.
+  if (change > -100 && change <= -99.95)
+    return `−${(Math.floor(-change * 100) / 100).toFixed(2)} %`;
   return `${change > 0 ? '+' : '−'}${digits(Math.abs(change))} %`;
 }
 

@@ -1,7 +1,7 @@
 // The selection on the compare page, as encoded in the URL: single runs (`runs=1,2`), or groups of repeated runs
 // (`a=tag:before&b=study:12/step:1`).
 import type { CompareRunsData } from '../../api';
-import { MIN_RUNS, parseRunNumbers } from './metrics';
+import { MIN_RUNS, parseRunNumbers } from './run-numbers';
 
 export const GROUP_KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 type GroupKey = (typeof GROUP_KEYS)[number];

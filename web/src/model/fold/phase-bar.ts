@@ -48,6 +48,8 @@ function lastPhase({ phases, result }: RunFold): PhaseProgress | undefined {
   return measure || phases.findLast(({ phase }) => phase !== 'clean_up');
 }
 
+const MINUTE_MS = 60_000;
+
 /** Shorter phases are shown without duration. */
 const MIN_SHOWN_MS = 20;
 
@@ -73,7 +75,10 @@ function activePart(
     detail = `${text(bytes(done_bytes ?? 0))} of ${text(bytes(total_bytes))}`;
     fraction = Math.min(1, (done_bytes ?? 0) / total_bytes);
   } else if (planned_ms) {
-    detail = `${elapsed} of ${duration(planned_ms)}`;
+    // Both in seconds, or each with its units.
+    const isShort = planned_ms < MINUTE_MS;
+    const shown = isShort ? elapsed : duration(Math.floor(elapsed_ms / 1000) * 1000);
+    detail = `${shown} of ${duration(planned_ms)}`;
     fraction = Math.min(1, elapsed_ms / planned_ms);
   }
   return { phase, label: `${PHASE_LABELS[phase]} ${detail}`, state: 'active', fraction };

@@ -1,6 +1,7 @@
 // Maps plan problems to jobs, options and lines of the job text.
 import type { Problem } from '../../api';
-import { lineOf } from './job-text';
+import { lacksDevice } from './io-mode';
+import { jobsOf, lineOf, parseJobText } from './job-text';
 
 export interface FormProblem {
   /** Index of the job; null for the whole form. */
@@ -11,19 +12,26 @@ export interface FormProblem {
   line: number | null;
   detail: string;
   remedy: string;
+  /** A value that has not been chosen yet, which is not shown as an error. */
+  isPrompt?: boolean;
 }
 
 const FIELD = /^(?:jobs\[(\d+)\])?\.?(.*)$/;
 
 export function formProblems(problems: readonly Problem[], text: string): FormProblem[] {
+  const jobs = jobsOf(parseJobText(text));
   return problems.map(({ field, detail, remedy }) => {
     const [, index, name] = FIELD.exec(field ?? '') ?? [];
     const option = name || null;
     const job = index === undefined ? defaultJob(option) : Number(index);
+    if (job !== null && option === 'filename' && lacksDevice(jobs[job] ?? {}))
+      return { ...CHOOSE_DEVICE, job, option };
     const line = job !== null && option ? lineOf(text, job, option) : null;
     return { job, option, line, detail, remedy };
   });
 }
+
+const CHOOSE_DEVICE = { line: null, detail: 'Choose a device.', remedy: '', isPrompt: true };
 
 /** Options without an index belong to the first job, except `confirm`, which is a form field. */
 const defaultJob = (option: string | null) => (option && option !== 'confirm' ? 0 : null);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Plan, RunSummary } from '../../api';
+import type { Plan, Problem, RunSummary } from '../../api';
 import { blockingRun } from './blocking-run';
 import { isDestructive } from './form-options';
 import { formProblems } from './form-problems';
@@ -61,6 +61,28 @@ it.each([
   expect(
     formProblems([{ code: 'x', kind: 'invalid', field, detail: 's', remedy: 'r' }], FILE)[0],
   ).toMatchObject(location);
+});
+
+it('asks for a device instead of reporting an error', () => {
+  const text = setIoMode(FILE, 0, first(FILE), 'raw');
+  const problem: Problem = {
+    code: 'not_a_file',
+    kind: 'invalid',
+    field: 'jobs[0].filename',
+    detail: '/dev/ is a directory.',
+    remedy: 'Use a file.',
+  };
+  expect(formProblems([problem], text)).toEqual([
+    {
+      job: 0,
+      option: 'filename',
+      line: null,
+      detail: 'Choose a device.',
+      remedy: '',
+      isPrompt: true,
+    },
+  ]);
+  expect(formProblems([problem], FILE)[0]).toMatchObject({ line: 1, detail: problem.detail });
 });
 
 it('finds the last active run on the same device', () => {

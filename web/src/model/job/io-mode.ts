@@ -26,6 +26,9 @@ const DEFAULT_FILE = 't1';
 
 const isDevice = ({ filename }: JobOptions) => filename?.startsWith(DEV) ?? false;
 
+/** A raw device for which no device has been chosen. */
+export const lacksDevice = ({ filename }: JobOptions): boolean => filename === DEV;
+
 /** Null if the job sets neither a device nor `direct`. */
 export function ioModeOf(job: JobOptions): IoMode | null {
   if (isDevice(job)) return 'raw';

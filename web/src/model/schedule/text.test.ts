@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ScheduleStart } from '../../api';
-import { parseDocument, resultText, resultTone } from './text';
+import { documentText, parseDocument, resultText, resultTone } from './text';
 
 const START: ScheduleStart = {
   due_at_ms: 0,
@@ -30,3 +30,13 @@ it('accepts JSON objects only', () => {
   expect(parseDocument('[1]').error).toContain('object');
   expect(parseDocument('{').error).toContain('Invalid JSON');
 });
+
+const JOB = { rw: 'randread', bs: '4k', iodepth: 8, filename: 't1' };
+it.each([
+  [{ name: 'Nightly', jobs: [JOB] }, 'Run: Nightly (randread 4k × 8 t1)'],
+  [{ jobs: [{ rw: 'read' }, JOB, JOB] }, 'Run (read and 2 more jobs)'],
+  [{ name: 'Sweep', steps: [{ jobs: [JOB] }] }, 'Study: Sweep (1 step)'],
+  [{}, 'Run'],
+])('describes the document %j as %s', (document, text) =>
+  expect(documentText(document)).toBe(text),
+);

@@ -47,6 +47,21 @@ export function parseDocument(text: string): {
   }
 }
 
+type Options = Record<string, unknown>;
+const isList = (value: unknown): value is Options[] => Array.isArray(value);
+
+/** What a schedule starts: `Run: Nightly read (randread 4k × 8 /data/t1)`. */
+export function documentText({ name, jobs, steps }: Schedule['document']): string {
+  const title = typeof name === 'string' && name ? `: ${name}` : '';
+  if (isList(steps)) return `Study${title} (${plural(steps.length, 'step')})`;
+  const [first, ...rest] = isList(jobs) ? jobs : [];
+  if (!first) return `Run${title}`;
+  const { rw, bs, iodepth, filename } = first;
+  const more = rest.length > 0 && `and ${plural(rest.length, 'more job')}`;
+  const summary = [rw, bs, iodepth && `× ${iodepth}`, filename, more].filter(Boolean).join(' ');
+  return `Run${title}${summary && ` (${summary})`}`;
+}
+
 /** The body that leaves a schedule unchanged. */
 export function requestOf(schedule: Schedule): ScheduleRequest {
   const { name, cron, time_zone, document, tags, quiet_hours, enabled } = schedule;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_RUNS } from '../compare/metrics';
+import { MAX_RUNS } from '../compare/run-numbers';
 import { LINE_STYLES, type LineStyle, lineStyle } from './line-style';
 
 const pairs = LINE_STYLES.flatMap((one, i) =>

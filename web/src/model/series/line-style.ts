@@ -12,10 +12,24 @@ const DASH_PATTERNS: Record<Dash, number[]> = {
 /** Dash and gap lengths in pixels; empty for a solid line. */
 export const dashPattern = (dash: Dash | undefined): number[] => (dash ? DASH_PATTERNS[dash] : []);
 
+/** Shapes of points, with the names of Chart.js. */
+export type PointMark = 'circle' | 'triangle' | 'rect' | 'rectRot' | 'crossRot';
+
+/** SVG paths in a square of ten units. A cross has only a stroke. */
+export const POINT_PATHS: Record<PointMark, string> = {
+  circle: 'M1 5a4 4 0 1 0 8 0a4 4 0 1 0-8 0',
+  triangle: 'M5 1L9.5 9H.5Z',
+  rect: 'M1.5 1.5H8.5V8.5H1.5Z',
+  rectRot: 'M5 0L10 5L5 10L0 5Z',
+  crossRot: 'M1 1L9 9M9 1L1 9',
+};
+
 export interface LineStyle {
   /** A color token. */
   color: string;
   dash?: Dash;
+  /** Points without a line. */
+  point?: PointMark;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   hasGroups,
   isStudyActive,
   notNeededText,
+  queuedLater,
   runningStep,
   stepRows,
   stepsNotNeeded,
@@ -82,6 +83,15 @@ it('counts the runs that a decided study did not need', () => {
   expect(notNeeded.map(({ run }) => run?.number)).toEqual([3, 4]);
   expect(notNeededText(notNeeded)).toBe('2 runs: Not started: decided after 8 pairs.');
   expect(stepsNotNeeded({ steps, until_decided: null })).toEqual([]);
+});
+
+it('leaves out all but the first queued runs of many', () => {
+  const queued = (count: number) =>
+    Array.from({ length: count }, (_, i) => step(1, { run: run(i + 2, { status: 'queued' }) }));
+  const done = step(1, { run: run(1) });
+  expect(queuedLater({ steps: [done, ...queued(6)] })).toEqual([]);
+  const left = queuedLater({ steps: [done, ...queued(7)] });
+  expect(left.map(({ run }) => run?.number)).toEqual([5, 6, 7, 8]);
 });
 
 it('compares the first eight finished runs', () => {

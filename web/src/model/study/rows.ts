@@ -1,7 +1,8 @@
 // The table of a study: one row per step with its result and published figures, and the runs that
 // can be compared.
 import type { Published, Study, StudyStatus, StudyStep } from '../../api';
-import { formatChange, MAX_RUNS, MIN_RUNS } from '../compare/metrics';
+import { formatChange } from '../compare/metrics';
+import { MAX_RUNS, MIN_RUNS } from '../compare/run-numbers';
 import { latency, plural, rate, shortCount, text, UNKNOWN } from '../format/numbers';
 import { STATUS, type StatusLabel } from '../run/summary';
 import { type Badge, badgeOf } from '../run/verdict';
@@ -69,6 +70,15 @@ export const stepsNotNeeded = ({
     ({ run }) =>
       (until_decided || ended) && run?.status === 'cancelled' && run.started_at_ms == null,
   );
+
+/** Queued runs in the table; their number can be in the hundreds. */
+const MAX_QUEUED = 3;
+
+/** The queued steps that the table leaves out: all but the first ones, if there are many. */
+export function queuedLater({ steps }: Pick<Study, 'steps'>): StudyStep[] {
+  const queued = steps.filter(({ run }) => run?.status === 'queued');
+  return queued.length > 2 * MAX_QUEUED ? queued.slice(MAX_QUEUED) : [];
+}
 
 /** Example: `24 runs: Not started: decided after 8 pairs.` */
 export function notNeededText(steps: StudyStep[]): string {

@@ -1,7 +1,7 @@
 // Form for the groups in the URL: lists of runs, study steps, or history filters.
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { MIN_RUNS } from '../../model/compare/metrics';
+import { MIN_RUNS } from '../../model/compare/run-numbers';
 import {
   type CompareSearch,
   GROUP_KEYS,

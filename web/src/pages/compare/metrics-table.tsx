@@ -30,6 +30,9 @@ interface MetricsTableProps {
   shown: number;
 }
 
+/** More groups need narrower columns. */
+const FEW_GROUPS = 6;
+
 export function MetricsTable({ comparison, shown }: MetricsTableProps) {
   const { groups, metrics } = comparison;
   const directions = countDirections(metrics);
@@ -73,7 +76,7 @@ export function MetricsTable({ comparison, shown }: MetricsTableProps) {
     : ['Change', 'Verdict', <ForestAxis key="axis" scale={scale} />];
   return (
     <NamedRows
-      className={isSingle ? 'metrics single' : 'metrics'}
+      className={`metrics ${isSingle ? 'single' : ''} ${groups.length > FEW_GROUPS ? 'many' : ''}`}
       label="Metrics"
       corner="Metric"
       headers={[...headers, ...changeHeaders]}

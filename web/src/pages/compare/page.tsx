@@ -7,12 +7,8 @@ import { useMemo, useState } from 'react';
 import type { Comparison } from '../../api';
 import { compareQuery } from '../../api/queries';
 import { Overlays } from '../../charts/overlays';
-import {
-  areSingleRuns,
-  MAX_RUNS,
-  omittedRunNumbers,
-  parseRunNumbers,
-} from '../../model/compare/metrics';
+import { areSingleRuns } from '../../model/compare/metrics';
+import { MAX_RUNS, omittedRunNumbers, parseRunNumbers } from '../../model/compare/run-numbers';
 import {
   type CompareParameters,
   type CompareSearch,

@@ -5,7 +5,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { RunSummary } from '../../api';
 import { runsQuery } from '../../api/queries';
-import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
+import { MAX_RUNS, MIN_RUNS } from '../../model/compare/run-numbers';
 import { rate, shortCount, text } from '../../model/format/numbers';
 import { describeRun, isActive, isPartial, runTitle } from '../../model/run/summary';
 import { FilterField } from '../../ui/filter-field';

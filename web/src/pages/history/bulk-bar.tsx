@@ -5,7 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiProblem, deleteRun, getRun, ifMatch, patchRun, type RunSummary } from '../../api';
 import { RUNS_KEY } from '../../api/queries';
-import { MAX_RUNS, MIN_RUNS } from '../../model/compare/metrics';
+import { MAX_RUNS, MIN_RUNS } from '../../model/compare/run-numbers';
 import { plural } from '../../model/format/numbers';
 import { isActive } from '../../model/run/summary';
 import { Dialog } from '../../ui/dialog';

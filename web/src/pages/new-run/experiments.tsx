@@ -56,19 +56,20 @@ function ExperimentCard({ study, last }: ExperimentCardProps) {
     useOpenStudy(),
   );
   return (
-    <Card title={study.name} className="experiment">
-      <p>{study.about}</p>
-      <div className="row">
+    <Card className="experiment">
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <h3>{study.name}</h3> <span className="mute about">{study.about}</span>
+        </summary>
+        {open && <ExperimentDetails study={study} />}
+      </details>
+      <div className="row tight">
+        {last && <StudyLink n={last.number}>Last run: study #{last.number}</StudyLink>}
         <Button loading={pending} onClick={start}>
           Run
         </Button>
-        {last && <StudyLink n={last.number}>Last run: study #{last.number}</StudyLink>}
       </div>
       <ProblemNotice error={error} />
-      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary>Steps, plan and published results</summary>
-        {open && <ExperimentDetails study={study} />}
-      </details>
     </Card>
   );
 }
@@ -77,6 +78,7 @@ function ExperimentDetails({ study }: { study: StudyDefinition }) {
   const { data: plan, error } = useQuery(studyPlanQuery(study));
   return (
     <div className="stack">
+      <p>{study.about}</p>
       <ol className="experiment-steps">
         {study.steps.map(({ name, note }) => (
           <li key={name}>
@@ -92,22 +94,28 @@ function ExperimentDetails({ study }: { study: StudyDefinition }) {
           {problemText(problem)}
         </p>
       ))}
-      {study.published && <PublishedTable published={study.published} />}
+      {study.published && <PublishedTable name={study.name} published={study.published} />}
     </div>
   );
 }
 
 type Published = NonNullable<StudyDefinition['published']>;
 
-function PublishedTable({ published: { source, columns, rows } }: { published: Published }) {
+interface PublishedTableProps {
+  /** Of the experiment. */
+  name: StudyDefinition['name'];
+  published: Published;
+}
+
+function PublishedTable({ name, published: { source, columns, rows } }: PublishedTableProps) {
   const [corner = '', ...headers] = columns;
   return (
     <div>
       <NamedRows
-        label="Published results"
+        label={`Published results: ${name}`}
         corner={corner}
         headers={headers}
-        rows={rows.map(({ cells: [name = '', ...cells] }) => ({ name, cells }))}
+        rows={rows.map(({ cells: [row = '', ...cells] }) => ({ name: row, cells }))}
       />
       <p className="mute small">{source}</p>
     </div>

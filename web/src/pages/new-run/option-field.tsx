@@ -7,7 +7,7 @@ import type { JobDraft } from './use-job-text';
 /** Value, handlers and error of an option's field. */
 export function optionProps(draft: JobDraft, option: string) {
   const problems = draft.problems.filter(
-    (one) => one.job === draft.active && one.option === option,
+    (one) => one.job === draft.active && one.option === option && !one.isPrompt,
   );
   return {
     value: draft.job[option] ?? '',

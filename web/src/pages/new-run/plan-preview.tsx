@@ -15,7 +15,7 @@ export function PlanPreview({ draft, title }: { draft: JobDraft; title: string }
       {plan && plan.phases.length > 0 ? (
         <PlanFacts plan={plan} />
       ) : (
-        <p className="mute">The plan appears once all errors are fixed.</p>
+        <p className="mute">The plan appears when the job is complete and has no errors.</p>
       )}
     </Card>
   );

@@ -12,7 +12,10 @@ export function ProblemList({ problems, prefix }: ProblemListProps) {
   return (
     <ul className="problems">
       {problems.map((problem) => (
-        <li key={`${problem.option}${problem.line}${problem.detail}`}>
+        <li
+          key={`${problem.option}${problem.line}${problem.detail}`}
+          className={problem.isPrompt ? 'mute' : undefined}
+        >
           {prefix?.(problem)} {problem.detail} <span className="mute">{problem.remedy}</span>
         </li>
       ))}

@@ -52,7 +52,7 @@ export function ProcedureFields({ study: { draft, change, problems } }: { study:
       />
       {snia && (
         <>
-          <p className="mute small">
+          <p className="mute small" style={{ margin: '6px 0 10px' }}>
             The job below defines only the target, its size, <code>iodepth</code> and{' '}
             <code>numjobs</code>. The test sets everything else, and overwrites the target.
           </p>

@@ -129,6 +129,7 @@ function TagsAndNotes({ run, live }: { run: Run; live: LiveRun }) {
     <Card title="Tags and notes">
       <div ref={ref} className={`tags-and-notes ${isEmpty ? 'empty-fields' : ''}`}>
         {code ? <code.TagsAndNotesFields run={run} /> : <TagsAndNotesText run={run} />}
+        {!code && isEmpty && <p className="mute">No tags or notes.</p>}
       </div>
     </Card>
   );

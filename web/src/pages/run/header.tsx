@@ -27,8 +27,8 @@ export function RunHeader({ run, live: { fold, chartGroup } }: { run: Run; live:
   const isSaved = useIsSaved();
   return (
     <div className="row top">
-      {/* A long name has a row of its own. */}
-      <div style={{ flex: '1 1 auto', minWidth: 'min(240px, 100%)' }}>
+      {/* A long name has several lines beside the actions, or a row of its own above them. */}
+      <div style={{ flex: '1 1 0', minWidth: 'min(420px, 100%)' }}>
         <div className="run-title">
           <h1>
             <span style={{ flex: 'none' }}>#{run.number}</span>{' '}

@@ -24,6 +24,7 @@ const EVENTS = readFileSync('src/model/fixtures/direct-randread.ndjson', 'utf8')
   .split('\n')
   .map((line) => JSON.parse(line) as Event);
 const RUN = {
+  source: 'leadline',
   rw: 'randread',
   number: 1,
   status: 'queued',

@@ -50,6 +50,8 @@ it('shows missed and failed starts, and disables a schedule', async () => {
   showPage(SchedulesPage, '/schedules');
   expect(await screen.findByText('Missed (3 times)')).toBeVisible();
   expect(screen.getByText('30 2 * * *')).toBeVisible();
+  expect(screen.getByText('Run (read)')).toBeVisible();
+  expect(screen.getByText(/Tags: night/)).toBeVisible();
   expect(screen.getByText('Fri 1970-01-02 00:00 +00:00')).toBeVisible();
   expect(screen.getByText(/3 starts missed in the last 30 days/)).toBeVisible();
   expect(screen.getByText('Failed')).toBeVisible();

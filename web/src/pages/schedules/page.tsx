@@ -6,7 +6,7 @@ import { deleteSchedule, replaceSchedule, type Schedule, type ScheduleStart } fr
 import { invalidateSchedules, schedulesQuery } from '../../api/queries';
 import { count, plural } from '../../model/format/numbers';
 import { dateTime, shortDateTime } from '../../model/format/time';
-import { requestOf, resultText, resultTone } from '../../model/schedule/text';
+import { documentText, requestOf, resultText, resultTone } from '../../model/schedule/text';
 import { notifyError } from '../../ui/notify';
 import { Badge, Card, Empty, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
@@ -63,7 +63,9 @@ export function SchedulesPage() {
 function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void }) {
   const { number, name, cron, time_zone, enabled, next, missed, starts } = schedule;
   const quiet = schedule.quiet_hours.map(({ from, to }) => `${from} to ${to}`);
+  const { document, tags } = schedule;
   const facts = [
+    tags.length > 0 && `Tags: ${tags.join(', ')}`,
     nextText(schedule),
     quiet.length > 0 && `Quiet hours: ${quiet.join(', ')}`,
     missed > 0 && `${plural(missed, 'start')} missed in the last 30 days`,
@@ -104,6 +106,7 @@ function ScheduleCard({ schedule, edit }: { schedule: Schedule; edit: () => void
         </>
       }
     >
+      <p className="breaks">{documentText(document)}</p>
       <p>
         <span className="mono">{cron}</span> <span className="mute">({time_zone})</span>
       </p>

@@ -58,6 +58,7 @@ export function WebhookForm({ webhook, close }: { webhook?: Webhook; close: () =
         onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
       <TextInput
+        className="url"
         label="URL"
         placeholder={unchanged ?? 'http://host:port/path'}
         value={url}

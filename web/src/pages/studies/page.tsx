@@ -12,6 +12,7 @@ import { Card, Empty, Notice, Page } from '../../ui/parts';
 import { ProblemNotice } from '../../ui/problem';
 import { StudyLink } from '../../ui/run-links';
 import { StatusDot } from '../../ui/status';
+import './studies.css';
 
 const HEADERS = ['Status', 'Steps', 'Duration', 'Created'];
 
@@ -39,7 +40,13 @@ export function StudiesPage() {
       {isFirstVisit && <NoStudies />}
       {studies.length > 0 && (
         <Card>
-          <NamedRows label="Studies" corner="Study" headers={HEADERS} rows={studies.map(rowOf)} />
+          <NamedRows
+            className="study-list"
+            label="Studies"
+            corner="Study"
+            headers={HEADERS}
+            rows={studies.map(rowOf)}
+          />
           <LoadMore query={query} />
         </Card>
       )}

@@ -1,7 +1,7 @@
 // Summary sentences for a repeated study, from the runs that have finished so far.
 import { useQuery } from '@tanstack/react-query';
 import type { Comparison, Study } from '../../api';
-import { MIN_RUNS } from '../../model/compare/metrics';
+import { MIN_RUNS } from '../../model/compare/run-numbers';
 import { comparableRuns, countSteps, hasGroups, isSummarized } from '../../model/study/rows';
 import { Notice } from '../../ui/parts';
 import { useIsSaved } from '../../ui/saved';

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { cancelStudy, type Study } from '../../api';
 import { studyQuery } from '../../api/queries';
-import { MIN_RUNS } from '../../model/compare/metrics';
+import { MIN_RUNS } from '../../model/compare/run-numbers';
 import { studySearch } from '../../model/compare/selection';
 import {
   comparableRuns,
@@ -11,7 +11,6 @@ import {
   hasGroups,
   isStudyActive,
   STUDY_STATUS,
-  stepsNotNeeded,
 } from '../../model/study/rows';
 import { LinkButton } from '../../ui/link-button';
 import { MenuButton } from '../../ui/menu-button';
@@ -23,7 +22,6 @@ import { DeleteButton, NameField } from './edit';
 export function StudyHeader({ study }: { study: Study }) {
   const { number, name, status, steps_ended, steps_total } = study;
   const isSaved = useIsSaved();
-  const notNeeded = stepsNotNeeded(study).length;
   return (
     <div className="row">
       <h1 className="breaks">
@@ -32,7 +30,7 @@ export function StudyHeader({ study }: { study: Study }) {
       </h1>
       <StatusBadge status={STUDY_STATUS[status]} />
       <span className="mute">
-        {steps_ended - notNeeded} of {steps_total} {study.repeats > 1 ? 'runs' : 'steps'}
+        {steps_ended} of {steps_total} {study.repeats > 1 ? 'runs' : 'steps'}
       </span>
       {!isSaved && <Actions study={study} />}
     </div>

@@ -66,7 +66,7 @@ function Deviations({ results: { deviations } }: { results: SniaResults }) {
   if (deviations.length === 0) return null;
   return (
     <Card title="Deviations from the specification">
-      <ul>
+      <ul className="deviations">
         {deviations.map(({ code, sentence }) => (
           <li key={`${code} ${sentence}`}>{sentence}</li>
         ))}

@@ -1,9 +1,11 @@
 // Steps as a table: results on this host next to the published ones.
 import type { Study } from '../../api';
 import { VerdictBadge } from '../../charts/verdict-badge';
+import { plural } from '../../model/format/numbers';
 import {
   notNeededText,
   publishedHeaders,
+  queuedLater,
   type StepRow,
   stepRows,
   stepsNotNeeded,
@@ -16,7 +18,9 @@ const HEADERS = ['IOPS', 'vs step 1', 'Bandwidth', 'p99', <span key="verdict">Ve
 
 export function Steps({ study }: { study: Study }) {
   const notNeeded = stepsNotNeeded(study);
-  const steps = study.steps.filter((step) => !notNeeded.includes(step));
+  const later = queuedLater(study);
+  const hidden = new Set([...notNeeded, ...later]);
+  const steps = study.steps.filter((step) => !hidden.has(step));
   const published = publishedHeaders(study.published);
   const groups = [
     { label: 'This host', span: HEADERS.length },
@@ -39,6 +43,7 @@ export function Steps({ study }: { study: Study }) {
           cells: cellsOf(row),
         }))}
       />
+      {later.length > 0 && <p className="mute small">{plural(later.length, 'more run')} queued.</p>}
       {notNeeded.length > 0 && <p className="mute small">{notNeededText(notNeeded)}</p>}
     </Card>
   );

@@ -113,9 +113,9 @@ function Knee({ results }: { results: readonly StepStatistics[] }) {
   const [limit_ms, setLimit] = useState(1);
   const best = knee(results, limit_ms * NS_PER_MS);
   return (
-    <div className="row">
+    <div className="row knee">
       <NumberInput
-        label="p99 limit in ms"
+        label="p99 limit (ms)"
         w={120}
         min={0.001}
         step={0.5}

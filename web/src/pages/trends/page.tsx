@@ -36,7 +36,13 @@ export function TrendsPage() {
       {query.isSuccess && series.length === 0 && <NoTrends />}
       {series.length > 0 && (
         <Card>
-          <NamedRows label="Trends" corner="Test" headers={HEADERS} rows={series.map(rowOf)} />
+          <NamedRows
+            className="trend-list"
+            label="Trends"
+            corner="Test"
+            headers={HEADERS}
+            rows={series.map(rowOf)}
+          />
           <LoadMore query={query} />
         </Card>
       )}

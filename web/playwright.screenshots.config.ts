@@ -1,0 +1,34 @@
+// Screenshots of every page and state, to look at: `npm run screenshots`. CONTRIBUTING.md describes
+// the options. Nothing is compared; `e2e` has the tests.
+import { defineConfig } from '@playwright/test';
+import tests from './playwright.config';
+
+const LAYOUTS = [
+  { name: '1440', viewport: { width: 1440, height: 900 } },
+  { name: '1024', viewport: { width: 1024, height: 800 } },
+  { name: '390', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+].flatMap(({ name, ...device }) =>
+  (['dark', 'light'] as const).map((colorScheme) => ({
+    name: `${name}-${colorScheme}`,
+    use: { ...device, colorScheme },
+    testMatch: 'views.spec.ts',
+  })),
+);
+
+export default defineConfig({
+  ...tests,
+  testDir: 'screenshots',
+  // Live views run on the shared server, and the first one creates its data.
+  workers: 1,
+  timeout: 300_000,
+  use: {
+    ...tests.use,
+    actionTimeout: 5000,
+    trace: 'off',
+    contextOptions: { reducedMotion: 'reduce' },
+  },
+  projects: [
+    ...LAYOUTS,
+    { name: 'sheets', testMatch: 'sheets.spec.ts', dependencies: LAYOUTS.map(({ name }) => name) },
+  ],
+});

@@ -1,0 +1,18 @@
+// The numbers of the compared runs, as in the URL `runs=1,2`. Apart from the metrics, because the
+// router needs them for the first page.
+/** Limits on the number of compared runs. More would be unreadable in one chart. */
+export const MIN_RUNS = 2;
+export const MAX_RUNS = 8;
+
+function allRunNumbers(runs: string | undefined): number[] {
+  const numbers = (runs ?? '').split(/[\s,#]+/).map(Number);
+  return [...new Set(numbers.filter((n) => Number.isInteger(n) && n > 0))];
+}
+
+/** Parses `runs=1,2,3`; invalid and repeated numbers and those above the limit are ignored. */
+export const parseRunNumbers = (runs: string | undefined): number[] =>
+  allRunNumbers(runs).slice(0, MAX_RUNS);
+
+/** The numbers above the limit. */
+export const omittedRunNumbers = (runs: string | undefined): number[] =>
+  allRunNumbers(runs).slice(MAX_RUNS);
