@@ -10,7 +10,7 @@ use crate::{
 };
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 use std::time::Duration;
 
 async fn execute(database: &mut SqliteConnection, sql: &str) {
