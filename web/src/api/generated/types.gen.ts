@@ -445,6 +445,32 @@ export type Check = {
 
 export type CheckStatus = 'ok' | 'warn' | 'fail';
 
+/**
+ * Shares of the I/Os with a priority of their own. All others have the priority of the worker.
+ */
+export type CommandPriorities = {
+    read: Array<PriorityShare>;
+    write: Array<PriorityShare>;
+};
+
+/**
+ * Priority of an I/O; see linux/ioprio.h.
+ */
+export type CommandPriority = {
+    /**
+     * 0: none, 1: realtime, 2: best effort, 3: idle.
+     */
+    class: number;
+    /**
+     * 0 (highest) to 7.
+     */
+    level: number;
+    /**
+     * For example, 1 to 7 select a command duration limit of the device.
+     */
+    hint: number;
+};
+
 export type Comparability = {
     level: ComparabilityLevel;
     sentence: string;
@@ -1063,6 +1089,10 @@ export type DirectionStats = {
     lat_ns: LatencyStats;
     intended_lat_ns?: LatencyStats | null;
     unfinished?: Unfinished | null;
+    /**
+     * Latencies by priority, with `cmdprio_percentage` or `cmdprio_bssplit`.
+     */
+    priorities?: Array<PriorityStats>;
 };
 
 /**
@@ -1113,6 +1143,17 @@ export type Distribution = {
      */
     zones: Array<AbsoluteZone>;
     kind: 'zoned_abs';
+} | {
+    /**
+     * Indexes of blocks, in units of the smallest block.
+     */
+    blocks: Array<number>;
+    /**
+     * Whether each repetition begins as many blocks later as the list has
+     * (`random_sequence_stride`).
+     */
+    is_strided?: boolean;
+    kind: 'sequence';
 };
 
 export type Doctor = {
@@ -1936,9 +1977,13 @@ export type Job = {
      */
     ba?: string | number;
     /**
-     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40 or zoned_abs:60/10g:40/20g. zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
+     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, again and again). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
      */
     random_distribution?: string;
+    /**
+     * With random_distribution=sequence: each repetition begins as many blocks later as the sequence has.
+     */
+    random_sequence_stride?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
      * Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
      */
@@ -2088,7 +2133,7 @@ export type Job = {
      */
     ignore_error?: string | number | number;
     /**
-     * Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per second), such as iops:5%.
+     * Criterion and limit at which the job ends: iops, bw, lat (largest deviation from the mean), iops_slope, bw_slope or lat_slope (per steadystate_check_interval), such as iops:5%.
      */
     steadystate?: string;
     /**
@@ -2111,6 +2156,14 @@ export type Job = {
      * Alias of `steadystate_ramp_time`.
      */
     ss_ramp?: string | number;
+    /**
+     * Length of the parts of the window whose values steadystate compares. A bare number is in seconds.
+     */
+    steadystate_check_interval?: string | number;
+    /**
+     * Alias of `steadystate_check_interval`.
+     */
+    ss_interval?: string | number;
     /**
      * With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
      */
@@ -2347,6 +2400,26 @@ export type Job = {
      * I/O priority class: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means best effort.
      */
     prioclass?: string | number;
+    /**
+     * Percentage of the I/Os that have the priority of cmdprio_class and cmdprio (io_uring, libaio). Values for read,write may differ.
+     */
+    cmdprio_percentage?: string | number;
+    /**
+     * Priority class of these I/Os: 1 (realtime, requires root), 2 (best effort) or 3 (idle); 0 means realtime.
+     */
+    cmdprio_class?: string | number;
+    /**
+     * Priority of these I/Os from 0 (highest) to 7.
+     */
+    cmdprio?: string | number;
+    /**
+     * Priority hint of these I/Os: 1 to 7 select a command duration limit of the device (Linux 6.5).
+     */
+    cmdprio_hint?: string | number;
+    /**
+     * Sizes, and the percentage of their I/Os with a priority: of cmdprio_class and cmdprio, such as 64k/20, or a class and level, such as 64k/25/1/1:64k/75/3/2.
+     */
+    cmdprio_bssplit?: string;
     /**
      * Sample kernel counters during the run. Use 0 only to measure the sampling overhead.
      */
@@ -3312,6 +3385,17 @@ export type PerDirectionDistribution = {
          */
         zones: Array<AbsoluteZone>;
         kind: 'zoned_abs';
+    } | {
+        /**
+         * Indexes of blocks, in units of the smallest block.
+         */
+        blocks: Array<number>;
+        /**
+         * Whether each repetition begins as many blocks later as the list has
+         * (`random_sequence_stride`).
+         */
+        is_strided?: boolean;
+        kind: 'sequence';
     };
     /**
      * Distribution of random offsets. `center`: position of the most probable block in the region,
@@ -3361,6 +3445,17 @@ export type PerDirectionDistribution = {
          */
         zones: Array<AbsoluteZone>;
         kind: 'zoned_abs';
+    } | {
+        /**
+         * Indexes of blocks, in units of the smallest block.
+         */
+        blocks: Array<number>;
+        /**
+         * Whether each repetition begins as many blocks later as the list has
+         * (`random_sequence_stride`).
+         */
+        is_strided?: boolean;
+        kind: 'sequence';
     };
     /**
      * Distribution of random offsets. `center`: position of the most probable block in the region,
@@ -3410,6 +3505,17 @@ export type PerDirectionDistribution = {
          */
         zones: Array<AbsoluteZone>;
         kind: 'zoned_abs';
+    } | {
+        /**
+         * Indexes of blocks, in units of the smallest block.
+         */
+        blocks: Array<number>;
+        /**
+         * Whether each repetition begins as many blocks later as the list has
+         * (`random_sequence_stride`).
+         */
+        is_strided?: boolean;
+        kind: 'sequence';
     };
 };
 
@@ -3553,6 +3659,30 @@ export type Pressure = {
      * All non-idle tasks were waiting.
      */
     io_full: number;
+};
+
+/**
+ * A share of the I/Os of one direction.
+ */
+export type PriorityShare = CommandPriority & {
+    /**
+     * Size of the I/Os in bytes; null for all sizes.
+     */
+    bytes?: number | null;
+    /**
+     * Percentage of the I/Os of this size.
+     */
+    percent: number;
+};
+
+/**
+ * I/Os with the same priority.
+ */
+export type PriorityStats = CommandPriority & {
+    /**
+     * Total latency of completed I/Os.
+     */
+    lat_ns: LatencyStats;
 };
 
 /**
@@ -3970,6 +4100,7 @@ export type ResolvedJob = TargetOptions & PatternOptions & TimingOptions & RingO
     cpus_allowed_policy: CpuPolicy;
     nice: number;
     io_priority?: IoPriority | null;
+    command_priorities?: CommandPriorities | null;
     /**
      * Whether kernel counters are sampled.
      */
@@ -4920,10 +5051,14 @@ export type SteadyStateOptions = SteadyState & {
      * Seconds at the start of the measurement that are not used, rounded up.
      */
     ramp_s: number;
+    /**
+     * Length of the parts of the window, in seconds; at most half of the window.
+     */
+    interval_s: number;
 };
 
 /**
- * Current state of a job, in the sample that follows each second of the job's measured window.
+ * Current state of a job, in the sample that follows each interval of the job's measured window.
  */
 export type SteadyStateProgress = {
     /**
@@ -4958,15 +5093,15 @@ export type SteadyStateReport = SteadyState & {
     summary: string;
     window?: SteadyWindow | null;
     /**
-     * IOPS of the last seconds, at most `steadystate_duration` of them.
+     * IOPS of the intervals (`steadystate_check_interval`) of the last `steadystate_duration`.
      */
     iops: Array<number>;
     /**
-     * Bandwidth of the same seconds, in bytes/s.
+     * Bandwidth of the same intervals, in bytes/s.
      */
     bytes_per_second: Array<number>;
     /**
-     * Mean latency (`lat`) of the same seconds, in ns; empty for runs recorded before it was
+     * Mean latency (`lat`) of the same intervals, in ns; empty for runs recorded before it was
      * measured.
      */
     lat_ns: Array<number>;
@@ -4987,11 +5122,11 @@ export type SteadyWindow = {
     mean_iops: number;
     mean_bytes_per_second: number;
     /**
-     * Largest difference between a second and the mean, in IOPS, bytes/s or ns.
+     * Largest difference between an interval and the mean, in IOPS, bytes/s or ns.
      */
     max_deviation: number;
     /**
-     * Slope of the least-squares line, in IOPS, bytes/s or ns per second.
+     * Slope of the least-squares line, in IOPS, bytes/s or ns per interval, as in fio.
      */
     slope: number;
     /**
@@ -5428,7 +5563,7 @@ export type SweepValue = {
     value: string;
 };
 
-export type SweptOption = 'name' | 'filename' | 'directory' | 'filename_format' | 'loop_device' | 'loop' | 'nrfiles' | 'nr_files' | 'file_service_type' | 'size' | 'io_size' | 'io_limit' | 'filesize' | 'offset' | 'offset_increment' | 'offset_align' | 'rw' | 'readwrite' | 'rw_sequencer' | 'rwmixread' | 'rwmixwrite' | 'bs' | 'blocksize' | 'bsrange' | 'blocksize_range' | 'bssplit' | 'bs_unaligned' | 'blocksize_unaligned' | 'bs_is_seq_rand' | 'blockalign' | 'ba' | 'random_distribution' | 'zonemode' | 'zonesize' | 'zoneskip' | 'zonerange' | 'percentage_random' | 'norandommap' | 'randrepeat' | 'randseed' | 'iodepth' | 'iodepth_batch_submit' | 'iodepth_batch' | 'iodepth_batch_complete_min' | 'iodepth_batch_complete' | 'latency_target' | 'latency_window' | 'latency_percentile' | 'latency_run' | 'numjobs' | 'ioengine' | 'fixedbufs' | 'hipri' | 'sqthread_poll' | 'spin' | 'mem' | 'iomem' | 'ioengine_fallback' | 'runtime' | 'timeout' | 'time_based' | 'ramp_time' | 'startdelay' | 'loops' | 'exitall' | 'exit_what' | 'number_ios' | 'continue_on_error' | 'ignore_error' | 'steadystate' | 'ss' | 'steadystate_duration' | 'ss_dur' | 'steadystate_ramp_time' | 'ss_ramp' | 'overload_time' | 'direct' | 'invalidate' | 'pre_read' | 'fadvise_hint' | 'drop_caches' | 'cache_state' | 'lockmem' | 'sync' | 'fsync' | 'fdatasync' | 'end_fsync' | 'fsync_on_close' | 'fallocate' | 'overwrite' | 'file_append' | 'create_on_open' | 'allow_file_create' | 'create_only' | 'unlink' | 'file_state' | 'rate' | 'rate_iops' | 'rate_min' | 'ratemin' | 'rate_iops_min' | 'rate_cycle' | 'ratecycle' | 'max_latency' | 'rate_process' | 'flow' | 'flow_id' | 'flow_sleep' | 'thinktime' | 'thinktime_blocks' | 'thinktime_spin' | 'thinktime_iotime' | 'buffer_pattern' | 'zero_buffers' | 'scramble_buffers' | 'refill_buffers' | 'buffer_compress_percentage' | 'dedupe_percentage' | 'dedupe_mode' | 'dedupe_working_set_percentage' | 'dedupe_global' | 'verify' | 'do_verify' | 'verify_only' | 'verify_fatal' | 'verify_interval' | 'verify_offset' | 'verify_pattern' | 'cpus_allowed' | 'cpus_allowed_policy' | 'nice' | 'prio' | 'ioprio' | 'prioclass' | 'probes' | 'request_sizes' | 'profile' | 'buffered' | 'description' | 'group_reporting' | 'new_group' | 'thread' | 'create_serialize' | 'iodepth_batch_complete_max' | 'allrandrepeat' | 'gtod_reduce' | 'disable_lat' | 'disable_clat' | 'disable_slat' | 'disable_bw_measurement' | 'clat_percentiles' | 'lat_percentiles' | 'slat_percentiles' | 'percentile_list' | 'disk_util' | 'openfiles' | 'create_fsync' | 'registerfiles' | 'nonvectored' | 'random_generator' | 'io_submit_mode' | 'verify_backlog' | 'verify_backlog_batch' | 'verify_async' | 'verify_dump' | 'error_dump' | 'exitall_on_error' | 'thinktime_blocks_type';
+export type SweptOption = 'name' | 'filename' | 'directory' | 'filename_format' | 'loop_device' | 'loop' | 'nrfiles' | 'nr_files' | 'file_service_type' | 'size' | 'io_size' | 'io_limit' | 'filesize' | 'offset' | 'offset_increment' | 'offset_align' | 'rw' | 'readwrite' | 'rw_sequencer' | 'rwmixread' | 'rwmixwrite' | 'bs' | 'blocksize' | 'bsrange' | 'blocksize_range' | 'bssplit' | 'bs_unaligned' | 'blocksize_unaligned' | 'bs_is_seq_rand' | 'blockalign' | 'ba' | 'random_distribution' | 'random_sequence_stride' | 'zonemode' | 'zonesize' | 'zoneskip' | 'zonerange' | 'percentage_random' | 'norandommap' | 'randrepeat' | 'randseed' | 'iodepth' | 'iodepth_batch_submit' | 'iodepth_batch' | 'iodepth_batch_complete_min' | 'iodepth_batch_complete' | 'latency_target' | 'latency_window' | 'latency_percentile' | 'latency_run' | 'numjobs' | 'ioengine' | 'fixedbufs' | 'hipri' | 'sqthread_poll' | 'spin' | 'mem' | 'iomem' | 'ioengine_fallback' | 'runtime' | 'timeout' | 'time_based' | 'ramp_time' | 'startdelay' | 'loops' | 'exitall' | 'exit_what' | 'number_ios' | 'continue_on_error' | 'ignore_error' | 'steadystate' | 'ss' | 'steadystate_duration' | 'ss_dur' | 'steadystate_ramp_time' | 'ss_ramp' | 'steadystate_check_interval' | 'ss_interval' | 'overload_time' | 'direct' | 'invalidate' | 'pre_read' | 'fadvise_hint' | 'drop_caches' | 'cache_state' | 'lockmem' | 'sync' | 'fsync' | 'fdatasync' | 'end_fsync' | 'fsync_on_close' | 'fallocate' | 'overwrite' | 'file_append' | 'create_on_open' | 'allow_file_create' | 'create_only' | 'unlink' | 'file_state' | 'rate' | 'rate_iops' | 'rate_min' | 'ratemin' | 'rate_iops_min' | 'rate_cycle' | 'ratecycle' | 'max_latency' | 'rate_process' | 'flow' | 'flow_id' | 'flow_sleep' | 'thinktime' | 'thinktime_blocks' | 'thinktime_spin' | 'thinktime_iotime' | 'buffer_pattern' | 'zero_buffers' | 'scramble_buffers' | 'refill_buffers' | 'buffer_compress_percentage' | 'dedupe_percentage' | 'dedupe_mode' | 'dedupe_working_set_percentage' | 'dedupe_global' | 'verify' | 'do_verify' | 'verify_only' | 'verify_fatal' | 'verify_interval' | 'verify_offset' | 'verify_pattern' | 'cpus_allowed' | 'cpus_allowed_policy' | 'nice' | 'prio' | 'ioprio' | 'prioclass' | 'cmdprio_percentage' | 'cmdprio_class' | 'cmdprio' | 'cmdprio_hint' | 'cmdprio_bssplit' | 'probes' | 'request_sizes' | 'profile' | 'buffered' | 'description' | 'group_reporting' | 'new_group' | 'thread' | 'create_serialize' | 'iodepth_batch_complete_max' | 'allrandrepeat' | 'gtod_reduce' | 'disable_lat' | 'disable_clat' | 'disable_slat' | 'disable_bw_measurement' | 'clat_percentiles' | 'lat_percentiles' | 'slat_percentiles' | 'percentile_list' | 'disk_util' | 'openfiles' | 'create_fsync' | 'registerfiles' | 'nonvectored' | 'random_generator' | 'io_submit_mode' | 'verify_backlog' | 'verify_backlog_batch' | 'verify_async' | 'verify_dump' | 'error_dump' | 'exitall_on_error' | 'thinktime_blocks_type';
 
 /**
  * Flag passed to open(2) for writes.

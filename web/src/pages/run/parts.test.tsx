@@ -33,7 +33,6 @@ const RUN = {
   mode: 'direct',
   device: 'vda',
   queue: { position: 2, reason: 'waiting for #4 on vda' },
-  source: 'leadline',
   requested: { jobs: [{ rw: 'randread', direct: 1 }] },
 } as unknown as Run;
 
