@@ -126,7 +126,7 @@ fn requests_have_the_priorities_of_fio() {
     for (options, expected) in JOBS {
         let common = format!(
             "--output-format=json --name=a --filename={} --direct=1 --rw=randread --bs=4k \
-             --iodepth=4 {options}",
+             --iodepth=4 --norandommap {options}",
             device.0
         );
         let arguments: Vec<&str> = common.split_whitespace().collect();

@@ -30,6 +30,7 @@ pub(crate) fn options(job: &Job) -> Option<SteadyStateOptions> {
 
 pub(crate) fn check(job: &Job, issues: &mut Issues) {
     let us = job.steadystate_duration().0;
+    check_interval(job, us, issues);
     if us == 0 {
         return;
     }
@@ -48,7 +49,6 @@ pub(crate) fn check(job: &Job, issues: &mut Issues) {
             "Use a time such as 10s.",
         );
     }
-    check_interval(job, us, issues);
     let test = job.steadystate();
     if test.limit <= 0.0 {
         issues.invalid(
@@ -70,7 +70,8 @@ fn check_interval(job: &Job, window_us: u64, issues: &mut Issues) {
             "steadystate_check_interval must be a whole number of seconds, at most 1h.",
             "Use a time such as 10s.",
         );
-    } else if window_us <= interval_us || !window_us.is_multiple_of(interval_us) {
+    } else if window_us > 0 && (window_us <= interval_us || !window_us.is_multiple_of(interval_us))
+    {
         let interval_s = interval_us / US_PER_SECOND;
         let whole = window_us.div_ceil(interval_us).max(2) * interval_s;
         // The window itself has another problem.
