@@ -5,7 +5,7 @@ mod scratch;
 
 use scratch::fio_link::Programs;
 use serde_json::Value;
-use std::fs;
+use std::{fs, path::Path};
 
 const JOB_FILE: &str = "\
 [global]
@@ -181,4 +181,72 @@ fn parsing_alone_runs_nothing() {
     assert!(!programs.path().join("ours/new").exists());
     let version = programs.ours(&["--version"], "");
     assert!(version.stdout.starts_with(b"fio-3.33-leadline-"));
+}
+
+/// Damaged data and violated limits are errors in fio's formats, too.
+#[test]
+fn failed_jobs_have_the_error_of_fio() {
+    let programs = Programs::new();
+    if let Err(error) = scratch::run("fio", &["--version"]) {
+        return scratch::skip(&error);
+    }
+    let verify = "--name=w --filename=v --size=256k --bs=4k --verify=crc32c --direct=0";
+    let cases = [
+        (format!("{verify} --rw=read --verify_only=1"), 84),
+        (
+            "--name=l --filename=v --size=256k --rw=read --direct=0 --max_latency=1us".into(),
+            110,
+        ),
+    ];
+    for program in [Path::new("fio"), &programs.ours] {
+        let start = |options: &str| {
+            let arguments = format!("--output-format=json {options}");
+            let arguments: Vec<&str> = arguments.split_whitespace().collect();
+            programs.start(program, &arguments, "")
+        };
+        let written = start(&format!("{verify} --rw=write --do_verify=0"));
+        assert!(written.status.success(), "{program:?}: {written:?}");
+        let file = programs.directory_of(program).join("v");
+        let mut data = fs::read(&file).unwrap();
+        data[70_000] ^= 1;
+        fs::write(&file, data).unwrap();
+        for (options, error) in &cases {
+            let failed = start(options);
+            assert_eq!(failed.status.code(), Some(1), "{program:?} {options}");
+            let text = String::from_utf8(failed.stdout).unwrap();
+            let start = text.find('{').unwrap();
+            let document: Value = serde_json::from_str(&text[start..]).unwrap();
+            assert_eq!(
+                document["jobs"][0]["error"], *error,
+                "{program:?} {options}"
+            );
+            assert!(!failed.stderr.is_empty(), "{program:?} {options}");
+        }
+    }
+}
+
+/// fio truncates whatever `--output` names.
+#[test]
+fn output_does_not_replace_other_files() {
+    let programs = Programs::new();
+    let image = programs.path().join("image");
+    fs::write(&image, [0; 4096]).unwrap();
+    let arguments = ["--output=../image", "--name=a", "--size=64k", "--rw=write"];
+    let output = programs.ours(&arguments, "");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("../image cannot be written"), "{errors}");
+    assert_eq!(fs::read(&image).unwrap(), [0; 4096]);
+}
+
+/// fio reports the I/Os of the ramp.
+#[test]
+fn jobs_that_end_during_the_ramp_say_so() {
+    let programs = Programs::new();
+    let arguments = "--name=a --size=64k --rw=write --direct=0 --ramp_time=1";
+    let arguments: Vec<&str> = arguments.split_whitespace().collect();
+    let output = programs.ours(&arguments, "");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(errors.contains("so nothing was measured"), "{errors}");
 }

@@ -4,9 +4,10 @@ use crate::analysis::{context::Context, findings::rerun};
 use leadline_protocol::{
     finding::{
         Finding, SHORT_RUN_MS,
-        Severity::{Note, Warning},
+        Severity::{Note, Serious, Warning},
     },
     format::duration,
+    phase::Phase,
     report::EndedBy,
 };
 use serde_json::json;
@@ -35,13 +36,26 @@ pub(crate) fn short_run(context: &Context) -> Option<Finding> {
     if duration_ms >= SHORT_RUN_MS as f64 {
         return None;
     }
-    let sentence = format!("The run was short: {}.", duration(duration_ms));
+    let (severity, sentence) = if ended_during_ramp(context) {
+        let sentence = "All I/O was complete before the end of ramp_time, so nothing was measured.";
+        (Serious, sentence.to_owned())
+    } else {
+        let sentence = format!("The run was short: {}.", duration(duration_ms));
+        (Note, sentence)
+    };
     Finding::new(
-        Note,
+        severity,
         "short_run",
         sentence,
         json!({"duration_ms": duration_ms}),
         "Run for at least 10 s with time_based=1.",
     )
     .with_rerun(rerun::longer())
+}
+
+fn ended_during_ramp(context: &Context) -> bool {
+    let report = context.report;
+    let ios = report.read.ios + report.write.ios + report.trim.ios;
+    let mut phases = report.phases.iter();
+    ios == 0 && phases.any(|phase| phase.phase == Phase::Ramp)
 }
