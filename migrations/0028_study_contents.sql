@@ -4,7 +4,8 @@ PRAGMA user_version = 28;
 
 CREATE TABLE study_contents (
     study INTEGER PRIMARY KEY,  -- number of the study
-    looks INTEGER NOT NULL      -- number of rows in study_looks
+    looks INTEGER NOT NULL,     -- number of rows in study_looks
+    checksums INTEGER NOT NULL  -- number of rows in studies and study_looks with a checksum
 ) STRICT;
 
 CREATE TABLE study_runs (
@@ -14,6 +15,9 @@ CREATE TABLE study_runs (
 CREATE INDEX study_runs_by_study ON study_runs (study);
 
 -- What was deleted earlier is unknown, except studies that still have runs.
-INSERT INTO study_contents SELECT number, (SELECT count(*) FROM study_looks WHERE study = number) FROM studies;
-INSERT OR IGNORE INTO study_contents SELECT DISTINCT study, 0 FROM runs WHERE study IS NOT NULL;
+INSERT INTO study_contents
+SELECT number, (SELECT count(*) FROM study_looks WHERE study = number),
+    (sha256 IS NOT NULL) + (SELECT count(sha256) FROM study_looks WHERE study = number)
+FROM studies;
+INSERT OR IGNORE INTO study_contents SELECT DISTINCT study, 0, 0 FROM runs WHERE study IS NOT NULL;
 INSERT INTO study_runs SELECT number, study FROM runs WHERE study IS NOT NULL;

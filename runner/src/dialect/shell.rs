@@ -147,7 +147,8 @@ impl Lexer<'_, '_, '_> {
         let mut lines = 0;
         while let Some(line) = self.rest().lines().next() {
             let is_fence = line.trim_start().starts_with(CODE_FENCE);
-            if !is_fence && !(self.is_session && is_output(line)) {
+            let is_printed = self.is_session && is_output(line);
+            if !is_fence && !is_printed {
                 break;
             }
             self.skip_line();

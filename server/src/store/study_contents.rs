@@ -13,6 +13,9 @@ const CONTENTS: &str =
         EXISTS (SELECT 1 FROM runs WHERE runs.study = value) AS has_runs,
         (SELECT looks FROM study_contents WHERE study_contents.study = value) AS expected_looks,
         (SELECT count(*) FROM study_looks WHERE study_looks.study = value) AS looks,
+        (SELECT checksums FROM study_contents WHERE study_contents.study = value) AS expected_checksums,
+        (SELECT count(sha256) FROM studies WHERE number = value)
+            + (SELECT count(sha256) FROM study_looks WHERE study_looks.study = value) AS checksums,
         (SELECT min(run) FROM study_runs WHERE study_runs.study = value
          AND NOT EXISTS (SELECT 1 FROM runs WHERE number = run)) AS missing_run
     FROM json_each(?)";
@@ -23,6 +26,8 @@ struct Contents {
     has_runs: bool,
     expected_looks: Option<i64>,
     looks: i64,
+    expected_checksums: Option<i64>,
+    checksums: i64,
     missing_run: Option<u64>,
 }
 
@@ -34,6 +39,8 @@ impl FromRow<'_, SqliteRow> for Contents {
             has_runs: row.try_get("has_runs")?,
             expected_looks: row.try_get("expected_looks")?,
             looks: row.try_get("looks")?,
+            expected_checksums: row.try_get("expected_checksums")?,
+            checksums: row.try_get("checksums")?,
             missing_run: row.try_get("missing_run")?,
         })
     }
@@ -48,6 +55,10 @@ impl Contents {
             None => Some(Damage::MissingContents),
             Some(expected) if self.looks < expected => Some(Damage::MissingLook),
             Some(expected) if self.looks > expected => Some(Damage::ExtraLook),
+            // Rows of earlier versions have no checksum.
+            Some(_) if Some(self.checksums) < self.expected_checksums => {
+                Some(Damage::MissingChecksum)
+            }
             Some(_) => self.missing_run.map(Damage::MissingRun),
         }
     }
@@ -97,7 +108,7 @@ pub(super) async fn check_study(connection: &mut SqliteConnection, study: u64) -
 }
 
 pub(super) async fn add_study(connection: &mut SqliteConnection, study: u64) -> sqlx::Result<()> {
-    let sql = "INSERT INTO study_contents (study, looks) VALUES (?, 0)";
+    let sql = "INSERT INTO study_contents (study, looks, checksums) VALUES (?, 0, 1)";
     let insert = query(sql).bind(study.cast_signed());
     insert.execute(connection).await?;
     Ok(())
@@ -112,7 +123,8 @@ pub(super) async fn add_run(connection: &mut SqliteConnection, run: u64) -> sqlx
 }
 
 pub(super) async fn add_look(connection: &mut SqliteConnection, study: u64) -> sqlx::Result<()> {
-    let sql = "UPDATE study_contents SET looks = looks + 1 WHERE study = ?";
+    let sql =
+        "UPDATE study_contents SET looks = looks + 1, checksums = checksums + 1 WHERE study = ?";
     let update = query(sql).bind(study.cast_signed());
     update.execute(connection).await?;
     Ok(())

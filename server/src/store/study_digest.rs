@@ -31,6 +31,8 @@ pub(crate) enum Damage {
     MissingLook,
     #[strum(to_string = "it has an interim look that was not stored by Leadline")]
     ExtraLook,
+    #[strum(to_string = "a checksum is missing")]
+    MissingChecksum,
     #[strum(to_string = "run #{0} is missing")]
     MissingRun(u64),
     #[strum(to_string = "its number of interim looks is missing")]

@@ -63,6 +63,7 @@ async fn ended_studies() -> Program {
 
 const TABLES: [&str; 4] = ["studies", "runs", "study_looks", "study_contents"];
 const MISSING_LOOK: &str = "an interim look is missing";
+const MISSING_CHECKSUM: &str = "a checksum is missing";
 const MISSING_ROW: &str = "its row is missing";
 
 /// Other runs and looks do not follow the last look, so that only its absence shows the deletion.
@@ -76,6 +77,14 @@ async fn deleted_rows_are_damage() {
         (
             "DELETE FROM runs WHERE study = 1; DELETE FROM study_looks",
             MISSING_LOOK,
+        ),
+        (
+            "UPDATE study_looks SET sha256 = NULL, look = replace(look, 'undecided', 'better')",
+            MISSING_CHECKSUM,
+        ),
+        (
+            "UPDATE studies SET sha256 = NULL, until_decided = NULL WHERE number = 1",
+            MISSING_CHECKSUM,
         ),
         ("DELETE FROM studies WHERE number = 1", MISSING_ROW),
         (

@@ -167,7 +167,7 @@ async fn a_missing_look_is_taken_at_the_next_start() {
     let ended = end_of_study(&server, 1).await;
     assert_eq!(ended["looks"].as_array().unwrap().len(), 2);
     // A look and the number of looks are stored in one transaction.
-    sqlx::raw_sql("DELETE FROM study_looks WHERE pairs = 10; UPDATE study_contents SET looks = 1")
+    sqlx::raw_sql("DELETE FROM study_looks WHERE pairs = 10; UPDATE study_contents SET looks = 1, checksums = 2")
         .execute(&mut connect(&server).await)
         .await
         .unwrap();
