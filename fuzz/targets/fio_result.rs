@@ -1,4 +1,4 @@
-//! Texts of `POST /runs/import`: results of fio, within other output.
+//! Request bodies of `POST /runs/import`: fio results, within other output.
 #![no_main]
 
 use leadline_fuzz::mutate_json;

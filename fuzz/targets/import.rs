@@ -1,4 +1,4 @@
-//! Texts of `POST /import`: job files and commands.
+//! Job text for `POST /import`: job files and commands.
 #![no_main]
 
 use leadline_protocol::{

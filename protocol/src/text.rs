@@ -27,7 +27,7 @@ pub fn printable(text: &str) -> String {
     text.replace(is_deceptive, "\u{fffd}")
 }
 
-/// Replaces deceptive characters in all texts of a document from another person.
+/// Replaces deceptive characters in all strings of a document from another person.
 pub fn printable_document(document: Value) -> Value {
     match document {
         Value::String(text) => printable(&text).into(),

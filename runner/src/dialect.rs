@@ -65,12 +65,12 @@ use leadline_protocol::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// In bytes. Larger texts are not job files.
+/// In bytes. Longer text is not a job file.
 const MAX_TEXT: usize = 1 << 20;
 /// The maximum number of steps of a study.
 const MAX_COMMANDS: usize = 256;
 
-/// Reads jobs from a text.
+/// Reads jobs from text.
 pub fn import(request: &ImportRequest, host: &HostFacts<'_>) -> Import {
     let source = Source::new(&request.text);
     let mut notes = Notes::new(&source);

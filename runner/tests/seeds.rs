@@ -19,7 +19,7 @@ const FILE_BYTES: u64 = 4 << 20;
 /// Targets of diskspd, which become questions.
 const TARGETS: [&str; 2] = ["F:\\testfile4.dat", "#5"];
 
-/// Texts, and the options of each step that give them their meaning.
+/// Job text, with the equivalent options of each step.
 fn texts() -> Vec<(String, Vec<Value>)> {
     let read =
         json!({"rw": "read", "bs": "4k", "size": "1g", "ioengine": "sync", "name": "test-read-io"});

@@ -32,7 +32,7 @@ fn target(job: &Value) -> Value {
     report(job)["report"]["targets"][0].clone()
 }
 
-/// Codes and texts of a job's problems.
+/// Codes and messages of a job's problems.
 fn problems(job: &Value) -> Vec<(String, String)> {
     let plan = resolve(
         &parse_run(job).unwrap(),

@@ -137,8 +137,8 @@ fn raise_file_limit() -> u64 {
     raised.current.unwrap_or(u64::MAX)
 }
 
-/// Stops the runs on the first signal, and closes the connections afterward. A second signal has no
-/// effect: without the wait, which has a limit, results would be lost.
+/// Stops the runs on the first signal, and closes the connections afterward. A second signal is
+/// ignored: exiting before the runs have stopped would lose results, and the wait is bounded.
 async fn stop_on_signal(runs: &Runs, stop: oneshot::Sender<()>) {
     wait_for_signal().await;
     tracing::info!("stopping");

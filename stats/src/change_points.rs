@@ -4,8 +4,8 @@
 //! 2014), in the variant of Hunter and Apache Otava (Fleming et al., ICPE 2023). The history is
 //! divided, in overlapping windows, at the point with the largest energy distance between the two
 //! sides. The test is Student's t-test instead of random permutations, so results are
-//! deterministic. Weak points are then removed by merging the adjacent parts, weakest first. As in
-//! Otava, the t-test uses population variances.
+//! deterministic. Weak points are then removed by merging the adjacent segments, weakest first. As
+//! in Otava, the t-test uses population variances.
 
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::beta_reg;
@@ -85,8 +85,8 @@ pub fn find(values: &[f64], parameters: &Parameters) -> Vec<ChangePoint> {
     merge(values, indexes, parameters)
 }
 
-/// Repeatedly divides at the point with the largest distance in any part, until that point is not
-/// significant.
+/// Repeatedly divides at the point with the largest distance in any segment, until that point is
+/// not significant.
 fn divide(values: &[f64], max_p: f64) -> Vec<usize> {
     let distances = Distances::new(values);
     let mut points: Vec<usize> = Vec::new();
@@ -147,7 +147,7 @@ impl Distances {
                 cross += self.between(last, start, index);
                 right += self.between(last, index, last);
                 let (n, m) = ((index - start) as f64, (last + 1 - index) as f64);
-                // Mean distance within a part; 0 for a single value.
+                // Mean distance within a segment; 0 for a single value.
                 let within = |sum: f64, count: f64| {
                     if count > 1.0 {
                         sum / (count - 1.0)
@@ -168,9 +168,9 @@ impl Distances {
 
 /// Removes points, weakest first, until all remaining points are significant and large enough.
 ///
-/// As in Otava, only the two points after a removed one are tested again, although the part before
-/// it changes as well, so that the same points remain as in Otava. The returned values belong to
-/// the final parts.
+/// As in Otava, only the two points after a removed one are tested again, although the segment
+/// before it changes as well, so that the same points remain as in Otava. The returned values
+/// belong to the final segments.
 fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<ChangePoint> {
     let of_part = |indexes: &[usize], position: usize| {
         let before = position.checked_sub(1).map_or(0, |before| indexes[before]);
@@ -189,7 +189,7 @@ fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<Ch
     };
     let mut indexes = indexes;
     let mut points = of_all(&indexes);
-    while let Some(position) = next_to_short_part(values.len(), &points, parameters.min_length) {
+    while let Some(position) = next_to_short_segment(values.len(), &points, parameters.min_length) {
         indexes.remove(position);
         points = of_all(&indexes);
     }
@@ -209,8 +209,12 @@ fn merge(values: &[f64], indexes: Vec<usize>, parameters: &Parameters) -> Vec<Ch
     of_all(&indexes)
 }
 
-/// Returns the weaker of the two points that limit the first part with too few values.
-fn next_to_short_part(length: usize, points: &[ChangePoint], min_length: usize) -> Option<usize> {
+/// Returns the weaker of the two points that bound the first segment with too few values.
+fn next_to_short_segment(
+    length: usize,
+    points: &[ChangePoint],
+    min_length: usize,
+) -> Option<usize> {
     let start = |position: usize| match position {
         0 => 0,
         position => points[position - 1].index,
@@ -238,7 +242,7 @@ fn first_maximum(points: &[ChangePoint], value: impl Fn(&ChangePoint) -> f64) ->
     (0..points.len()).reduce(larger)
 }
 
-/// Student's t-test comparing the parts before and after an index.
+/// Student's t-test comparing the segments before and after an index.
 fn test(values: &[f64], start: usize, index: usize, end: usize) -> ChangePoint {
     let (before, after) = (&values[start..index], &values[index..end]);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;

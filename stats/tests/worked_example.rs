@@ -55,7 +55,7 @@ fn numbers_of_the_worked_example() {
     let document = std::fs::read_to_string(path).expect("the document");
     let (_, example) = document.split_once("## Worked example").expect("heading");
     let (example, _) = example.split_once("\n## ").expect("next heading");
-    // Line breaks may be anywhere.
+    // Ignores line breaks.
     let example = example.split_whitespace().collect::<Vec<_>>().join(" ");
     let states = |expected: String| assert!(example.contains(&expected), "{expected}");
 

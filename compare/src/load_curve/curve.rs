@@ -60,9 +60,9 @@ impl Rates {
 }
 
 impl Summary {
-    /// The bracket of the saturation point in I/Os per second: what was completed at the highest
-    /// sustained rate, and what was due at the lowest overloaded one. The number of Poisson arrivals
-    /// differs from the nominal rate by chance.
+    /// The bracket of the saturation point in I/Os per second: the completion rate at the highest
+    /// sustained rate, and the arrival rate at the lowest overloaded one. With Poisson arrivals,
+    /// both differ randomly from the nominal rate.
     pub(crate) fn bracket(&self, points: &[Point]) -> (Option<f64>, Option<f64>) {
         let runs = |rate: Option<f64>, class: PointClass| {
             let is_at = move |point: &&Point| {

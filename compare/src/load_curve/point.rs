@@ -7,11 +7,12 @@ use leadline_protocol::{
 
 /// Share of the arrivals that a sustained rate completes.
 const MIN_RATIO: f64 = 0.98;
-/// A runner that keeps a smaller share of its queue depth in flight, although I/Os are due, is itself
-/// the limit.
+/// A runner that keeps a smaller share of its queue depth in flight, although I/Os are due, is
+/// itself the bottleneck.
 const MIN_DEPTH_SHARE: f64 = 0.9;
 /// Share of the latency from the intended start that an I/O waits before it is submitted, if the
-/// runner is the limit. With a slow device, I/Os wait in the device until the queue depth is full.
+/// runner is the bottleneck. With a slow device, I/Os wait in the device until the queue depth is
+/// full.
 const MIN_WAIT_SHARE: f64 = 0.5;
 
 /// A run at one rate.

@@ -31,7 +31,7 @@ pub(crate) struct Round {
 
 /// Why a window cannot contain the earlier rounds.
 struct Interruption {
-    /// Whether the round itself can be in a window.
+    /// Whether the interruption precedes the round, so that a window can start with this round.
     is_before: bool,
     sentence: String,
 }
@@ -167,7 +167,7 @@ impl Rounds {
             .find(|window| self.is_contiguous(*window))
     }
 
-    /// Appends a round; `is_after_gap`: something interrupted the test before it.
+    /// Appends a round. `is_after_gap`: the test was interrupted before this round.
     #[cfg(test)]
     pub(crate) fn push(&mut self, values: Vec<Option<CellValue>>, is_after_gap: bool) {
         let interruption = is_after_gap.then(|| Interruption {

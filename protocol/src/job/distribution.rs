@@ -16,8 +16,8 @@ const MAX_ZONES: usize = 256;
 /// Maximum length of a sequence, as in fio (`FIO_SEQ_MAX`), and largest index of a block in it.
 const MAX_BLOCKS: usize = 64;
 const MAX_BLOCK: u64 = 999_999_999;
-/// Distributions with a parameter and the position of the most probable block. Of the exponents of
-/// zipf, it omits those with whole numbers that are followed by zeros.
+/// Pattern of distributions with a parameter and the position of the most probable block. For zipf,
+/// it does not match whole numbers that are written with decimals, such as `2.0`.
 pub(super) const SKEWED: &str = r"(zipf(:([02-9]\.[0-9]*[1-9][0-9]*|1\.[0-9]*[1-9][0-9]*|[2-9])(:(0(\.[0-9]+)?|1))?)?|pareto(:0\.[0-9]*[1-9][0-9]*(:(0(\.[0-9]+)?|1))?)?|normal(:(100|[1-9][0-9]?(\.[0-9]+)?)(:(0(\.[0-9]+)?|1))?)?)";
 
 /// A zone of a `zoned` distribution.

@@ -116,7 +116,7 @@ mod tests {
         for invalid in ["", "1,", "3-1", "4096", "0-4096", "-1", "a"] {
             assert_eq!(parse(invalid), None, "{invalid}");
         }
-        // A list with all ranges in a body would need gigabytes.
+        // Storing every range of a request body would need gigabytes.
         let repeated = vec!["0-4095"; 150_000].join(",");
         assert_eq!(parse(&repeated).unwrap().len(), 4096);
     }

@@ -177,7 +177,7 @@ named_enum! {
 named_enum! {
     names: "snake_case";
     pub enum CurveState {
-        /// No run at a rate has ended.
+        /// No run at any rate has ended.
         NoResult,
         /// The highest sustained rate is below the lowest overloaded one.
         Found,

@@ -306,7 +306,8 @@ fn published(reader: &mut ObjectReader, steps: usize) -> Option<Published> {
         if row.cells.len() != columns || !row.step.is_none_or(step_exists) {
             let field = format!("published.rows[{index}]");
             let detail = format!(
-                "A row must have {columns} cells, one per column, and a step from 1 to {steps} or none."
+                "A row must have {columns} cells, one per column. Its step, if any, must be \
+                 from 1 to {steps}."
             );
             reader.reject("bad_value", &field, detail, PUBLISHED_REMEDY);
         }

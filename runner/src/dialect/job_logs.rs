@@ -17,7 +17,7 @@ pub(crate) struct JobLogs {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct JobLog {
     pub kind: LogKind,
-    /// Of the file name.
+    /// Prefix of the file names.
     pub prefix: String,
     pub format: LogFormat,
     /// Length of its windows; 0 for a line per I/O in fio.

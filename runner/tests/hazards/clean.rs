@@ -101,7 +101,7 @@ pub(crate) fn owned_file_after_a_second_run(scratch: &Scratch) -> Built {
     unmodified_owned_file(scratch)
 }
 
-pub(crate) fn new_file_of_an_ordinary_user(scratch: &Scratch) -> Built {
+pub(crate) fn new_file_of_an_unprivileged_user(scratch: &Scratch) -> Built {
     let root = scratch.root();
     std::os::unix::fs::chown(&root, Some(12345), Some(12345)).unwrap();
     let user = [
@@ -111,8 +111,8 @@ pub(crate) fn new_file_of_an_ordinary_user(scratch: &Scratch) -> Built {
         "--clear-groups",
         "--",
     ];
-    // An ordinary user sees only the lengths of hidden images, so no image of another test may have
-    // the same length.
+    // An unprivileged user sees only the lengths of hidden images, so no image of another test may
+    // have the same length.
     let unusual = MIB + (20 << 10);
     Ok(new_file(scratch)?.sized(unusual).launched_by(&user))
 }

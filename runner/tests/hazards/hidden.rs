@@ -17,7 +17,7 @@ type Built = Result<Scene, Unavailable>;
 
 const USER: u32 = 12345;
 
-/// Programs that start the runner as an ordinary user.
+/// Programs that start the runner as an unprivileged user.
 const AS_USER: [&str; 5] = [
     "setpriv",
     "--reuid=12345",
@@ -170,7 +170,7 @@ pub(crate) fn in_a_namespace_that_hides_it(scratch: &Scratch) -> Built {
     hidden(scratch, &[], |_| ())
 }
 
-/// As in a container: a separate mount namespace and an ordinary user, who owns the image.
+/// As in a container: a separate mount namespace and an unprivileged user, who owns the image.
 pub(crate) fn hidden_from_its_owner(scratch: &Scratch) -> Built {
     hidden(scratch, &AS_USER, |image| {
         chown(image, Some(USER), Some(USER)).unwrap()
@@ -178,7 +178,7 @@ pub(crate) fn hidden_from_its_owner(scratch: &Scratch) -> Built {
 }
 
 /// Like `hidden_from_its_owner`, but root owns the image and everyone may write to it.
-pub(crate) fn hidden_from_an_ordinary_user(scratch: &Scratch) -> Built {
+pub(crate) fn hidden_from_an_unprivileged_user(scratch: &Scratch) -> Built {
     hidden(scratch, &AS_USER, |image| {
         fs::set_permissions(image, PermissionsExt::from_mode(0o666)).unwrap();
     })
@@ -203,8 +203,8 @@ fn hidden(scratch: &Scratch, launcher: &[&str], prepare: impl FnOnce(&Path)) -> 
     Ok(scene.launched_by(&[&enter[..], launcher].concat()))
 }
 
-/// An ordinary user accesses the image of a mounted loop device.
-pub(crate) fn as_an_ordinary_user(scratch: &Scratch) -> Built {
+/// An unprivileged user accesses the image of a mounted loop device.
+pub(crate) fn as_an_unprivileged_user(scratch: &Scratch) -> Built {
     let image = scratch.root().join("vm.img");
     let mounted = mounted_image(scratch, &image)?;
     chown(&image, Some(USER), Some(USER)).unwrap();

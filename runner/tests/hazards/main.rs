@@ -349,11 +349,11 @@ mod hidden_files {
             file(in_a_namespace_that_hides_it).rejected_with(OPEN_OR_LOOP);
         an_image_hidden_from_its_owner_is_rejected =>
             file(hidden_from_its_owner).rejected_with(OPEN_OR_LOOP).with_kinds(USER_KINDS);
-        an_image_hidden_from_an_ordinary_user_is_rejected =>
-            file(hidden_from_an_ordinary_user).rejected_with(OPEN_OR_LOOP)
+        an_image_hidden_from_an_unprivileged_user_is_rejected =>
+            file(hidden_from_an_unprivileged_user).rejected_with(OPEN_OR_LOOP)
                 .with_kinds(USER_KINDS);
-        an_image_of_an_ordinary_user_is_rejected =>
-            file(as_an_ordinary_user).rejected_with(OPEN_OR_LOOP).with_kinds(USER_KINDS);
+        an_image_of_an_unprivileged_user_is_rejected =>
+            file(as_an_unprivileged_user).rejected_with(OPEN_OR_LOOP).with_kinds(USER_KINDS);
         a_file_that_is_open_outside_the_container_is_rejected =>
             file(open_outside_the_container).quick().rejected_with(FILE_IN_USE);
     }
@@ -527,7 +527,7 @@ mod clean_targets {
     accepted! {
         a_new_file_is_accepted => new_file, json!({});
         a_new_file_in_a_subdirectory_is_accepted => new_file_in_a_subdirectory, json!({});
-        a_new_file_of_an_ordinary_user_is_accepted => new_file_of_an_ordinary_user, json!({});
+        a_new_file_of_an_unprivileged_user_is_accepted => new_file_of_an_unprivileged_user, json!({});
         a_new_file_on_xfs_is_accepted => new_file_on(&["mkfs.xfs", "-q", "-K"], 320), json!({});
         a_new_file_on_btrfs_is_accepted =>
             new_file_on(&["mkfs.btrfs", "-q", "-K"], 128), json!({});
@@ -634,25 +634,25 @@ mod races {
     /// The swap happens in most runs; an open loop device cannot be detached.
     #[test]
     #[ignore = "takes ten minutes: make swaps"]
-    fn targets_swapped_after_their_confirmation_are_not_written_to_10_000_times() {
+    fn targets_swapped_after_their_confirmation_are_not_written_to_in_10_000_swaps() {
         confirmed_swaps::check(11_000);
     }
 
     #[test]
     #[ignore = "takes minutes"]
-    fn swapped_hard_links_are_not_written_to_30_000_times() {
+    fn swapped_hard_links_are_not_written_to_in_30_000_swaps() {
         hard_links_during_layout(10_000);
     }
 
     #[test]
     #[ignore = "takes minutes"]
-    fn swapped_links_to_devices_are_not_written_to_10_000_times() {
+    fn swapped_links_to_devices_are_not_written_to_in_10_000_swaps() {
         links_to_devices(10_000);
     }
 
     #[test]
     #[ignore = "takes minutes"]
-    fn swapped_directories_are_not_written_to_10_000_times() {
+    fn swapped_directories_are_not_written_to_in_10_000_swaps() {
         directories_below_the_root(10_000);
     }
 }

@@ -47,7 +47,7 @@ fn hangs_until_the_end() {
         }),
         ("rate, io_uring", rate),
         ("ramp", ramp),
-        ("starting in the ramp", from_the_ramp_on),
+        ("starting in the ramp", starting_in_the_ramp),
     ];
     run_all(&cases);
 }
@@ -182,7 +182,7 @@ fn ramp(case: &str) {
 }
 
 /// The only I/O of the window starts in the ramp.
-fn from_the_ramp_on(case: &str) {
+fn starting_in_the_ramp(case: &str) {
     let Some(storage) = Storage::new(&["t1"], LENGTH, hang_from(HANG)) else {
         return;
     };

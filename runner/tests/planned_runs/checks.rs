@@ -59,7 +59,7 @@ fn changed_by_rejected_run(observed: &Observed) -> Option<String> {
     (observed.before != observed.after).then(|| "the rejected run changed files".to_owned())
 }
 
-/// Codes and fields only, because texts contain times.
+/// Codes and fields only, because details contain times.
 fn problems(observed: &Observed) -> Option<String> {
     let key = |problem: &Problem| (problem.code.clone(), problem.field.clone());
     let planned: Vec<_> = observed.plan.problems.iter().map(key).collect();

@@ -5,7 +5,7 @@ use axum::{
     response::Response,
 };
 
-/// Of every response. `nosniff` also keeps browsers from showing a subresource as a page.
+/// Headers of every response. `nosniff` also keeps browsers from showing a subresource as a page.
 const SECURITY: [(HeaderName, &str); 3] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -15,8 +15,9 @@ const SECURITY: [(HeaderName, &str); 3] = [
     ),
 ];
 
-/// Of pages, and of everything else that a browser can show as one, such as an SVG image. Restricts
-/// scripts and connections to this server. The component library needs inline styles.
+/// Additional headers of pages, and of everything else that a browser can show as a page, such as
+/// an SVG image. They restrict scripts and connections to this server. The component library needs
+/// inline styles.
 const PAGE_SECURITY: [(HeaderName, &str); 4] = [
     (
         header::CONTENT_SECURITY_POLICY,

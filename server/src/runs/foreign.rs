@@ -69,7 +69,7 @@ impl Runs {
 }
 
 impl Runs {
-    /// Replaces a stored document that is no longer the imported one. `text` is the same document.
+    /// Replaces the stored document if it is damaged. `text` is the document that was imported.
     async fn repair_document(&self, run: u64, text: &str) -> Result<(), Error> {
         let stored = self.store.foreign_document(run).await?;
         if stored.and_then(intact).is_none() {

@@ -14,7 +14,7 @@ const CONTENT: &str = "SELECT run, CAST(report AS BLOB) AS report, CAST(run_deta
     FROM run_details JOIN runs ON number = run
     WHERE run IN (SELECT value FROM json_each(?)) AND (report IS NOT NULL OR result_sha256 IS NOT NULL OR checksums & 6)";
 
-/// Separates the texts, which never contain this byte.
+/// Separates the strings, which never contain this byte.
 const SEPARATOR: [u8; 1] = [0];
 
 /// SHA-256.

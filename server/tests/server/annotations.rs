@@ -19,7 +19,7 @@ async fn delete(server: &Program, path: &str) -> StatusCode {
     server.send(server.request(Method::DELETE, path)).await.0
 }
 
-/// Texts in the order of the API.
+/// Text of the annotations, in API order.
 fn texts(run: &Value) -> Vec<&str> {
     let annotations = run["annotations"].as_array().unwrap().iter();
     annotations

@@ -16,7 +16,7 @@ async fn server_with(point: &str) -> Program {
     Program::start_by(command, directory).await
 }
 
-/// Submits a run to a server that kills itself, and restarts it.
+/// Submits a run to a server that kills itself at `point`, and restarts the server.
 async fn killed_at(point: &str) -> Program {
     let server = server_with(&format!("kill:{point}")).await;
     let body = json!({"jobs": [job("a", "100ms")], "sample_ms": 20});

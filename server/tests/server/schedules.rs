@@ -240,7 +240,7 @@ async fn due_times_start_once_even_if_the_server_is_killed() {
     );
     assert_eq!(server.get("/runs/1").await["tags"], json!(["nightly"]));
 
-    // Killed after the run was queued and before that was stored.
+    // As if killed after the run was queued, but before the start was stored.
     execute(
         &server,
         "UPDATE schedules SET enabled = 0; UPDATE schedule_starts SET result = 'pending', run = NULL, status = NULL WHERE result = 'started'",

@@ -4,7 +4,7 @@ import { levels } from '../model/trend/geometry';
 import { changeOf, factText } from '../model/trend/text';
 import { BOTTOM, HEIGHT, LEFT, type PlotProps, type PointsProps, RIGHT, TOP } from './trend-plot';
 
-/** Width of a letter in the texts of marks. */
+/** Width of a character in mark labels. */
 const LETTER = 6.2;
 
 /** The median of the baseline, and the threshold on both sides. */

@@ -129,7 +129,7 @@ impl<'a> JobState<'a> {
     }
 }
 
-/// Of the measurement, in ms; 0 if it is unknown. `job_runtime` cannot be used: with
+/// Runtime of the measurement, in ms; 0 if it is unknown. `job_runtime` cannot be used: with
 /// `group_reporting` and for clients, fio adds the times of all jobs.
 pub(super) fn runtime_ms(job: &Value) -> u64 {
     let runtimes = DIRECTIONS.map(|name| job[name]["runtime"].as_u64().unwrap_or(0));

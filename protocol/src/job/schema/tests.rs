@@ -12,7 +12,7 @@ use proptest::{
 };
 use serde_json::{Value, json};
 
-/// Texts generated per option.
+/// Number of strings generated per option.
 const TEXTS: usize = 200;
 /// Options whose parts must fit together, and what the parser reports if they do not.
 const SEVERAL_PARTS: [(&str, &str); 6] = [

@@ -35,7 +35,7 @@ named_enum! {
         Running,
         /// The measurement window is steady.
         Steady,
-        /// The maximum number of rounds ended without a steady window.
+        /// The maximum number of rounds was reached without a steady window.
         NotReached,
         /// The test ended earlier.
         Incomplete,

@@ -152,7 +152,8 @@ impl StateFile {
         let replaced = write_locked(&mut file, &self.lines, self.file.metadata()?.permissions())
             .and_then(|()| fs::rename(&name, &self.path));
         if let Err(error) = replaced {
-            // Frees the space on a full filesystem. The next attempt removes a file that remains.
+            // Frees the space on a full filesystem. If this fails, the next attempt removes the
+            // file.
             let _ = fs::remove_file(&name);
             return Err(error);
         }

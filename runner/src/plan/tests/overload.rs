@@ -14,7 +14,7 @@ fn job(changes: &Value) -> Value {
     job
 }
 
-/// Codes and texts of the problems, all about `overload_time`.
+/// Codes and details of the problems, which all refer to `overload_time`.
 fn problems(changes: &Value) -> Vec<(String, String)> {
     let problems = plan(job(changes)).problems.into_iter();
     problems

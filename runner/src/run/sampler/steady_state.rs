@@ -166,7 +166,8 @@ impl Monitor {
         self.last_ns = now_ns;
         self.last = completed;
         self.last_lat_sum_ns = state.lat_sum_ns;
-        // After a late reading, the next interval has at least half of its length.
+        // Rounds to the nearest boundary, so after a late reading the next interval is at least
+        // half as long as configured.
         let interval_ns = self.interval_ns();
         self.number = (now_ns - self.start_ns + interval_ns / 2) / interval_ns + 1;
         let window = self.window();

@@ -142,7 +142,7 @@ fn device_in_use<T>(block: &BlockDevice, used: &BlockDevice, user: &User<T>) -> 
     let detail = if path == used {
         format!("{path} {reason}.")
     } else {
-        format!("{path} shares bytes with {used}, which {reason}.")
+        format!("{path} overlaps {used}, which {reason}.")
     };
     Problem::guard(
         "device_in_use",

@@ -40,7 +40,7 @@ pub(crate) struct FileIdentity {
     numbering: Numbering,
 }
 
-/// What the device and inode numbers of a file mean.
+/// How to interpret the device and inode numbers of a file.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Numbering {
     /// They identify the file.

@@ -28,8 +28,9 @@ const MAX_BYTES: usize = 112;
 /// Maximum time between reading the clock and the ctime that the mark causes, in ms: two ticks of
 /// the slowest kernel clock.
 const MAX_DELAY_MS: i64 = 20;
-/// Any change after this delay has a later timestamp than the mark.
-pub(crate) const MARK_DELAY: Duration = Duration::from_millis(25);
+/// A change after this delay invalidates the mark: the clock may have been read up to one tick after
+/// the ctime of the mark, and the ctime of the change is up to one tick before the change.
+pub(crate) const MARK_DELAY: Duration = Duration::from_millis(2 * MAX_DELAY_MS as u64 + 10);
 /// Maximum number of attempts: the process may be preempted between reading the clock and setting
 /// the mark.
 const TRIES: u32 = 10;

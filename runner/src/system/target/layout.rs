@@ -31,7 +31,7 @@ use leadline_protocol::{
 use rustix::io::Errno;
 use std::{path::Path, sync::atomic::AtomicBool};
 
-/// Provides the data for a path from a byte offset on, such as `LayoutData::fill`.
+/// Provides the data for a path, starting at a byte offset, such as `LayoutData::fill`.
 type Fill<'a> = dyn FnMut(&str, u64, &mut [u8]) + 'a;
 
 struct Layout<'a> {

@@ -22,7 +22,7 @@ impl LayoutData {
         Self { chunk }
     }
 
-    /// Fills `buffer` (at most 1 MiB) with the file contents from byte `offset` on.
+    /// Fills `buffer` (at most 1 MiB) with the file contents that start at byte `offset`.
     pub fn fill(&self, path: &str, offset: u64, buffer: &mut [u8]) {
         buffer.copy_from_slice(&self.chunk[..buffer.len()]);
         let mut hasher = DefaultHasher::new();

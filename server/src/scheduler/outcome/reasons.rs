@@ -1,4 +1,4 @@
-//! Texts of the reasons why a run failed.
+//! Messages that explain why a run failed.
 
 use leadline_protocol::{
     format,

@@ -39,7 +39,7 @@ export function plannedDuration({ steps }: Pick<StudyPlan, 'steps'>): number | n
   );
 }
 
-/** Duration, and the number of pairs after which a study can end earlier. */
+/** Duration, and the number of pairs after which a study can end early. */
 export function costText({ steps, until_decided: until, idle_wait_seconds }: StudyPlan): string {
   const total_ms = plannedDuration({ steps });
   if (!until) return total_ms ? duration(Math.round(total_ms)) : '';

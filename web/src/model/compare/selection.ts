@@ -9,11 +9,11 @@ type GroupKey = (typeof GROUP_KEYS)[number];
 export type CompareSearch = { [key in GroupKey | 'runs' | 'baseline' | 'threshold']?: string };
 export type CompareParameters = NonNullable<CompareRunsData['query']>;
 
-/** The group texts, in order. */
+/** The text of each group, in order. */
 export const groupTexts = (search: CompareSearch): string[] =>
   GROUP_KEYS.flatMap((key) => search[key]?.trim() || []);
 
-/** Search parameters with these groups; empty texts are omitted. */
+/** Search parameters with these groups; empty ones are omitted. */
 export function withGroups(search: CompareSearch, texts: readonly string[]): CompareSearch {
   const groups = texts.map((text) => text.trim()).filter(Boolean);
   const lettered = Object.fromEntries(groups.map((text, index) => [GROUP_KEYS[index], text]));

@@ -5,7 +5,7 @@ import { dateTime, duration } from './time';
 /** Nested fields with these names have their parent's unit. */
 export const DIRECTIONS: readonly string[] = ['read', 'write', 'trim'];
 
-/** Texts of empty lists by field name; the default is "none". */
+/** Text shown for empty lists, by field name; the default is "none". */
 const EMPTY_LISTS: Readonly<Record<string, string>> = { cpus_allowed: 'any' };
 
 /** Formats by field name; the first match wins. */

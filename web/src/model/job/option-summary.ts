@@ -1,4 +1,4 @@
-// Short texts about an option, for lists.
+// Short descriptions of an option, for lists.
 import type { OptionDoc } from '../../api';
 
 /** The help up to the end of its first clause. */

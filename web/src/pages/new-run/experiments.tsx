@@ -102,7 +102,7 @@ function ExperimentDetails({ study }: { study: StudyDefinition }) {
 type Published = NonNullable<StudyDefinition['published']>;
 
 interface PublishedTableProps {
-  /** Of the experiment. */
+  /** Name of the experiment. */
   name: StudyDefinition['name'];
   published: Published;
 }
