@@ -1,5 +1,5 @@
-//! Commands of articles about storage benchmarks, pasted as they stand there, with their prompts, and
-//! some with the output that follows them: each is understood, and its jobs can be planned when
+//! Commands from articles about storage benchmarks, pasted verbatim with their prompts, and some with
+//! the output that follows them: each is understood, and its jobs can be planned when
 //! devices and directories are replaced.
 //!
 //! - Sequential reads with and without direct I/O (an introduction to fio, 2023)

@@ -31,7 +31,8 @@ const ENGINES: &[(&str, &str, Option<&str>)] = &[
 /// Other engines, for other storage or other operations.
 const OTHERS: &str = "rbd rados http nfs nbd gfapi gfapi_async libiscsi libhdfs dfs rdma pmemblk dev-dax \
     libpmem libzbc mtd e4defrag falloc ftruncate filecreate filestat filedelete dircreate dirstat \
-    dirdelete ime_psync ime_psyncv ime_aio xnvme libblkio libcufile libhipfile page_fault cuda";
+    dirdelete ime_psync ime_psyncv ime_aio xnvme libblkio libcufile libhipfile page_fault cuda \
+    librpma_apm_client librpma_apm_server librpma_gpspm_client librpma_gpspm_server";
 
 /// fio's engine on Linux if none is given (os/os-linux.h).
 pub(crate) const DEFAULT_ENGINE: &str = "psync";

@@ -2,7 +2,7 @@
 
 use super::{duplicates::duplicate_field, error::ResultError};
 use leadline_protocol::query::MAX_NUMBER;
-use serde_json::{Deserializer, Value};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// More jobs than a test has; fio itself has a limit of 4,096 (`REAL_MAX_JOBS`).
@@ -15,117 +15,12 @@ pub(super) struct Jobs<'a> {
     pub(super) described: Vec<&'a Value>,
 }
 
-/// A result in a text.
-pub struct Found<'a> {
-    pub document: Value,
-    /// The document as it is in the text.
-    pub text: &'a str,
-    /// The number of the signal that ended fio early, such as 2 for Ctrl-C.
-    pub signal: Option<u8>,
-}
-
 /// # Errors
 /// A field occurs twice.
 pub fn check_fields(text: &str) -> Result<(), ResultError> {
     match duplicate_field(text) {
         Some(field) => Err(ResultError::invalid(field, "occurs twice")),
         None => Ok(()),
-    }
-}
-
-/// The last result in text that also contains other output: `--output-format=normal,json`,
-/// warnings, or `--status-interval`, whose last document covers the whole run.
-///
-/// # Errors
-/// The text contains results of several runs.
-pub fn in_text(text: &str) -> Result<Option<Found<'_>>, ResultError> {
-    let starts = text
-        .match_indices('{')
-        .map(|(at, _)| at)
-        .filter(|at| *at == 0 || text[..*at].ends_with('\n'));
-    let mut last: Option<Found> = None;
-    let mut end = 0;
-    for start in starts {
-        if start < end {
-            continue;
-        }
-        let mut values = Deserializer::from_str(&text[start..]).into_iter::<Value>();
-        if let Some(Ok(document)) = values.next()
-            && document["fio version"].is_string()
-        {
-            end = start + values.byte_offset();
-            if last
-                .as_ref()
-                .is_some_and(|last| !is_later_state(&last.document, &document))
-            {
-                let detail = "the text contains results of several runs; use one result";
-                return Err(ResultError::invalid("", detail));
-            }
-            last = Some(Found {
-                document,
-                text: &text[start..end],
-                signal: signal(text),
-            });
-        }
-    }
-    Ok(last)
-}
-
-/// What fio prints when it is interrupted (`sig_int` in backend.c).
-fn signal(text: &str) -> Option<u8> {
-    let mut lines = text.lines();
-    lines.find_map(|line| {
-        line.trim()
-            .strip_prefix("fio: terminating on signal ")?
-            .parse()
-            .ok()
-    })
-}
-
-/// Whether two documents are states of one run (`--status-interval`): both have the same jobs, no
-/// count or time decreases, and the second run had started when the first document was printed.
-fn is_later_state(earlier: &Value, later: &Value) -> bool {
-    let printed_ms = |document: &Value| timestamp_ms(document).unwrap_or(0);
-    let (before, after) = (states(earlier), states(later));
-    let runtime_ms = |jobs: &[JobState]| jobs.iter().map(|job| job.runtime_ms).max().unwrap_or(0);
-    let had_measured = runtime_ms(&before) > 0;
-    let start_ms = printed_ms(later).saturating_sub(runtime_ms(&after));
-    before.len() == after.len()
-        && before.iter().zip(&after).all(|(a, b)| a.may_become(b))
-        && printed_ms(earlier) <= printed_ms(later)
-        && (!had_measured || start_ms < printed_ms(earlier))
-}
-
-fn states(document: &Value) -> Vec<JobState<'_>> {
-    let jobs = list(document).into_iter().flatten();
-    jobs.map(JobState::new).collect()
-}
-
-/// What identifies a job, and what only increases during a run.
-struct JobState<'a> {
-    name: &'a Value,
-    options: &'a Value,
-    runtime_ms: u64,
-    ios: [u64; 3],
-}
-
-impl<'a> JobState<'a> {
-    fn new(job: &'a Value) -> Self {
-        Self {
-            name: &job["jobname"],
-            options: &job["job options"],
-            runtime_ms: runtime_ms(job),
-            ios: DIRECTIONS.map(|name| job[name]["total_ios"].as_u64().unwrap_or(0)),
-        }
-    }
-
-    /// The counts of the ramp are reset at its end, before the runtime starts.
-    fn may_become(&self, later: &Self) -> bool {
-        let increases = self.runtime_ms <= later.runtime_ms
-            && self.ios.iter().zip(later.ios).all(|(a, b)| *a <= b);
-        self.name == later.name
-            && self.options == later.options
-            && (increases || self.runtime_ms == 0)
     }
 }
 
@@ -138,7 +33,7 @@ pub(super) fn runtime_ms(job: &Value) -> u64 {
 
 pub(super) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 
-fn list(document: &Value) -> Option<&Vec<Value>> {
+pub(super) fn list(document: &Value) -> Option<&Vec<Value>> {
     let lists = ["jobs", "client_stats"];
     lists.into_iter().find_map(|name| document[name].as_array())
 }
@@ -223,7 +118,7 @@ fn check_starts(jobs: &[&Value], document: &Value) -> Result<(), ResultError> {
         let starts: BTreeSet<&str> = starts.collect();
         if starts.len() > 1 {
             let detail = format!(
-                "the jobs started at different times ({}), so their results cannot be added; import them one by one",
+                "the jobs started at different times ({}), so their results cannot be added; give each job a group of its own (new_group) or run fio once for each",
                 names[0]
             );
             return Err(ResultError::invalid("", detail));
@@ -347,30 +242,6 @@ mod tests {
     }
 
     #[test]
-    fn results_are_found_between_other_output() {
-        let expected = document(json!([{}]));
-        let result = expected.to_string();
-        for text in [
-            result.clone(),
-            format!("fio: this {{ is not JSON\n{result}\n"),
-            format!(
-                "{{\n  \"fio version\" : \"fio-3.0\",\n \"jobs\" : [\n{{\n}}\n]\n}}\n{result}\nRun status: {{}}\n"
-            ),
-        ] {
-            let found = in_text(&text).unwrap().unwrap();
-            assert_eq!(found.document, expected, "{text}");
-            assert_eq!(
-                serde_json::from_str::<Value>(found.text).unwrap(),
-                found.document
-            );
-        }
-        assert!(in_text("{\"a\": 1}").unwrap().is_none());
-        assert!(in_text(&result[..20]).unwrap().is_none());
-        let other_jobs = document(json!([]));
-        assert!(in_text(&format!("{other_jobs}\n{result}\n")).is_err());
-    }
-
-    #[test]
     fn jobs_that_ran_one_after_another_are_not_added() {
         let stonewall = json!({"stonewall": ""});
         let sequential = document(json!([job(0, json!({})), job(1, stonewall)]));
@@ -412,40 +283,6 @@ mod tests {
             let error = error.to_string();
             assert!(error.contains(expected), "{error}");
         }
-    }
-
-    #[test]
-    fn intermediate_documents_of_one_run_are_not_several_runs() {
-        let state = |at_ms: u64, runtime_ms: u64| {
-            // fio adds the job_runtime of two clones.
-            let read = json!({"runtime": runtime_ms, "total_ios": runtime_ms / 2});
-            let job = json!({"jobname": "a", "job_runtime": 2 * runtime_ms, "read": read});
-            json!({"fio version": "fio-3.33", "timestamp_ms": at_ms, "jobs": [job]}).to_string()
-        };
-        let last =
-            |texts: [String; 2]| in_text(&texts.join("\n")).map(|found| found.unwrap().text.len());
-        assert!(last([state(1_000, 900), state(2_000, 1_900)]).is_ok());
-        assert!(
-            last([state(1_000, 0), state(4_000, 1_900)]).is_ok(),
-            "during the ramp"
-        );
-        assert!(last([state(1_000, 900), state(4_000, 1_900)]).is_err());
-        let other = state(2_000, 1_900).replace("\"a\"", "\"b\"");
-        assert!(last([state(1_000, 900), other]).is_err());
-        assert!(
-            last([state(2_000, 900), state(1_900, 900)]).is_err(),
-            "two hosts"
-        );
-        assert!(last([state(2_000, 900), state(2_010, 890)]).is_err());
-    }
-
-    #[test]
-    fn signals_are_found() {
-        let result = document(json!([{}]));
-        let text = format!("fio: terminating on signal 2\n{result}\n");
-        assert_eq!(in_text(&text).unwrap().unwrap().signal, Some(2));
-        let text = format!("fio: a warning\n{result}\n");
-        assert_eq!(in_text(&text).unwrap().unwrap().signal, None);
     }
 
     #[test]
