@@ -44,6 +44,7 @@ mod substitute;
 mod value;
 mod zones;
 
+pub(crate) use command::MISSING_NAME;
 pub(crate) use command_arguments::{job_file_arguments, program_option};
 pub use host_facts::{HostFacts, PathKind};
 

@@ -145,6 +145,85 @@ fn errors_name_the_option_or_the_line_of_the_job_file() {
 }
 
 #[test]
+fn options_without_a_job_run_nothing() {
+    let programs = Programs::new();
+    fs::write(
+        programs.path().join("global.fio"),
+        "[global]\nsize=64k\nrw=write\n",
+    )
+    .unwrap();
+    fs::write(programs.path().join("empty.fio"), "").unwrap();
+    for arguments in [
+        &["../global.fio"][..],
+        &["../empty.fio"],
+        &["--rw=write", "--size=64k"],
+        &["--output-format=json"],
+        &[],
+    ] {
+        let output = programs.ours(arguments, "");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(
+            errors.contains("no job") || errors.contains("No jobs"),
+            "{errors}"
+        );
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn latencies_by_priority_add_up_to_those_of_the_direction() {
+    let programs = Programs::new();
+    let arguments = "--output-format=json --name=a --size=4m --rw=randread --ioengine=libaio \
+        --iodepth=4 --direct=1 --cmdprio_percentage=30 --cmdprio_class=1 --lat_percentiles=1";
+    let arguments: Vec<&str> = arguments.split_whitespace().collect();
+    let output = programs.ours(&arguments, "");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let read = &document["jobs"][0]["read"];
+    let priorities = read["prios"].as_array().unwrap();
+    assert_eq!(priorities.len(), 2);
+    let of = |part: &Value, key: &str| part["lat_ns"][key].as_f64().unwrap();
+    let ios: f64 = priorities.iter().map(|part| of(part, "N")).sum();
+    let sum: f64 = priorities
+        .iter()
+        .map(|part| of(part, "N") * of(part, "mean"))
+        .sum();
+    let min = priorities
+        .iter()
+        .map(|part| of(part, "min"))
+        .fold(f64::MAX, f64::min);
+    let max = priorities
+        .iter()
+        .map(|part| of(part, "max"))
+        .fold(0.0, f64::max);
+    assert_eq!(ios, of(read, "N"));
+    assert!(
+        (sum / ios - of(read, "mean")).abs() < 1.0,
+        "{sum} ns: {read}"
+    );
+    assert_eq!(min, of(read, "min"));
+    assert_eq!(max, of(read, "max"));
+}
+
+#[test]
+fn options_that_fio_applies_differently_are_named() {
+    let programs = Programs::new();
+    let mixed = "--size=64k --rw=randrw --bs=4k,16k";
+    let arguments = format!("--output-format=json --name=a {mixed} --name=b --stonewall {mixed}");
+    let arguments: Vec<_> = arguments.split(' ').collect();
+    let output = programs.ours(&arguments, "");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert_eq!(errors.matches("fio shares one map").count(), 1, "{errors}");
+    let arguments: Vec<_> = "--name=a --size=64k --rw=randread".split(' ').collect();
+    let output = programs.ours(&arguments, "");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(!errors.contains("fio"), "{errors}");
+}
+
+#[test]
 fn output_is_written_to_a_file() {
     let programs = Programs::new();
     let arguments = "--output-format json+ --output ../result --name=a --size=64k --rw=read \

@@ -10,7 +10,7 @@ use crate::{
         run_command::{RunFiles, run_input},
         text::import::variable_remedy,
     },
-    dialect,
+    dialect::{self, MISSING_NAME},
     system::host::import_facts::import_with_host,
 };
 use clap::{Args, ValueEnum};
@@ -59,8 +59,11 @@ pub(crate) fn run(args: &FioArgs) -> u8 {
     if options.is_version {
         return u8::from(write(&format!("{VERSION}\n")).is_err());
     }
-    if options.is_help || arguments.is_empty() {
+    if options.is_help {
         return u8::from(write(HELP).is_err());
+    }
+    if arguments.is_empty() {
+        return reject(&[no_jobs()]);
     }
     if options.is_parse_only {
         return read(&arguments)
@@ -168,6 +171,10 @@ fn read(arguments: &[String]) -> Input {
     let document = Command::new(arguments).and_then(|command| {
         let request = with_environment(command.text.clone());
         let import = import_with_host(|host| dialect::import(&request, host));
+        // An import accepts options without a job; fio does not.
+        if import.notes.iter().any(|note| note.code == MISSING_NAME) {
+            return Err(vec![no_jobs()]);
+        }
         command.print_warnings(&import);
         let problems = command.problems(&import);
         let document = import.document.ok_or(problems)?;
@@ -277,6 +284,13 @@ impl Command {
 
 fn is_job_option(name: &str) -> bool {
     find_option(name).is_some()
+}
+
+/// As in fio, options alone define no job.
+fn no_jobs() -> Problem {
+    let detail = "No jobs are defined.";
+    let remedy = "Pass a job file, or --name=NAME before the options of a job.";
+    without_field("no_jobs", detail.into(), remedy)
 }
 
 fn unreadable(path: &str, error: &io::Error) -> Problem {

@@ -6,7 +6,7 @@ use leadline_export::{
     FinishedRun,
     fio::{json::FioJson, normal::normal, terse::terse},
 };
-use leadline_protocol::problem::Problem;
+use leadline_protocol::{plan::Plan, problem::Problem};
 use serde::Serialize;
 use std::{
     fmt::Display,
@@ -107,6 +107,18 @@ pub(crate) fn write_styled(text: &str) -> Result<()> {
 fn write_to(mut out: impl Write, text: &str) -> Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+/// Prints which options fio applies differently, for readers of fio's output. Steps of a study repeat
+/// most of them; each is printed once.
+pub(crate) fn print_fio_differences<'a>(plans: impl IntoIterator<Item = &'a Plan>) {
+    let mut printed = Vec::new();
+    for finding in plans.into_iter().flat_map(|plan| &plan.findings) {
+        if finding.code == "fio_difference" && !printed.contains(&&finding.sentence) {
+            print_error(&finding.sentence);
+            printed.push(&finding.sentence);
+        }
+    }
 }
 
 /// Writes an error message to standard error.

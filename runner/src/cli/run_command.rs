@@ -10,7 +10,7 @@ use crate::{
             LogFiles,
             of_jobs::{JobLogFiles, target_paths},
         },
-        output::{OutputFormat, print_error},
+        output::{OutputFormat, print_error, print_fio_differences},
         study,
     },
     dialect::job_logs::JobLogs,
@@ -102,6 +102,9 @@ pub(crate) fn run_input(
                 permissions.and_then(|permissions| Ok((permissions, args.run_spec(&document?)?)));
             let code = match spec {
                 Ok((permissions, spec)) => {
+                    if let OutputFormat::Fio(_) = format {
+                        print_fio_differences([&run::plan(&spec, &permissions)]);
+                    }
                     let setting = (&permissions, &stop);
                     run_with_logs(spec, setting, (files.logs, &logs), &mut events)
                 }

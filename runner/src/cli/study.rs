@@ -8,7 +8,9 @@ use crate::{
         event_printer::EventPrinter,
         job_log_listener::JobLogListener,
         log_files::of_jobs::JobLogFiles,
-        output::{OutputFormat, print_error, print_fio, print_json, write_styled},
+        output::{
+            OutputFormat, print_error, print_fio, print_fio_differences, print_json, write_styled,
+        },
         study::{
             progress::{Progress, Step, can_retry},
             state_file::{Saved, StateFile},
@@ -71,6 +73,9 @@ pub(crate) fn run(document: Value, confirm: &[String], setting: &Setting) -> u8 
     };
     if !plan.problems.is_empty() {
         return reject(plan.problems);
+    }
+    if let OutputFormat::Fio(_) = format {
+        print_fio_differences(plan.steps.iter().map(|step| &step.plan));
     }
     let plans = || plan.steps.iter().map(|step| step.plan.clone()).collect();
     let logs = match JobLogFiles::open(setting.logs, plans) {

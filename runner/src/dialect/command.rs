@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 const MAX_JOBS: usize = 1_000;
 /// In bytes: the maximum length of a command line in Linux (`MAX_ARG_STRLEN`).
 const MAX_COMMAND: usize = 128 << 10;
+/// Code of the warning about a command without `--name`.
+pub(crate) const MISSING_NAME: &str = "missing_name";
 /// fio's name for an unnamed job.
 const UNNAMED: &str = "fio";
 /// Dashes that word processors substitute for `-` or `--`.
@@ -65,6 +67,7 @@ pub(crate) fn sections(
     }
     let mut sections = reader.sections;
     let is_read_only = reader.is_read_only;
+    let has_files = !reader.named_files.is_empty();
     // fio reads the job files after the command line, whose global options they inherit (init.c,
     // `parse_options`).
     for (index, document) in reader.named_files.into_iter().enumerate() {
@@ -74,30 +77,41 @@ pub(crate) fn sections(
         }
         sections.append(&mut file);
     }
-    let has_job = sections.iter().any(|section| !section.is_global);
-    if !has_job && !sections.is_empty() {
-        let sentence =
-            "fio rejects the command, because it has no --name; its options were read as one job.";
-        let remedy = "Add --name=NAME before the options of the job.";
-        notes.warning(
-            &program.program.span,
-            Some("name"),
-            NoteText::new("missing_name", sentence, remedy),
-        );
-        let mut job = Section::new(UNNAMED, program.program.span.clone());
-        job.is_global = false;
-        sections.push(job);
-    } else if !has_job && !notes.has_errors() {
-        let text = NoteText::new(
-            "no_jobs",
-            "The command has no options.",
-            "Add a job with --name=NAME.",
-        );
-        notes.error(&program.program.span, None, text);
+    if sections.iter().all(|section| section.is_global) {
+        handle_missing_job(&mut sections, has_files, &program.program.span, notes);
     }
     CommandSections {
         sections,
         is_read_only,
+    }
+}
+
+/// Reads the options of a command without `--name` as one job. Reports job files without a job.
+fn handle_missing_job(
+    sections: &mut Vec<Section>,
+    has_files: bool,
+    program: &Span,
+    notes: &mut Notes,
+) {
+    if !has_files && !sections.is_empty() {
+        let sentence =
+            "fio rejects the command, because it has no --name; its options were read as one job.";
+        let remedy = "Add --name=NAME before the options of the job.";
+        let text = NoteText::new(MISSING_NAME, sentence, remedy);
+        notes.warning(program, Some("name"), text);
+        let mut job = Section::new(UNNAMED, program.clone());
+        job.is_global = false;
+        sections.push(job);
+    } else if !notes.has_errors() {
+        let (sentence, remedy) = match has_files {
+            true => (
+                "The job files define no job.",
+                "Add a section such as [job1].",
+            ),
+            false => ("The command has no options.", "Add a job with --name=NAME."),
+        };
+        let text = NoteText::new("no_jobs", sentence, remedy);
+        notes.error(program, None, text);
     }
 }
 

@@ -28,7 +28,7 @@ use crate::{
             state::{Drawn, Limits, Time},
         },
         pattern::io::Io,
-        source::{DRAW, Source},
+        source::{Completed, DRAW, Source},
         stats::{IoTimes, NOT_ACCEPTED, WorkerStats},
     },
     system::{buffers::BufferPool, clock::Clock},
@@ -199,9 +199,12 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
             };
             if result == io.len as i32 {
                 batch.add(io, times, now_ns, stats);
-                let since_begin_ns = now_ns.saturating_sub(self.time.begin_ns);
-                self.source
-                    .on_complete(slot, io.kind, since_begin_ns, stats);
+                let completed = Completed {
+                    kind: io.kind,
+                    since_begin_ns: now_ns.saturating_sub(self.time.begin_ns),
+                    lat_ns: now_ns.saturating_sub(times.start_ns),
+                };
+                self.source.on_complete(slot, &completed, stats);
             } else if is_retryable(result) {
                 self.slots.times[slot as usize] = IoTimes {
                     accepted_ns: times.accepted_ns.min(now_ns),

@@ -17,6 +17,15 @@ use crate::load::{
 /// Number of I/Os drawn at a time: enough to amortize the call, few enough to stay in the L1 cache.
 pub(crate) const DRAW: usize = 64;
 
+/// A completed I/O or sync.
+pub(crate) struct Completed {
+    pub kind: Kind,
+    /// Time of the completion since the start of the worker.
+    pub since_begin_ns: u64,
+    /// Latency since the start of its batch.
+    pub lat_ns: u64,
+}
+
 /// Supplies I/Os and their due times.
 pub(crate) trait Source {
     /// Fills `out` with the next I/Os and returns their number; 0 when all work is done.
@@ -36,8 +45,7 @@ pub(crate) trait Source {
     /// Called when the I/O or sync in this slot has completed. Records its latency from the
     /// intended start, if it has one.
     #[inline]
-    fn on_complete(&mut self, _slot: u32, _kind: Kind, _since_begin_ns: u64, _stats: &WorkerStats) {
-    }
+    fn on_complete(&mut self, _slot: u32, _completed: &Completed, _stats: &WorkerStats) {}
 
     /// Called when the I/O or sync in this slot has failed and the worker continues.
     fn on_error(&mut self, _slot: u32) {}
@@ -81,8 +89,8 @@ impl Source for Box<dyn Source> {
         (**self).on_submit(slot);
     }
 
-    fn on_complete(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, stats: &WorkerStats) {
-        (**self).on_complete(slot, kind, since_begin_ns, stats);
+    fn on_complete(&mut self, slot: u32, completed: &Completed, stats: &WorkerStats) {
+        (**self).on_complete(slot, completed, stats);
     }
 
     fn on_error(&mut self, slot: u32) {

@@ -7,8 +7,8 @@
 mod tests;
 
 use crate::load::{
-    pattern::io::{Io, Kind},
-    source::Source,
+    pattern::io::Io,
+    source::{Completed, Source},
     stats::WorkerStats,
 };
 use leadline_protocol::plan::job::FlowOptions;
@@ -182,9 +182,9 @@ impl<S: Source> Source for FlowLimited<S> {
         self.source.on_submit(slot);
     }
 
-    fn on_complete(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, stats: &WorkerStats) {
+    fn on_complete(&mut self, slot: u32, completed: &Completed, stats: &WorkerStats) {
         self.in_flight -= 1;
-        self.source.on_complete(slot, kind, since_begin_ns, stats);
+        self.source.on_complete(slot, completed, stats);
     }
 
     fn on_error(&mut self, slot: u32) {

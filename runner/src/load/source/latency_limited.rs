@@ -3,7 +3,7 @@
 use crate::load::{
     pattern::io::{Io, Kind},
     source::{
-        Source,
+        Completed, Source,
         depth_search::{DepthSearch, Progress as SearchProgress},
     },
     stats::WorkerStats,
@@ -15,26 +15,15 @@ pub(crate) struct LatencyLimited<S> {
     source: S,
     search: DepthSearch,
     in_flight: u32,
-    /// Time of the last call of `due`, in ns since the start of the worker.
-    now_ns: u64,
-    /// Start of the I/O, by slot.
-    started_ns: Box<[u64]>,
     progress: Arc<Progress>,
 }
 
 impl<S> LatencyLimited<S> {
-    pub(crate) fn new(
-        source: S,
-        search: DepthSearch,
-        slots: usize,
-        progress: Arc<Progress>,
-    ) -> Self {
+    pub(crate) fn new(source: S, search: DepthSearch, progress: Arc<Progress>) -> Self {
         Self {
             source,
             search,
             in_flight: 0,
-            now_ns: 0,
-            started_ns: vec![0; slots].into(),
             progress,
         }
     }
@@ -57,7 +46,6 @@ impl<S: Source> Source for LatencyLimited<S> {
     }
 
     fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
-        self.now_ns = since_begin_ns;
         self.search.check(since_begin_ns);
         if self.search.quiesces() && self.in_flight == 0 {
             self.search.resume(since_begin_ns);
@@ -85,17 +73,16 @@ impl<S: Source> Source for LatencyLimited<S> {
 
     fn on_submit(&mut self, slot: u32) {
         self.in_flight += 1;
-        self.started_ns[slot as usize] = self.now_ns;
         self.source.on_submit(slot);
     }
 
-    fn on_complete(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, stats: &WorkerStats) {
+    fn on_complete(&mut self, slot: u32, completed: &Completed, stats: &WorkerStats) {
         self.in_flight -= 1;
-        if !matches!(kind, Kind::Sync | Kind::Datasync) {
-            let latency_ns = since_begin_ns.saturating_sub(self.started_ns[slot as usize]);
-            self.search.complete(latency_ns, since_begin_ns);
+        if !matches!(completed.kind, Kind::Sync | Kind::Datasync) {
+            self.search
+                .complete(completed.lat_ns, completed.since_begin_ns);
         }
-        self.source.on_complete(slot, kind, since_begin_ns, stats);
+        self.source.on_complete(slot, completed, stats);
     }
 
     fn on_error(&mut self, slot: u32) {

@@ -8,7 +8,7 @@ use crate::load::{
         shuffle_bag::ShuffleBag,
     },
     slot_priorities::SlotPriorities,
-    source::{DRAW, Source},
+    source::{Completed, DRAW, Source},
     stats::{PriorityLatencies, WorkerStats},
 };
 use leadline_protocol::plan::command_priorities::{
@@ -28,8 +28,6 @@ pub(crate) struct Prioritized<S> {
     submitted: usize,
     /// By slot.
     in_flight: Box<[Chosen]>,
-    /// Time of the last call of `due`, in ns since the start of the worker.
-    now_ns: u64,
 }
 
 /// The priority of an I/O.
@@ -38,7 +36,6 @@ struct Chosen {
     /// Index in the statistics; `None` for a direction without priorities.
     number: Option<u8>,
     value: u16,
-    started_ns: u64,
 }
 
 /// The priorities of one direction.
@@ -86,7 +83,6 @@ impl<S> Prioritized<S> {
             due: Vec::with_capacity(DRAW),
             submitted: 0,
             in_flight: vec![Chosen::default(); slots.1].into(),
-            now_ns: 0,
         }
     }
 
@@ -107,7 +103,6 @@ impl<S> Prioritized<S> {
                 0 => 0,
                 _ => mix.priorities[usize::from(number)].value(),
             },
-            started_ns: self.now_ns,
         }
     }
 }
@@ -171,7 +166,6 @@ impl<S: Source> Source for Prioritized<S> {
     }
 
     fn due(&mut self, next: &[Io], since_begin_ns: u64) -> usize {
-        self.now_ns = since_begin_ns;
         let due = self.source.due(next, since_begin_ns);
         self.due.clear();
         self.submitted = 0;
@@ -194,14 +188,16 @@ impl<S: Source> Source for Prioritized<S> {
         self.source.on_submit(slot);
     }
 
-    fn on_complete(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, stats: &WorkerStats) {
-        let chosen = self.in_flight[slot as usize];
+    fn on_complete(&mut self, slot: u32, completed: &Completed, stats: &WorkerStats) {
+        let number = self.in_flight[slot as usize].number;
         // The ramp has no latencies by priority.
-        if let (Some(number), Some(latencies)) = (chosen.number, stats.of(kind).priorities.get()) {
-            let lat_ns = since_begin_ns.saturating_sub(chosen.started_ns);
-            latencies[usize::from(number)].lat.record(lat_ns, 1);
+        let latencies = stats.of(completed.kind).priorities.get();
+        if let (Some(number), Some(latencies)) = (number, latencies) {
+            latencies[usize::from(number)]
+                .lat
+                .record(completed.lat_ns, 1);
         }
-        self.source.on_complete(slot, kind, since_begin_ns, stats);
+        self.source.on_complete(slot, completed, stats);
     }
 
     fn on_error(&mut self, slot: u32) {

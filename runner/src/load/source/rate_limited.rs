@@ -12,7 +12,7 @@ use crate::load::{
         io::{Io, Kind},
     },
     rate::{DueTime, RateLimiter},
-    source::{DRAW, Source},
+    source::{Completed, DRAW, Source},
     stats::WorkerStats,
 };
 
@@ -103,14 +103,16 @@ impl Source for RateLimited {
         self.in_flight += 1;
     }
 
-    fn on_complete(&mut self, slot: u32, kind: Kind, since_begin_ns: u64, stats: &WorkerStats) {
+    fn on_complete(&mut self, slot: u32, completed: &Completed, stats: &WorkerStats) {
         self.in_flight -= 1;
         let intended_ns = self.intended_ns[slot as usize];
-        let intended_lat = stats.of(kind).intended_lat.get();
+        let intended_lat = stats.of(completed.kind).intended_lat.get();
         if let (Some(intended_ns), Some(intended_lat)) = (intended_ns, intended_lat) {
-            intended_lat.record(since_begin_ns.saturating_sub(intended_ns), 1);
+            let lat_ns = completed.since_begin_ns.saturating_sub(intended_ns);
+            intended_lat.record(lat_ns, 1);
         }
     }
+
     fn on_error(&mut self, _slot: u32) {
         self.in_flight -= 1;
     }

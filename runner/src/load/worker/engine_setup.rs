@@ -317,7 +317,7 @@ fn limit(task: &WorkerTask, mut source: Box<dyn Source>, slots: usize) -> Box<dy
     if let Some(options) = job.timing.latency_target {
         let search = DepthSearch::new(options, job.in_flight());
         let progress = task.progress.clone();
-        source = Box::new(LatencyLimited::new(source, search, slots, progress));
+        source = Box::new(LatencyLimited::new(source, search, progress));
     }
     if let (Some(options), Some((group, index))) = (job.timing.flow, &task.flow) {
         let member = FlowMember::new(group.clone(), *index, options);

@@ -1,7 +1,7 @@
 //! Shares of workers with different weights.
 
 use super::*;
-use crate::load::pattern::Pattern;
+use crate::load::pattern::{Pattern, io::Kind};
 use crate::load::source::{DRAW, Unlimited};
 use crate::plan::fixture::resolved;
 use serde_json::json;
@@ -21,6 +21,14 @@ fn members(weights: &[u32], sleep_us: u32) -> Vec<FlowLimited<Unlimited>> {
     weights.iter().enumerate().map(member).collect()
 }
 
+fn read(since_begin_ns: u64) -> Completed {
+    Completed {
+        kind: Kind::Read,
+        since_begin_ns,
+        lat_ns: 0,
+    }
+}
+
 /// Submits all due I/Os, which complete immediately.
 fn step(source: &mut FlowLimited<Unlimited>, now_ns: u64) -> usize {
     let mut ios = [Io::default(); DRAW];
@@ -28,7 +36,7 @@ fn step(source: &mut FlowLimited<Unlimited>, now_ns: u64) -> usize {
     let due = source.due(&ios[..drawn], now_ns);
     for _ in 0..due {
         source.on_submit(0);
-        source.on_complete(0, Kind::Read, now_ns, &WorkerStats::default());
+        source.on_complete(0, &read(now_ns), &WorkerStats::default());
     }
     due
 }
@@ -79,7 +87,7 @@ fn flow_sleep_begins_when_nothing_is_in_flight() {
     assert_eq!(source.due(&ios, 2000), 0);
     assert_eq!(source.next_due_ns(), None, "waits for completions");
     for slot in [0, 1] {
-        source.on_complete(slot, Kind::Read, 9000, &WorkerStats::default());
+        source.on_complete(slot, &read(9000), &WorkerStats::default());
     }
     assert_eq!(source.due(&ios, 9000), 0);
     assert_eq!(source.next_due_ns(), Some(59_000));
