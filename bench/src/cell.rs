@@ -1,4 +1,5 @@
-//! The table of cells: one workload on one target each, and the smallest group that includes it.
+//! The table of cells. A cell is one workload on one target, with the smallest group that includes
+//! it.
 
 use crate::{
     target::TargetKind::{self, FileOnZram, LoopOnExt4, LoopOnTmpfs, Nothing, Zram},

@@ -1,4 +1,4 @@
-//! The result of a cell: every round's figures and their medians.
+//! The result of a cell: the values of each round and their medians.
 
 use crate::{
     cell::Cell,

@@ -101,7 +101,7 @@ impl<'a> ComparedRun<'a> {
         Some(&foreign.settings)
     }
 
-    /// Whether the run measured everything that was requested, until its end.
+    /// Whether the run completed and has a report.
     pub fn is_complete(&self) -> bool {
         self.status == RunStatus::Done && self.report.is_some()
     }

@@ -91,7 +91,7 @@ fn storage<'a>(run: &ComparedRun<'a>) -> Option<&'a HostStorage> {
     run.host?.storage.as_ref()
 }
 
-/// Unknown facts are missing.
+/// Omits unknown facts.
 fn host_facts(run: &ComparedRun) -> Facts {
     let mut facts = Facts::new();
     if let Some(host) = run.host {

@@ -210,7 +210,8 @@ fn cache_speedup(groups: &[Group], direction: Direction) -> Option<String> {
         _ => return None,
     };
     let speedup = median_iops(cached, direction)? / median_iops(uncached, direction)?;
-    // The factor of groups is estimated otherwise (`answer`), and a second number would confuse.
+    // The factor between groups is estimated differently (`answer`), and a second number would be
+    // confusing.
     let factor = match cached.runs.len().max(uncached.runs.len()) {
         1 => format!("{speedup:.1}× "),
         _ => String::new(),

@@ -34,7 +34,7 @@ pub use rates::MAX_EXTRA;
 /// Minimum number of I/Os for a p99.9.
 const MIN_IOS_P999: u64 = 10_000;
 const NS_PER_MS: f64 = 1e6;
-/// With fewer runs, a disturbance is not called a property of the host.
+/// With fewer runs, a disturbance is not treated as a property of the host.
 const MIN_RUNS: usize = 3;
 
 /// The next step, as a study step document; `None` if the curve is complete. All runs
@@ -77,8 +77,8 @@ fn read(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> (Option<f64>, Vec<P
     (probe_iops, points)
 }
 
-/// Whether most runs are disturbed: then it is a property of the host, as for trends, and the runs
-/// are included.
+/// Whether most runs are disturbed. The disturbance is then a property of the host, as for trends,
+/// and the runs are included.
 fn is_always_disturbed(points: &[Point]) -> bool {
     let complete = points.iter().filter(|point| !point.is_missing).count();
     let disturbed = points.iter().filter(|point| point.is_disturbed).count();
@@ -269,7 +269,7 @@ fn always_sustained(rate: Option<f64>) -> String {
     }
 }
 
-/// Also if the same rate was overloaded in another run.
+/// The highest rate that was sustained at least once, even if another run at it was overloaded.
 fn highest_once_sustained(points: &[Point]) -> Option<f64> {
     let sustained = points
         .iter()

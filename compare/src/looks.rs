@@ -126,7 +126,7 @@ fn change(name: &str, assessment: &Assessment) -> LookChange {
         metric: name.to_owned(),
         percent: Some(change.percent),
         interval_percent: change.interval_percent,
-        // The looks are planned for pairs. Most blocks are incomplete if there are none.
+        // The looks are planned for pairs. If there are no pairs, most blocks are incomplete.
         verdict: match change.paired || verdict == ChangeVerdict::NotComparable {
             true => verdict,
             false => ChangeVerdict::Undecided,

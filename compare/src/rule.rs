@@ -159,7 +159,7 @@ fn tested() -> impl Iterator<Item = &'static Metric> {
     METRICS.iter().filter(|metric| metric.is_tested)
 }
 
-/// A metric that is tested. `read.p99` and `read_lat_p99_ns` refer to the same one.
+/// A metric that is tested. `read.p99` and `read_lat_p99_ns` refer to the same metric.
 #[must_use]
 pub fn tested_metric(name: &str) -> Option<&'static Metric> {
     tested().find(|metric| metric.name == name || short_name(metric.name) == name)

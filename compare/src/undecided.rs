@@ -107,7 +107,7 @@ impl Undecided {
         "The interval includes both relevant and negligible changes.".into()
     }
 
-    /// The sentence before it contains the number of runs.
+    /// The preceding sentence contains the number of runs.
     fn too_few(&self, required: usize) -> String {
         let metrics = self.metrics_text();
         let runs = match self.design {

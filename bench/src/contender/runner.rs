@@ -14,7 +14,7 @@ pub const LEADLINE: &str = "Leadline";
 /// With repeating offsets, for comparison with contenders whose offsets also repeat.
 pub const LEADLINE_REPEATING: &str = "Leadline norandommap";
 
-/// Without probes, whose cost is the difference.
+/// Without probes. The difference is their cost.
 pub const LEADLINE_WITHOUT_PROBES: &str = "Leadline probes=0";
 
 #[derive(Debug)]

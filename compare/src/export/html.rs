@@ -130,14 +130,14 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
     }
 }
 
-/// The reason of all undecided metrics, if there are several and it is the same.
+/// The reason that all undecided metrics share; `None` with fewer than two.
 fn common_reason<'a>(rows: &'a [MetricRow]) -> Option<&'a str> {
     let mut reasons = rows.iter().filter_map(|row| row.reason.as_deref());
     let (first, second) = (reasons.next()?, reasons.next()?);
     (first == second && reasons.all(|reason| reason == first)).then_some(first)
 }
 
-/// The threshold of all tested metrics, in percent, if it is the same.
+/// The threshold that all tested metrics share, in percent.
 fn common_threshold(assessment: &Assessment) -> Option<f64> {
     let tested = assessment.metrics.iter().filter(|metric| {
         let changes = metric.changes.iter().flatten();
@@ -265,7 +265,7 @@ fn started(group: &ComparedGroup) -> Vec<String> {
     times
 }
 
-/// Such as `2026-11-24 09:12 UTC`; `None` for years that cannot be represented.
+/// For example, `2026-11-24 09:12 UTC`; `None` for years that cannot be represented.
 fn minute(unix_ms: u64) -> Option<String> {
     let seconds = i64::try_from(unix_ms / 1000).ok()?;
     let time = OffsetDateTime::from_unix_timestamp(seconds).ok()?;

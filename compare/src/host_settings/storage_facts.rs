@@ -7,7 +7,7 @@ use leadline_protocol::{
 };
 use std::collections::BTreeSet;
 
-/// Mount options that contain paths, as `targets.path` is ignored too, or change at every mount.
+/// Mount options that contain paths (`targets.path` is ignored too) or that change at every mount.
 const IGNORED_MOUNT_OPTIONS: &[&str] = &[
     "clientaddr",
     "fd",
@@ -53,8 +53,8 @@ pub(crate) fn storage_facts(storage: &HostStorage) -> Facts {
 /// A fact about each device.
 struct Column {
     name: &'static str,
-    /// Between the values of several devices: a comma for values with spaces. The web UI formats
-    /// numbers that are separated by spaces.
+    /// Separator between the values of several devices: a comma for values with spaces. The web UI
+    /// formats numbers that are separated by spaces.
     separator: &'static str,
     applies: fn(&StorageDevice) -> bool,
     value: fn(&StorageDevice) -> Option<String>,

@@ -6,7 +6,7 @@ use leadline_protocol::study::load_curve::{CurveState, Knee, KneeState, PointCla
 /// Minimum number of I/Os for a p99.
 pub(crate) const MIN_IOS_P99: u64 = 1_000;
 
-/// What the points show together.
+/// Combined result of the points.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub state: CurveState,

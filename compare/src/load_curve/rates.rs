@@ -1,4 +1,4 @@
-//! The rates of a curve, and which one follows.
+//! The rates of a curve, and the next rate to run.
 
 use crate::load_curve::{
     curve::{Summary, summarize},
@@ -40,7 +40,7 @@ pub(crate) fn planned(curve: &LoadCurve, probe_iops: f64) -> Option<Vec<f64>> {
     (rates.len() >= MIN_RATES).then_some(rates)
 }
 
-/// Three significant digits, and whole I/Os.
+/// Rounds to three significant digits and whole I/Os.
 fn rounded(curve: &LoadCurve, rate: f64) -> f64 {
     if rate < 1.0 {
         return 0.0;

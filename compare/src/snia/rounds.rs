@@ -15,7 +15,7 @@ use leadline_protocol::{
 
 /// A longer pause lets the device recover.
 const MIN_PAUSE_MS: f64 = 60_000.0;
-/// I/Os required for the 99.999th percentile: 10 slower ones.
+/// I/Os required for the 99.999th percentile, so that 10 of them are slower.
 const MIN_IOS_P99999: u64 = 1_000_000;
 
 #[derive(Default)]

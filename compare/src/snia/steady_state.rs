@@ -84,7 +84,7 @@ pub(crate) fn first_window(test: &SniaTest, rounds: &Rounds) -> Option<Window> {
     })
 }
 
-/// `window`: the one to describe.
+/// `window`: the window to describe.
 pub(crate) fn variable(
     tracked: &Tracked,
     rounds: &Rounds,

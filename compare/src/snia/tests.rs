@@ -1,5 +1,5 @@
 //! Sequences of rounds with their expected windows, by an author who had not seen the code, and a
-//! test whose runs are read like those of a study.
+//! test whose runs are parsed like study runs.
 
 use crate::{
     group::ComparedRun,

@@ -1,4 +1,4 @@
-//! Gates whose numbers do not show what they are asked for.
+//! Gates that do not pass although their numbers meet the rules.
 
 use super::{members, run, scaled};
 use crate::{

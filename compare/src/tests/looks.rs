@@ -83,7 +83,7 @@ fn every_metric_must_be_decided() {
 
 /// The smallest p-value of 7 pairs is 1.6 %.
 #[test]
-fn a_look_uses_its_part_of_the_error() {
+fn a_look_spends_its_share_of_the_error() {
     let fixed = UntilDecided {
         looks: vec![PlannedLook {
             pairs: 7,

@@ -109,7 +109,7 @@ impl<'a> Point<'a> {
         included.map(|run| run.run)
     }
 
-    /// The verdict class of the included runs, if it is the same.
+    /// The verdict class that all included runs share.
     pub(crate) fn verdict(&self) -> Option<VerdictClass> {
         let mut classes = self.included().map(|run| run.verdict);
         let first = classes.next()?;

@@ -132,7 +132,7 @@ pub fn of_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
     }
 }
 
-/// The label of a group may be the first word.
+/// The first word can be the label of a group.
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

@@ -1,5 +1,5 @@
 //! Curves of simulated devices with random arrivals. The expected results were written before the
-//! simulation: the saturation point is the capacity of the device, whatever happens on the way.
+//! simulation: the saturation point is the capacity of the device in every scenario.
 
 use super::curve;
 use crate::load_curve::{
@@ -15,7 +15,7 @@ const RUNS: u64 = 40;
 /// Like `overload_time` of a curve.
 const OVERLOAD_SECONDS: u64 = 5;
 
-/// Uniform numbers (xorshift64*), so that the crate needs no dependency for tests.
+/// Uniform random numbers (xorshift64*), which avoids a dependency for tests.
 struct Random(u64);
 
 impl Random {
@@ -40,8 +40,8 @@ impl Random {
 /// I/Os per second: by the number of the run (from 0), the time in seconds and the offered rate.
 type Capacity = fn(usize, f64, f64) -> f64;
 
-/// The backlog at each step, and the arrivals until then. Ends early if the backlog exceeds the
-/// arrivals of a second and rises for five seconds.
+/// The backlog and the arrivals up to each step. Ends early if the backlog exceeds the arrivals of
+/// a second and rises for five seconds.
 fn measured(random: &mut Random, run: usize, offered: f64, capacity: Capacity) -> Point {
     let step_s = 1.0 / STEPS_PER_SECOND as f64;
     let (mut due, mut completed) = (0.0, 0.0);
@@ -186,7 +186,7 @@ fn one_sustained_rate_is_enough() {
 
 /// Only rates that were sustained at least once are reported as sustained.
 #[test]
-fn a_bistable_curve_names_the_highest_rate_that_was_sustained() {
+fn a_bistable_curve_reports_the_highest_sustained_rate() {
     let curve = curve(Some(vec![1_000, 1_500, 50_000]));
     let at = |offered: f64, completed: u64| Point {
         offered,
