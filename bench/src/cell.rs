@@ -8,7 +8,7 @@ use crate::{
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// Groups of cells; each includes the ones before it.
+/// Groups of cells. Each group includes the groups before it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {

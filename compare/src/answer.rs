@@ -42,8 +42,8 @@ pub(crate) fn answers(
         .collect()
 }
 
-/// The headline metrics of a group, with their changes. The reason of the first one is removed if
-/// an earlier group has the same reason.
+/// The headline metrics of a group, with their changes. The reason for the first metric is removed
+/// if an earlier group has the same reason.
 fn headlines<'a>(
     group: usize,
     metrics: &'a [ComparedMetric],

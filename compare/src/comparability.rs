@@ -190,7 +190,7 @@ fn same_test(scope: &Scope) -> &'static str {
     }
 }
 
-/// Lists the first differences with their values, harmful ones first.
+/// Lists the first differences with their values, harmful differences first.
 fn list(scope: &Scope, differences: &[&Difference]) -> String {
     let (harmful, others): (Vec<&Difference>, Vec<&Difference>) = differences
         .iter()

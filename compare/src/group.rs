@@ -95,7 +95,7 @@ impl<'a> ComparedRun<'a> {
         }
     }
 
-    /// Settings of another program's result, by name; `None` for results of Leadline.
+    /// Settings of another program's result, by name; `None` for Leadline results.
     pub(crate) fn foreign_settings(&self) -> Option<&'a BTreeMap<String, String>> {
         let foreign = self.report?.foreign.as_ref()?;
         Some(&foreign.settings)
@@ -164,7 +164,7 @@ mod tests {
     use super::distinct_labels;
 
     #[test]
-    fn equal_labels_get_their_selection() {
+    fn equal_labels_are_followed_by_their_selection() {
         let labels = [
             ("read", "study:1/step:1"),
             ("read", "study:2/step:1"),

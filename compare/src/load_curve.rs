@@ -47,7 +47,7 @@ pub fn next_step(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> Option<Val
     is_allowed.then(|| curve.step(rate, runs.len()))
 }
 
-/// The planned rates, and the seconds of each with its ramp.
+/// The planned rates, and the duration of each in seconds, including its ramp.
 pub fn planned_seconds(curve: &LoadCurve) -> Option<Vec<(f64, u32)>> {
     curve.rates.as_ref()?;
     let planned = rates::planned(curve, 0.0)?;

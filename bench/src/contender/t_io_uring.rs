@@ -15,7 +15,7 @@ pub struct TIoUring {
     pub batch: Batch,
 }
 
-/// t/io_uring prints its first line after one second and omits the last one, so one extra second
+/// t/io_uring prints its first line after one second and omits the last line, so one extra second
 /// yields one line per requested second.
 const EXTRA_SECONDS: u32 = 1;
 

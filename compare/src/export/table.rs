@@ -64,8 +64,8 @@ fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<
     })
 }
 
-/// The distinct values in each group, without those of excluded runs. Multiple values are listed
-/// with their number of runs.
+/// The distinct values in each group, except for excluded runs. Multiple values are listed with
+/// their number of runs.
 pub fn group_values(assessment: &Assessment, difference: &Difference) -> Vec<String> {
     let mut values = difference.values.iter();
     let groups = assessment.groups.iter().map(|group| {

@@ -117,8 +117,8 @@ fn has_queue(device: &StorageDevice) -> bool {
     device.kind != DeviceKind::Partition
 }
 
-/// A loop device's number depends on which ones were free, and the path of its file is the target's
-/// path.
+/// A loop device's number depends on which numbers were free, and the path of its file is the
+/// target's path.
 fn identity(device: &StorageDevice) -> String {
     match &device.identity {
         _ if device.kind == DeviceKind::Loop => "loop".into(),

@@ -118,8 +118,8 @@ pub(crate) fn summarize(points: &[Point]) -> Summary {
     }
 }
 
-/// From the sustained rate with the lowest p99 upward, the last rate before the first one above the
-/// limit.
+/// The last rate before the p99 first exceeds the limit, starting at the sustained rate with the
+/// lowest p99.
 pub(crate) fn knee(points: &[Point], summary: &Summary, limit_ms: f64) -> Knee {
     let sustained = Rates::new(points).sustained;
     let mut usable: Vec<(f64, f64)> = points

@@ -31,7 +31,7 @@ pub(crate) struct Point {
     pub completed: u64,
     /// Whether the run ended early, because its backlog grew without bound.
     pub is_cut_short: bool,
-    /// I/Os that were due and not complete, at the start and the quarters of the window.
+    /// I/Os that were due but not complete, at the start of the window and after each quarter.
     pub backlog: Vec<u64>,
     /// Mean number of I/Os in flight, and the queue depth of all workers.
     pub in_flight: Option<(f64, f64)>,

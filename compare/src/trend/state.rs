@@ -139,8 +139,8 @@ fn capitalized(text: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// Whether no run of one group was served by the same layer as a run of the other. In that case, a
-/// change shows only whether the cache was used.
+/// Whether the layers that served the runs of the two groups are disjoint. In that case, a change
+/// shows only whether the cache was used.
 fn is_served_by_other_layers(assessment: &Assessment) -> bool {
     let runs = assessment.groups[0].runs.len();
     let mut verdicts = assessment

@@ -40,8 +40,8 @@ impl Random {
 /// I/Os per second: by the number of the run (from 0), the time in seconds and the offered rate.
 type Capacity = fn(usize, f64, f64) -> f64;
 
-/// The backlog and the arrivals up to each step. Ends early if the backlog exceeds the arrivals of
-/// a second and rises for five seconds.
+/// The backlog and the arrivals up to each step. Ends early if the backlog exceeds one second of
+/// arrivals and rises for five seconds.
 fn measured(random: &mut Random, run: usize, offered: f64, capacity: Capacity) -> Point {
     let step_s = 1.0 / STEPS_PER_SECOND as f64;
     let (mut due, mut completed) = (0.0, 0.0);
@@ -126,7 +126,7 @@ fn rates_near_the_capacity_bracket_it() {
     }
 }
 
-/// Completes in bursts: nothing for 300 ms, then for 700 ms new arrivals and the backlog.
+/// Completes in bursts: nothing for 300 ms, then new arrivals and the backlog for 700 ms.
 #[test]
 fn a_bursty_device_has_the_capacity_of_its_mean() {
     let summaries = summaries(None, 7_000.0, |_, at_s, _| {
