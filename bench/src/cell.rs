@@ -12,7 +12,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
-    /// A few cells for every change.
+    /// A few cells to run after every change.
     Quick,
     /// Overhead of the measuring loop: page cache and null engine.
     Loop,

@@ -60,8 +60,8 @@ impl Group<'_> {
     }
 
     /// Indices of the first writes to files that the other runs overwrite. The first write also
-    /// allocates the blocks of the file, so it is not a repeat of the others. Empty if most runs are
-    /// first writes: then they are the test.
+    /// allocates the blocks of the file, so it is not a repeat of the others. Empty if most runs
+    /// are first writes, because first writes are then the test.
     pub(crate) fn first_writes(&self) -> Vec<usize> {
         let runs = self.runs.iter().enumerate();
         let held: Vec<(usize, String)> = runs

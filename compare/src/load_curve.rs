@@ -1,8 +1,8 @@
 //! Load–latency curves: runs at increasing rates with open arrivals, the saturation point, and the
 //! knee.
 //!
-//! Latency is measured from the intended start, so that it includes the time that I/Os wait because
-//! earlier ones are slow.
+//! Latency is measured from the intended start, so it includes the time that I/Os wait because
+//! earlier I/Os are slow.
 
 mod curve;
 mod point;
@@ -37,8 +37,8 @@ const NS_PER_MS: f64 = 1e6;
 /// With fewer runs, a disturbance is not treated as a property of the host.
 const MIN_RUNS: usize = 3;
 
-/// The next step, as a study step document; `None` if the curve is complete. All runs
-/// must have ended. `runs` are in order.
+/// The next step, as a study step document; `None` if the curve is complete. All runs must have
+/// ended. `runs` are in the order of the steps.
 pub fn next_step(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> Option<Value> {
     let (probe_iops, points) = read(curve, runs);
     let planned = rates::planned(curve, probe_iops.unwrap_or(0.0))?;
@@ -158,7 +158,7 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
     let mut sentence = sentence(curve, &points, &summary, bracket, knee.as_ref());
     if let (Some(rate), Some(max_bytes)) = (ended_before, curve.max_bytes) {
         sentence += &format!(
-            " The curve ended before {} IOPS, which could exceed the limit of {} of writes.",
+            " The curve ended before {} IOPS, because that rate could exceed the write limit of {}.",
             rate_text(rate),
             bytes(max_bytes)
         );
@@ -212,7 +212,7 @@ fn load_point(point: &Point, run: &ProcedureRun) -> LoadPoint {
     }
 }
 
-/// Always with the bracket of the saturation point and the queue depth, which limits it.
+/// Always includes the bracket of the saturation point, and the queue depth that limits it.
 fn sentence(
     curve: &LoadCurve,
     points: &[Point],
@@ -244,7 +244,7 @@ fn sentence(
             "The saturation point is below {high} IOPS with {in_flight} in flight: no rate was sustained."
         ),
         CurveState::NonMonotone => format!(
-            "A rate was overloaded although a higher one was sustained: {}, the highest was {high} IOPS. Repeat the rates in between.",
+            "A rate was overloaded although a higher rate was sustained: {}, and the highest sustained rate was {high} IOPS. Repeat the rates in between.",
             always_sustained(summary.saturation)
         ),
         CurveState::Bistable => format!(

@@ -17,7 +17,7 @@ use leadline_stats::{comparison::Design, sequential};
 /// Returns the looks of a study with up to `repeats` pairs and this number of metrics.
 ///
 /// # Errors
-/// The smallest number of repeats at which a verdict is possible.
+/// Returns the smallest number of repeats at which a verdict is possible, if `repeats` is lower.
 pub fn plan_looks(repeats: u32, metrics: usize) -> Result<Vec<PlannedLook>, usize> {
     let last = repeats as usize;
     let Some(first) = sequential::first_look(last, Design::Paired, metrics) else {

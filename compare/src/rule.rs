@@ -54,7 +54,7 @@ const EXAMPLE: &str = "Use METRIC worse than N%, for example: read.p99 worse tha
 
 impl Rule {
     /// # Errors
-    /// A sentence with a remedy.
+    /// Returns a sentence with a remedy.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (metric, percent) = text
             .split_once(" worse than ")

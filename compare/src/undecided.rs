@@ -28,7 +28,7 @@ pub(crate) struct Undecided {
     pub repeat_ms: f64,
 }
 
-/// What the spread predicts.
+/// Number of additional repeats that the spread predicts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum More {
     Repeats(MoreRepeats),

@@ -155,7 +155,7 @@ fn better_word(better: Better) -> &'static str {
     }
 }
 
-/// Percentage at the ends of the plot. Larger changes are cut off.
+/// Percentage at both ends of the plot. Larger changes are cut off.
 fn limit(rows: &[MetricRow]) -> f64 {
     let thresholds = rows.iter().map(|row| row.threshold_percent);
     let threshold = thresholds.fold(0.0, f64::max);
@@ -167,7 +167,7 @@ fn limit(rows: &[MetricRow]) -> f64 {
     (largest * 1.1).clamp(threshold * 2.5, 60.0_f64.max(threshold * 2.5))
 }
 
-/// The head of an arrow at an end of the plot, for an interval that continues beyond it.
+/// An arrowhead at an end of the plot, for an interval that continues beyond it.
 fn arrow(is_cut: bool, tip: u32, base: u32) -> String {
     let head = format!("M{base} 4L{tip} 9L{base} 14");
     if is_cut { head } else { String::new() }
@@ -232,7 +232,7 @@ fn push_differences(html: &mut String, assessment: &Assessment, labels: &[String
     html.push_str("</tbody></table>\n");
 }
 
-/// What each group measured, where and when.
+/// Workload, host, start and number of runs of each group.
 fn push_tests(html: &mut String, assessment: &Assessment) {
     html.push_str("<h2>Tests</h2>\n<table><thead><tr><th></th><th class=\"text\">Workload</th><th class=\"text\">Host</th><th class=\"text\">Start</th><th>Runs</th></tr></thead><tbody>");
     for group in &assessment.groups {

@@ -10,9 +10,9 @@ pub(crate) const MIN_IOS_P99: u64 = 1_000;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub state: CurveState,
-    /// Highest sustained nominal rate below all overloaded ones.
+    /// Highest sustained nominal rate below all overloaded rates.
     pub saturation: Option<f64>,
-    /// Lowest overloaded nominal rate.
+    /// Lowest overloaded nominal rate, or the highest rate if the classes contradict each other.
     pub upper: Option<f64>,
     pub highest_sustained: Option<f64>,
 }

@@ -12,16 +12,16 @@ const PERCENTAGES: [f64; 10] = [
 ];
 /// Minimum number of I/Os at a rate.
 const MIN_IOS: f64 = 1_000.0;
-/// Fewer rates do not make a curve.
+/// Minimum number of rates of a curve.
 const MIN_RATES: usize = 3;
-/// A bracket of the saturation point is narrow enough if its upper end is at most 5 % above the
-/// lower.
+/// A bracket of the saturation point is narrow enough if its upper end is at most 5 % above its
+/// lower end.
 const FINE: f64 = 1.05;
 const MAX_BISECTIONS: usize = 4;
 const MAX_HALVINGS: usize = 4;
 const MAX_INCREASES: usize = 3;
 const INCREASE: f64 = 1.5;
-/// Maximum number of runs beyond the planned rates: each may be overloaded and repeated.
+/// Maximum number of runs beyond the planned rates. Each rate may be overloaded and repeated.
 pub const MAX_EXTRA: usize = 1 + 2 * (MAX_BISECTIONS + MAX_HALVINGS) + MAX_INCREASES;
 
 /// The planned rates. `probe_iops`: result of the probe, if there is one. `None` if the storage is

@@ -14,7 +14,7 @@ use leadline_protocol::{
 /// verdict on all metrics, unless there is too much noise.
 const MIN_RUNS: usize = 10;
 
-/// The runs to compare with the baseline, or the state without them.
+/// The runs to compare with the baseline, or the state if there are none.
 pub fn newest_group(points: &[Point], baseline: &[u64]) -> Result<Vec<u64>, SeriesState> {
     let is_measured = |point: &&Point| {
         let mut runs = point.runs.iter();
@@ -132,7 +132,7 @@ pub fn of_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
     }
 }
 
-/// The first word can be the label of a group.
+/// Capitalizes a sentence, whose first word can be the label of a group.
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
