@@ -3,7 +3,7 @@
 use crate::{
     group::{Block, ComparedRun, Group},
     level::Level,
-    undecided::{More, Undecided},
+    undecided::{RepeatPrediction, Undecided},
 };
 use leadline_protocol::{
     compare::{Change, ChangeVerdict, Interval},
@@ -261,7 +261,7 @@ impl UncorrectedChange {
             p_value: Some(adjusted_p),
             verdict: Some(verdict),
             reason: is_undecided.then(|| undecided.reason(more)),
-            more: more.and_then(More::repeats),
+            more: more.and_then(RepeatPrediction::repeats),
             ..self.untested()
         }
     }

@@ -9,7 +9,7 @@ use leadline_protocol::{
 };
 
 /// Share of a limit at which it counts as reached. Slower runs were limited by something else.
-const REACHED: f64 = 0.98;
+const REACHED_SHARE: f64 = 0.98;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
@@ -114,11 +114,11 @@ fn sentence(groups: &[Group], direction: &Direction) -> Option<String> {
 }
 
 fn reached_limit(run: &ComparedRun, direction: &Direction) -> Option<Limit> {
-    let limit = limit(run.resolved, direction).or_else(|| limit_of_fio(run))?;
+    let limit = limit(run.resolved, direction).or_else(|| fio_limit(run))?;
     let stats = (direction.stats)(run)?;
     let is_reached = match limit {
-        Limit::Iops(limit) => stats.iops >= REACHED * limit,
-        Limit::BytesPerSecond(limit) => stats.bytes_per_second >= REACHED * limit,
+        Limit::Iops(limit) => stats.iops >= REACHED_SHARE * limit,
+        Limit::BytesPerSecond(limit) => stats.bytes_per_second >= REACHED_SHARE * limit,
     };
     is_reached.then_some(limit)
 }
@@ -137,7 +137,7 @@ fn limit(jobs: &[ResolvedJob], direction: &Direction) -> Option<Limit> {
 }
 
 /// The limit of a fio result with one job and one value for all directions.
-fn limit_of_fio(run: &ComparedRun) -> Option<Limit> {
+fn fio_limit(run: &ComparedRun) -> Option<Limit> {
     let settings = run.foreign_settings()?;
     if settings.keys().any(|name| name.starts_with("jobs[")) {
         return None;

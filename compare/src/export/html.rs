@@ -111,7 +111,7 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
             html,
             "<tr><td>{} <span class=\"mute\">({} is better{})</span></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{plot}</td><td class=\"{}\">{}</td></tr>{reason}",
             row.name,
-            better_word(row.better),
+            better_text(row.better),
             match common {
                 Some(_) => String::new(),
                 None => format!(", {} % matters", row.threshold_percent),
@@ -148,7 +148,7 @@ fn common_threshold(assessment: &Assessment) -> Option<f64> {
     thresholds.all(|percent| percent == first).then_some(first)
 }
 
-fn better_word(better: Better) -> &'static str {
+fn better_text(better: Better) -> &'static str {
     match better {
         Better::Higher => "higher",
         Better::Lower => "lower",

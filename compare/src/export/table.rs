@@ -56,7 +56,7 @@ fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<
         interval: interval.map_or_else(String::new, |interval| {
             format!("{} to {} %", signed(interval.low), signed(interval.high))
         }),
-        verdict: verdict.map_or("", verdict_word),
+        verdict: verdict.map_or("", verdict_text),
         reason: change
             .filter(|change| change.verdict == Some(ChangeVerdict::Undecided))
             .and_then(|change| change.reason.clone()),
@@ -105,7 +105,7 @@ fn formatted(value: f64, unit: Unit) -> String {
     }
 }
 
-fn verdict_word(verdict: ChangeVerdict) -> &'static str {
+fn verdict_text(verdict: ChangeVerdict) -> &'static str {
     match verdict {
         ChangeVerdict::NotComparable => "not comparable",
         other => other.as_str(),
