@@ -33,8 +33,8 @@ pub fn is_probe(procedure: &Procedure, step: u32) -> bool {
     matches!(procedure, Procedure::LoadCurve(curve) if curve.rates.is_none() && step == 1)
 }
 
-/// The next run, as a study step document; `None` if the study is complete. All runs must have
-/// ended.
+/// The next run, as a study step document; `None` if the procedure adds no further run. All runs
+/// must have ended.
 pub fn next_step(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> Option<Value> {
     match procedure {
         Procedure::Snia(_) => None,
