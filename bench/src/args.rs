@@ -55,7 +55,7 @@ pub struct Args {
     /// Directory for files, images and results, on the disk under test.
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     pub folder: PathBuf,
-    /// CPU to pin contenders to [default: the last one; the first gets most interrupts].
+    /// CPU to pin contenders to [default: the last CPU; the first gets most interrupts].
     #[arg(long, value_name = "CPU")]
     core: Option<usize>,
 }

@@ -1,4 +1,5 @@
-//! The table of cells: one workload on one target each, and the smallest group that includes it.
+//! The table of cells. A cell is one workload on one target, with the smallest group that includes
+//! it.
 
 use crate::{
     target::TargetKind::{self, FileOnZram, LoopOnExt4, LoopOnTmpfs, Nothing, Zram},
@@ -7,11 +8,11 @@ use crate::{
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// Groups of cells; each includes the ones before it.
+/// Groups of cells. Each group includes the groups before it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
-    /// A few cells for every change.
+    /// A few cells to run after every change.
     Quick,
     /// Overhead of the measuring loop: page cache and null engine.
     Loop,

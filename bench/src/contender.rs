@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
     pub ios: f64,
-    /// As reported by the program.
+    /// Value that the program reports.
     pub iops: f64,
     /// By Little's law (IOPS × mean latency); `None` if the program records no latency.
     pub achieved_depth: Option<f64>,

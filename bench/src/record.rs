@@ -1,8 +1,8 @@
-//! The result of a cell: every round's figures and their medians.
+//! The result of a cell: the values of each round and their medians.
 
 use crate::{
     cell::Cell,
-    rounds::{Figures, Rounds},
+    rounds::{RoundValues, Rounds},
     verdict::Verdict,
 };
 use leadline_stats::{Estimate, median};
@@ -39,30 +39,30 @@ pub struct Ratio {
 pub struct Record {
     pub cell: Cell,
     pub contenders: BTreeMap<String, Summary>,
-    pub rounds: BTreeMap<String, Vec<Figures>>,
+    pub rounds: BTreeMap<String, Vec<RoundValues>>,
 }
 
 impl Record {
     pub fn new(cell: &Cell, rounds: Rounds) -> Self {
-        let summary = |(name, figures): (&String, &Vec<Figures>)| {
+        let summary = |(name, values): (&String, &Vec<RoundValues>)| {
             let ratio = rounds
                 .reference_builds
                 .get(name)
-                .map(|reference| ratio(&rounds.figures[*reference], figures));
+                .map(|reference| ratio(&rounds.values[*reference], values));
             (
                 name.clone(),
                 Summary::new(
                     rounds.commands[name].clone(),
                     rounds.calls_per_io[name],
-                    figures,
+                    values,
                     ratio,
                 ),
             )
         };
         Self {
             cell: cell.clone(),
-            contenders: rounds.figures.iter().map(summary).collect(),
-            rounds: rounds.figures,
+            contenders: rounds.values.iter().map(summary).collect(),
+            rounds: rounds.values,
         }
     }
 }
@@ -71,28 +71,25 @@ impl Summary {
     fn new(
         command: String,
         calls_per_io: Option<f64>,
-        figures: &[Figures],
+        values: &[RoundValues],
         ratio: Option<Ratio>,
     ) -> Self {
-        let all = |pick: fn(&Figures) -> f64| figures.iter().map(pick).collect::<Vec<f64>>();
+        let all = |pick: fn(&RoundValues) -> f64| values.iter().map(pick).collect::<Vec<f64>>();
         let median_of = |pick| median::median(&all(pick));
-        let rates = all(|figures| figures.iops);
+        let rates = all(|values| values.iops);
         let (iops, most) = (
             median::interval(&rates),
             rates.iter().copied().fold(0.0, f64::max),
         );
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-        let depths: Option<Vec<f64>> = figures
-            .iter()
-            .map(|figures| figures.achieved_depth)
-            .collect();
+        let depths: Option<Vec<f64>> = values.iter().map(|values| values.achieved_depth).collect();
         Self {
             command,
             iops,
             spread_percent: (most - least) / iops.value * 100.0,
-            user_ns_per_io: median_of(|figures| figures.user_ns_per_io),
-            system_ns_per_io: median_of(|figures| figures.system_ns_per_io),
-            context_switches_per_second: median_of(|figures| figures.context_switches_per_second),
+            user_ns_per_io: median_of(|values| values.user_ns_per_io),
+            system_ns_per_io: median_of(|values| values.system_ns_per_io),
+            context_switches_per_second: median_of(|values| values.context_switches_per_second),
             calls_per_io,
             achieved_depth: depths.map(|depths| median::median(&depths)),
             ratio,
@@ -100,7 +97,7 @@ impl Summary {
     }
 }
 
-fn ratio(leadline: &[Figures], contender: &[Figures]) -> Ratio {
+fn ratio(leadline: &[RoundValues], contender: &[RoundValues]) -> Ratio {
     let ratios: Vec<f64> = leadline
         .iter()
         .zip(contender)

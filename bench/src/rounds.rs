@@ -24,7 +24,7 @@ use std::{
 };
 
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Figures {
+pub struct RoundValues {
     pub iops: f64,
     /// User CPU time per I/O in ns, without the start-up cost.
     pub user_ns_per_io: f64,
@@ -42,13 +42,13 @@ pub struct Rounds {
     pub reference_builds: BTreeMap<String, &'static str>,
     /// `None` if perf is not available.
     pub calls_per_io: BTreeMap<String, Option<f64>>,
-    pub figures: BTreeMap<String, Vec<Figures>>,
+    pub values: BTreeMap<String, Vec<RoundValues>>,
 }
 
 /// The shortest run of t/io_uring.
-const PREPASS: Length = Length::Seconds(1);
+const PREPASS_LENGTH: Length = Length::Seconds(1);
 /// Number of runs that measure the start-up cost.
-const STARTS: u32 = 3;
+const START_COST_RUNS: u32 = 3;
 
 pub fn run(
     args: &Args,
@@ -73,7 +73,7 @@ pub fn run(
         .iter()
         .map(|contender| bench.start_cost(&**contender))
         .collect::<Result<Vec<_>>>()?;
-    let mut figures: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
+    let mut values: BTreeMap<String, Vec<RoundValues>> = BTreeMap::new();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(RandomState::new().build_hasher().finish());
     let mut order: Vec<usize> = (0..contenders.len()).collect();
     for round in 1..=args.rounds {
@@ -81,10 +81,10 @@ pub fn run(
         order.shuffle(&mut rng);
         for &number in &order {
             let contender = &*contenders[number];
-            figures
+            values
                 .entry(contender.name())
                 .or_default()
-                .push(bench.figures(contender, &starts[number])?);
+                .push(bench.values(contender, &starts[number])?);
         }
     }
     let commands = contenders
@@ -93,13 +93,13 @@ pub fn run(
         .collect();
     let reference_builds = contenders
         .iter()
-        .filter_map(|contender| Some((contender.name(), reference_build(&**contender, &figures)?)))
+        .filter_map(|contender| Some((contender.name(), reference_build(&**contender, &values)?)))
         .collect();
     Ok(Rounds {
         commands,
         reference_builds,
         calls_per_io,
-        figures,
+        values,
     })
 }
 
@@ -140,14 +140,14 @@ impl Bench<'_> {
     fn best<C: Contender>(&self, candidates: Vec<C>) -> Result<Option<C>> {
         let able: Vec<C> = candidates
             .into_iter()
-            .filter(|candidate| candidate.supports(self.work, PREPASS))
+            .filter(|candidate| candidate.supports(self.work, PREPASS_LENGTH))
             .collect();
         if able.len() < 2 {
             return Ok(able.into_iter().next());
         }
         let rates = able
             .iter()
-            .map(|candidate| Ok(self.measure(candidate, PREPASS)?.0.iops))
+            .map(|candidate| Ok(self.measure(candidate, PREPASS_LENGTH)?.0.iops))
             .collect::<Result<Vec<f64>>>()?;
         Ok(able
             .into_iter()
@@ -159,10 +159,10 @@ impl Bench<'_> {
     fn start_cost(&self, contender: &dyn Contender) -> Result<Cost> {
         let mut sum = Cost::default();
         if contender.supports(self.work, Length::OneIo) {
-            for _ in 0..STARTS {
+            for _ in 0..START_COST_RUNS {
                 let (_, cost) = self.measure(contender, Length::OneIo)?;
-                sum.user_ns += cost.user_ns / f64::from(STARTS);
-                sum.system_ns += cost.system_ns / f64::from(STARTS);
+                sum.user_ns += cost.user_ns / f64::from(START_COST_RUNS);
+                sum.system_ns += cost.system_ns / f64::from(START_COST_RUNS);
             }
         }
         Ok(sum)
@@ -173,18 +173,18 @@ impl Bench<'_> {
         if !contender.supports(self.work, Length::OneIo) {
             return Ok(None);
         }
-        let (cpus, invocation) = self.prepare(contender, PREPASS)?;
+        let (cpus, invocation) = self.prepare(contender, PREPASS_LENGTH)?;
         let Some((output, calls)) = calls::count(&cpus, &invocation)? else {
             return Ok(None);
         };
-        Ok(Some(calls / contender.parse(&output, PREPASS)?.ios))
+        Ok(Some(calls / contender.parse(&output, PREPASS_LENGTH)?.ios))
     }
 
-    fn figures(&self, contender: &dyn Contender, start: &Cost) -> Result<Figures> {
+    fn values(&self, contender: &dyn Contender, start: &Cost) -> Result<RoundValues> {
         let (counts, cost) = self.measure(contender, self.length())?;
         ensure!(counts.ios > 0.0, "{} did no I/O", contender.name());
         let seconds = counts.ios / counts.iops;
-        Ok(Figures {
+        Ok(RoundValues {
             iops: counts.iops,
             user_ns_per_io: (cost.user_ns - start.user_ns).max(0.0) / counts.ios,
             system_ns_per_io: (cost.system_ns - start.system_ns).max(0.0) / counts.ios,
@@ -241,9 +241,9 @@ impl Bench<'_> {
 /// The Leadline contender with the same kind of offsets; `None` for Leadline itself.
 fn reference_build(
     contender: &dyn Contender,
-    figures: &BTreeMap<String, Vec<Figures>>,
+    values: &BTreeMap<String, Vec<RoundValues>>,
 ) -> Option<&'static str> {
-    let repeating = contender.may_repeat_offsets() && figures.contains_key(LEADLINE_REPEATING);
+    let repeating = contender.may_repeat_offsets() && values.contains_key(LEADLINE_REPEATING);
     let is_leadline = [LEADLINE, LEADLINE_REPEATING].contains(&contender.name().as_str());
     (!is_leadline).then_some(if repeating {
         LEADLINE_REPEATING

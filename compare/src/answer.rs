@@ -18,7 +18,8 @@ pub(crate) const HEADLINES: &[&str] = &[
     "sync_lat_p99_ns",
 ];
 
-/// Returns one sentence per group except the baseline. `caution` is appended to all that have numbers.
+/// Returns one sentence per group except the baseline. `caution` is appended to all sentences that
+/// contain numbers.
 pub(crate) fn answers(
     groups: &[ComparedGroup],
     baseline: usize,
@@ -42,8 +43,8 @@ pub(crate) fn answers(
         .collect()
 }
 
-/// The headline metrics of a group, with their changes. The reason of the first one is removed if an
-/// earlier group has the same.
+/// The headline metrics of a group, with their changes. The reason for the first metric is removed
+/// if an earlier group has the same reason.
 fn headlines<'a>(
     group: usize,
     metrics: &'a [ComparedMetric],
@@ -163,7 +164,7 @@ fn difference(base: &str, what: &str, percent: f64) -> String {
     format!("{} % {direction} {what} than {base}", digits(percent.abs()))
 }
 
-/// With a minus sign, and two or three significant digits.
+/// Formats a percentage with a sign: `+` or U+2212.
 pub(crate) fn signed(percent: f64) -> String {
     let sign = if percent < 0.0 { "−" } else { "+" };
     format!("{sign}{}", digits(percent.abs()))

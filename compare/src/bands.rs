@@ -7,7 +7,7 @@ use leadline_protocol::{
 };
 use leadline_stats::median::median;
 
-/// Columns of a series whose sum is a band.
+/// Bands, with the columns of a series that are added up for each band.
 const BANDS: [(BandMetric, Unit, &[&str]); 3] = [
     (
         BandMetric::Iops,
@@ -91,7 +91,7 @@ struct Band {
     range: Option<(f64, f64)>,
 }
 
-/// A median of fewer than half of the runs would jump where the others end.
+/// A median of fewer than half of the runs would jump where the other runs end.
 fn band(values: &[f64], runs: usize) -> Band {
     if values.is_empty() || values.len() * 2 < runs {
         return Band::default();

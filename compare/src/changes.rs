@@ -3,7 +3,7 @@
 use crate::{
     group::{Block, ComparedRun, Group},
     level::Level,
-    undecided::{More, Undecided},
+    undecided::{RepeatPrediction, Undecided},
 };
 use leadline_protocol::{
     compare::{Change, ChangeVerdict, Interval},
@@ -161,7 +161,7 @@ fn values<'a>(metric: &Metric, group: &'a Group<'a>) -> Vec<Value<'a>> {
     group.included().filter_map(value).collect()
 }
 
-/// The blocks in order, if all values are from different blocks of one study.
+/// The sorted blocks, if all values are from different blocks of one study.
 fn blocks<'v>(values: &'v [Value]) -> Option<Vec<&'v Block>> {
     let blocks = values.iter().map(|value| value.run.block.as_ref());
     let mut sorted = blocks.collect::<Option<Vec<&Block>>>()?;
@@ -261,7 +261,7 @@ impl UncorrectedChange {
             p_value: Some(adjusted_p),
             verdict: Some(verdict),
             reason: is_undecided.then(|| undecided.reason(more)),
-            more: more.and_then(More::repeats),
+            more: more.and_then(RepeatPrediction::repeats),
             ..self.untested()
         }
     }

@@ -47,7 +47,7 @@ pub(crate) fn assess(
         };
         // The serving layer affects results more than any setting does.
         let sentence = layers.clone();
-        let difference = || sentence_of(scope, &settings, &host, &findings);
+        let difference = || comparability_sentence(scope, &settings, &host, &findings);
         if sentence.is_some() && !settings.is_empty() {
             other_difference = Some(difference());
         }
@@ -130,7 +130,7 @@ fn exclusions(groups: &[Group]) -> Vec<String> {
     sentences.collect()
 }
 
-fn sentence_of(
+fn comparability_sentence(
     scope: &Scope,
     settings: &[&Difference],
     host: &[&Difference],
@@ -190,7 +190,7 @@ fn same_test(scope: &Scope) -> &'static str {
     }
 }
 
-/// Lists the first differences with their values, harmful ones first.
+/// Lists the first differences with their values, harmful differences first.
 fn list(scope: &Scope, differences: &[&Difference]) -> String {
     let (harmful, others): (Vec<&Difference>, Vec<&Difference>) = differences
         .iter()

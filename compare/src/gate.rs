@@ -1,4 +1,4 @@
-//! Why rules of a gate cannot pass, whatever the numbers are.
+//! Reasons why the rules of a gate cannot pass, regardless of the numbers.
 
 use crate::{
     group::{Group, all_runs},
@@ -6,9 +6,8 @@ use crate::{
 };
 use leadline_protocol::format::plural;
 
-/// Returns a sentence if runs have not ended, or if the runs of one group were served from memory
-/// and those of the other were not: more IOPS from a cache do not show that the storage is not
-/// slower.
+/// Returns a sentence if runs have not ended, or if memory served the runs of only one group: more
+/// IOPS from a cache do not show that the storage is at least as fast.
 #[must_use]
 pub fn gate_obstacle(groups: &[Group; 2]) -> Option<String> {
     let active = all_runs(groups)

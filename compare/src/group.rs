@@ -60,8 +60,8 @@ impl Group<'_> {
     }
 
     /// Indices of the first writes to files that the other runs overwrite. The first write also
-    /// allocates the blocks of the file, so it is not a repeat of the others. Empty if most runs are
-    /// first writes: then they are the test.
+    /// allocates the blocks of the file, so it is not a repeat of the others. Empty if most runs
+    /// are first writes, because first writes are then the test.
     pub(crate) fn first_writes(&self) -> Vec<usize> {
         let runs = self.runs.iter().enumerate();
         let held: Vec<(usize, String)> = runs
@@ -95,13 +95,13 @@ impl<'a> ComparedRun<'a> {
         }
     }
 
-    /// Settings of another program's result, by name; `None` for results of Leadline.
+    /// Settings of another program's result, by name; `None` for Leadline results.
     pub(crate) fn foreign_settings(&self) -> Option<&'a BTreeMap<String, String>> {
         let foreign = self.report?.foreign.as_ref()?;
         Some(&foreign.settings)
     }
 
-    /// Whether the run measured everything that was requested, until its end.
+    /// Whether the run completed and has a report.
     pub fn is_complete(&self) -> bool {
         self.status == RunStatus::Done && self.report.is_some()
     }
@@ -164,7 +164,7 @@ mod tests {
     use super::distinct_labels;
 
     #[test]
-    fn equal_labels_get_their_selection() {
+    fn equal_labels_are_followed_by_their_selection() {
         let labels = [
             ("read", "study:1/step:1"),
             ("read", "study:2/step:1"),

@@ -65,7 +65,8 @@ impl HostDifferences {
 
 pub(crate) fn compare_hosts(scope: &Scope) -> HostDifferences {
     let runs: Vec<&ComparedRun> = all_runs(scope.groups).collect();
-    // The names of devices may change on reboot, so they are only compared if there is nothing else.
+    // The names of devices may change on reboot, so they are compared only if a run did not record
+    // its storage.
     let compares_names = scope.compared_runs().any(|run| storage(run).is_none());
     let mut facts: Vec<Facts> = runs.iter().map(|run| host_facts(run)).collect();
     for (facts, run) in facts.iter_mut().zip(&runs) {
@@ -91,7 +92,7 @@ fn storage<'a>(run: &ComparedRun<'a>) -> Option<&'a HostStorage> {
     run.host?.storage.as_ref()
 }
 
-/// Unknown facts are missing.
+/// Omits unknown facts.
 fn host_facts(run: &ComparedRun) -> Facts {
     let mut facts = Facts::new();
     if let Some(host) = run.host {
@@ -120,7 +121,8 @@ fn vulnerabilities(host: &HostFacts) -> Facts {
         .collect()
 }
 
-/// A run that recorded its vulnerabilities is not affected by those that it does not list.
+/// Adds the vulnerabilities that only other runs list to each run that recorded its own: its host
+/// is not affected by them.
 pub(crate) fn add_unaffected(runs: &[&ComparedRun], facts: &mut [Facts]) {
     let names = facts.iter().flat_map(Facts::keys);
     let names = names.filter(|name| name.starts_with("vulnerabilities."));

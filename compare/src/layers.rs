@@ -28,9 +28,9 @@ pub(crate) fn difference(groups: &[Group]) -> Option<String> {
 
 /// Describes which layers served most runs of A and of B, if they differ. Individual runs that were
 /// served by a different layer are ignored.
-pub(crate) fn usual_difference([a, b]: &[Group; 2]) -> Option<String> {
+pub(crate) fn majority_difference([a, b]: &[Group; 2]) -> Option<String> {
     [Read, Write].into_iter().find_map(|direction| {
-        let (of_a, of_b) = (usual_layer(a, direction)?, usual_layer(b, direction)?);
+        let (of_a, of_b) = (majority_layer(a, direction)?, majority_layer(b, direction)?);
         (of_a != of_b).then(|| {
             format!(
                 "{} was served by {of_a}, and {} by {of_b}.",
@@ -40,10 +40,13 @@ pub(crate) fn usual_difference([a, b]: &[Group; 2]) -> Option<String> {
     })
 }
 
-/// Like `usual_difference`, but only if memory served more of the I/O of one group.
+/// Like `majority_difference`, but only if memory served more of the I/O of one group.
 pub(crate) fn memory_difference([a, b]: &[Group; 2]) -> Option<String> {
     [Read, Write].into_iter().find_map(|direction| {
-        let (of_a, of_b) = (usual_verdict(a, direction)?, usual_verdict(b, direction)?);
+        let (of_a, of_b) = (
+            majority_verdict(a, direction)?,
+            majority_verdict(b, direction)?,
+        );
         (source(of_a.class) != source(of_b.class)).then(|| {
             format!(
                 "{} was served by {}, and {} by {}.",
@@ -67,12 +70,12 @@ fn source(class: VerdictClass) -> u8 {
 }
 
 /// The most frequent layer of a group's runs that are included in the statistics.
-fn usual_layer(group: &Group, direction: Direction) -> Option<&'static str> {
-    usual_verdict(group, direction).map(layer)
+fn majority_layer(group: &Group, direction: Direction) -> Option<&'static str> {
+    majority_verdict(group, direction).map(layer)
 }
 
 /// A verdict with the most frequent layer.
-fn usual_verdict<'a>(group: &'a Group<'a>, direction: Direction) -> Option<&'a Verdict> {
+fn majority_verdict<'a>(group: &'a Group<'a>, direction: Direction) -> Option<&'a Verdict> {
     let verdicts = group
         .included()
         .filter_map(|run| known_verdict(run, direction));
@@ -210,7 +213,8 @@ fn cache_speedup(groups: &[Group], direction: Direction) -> Option<String> {
         _ => return None,
     };
     let speedup = median_iops(cached, direction)? / median_iops(uncached, direction)?;
-    // The factor of groups is estimated otherwise (`answer`), and a second number would confuse.
+    // The factor between groups is estimated differently (`answer`), and a second number would be
+    // confusing.
     let factor = match cached.runs.len().max(uncached.runs.len()) {
         1 => format!("{speedup:.1}× "),
         _ => String::new(),

@@ -3,13 +3,13 @@
 use leadline_protocol::metrics::Metric;
 use leadline_stats::CONFIDENCE;
 
-/// By default 95 %, with one correction for all metrics.
+/// The default is 95 %, with one correction for all metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Level {
     /// Confidence level of intervals and verdicts, 0 to 1.
     pub confidence: f64,
-    /// Metrics that decide the study of the runs. They are corrected as one family, and the other
-    /// metrics as another.
+    /// Metrics that decide the study of the runs. They are corrected as one family, and all other
+    /// metrics as a second family.
     pub primary: Vec<String>,
     /// Why there is no verdict yet.
     pub pending: Option<String>,

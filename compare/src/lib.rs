@@ -53,7 +53,7 @@ pub const MAX_RUNS: usize = 50;
 /// `baseline` is the index of the baseline group.
 ///
 /// # Panics
-/// There is no such group.
+/// If there is no such group.
 pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Assessment {
     compare_at(groups, baseline, threshold_percent, &Level::default())
 }
@@ -61,7 +61,7 @@ pub fn compare(groups: &[Group], baseline: usize, threshold_percent: f64) -> Ass
 /// Like [`compare`], with a different confidence level, and thresholds by metric.
 ///
 /// # Panics
-/// There is no such group.
+/// If there is no such group.
 pub fn compare_at(
     groups: &[Group],
     baseline: usize,

@@ -1,8 +1,8 @@
 //! Load–latency curves: runs at increasing rates with open arrivals, the saturation point, and the
 //! knee.
 //!
-//! Latency is measured from the intended start, so that it includes the time that I/Os wait because
-//! earlier ones are slow.
+//! Latency is measured from the intended start, so it includes the time that I/Os wait because
+//! earlier I/Os are slow.
 
 mod curve;
 mod point;
@@ -34,11 +34,11 @@ pub use rates::MAX_EXTRA;
 /// Minimum number of I/Os for a p99.9.
 const MIN_IOS_P999: u64 = 10_000;
 const NS_PER_MS: f64 = 1e6;
-/// With fewer runs, a disturbance is not called a property of the host.
+/// With fewer runs, a disturbance is not treated as a property of the host.
 const MIN_RUNS: usize = 3;
 
-/// The next step, as a study step document; `None` if the curve is complete. All runs
-/// must have ended. `runs` are in order.
+/// The next step, as a study step document; `None` if the curve is complete. All runs must have
+/// ended. `runs` are in the order of the steps.
 pub fn next_step(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> Option<Value> {
     let (probe_iops, points) = read(curve, runs);
     let planned = rates::planned(curve, probe_iops.unwrap_or(0.0))?;
@@ -47,7 +47,7 @@ pub fn next_step(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> Option<Val
     is_allowed.then(|| curve.step(rate, runs.len()))
 }
 
-/// The planned rates, and the seconds of each with its ramp.
+/// The planned rates, and the duration of each in seconds, including its ramp.
 pub fn planned_seconds(curve: &LoadCurve) -> Option<Vec<(f64, u32)>> {
     curve.rates.as_ref()?;
     let planned = rates::planned(curve, 0.0)?;
@@ -77,8 +77,8 @@ fn read(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> (Option<f64>, Vec<P
     (probe_iops, points)
 }
 
-/// Whether most runs are disturbed: then it is a property of the host, as for trends, and the runs
-/// are included.
+/// Whether most runs are disturbed. The disturbance is then a property of the host, as for trends,
+/// and the runs are included.
 fn is_always_disturbed(points: &[Point]) -> bool {
     let complete = points.iter().filter(|point| !point.is_missing).count();
     let disturbed = points.iter().filter(|point| point.is_disturbed).count();
@@ -158,7 +158,7 @@ pub(crate) fn results(curve: &LoadCurve, runs: &[Option<ProcedureRun>]) -> LoadC
     let mut sentence = sentence(curve, &points, &summary, bracket, knee.as_ref());
     if let (Some(rate), Some(max_bytes)) = (ended_before, curve.max_bytes) {
         sentence += &format!(
-            " The curve ended before {} IOPS, which could exceed the limit of {} of writes.",
+            " The curve ended before {} IOPS, because that rate could exceed the write limit of {}.",
             rate_text(rate),
             bytes(max_bytes)
         );
@@ -212,7 +212,7 @@ fn load_point(point: &Point, run: &ProcedureRun) -> LoadPoint {
     }
 }
 
-/// Always with the bracket of the saturation point and the queue depth, which limits it.
+/// Always includes the bracket of the saturation point, and the queue depth that limits it.
 fn sentence(
     curve: &LoadCurve,
     points: &[Point],
@@ -244,7 +244,7 @@ fn sentence(
             "The saturation point is below {high} IOPS with {in_flight} in flight: no rate was sustained."
         ),
         CurveState::NonMonotone => format!(
-            "A rate was overloaded although a higher one was sustained: {}, the highest was {high} IOPS. Repeat the rates in between.",
+            "A rate was overloaded although a higher rate was sustained: {}, and the highest sustained rate was {high} IOPS. Repeat the rates in between.",
             always_sustained(summary.saturation)
         ),
         CurveState::Bistable => format!(
@@ -269,7 +269,7 @@ fn always_sustained(rate: Option<f64>) -> String {
     }
 }
 
-/// Also if the same rate was overloaded in another run.
+/// The highest rate that was sustained at least once, even if another run at it was overloaded.
 fn highest_once_sustained(points: &[Point]) -> Option<f64> {
     let sustained = points
         .iter()

@@ -17,7 +17,7 @@ use leadline_stats::{comparison::Design, sequential};
 /// Returns the looks of a study with up to `repeats` pairs and this number of metrics.
 ///
 /// # Errors
-/// The smallest number of repeats at which a verdict is possible.
+/// Returns the smallest number of repeats at which a verdict is possible, if `repeats` is lower.
 pub fn plan_looks(repeats: u32, metrics: usize) -> Result<Vec<PlannedLook>, usize> {
     let last = repeats as usize;
     let Some(first) = sequential::first_look(last, Design::Paired, metrics) else {
@@ -50,13 +50,13 @@ fn level(until: &UntilDecided, looks: &[Look]) -> Level {
     match planned.or_else(|| until.looks.first().copied()) {
         Some(planned) => Level {
             pending: looks.is_empty().then(|| first_look_text(planned)),
-            ..level_of(until, planned)
+            ..look_level(until, planned)
         },
         None => Level::default(),
     }
 }
 
-fn level_of(until: &UntilDecided, planned: PlannedLook) -> Level {
+fn look_level(until: &UntilDecided, planned: PlannedLook) -> Level {
     Level {
         confidence: planned.confidence_percent / 100.0,
         primary: until.metrics.clone(),
@@ -74,12 +74,12 @@ fn first_look_text(planned: PlannedLook) -> String {
 /// Compares the steps A and B of a study at a look. The groups contain the runs of the look's
 /// blocks.
 pub fn look(groups: &[Group; 2], until: &UntilDecided, planned: PlannedLook) -> Look {
-    let level = level_of(until, planned);
+    let level = look_level(until, planned);
     let assessment = compare_at(groups, 0, until.threshold_percent, &level);
     let metrics = until.metrics.iter();
     let changes: Vec<LookChange> = metrics.map(|name| change(name, &assessment)).collect();
     let obstacle = assessment.groups[1].obstacle.clone();
-    let obstacle = obstacle.or_else(|| layers::usual_difference(groups));
+    let obstacle = obstacle.or_else(|| layers::majority_difference(groups));
     let outcome = if obstacle.is_some() {
         LookOutcome::NotComparable
     } else if changes.iter().all(is_decided) {
@@ -126,7 +126,7 @@ fn change(name: &str, assessment: &Assessment) -> LookChange {
         metric: name.to_owned(),
         percent: Some(change.percent),
         interval_percent: change.interval_percent,
-        // The looks are planned for pairs. Most blocks are incomplete if there are none.
+        // The looks are planned for pairs. If there are no pairs, most blocks are incomplete.
         verdict: match change.paired || verdict == ChangeVerdict::NotComparable {
             true => verdict,
             false => ChangeVerdict::Undecided,

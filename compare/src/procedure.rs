@@ -4,7 +4,7 @@ use crate::{load_curve, procedure_run::ProcedureRun, snia};
 use leadline_protocol::study::procedure::{Procedure, ProcedureResults};
 use serde_json::Value;
 
-/// `runs` has one element per run of the plan; `None` if the run was deleted.
+/// `runs` contains one element per run of the plan, which is `None` if the run was deleted.
 pub fn results(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> ProcedureResults {
     match procedure {
         Procedure::Snia(test) => ProcedureResults::Snia(snia::results(test, runs)),
@@ -28,12 +28,13 @@ pub fn adds_runs(procedure: &Procedure) -> bool {
     matches!(procedure, Procedure::LoadCurve(_))
 }
 
-/// Whether the other runs are derived from this one-based step.
+/// Whether the other runs are derived from the result of this step (one-based).
 pub fn is_probe(procedure: &Procedure, step: u32) -> bool {
     matches!(procedure, Procedure::LoadCurve(curve) if curve.rates.is_none() && step == 1)
 }
 
-/// The next run, as a study step document; `None` if there is none. All runs must have ended.
+/// The next run, as a study step document; `None` if the procedure adds no further run. All runs
+/// must have ended.
 pub fn next_step(procedure: &Procedure, runs: &[Option<ProcedureRun>]) -> Option<Value> {
     match procedure {
         Procedure::Snia(_) => None,

@@ -35,7 +35,7 @@ pub(crate) fn of_leadline(run: &ComparedRun) -> Facts {
     prefixed(facts)
 }
 
-/// The settings of a fio result that `of_leadline` has.
+/// The settings of a fio result that `of_leadline` also returns.
 pub(crate) fn of_fio(run: &ComparedRun) -> Facts {
     let all = run.foreign_settings().into_iter().flatten();
     let compared = all.filter(|(name, _)| {

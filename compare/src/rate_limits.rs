@@ -9,7 +9,7 @@ use leadline_protocol::{
 };
 
 /// Share of a limit at which it counts as reached. Slower runs were limited by something else.
-const REACHED: f64 = 0.98;
+const REACHED_SHARE: f64 = 0.98;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
@@ -17,7 +17,7 @@ enum Limit {
     BytesPerSecond(f64),
 }
 
-/// An I/O direction, with its parts of a job's options and of a report.
+/// An I/O direction, with accessors for its job option and its statistics.
 struct Direction {
     name: &'static str,
     option: fn(&PerDirection<Option<u64>>) -> Option<u64>,
@@ -37,17 +37,16 @@ const DIRECTIONS: [Direction; 2] = [
     },
 ];
 
-/// Appended to answers about IOPS that follow a setting; `None` if no group reached its rate limit,
-/// or if all have the same.
+/// Text to append to answers if the groups reached different rate limits.
 pub(crate) fn caution(groups: &[Group]) -> Option<&'static str> {
     let differ =
         |direction| reached(groups, direction).is_some_and(|reached| reached.limits.len() > 1);
     DIRECTIONS.iter().any(differ).then_some(
-        " The groups have different rate limits and reached them: this is the setting, not the speed of the storage.",
+        " The groups have different rate limits and reached them, so the change reflects this setting, not the speed of the storage.",
     )
 }
 
-/// Why IOPS and bandwidth follow a setting; `None` unless most runs of each group reached a rate
+/// Why IOPS and bandwidth reflect a setting; `None` unless most runs of each group reached a rate
 /// limit.
 pub(crate) fn reason(groups: &[Group]) -> Option<String> {
     let sentences: Vec<String> = DIRECTIONS
@@ -63,7 +62,7 @@ struct Reached {
     by_all_runs: bool,
 }
 
-/// `None` if a group has no limit, or if half of its runs or more did not reach it.
+/// `None` if a group has no limit, or if at least half of its runs did not reach it.
 fn reached(groups: &[Group], direction: &Direction) -> Option<Reached> {
     let mut reached = Reached {
         limits: Vec::new(),
@@ -115,11 +114,11 @@ fn sentence(groups: &[Group], direction: &Direction) -> Option<String> {
 }
 
 fn reached_limit(run: &ComparedRun, direction: &Direction) -> Option<Limit> {
-    let limit = limit(run.resolved, direction).or_else(|| limit_of_fio(run))?;
+    let limit = limit(run.resolved, direction).or_else(|| fio_limit(run))?;
     let stats = (direction.stats)(run)?;
     let is_reached = match limit {
-        Limit::Iops(limit) => stats.iops >= REACHED * limit,
-        Limit::BytesPerSecond(limit) => stats.bytes_per_second >= REACHED * limit,
+        Limit::Iops(limit) => stats.iops >= REACHED_SHARE * limit,
+        Limit::BytesPerSecond(limit) => stats.bytes_per_second >= REACHED_SHARE * limit,
     };
     is_reached.then_some(limit)
 }
@@ -138,7 +137,7 @@ fn limit(jobs: &[ResolvedJob], direction: &Direction) -> Option<Limit> {
 }
 
 /// The limit of a fio result with one job and one value for all directions.
-fn limit_of_fio(run: &ComparedRun) -> Option<Limit> {
+fn fio_limit(run: &ComparedRun) -> Option<Limit> {
     let settings = run.foreign_settings()?;
     if settings.keys().any(|name| name.starts_with("jobs[")) {
         return None;

@@ -54,7 +54,7 @@ const EXAMPLE: &str = "Use METRIC worse than N%, for example: read.p99 worse tha
 
 impl Rule {
     /// # Errors
-    /// A sentence with a remedy.
+    /// Returns a sentence with a remedy.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (metric, percent) = text
             .split_once(" worse than ")
@@ -159,7 +159,7 @@ fn tested() -> impl Iterator<Item = &'static Metric> {
     METRICS.iter().filter(|metric| metric.is_tested)
 }
 
-/// A metric that is tested. `read.p99` and `read_lat_p99_ns` refer to the same one.
+/// A metric that is tested. `read.p99` and `read_lat_p99_ns` refer to the same metric.
 #[must_use]
 pub fn tested_metric(name: &str) -> Option<&'static Metric> {
     tested().find(|metric| metric.name == name || short_name(metric.name) == name)

@@ -93,7 +93,7 @@ fn common_settings(scope: &Scope, programs: Difference) -> Differences {
     differences
 }
 
-/// The setting that differs if results are of different programs.
+/// The setting that differs if results come from different programs.
 pub(crate) const PROGRAM: &str = "program";
 
 fn different_programs(scope: &Scope) -> Option<Difference> {

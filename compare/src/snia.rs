@@ -87,7 +87,8 @@ fn state(
     }
 }
 
-/// Never claims compliance. An incomplete test gets no label: it says nothing about the device.
+/// Never claims compliance. An incomplete test gets no label, because it does not characterize the
+/// device.
 fn label(state: SniaState, deviations: usize) -> String {
     let specification = "SNIA SSS PTS 2.0.2";
     match (state, deviations) {

@@ -72,7 +72,7 @@ fn members(runs: &[Run], paired: bool) -> Vec<ComparedRun<'_>> {
         .collect()
 }
 
-/// Compares groups with the first one.
+/// Compares groups with the first group.
 fn compare_runs(groups: &[(&str, Vec<ComparedRun>)]) -> Assessment {
     let groups: Vec<Group> = groups
         .iter()
@@ -113,7 +113,7 @@ fn scaled(factor: f64) -> Vec<f64> {
 }
 
 #[test]
-fn groups_get_a_verdict() {
+fn groups_of_repeats_get_a_verdict() {
     for paired in [false, true] {
         let verdict = |factor| {
             let assessment = compare_groups(&STEADY, &scaled(factor), paired);
@@ -376,7 +376,7 @@ fn lower_bounds_are_marked() {
     assert_eq!(max.unwrap().at_least, [false, false]);
 }
 
-/// Findings of the runner about influences that only some runs had.
+/// Runner findings about influences that only some runs had.
 #[test]
 fn findings_of_some_runs_are_differences() {
     for (code, name) in [

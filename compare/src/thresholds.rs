@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// In percent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thresholds {
-    /// For metrics without their own.
+    /// Threshold of metrics without their own.
     pub default_percent: f64,
     /// By name of the metric.
     pub by_metric: BTreeMap<String, f64>,

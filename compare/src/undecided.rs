@@ -28,15 +28,15 @@ pub(crate) struct Undecided {
     pub repeat_ms: f64,
 }
 
-/// What the spread predicts.
+/// Number of additional repeats that the spread predicts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum More {
+pub(crate) enum RepeatPrediction {
     Repeats(MoreRepeats),
     /// More repeats than a group may have.
     TooMany,
 }
 
-impl More {
+impl RepeatPrediction {
     pub(crate) fn repeats(self) -> Option<MoreRepeats> {
         match self {
             Self::Repeats(repeats) => Some(repeats),
@@ -47,7 +47,7 @@ impl More {
 
 impl Undecided {
     /// `None` if the spread is unknown.
-    pub(crate) fn more(&self) -> Option<More> {
+    pub(crate) fn more(&self) -> Option<RepeatPrediction> {
         let spread = self
             .spread
             .filter(|spread| spread.degrees_of_freedom >= MIN_DEGREES_OF_FREEDOM)?;
@@ -62,23 +62,25 @@ impl Undecided {
             spread.runs_for_equivalence(self.threshold, &goal)
         };
         let Some(required) = required else {
-            return Some(More::TooMany);
+            return Some(RepeatPrediction::TooMany);
         };
-        let repeats = required.saturating_sub(self.fewest()).max(1);
-        if self.fewest() + repeats > MAX_RUNS {
-            return Some(More::TooMany);
+        let repeats = required.saturating_sub(self.smaller_count()).max(1);
+        if self.smaller_count() + repeats > MAX_RUNS {
+            return Some(RepeatPrediction::TooMany);
         }
-        Some(More::Repeats(MoreRepeats {
+        Some(RepeatPrediction::Repeats(MoreRepeats {
             repeats: repeats as u64,
             duration_ms: repeats as f64 * self.repeat_ms,
         }))
     }
 
-    pub(crate) fn reason(&self, more: Option<More>) -> String {
+    pub(crate) fn reason(&self, more: Option<RepeatPrediction>) -> String {
         let cause = self.cause();
         match more {
-            Some(More::Repeats(more)) => format!("{cause} {}", self.outlook(more)),
-            Some(More::TooMany) => format!(
+            Some(RepeatPrediction::Repeats(more)) => {
+                format!("{cause} {}", self.prediction_text(more))
+            }
+            Some(RepeatPrediction::TooMany) => format!(
                 "{cause} With this spread, a verdict would require more than {MAX_RUNS} {}.",
                 match self.design {
                     Design::Paired => "pairs",
@@ -92,7 +94,7 @@ impl Undecided {
     fn cause(&self) -> String {
         let level = (1.0 - self.confidence) / self.metrics.max(1) as f64;
         let required = self.design.fewest_runs(level);
-        if self.fewest() < required {
+        if self.smaller_count() < required {
             return self.too_few(required);
         }
         let estimate = self.ratio.estimate;
@@ -107,7 +109,7 @@ impl Undecided {
         "The interval includes both relevant and negligible changes.".into()
     }
 
-    /// The sentence before it contains the number of runs.
+    /// The preceding sentence contains the number of runs.
     fn too_few(&self, required: usize) -> String {
         let metrics = self.metrics_text();
         let runs = match self.design {
@@ -117,7 +119,7 @@ impl Undecided {
         format!("A verdict on {metrics} requires at least {required} {runs}.")
     }
 
-    fn outlook(&self, more: MoreRepeats) -> String {
+    fn prediction_text(&self, more: MoreRepeats) -> String {
         let repeats = match (self.design, more.repeats) {
             (Design::Paired, count) => format!("{} more", count) + pair_noun(count),
             (Design::Unpaired, 1) => "1 more run per group".into(),
@@ -143,7 +145,7 @@ impl Undecided {
     }
 
     /// Number of pairs, or of runs of the smaller group.
-    fn fewest(&self) -> usize {
+    fn smaller_count(&self) -> usize {
         self.counts.0.min(self.counts.1)
     }
 

@@ -63,7 +63,7 @@ impl Contender for Fio {
             .map(|begin| &output[begin..])
             .context("fio printed no JSON")?;
         let result: Value = serde_json::from_str(json).context("fio's result is not JSON")?;
-        counts(&result).context("fio's result has no counts")
+        counts(&result).context("fio's result contains no counts")
     }
 }
 

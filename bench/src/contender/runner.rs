@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 pub const LEADLINE: &str = "Leadline";
-/// With repeating offsets, for comparison with contenders whose offsets also repeat.
+/// The runner with repeating offsets, for comparison with contenders whose offsets also repeat.
 pub const LEADLINE_REPEATING: &str = "Leadline norandommap";
 
-/// Without probes, whose cost is the difference.
+/// The runner without probes. The difference is the cost of the probes.
 pub const LEADLINE_WITHOUT_PROBES: &str = "Leadline probes=0";
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Runner {
     pub label: String,
     pub path: PathBuf,
     pub norandommap: bool,
-    /// Whether the run observes the layers below, as by default.
+    /// Whether the run observes the layers below (the default).
     pub probes: bool,
 }
 
@@ -68,7 +68,7 @@ impl Contender for Runner {
                 achieved_depth: number("/report/achieved_depth"),
             })
         };
-        counted().context("the runner's result has no counts")
+        counted().context("the runner's result contains no counts")
     }
 }
 

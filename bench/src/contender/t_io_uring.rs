@@ -15,7 +15,7 @@ pub struct TIoUring {
     pub batch: Batch,
 }
 
-/// t/io_uring prints its first line after one second and omits the last one, so one extra second
+/// t/io_uring prints its first line after one second and omits the last line, so one extra second
 /// yields one line per requested second.
 const EXTRA_SECONDS: u32 = 1;
 
@@ -79,7 +79,7 @@ impl Contender for TIoUring {
     }
 
     fn parse(&self, output: &str, length: Length) -> Result<Counts> {
-        let rates = output.lines().filter_map(iops_of).collect::<Vec<f64>>();
+        let rates = output.lines().filter_map(parse_iops).collect::<Vec<f64>>();
         ensure!(!rates.is_empty(), "t/io_uring printed no IOPS: {output}");
         let iops = leadline_stats::median::median(&rates);
         let Length::Seconds(seconds) = length else {
@@ -95,7 +95,7 @@ impl Contender for TIoUring {
 }
 
 /// Parses `IOPS=1.23M, BW=...`; `None` for other lines such as `Maximum IOPS=`.
-fn iops_of(line: &str) -> Option<f64> {
+fn parse_iops(line: &str) -> Option<f64> {
     let number = line.strip_prefix("IOPS=")?.split(',').next()?;
     let (digits, scale) = match number.strip_suffix('M') {
         Some(millions) => (millions, 1e6),
@@ -126,7 +126,7 @@ mod tests {
             ("Maximum IOPS=648.97K", None),
             ("submitter=0, tid=42, file=hot, nfiles=1, node=-1", None),
         ] {
-            assert_eq!(iops_of(line), iops, "{line}");
+            assert_eq!(parse_iops(line), iops, "{line}");
         }
     }
 }

@@ -7,6 +7,6 @@ use std::path::Path;
 pub trait Target {
     fn path(&self) -> &Path;
 
-    /// Fills the page cache for a buffered workload, drops it for a direct one.
+    /// Fills the page cache for a buffered workload and drops it for a direct workload.
     fn prepare(&self, work: &Work) -> Result<()>;
 }

@@ -111,7 +111,7 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
             html,
             "<tr><td>{} <span class=\"mute\">({} is better{})</span></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{plot}</td><td class=\"{}\">{}</td></tr>{reason}",
             row.name,
-            better_word(row.better),
+            better_text(row.better),
             match common {
                 Some(_) => String::new(),
                 None => format!(", {} % matters", row.threshold_percent),
@@ -130,14 +130,14 @@ fn push_metrics(html: &mut String, assessment: &Assessment, group: usize, labels
     }
 }
 
-/// The reason of all undecided metrics, if there are several and it is the same.
+/// The reason that all undecided metrics share; `None` with fewer than two.
 fn common_reason<'a>(rows: &'a [MetricRow]) -> Option<&'a str> {
     let mut reasons = rows.iter().filter_map(|row| row.reason.as_deref());
     let (first, second) = (reasons.next()?, reasons.next()?);
     (first == second && reasons.all(|reason| reason == first)).then_some(first)
 }
 
-/// The threshold of all tested metrics, in percent, if it is the same.
+/// The threshold that all tested metrics share, in percent.
 fn common_threshold(assessment: &Assessment) -> Option<f64> {
     let tested = assessment.metrics.iter().filter(|metric| {
         let changes = metric.changes.iter().flatten();
@@ -148,14 +148,14 @@ fn common_threshold(assessment: &Assessment) -> Option<f64> {
     thresholds.all(|percent| percent == first).then_some(first)
 }
 
-fn better_word(better: Better) -> &'static str {
+fn better_text(better: Better) -> &'static str {
     match better {
         Better::Higher => "higher",
         Better::Lower => "lower",
     }
 }
 
-/// Percentage at the ends of the plot. Larger changes are cut off.
+/// Percentage at both ends of the plot. Larger changes are cut off.
 fn limit(rows: &[MetricRow]) -> f64 {
     let thresholds = rows.iter().map(|row| row.threshold_percent);
     let threshold = thresholds.fold(0.0, f64::max);
@@ -167,7 +167,7 @@ fn limit(rows: &[MetricRow]) -> f64 {
     (largest * 1.1).clamp(threshold * 2.5, 60.0_f64.max(threshold * 2.5))
 }
 
-/// The head of an arrow at an end of the plot, for an interval that continues beyond it.
+/// An arrowhead at an end of the plot, for an interval that continues beyond it.
 fn arrow(is_cut: bool, tip: u32, base: u32) -> String {
     let head = format!("M{base} 4L{tip} 9L{base} 14");
     if is_cut { head } else { String::new() }
@@ -232,7 +232,7 @@ fn push_differences(html: &mut String, assessment: &Assessment, labels: &[String
     html.push_str("</tbody></table>\n");
 }
 
-/// What each group measured, where and when.
+/// Workload, host, start and number of runs of each group.
 fn push_tests(html: &mut String, assessment: &Assessment) {
     html.push_str("<h2>Tests</h2>\n<table><thead><tr><th></th><th class=\"text\">Workload</th><th class=\"text\">Host</th><th class=\"text\">Start</th><th>Runs</th></tr></thead><tbody>");
     for group in &assessment.groups {
@@ -265,7 +265,7 @@ fn started(group: &ComparedGroup) -> Vec<String> {
     times
 }
 
-/// Such as `2026-11-24 09:12 UTC`; `None` for years that cannot be represented.
+/// For example, `2026-11-24 09:12 UTC`; `None` for years that cannot be represented.
 fn minute(unix_ms: u64) -> Option<String> {
     let seconds = i64::try_from(unix_ms / 1000).ok()?;
     let time = OffsetDateTime::from_unix_timestamp(seconds).ok()?;

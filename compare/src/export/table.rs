@@ -56,7 +56,7 @@ fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<
         interval: interval.map_or_else(String::new, |interval| {
             format!("{} to {} %", signed(interval.low), signed(interval.high))
         }),
-        verdict: verdict.map_or("", verdict_word),
+        verdict: verdict.map_or("", verdict_text),
         reason: change
             .filter(|change| change.verdict == Some(ChangeVerdict::Undecided))
             .and_then(|change| change.reason.clone()),
@@ -64,8 +64,8 @@ fn metric_row(metric: &ComparedMetric, baseline: usize, group: usize) -> Option<
     })
 }
 
-/// The distinct values in each group, without those of excluded runs. Multiple values are listed
-/// with their number of runs.
+/// The distinct values in each group, except for excluded runs. Multiple values are listed with
+/// their number of runs.
 pub fn group_values(assessment: &Assessment, difference: &Difference) -> Vec<String> {
     let mut values = difference.values.iter();
     let groups = assessment.groups.iter().map(|group| {
@@ -105,7 +105,7 @@ fn formatted(value: f64, unit: Unit) -> String {
     }
 }
 
-fn verdict_word(verdict: ChangeVerdict) -> &'static str {
+fn verdict_text(verdict: ChangeVerdict) -> &'static str {
     match verdict {
         ChangeVerdict::NotComparable => "not comparable",
         other => other.as_str(),

@@ -7,7 +7,7 @@ use leadline_protocol::{
 };
 use std::collections::BTreeSet;
 
-/// Mount options that contain paths, as `targets.path` is ignored too, or change at every mount.
+/// Mount options that contain paths (`targets.path` is ignored too) or that change at every mount.
 const IGNORED_MOUNT_OPTIONS: &[&str] = &[
     "clientaddr",
     "fd",
@@ -53,8 +53,8 @@ pub(crate) fn storage_facts(storage: &HostStorage) -> Facts {
 /// A fact about each device.
 struct Column {
     name: &'static str,
-    /// Between the values of several devices: a comma for values with spaces. The web UI formats
-    /// numbers that are separated by spaces.
+    /// Separator between the values of several devices: a comma for values with spaces. The web UI
+    /// formats numbers that are separated by spaces.
     separator: &'static str,
     applies: fn(&StorageDevice) -> bool,
     value: fn(&StorageDevice) -> Option<String>,
@@ -117,8 +117,8 @@ fn has_queue(device: &StorageDevice) -> bool {
     device.kind != DeviceKind::Partition
 }
 
-/// A loop device's number depends on which ones were free, and the path of its file is the target's
-/// path.
+/// A loop device's number depends on which numbers were free, and the path of its file is the
+/// target's path.
 fn identity(device: &StorageDevice) -> String {
     match &device.identity {
         _ if device.kind == DeviceKind::Loop => "loop".into(),

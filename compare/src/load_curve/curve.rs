@@ -6,13 +6,13 @@ use leadline_protocol::study::load_curve::{CurveState, Knee, KneeState, PointCla
 /// Minimum number of I/Os for a p99.
 pub(crate) const MIN_IOS_P99: u64 = 1_000;
 
-/// What the points show together.
+/// Combined result of the points.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub state: CurveState,
-    /// Highest sustained nominal rate below all overloaded ones.
+    /// Highest sustained nominal rate below all overloaded rates.
     pub saturation: Option<f64>,
-    /// Lowest overloaded nominal rate.
+    /// Lowest overloaded nominal rate, or the highest rate if the classes contradict each other.
     pub upper: Option<f64>,
     pub highest_sustained: Option<f64>,
 }
@@ -118,8 +118,8 @@ pub(crate) fn summarize(points: &[Point]) -> Summary {
     }
 }
 
-/// From the sustained rate with the lowest p99 upward, the last rate before the first one above the
-/// limit.
+/// The last rate before the p99 first exceeds the limit, starting at the sustained rate with the
+/// lowest p99.
 pub(crate) fn knee(points: &[Point], summary: &Summary, limit_ms: f64) -> Knee {
     let sustained = Rates::new(points).sustained;
     let mut usable: Vec<(f64, f64)> = points

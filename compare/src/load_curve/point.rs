@@ -31,7 +31,7 @@ pub(crate) struct Point {
     pub completed: u64,
     /// Whether the run ended early, because its backlog grew without bound.
     pub is_cut_short: bool,
-    /// I/Os that were due and not complete, at the start and the quarters of the window.
+    /// I/Os that were due but not complete, at the start of the window and after each quarter.
     pub backlog: Vec<u64>,
     /// Mean number of I/Os in flight, and the queue depth of all workers.
     pub in_flight: Option<(f64, f64)>,
@@ -42,8 +42,8 @@ pub(crate) struct Point {
 
 impl Point {
     /// Compares with the arrivals, not with the nominal rate: their number varies. Because the
-    /// completed I/Os are the arrivals minus the growth of the backlog, both conditions are about
-    /// its growth: Growth of up to 2 % is tolerated; up to two standard deviations is noise.
+    /// completed I/Os are the arrivals minus the growth of the backlog, both conditions limit its
+    /// growth: up to 2 % is tolerated, and up to two standard deviations is noise.
     pub(crate) fn class(&self) -> PointClass {
         if self.is_missing {
             return PointClass::Missing;
@@ -81,14 +81,15 @@ impl Point {
         has_room && is_late
     }
 
-    /// A rate that the storage sustained: of Poisson arrivals, fewer than the nominal number can be
-    /// due.
+    /// The rate that the storage sustained: at most the nominal rate, and less if fewer Poisson
+    /// arrivals were due.
     pub(crate) fn sustained_rate(&self) -> f64 {
         self.per_second(self.completed)
             .map_or(self.offered, |rate| rate.min(self.offered))
     }
 
-    /// A rate that the storage did not sustain: more than the nominal number can be due.
+    /// The rate that the storage did not sustain: at least the nominal rate, and more if more
+    /// Poisson arrivals were due.
     pub(crate) fn overloading_rate(&self) -> f64 {
         self.per_second(self.due)
             .map_or(self.offered, |rate| rate.max(self.offered))

@@ -1,4 +1,4 @@
-//! The rates of a curve, and which one follows.
+//! The rates of a curve, and the next rate to run.
 
 use crate::load_curve::{
     curve::{Summary, summarize},
@@ -12,16 +12,16 @@ const PERCENTAGES: [f64; 10] = [
 ];
 /// Minimum number of I/Os at a rate.
 const MIN_IOS: f64 = 1_000.0;
-/// Fewer rates do not make a curve.
+/// Minimum number of rates of a curve.
 const MIN_RATES: usize = 3;
-/// A bracket of the saturation point is narrow enough if its upper end is at most 5 % above the
-/// lower.
-const FINE: f64 = 1.05;
+/// A bracket of the saturation point is narrow enough if its upper end is at most 5 % above its
+/// lower end.
+const MAX_BRACKET_RATIO: f64 = 1.05;
 const MAX_BISECTIONS: usize = 4;
 const MAX_HALVINGS: usize = 4;
 const MAX_INCREASES: usize = 3;
 const INCREASE: f64 = 1.5;
-/// Maximum number of runs beyond the planned rates: each may be overloaded and repeated.
+/// Maximum number of runs beyond the planned rates. Each rate may be overloaded and repeated.
 pub const MAX_EXTRA: usize = 1 + 2 * (MAX_BISECTIONS + MAX_HALVINGS) + MAX_INCREASES;
 
 /// The planned rates. `probe_iops`: result of the probe, if there is one. `None` if the storage is
@@ -40,7 +40,7 @@ pub(crate) fn planned(curve: &LoadCurve, probe_iops: f64) -> Option<Vec<f64>> {
     (rates.len() >= MIN_RATES).then_some(rates)
 }
 
-/// Three significant digits, and whole I/Os.
+/// Rounds to three significant digits and whole I/Os.
 fn rounded(curve: &LoadCurve, rate: f64) -> f64 {
     if rate < 1.0 {
         return 0.0;
@@ -81,7 +81,7 @@ pub(crate) fn next(curve: &LoadCurve, planned: &[f64], points: &[Point]) -> Opti
         let waiting = planned.iter().copied().find(|rate| runs_at(*rate) == 0);
         return waiting.or_else(|| higher(curve, planned, points, &summary));
     }
-    refined(curve, planned, points, &summary)
+    bisected(curve, planned, points, &summary)
 }
 
 /// Continues above the planned rates if none of them was overloaded.
@@ -100,7 +100,12 @@ fn higher(curve: &LoadCurve, planned: &[f64], points: &[Point], summary: &Summar
 }
 
 /// Narrows the bracket of the saturation point.
-fn refined(curve: &LoadCurve, planned: &[f64], points: &[Point], summary: &Summary) -> Option<f64> {
+fn bisected(
+    curve: &LoadCurve,
+    planned: &[f64],
+    points: &[Point],
+    summary: &Summary,
+) -> Option<f64> {
     let is_extra = |point: &&Point| !planned.iter().any(|rate| is_equal(*rate, point.offered));
     let mut tried: Vec<f64> = points
         .iter()
@@ -110,7 +115,7 @@ fn refined(curve: &LoadCurve, planned: &[f64], points: &[Point], summary: &Summa
     tried.sort_by(f64::total_cmp);
     tried.dedup_by(|a, b| is_equal(*a, *b));
     let rate = match (summary.state, summary.saturation, summary.upper?) {
-        (CurveState::Found, Some(saturation), upper) if upper / saturation > FINE => {
+        (CurveState::Found, Some(saturation), upper) if upper / saturation > MAX_BRACKET_RATIO => {
             (tried.len() < MAX_BISECTIONS + MAX_HALVINGS).then(|| (saturation * upper).sqrt())
         }
         (CurveState::SaturatedAtFirst, _, upper) => {

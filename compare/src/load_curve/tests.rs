@@ -76,8 +76,8 @@ fn curves_have_a_saturation_point_and_a_knee() {
     }
 }
 
-/// A run that ended early is overloaded, even if the last window changes the shape of its backlog;
-/// not if its result is missing or disturbed.
+/// A run that ended early is overloaded, even if the last window changes the shape of its backlog,
+/// unless its result is missing or disturbed.
 #[test]
 fn runs_that_ended_early_are_overloaded() {
     let cut_short = Point {
@@ -148,7 +148,7 @@ fn measured(rate: f64, capacity: f64) -> Point {
 }
 
 /// The rates of a curve, in the order of the runs.
-fn course(curve: &LoadCurve, probe_iops: f64, capacity: f64) -> Vec<Point> {
+fn simulate_curve(curve: &LoadCurve, probe_iops: f64, capacity: f64) -> Vec<Point> {
     let planned = rates::planned(curve, probe_iops).unwrap();
     let mut points = Vec::new();
     while let Some(rate) = rates::next(curve, &planned, &points) {
@@ -188,7 +188,7 @@ fn the_bracket_uses_actual_arrival_rates() {
 /// At a high depth, the backlog of a slow overload never fills the queue. I/Os that are submitted
 /// on time wait for the device, not for the runner.
 #[test]
-fn a_slowly_growing_backlog_is_not_a_slow_runner() {
+fn a_slowly_growing_backlog_is_not_attributed_to_the_runner() {
     let at_depth_256 = |latencies| Point {
         offered: 1040.0,
         seconds: 5.0,
@@ -208,8 +208,8 @@ fn a_slowly_growing_backlog_is_not_a_slow_runner() {
 }
 
 #[test]
-fn an_overloaded_rate_is_repeated_and_ends_the_rise() {
-    let points = course(&curve(None), 10_000.0, 9_700.0);
+fn a_rate_that_is_overloaded_twice_ends_the_increase() {
+    let points = simulate_curve(&curve(None), 10_000.0, 9_700.0);
     let offered: Vec<f64> = points.iter().map(|point| point.offered).collect();
     let rising = [
         1000.0, 2500.0, 5000.0, 7000.0, 8000.0, 9000.0, 9500.0, 10_000.0, 10_000.0,
@@ -225,7 +225,7 @@ fn an_overloaded_rate_is_repeated_and_ends_the_rise() {
 
 #[test]
 fn a_coarse_bracket_is_bisected() {
-    let points = course(&curve(Some(vec![1000, 4000, 8000, 16_000])), 0.0, 9_000.0);
+    let points = simulate_curve(&curve(Some(vec![1000, 4000, 8000, 16_000])), 0.0, 9_000.0);
     let summary = summarize(&points);
     assert_eq!(summary.state, CurveState::Found);
     let (low, high) = (summary.saturation.unwrap(), summary.upper.unwrap());
@@ -236,14 +236,14 @@ fn a_coarse_bracket_is_bisected() {
 }
 
 #[test]
-fn the_curve_goes_down_or_up_from_a_wrong_probe() {
-    let down = course(&curve(None), 100_000.0, 3_000.0);
+fn a_curve_corrects_a_wrong_probe() {
+    let down = simulate_curve(&curve(None), 100_000.0, 3_000.0);
     assert_eq!(summarize(&down).state, CurveState::Found, "{down:?}");
-    let up = course(&curve(None), 1_000.0, 2_000.0);
+    let up = simulate_curve(&curve(None), 1_000.0, 2_000.0);
     let summary = summarize(&up);
     assert_eq!(summary.state, CurveState::Found, "{up:?}");
     assert!(summary.saturation <= Some(2000.0) && summary.upper > Some(2000.0));
-    let endless = course(&curve(None), 1_000.0, 1e9);
+    let endless = simulate_curve(&curve(None), 1_000.0, 1e9);
     assert_eq!(summarize(&endless).state, CurveState::NotReached);
     assert_eq!(
         endless.last().map(Point::class),

@@ -4,7 +4,7 @@ use crate::procedure_run::ProcedureRun;
 use leadline_protocol::{plan::job::ResolvedJob, study::load_curve::LoadCurve};
 
 /// Whether a run at this rate could exceed the limit of the curve, together with the earlier runs.
-/// The first run, which shows the block size, is always made.
+/// The first run, which shows the block size, always runs.
 pub(super) fn exceeds(curve: &LoadCurve, rate: f64, runs: &[Option<ProcedureRun>]) -> bool {
     let Some(max_bytes) = curve.max_bytes else {
         return false;
@@ -25,7 +25,7 @@ fn largest_block(job: &ResolvedJob) -> Option<u64> {
     pattern.rw.writes().then_some(pattern.bs.write.max)
 }
 
-/// Including the ramp, which the report does not count: at the same rate as the measured window.
+/// Includes the ramp, which the report does not count, at the rate of the measured window.
 fn written_bytes(run: &ProcedureRun) -> f64 {
     let Some(report) = run.run.report else {
         return 0.0;

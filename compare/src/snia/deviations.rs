@@ -267,7 +267,7 @@ fn add_runs(runs: &[(SniaRun, &ProcedureRun)], steady: Option<Window>, found: &m
     for (role, run) in runs {
         if let (SniaRun::Round { round, .. }, Some(status)) = (role, run.repeats) {
             let sentence = format!(
-                "A run of round {round} was repeated, because the first one was {}. The device received its writes twice.",
+                "A run of round {round} was repeated, because the first attempt was {}. The device received its writes twice.",
                 status.as_str()
             );
             found.add("repeated", sentence);

@@ -15,7 +15,7 @@ use leadline_protocol::{
 
 /// A longer pause lets the device recover.
 const MIN_PAUSE_MS: f64 = 60_000.0;
-/// I/Os required for the 99.999th percentile: 10 slower ones.
+/// I/Os required for the 99.999th percentile, so that 10 of them are slower.
 const MIN_IOS_P99999: u64 = 1_000_000;
 
 #[derive(Default)]
@@ -24,19 +24,19 @@ pub(crate) struct Rounds {
 }
 
 pub(crate) struct Round {
-    /// By cell, in the order of the test.
+    /// One value per cell, in the order of the test.
     values: Vec<Option<CellValue>>,
     interruption: Option<Interruption>,
 }
 
-/// Why a window cannot contain the earlier rounds.
+/// Reason why a window cannot contain the earlier rounds.
 struct Interruption {
     /// Whether the interruption precedes the round, so that a window can start with this round.
     is_before: bool,
     sentence: String,
 }
 
-/// The rounds of which at least one run has ended, in order.
+/// The rounds with at least one completed run, in order.
 pub(crate) fn rounds(test: &SniaTest, runs: &[Option<ProcedureRun>]) -> Rounds {
     let mut rounds: Vec<Round> = Vec::new();
     let mut last_end_ms = None;

@@ -3,7 +3,7 @@
 use crate::procedure_run::ProcedureRun;
 use leadline_protocol::verdict::VerdictClass;
 
-/// The class of a verdict about memory.
+/// The class of the first verdict that attributes the I/Os to memory.
 pub(crate) fn memory_class(run: &ProcedureRun) -> Option<VerdictClass> {
     let verdicts = run.run.verdict?;
     let classes = [&verdicts.read, &verdicts.write].into_iter().flatten();

@@ -71,7 +71,7 @@ fn tracked_cell(test: &SniaTest, cell: usize) -> Tracked {
     }
 }
 
-/// The first window in which all variables are steady, never the best one.
+/// The first window in which all variables are steady, even if a later window is better.
 pub(crate) fn first_window(test: &SniaTest, rounds: &Rounds) -> Option<Window> {
     let tracked = tracked(test);
     let mut windows = (WINDOW..=rounds.len()).map(Window::ending_at);
@@ -84,7 +84,7 @@ pub(crate) fn first_window(test: &SniaTest, rounds: &Rounds) -> Option<Window> {
     })
 }
 
-/// `window`: the one to describe.
+/// `window`: the window to describe.
 pub(crate) fn variable(
     tracked: &Tracked,
     rounds: &Rounds,

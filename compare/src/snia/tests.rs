@@ -1,5 +1,5 @@
 //! Sequences of rounds with their expected windows, by an author who had not seen the code, and a
-//! test whose runs are read like those of a study.
+//! test whose runs are parsed like study runs.
 
 use crate::{
     group::ComparedRun,
@@ -109,7 +109,7 @@ fn all_variables_must_be_steady_in_the_same_window() {
     }
 }
 
-/// A run whose jobs are cells with these IOPS. It starts at this second.
+/// A run whose jobs are cells with these IOPS. The run starts at `second`.
 fn cells_run(number: u64, second: u64, iops: &[f64]) -> Run {
     let run = run(number, 1.0, "device", "6.1");
     let mut run = serde_json::to_value(run).unwrap();
@@ -137,7 +137,7 @@ fn inputs(runs: &[Run]) -> Vec<Option<ProcedureRun<'_>>> {
     runs.iter().map(run).collect()
 }
 
-/// Preconditioning and rounds with one cell, one after the other.
+/// Preconditioning and rounds with one cell, in sequence.
 fn series(iops: &[f64]) -> Vec<Run> {
     let all = [&[1.0], iops].concat();
     let numbered = (1..).zip(all);
@@ -206,7 +206,7 @@ fn interruptions_restart_the_window() {
     );
     let round = &results(&test, &repeated).rounds[2];
     assert!(round.interruption.is_some());
-    // A failed run that was repeated counts.
+    // The repeat of a failed run does not interrupt the round.
     repeated[3].as_mut().unwrap().repeats = Some(RunStatus::Failed);
     assert_eq!(
         early_end(&test, &repeated).as_deref(),
@@ -217,7 +217,7 @@ fn interruptions_restart_the_window() {
 }
 
 #[test]
-fn nothing_is_steady_without_evidence() {
+fn incomplete_and_cached_tests_get_no_badge() {
     let test = test(&[0], &[4 * KIB]);
     let mut runs = series(&[1000.0; 6]);
     // Cancelled in round 4.
@@ -245,7 +245,7 @@ fn nothing_is_steady_without_evidence() {
             .iter()
             .any(|found| found.code == "served_by_memory")
     );
-    // The maximum ended.
+    // The maximum number of rounds was reached.
     let rising: Vec<f64> = (0..25).map(|round| 1000.0 * 1.1_f64.powi(round)).collect();
     let runs = series(&rising);
     let ended = results(&test, &inputs(&runs));

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Rounds in the measurement window.
 pub(crate) const WINDOW: usize = leadline_stats::steady_state::WINDOW;
 
-/// Five rounds in a row.
+/// Five consecutive rounds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Window {
     /// One-based.

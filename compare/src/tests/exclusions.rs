@@ -1,4 +1,4 @@
-//! Runs that are excluded from the statistics do not affect the comparability either.
+//! Runs that are excluded from the statistics do not affect comparability.
 
 use super::{STEADY, compare_runs, members, run, scaled};
 use leadline_protocol::{

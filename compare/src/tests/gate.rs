@@ -1,4 +1,4 @@
-//! Gates whose numbers do not show what they are asked for.
+//! Conditions under which a gate does not pass although its numbers meet the rules.
 
 use super::{members, run, scaled};
 use crate::{

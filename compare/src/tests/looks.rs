@@ -83,7 +83,7 @@ fn every_metric_must_be_decided() {
 
 /// The smallest p-value of 7 pairs is 1.6 %.
 #[test]
-fn a_look_uses_its_part_of_the_error() {
+fn a_look_spends_its_share_of_the_error() {
     let fixed = UntilDecided {
         looks: vec![PlannedLook {
             pairs: 7,
@@ -112,7 +112,7 @@ fn steps_that_are_not_comparable_are_not_decided() {
     let failed = look(&groups(&a, &b), &until, until.looks[0]);
     assert_eq!(failed.outcome, LookOutcome::NotComparable, "{failed:?}");
     assert_eq!(failed.changes[0].verdict, ChangeVerdict::NotComparable);
-    // Served by memory: 40 times as many IOPS, but not because B is better.
+    // Served by memory: 40 times the IOPS, but not because B is better.
     let cached: Vec<Run> = (101..)
         .zip(scaled(40.0))
         .map(|(number, iops)| run(number, iops, "page_cache", "6.1"))

@@ -26,7 +26,7 @@ fn reasons(before: &Run, after: &Run) -> Vec<String> {
 }
 
 #[test]
-fn different_limits_that_were_reached_are_a_reason() {
+fn different_limits_that_were_reached_explain_a_change() {
     let before = limited(1, Some(2000), 4000.0);
     let after = limited(2, Some(1910), 3819.0);
     assert_eq!(
@@ -38,7 +38,7 @@ fn different_limits_that_were_reached_are_a_reason() {
 }
 
 #[test]
-fn equal_limits_that_were_reached_are_a_reason() {
+fn equal_limits_that_were_reached_are_reported() {
     let reasons = reasons(
         &limited(1, Some(2000), 4000.0),
         &limited(2, Some(2000), 3999.0),
@@ -75,7 +75,7 @@ fn a_disturbed_run_does_not_hide_the_limits() {
 }
 
 #[test]
-fn limits_that_were_not_reached_are_not_a_reason() {
+fn limits_that_were_not_reached_do_not_explain_a_change() {
     let before = limited(1, Some(2000), 4000.0);
     assert!(reasons(&before, &limited(2, Some(2000), 3000.0)).is_empty());
     assert!(reasons(&before, &limited(2, None, 3000.0)).is_empty());

@@ -140,7 +140,7 @@ fn a_disturbance_of_most_runs_is_a_property_of_the_test() {
 }
 
 #[test]
-fn changes_have_a_size_a_direction_and_the_runs_around_them() {
+fn changes_have_a_size_a_direction_and_neighboring_runs() {
     let level = |day: u64| if day < 20 { 100.0 } else { 90.0 };
     let iops: Vec<f64> = (1..=40)
         .map(|day| level(day) + (day % 3) as f64 / 10.0)
@@ -186,7 +186,7 @@ fn short_constant_and_empty_series_have_no_changes() {
 }
 
 #[test]
-fn kernel_update_is_a_mark() {
+fn kernel_update_is_marked() {
     let hosts = [run(1, 1.0, "device", "6.1"), run(2, 1.0, "device", "6.8")];
     let mut hosts: Vec<_> = ["a", "b"]
         .into_iter()
@@ -213,7 +213,7 @@ fn kernel_update_is_a_mark() {
 }
 
 #[test]
-fn newest_group_has_earlier_single_runs() {
+fn newest_group_includes_earlier_single_runs() {
     let runs = days(&[1.0; 15]);
     let newest = |runs: &[SeriesRun], baseline: &[u64]| newest_group(&points(runs), baseline);
     assert_eq!(newest(&runs, &[1]).unwrap(), Vec::from_iter(6..=15));

@@ -18,7 +18,7 @@ pub struct Hosts<'a> {
 }
 
 impl<'a> Hosts<'a> {
-    /// `runs` has one run per host fingerprint.
+    /// `runs` contains one run per host fingerprint.
     pub fn new(runs: &'a [(String, ComparedRun<'a>)]) -> Self {
         let compared: Vec<&ComparedRun> = runs.iter().map(|(_, run)| run).collect();
         let mut facts: Vec<Facts> = compared.iter().map(|run| identifying_facts(run)).collect();

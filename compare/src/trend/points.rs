@@ -20,7 +20,7 @@ pub struct SeriesRun {
     pub status: RunStatus,
     /// Unix time in milliseconds.
     pub started_at_ms: u64,
-    /// Study and step.
+    /// Study number and step.
     pub step: Option<(u64, u32)>,
     pub host_fingerprint: String,
     pub verdict: Option<VerdictClass>,
@@ -28,7 +28,7 @@ pub struct SeriesRun {
     pub values: Option<RunValues>,
 }
 
-/// A group of a series.
+/// A group of runs of a series.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
     /// Ordered by number. Not empty.
@@ -38,7 +38,7 @@ pub struct Point<'a> {
 #[derive(Clone, Debug)]
 pub struct PointRun<'a> {
     pub run: &'a SeriesRun,
-    /// Why it is excluded from the statistics of all metrics.
+    /// Why the run is excluded from the statistics of all metrics.
     pub exclusion: Option<Exclusion>,
 }
 
@@ -48,7 +48,7 @@ pub struct Exclusion {
     pub reason: String,
 }
 
-/// What determines whether runs may be in the same point.
+/// Runs can be in the same point only if their origins are equal.
 #[derive(Eq, Hash, PartialEq)]
 enum Origin {
     Step(u64, u32),
@@ -109,14 +109,14 @@ impl<'a> Point<'a> {
         included.map(|run| run.run)
     }
 
-    /// The verdict class of the included runs, if it is the same.
+    /// The verdict class that all included runs share.
     pub(crate) fn verdict(&self) -> Option<VerdictClass> {
         let mut classes = self.included().map(|run| run.verdict);
         let first = classes.next()?;
         first.filter(|_| classes.all(|class| class == first))
     }
 
-    /// The point without host changes.
+    /// Describes the point without host changes.
     pub fn describe(&self, metric: &str) -> TrendPoint {
         let measured = self
             .included()

@@ -14,7 +14,7 @@ use leadline_protocol::{
 /// verdict on all metrics, unless there is too much noise.
 const MIN_RUNS: usize = 10;
 
-/// The runs to compare with the baseline, or the state without them.
+/// The runs to compare with the baseline, or the state if there are none.
 pub fn newest_group(points: &[Point], baseline: &[u64]) -> Result<Vec<u64>, SeriesState> {
     let is_measured = |point: &&Point| {
         let mut runs = point.runs.iter();
@@ -132,15 +132,15 @@ pub fn of_comparison(assessment: &Assessment, runs: Vec<u64>) -> SeriesState {
     }
 }
 
-/// The label of a group may be the first word.
+/// Capitalizes a sentence, whose first word can be the label of a group.
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).collect()
 }
 
-/// Whether no run of one group was served by the same layer as a run of the other. In that case, a
-/// change shows only whether the cache was used.
+/// Whether the layers that served the runs of the two groups are disjoint. In that case, a change
+/// shows only whether the cache was used.
 fn is_served_by_other_layers(assessment: &Assessment) -> bool {
     let runs = assessment.groups[0].runs.len();
     let mut verdicts = assessment

@@ -1,4 +1,4 @@
-//! What a trend needs from a run, so that it does not have to read reports.
+//! The values of a run that a trend uses, so that it does not have to read reports.
 
 use leadline_protocol::{finding::Finding, metrics::METRICS, report::Report};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! Curves of simulated devices with random arrivals. The expected results were written before the
-//! simulation: the saturation point is the capacity of the device, whatever happens on the way.
+//! simulation: the saturation point is the capacity of the device in every scenario.
 
 use super::curve;
 use crate::load_curve::{
@@ -12,10 +12,10 @@ use leadline_protocol::study::load_curve::{CurveState, PointClass};
 const STEPS_PER_SECOND: u64 = 100;
 const SECONDS: u64 = 10;
 const RUNS: u64 = 40;
-/// Like `overload_time` of a curve.
+/// The `overload_time` of curves.
 const OVERLOAD_SECONDS: u64 = 5;
 
-/// Uniform numbers (xorshift64*), so that the crate needs no dependency for tests.
+/// Uniform random numbers (xorshift64*), which avoids a dependency for tests.
 struct Random(u64);
 
 impl Random {
@@ -30,18 +30,18 @@ impl Random {
         (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// The number of Poisson arrivals, approximately.
+    /// An approximate number of Poisson arrivals.
     fn arrivals(&mut self, mean: f64) -> f64 {
         let normal = (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0;
         (mean + normal * mean.sqrt()).max(0.0)
     }
 }
 
-/// I/Os per second: by the number of the run (from 0), the time in seconds and the offered rate.
+/// I/Os per second as a function of the run's index, the time in seconds and the offered rate.
 type Capacity = fn(usize, f64, f64) -> f64;
 
-/// The backlog at each step, and the arrivals until then. Ends early if the backlog exceeds the
-/// arrivals of a second and rises for five seconds.
+/// Simulates a run in steps. Ends early if the backlog exceeds one second of arrivals and rises for
+/// five seconds.
 fn measured(random: &mut Random, run: usize, offered: f64, capacity: Capacity) -> Point {
     let step_s = 1.0 / STEPS_PER_SECOND as f64;
     let (mut due, mut completed) = (0.0, 0.0);
@@ -77,7 +77,12 @@ fn measured(random: &mut Random, run: usize, offered: f64, capacity: Capacity) -
 }
 
 /// All points of a curve, in the order of the runs.
-fn course(seed: u64, given: Option<Vec<u64>>, probe: f64, capacity: Capacity) -> Vec<Point> {
+fn simulate_curve(
+    seed: u64,
+    given: Option<Vec<u64>>,
+    probe: f64,
+    capacity: Capacity,
+) -> Vec<Point> {
     let curve = curve(given);
     let planned = rates::planned(&curve, probe).unwrap();
     let mut random = Random::new(seed);
@@ -93,8 +98,8 @@ fn course(seed: u64, given: Option<Vec<u64>>, probe: f64, capacity: Capacity) ->
 
 /// The results for many seeds.
 fn summaries(given: Option<Vec<u64>>, probe: f64, capacity: Capacity) -> Vec<Summary> {
-    let courses = (1..=RUNS).map(|seed| course(seed, given.clone(), probe, capacity));
-    courses.map(|points| summarize(&points)).collect()
+    let curves = (1..=RUNS).map(|seed| simulate_curve(seed, given.clone(), probe, capacity));
+    curves.map(|points| summarize(&points)).collect()
 }
 
 /// All curves must find a saturation point within these limits.
@@ -107,7 +112,7 @@ fn check_found(summaries: &[Summary], least: f64, most: f64) {
 }
 
 #[test]
-fn rates_near_the_capacity_bracket_it() {
+fn rates_near_the_capacity_bracket_the_saturation_point() {
     // The probe is 5 % too low, exact, or 5 % too high.
     for probe in [9_500.0, 10_000.0, 10_500.0] {
         let summaries = summaries(None, probe, |_, _, _| 10_000.0);
@@ -126,9 +131,9 @@ fn rates_near_the_capacity_bracket_it() {
     }
 }
 
-/// Completes in bursts: nothing for 300 ms, then for 700 ms new arrivals and the backlog.
+/// Completes in bursts: nothing for 300 ms, then new arrivals and the backlog for 700 ms.
 #[test]
-fn a_bursty_device_has_the_capacity_of_its_mean() {
+fn a_bursty_device_saturates_at_its_mean_rate() {
     let summaries = summaries(None, 7_000.0, |_, at_s, _| {
         if at_s.fract() < 0.3 { 0.0 } else { 10_000.0 }
     });
@@ -144,12 +149,12 @@ fn a_bursty_device_has_the_capacity_of_its_mean() {
 }
 
 #[test]
-fn a_rate_above_the_capacity_from_the_first_point_is_halved() {
+fn rates_are_halved_if_the_first_rate_exceeds_the_capacity() {
     let given = Some(vec![10_000, 20_000, 30_000]);
     let summaries = summaries(given.clone(), 0.0, |_, _, _| 3_100.0);
     check_found(&summaries, 2_500.0, 3_500.0);
-    // No higher rate runs after an overload that was repeated.
-    let points = course(1, given, 0.0, |_, _, _| 3_100.0);
+    // No higher rate runs after a repeated overload.
+    let points = simulate_curve(1, given, 0.0, |_, _, _| 3_100.0);
     assert!(points.iter().all(|point| point.offered <= 10_000.0));
     assert!(points[0].is_cut_short && points[1].is_cut_short);
     assert_eq!(points[1].offered, 10_000.0);
@@ -159,7 +164,7 @@ fn a_rate_above_the_capacity_from_the_first_point_is_halved() {
 fn a_curve_with_only_overloaded_points_ends_without_a_saturation_point() {
     let given = Some(vec![10_000, 20_000]);
     for seed in 1..=RUNS {
-        let points = course(seed, given.clone(), 0.0, |_, _, _| 100.0);
+        let points = simulate_curve(seed, given.clone(), 0.0, |_, _, _| 100.0);
         let summary = summarize(&points);
         assert_eq!(summary.state, CurveState::SaturatedAtFirst, "{points:?}");
         assert_eq!(summary.saturation, None);
@@ -171,7 +176,7 @@ fn a_curve_with_only_overloaded_points_ends_without_a_saturation_point() {
 }
 
 #[test]
-fn one_sustained_rate_is_enough() {
+fn one_sustained_rate_is_enough_for_a_saturation_point() {
     let given = Some(vec![1_000, 50_000]);
     let summaries = summaries(given, 0.0, |_, _, _| 1_500.0);
     let found = summaries.iter().filter(|it| it.state == CurveState::Found);
@@ -186,7 +191,7 @@ fn one_sustained_rate_is_enough() {
 
 /// Only rates that were sustained at least once are reported as sustained.
 #[test]
-fn a_bistable_curve_names_the_highest_rate_that_was_sustained() {
+fn a_bistable_curve_reports_the_highest_sustained_rate() {
     let curve = curve(Some(vec![1_000, 1_500, 50_000]));
     let at = |offered: f64, completed: u64| Point {
         offered,
@@ -240,7 +245,7 @@ fn a_pause_at_a_low_rate_does_not_end_the_curve() {
     };
     let given = Some(vec![1_000, 2_000, 4_000, 8_000, 16_000]);
     for seed in 1..=RUNS {
-        let points = course(seed, given.clone(), 0.0, capacity);
+        let points = simulate_curve(seed, given.clone(), 0.0, capacity);
         assert_ne!(points[2].class(), PointClass::Overloaded, "{points:?}");
         let summary = summarize(&points);
         assert_eq!(summary.state, CurveState::Found, "{points:?}");
