@@ -125,9 +125,9 @@ options! {
         bs_is_seq_rand: bool = "0",
         /// Alignment of random offsets. Default: block size.
         blockalign ["ba"]: PerDirection<Bytes> [range::POSITIVE],
-        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, again and again). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
+        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, repeatedly). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
         random_distribution: PerDirection<Distribution> = "random",
-        /// With random_distribution=sequence: each repetition begins as many blocks later as the sequence has.
+        /// With random_distribution=sequence: shift each repetition by the length of the sequence.
         random_sequence_stride: bool = "0",
         /// Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
         zonemode: ZoneMode = "none",
@@ -135,7 +135,7 @@ options! {
         zonesize: Bytes,
         /// Bytes between two zones with zonemode=strided.
         zoneskip: Bytes = "0",
-        /// Length of a zone with zonemode=strided; access starts again at its end. Default: zonesize.
+        /// Length of a zone with zonemode=strided; access wraps around at its end. Default: zonesize.
         zonerange: Bytes,
         /// Percentage of random I/Os in a random workload; the rest is sequential.
         percentage_random: PerDirection<Percent> = "100",
@@ -205,9 +205,9 @@ options! {
         steadystate_duration ["ss_dur"]: Seconds [range::STEADY_STATE_WINDOW] = "0",
         /// Initial part of the measurement that steadystate ignores. A bare number is in seconds.
         steadystate_ramp_time ["ss_ramp"]: Seconds [range::TIME] = "0",
-        /// Length of the parts of the window whose values steadystate compares. A bare number is in seconds.
+        /// Length of the intervals whose values steadystate compares. A bare number is in seconds.
         steadystate_check_interval ["ss_interval"]: Seconds [range::STEADY_STATE_INTERVAL] = "1s",
-        /// With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
+        /// With rate_iops: time for which the backlog must exceed one second of arrivals and grow before the job ends as overloaded; 0 disables it. A bare number is in seconds.
         overload_time: Seconds [range::OVERLOAD_TIME] = "0",
     }
     cache {
@@ -287,7 +287,7 @@ options! {
         thinktime_iotime: Seconds [range::TIME] = "0",
     }
     data {
-        /// Bytes that fill the write buffers repeatedly, such as 0xdeadbeef, -12 or "text".
+        /// Bytes that are repeated in the write buffers, such as 0xdeadbeef, -12 or "text".
         buffer_pattern: BufferPattern,
         /// Fill write buffers with zeros.
         zero_buffers: bool = "0",
@@ -317,7 +317,7 @@ options! {
         verify_interval: Bytes,
         /// Position of the header in its block; the header and the data there are swapped.
         verify_offset: Bytes = "0",
-        /// Bytes that fill each verified block repeatedly, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
+        /// Bytes that are repeated in each verified block, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
         verify_pattern: VerifyPattern,
     }
     cpu {

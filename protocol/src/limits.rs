@@ -1,5 +1,5 @@
-//! Limits of fields in requests, and the OpenAPI schemas of these fields. Checks of requests use
-//! the same limits. Lengths are in characters, as in JSON schemas.
+//! Limits of fields in requests, and the OpenAPI schemas of these fields. The parsers of requests
+//! use the same limits. Lengths are in characters, as in JSON schemas.
 
 use crate::{
     host::LOCAL_HOST,

@@ -102,7 +102,7 @@ pub struct Report {
     pub profile: Option<Profile>,
     /// Failed I/Os.
     pub errors: ErrorReport,
-    /// Time between the first I/O of the first worker and that of the last worker.
+    /// Time between the first I/O of the first worker and the first I/O of the last worker.
     pub start_skew_ns: Option<u64>,
     /// Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times.
     pub achieved_depth: Option<f64>,
@@ -252,7 +252,7 @@ pub struct JobReport {
     pub usage: Option<ThreadUsage>,
     /// Number of failed I/Os.
     pub errors: u64,
-    /// Optimizations that were or were not used.
+    /// Optimizations, and whether they were used.
     pub decisions: Vec<Decision>,
     /// Storage layers that served a sample of the I/Os; null for runs recorded before I/Os were
     /// sampled.
@@ -313,7 +313,7 @@ pub struct ThreadUsage {
     pub minor_faults: u64,
 }
 
-/// An optimization, and the reason why it was or was not used.
+/// An optimization, and why it was or was not used.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Decision {
     /// For example, `registered_files`.

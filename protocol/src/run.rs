@@ -126,7 +126,7 @@ pub struct RunSummary {
     /// Verdict of the direction with the most bytes.
     pub verdict_class: Option<VerdictClass>,
     /// Whether the stored run or its result does not match its checksum. If so, the result is not
-    /// shown, and comparisons and trends leave it out.
+    /// shown, and comparisons and trends exclude it.
     #[serde(default)]
     #[schema(required)]
     pub damaged: bool,
@@ -193,8 +193,8 @@ pub struct Run {
     pub report: Option<Report>,
     pub verdict: Option<Verdicts>,
     pub findings: Vec<Finding>,
-    /// Whether everything that was stored when the run ended is covered by checksums. False for
-    /// runs from earlier versions, which lack some checksums, and before the end.
+    /// Whether checksums cover all data that was stored when the run ended. False before the end,
+    /// and for runs from earlier versions, which lack some checksums.
     #[serde(default)]
     #[schema(required)]
     pub has_checksum: bool,

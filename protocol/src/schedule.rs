@@ -26,7 +26,7 @@ pub struct ScheduleRequest {
     /// Body of `POST /runs` or `POST /studies`. It must not need a confirmation.
     #[schema(value_type = Object)]
     pub document: Value,
-    /// Tags of all runs, in addition to those of the document.
+    /// Tags of all runs, in addition to the tags in the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Tags)]
     pub tags: Vec<String>,
@@ -75,13 +75,13 @@ pub struct Schedule {
     pub next: Vec<DueTime>,
     /// Number of due times of the last 30 days that were missed.
     pub missed: u64,
-    /// The latest due times, newest first. Due times that were missed in a row are one entry.
+    /// The latest due times, newest first. Consecutive missed due times are one entry.
     pub starts: Vec<ScheduleStart>,
 }
 
 named_enum! {
     names: "snake_case";
-    /// What happened at a due time.
+    /// Result of a due time.
     pub enum StartResult {
         /// The run is about to be queued.
         Pending,
@@ -114,7 +114,7 @@ pub struct ScheduleStart {
     pub status: Option<StudyStatus>,
 }
 
-/// What a schedule would do.
+/// Preview of a schedule.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct SchedulePlan {
     /// The next five due times. Fewer if there are no more.

@@ -9,7 +9,7 @@
 //! - `options`, `option_value`, `value`, `engines`, `overridden`: options of a job, parsed as in
 //!   fio; `option_notes`, `misread_values`: what is reported about them
 //! - `fio_jobs`, `zones`, `order`, `document`, `canonical`: sections to jobs, steps and JSON
-//! - `job_logs`: the log files that jobs ask for
+//! - `job_logs`: the log files that jobs request
 //! - `misleading_jobs`, `notes`, `source`: notes with positions in the text
 //! - `host_facts`: facts about the host that a text refers to
 

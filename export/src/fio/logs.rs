@@ -78,13 +78,13 @@ pub struct LogFormat {
     pub has_offset: bool,
     /// `log_prio`: the priority is hexadecimal.
     pub has_priority: bool,
-    /// `log_hist_coarseness`: 2 to this power buckets are added up.
+    /// `log_hist_coarseness`: binary logarithm of the number of buckets that are added together.
     pub coarseness: u32,
 }
 
 impl LogFormat {
-    /// Returns the time of a line that a log of this kind could contain; `None` for other text.
-    /// `line` has no line end.
+    /// Returns the time in a line of a log of this kind; `None` for other text. `line` has no line
+    /// end.
     pub fn time_of(&self, kind: LogKind, line: &str) -> Option<u64> {
         let mut cells = line.split(", ");
         let time = number(cells.next()?)?;
@@ -131,7 +131,7 @@ fn number(cell: &str) -> Option<u64> {
 struct Window<'a> {
     ios: u64,
     bytes: u64,
-    /// Latencies of the kind of the log.
+    /// Latencies of the type that the log records.
     latencies: &'a Buckets,
     ms: f64,
 }

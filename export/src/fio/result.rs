@@ -59,10 +59,10 @@ pub struct FioResult {
 }
 
 impl FioResult {
-    /// Marks the result of a fio that a signal ended before its end.
+    /// Marks the result as incomplete, because a signal terminated fio.
     #[must_use]
     pub fn interrupted_by(mut self, signal: u8) -> Self {
-        let reason = || format!("fio was terminated by signal {signal} before its end.");
+        let reason = || format!("fio was terminated early by signal {signal}.");
         self.failure = Some(self.failure.unwrap_or_else(reason));
         self.report.ended_by = Some(EndedBy::Signal);
         self
@@ -182,7 +182,7 @@ fn check_directions(document: &Value, jobs: &Jobs) -> Result<(), ResultError> {
 }
 
 /// Failed I/Os after which the job continued (`continue_on_error`). The I/O that ended a job is not
-/// counted: an error may also be that of a limit, such as `max_latency`.
+/// counted, because exceeding a limit such as `max_latency` is also an error.
 fn failed_ios(index: usize, job: &Value) -> Result<u64, ResultError> {
     match &job["total_err"] {
         Value::Null => Ok(0),
@@ -236,7 +236,7 @@ fn finding(version: &str, report: &Report) -> Finding {
     };
     let sentence = match source_of(version) {
         Source::LeadlineExport => format!(
-            "This is a result of Leadline that was exported in fio's format ({version}): the verdict and everything else that fio's format does not have is missing."
+            "This Leadline result was exported in fio's format ({version}), which does not include the verdict and some other data."
         ),
         _ => format!("This is a {version} result: it has no verdict, and {percentiles}."),
     };

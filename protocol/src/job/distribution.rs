@@ -74,12 +74,11 @@ pub enum Distribution {
         /// The zones, in region order.
         zones: Vec<AbsoluteZone>,
     },
-    /// A list of blocks, again and again.
+    /// A list of blocks that is repeated.
     Sequence {
         /// Indexes of blocks, in units of the smallest block.
         blocks: Vec<u64>,
-        /// Whether each repetition begins as many blocks later as the list has
-        /// (`random_sequence_stride`).
+        /// Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
         #[serde(default)]
         is_strided: bool,
     },
@@ -263,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn centers_and_absolute_zones() {
+    fn parses_centers_and_absolute_zones() {
         let parse = |text: &str| Distribution::parse(text).ok();
         let zipf = |theta, center| Some(Distribution::Zipf { theta, center });
         assert_eq!(parse("zipf:1.2"), zipf(1.2, None));

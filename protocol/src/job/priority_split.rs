@@ -22,7 +22,8 @@ pub struct PrioritySplitEntry {
     pub bytes: u64,
     /// Percentage of the I/Os of this size.
     pub percent: u8,
-    /// Class, level and hint; `None` for those of `cmdprio_class`, `cmdprio` and `cmdprio_hint`.
+    /// Class, level and hint; `None` for the values of `cmdprio_class`, `cmdprio` and
+    /// `cmdprio_hint`.
     pub priority: Option<[u16; 3]>,
 }
 

@@ -198,7 +198,7 @@ pub struct BlockSizes {
     pub max: u64,
     /// Empty if sizes are uniformly distributed multiples of `min` up to `max`.
     pub split: Vec<SplitEntry>,
-    /// Whether sizes need not be multiples of `min`; absent if they are.
+    /// Whether sizes may differ from multiples of `min`; absent if they may not.
     #[serde(default, skip_serializing_if = "is_false")]
     #[schema(default = false)]
     pub unaligned: bool,

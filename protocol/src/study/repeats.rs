@@ -1,4 +1,4 @@
-//! Parses how often, in which order and how long a study repeats its steps.
+//! Parses the options that control how a study repeats its steps.
 
 use crate::{
     job::run_spec::{self, IDLE_WAIT_REMEDY},

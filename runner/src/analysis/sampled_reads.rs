@@ -1,5 +1,5 @@
-//! Which layers served the reads of a window, by the sampled lookups of its I/Os. Unlike device
-//! bytes, they exclude readahead.
+//! Derives the layers that served the reads of a window from sampled lookups. Unlike device bytes,
+//! lookups exclude readahead.
 
 use crate::analysis::layer_shares::{
     FEW_SAMPLES, LayerShares, MIN_SAMPLES, NOT_FOUND, SharesOrReason,

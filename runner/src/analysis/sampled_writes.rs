@@ -1,7 +1,7 @@
-//! Which layers served the writes of a window: by the lookups just before each sampled write, and
-//! by the target's dirty pages at the start and end of the window. Unlike bytes of the device, they
-//! include neither metadata nor I/O of other programs, and a partly written page is not counted as
-//! a whole one.
+//! Derives the layers that served the writes of a window from the lookups just before each sampled
+//! write, and from the target's dirty pages at the start and end of the window. Unlike device
+//! bytes, these include neither metadata nor I/O of other programs, and a partly written page is
+//! not counted as a whole page.
 //!
 //! A write is served by the device once the pages that it made dirty have been written back. The
 //! number of pages written back in a window is: dirty pages at the start + pages made dirty − dirty
@@ -134,7 +134,7 @@ pub(crate) struct WriteWindow {
     pub device_share: Option<f64>,
 }
 
-/// What is known at one time of a phase.
+/// Counts at one time in a phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WriteReading {
     pub at_ms: f64,

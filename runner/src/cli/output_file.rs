@@ -8,11 +8,12 @@ use std::{
     os::unix::fs::FileTypeExt,
 };
 
-/// Bytes of an existing file in which a result is looked for. Warnings may precede it.
+/// Number of bytes at the start of an existing file that are searched for a result. Warnings may
+/// precede it.
 const HEAD_BYTES: u64 = 64 << 10;
 
-/// A file that is the standard output. It is not truncated before something is written, so that a
-/// rejected run does not destroy an earlier result.
+/// A file that receives the standard output. It is not truncated before something is written, so
+/// that a rejected run does not destroy an earlier result.
 pub(super) struct OutputFile<'a> {
     path: &'a str,
     file: File,

@@ -30,7 +30,7 @@ pub(crate) struct CommandSections {
     pub is_read_only: bool,
 }
 
-/// What is needed to read a job file in the text.
+/// Input for reading a job file in the text.
 pub(crate) struct Input<'a> {
     pub source: &'a Source<'a>,
     pub variables: &'a BTreeMap<String, String>,
@@ -101,8 +101,8 @@ pub(crate) fn sections(
     }
 }
 
-/// Further job files do not inherit global options, and run after the ones before them (init.c,
-/// `parse_options` and `__parse_jobs_ini`).
+/// Additional job files do not inherit global options, and run after the previous job files
+/// (init.c, `parse_options` and `__parse_jobs_ini`).
 fn after_other_files(file: &mut [Section]) {
     if let Some(first) = file.first_mut() {
         first.starts_file = true;
@@ -142,7 +142,7 @@ struct Reader<'p, 'n, 's> {
     sections: Vec<Section>,
     /// Job files in the text, by the name of the argument.
     job_files: &'p [(String, HereDocument)],
-    /// Those that are arguments, in order.
+    /// Job files that are arguments, in order.
     named_files: Vec<&'p HereDocument>,
     notes: &'n mut Notes<'s>,
     /// After `--`.

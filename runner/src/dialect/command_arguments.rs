@@ -28,7 +28,7 @@ pub(crate) fn candidates(name: &str) -> Vec<(&'static str, Found)> {
 }
 
 /// The full name of the option of fio's command line that this argument sets, without its value.
-/// `None` for options of jobs, unknown ones and ambiguous abbreviations.
+/// `None` for job options, unknown options and ambiguous abbreviations.
 pub(crate) fn program_option(argument: &str) -> Option<&'static str> {
     let name = argument.strip_prefix("--").or(argument.strip_prefix('-'))?;
     let name = name.split('=').next().unwrap_or(name);

@@ -146,7 +146,7 @@ impl Options {
     /// Stores a value as the last one.
     pub(crate) fn store(&mut self, option: &'static FioOption, value: Value, span: Span) {
         let (option, value) = match (option.name, value) {
-            // One variable of fio, negated (options.c).
+            // fio stores both options in one variable, one of them negated (options.c).
             ("buffered", Value::Flag(flag)) => match find_option("direct") {
                 Some(direct) => (direct, Value::Flag(!flag)),
                 None => (option, Value::Flag(flag)),

@@ -35,7 +35,7 @@ fn length(line: &str) -> usize {
             return at + end.len();
         }
     }
-    // A prompt of a user, before any command.
+    // A user's prompt, before an arbitrary command.
     if line.starts_with("$ ") { 2 } else { 0 }
 }
 
@@ -89,7 +89,7 @@ mod tests {
     use super::{is_output, is_session, prompt_length};
 
     #[test]
-    fn output_is_told_from_commands() {
+    fn output_is_distinguished_from_commands() {
         for (text, expected) in [
             ("$ fio --name=a\n2952MiB/s\n", true),
             (

@@ -18,11 +18,11 @@ const CODE_FENCE: &str = "```";
 #[derive(Debug, Default)]
 pub(crate) struct ShellCommand {
     pub words: Vec<Word>,
-    /// How it is separated from the next command.
+    /// Separator before the next command.
     pub end: Separator,
     /// Redirections and the other commands of a pipe, which are ignored.
     pub ignored: Vec<(Span, &'static str)>,
-    /// The standard input, if it is in the text. The last one counts.
+    /// The standard input, if it is in the text. The last redirection applies.
     pub here_document: Option<HereDocument>,
     /// The file that the standard output is written to.
     pub output: Option<String>,

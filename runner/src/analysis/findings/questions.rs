@@ -63,7 +63,7 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
     ))
 }
 
-/// The finding of something other than the storage that slowed the run.
+/// A finding about a cause other than the storage that slowed the run.
 fn slowed_by(context: &Context) -> Option<String> {
     let causes = [
         missing_time::runner_paused,
@@ -75,7 +75,7 @@ fn slowed_by(context: &Context) -> Option<String> {
     Some(finding.code)
 }
 
-/// The documents with the limits, and how to get a result that can be compared with them.
+/// The documents with the limits, and how to get a comparable result.
 fn remedy(limits: &[&Limit], advice: &str) -> String {
     let mut sources: Vec<_> = limits.iter().map(|limit| limit.source).collect();
     sources.dedup();

@@ -433,7 +433,7 @@ fn mirror_reads_exclude_foreign_io_on_both_disks() {
 }
 
 #[test]
-fn foreign_io_by_evidence() {
+fn foreign_io_depends_on_the_evidence() {
     let foreign = |own_bytes| {
         let verdicts = write_verdict(VerdictClass::Device, own_bytes);
         with_modifier(verdicts, ModifierKind::Foreign)

@@ -245,7 +245,7 @@ fn durable_writes_are_counted() {
     }
 }
 
-/// A log's commit rate has limits of its own.
+/// A log's commit rate has separate limits.
 #[test]
 fn commit_rate_of_a_log() {
     let log = |iops: f64| {

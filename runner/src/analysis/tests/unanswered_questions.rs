@@ -49,7 +49,7 @@ fn questions_without_an_answer() {
     let failed = with(measured.clone(), |report| report.errors.total = 1);
     assert_eq!(answer(&failed, code), None, "an I/O error");
 
-    // One direction that does not reach the device leaves the question open.
+    // If one direction does not reach the device, the question is not answered.
     let mixed = json!({"rw": "randrw", "rwmixread": 75, "iodepth": 64});
     let half = with(
         with_latencies(device_run("randread", 4, mixed), MS, MS),
@@ -108,7 +108,7 @@ fn writes_with_gaps_are_not_sequential() {
 }
 
 /// etcd writes its log through the page cache, so that a flush includes the data. With direct or
-/// synchronous writes, a flush has little to do, and its p99 says nothing about commits.
+/// synchronous writes, a flush has little to write, and its p99 is unrelated to commits.
 #[test]
 fn flushes_after_durable_writes_are_not_compared_with_limits_of_flushes() {
     for job in [

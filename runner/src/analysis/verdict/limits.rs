@@ -96,8 +96,8 @@ impl<'a> Limits<'a> {
         let counted = process.and_then(|bytes| self.counted_reads(bytes));
         let is_comparable = has_whole_blocks && !evidence.are_zeros_counted(unwritten);
         let by_process = match counted.filter(|_| is_comparable) {
-            // The true share is anywhere between them: metadata that would explain a part of the
-            // difference may not have been read.
+            // The true share can be anywhere between the two: metadata that would explain a part of
+            // the difference may not have been read.
             Some(counted) if counted.low > sampled.high => {
                 return disputed(
                     sampled,
@@ -142,8 +142,8 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Bytes read by the disks: a device-mapper device may serve reads itself. There are no such
-    /// counters for memory below it and for backing files of loop devices.
+    /// Bytes read by the disks: a device-mapper device may serve reads itself. Memory below it and
+    /// backing files of loop devices have no such counters.
     fn read_by_disks(&self, device_bytes: u64) -> u64 {
         let evidence = self.evidence;
         let in_memory = evidence
@@ -175,8 +175,8 @@ impl<'a> Limits<'a> {
     }
 
     /// A sparse device passes the reads that it does not serve itself on to its disks. If the bytes
-    /// differ, other processes may have read from the disks as well, and only the run's control
-    /// group shows how much the device served.
+    /// differ, other processes may also have read from the disks, and only the run's control group
+    /// shows how much the device served.
     fn has_unattributed_sparse_reads(&self) -> bool {
         let is_charged = self
             .charged_factor()

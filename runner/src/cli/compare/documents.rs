@@ -54,8 +54,8 @@ impl StoredResult {
     }
 }
 
-/// The results of a document; `step`: only those of this step of a study. `source` identifies the
-/// document.
+/// The results in a document; with `step`, only the results of this step of a study. `source`
+/// identifies the document.
 ///
 /// # Errors
 /// Returns why the document is not a result.

@@ -174,7 +174,7 @@ fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
         let document = serde_json::from_str(&text).or_else(|error| match in_text(&text) {
             Ok(Some(found)) => match found.signal {
                 Some(signal) => Err(format!(
-                    "{name} is incomplete: fio was terminated by signal {signal} before its end."
+                    "{name} is incomplete: fio was terminated early by signal {signal}."
                 )),
                 None => Ok(found.document),
             },

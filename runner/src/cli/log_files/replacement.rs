@@ -27,7 +27,7 @@ const WRITE_BITS: u32 = 0o222;
 /// Appended to the name of the file that replaces a log.
 const NEW_FILE_SUFFIX: &str = "leadline-new";
 
-/// What was found under the name of a log before the run.
+/// State of a log's path before the run.
 pub(super) struct Replaceable(Option<Metadata>);
 
 /// The lines of a log.

@@ -1,4 +1,4 @@
-//! A source that gives a share of the I/Os a priority of their own (`cmdprio_percentage`,
+//! A source that assigns separate priorities to shares of the I/Os (`cmdprio_percentage`,
 //! `cmdprio_bssplit`), and records latencies by priority.
 
 use crate::load::{
@@ -43,7 +43,7 @@ struct Chosen {
 
 /// The priorities of one direction.
 struct Mix {
-    /// The first one is that of the other I/Os.
+    /// The first entry is the priority of all other I/Os.
     priorities: Vec<CommandPriority>,
     sizes: Vec<SizeMix>,
 }
@@ -102,7 +102,7 @@ impl<S> Prioritized<S> {
         let number = mix.draw(u64::from(io.len), &mut self.rng);
         Chosen {
             number: Some(number),
-            // The others have the priority of the thread.
+            // All other I/Os have the priority of the thread.
             value: match number {
                 0 => 0,
                 _ => mix.priorities[usize::from(number)].value(),
@@ -117,7 +117,7 @@ impl Mix {
         let mut priorities = vec![other];
         let mut sizes: Vec<(Option<u64>, Entries)> = Vec::new();
         for share in shares {
-            // A share with the priority of the others is part of them in the statistics, as in fio.
+            // A share with the same priority as the other I/Os is counted with them, as in fio.
             let found = priorities.iter().position(|found| *found == share.priority);
             let number = found.unwrap_or(priorities.len());
             if number == priorities.len() {

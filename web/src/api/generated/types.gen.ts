@@ -121,7 +121,7 @@ export type Assessment = {
      */
     baseline: number;
     /**
-     * Smallest change that matters, in percent, for metrics without their own.
+     * Smallest change that matters, in percent, for metrics without a separate threshold.
      */
     threshold_percent: number;
     /**
@@ -246,7 +246,7 @@ export type Baseline = {
      */
     deleted_runs: Array<number>;
     /**
-     * Smallest change that matters, in percent; null: that of the settings, or 2.
+     * Smallest change that matters, in percent; null: the value in the settings, or 2.
      */
     threshold_percent?: number | null;
     /**
@@ -290,7 +290,7 @@ export type BlockSizes = {
      */
     split: Array<SplitEntry>;
     /**
-     * Whether sizes need not be multiples of `min`; absent if they are.
+     * Whether sizes may differ from multiples of `min`; absent if they may not.
      */
     unaligned?: boolean;
 };
@@ -446,7 +446,7 @@ export type Check = {
 export type CheckStatus = 'ok' | 'warn' | 'fail';
 
 /**
- * Shares of the I/Os with a priority of their own. All others have the priority of the worker.
+ * Shares of the I/Os with a separate priority. All other I/Os have the priority of the worker.
  */
 export type CommandPriorities = {
     read: Array<PriorityShare>;
@@ -781,7 +781,7 @@ export type DataOptions = {
 };
 
 /**
- * An optimization, and the reason why it was or was not used.
+ * An optimization, and why it was or was not used.
  */
 export type Decision = {
     /**
@@ -1149,8 +1149,7 @@ export type Distribution = {
      */
     blocks: Array<number>;
     /**
-     * Whether each repetition begins as many blocks later as the list has
-     * (`random_sequence_stride`).
+     * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
      */
     is_strided?: boolean;
     kind: 'sequence';
@@ -1433,7 +1432,7 @@ export type FirstError = {
 };
 
 /**
- * Share of a worker in the I/Os of all workers with the same `id`.
+ * A worker's share of the I/Os of all workers with the same `id`.
  */
 export type FlowOptions = {
     id: number;
@@ -1615,7 +1614,7 @@ export type Health = {
 
 export type HostChange = {
     /**
-     * Such as `I/O scheduler of vda`.
+     * For example, `I/O scheduler of vda`.
      */
     setting: string;
     /**
@@ -1977,11 +1976,11 @@ export type Job = {
      */
     ba?: string | number;
     /**
-     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, again and again). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
+     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, repeatedly). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
      */
     random_distribution?: string;
     /**
-     * With random_distribution=sequence: each repetition begins as many blocks later as the sequence has.
+     * With random_distribution=sequence: shift each repetition by the length of the sequence.
      */
     random_sequence_stride?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -1997,7 +1996,7 @@ export type Job = {
      */
     zoneskip?: string | number;
     /**
-     * Length of a zone with zonemode=strided; access starts again at its end. Default: zonesize.
+     * Length of a zone with zonemode=strided; access wraps around at its end. Default: zonesize.
      */
     zonerange?: string | number;
     /**
@@ -2157,7 +2156,7 @@ export type Job = {
      */
     ss_ramp?: string | number;
     /**
-     * Length of the parts of the window whose values steadystate compares. A bare number is in seconds.
+     * Length of the intervals whose values steadystate compares. A bare number is in seconds.
      */
     steadystate_check_interval?: string | number;
     /**
@@ -2165,7 +2164,7 @@ export type Job = {
      */
     ss_interval?: string | number;
     /**
-     * With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
+     * With rate_iops: time for which the backlog must exceed one second of arrivals and grow before the job ends as overloaded; 0 disables it. A bare number is in seconds.
      */
     overload_time?: string | number | number;
     /**
@@ -2313,7 +2312,7 @@ export type Job = {
      */
     thinktime_iotime?: string | number;
     /**
-     * Bytes that fill the write buffers repeatedly, such as 0xdeadbeef, -12 or "text".
+     * Bytes that are repeated in the write buffers, such as 0xdeadbeef, -12 or "text".
      */
     buffer_pattern?: string | number;
     /**
@@ -2373,7 +2372,7 @@ export type Job = {
      */
     verify_offset?: string | number;
     /**
-     * Bytes that fill each verified block repeatedly, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
+     * Bytes that are repeated in each verified block, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
      */
     verify_pattern?: string | number;
     /**
@@ -2614,7 +2613,7 @@ export type JobReport = {
      */
     errors: number;
     /**
-     * Optimizations that were or were not used.
+     * Optimizations, and whether they were used.
      */
     decisions: Array<Decision>;
     layers?: JobLayers | null;
@@ -2858,8 +2857,8 @@ export type LoadCurveDefinition = {
     ramp_seconds?: CurveRampSeconds | null;
     p99_limit_ms?: LatencyLimitMs | null;
     /**
-     * Maximum number of bytes that all runs of a job that writes may write. The curve ends before
-     * a rate that could exceed it; the first run is always made. Default: no limit.
+     * Maximum number of bytes that all runs together may write. The curve ends before a rate that
+     * could exceed it; the first run always starts. Default: no limit.
      */
     max_bytes?: number | null;
 };
@@ -2874,8 +2873,8 @@ export type LoadCurveResults = {
      */
     sentence: string;
     /**
-     * Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded, unless most runs
-     * are: then this is a property of the host.
+     * Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded unless most
+     * runs are disturbed, which is then a property of the host.
      */
     warning?: string | null;
     /**
@@ -2926,7 +2925,7 @@ export type LoadPoint = {
     achieved?: number | null;
     class: PointClass;
     /**
-     * Why the run is disturbed.
+     * What disturbed the run.
      */
     disturbance?: string | null;
     /**
@@ -3004,7 +3003,7 @@ export type LookChange = {
 };
 
 /**
- * The consequence of a look.
+ * The decision after a look.
  */
 export type LookOutcome = 'decided' | 'undecided' | 'not_comparable';
 
@@ -3092,12 +3091,12 @@ export type MissedStart = {
 export type Mode = 'buffered' | 'direct' | 'raw' | 'null';
 
 /**
- * Something that changed the I/Os on the way to the device.
+ * An effect on the I/Os on the way to the device.
  */
 export type Modifier = {
     kind: ModifierKind;
     /**
-     * How much it changed the I/Os; see [`ModifierKind`]. Null if there is no ratio.
+     * Size of the effect; see [`ModifierKind`]. Null if there is no ratio.
      */
     factor?: number | null;
     /**
@@ -3164,7 +3163,7 @@ export type OptionDoc = {
 export type OrderSeed = number;
 
 /**
- * The period at whose end a job was ended as overloaded.
+ * The period after which a job was ended as overloaded.
  */
 export type Overload = {
     /**
@@ -3196,11 +3195,11 @@ export type Overload = {
  */
 export type OverloadOptions = {
     /**
-     * Number of I/Os that are due and not complete, of all workers, that must be exceeded.
+     * Limit for the number of due but incomplete I/Os of all workers.
      */
     backlog: number;
     /**
-     * For how long.
+     * Time for which the number must exceed the limit.
      */
     duration_ms: number;
 };
@@ -3288,7 +3287,7 @@ export type PerDirectionBlockSizes = {
          */
         split: Array<SplitEntry>;
         /**
-         * Whether sizes need not be multiples of `min`; absent if they are.
+         * Whether sizes may differ from multiples of `min`; absent if they may not.
          */
         unaligned?: boolean;
     };
@@ -3309,7 +3308,7 @@ export type PerDirectionBlockSizes = {
          */
         split: Array<SplitEntry>;
         /**
-         * Whether sizes need not be multiples of `min`; absent if they are.
+         * Whether sizes may differ from multiples of `min`; absent if they may not.
          */
         unaligned?: boolean;
     };
@@ -3330,7 +3329,7 @@ export type PerDirectionBlockSizes = {
          */
         split: Array<SplitEntry>;
         /**
-         * Whether sizes need not be multiples of `min`; absent if they are.
+         * Whether sizes may differ from multiples of `min`; absent if they may not.
          */
         unaligned?: boolean;
     };
@@ -3391,8 +3390,7 @@ export type PerDirectionDistribution = {
          */
         blocks: Array<number>;
         /**
-         * Whether each repetition begins as many blocks later as the list has
-         * (`random_sequence_stride`).
+         * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
          */
         is_strided?: boolean;
         kind: 'sequence';
@@ -3451,8 +3449,7 @@ export type PerDirectionDistribution = {
          */
         blocks: Array<number>;
         /**
-         * Whether each repetition begins as many blocks later as the list has
-         * (`random_sequence_stride`).
+         * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
          */
         is_strided?: boolean;
         kind: 'sequence';
@@ -3511,8 +3508,7 @@ export type PerDirectionDistribution = {
          */
         blocks: Array<number>;
         /**
-         * Whether each repetition begins as many blocks later as the list has
-         * (`random_sequence_stride`).
+         * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
          */
         is_strided?: boolean;
         kind: 'sequence';
@@ -3643,7 +3639,7 @@ export type PlannedPhase = {
 };
 
 /**
- * What a run at one rate shows.
+ * Result of a run at one rate.
  */
 export type PointClass = 'sustained' | 'overloaded' | 'uncertain' | 'disturbed' | 'inconsistent' | 'missing';
 
@@ -3955,7 +3951,7 @@ export type Report = {
      */
     errors: ErrorReport;
     /**
-     * Time between the first I/O of the first worker and that of the last worker.
+     * Time between the first I/O of the first worker and the first I/O of the last worker.
      */
     start_skew_ns?: number | null;
     /**
@@ -4172,8 +4168,8 @@ export type Run = RunSummary & {
     verdict?: Verdicts | null;
     findings: Array<Finding>;
     /**
-     * Whether everything that was stored when the run ended is covered by checksums. False for
-     * runs from earlier versions, which lack some checksums, and before the end.
+     * Whether checksums cover all data that was stored when the run ended. False before the end,
+     * and for runs from earlier versions, which lack some checksums.
      */
     has_checksum: boolean;
     /**
@@ -4314,7 +4310,7 @@ export type RunSummary = WorkloadSummary & {
     verdict_class?: VerdictClass | null;
     /**
      * Whether the stored run or its result does not match its checksum. If so, the result is not
-     * shown, and comparisons and trends leave it out.
+     * shown, and comparisons and trends exclude it.
      */
     damaged: boolean;
     /**
@@ -4548,7 +4544,7 @@ export type Schedule = {
      */
     missed: number;
     /**
-     * The latest due times, newest first. Due times that were missed in a row are one entry.
+     * The latest due times, newest first. Consecutive missed due times are one entry.
      */
     starts: Array<ScheduleStart>;
 };
@@ -4561,7 +4557,7 @@ export type ScheduleList = {
 };
 
 /**
- * What a schedule would do.
+ * Preview of a schedule.
  */
 export type SchedulePlan = {
     /**
@@ -4591,7 +4587,7 @@ export type ScheduleRequest = {
         [key: string]: unknown;
     };
     /**
-     * Tags of all runs, in addition to those of the document.
+     * Tags of all runs, in addition to the tags in the document.
      */
     tags?: Tags;
     /**
@@ -4774,8 +4770,8 @@ export type SessionState = {
 export type Settings = {
     /**
      * Smallest change that matters, in percent, by name of the metric, such as `read_iops`; 2 for
-     * other metrics. Used by comparisons and trends that have no threshold of their own. Short
-     * names, such as `read.iops`, are also accepted.
+     * other metrics. Used by comparisons and trends without a separate threshold. Short names,
+     * such as `read.iops`, are also accepted.
      */
     thresholds: Thresholds;
 };
@@ -4912,7 +4908,7 @@ export type SniaTestDefinition = {
     max_rounds?: SniaRounds | null;
     mixes?: SniaMixes | null;
     /**
-     * Block sizes, such as `4k`, in order. Default: those of the specification; 1024k for
+     * Block sizes, such as `4k`, in order. Default: as in the specification; 1024k for
      * `throughput`, which tests one block size.
      */
     blocks?: Array<string> | null;
@@ -4971,7 +4967,7 @@ export type Stalls = {
 };
 
 /**
- * What happened at a due time.
+ * Result of a due time.
  */
 export type StartResult = 'pending' | 'started' | 'missed' | 'skipped' | 'rejected';
 
@@ -5052,7 +5048,7 @@ export type SteadyStateOptions = SteadyState & {
      */
     ramp_s: number;
     /**
-     * Length of the parts of the window, in seconds; at most half of the window.
+     * Length of the intervals in the window, in seconds; at most half of the window.
      */
     interval_s: number;
 };
@@ -5175,7 +5171,7 @@ export type StepPlan = {
     note?: string | null;
     /**
      * The run's jobs, including the state, scaled sizes and final file names. Invalid values are
-     * those of the request, and listed in the problems.
+     * unchanged from the request, and listed in the problems.
      */
     jobs: Array<{
         [key: string]: unknown;
@@ -5523,7 +5519,7 @@ export type StudySummary = {
     finished_at_ms?: number | null;
     steps_total: number;
     /**
-     * Without those that were not needed, because the study was decided or its procedure ended.
+     * Excludes steps that were not needed because the study was decided or its procedure ended.
      */
     steps_ended: number;
     /**
@@ -6068,8 +6064,7 @@ export type TrendPoint = {
      */
     at_least: boolean;
     /**
-     * Host facts that differ from those of the previous point, and `verdict`, the layer that served
-     * the I/Os.
+     * Changes since the previous point: host facts, and `verdict`, the layer that served the I/Os.
      */
     host_changes: Array<FactChange>;
 };
@@ -6176,8 +6171,8 @@ export type Verdict = {
         [key: string]: number;
     };
     /**
-     * What else changed the I/Os on their way; absent if nothing did. A modifier never changes a
-     * share.
+     * Other effects on the I/Os on the way to the device; absent if there were none. A modifier
+     * never changes a share.
      */
     modifiers?: Array<Modifier>;
     /**
@@ -6478,7 +6473,7 @@ export type CompareRunsData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value in the settings, or 2.
          */
         threshold?: ThresholdPercent;
     };
@@ -6545,7 +6540,7 @@ export type CompareCsvData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value in the settings, or 2.
          */
         threshold?: ThresholdPercent;
     };
@@ -6615,7 +6610,7 @@ export type CompareHtmlData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value in the settings, or 2.
          */
         threshold?: ThresholdPercent;
     };
@@ -6685,7 +6680,7 @@ export type CompareMarkdownData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value in the settings, or 2.
          */
         threshold?: ThresholdPercent;
     };
@@ -6813,7 +6808,7 @@ export type CompareSeriesData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value in the settings, or 2.
          */
         threshold?: ThresholdPercent;
     };
@@ -9121,7 +9116,8 @@ export type GetTrendData = {
          */
         metric?: ComparedMetricName;
         /**
-         * Smallest change that matters, in percent. Default: that of the baseline or of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value of the baseline or of the
+         * settings, or 2.
          */
         threshold?: ThresholdPercent;
     };

@@ -61,7 +61,7 @@ const FAST: Run = Run {
     lookup_ns: 2000,
 };
 
-/// I/Os that are slower in the middle, so that the groups get shorter and then longer again.
+/// I/Os that are slower in the middle, so that the groups get shorter and then longer.
 const CHANGING: Run = Run {
     ios: 60_000,
     io_ns: |io| {
