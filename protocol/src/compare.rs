@@ -23,7 +23,7 @@ use utoipa::{IntoParams, ToSchema};
 pub struct CompareQuery {
     /// 2 to 8 run numbers, separated by commas. Each run is a group.
     pub runs: Option<String>,
-    /// Letter of the baseline group, or the number of one of its runs. Default: the first group.
+    /// Letter of the baseline group, or the number of a run in it. Default: the first group.
     pub baseline: Option<String>,
     pub a: Option<String>,
     pub b: Option<String>,

@@ -191,7 +191,7 @@ options! {
         loops: u64 [range::POSITIVE] = "1",
         /// End other jobs as soon as a worker of this job ends; see exit_what.
         exitall: bool = "0",
-        /// Jobs that exitall ends: group (those in the same group, see new_group), stonewall (all that have started) or all.
+        /// Jobs that exitall ends: group (jobs in the same group; see new_group), stonewall (all jobs that have started) or all.
         exit_what: ExitWhat = "group",
         /// Maximum number of I/Os per worker and pass.
         number_ios: u64 [range::JSON_INTEGER],
@@ -211,7 +211,7 @@ options! {
         overload_time: Seconds [range::OVERLOAD_TIME] = "0",
     }
     cache {
-        /// Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
+        /// 1 bypasses the page cache (O_DIRECT), 0 uses it. Required.
         direct: bool,
         /// Evict clean pages of the file from the page cache before the job starts.
         invalidate: bool = "1",
@@ -339,7 +339,7 @@ options! {
         cmdprio: PerDirection<u64> [range::PRIO] = "0",
         /// Priority hint of these I/Os: 1 to 7 select a command duration limit of the device (Linux 6.5).
         cmdprio_hint: PerDirection<u64> [range::PRIO_HINT] = "0",
-        /// Sizes, and the percentage of their I/Os with a priority: of cmdprio_class and cmdprio, such as 64k/20, or a class and level, such as 64k/25/1/1:64k/75/3/2.
+        /// Sizes, and the percentage of their I/Os with a priority: 64k/20 uses cmdprio_class and cmdprio, and 64k/25/1/1:64k/75/3/2 sets the class and level.
         cmdprio_bssplit: PerDirection<PrioritySplit> [range::BLOCK],
     }
     evidence {
@@ -407,7 +407,7 @@ options! {
         verify_async: u32,
         /// Write bad blocks to files. No effect: the report has the offset and the damage of each bad block.
         verify_dump: bool,
-        /// Print failed I/Os. No effect: the report has the first failed I/Os of each kind.
+        /// Print failed I/Os. No effect: the report has the first failed I/Os by operation and error.
         error_dump: bool,
         /// End all jobs after an error. Always on.
         exitall_on_error: bool,

@@ -51,7 +51,8 @@ pub struct RunRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RerunRequest {
-    /// Default: the name of the original run. If the patch sets `direct`, it ends with the I/O mode.
+    /// Default: the name of the original run. If the patch sets `direct`, the name ends with the
+    /// I/O mode.
     #[schema(value_type = Option<Name>)]
     pub name: Option<String>,
     /// Default: the tags of the original run.

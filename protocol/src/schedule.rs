@@ -73,7 +73,7 @@ pub struct Schedule {
     pub next_start_ms: Option<u64>,
     /// The next three due times. Fewer if there are no more; none if the schedule is disabled.
     pub next: Vec<DueTime>,
-    /// Number of due times of the last 30 days that were missed.
+    /// Number of missed due times in the last 30 days.
     pub missed: u64,
     /// The latest due times, newest first. Consecutive missed due times are one entry.
     pub starts: Vec<ScheduleStart>,

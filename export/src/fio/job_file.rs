@@ -36,7 +36,7 @@ const OWN_VALUES: &[(&str, &str)] = &[
 /// variables, and keywords.
 const REPLACED_BY_FIO: &[&str] = &["#", ";", "${", "$ncpus", "$mb_memory", "$pagesize", "\n"];
 
-/// Options that determine which files are accessed, so that a job file cannot omit them.
+/// Options that determine which files are accessed. A job file cannot omit them.
 const NAMING_OPTIONS: &[&str] = &["filename", "directory", "name"];
 
 /// Options of a job in order.
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn section_names_are_jobs_in_fio() {
+    fn section_names_are_valid_in_fio() {
         for (name, expected) in [
             ("a b", "a b"),
             ("a[1]", "a_1_"),

@@ -83,7 +83,7 @@ pub struct LogFormat {
 }
 
 impl LogFormat {
-    /// Returns the time in a line of a log of this kind; `None` for other text. `line` has no line
+    /// Returns the timestamp of a log line of this type; `None` for other text. `line` has no line
     /// end.
     pub fn time_of(&self, kind: LogKind, line: &str) -> Option<u64> {
         let mut cells = line.split(", ");
@@ -121,7 +121,7 @@ fn is_direction(cell: &str) -> bool {
     ["0", "1", "2"].contains(&cell)
 }
 
-/// A number as it is written; not `+1` or `01`.
+/// A decimal number without a sign or leading zeros.
 fn number(cell: &str) -> Option<u64> {
     let value: u64 = cell.parse().ok()?;
     (value.to_string() == cell).then_some(value)
@@ -137,8 +137,8 @@ struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// In exports of the server, the histograms of 20 samples are merged into the last one
-    /// (`query::export`), so that a line of latencies covers the time since the previous line.
+    /// In the server's exports, the histograms of 20 samples are merged into the last one
+    /// (`query::export`), so a line of latencies covers the time since the previous line.
     fn has_value(&self, kind: LogKind) -> bool {
         match kind {
             LogKind::Bandwidth | LogKind::Iops => self.ios > 0,
@@ -163,7 +163,7 @@ impl Window<'_> {
     }
 }
 
-/// Writes the lines of one log of a run.
+/// Writes the lines of one of a run's logs.
 pub struct Log {
     kind: LogKind,
     /// Start of the measured window, in the time of the samples.

@@ -1,5 +1,5 @@
 //! Reads JSON results from fio 3 (`--output-format=json` or `json+`) as reports. Numbers that fio
-//! does not have are missing: there is no verdict, and nothing is known about the host.
+//! does not report are missing, as are the verdict and the facts about the host.
 
 mod clones;
 mod contradictions;
@@ -28,7 +28,7 @@ use leadline_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Values of a report that need an observer, and the verdict.
+/// Report values that require an observer, and the verdict.
 const UNOBSERVED: [&str; 10] = [
     "cgroup",
     "cpu",
@@ -42,10 +42,10 @@ const UNOBSERVED: [&str; 10] = [
     "verdict",
 ];
 const REASON: &str = "Leadline did not observe this run: fio measured it, and these values are not read from fio's results.";
-/// For an export of Leadline.
+/// For Leadline's own exports.
 const EXPORT_REASON: &str =
     "Leadline measured this run, but results in fio's format do not contain these values.";
-/// In the version of exports of Leadline: `fio-3.33-leadline-0.1.0`.
+/// Part of the version in Leadline's exports, such as `fio-3.33-leadline-0.1.0`.
 const EXPORT_MARK: &str = "-leadline-";
 
 pub struct FioResult {
@@ -156,7 +156,7 @@ fn time(field: String, value: &Value) -> Result<u64, ResultError> {
     number.ok_or_else(|| ResultError::invalid(field, "is not a time in milliseconds"))
 }
 
-/// The program that printed a version.
+/// The program that a version identifies.
 fn source_of(version: &str) -> Source {
     match version.contains(EXPORT_MARK) {
         true => Source::LeadlineExport,

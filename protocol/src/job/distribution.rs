@@ -217,7 +217,7 @@ fn parse_absolute_zones(text: &str) -> Result<Vec<AbsoluteZone>, String> {
     Ok(zones)
 }
 
-/// fio separates the blocks by commas, which separate directions here.
+/// fio separates the blocks with commas, which separate directions here.
 fn parse_sequence(text: &str) -> Result<Vec<u64>, String> {
     let block = |text: &str| {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());

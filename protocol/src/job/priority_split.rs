@@ -122,7 +122,7 @@ mod tests {
 
     /// The formats in fio's options.c, `parse_cmdprio_bssplit_entry`.
     #[test]
-    fn parses_the_formats_of_fio() {
+    fn parses_fio_formats() {
         let entries = |text| {
             let split = PrioritySplit::parse(text).unwrap().0;
             let entry = |entry: PrioritySplitEntry| (entry.bytes, entry.percent, entry.priority);

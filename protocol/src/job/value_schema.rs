@@ -79,7 +79,7 @@ impl ValueSchema {
         }
     }
 
-    /// Whether true and false are values.
+    /// Whether `true` and `false` are accepted.
     pub(crate) fn takes_flags(&self) -> bool {
         matches!(&self.text, TextSchema::Words(words) if words.contains(&"0") && words.contains(&"1"))
     }

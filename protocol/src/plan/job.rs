@@ -294,7 +294,7 @@ impl ResolvedJob {
     }
 
     /// Buffers per worker: one per I/O in flight. Mixed jobs use separate write buffers, so that
-    /// they do not write back the data that they have read.
+    /// they do not write the data that they have read.
     pub fn buffers(&self) -> u64 {
         u64::from(self.in_flight()) * if self.has_write_buffers() { 2 } else { 1 }
     }

@@ -12,8 +12,8 @@ const MIN_RISES: usize = 3;
 /// I/Os that were due according to the arrival schedule.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct ArrivalReport {
-    /// Arrivals in the measured window. The completed I/Os are these minus the growth of the
-    /// backlog.
+    /// Arrivals in the measured window. The number of completed I/Os is this number minus the
+    /// growth of the backlog.
     pub due: u64,
     /// I/Os that were due and not complete, whether or not they had been submitted: at the start of
     /// the window and at its quarters.

@@ -30,8 +30,8 @@ pub struct LayerEstimate {
     pub samples: u64,
     /// One entry per layer, from top to bottom.
     pub layers: Vec<LayerShare>,
-    /// Writes to pages that were already dirty, so that the previous data did not reach the device.
-    /// Null for reads.
+    /// Writes to pages that were already dirty, whose previous data therefore did not reach the
+    /// device. Null for reads.
     pub overwritten: Option<Share>,
 }
 

@@ -55,7 +55,7 @@ pub struct StudyDefinition {
     /// A test that follows the SNIA performance test specification. It defines the runs from the
     /// only job of the only step.
     pub snia: Option<SniaTestDefinition>,
-    /// A load–latency curve of the only job of the only step.
+    /// A load–latency curve for the only job in the only step.
     pub load_curve: Option<LoadCurveDefinition>,
     /// 1 to 1,024 steps, in order.
     #[schema(value_type = Steps)]

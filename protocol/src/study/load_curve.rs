@@ -146,7 +146,7 @@ impl LoadCurve {
         job
     }
 
-    /// A number of the base job, which may be a string; at least 1.
+    /// A numeric option of the base job, which may be a string; at least 1.
     fn number(&self, name: &str) -> f64 {
         let value = self.base.get(name);
         let number =

@@ -177,7 +177,7 @@ fn foreign(flows: &Flows) -> Option<ForeignIo> {
     is_shown.then_some(ForeignIo { ios, bytes, source })
 }
 
-/// The layer that served the most I/Os, the lower one in case of a tie; or why it is unknown.
+/// The layer that served the most I/Os (the lower layer if two are equal), or why it is unknown.
 fn served_by(flows: &Flows) -> Result<Layer, &'static str> {
     if flows.issued.ios == 0 {
         return Ok(Layer::Application);

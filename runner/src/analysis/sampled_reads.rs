@@ -10,7 +10,7 @@ use std::array;
 /// Maximum share of I/Os whose layer is unknown (0-1).
 const MAX_UNKNOWN: f64 = 0.5;
 
-/// Sums of lookups. A default value has none.
+/// Sums of lookups. The default value has no lookups.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct SampledReads {
     /// Number of lookups.

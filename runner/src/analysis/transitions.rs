@@ -240,7 +240,7 @@ mod tests {
         );
     }
 
-    /// The kernel reads 25 KiB per miss, so that the device transfers more bytes than were issued
+    /// The kernel reads 25 KiB per miss, so the device transfers more bytes than were issued
     /// although memory serves most I/Os.
     #[test]
     fn readahead_does_not_hide_a_change_to_memory() {

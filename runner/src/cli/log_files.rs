@@ -1,5 +1,5 @@
-//! fio's log files, written while a run is measured. A log replaces only an earlier log; other
-//! files are never changed, even if it appears between the check and the start of the run.
+//! fio's log files, written while a run is measured. A log replaces only an earlier log. Other
+//! files are never changed, even if they appear between the check and the start of the run.
 
 pub(crate) mod of_jobs;
 mod replacement;

@@ -21,8 +21,8 @@ pub(super) struct OutputFile<'a> {
 
 impl<'a> OutputFile<'a> {
     /// # Errors
-    /// The file cannot be written, or exists and is not an earlier result: a job file, an image of
-    /// a filesystem, or a target, by mistake.
+    /// The file cannot be written, or exists and is not an earlier result, such as a job file, a
+    /// filesystem image or a target.
     pub(super) fn open(path: &'a str) -> Result<Self, Problem> {
         if let Ok(found) = fs::metadata(path) {
             if found.file_type().is_block_device() {
@@ -42,7 +42,7 @@ impl<'a> OutputFile<'a> {
         opened.map_err(|error| unwritable(path, error))
     }
 
-    /// Removes the rest of an earlier result that was longer.
+    /// Truncates an earlier, longer result.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         let mut truncate = || match self.file.metadata()?.is_file() {
             true => match self.file.stream_position()? {
@@ -62,7 +62,7 @@ fn is_result(path: &str) -> io::Result<bool> {
     Ok(has_result(&String::from_utf8_lossy(&head)))
 }
 
-/// JSON, terse or normal output. An object of fio starts a line.
+/// JSON, terse or normal output. fio prints a JSON object at the start of a line.
 fn has_result(text: &str) -> bool {
     text.lines().any(|line| {
         let is_terse = line.split_once(';').is_some_and(|(version, rest)| {

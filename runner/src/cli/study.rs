@@ -1,4 +1,4 @@
-//! Runs the steps of a study one after another.
+//! Runs the steps of a study sequentially.
 
 mod progress;
 mod state_file;

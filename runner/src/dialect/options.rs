@@ -171,7 +171,7 @@ impl Options {
     }
 }
 
-/// Checks a value that the job would have with the job's own parser.
+/// Passes a value of the job to the parser of jobs, and reports its errors.
 fn check_value(options: &Options, option: &FioOption, raw: &RawOption, notes: &mut Notes<'_>) {
     let Some(entry) = options.get(option.name) else {
         return;

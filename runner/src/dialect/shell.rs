@@ -56,9 +56,9 @@ pub(crate) enum Separator {
 pub(crate) struct Word {
     pub text: String,
     pub span: Span,
-    /// Contains a command, such as `$(date)`.
+    /// Whether the word contains a command, such as `$(date)`.
     pub has_command: bool,
-    /// Contains a variable without a value.
+    /// Whether the word contains a variable without a value.
     pub is_open: bool,
 }
 
@@ -91,7 +91,7 @@ struct Lexer<'a, 'n, 's> {
     current: ShellCommand,
     /// The here documents that follow this line: the number of the command, and the delimiter.
     here_documents: Vec<(usize, String)>,
-    /// Commands have prompts.
+    /// Whether commands have prompts.
     is_session: bool,
     notes: &'n mut Notes<'s>,
 }

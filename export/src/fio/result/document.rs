@@ -67,7 +67,7 @@ pub(super) fn jobs<'a>(
     step: Option<u64>,
 ) -> Result<Jobs<'a>, ResultError> {
     check_version(version)?;
-    let (all, measured) = of_local_or_clients(document)?;
+    let (all, measured) = listed_and_measured(document)?;
     if all.is_empty() {
         return Err(ResultError::invalid("", "this fio result has no jobs"));
     }
@@ -147,7 +147,7 @@ fn check_version(version: &str) -> Result<(), ResultError> {
 
 /// All jobs, and the jobs whose numbers are added. With `--client`, fio adds the sum of all
 /// clients.
-fn of_local_or_clients(document: &Value) -> Result<(Vec<&Value>, Vec<&Value>), ResultError> {
+fn listed_and_measured(document: &Value) -> Result<(Vec<&Value>, Vec<&Value>), ResultError> {
     if let Some(jobs) = document["jobs"].as_array() {
         return Ok((jobs.iter().collect(), jobs.iter().collect()));
     }
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_clients_do_not_have_the_sum_of_all_groups() {
+    fn selected_groups_exclude_the_sum_of_all_clients() {
         let client =
             |group: u64, name: &str| json!({"jobname": name, "groupid": group, "read": {}});
         let document = json!({"client_stats":

@@ -53,7 +53,7 @@ fn options(value: &Value, path: &str) -> Result<Map<String, Value>, ResultError>
     }
 }
 
-/// The workload of the first job. Options that fio did not print have its defaults.
+/// The workload of the first job. Options that fio did not print have fio's defaults.
 pub(super) fn workload(jobs: &[Value]) -> Result<WorkloadSummary, ResultError> {
     let first = jobs.first().and_then(Value::as_object);
     let empty = Map::new();

@@ -22,8 +22,8 @@ const IGNORED: &[&str] = &[
 ];
 
 /// As in [`ResolvedJob`](leadline_protocol::plan::job::ResolvedJob)s, settings of the first job
-/// have no prefix. Without `group_reporting`, fio prints the clones of a job (`numjobs`) one by
-/// one; they have one entry.
+/// have no prefix. Without `group_reporting`, fio prints the clones of a job (`numjobs`)
+/// separately; they have one entry here.
 pub(super) fn settings(version: &str, document: &Value, jobs: &Jobs) -> BTreeMap<String, String> {
     let mut settings = BTreeMap::from([(format!("{PREFIX}version"), version.to_owned())]);
     for (index, job) in distinct(&jobs.described).iter().enumerate() {

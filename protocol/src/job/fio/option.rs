@@ -57,7 +57,7 @@ impl OptionKind {
     }
 }
 
-/// What happens to an option.
+/// How an option is handled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Support {
     /// A job option.

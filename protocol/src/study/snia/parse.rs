@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn other_tests_have_their_own_cells() {
+    fn other_tests_have_different_cells() {
         let snia = |test| json!({"test": test, "class": "client"});
         let (_, latency) = parsed(snia("latency"), json!({}));
         assert_eq!(latency.steps.len(), 1 + 25 * 3);

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 const LAYER: StorageLayer = StorageLayer::Device;
 
-/// `found` of `samples` lookups were on the device, the others in the page cache. Each lookup
+/// `found` of `samples` lookups were on the device, and all others in the page cache. Each lookup
 /// represents `weight` I/Os of 4 KiB.
 fn counts(found: u64, samples: u64, weight: u64) -> LayerCounts {
     let mut counts = LayerCounts {
@@ -160,7 +160,7 @@ fn workers_are_weighted_by_their_ios() {
 }
 
 #[test]
-fn merging_keeps_one_worker_and_returns_none_without_workers() {
+fn merging_one_or_no_workers_changes_nothing() {
     let one = counts(30, 100, 50).estimate();
     let merged_one = merged([(5000, one.clone())].into_iter().map(part)).unwrap();
     let (found, expected) = (device(&merged_one), device(&one));

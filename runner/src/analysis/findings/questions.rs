@@ -33,7 +33,7 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
     }
     let report = context.report;
     let answer = (question.answer)(&workload, report)?;
-    // A disk can be faster for a few seconds.
+    // A disk can be faster during the first seconds.
     let is_short = report.duration_ms < SHORT_RUN_MS as f64;
     let limits = question.limits.iter();
     let limits: Vec<_> = limits
@@ -49,9 +49,7 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
         all_met &= limit.is_met(value);
     }
     if !all_met && let Some(code) = slowed_by(context) {
-        sentence += &format!(
-            " But the disk may be faster than this run, which other causes slowed ({code})."
-        );
+        sentence += &format!(" But the disk may be faster: other causes slowed this run ({code}).");
     }
     let remedy = remedy(&limits, question.advice);
     Some(Finding::new(

@@ -1,4 +1,4 @@
-//! Writes whose layers do not follow from the bytes of the device.
+//! Writes whose layers do not follow from the device's byte counts.
 
 use super::*;
 use StorageLayer::{Device, LowerCache, PageCache, Unknown};
@@ -67,8 +67,8 @@ fn shares_follow_the_pages_that_were_written_back() {
         three_quarters,
         shares(0.75, 0.25),
     );
-    // The window starts with dirty pages of earlier windows, of which more are written back than
-    // this one makes dirty: writers wait for writeback.
+    // The window starts with dirty pages from earlier windows. More pages are written back than the
+    // window's writes make dirty, because writers wait for writeback.
     let falling = pages(50_000 * PAGE, 48_000 * PAGE);
     check("dirty limit", dirtying(1000), falling, shares(0.0, 1.0));
     let steady = pages(50_000 * PAGE, 50_000 * PAGE);
@@ -142,8 +142,8 @@ fn data_written_back_below_a_device_is_unknown() {
     check("70 % left", writes, pages(0, 300 * PAGE), Err(NOT_FOUND));
 }
 
-/// An earlier writer left 2,000 dirty pages. Of the 1,000 pages that were written back, the writer
-/// is unknown.
+/// An earlier writer left 2,000 dirty pages. It is unknown who wrote the 1,000 pages that were
+/// written back.
 #[test]
 fn older_pages_may_have_been_written_instead() {
     let older = |before, now, older| {

@@ -216,8 +216,8 @@ fn copy_id(report: &Value) -> Option<u64> {
     })
 }
 
-/// Gives results of `b` that are copies of results of `a` the same label, which marks them as the
-/// same run.
+/// Gives each result in `b` that is a copy of a result in `a` the label of that result, which marks
+/// both as the same run.
 pub(crate) fn label_copies(a: &[StoredResult], b: &mut [StoredResult]) {
     let of_a: HashMap<u64, &String> = a
         .iter()

@@ -158,7 +158,7 @@ impl StateFile {
             return Err(error);
         }
         self.file = file;
-        // The rename is on disk once its directory is.
+        // The rename is durable once the directory is synced.
         let directory = self.path.parent().unwrap_or(Path::new("/"));
         File::open(directory)?.sync_all()
     }

@@ -21,9 +21,9 @@ pub(crate) struct ErrorCount {
 /// Allocates nothing after its creation.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorLog {
-    /// Numbers of the errors (errno(3)) of reads.
+    /// Tolerated errors of reads (errno(3)).
     reads: Vec<i32>,
-    /// Numbers of the errors of writes, trims and syncs.
+    /// Tolerated errors of writes, trims and syncs.
     writes: Vec<i32>,
     counts: Vec<ErrorCount>,
     /// Preallocated lists of offsets that are not used yet.
@@ -31,7 +31,7 @@ pub(crate) struct ErrorLog {
 }
 
 impl ErrorLog {
-    /// Numbers of the errors after which the loop continues, for reads and for all other I/Os.
+    /// `reads`, `writes`: errors after which the loop continues, for reads and for all other I/Os.
     pub(crate) fn new(reads: &[i32], writes: &[i32]) -> Self {
         Self {
             reads: reads.into(),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_tolerated_by_default() {
+    fn no_error_is_tolerated_by_default() {
         assert!(!ErrorLog::default().tolerate(&error(Kind::Read, 5, 0)));
     }
 }

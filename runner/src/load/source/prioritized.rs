@@ -23,7 +23,7 @@ pub(crate) struct Prioritized<S> {
     write: Mix,
     rng: Xoshiro256PlusPlus,
     slots: Arc<SlotPriorities>,
-    /// Numbers of the priorities of the due I/Os, and how many of these I/Os were submitted.
+    /// Priorities of the due I/Os, and the number of these I/Os that were submitted.
     due: Vec<Chosen>,
     submitted: usize,
     /// By slot.
@@ -57,7 +57,7 @@ struct SizeMix {
     numbers: Vec<u8>,
 }
 
-/// Percentages, and indexes of priorities.
+/// Pairs of a percentage and the index of a priority.
 type Entries = Vec<(u8, u8)>;
 
 impl<S> Prioritized<S> {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_layout_of_linux() {
+    fn priority_values_match_linux() {
         assert_eq!(REALTIME.value(), 1 << 13 | 1);
         let hint = CommandPriority { hint: 3, ..IDLE };
         assert_eq!(hint.value(), 3 << 13 | 3 << 3 | 2);

@@ -98,8 +98,8 @@ export type AnnotationTime = number;
  */
 export type ArrivalReport = {
     /**
-     * Arrivals in the measured window. The completed I/Os are these minus the growth of the
-     * backlog.
+     * Arrivals in the measured window. The number of completed I/Os is this number minus the
+     * growth of the backlog.
      */
     due: number;
     /**
@@ -211,7 +211,7 @@ export type BandColumn = {
     name: BandMetric;
     unit: Unit;
     /**
-     * Median of the results of the whole runs.
+     * Median of the runs' results.
      */
     whole?: number | null;
     /**
@@ -2116,7 +2116,7 @@ export type Job = {
      */
     exitall?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Jobs that exitall ends: group (those in the same group, see new_group), stonewall (all that have started) or all.
+     * Jobs that exitall ends: group (jobs in the same group; see new_group), stonewall (all jobs that have started) or all.
      */
     exit_what?: 'group' | 'stonewall' | 'all';
     /**
@@ -2168,7 +2168,7 @@ export type Job = {
      */
     overload_time?: string | number | number;
     /**
-     * Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
+     * 1 bypasses the page cache (O_DIRECT), 0 uses it. Required.
      */
     direct?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -2416,7 +2416,7 @@ export type Job = {
      */
     cmdprio_hint?: string | number;
     /**
-     * Sizes, and the percentage of their I/Os with a priority: of cmdprio_class and cmdprio, such as 64k/20, or a class and level, such as 64k/25/1/1:64k/75/3/2.
+     * Sizes, and the percentage of their I/Os with a priority: 64k/20 uses cmdprio_class and cmdprio, and 64k/25/1/1:64k/75/3/2 sets the class and level.
      */
     cmdprio_bssplit?: string;
     /**
@@ -2544,7 +2544,7 @@ export type Job = {
      */
     verify_dump?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Print failed I/Os. No effect: the report has the first failed I/Os of each kind.
+     * Print failed I/Os. No effect: the report has the first failed I/Os by operation and error.
      */
     error_dump?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -4540,7 +4540,7 @@ export type Schedule = {
      */
     next: Array<DueTime>;
     /**
-     * Number of due times of the last 30 days that were missed.
+     * Number of missed due times in the last 30 days.
      */
     missed: number;
     /**
@@ -6248,8 +6248,8 @@ export type VerifyReport = {
     checked_blocks: number;
     checked_bytes: number;
     /**
-     * Bytes that were still in the page cache when they were read back, so that they were not read
-     * from the device; null with direct I/O, and if they could not be counted.
+     * Bytes that were read back from the page cache instead of the device; null with direct I/O,
+     * and if they could not be counted.
      */
     cached_bytes?: number | null;
     /**
@@ -6363,7 +6363,7 @@ export type WebhookRequest = {
      */
     secret?: string;
     /**
-     * One or more, except `test`. Default: all others.
+     * One or more types, except `test`. Default: all types except `test`.
      */
     events?: Array<WebhookEvent>;
     /**
@@ -6373,7 +6373,7 @@ export type WebhookRequest = {
 };
 
 /**
- * Workload of the first job of a run.
+ * Workload of the first job in a run.
  */
 export type WorkloadSummary = {
     /**
@@ -6461,7 +6461,7 @@ export type CompareRunsData = {
          */
         runs?: string;
         /**
-         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         * Letter of the baseline group, or the number of a run in it. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -6528,7 +6528,7 @@ export type CompareCsvData = {
          */
         runs?: string;
         /**
-         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         * Letter of the baseline group, or the number of a run in it. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -6598,7 +6598,7 @@ export type CompareHtmlData = {
          */
         runs?: string;
         /**
-         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         * Letter of the baseline group, or the number of a run in it. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -6668,7 +6668,7 @@ export type CompareMarkdownData = {
          */
         runs?: string;
         /**
-         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         * Letter of the baseline group, or the number of a run in it. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -6796,7 +6796,7 @@ export type CompareSeriesData = {
          */
         runs?: string;
         /**
-         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         * Letter of the baseline group, or the number of a run in it. Default: the first group.
          */
         baseline?: string;
         a?: string;

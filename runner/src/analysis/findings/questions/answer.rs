@@ -16,7 +16,7 @@ pub(crate) struct Answer {
     pub evidence: Value,
 }
 
-/// `None` in the functions below: a latency was not measured.
+/// In the functions below, `None` means that a latency was not measured.
 pub(crate) type AnswerFn = fn(&Workload, &Report) -> Option<Answer>;
 
 /// Commits per second of a log that flushes each write.

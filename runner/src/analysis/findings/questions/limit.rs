@@ -6,7 +6,7 @@ use leadline_protocol::{
     report::{Report, stats::DirectionStats},
 };
 
-/// A value of a report.
+/// A value in a report.
 #[derive(Clone, Copy)]
 pub(crate) enum Metric {
     ReadIops,
@@ -79,7 +79,8 @@ impl Metric {
 }
 
 impl Limit {
-    /// A percentile of the flushes needs only enough of them: etcd's test writes 22 MB.
+    /// A percentile of the flushes requires only a minimum number of flushes: etcd's test writes 22
+    /// MB.
     pub(crate) fn applies_to_short_runs(&self) -> bool {
         matches!(self.metric, Metric::FlushP99)
     }

@@ -31,7 +31,7 @@ const MAX_PAGE: u64 = 16 << 10;
 const MIN_BANDWIDTH_BYTES: u64 = 64 << 10;
 /// The lowest depth in recipes that measure IOPS: memory cards and dbench's latency test.
 const MIN_IOPS_DEPTH: u64 = 4;
-/// The depth of the test of a memory card.
+/// The depth of memory card tests.
 const CARD_DEPTH: u64 = 4;
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;

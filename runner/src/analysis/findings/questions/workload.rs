@@ -13,11 +13,11 @@ pub(crate) struct Workload {
     pub random: bool,
     pub reads: bool,
     pub writes: bool,
-    /// Percentage of reads of a mixed pattern.
+    /// Percentage of reads in a mixed pattern.
     pub rwmixread: Option<u8>,
-    /// Bytes of the largest I/O.
+    /// Size of the largest I/O, in bytes.
     pub max_bytes: u64,
-    /// Bytes of all I/Os; `None` if they differ.
+    /// Size of all I/Os, in bytes; `None` if the sizes differ.
     pub bytes: Option<u64>,
     pub workers: u64,
     /// I/Os in flight of all workers.

@@ -34,8 +34,8 @@ pub(super) fn null_job(jobs: &[&ResolvedJob]) -> Option<String> {
         .then(|| null.name.clone())
 }
 
-/// Whether a target may be on a block device: the device below an overlay can be outside of this
-/// mount namespace.
+/// Whether a target may be on a block device: the device below an overlay can be outside this mount
+/// namespace.
 fn has_device(target: &Target) -> bool {
     target.device.is_some() || target.filesystem.as_deref() == Some(OVERLAY)
 }
