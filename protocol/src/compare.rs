@@ -91,7 +91,7 @@ pub struct ComparedGroup {
     /// Start of the measured window of the first run, as a Unix time in ms; null without a result.
     #[serde(default)]
     pub first_started_at_ms: Option<u64>,
-    /// The same for the last run.
+    /// Start of the measured window of the last run, as a Unix time in ms; null without a result.
     #[serde(default)]
     pub last_started_at_ms: Option<u64>,
     /// Number of runs that are included in the statistics.

@@ -284,7 +284,7 @@ pub struct JobReport {
 pub struct LatencyTargetReport {
     /// Last number of I/Os in flight, by worker.
     pub depths: Vec<u32>,
-    /// Whether every worker has found its number.
+    /// Whether every worker has completed its search.
     pub attained: bool,
     /// The result in one sentence.
     pub summary: String,

@@ -23,7 +23,7 @@ pub struct ScheduleRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub time_zone: Option<String>,
-    /// Body of `POST /runs` or `POST /studies`. It must not need a confirmation.
+    /// Body of `POST /runs` or `POST /studies`. It must not require a confirmation.
     #[schema(value_type = Object)]
     pub document: Value,
     /// Tags of all runs, in addition to the tags in the document.
@@ -106,7 +106,7 @@ pub struct ScheduleStart {
     pub result: StartResult,
     /// Why it did not start, or started late.
     pub reason: Option<String>,
-    /// Whether the due time was missed and caught up.
+    /// Whether the due time was missed, and the start was caught up later.
     pub is_catch_up: bool,
     pub run: Option<u64>,
     pub study: Option<u64>,

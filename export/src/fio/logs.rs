@@ -11,7 +11,7 @@ use leadline_protocol::{
 };
 use std::fmt::Write;
 
-/// Number of fio's histogram buckets. Leadline's are the same, but there are more of them.
+/// Number of fio's histogram buckets. Leadline has the same buckets, and more above them.
 const FIO_BUCKETS: usize = 1856;
 /// Priority of I/Os with the priority of the process, with `log_prio`.
 const NO_PRIORITY: &str = "0x0000";
@@ -40,7 +40,7 @@ impl LogKind {
         Self::LatencyHistogram,
     ];
 
-    /// As in `NAME_bw.1.log`.
+    /// The name, as in `NAME_bw.1.log`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bandwidth => "bw",

@@ -1,4 +1,4 @@
-//! Ranges of option values. The JSON schema of a job and the plan use the same ones.
+//! Ranges of option values. The JSON schema of a job and the plan use the same ranges.
 
 use std::ops::RangeInclusive;
 

@@ -14,7 +14,7 @@ use crate::dialect::{
 };
 use std::collections::BTreeMap;
 
-/// A study has at most 256 steps of 64 jobs; commands that people write have fewer than 100.
+/// A study has at most 256 steps of 64 jobs; handwritten commands have fewer than 100.
 const MAX_JOBS: usize = 1_000;
 /// In bytes: the maximum length of a command line in Linux (`MAX_ARG_STRLEN`).
 const MAX_COMMAND: usize = 128 << 10;
@@ -140,7 +140,7 @@ fn job_file_sections(
 
 struct Reader<'p, 'n, 's> {
     sections: Vec<Section>,
-    /// Job files in the text, by the name of the argument.
+    /// Job files in the text, by argument name.
     job_files: &'p [(String, HereDocument)],
     /// Job files that are arguments, in order.
     named_files: Vec<&'p HereDocument>,

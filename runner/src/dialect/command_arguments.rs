@@ -52,7 +52,7 @@ pub(crate) fn job_file_arguments(arguments: &[String]) -> Vec<usize> {
             _ if has_stopped || argument == "-" => files.push(index),
             0 => files.push(index),
             2 if name.is_empty() => has_stopped = true,
-            // `--bs=4k` matches no name.
+            // `--bs=4k` does not match any name.
             _ => {
                 is_value = match candidates(name)[..] {
                     [(_, Found::Job(option))] => option.requires_value(),

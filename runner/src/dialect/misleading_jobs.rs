@@ -11,7 +11,7 @@ use crate::dialect::{
 
 /// Engines with one I/O in flight.
 const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
-/// Engines that access no files or devices.
+/// Engines that do not access files or devices.
 const NO_FILES: [&str; 4] = ["null", "io_uring_nop", "cpuio", "net"];
 
 pub(crate) fn add_notes(job: &FioJob, host: &HostFacts<'_>, notes: &mut Notes<'_>) {

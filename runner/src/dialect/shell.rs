@@ -35,7 +35,7 @@ pub(crate) struct HereDocument {
     pub span: Span,
     /// Whole lines.
     pub body: Span,
-    /// The delimiter is quoted: the shell changes nothing in the body.
+    /// Whether the delimiter is quoted, so that the shell does not change the body.
     pub is_quoted: bool,
 }
 
@@ -274,7 +274,7 @@ impl Lexer<'_, '_, '_> {
             return self.redirection(start);
         }
         if self.at == start {
-            // A character that begins no word.
+            // A character that does not begin a word.
             self.next();
             return;
         }
@@ -296,7 +296,7 @@ impl Lexer<'_, '_, '_> {
             && keyword.text == "for"
             && of.text == "in"
         {
-            // The loop is rejected, so its variable needs no question.
+            // The loop is rejected, so its variable must not cause a question.
             self.assigned.insert(name.text.clone(), value.text.clone());
         }
         let is_export = command.words[0].text == "export";

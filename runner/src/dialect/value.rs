@@ -114,7 +114,7 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
         };
         is_valid = true;
         let amount = amount(kind, &piece[..end], &number);
-        // `z` counts zones, which is reported for the option.
+        // The unit `z` (zones) is reported for the option.
         misread_values.extend(number.flaw.filter(|_| !matches!(amount, Amount::Zones(_))));
         let is_last = index + 1 == pieces.parts.len() && !pieces.ends_with_comma;
         store(&mut slots, index, is_last, amount);

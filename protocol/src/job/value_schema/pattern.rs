@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_the_units_of_their_range() {
+    fn time_patterns_match_the_units_of_their_range() {
         let spin = time(crate::job::range::SPIN, 1);
         assert_eq!(
             spin,

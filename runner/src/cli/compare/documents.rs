@@ -65,7 +65,8 @@ pub(crate) fn results(
     step: Option<u64>,
 ) -> Result<Vec<StoredResult>, String> {
     if let Some(Value::Array(steps)) = document.get_mut("steps").map(Value::take) {
-        // Copies of a document are the same study. Documents from earlier versions have no ID.
+        // Copies of a document represent the same study. Documents from earlier versions have no
+        // ID.
         let study = document["file_id"].as_str().unwrap_or(source).to_owned();
         return steps_of_study(source, &study, steps, step);
     }

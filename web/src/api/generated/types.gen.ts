@@ -512,7 +512,7 @@ export type ComparedGroup = {
      */
     first_started_at_ms?: number | null;
     /**
-     * The same for the last run.
+     * Start of the measured window of the last run, as a Unix time in ms; null without a result.
      */
     last_started_at_ms?: number | null;
     /**
@@ -2558,7 +2558,7 @@ export type Job = {
 };
 
 /**
- * Null for a direction without I/O, and without probes.
+ * Null for a direction without I/O or lookups.
  */
 export type JobLayers = {
     /**
@@ -2720,7 +2720,7 @@ export type LatencyTargetReport = {
      */
     depths: Array<number>;
     /**
-     * Whether every worker has found its number.
+     * Whether every worker has completed its search.
      */
     attained: boolean;
     /**
@@ -4581,7 +4581,7 @@ export type ScheduleRequest = {
      */
     time_zone?: string;
     /**
-     * Body of `POST /runs` or `POST /studies`. It must not need a confirmation.
+     * Body of `POST /runs` or `POST /studies`. It must not require a confirmation.
      */
     document: {
         [key: string]: unknown;
@@ -4618,7 +4618,7 @@ export type ScheduleStart = {
      */
     reason?: string | null;
     /**
-     * Whether the due time was missed and caught up.
+     * Whether the due time was missed, and the start was caught up later.
      */
     is_catch_up: boolean;
     run?: number | null;
@@ -4769,9 +4769,9 @@ export type SessionState = {
  */
 export type Settings = {
     /**
-     * Smallest change that matters, in percent, by name of the metric, such as `read_iops`; 2 for
-     * other metrics. Used by comparisons and trends without a separate threshold. Short names,
-     * such as `read.iops`, are also accepted.
+     * Smallest change that matters, in percent, by metric name, such as `read_iops`; 2 for other
+     * metrics. Used by comparisons and trends without a separate threshold. Short names, such as
+     * `read.iops`, are also accepted.
      */
     thresholds: Thresholds;
 };
