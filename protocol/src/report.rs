@@ -360,7 +360,7 @@ pub struct ErrorReport {
 }
 
 impl ErrorReport {
-    /// Whether a failed I/O ended the run, or its flush failed.
+    /// Whether at least one failed I/O was not tolerated: the I/O that ended the run, or the flush.
     pub fn is_fatal(&self) -> bool {
         let tolerated: u64 = self.tolerated.iter().map(|error| error.count).sum();
         self.total > tolerated

@@ -236,7 +236,8 @@ pub struct MetricState {
     #[schema(value_type = ComparedMetricName)]
     pub metric: String,
     pub state: TrendState,
-    /// Whether it determines the state of the series: IOPS and p99 latencies that can be tested.
+    /// Whether it is a headline metric, which determines the state of the series: IOPS and p99
+    /// latencies that can be tested.
     pub is_headline: bool,
     pub change: Change,
 }

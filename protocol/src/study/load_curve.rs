@@ -268,7 +268,7 @@ pub struct LoadPoint {
     #[serde(default)]
     pub overload: Option<Overload>,
     /// Latencies are measured from the intended start. They are lower bounds if the rate was
-    /// overloaded, because I/Os that are not complete have none.
+    /// overloaded, because incomplete I/Os have no latency.
     pub lat_mean_ns: Option<f64>,
     pub lat_p50_ns: Option<f64>,
     /// Null with fewer than 1,000 I/Os.

@@ -5,7 +5,7 @@
 use crate::job::range::ValueRange;
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
-/// Larger maximums are rounded down to a number of nines, so that expressions stay short.
+/// Larger maximums are rounded down to a number such as 999,999, so that expressions stay short.
 const LONG: u64 = 100_000;
 
 /// Units of sizes: suffix, and factor of its longest form (`kib` is 1,000, the others 1,024).

@@ -2939,7 +2939,7 @@ export type LoadPoint = {
     overload?: Overload | null;
     /**
      * Latencies are measured from the intended start. They are lower bounds if the rate was
-     * overloaded, because I/Os that are not complete have none.
+     * overloaded, because incomplete I/Os have no latency.
      */
     lat_mean_ns?: number | null;
     lat_p50_ns?: number | null;
@@ -3043,7 +3043,8 @@ export type MetricState = {
     metric: ComparedMetricName;
     state: TrendState;
     /**
-     * Whether it determines the state of the series: IOPS and p99 latencies that can be tested.
+     * Whether it is a headline metric, which determines the state of the series: IOPS and p99
+     * latencies that can be tested.
      */
     is_headline: boolean;
     change: Change;
