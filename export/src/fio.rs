@@ -1,4 +1,5 @@
-//! fio's formats: JSON, terse, text and logs, and job files. Source of the shapes: `stat.c` of fio 3.33.
+//! fio's formats: JSON, terse, text and logs, and job files. The structures follow `stat.c` of fio
+//! 3.33.
 
 mod direction;
 mod disk;

@@ -22,7 +22,7 @@ fn the_engine_is_explicit() {
 }
 
 #[test]
-fn sequences_have_fios_separator() {
+fn sequences_are_separated_with_commas() {
     let job = json!({"name": "a", "rw": "randread", "random_distribution": "sequence:2:0:1"});
     assert_eq!(
         text(&[job]),

@@ -6,7 +6,7 @@ pub mod host;
 use libfuzzer_sys::fuzzer_mutate;
 use serde_json::{Map, Value, json};
 
-/// Share of mutations that change bytes: one in this many.
+/// One in this number of mutations changes bytes.
 const BYTES: u64 = 4;
 
 /// For `fuzz_mutator!`. Changes a JSON document, or the bytes of other data.
@@ -126,7 +126,7 @@ fn mutate_fields(fields: &mut Map<String, Value>, donor: Value, random: &mut Ran
     }
 }
 
-/// Lets libFuzzer change the bytes, so that it also inserts texts that the program compared.
+/// Lets libFuzzer change the bytes, so that it also inserts strings from the program's comparisons.
 fn mutate_text(text: &mut String) {
     let mut bytes = text.as_bytes().to_vec();
     let size = bytes.len();

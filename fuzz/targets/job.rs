@@ -6,7 +6,7 @@ use leadline_protocol::{job::run_spec::parse_run, problem::Problem};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use serde_json::{Value, json};
 
-/// Problems listed per job, and those of the run's own fields.
+/// Problems listed for all jobs and for the fields of the run.
 const MAX_PROBLEMS: usize = 64 * 100 + 100;
 
 fuzz_target!(|text: &str| {

@@ -1,4 +1,4 @@
-//! Queries of URLs, and values of `Host` and `Origin`.
+//! URL queries, and values of `Host` and `Origin`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

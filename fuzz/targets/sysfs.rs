@@ -10,7 +10,7 @@ use std::{
     path::{Component, Path},
 };
 
-/// More files only take longer.
+/// More files only slow down the target.
 const MAX_FILES: usize = 48;
 
 fuzz_target!(|text: &str| {

@@ -29,7 +29,7 @@ const PROGRAMS: &[(&str, &str)] = &[
 ];
 /// Includes the directories of administration programs.
 const PATHS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// Enough for the programs and a case's page cache.
+/// Memory for the programs and the page cache of a test case.
 const MEMORY_BYTES: u64 = 384 << 20;
 /// First line printed by init.
 const BOOTED: &str = "user-mode Linux has booted";
@@ -42,7 +42,7 @@ const PASSED_ON: [&str; 2] = ["LEADLINE_CASE", "LEADLINE_REPEAT"];
 /// Polling interval while waiting for the machine.
 const POLL: Duration = Duration::from_millis(20);
 
-/// What runs inside UML.
+/// Configuration of a UML machine.
 pub struct Machine<'a> {
     /// Path of the test in this test binary.
     pub test: &'a str,

@@ -23,7 +23,7 @@ use utoipa::{IntoParams, ToSchema};
 pub struct CompareQuery {
     /// 2 to 8 run numbers, separated by commas. Each run is a group.
     pub runs: Option<String>,
-    /// Letter of the baseline group, or the number of one of its runs. Default: the first group.
+    /// Letter of the baseline group, or the number of a run in it. Default: the first group.
     pub baseline: Option<String>,
     pub a: Option<String>,
     pub b: Option<String>,
@@ -33,7 +33,7 @@ pub struct CompareQuery {
     pub f: Option<String>,
     pub g: Option<String>,
     pub h: Option<String>,
-    /// Smallest change that matters, in percent. Default: that of the settings, or 2.
+    /// Smallest change that matters, in percent. Default: the value in the settings, or 2.
     #[param(value_type = Option<ThresholdPercent>)]
     pub threshold: Option<f64>,
 }
@@ -54,7 +54,7 @@ pub struct Assessment {
     pub groups: Vec<ComparedGroup>,
     /// Index of the baseline group.
     pub baseline: u64,
-    /// Smallest change that matters, in percent, for metrics without their own.
+    /// Smallest change that matters, in percent, for metrics without a separate threshold.
     pub threshold_percent: f64,
     /// Confidence level of all intervals of changes, in percent: 95, or higher for the steps of a
     /// study with `until_decided`.
@@ -91,7 +91,7 @@ pub struct ComparedGroup {
     /// Start of the measured window of the first run, as a Unix time in ms; null without a result.
     #[serde(default)]
     pub first_started_at_ms: Option<u64>,
-    /// The same for the last run.
+    /// Start of the measured window of the last run, as a Unix time in ms; null without a result.
     #[serde(default)]
     pub last_started_at_ms: Option<u64>,
     /// Number of runs that are included in the statistics.
@@ -187,7 +187,7 @@ pub struct Change {
     /// Number of values of the group, or number of pairs.
     pub n: u64,
     /// Estimate of the repeats that a verdict still requires; null unless the verdict is
-    /// `undecided`, and if no reasonable number of repeats is enough.
+    /// `undecided`, or if no reasonable number of repeats is enough.
     pub more: Option<MoreRepeats>,
 }
 

@@ -149,7 +149,7 @@ impl Residency {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct DeviceFlow {
     pub ios: u64,
-    /// I/Os that were merged into others before they reached the device.
+    /// I/Os that were merged into other I/Os before they reached the device.
     pub merges: u64,
     pub bytes: u64,
 }

@@ -76,7 +76,7 @@ mod tests {
     use super::Event;
 
     #[test]
-    fn stored_times_do_not_change() {
+    fn stored_times_survive_a_round_trip() {
         let line = r#"{"seq":1,"t_ms":1.8446744073004358e+19,"type":"failed","exit_code":2,"problems":[]}"#;
         let event: Event = serde_json::from_str(line).unwrap();
         assert_eq!(serde_json::to_string(&event).unwrap(), line);

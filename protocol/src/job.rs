@@ -125,9 +125,9 @@ options! {
         bs_is_seq_rand: bool = "0",
         /// Alignment of random offsets. Default: block size.
         blockalign ["ba"]: PerDirection<Bytes> [range::POSITIVE],
-        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, again and again). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
+        /// Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, repeatedly). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
         random_distribution: PerDirection<Distribution> = "random",
-        /// With random_distribution=sequence: each repetition begins as many blocks later as the sequence has.
+        /// With random_distribution=sequence: shift each repetition by the length of the sequence.
         random_sequence_stride: bool = "0",
         /// Zones of sequential access: none, or strided (zonesize bytes in each zone, then the next zone after zoneskip). Zones extend to the end of the target.
         zonemode: ZoneMode = "none",
@@ -135,7 +135,7 @@ options! {
         zonesize: Bytes,
         /// Bytes between two zones with zonemode=strided.
         zoneskip: Bytes = "0",
-        /// Length of a zone with zonemode=strided; access starts again at its end. Default: zonesize.
+        /// Length of a zone with zonemode=strided; access wraps around at its end. Default: zonesize.
         zonerange: Bytes,
         /// Percentage of random I/Os in a random workload; the rest is sequential.
         percentage_random: PerDirection<Percent> = "100",
@@ -191,7 +191,7 @@ options! {
         loops: u64 [range::POSITIVE] = "1",
         /// End other jobs as soon as a worker of this job ends; see exit_what.
         exitall: bool = "0",
-        /// Jobs that exitall ends: group (those in the same group, see new_group), stonewall (all that have started) or all.
+        /// Jobs that exitall ends: group (jobs in the same group; see new_group), stonewall (all jobs that have started) or all.
         exit_what: ExitWhat = "group",
         /// Maximum number of I/Os per worker and pass.
         number_ios: u64 [range::JSON_INTEGER],
@@ -205,13 +205,13 @@ options! {
         steadystate_duration ["ss_dur"]: Seconds [range::STEADY_STATE_WINDOW] = "0",
         /// Initial part of the measurement that steadystate ignores. A bare number is in seconds.
         steadystate_ramp_time ["ss_ramp"]: Seconds [range::TIME] = "0",
-        /// Length of the parts of the window whose values steadystate compares. A bare number is in seconds.
+        /// Length of the intervals whose values steadystate compares. A bare number is in seconds.
         steadystate_check_interval ["ss_interval"]: Seconds [range::STEADY_STATE_INTERVAL] = "1s",
-        /// With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
+        /// With rate_iops: time for which the backlog must exceed one second of arrivals and grow before the job ends as overloaded; 0 disables it. A bare number is in seconds.
         overload_time: Seconds [range::OVERLOAD_TIME] = "0",
     }
     cache {
-        /// Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
+        /// 1 bypasses the page cache (O_DIRECT), 0 uses it. Required.
         direct: bool,
         /// Evict clean pages of the file from the page cache before the job starts.
         invalidate: bool = "1",
@@ -287,7 +287,7 @@ options! {
         thinktime_iotime: Seconds [range::TIME] = "0",
     }
     data {
-        /// Bytes that fill the write buffers repeatedly, such as 0xdeadbeef, -12 or "text".
+        /// Bytes that are repeated in the write buffers, such as 0xdeadbeef, -12 or "text".
         buffer_pattern: BufferPattern,
         /// Fill write buffers with zeros.
         zero_buffers: bool = "0",
@@ -317,7 +317,7 @@ options! {
         verify_interval: Bytes,
         /// Position of the header in its block; the header and the data there are swapped.
         verify_offset: Bytes = "0",
-        /// Bytes that fill each verified block repeatedly, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
+        /// Bytes that are repeated in each verified block, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
         verify_pattern: VerifyPattern,
     }
     cpu {
@@ -339,7 +339,7 @@ options! {
         cmdprio: PerDirection<u64> [range::PRIO] = "0",
         /// Priority hint of these I/Os: 1 to 7 select a command duration limit of the device (Linux 6.5).
         cmdprio_hint: PerDirection<u64> [range::PRIO_HINT] = "0",
-        /// Sizes, and the percentage of their I/Os with a priority: of cmdprio_class and cmdprio, such as 64k/20, or a class and level, such as 64k/25/1/1:64k/75/3/2.
+        /// Sizes, and the percentage of their I/Os with a priority: 64k/20 uses cmdprio_class and cmdprio, and 64k/25/1/1:64k/75/3/2 sets the class and level.
         cmdprio_bssplit: PerDirection<PrioritySplit> [range::BLOCK],
     }
     evidence {
@@ -407,7 +407,7 @@ options! {
         verify_async: u32,
         /// Write bad blocks to files. No effect: the report has the offset and the damage of each bad block.
         verify_dump: bool,
-        /// Print failed I/Os. No effect: the report has the first failed I/Os of each kind.
+        /// Print failed I/Os. No effect: the report has the first failed I/Os by operation and error.
         error_dump: bool,
         /// End all jobs after an error. Always on.
         exitall_on_error: bool,

@@ -12,7 +12,8 @@
 //! - `limits`: limits of fields in requests, and their schemas
 //! - `named_enum`: the macro for enums whose values have names
 //! - `run`, `runs_event`, `workload_summary`, `annotation`, `query`, `series`, `compare`, `trend`:
-//!   runs in the HTTP API; `schedule`, `webhook`, `settings`: what the server repeats and reports
+//!   runs in the HTTP API; `schedule`, `webhook`, `settings`: schedules, notifications and settings
+//!   of the server
 //! - `import`: jobs in the syntax of other tools
 //! - `study`: studies and their parsing, plan and files
 //! - `host`, `device`, `doctor`: facts about a host

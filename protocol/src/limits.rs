@@ -1,5 +1,5 @@
-//! Limits of fields in requests, and the OpenAPI schemas of these fields. Checks of requests use
-//! the same limits. Lengths are in characters, as in JSON schemas.
+//! Limits of fields in requests, and the OpenAPI schemas of these fields. The parsers of requests
+//! use the same limits. Lengths are in characters, as in JSON schemas.
 
 use crate::{
     host::LOCAL_HOST,
@@ -137,7 +137,7 @@ schemas! {
     };
     ScalePercent: integer(1..=100);
     ScaleSize: text().pattern(Some(format!("^{}$", pattern::size(POSITIVE))));
-    /// By name of the metric. Short names, such as `read.iops`, are also accepted.
+    /// By metric name. Short names, such as `read.iops`, are also accepted.
     Thresholds: {
         let tested = METRICS.iter().filter(|metric| metric.is_tested);
         let names = tested.map(|metric| metric.name);

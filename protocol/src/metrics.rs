@@ -59,7 +59,8 @@ pub enum WindowValue {
     LatencyMax,
 }
 
-/// I/Os required for a percentile: about 10 slower I/Os, so that it is not determined by chance.
+/// I/Os required for a percentile: about 10 must be slower, so that chance does not determine the
+/// percentile.
 #[derive(Clone, Copy)]
 pub struct RequiredIos {
     pub minimum: u64,

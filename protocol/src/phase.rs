@@ -13,7 +13,7 @@ named_enum! {
         Guard,
         /// Files are created and written.
         Layout,
-        /// Waits until the devices are idle and little data waits for writeback.
+        /// Waits until the devices are idle and little data is left to write back.
         IdleWait,
         /// All caches on the host are dropped.
         DropCaches,

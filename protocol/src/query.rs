@@ -112,8 +112,8 @@ pub enum ExportFormat {
     FioJob,
     /// fio's `--output-format=json`.
     FioJson,
-    /// fio's `--output-format=json+`, with latency histograms. In a URL, `+` may also be sent as
-    /// it is.
+    /// fio's `--output-format=json+`, with latency histograms. In a URL, `+` may also be sent
+    /// unencoded.
     #[serde(rename = "fio-json+", alias = "fio-json ")]
     FioJsonPlus,
     /// fio's `--output-format=terse`, version 3.

@@ -102,7 +102,7 @@ pub struct Report {
     pub profile: Option<Profile>,
     /// Failed I/Os.
     pub errors: ErrorReport,
-    /// Time between the first I/O of the first worker and that of the last worker.
+    /// Time between the first I/O of the first worker and the first I/O of the last worker.
     pub start_skew_ns: Option<u64>,
     /// Mean number of I/Os in flight: sum of all latencies / sum of the workers' measured times.
     pub achieved_depth: Option<f64>,
@@ -252,7 +252,7 @@ pub struct JobReport {
     pub usage: Option<ThreadUsage>,
     /// Number of failed I/Os.
     pub errors: u64,
-    /// Optimizations that were or were not used.
+    /// Optimizations, and whether they were used.
     pub decisions: Vec<Decision>,
     /// Storage layers that served a sample of the I/Os; null for runs recorded before I/Os were
     /// sampled.
@@ -284,7 +284,7 @@ pub struct JobReport {
 pub struct LatencyTargetReport {
     /// Last number of I/Os in flight, by worker.
     pub depths: Vec<u32>,
-    /// Whether every worker has found its number.
+    /// Whether every worker has completed its search.
     pub attained: bool,
     /// The result in one sentence.
     pub summary: String,
@@ -313,7 +313,7 @@ pub struct ThreadUsage {
     pub minor_faults: u64,
 }
 
-/// An optimization, and the reason why it was or was not used.
+/// An optimization, and why it was or was not used.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Decision {
     /// For example, `registered_files`.
@@ -360,7 +360,7 @@ pub struct ErrorReport {
 }
 
 impl ErrorReport {
-    /// Whether a failed I/O ended the run, or its flush failed.
+    /// Whether at least one failed I/O was not tolerated: the I/O that ended the run, or the flush.
     pub fn is_fatal(&self) -> bool {
         let tolerated: u64 = self.tolerated.iter().map(|error| error.count).sum();
         self.total > tolerated

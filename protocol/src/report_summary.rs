@@ -51,8 +51,8 @@ fn percentiles(directions: [&DirectionStats; 3]) -> [Option<u64>; 2] {
     [0, 1].map(|index| percentiles.get(index).copied())
 }
 
-/// Latencies of the completed I/Os and, after a hang, of the unfinished I/Os. These are all counted
-/// with the age of the oldest.
+/// Latencies of the completed I/Os and, after a hang, of the unfinished I/Os. Every unfinished I/O
+/// is counted with the age of the oldest one.
 fn latencies(stats: &DirectionStats) -> Buckets {
     let unfinished = stats
         .unfinished

@@ -51,7 +51,8 @@ pub struct RunRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RerunRequest {
-    /// Default: the name of the original run. If the patch sets `direct`, it ends with the I/O mode.
+    /// Default: the name of the original run. If the patch sets `direct`, the name ends with the
+    /// I/O mode.
     #[schema(value_type = Option<Name>)]
     pub name: Option<String>,
     /// Default: the tags of the original run.
@@ -126,7 +127,7 @@ pub struct RunSummary {
     /// Verdict of the direction with the most bytes.
     pub verdict_class: Option<VerdictClass>,
     /// Whether the stored run or its result does not match its checksum. If so, the result is not
-    /// shown, and comparisons and trends leave it out.
+    /// shown, and comparisons and trends exclude it.
     #[serde(default)]
     #[schema(required)]
     pub damaged: bool,
@@ -193,8 +194,8 @@ pub struct Run {
     pub report: Option<Report>,
     pub verdict: Option<Verdicts>,
     pub findings: Vec<Finding>,
-    /// Whether everything that was stored when the run ended is covered by checksums. False for
-    /// runs from earlier versions, which lack some checksums, and before the end.
+    /// Whether checksums cover all data that was stored when the run ended. False before the end,
+    /// and for runs from earlier versions, which lack some checksums.
     #[serde(default)]
     #[schema(required)]
     pub has_checksum: bool,

@@ -23,10 +23,10 @@ pub struct ScheduleRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub time_zone: Option<String>,
-    /// Body of `POST /runs` or `POST /studies`. It must not need a confirmation.
+    /// Body of `POST /runs` or `POST /studies`. It must not require a confirmation.
     #[schema(value_type = Object)]
     pub document: Value,
-    /// Tags of all runs, in addition to those of the document.
+    /// Tags of all runs, in addition to the tags in the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Tags)]
     pub tags: Vec<String>,
@@ -73,15 +73,15 @@ pub struct Schedule {
     pub next_start_ms: Option<u64>,
     /// The next three due times. Fewer if there are no more; none if the schedule is disabled.
     pub next: Vec<DueTime>,
-    /// Number of due times of the last 30 days that were missed.
+    /// Number of missed due times in the last 30 days.
     pub missed: u64,
-    /// The latest due times, newest first. Due times that were missed in a row are one entry.
+    /// The latest due times, newest first. Consecutive missed due times are one entry.
     pub starts: Vec<ScheduleStart>,
 }
 
 named_enum! {
     names: "snake_case";
-    /// What happened at a due time.
+    /// Result of a due time.
     pub enum StartResult {
         /// The run is about to be queued.
         Pending,
@@ -106,7 +106,7 @@ pub struct ScheduleStart {
     pub result: StartResult,
     /// Why it did not start, or started late.
     pub reason: Option<String>,
-    /// Whether the due time was missed and caught up.
+    /// Whether the due time was missed, and the start was caught up later.
     pub is_catch_up: bool,
     pub run: Option<u64>,
     pub study: Option<u64>,
@@ -114,7 +114,7 @@ pub struct ScheduleStart {
     pub status: Option<StudyStatus>,
 }
 
-/// What a schedule would do.
+/// Preview of a schedule.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct SchedulePlan {
     /// The next five due times. Fewer if there are no more.

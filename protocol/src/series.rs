@@ -53,7 +53,7 @@ pub struct GroupTimeSeries {
 pub struct BandColumn {
     pub name: BandMetric,
     pub unit: Unit,
-    /// Median of the results of the whole runs.
+    /// Median of the runs' results.
     pub whole: Option<f64>,
     /// Median of the runs.
     pub median: Vec<Option<f64>>,
@@ -69,7 +69,7 @@ pub struct BandColumn {
 pub enum BandMetric {
     /// Reads, writes and trims per second.
     Iops,
-    /// p99 of the latencies of all directions.
+    /// p99 latency of all directions.
     LatP99Ns,
     /// Bytes read and written per second.
     BytesPerSecond,

@@ -9,9 +9,9 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Smallest change that matters, in percent, by name of the metric, such as `read_iops`; 2 for
-    /// other metrics. Used by comparisons and trends that have no threshold of their own. Short
-    /// names, such as `read.iops`, are also accepted.
+    /// Smallest change that matters, in percent, by metric name, such as `read_iops`; 2 for other
+    /// metrics. Used by comparisons and trends without a separate threshold. Short names, such as
+    /// `read.iops`, are also accepted.
     #[schema(value_type = Thresholds)]
     pub thresholds: BTreeMap<String, f64>,
 }

@@ -13,11 +13,12 @@ pub fn is_deceptive(c: char) -> bool {
             | '\u{2060}'..='\u{2069}')
 }
 
-/// The same characters in a class of a regular expression (ECMA-262).
+/// The same characters, for a character class in a regular expression (ECMA-262).
 const DECEPTIVE: &str =
     r"\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff";
 
-/// Regular expression of text that is not blank, without deceptive characters and those in `others`.
+/// Regular expression for text that is not blank, without deceptive characters and those in
+/// `others`.
 pub fn plain_pattern(others: &str) -> String {
     format!("^[^{DECEPTIVE}{others}]*[^\\s{DECEPTIVE}{others}][^{DECEPTIVE}{others}]*$")
 }

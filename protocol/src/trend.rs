@@ -31,7 +31,8 @@ pub struct TrendQuery {
     /// Default: the IOPS of the first direction that the runs have.
     #[param(value_type = Option<ComparedMetricName>)]
     pub metric: Option<String>,
-    /// Smallest change that matters, in percent. Default: that of the baseline or of the settings, or 2.
+    /// Smallest change that matters, in percent. Default: the value of the baseline or of the
+    /// settings, or 2.
     #[param(value_type = Option<ThresholdPercent>)]
     pub threshold: Option<f64>,
 }
@@ -109,8 +110,7 @@ pub struct TrendPoint {
     pub statistics: GroupStatistics,
     /// Whether the median is a lower bound, because I/Os were in flight at the end of a run.
     pub at_least: bool,
-    /// Host facts that differ from those of the previous point, and `verdict`, the layer that served
-    /// the I/Os.
+    /// Changes since the previous point: host facts, and `verdict`, the layer that served the I/Os.
     pub host_changes: Vec<FactChange>,
 }
 
@@ -124,7 +124,7 @@ named_enum! {
         Damaged,
         /// A finding shows that something disturbed the run.
         Disturbed,
-        /// The run has no value of the metric.
+        /// The run has no value for the metric.
         NoValue,
     }
 }
@@ -184,7 +184,8 @@ pub struct BaselineRequest {
     /// 1 to 50 complete runs of the series, on the same host.
     #[schema(value_type = BaselineRuns)]
     pub runs: Vec<u64>,
-    /// Smallest change that matters, in percent, 0.01 to 1,000. Default: those of the settings, or 2.
+    /// Smallest change that matters, in percent, 0.01 to 1,000. Default: the values in the
+    /// settings, or 2.
     #[schema(value_type = Option<ThresholdPercent>)]
     pub threshold_percent: Option<f64>,
 }
@@ -196,7 +197,7 @@ pub struct Baseline {
     pub runs: Vec<u64>,
     /// Runs that have since been deleted.
     pub deleted_runs: Vec<u64>,
-    /// Smallest change that matters, in percent; null: that of the settings, or 2.
+    /// Smallest change that matters, in percent; null: the value in the settings, or 2.
     pub threshold_percent: Option<f64>,
     /// Unix time in milliseconds.
     pub pinned_at_ms: u64,
@@ -235,7 +236,8 @@ pub struct MetricState {
     #[schema(value_type = ComparedMetricName)]
     pub metric: String,
     pub state: TrendState,
-    /// Whether it determines the state of the series: IOPS and p99 latencies that can be tested.
+    /// Whether it is a headline metric, which determines the state of the series: IOPS and p99
+    /// latencies that can be tested.
     pub is_headline: bool,
     pub change: Change,
 }

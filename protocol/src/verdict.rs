@@ -24,8 +24,8 @@ pub struct Verdict {
     /// Shares of the bytes; absent if unknown, and in runs recorded before I/Os were sampled.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub byte_shares: BTreeMap<String, f64>,
-    /// What else changed the I/Os on their way; absent if nothing did. A modifier never changes a
-    /// share.
+    /// Other effects on the I/Os on the way to the device; absent if there were none. A modifier
+    /// never changes a share.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<Modifier>,
     /// Error bound of each I/O share (0-1).
@@ -44,11 +44,11 @@ pub struct Verdict {
     pub proof: Vec<Proof>,
 }
 
-/// Something that changed the I/Os on the way to the device.
+/// An effect on the I/Os on the way to the device.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct Modifier {
     pub kind: ModifierKind,
-    /// How much it changed the I/Os; see [`ModifierKind`]. Null if there is no ratio.
+    /// Size of the effect; see [`ModifierKind`]. Null if there is no ratio.
     pub factor: Option<f64>,
     /// Number of bytes affected; null if they are not counted.
     pub bytes: Option<u64>,

@@ -37,7 +37,7 @@ pub struct WebhookRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub secret: Option<String>,
-    /// One or more, except `test`. Default: all others.
+    /// One or more types, except `test`. Default: all types except `test`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, min_items = 1)]
     pub events: Option<Vec<WebhookEvent>>,

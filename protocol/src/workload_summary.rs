@@ -7,7 +7,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Workload of the first job of a run.
+/// Workload of the first job in a run.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct WorkloadSummary {
     /// Number of jobs in the run.

@@ -9,7 +9,7 @@
 //! - `options`, `option_value`, `value`, `engines`, `overridden`: options of a job, parsed as in
 //!   fio; `option_notes`, `misread_values`: what is reported about them
 //! - `fio_jobs`, `zones`, `order`, `document`, `canonical`: sections to jobs, steps and JSON
-//! - `job_logs`: the log files that jobs ask for
+//! - `job_logs`: the log files that jobs request
 //! - `misleading_jobs`, `notes`, `source`: notes with positions in the text
 //! - `host_facts`: facts about the host that a text refers to
 
@@ -66,9 +66,9 @@ use leadline_protocol::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// In bytes. Longer text is not a job file.
+/// Maximum length of a text, in bytes.
 const MAX_TEXT: usize = 1 << 20;
-/// The maximum number of steps of a study.
+/// The maximum number of steps in a study.
 const MAX_COMMANDS: usize = 256;
 
 /// Reads jobs from text.
@@ -125,7 +125,7 @@ fn read(
     notes: &mut Notes<'_>,
 ) -> Vec<Command> {
     let mut variables = request.variables.clone().unwrap_or_default();
-    // A value is part of one line.
+    // A value must fit on one line.
     variables.retain(|_, value| !value.contains(char::is_control));
     let variables = &variables;
     if dialect == Dialect::FioJobFile {
@@ -163,7 +163,7 @@ fn read(
             break;
         }
         if is_with_previous {
-            let sentence = "The command starts together with the one before it, because of `&`.";
+            let sentence = "The command starts together with the previous command, because of `&`.";
             let text = NoteText::new("background", sentence, "");
             notes.info(&program.program.span, None, text);
         }
@@ -276,7 +276,7 @@ fn report_problems(problems: Vec<Problem>, notes: &mut Notes<'_>) {
     }
 }
 
-/// The steps of the jobs of one job file or command.
+/// The steps that run the jobs in one job file or command.
 fn steps(jobs: &[FioJob], host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Vec<Step> {
     for job in jobs {
         misleading_jobs::add_notes(job, host, notes);
@@ -288,12 +288,12 @@ fn steps(jobs: &[FioJob], host: &HostFacts<'_>, notes: &mut Notes<'_>) -> Vec<St
     });
     let mut steps: Vec<Step> = steps.collect();
     spread_exitall(&mut steps);
-    reject_exit_of_all(jobs, &waves, notes);
+    reject_exit_what_all(jobs, &waves, notes);
     steps
 }
 
 /// With `exit_what=all`, jobs of later steps would never start.
-fn reject_exit_of_all(jobs: &[FioJob], waves: &[Vec<usize>], notes: &mut Notes<'_>) {
+fn reject_exit_what_all(jobs: &[FioJob], waves: &[Vec<usize>], notes: &mut Notes<'_>) {
     if !jobs
         .iter()
         .any(|job| job.options.flag("exitall") == Some(true))

@@ -69,7 +69,7 @@ test('explains the option at the cursor and under the pointer', async ({
   const tooltip = page.getByRole('tooltip');
   // The third line, `direct=1`.
   await text.hover({ position: { x: 30, y: 9 + 2 * 20 + 10 } });
-  await expect(tooltip).toContainText(/direct Bypass the page cache.*Values 1, 0/s);
+  await expect(tooltip).toContainText(/direct 1 bypasses the page cache.*Values 1, 0/s);
   await text.hover({ position: { x: 300, y: 9 + 2 * 20 + 10 } });
   await expect(tooltip).toBeHidden();
   await text.hover({ position: { x: 30, y: 9 + 3 * 20 + 10 } });

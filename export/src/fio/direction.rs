@@ -62,7 +62,8 @@ impl Priority {
     }
 }
 
-/// Throughput over time is only known for the whole run, so it is included if the run has one job.
+/// Throughput over time is only known for the whole run, so it is included only if the run has one
+/// job.
 pub(super) struct DirectionInput<'a> {
     pub(super) stats: &'a DirectionStats,
     pub(super) duration_ms: f64,

@@ -47,7 +47,7 @@ pub(super) struct Job {
     latency_window: u64,
 }
 
-/// Not known for runs recorded before these numbers were counted for each job.
+/// Missing in runs recorded before these numbers were counted for each job.
 #[derive(Serialize)]
 struct Usage {
     ctx: u64,
@@ -104,7 +104,7 @@ impl Job {
     }
 }
 
-/// The last number of I/Os in flight of the first worker (`latency_target`).
+/// Final depth of the first worker with `latency_target`.
 fn latency_depth(job: &JobReport) -> Option<u32> {
     let result = job.latency_target.as_ref()?;
     result.depths.first().copied()
@@ -175,7 +175,7 @@ fn runtime_ms(job: &JobReport) -> f64 {
     job.duration_ms * f64::from(job.workers)
 }
 
-/// The errno(3) with which fio ends a job that failed like this one; 0 for a successful job.
+/// The errno(3) that fio reports for a job with this failure; 0 for a successful job.
 pub(super) fn error_number(report: &Report, job: &JobReport) -> i32 {
     let first = report.errors.first.as_ref();
     let failed_io = first.filter(|error| error.job == job.name);

@@ -32,11 +32,11 @@ const OWN_VALUES: &[(&str, &str)] = &[
     ("mem", "thp"),
 ];
 
-/// fio replaces or cuts these anywhere in a line, and has no escape for them: comments, environment
+/// fio expands these or ends the line at them, and has no escape syntax: comments, environment
 /// variables, and keywords.
 const REPLACED_BY_FIO: &[&str] = &["#", ";", "${", "$ncpus", "$mb_memory", "$pagesize", "\n"];
 
-/// Options that determine which files are accessed, so that a job file cannot omit them.
+/// Options that determine which files are accessed. A job file cannot omit them.
 const NAMING_OPTIONS: &[&str] = &["filename", "directory", "name"];
 
 /// Options of a job in order.
@@ -99,8 +99,8 @@ fn unwritable_paths<'a>(
         })
 }
 
-/// Brackets end a section name, and a section whose name starts with `global` has no job (`strncmp`
-/// in `__parse_jobs_ini`).
+/// Brackets end a section name, and a section whose name starts with `global` defines no job
+/// (`strncmp` in `__parse_jobs_ini`).
 fn section_name(name: &str) -> String {
     let mut name = name.replace(['[', ']'], "_");
     for part in REPLACED_BY_FIO {
@@ -125,7 +125,8 @@ fn canonical(job: &Value) -> Options {
         .collect()
 }
 
-/// fio separates the blocks of a sequence by commas, which separate directions in jobs.
+/// fio separates the blocks of a sequence with commas, which separate directions in Leadline's
+/// jobs.
 fn fio_text(name: &str, text: String) -> String {
     match text.strip_prefix("sequence:") {
         Some(blocks) if name == "random_distribution" => {
@@ -240,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn section_names_are_jobs_in_fio() {
+    fn section_names_are_valid_in_fio() {
         for (name, expected) in [
             ("a b", "a b"),
             ("a[1]", "a_1_"),

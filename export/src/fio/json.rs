@@ -29,8 +29,8 @@ pub struct FioJson {
 }
 
 impl FioJson {
-    /// Runs that were performed one after another, such as the steps of a study, are groups, as
-    /// jobs with `stonewall` are in fio. `bins` adds the histograms of json+.
+    /// Sequential runs, such as the steps of a study, are separate groups, like fio jobs with
+    /// `stonewall`. `bins` adds the histograms of json+.
     pub fn new(runs: &[FinishedRun<'_>], bins: bool) -> Self {
         let detail = if bins {
             Detail::Bins

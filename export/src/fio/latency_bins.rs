@@ -6,7 +6,7 @@ use leadline_protocol::{histogram, report::JobReport};
 use serde_json::{Map, Value};
 
 const UPPER_LIMITS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
-/// The last limit of milliseconds; more is counted as `>=2000`.
+/// The last limit of milliseconds; higher latencies are counted as `>=2000`.
 const LAST_LIMIT_MS: u64 = 2000;
 /// fio rounds smaller percentages up, so that rare I/Os remain visible.
 const MIN_PERCENTAGE: f64 = 0.01;
@@ -64,7 +64,7 @@ impl LatencyBins {
     }
 }
 
-/// The position of the first limit above the value.
+/// Index of the first limit above the value.
 fn position(value: u64) -> usize {
     let limits = UPPER_LIMITS.iter().chain([&LAST_LIMIT_MS]);
     limits.take_while(|limit| value >= **limit).count()

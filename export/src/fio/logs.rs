@@ -11,7 +11,7 @@ use leadline_protocol::{
 };
 use std::fmt::Write;
 
-/// Number of fio's histogram buckets. Leadline's are the same, but there are more of them.
+/// Number of fio's histogram buckets. Leadline has the same buckets, and more above them.
 const FIO_BUCKETS: usize = 1856;
 /// Priority of I/Os with the priority of the process, with `log_prio`.
 const NO_PRIORITY: &str = "0x0000";
@@ -40,7 +40,7 @@ impl LogKind {
         Self::LatencyHistogram,
     ];
 
-    /// As in `NAME_bw.1.log`.
+    /// The name, as in `NAME_bw.1.log`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bandwidth => "bw",
@@ -78,13 +78,13 @@ pub struct LogFormat {
     pub has_offset: bool,
     /// `log_prio`: the priority is hexadecimal.
     pub has_priority: bool,
-    /// `log_hist_coarseness`: 2 to this power buckets are added up.
+    /// `log_hist_coarseness`: binary logarithm of the number of buckets that are added together.
     pub coarseness: u32,
 }
 
 impl LogFormat {
-    /// Returns the time of a line that a log of this kind could contain; `None` for other text.
-    /// `line` has no line end.
+    /// Returns the timestamp of a log line of this type; `None` for other text. `line` has no line
+    /// end.
     pub fn time_of(&self, kind: LogKind, line: &str) -> Option<u64> {
         let mut cells = line.split(", ");
         let time = number(cells.next()?)?;
@@ -121,7 +121,7 @@ fn is_direction(cell: &str) -> bool {
     ["0", "1", "2"].contains(&cell)
 }
 
-/// A number as it is written; not `+1` or `01`.
+/// A decimal number without a sign or leading zeros.
 fn number(cell: &str) -> Option<u64> {
     let value: u64 = cell.parse().ok()?;
     (value.to_string() == cell).then_some(value)
@@ -131,14 +131,14 @@ fn number(cell: &str) -> Option<u64> {
 struct Window<'a> {
     ios: u64,
     bytes: u64,
-    /// Latencies of the kind of the log.
+    /// Latencies of the type that the log records.
     latencies: &'a Buckets,
     ms: f64,
 }
 
 impl Window<'_> {
-    /// In exports of the server, the histograms of 20 samples are merged into the last one
-    /// (`query::export`), so that a line of latencies covers the time since the previous line.
+    /// In the server's exports, the histograms of 20 samples are merged into the last one
+    /// (`query::export`), so a line of latencies covers the time since the previous line.
     fn has_value(&self, kind: LogKind) -> bool {
         match kind {
             LogKind::Bandwidth | LogKind::Iops => self.ios > 0,
@@ -163,7 +163,7 @@ impl Window<'_> {
     }
 }
 
-/// Writes the lines of one log of a run.
+/// Writes the lines of one of a run's logs.
 pub struct Log {
     kind: LogKind,
     /// Start of the measured window, in the time of the samples.

@@ -16,7 +16,7 @@ use crate::{
 use leadline_protocol::report::{JobReport, Report, stats::LatencyStats};
 use std::fmt::Write;
 
-/// Number of digits of rates and sizes (fio's `significant_figures`).
+/// Number of digits in rates and sizes (fio's `significant_figures`).
 const DIGITS: usize = 4;
 
 /// The results of all jobs, of each run, and of the devices.

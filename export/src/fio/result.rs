@@ -1,5 +1,5 @@
 //! Reads JSON results from fio 3 (`--output-format=json` or `json+`) as reports. Numbers that fio
-//! does not have are missing: there is no verdict, and nothing is known about the host.
+//! does not report are missing, as are the verdict and the facts about the host.
 
 mod clones;
 mod contradictions;
@@ -28,7 +28,7 @@ use leadline_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Values of a report that need an observer, and the verdict.
+/// Report values that require an observer, and the verdict.
 const UNOBSERVED: [&str; 10] = [
     "cgroup",
     "cpu",
@@ -42,10 +42,10 @@ const UNOBSERVED: [&str; 10] = [
     "verdict",
 ];
 const REASON: &str = "Leadline did not observe this run: fio measured it, and these values are not read from fio's results.";
-/// For an export of Leadline.
+/// For Leadline's own exports.
 const EXPORT_REASON: &str =
     "Leadline measured this run, but results in fio's format do not contain these values.";
-/// In the version of exports of Leadline: `fio-3.33-leadline-0.1.0`.
+/// Part of the version in Leadline's exports, such as `fio-3.33-leadline-0.1.0`.
 const EXPORT_MARK: &str = "-leadline-";
 
 pub struct FioResult {
@@ -59,10 +59,10 @@ pub struct FioResult {
 }
 
 impl FioResult {
-    /// Marks the result of a fio that a signal ended before its end.
+    /// Marks the result as incomplete, because a signal terminated fio.
     #[must_use]
     pub fn interrupted_by(mut self, signal: u8) -> Self {
-        let reason = || format!("fio was terminated by signal {signal} before its end.");
+        let reason = || format!("fio was terminated early by signal {signal}.");
         self.failure = Some(self.failure.unwrap_or_else(reason));
         self.report.ended_by = Some(EndedBy::Signal);
         self
@@ -156,7 +156,7 @@ fn time(field: String, value: &Value) -> Result<u64, ResultError> {
     number.ok_or_else(|| ResultError::invalid(field, "is not a time in milliseconds"))
 }
 
-/// The program that printed a version.
+/// The program that a version identifies.
 fn source_of(version: &str) -> Source {
     match version.contains(EXPORT_MARK) {
         true => Source::LeadlineExport,
@@ -182,7 +182,7 @@ fn check_directions(document: &Value, jobs: &Jobs) -> Result<(), ResultError> {
 }
 
 /// Failed I/Os after which the job continued (`continue_on_error`). The I/O that ended a job is not
-/// counted: an error may also be that of a limit, such as `max_latency`.
+/// counted, because exceeding a limit such as `max_latency` is also an error.
 fn failed_ios(index: usize, job: &Value) -> Result<u64, ResultError> {
     match &job["total_err"] {
         Value::Null => Ok(0),
@@ -236,7 +236,7 @@ fn finding(version: &str, report: &Report) -> Finding {
     };
     let sentence = match source_of(version) {
         Source::LeadlineExport => format!(
-            "This is a result of Leadline that was exported in fio's format ({version}): the verdict and everything else that fio's format does not have is missing."
+            "This Leadline result was exported in fio's format ({version}), which does not include the verdict and some other data."
         ),
         _ => format!("This is a {version} result: it has no verdict, and {percentiles}."),
     };

@@ -74,12 +74,11 @@ pub enum Distribution {
         /// The zones, in region order.
         zones: Vec<AbsoluteZone>,
     },
-    /// A list of blocks, again and again.
+    /// A list of blocks that is repeated.
     Sequence {
         /// Indexes of blocks, in units of the smallest block.
         blocks: Vec<u64>,
-        /// Whether each repetition begins as many blocks later as the list has
-        /// (`random_sequence_stride`).
+        /// Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
         #[serde(default)]
         is_strided: bool,
     },
@@ -218,7 +217,7 @@ fn parse_absolute_zones(text: &str) -> Result<Vec<AbsoluteZone>, String> {
     Ok(zones)
 }
 
-/// fio separates the blocks by commas, which separate directions here.
+/// fio separates the blocks with commas, which separate directions here.
 fn parse_sequence(text: &str) -> Result<Vec<u64>, String> {
     let block = |text: &str| {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -263,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn centers_and_absolute_zones() {
+    fn parses_centers_and_absolute_zones() {
         let parse = |text: &str| Distribution::parse(text).ok();
         let zipf = |theta, center| Some(Distribution::Zipf { theta, center });
         assert_eq!(parse("zipf:1.2"), zipf(1.2, None));

@@ -17,7 +17,7 @@ const EILSEQ: i32 = 84;
 /// Largest number that the kernel returns as an error.
 const MAX_ERRNO: i32 = 4095;
 
-/// Errors by kind of I/O; empty if not given.
+/// Errors by I/O type; empty if not given.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ErrorLists {
     pub read: Vec<i32>,

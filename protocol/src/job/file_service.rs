@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_and_numbers_of_ios() {
+    fn parses_file_orders_and_ios_per_file() {
         let parse = |text: &str| FileService::parse(text).ok();
         let service = |order, ios| {
             Some(FileService {

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_a_job_are_not_rejected() {
+    fn job_options_are_not_rejected() {
         for option in OPTIONS.iter().filter(|option| option.name != "profile") {
             assert_eq!(remedy(option.name), None, "{}", option.name);
         }

@@ -159,10 +159,10 @@ named_enum! {
     /// Jobs that `exitall` ends.
     #[derive(Default)]
     pub enum ExitWhat {
-        /// Those in the same reporting group (`new_group`).
+        /// Jobs in the same reporting group (`new_group`).
         #[default]
         Group,
-        /// Those that have started.
+        /// Jobs that have started.
         Stonewall,
         /// All jobs of the run.
         All,

@@ -1,4 +1,4 @@
-//! The macro that derives everything about options from their table.
+//! The macro that generates the code for all options from the option table.
 
 macro_rules! options {
     ($( $group:ident { $( #[doc = $help:literal] $name:ident $([$($alias:literal),+])? : $type:ty $([$range:expr])? $(= $default:literal)? ),+ $(,)? } )+) => {

@@ -82,7 +82,7 @@ impl Job {
     }
 }
 
-/// Another name of the same option that precedes this one in the alphabet, so that each pair is
+/// Another name of the same option that precedes this name alphabetically, so that each pair is
 /// reported once.
 fn other_name<'a>(options: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     let option = OptionDoc::find(name)?;
@@ -95,7 +95,7 @@ fn other_name<'a>(options: &'a Map<String, Value>, name: &str) -> Option<&'a str
     })
 }
 
-/// Flags are values of options that may be 0 and 1 as words, not of numbers.
+/// Only options with the keywords 0 and 1 accept booleans; numeric options do not.
 pub(crate) fn option_text(name: &str, value: &Value) -> Option<String> {
     let takes_flags = || Job::value_schema(name).is_none_or(|values| values.takes_flags());
     match value {
@@ -118,8 +118,8 @@ fn number_text(number: &Number) -> String {
     }
 }
 
-/// Options of which a direction may be omitted, with fio's value for it: `bs=64k,` sets only the
-/// size of reads, and `rate=,1m` limits only writes and trims.
+/// Options that accept omitted directions, with fio's value for an omitted direction: `bs=64k,`
+/// sets only the size of reads, and `rate=,1m` limits only writes and trims.
 const OMITTED_DIRECTION: &[(&str, &str)] = &[
     ("bs", "4k"),
     ("rate", "0"),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_has_one_value() {
+    fn aliases_cannot_set_an_option_twice() {
         for (options, field) in [
             (json!({"bs": "4k", "blocksize": "8k"}), "jobs[0].bs"),
             (json!({"blocksize": "8k", "bs": "8k"}), "jobs[0].bs"),

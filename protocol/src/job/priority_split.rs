@@ -22,7 +22,8 @@ pub struct PrioritySplitEntry {
     pub bytes: u64,
     /// Percentage of the I/Os of this size.
     pub percent: u8,
-    /// Class, level and hint; `None` for those of `cmdprio_class`, `cmdprio` and `cmdprio_hint`.
+    /// Class, level and hint; `None` for the values of `cmdprio_class`, `cmdprio` and
+    /// `cmdprio_hint`.
     pub priority: Option<[u16; 3]>,
 }
 
@@ -121,7 +122,7 @@ mod tests {
 
     /// The formats in fio's options.c, `parse_cmdprio_bssplit_entry`.
     #[test]
-    fn parses_the_formats_of_fio() {
+    fn parses_fio_formats() {
         let entries = |text| {
             let split = PrioritySplit::parse(text).unwrap().0;
             let entry = |entry: PrioritySplitEntry| (entry.bytes, entry.percent, entry.priority);

@@ -1,4 +1,4 @@
-//! Ranges of option values. The JSON schema of a job and the plan use the same ones.
+//! Ranges of option values. The JSON schema of a job and the plan use the same ranges.
 
 use std::ops::RangeInclusive;
 
@@ -23,7 +23,7 @@ pub struct ValueRange {
     pub max: u64,
     /// Whether 0 is also a value; it disables the option.
     pub or_zero: bool,
-    /// Values are multiples of it.
+    /// Values must be multiples of this number.
     pub step: u64,
 }
 
@@ -65,7 +65,7 @@ pub(super) const U64: ValueRange = ValueRange::new(0..=u64::MAX as i128);
 pub(super) const I32: ValueRange = ValueRange::new(i32::MIN as i128..=i32::MAX as i128);
 pub(super) const PERCENT: ValueRange = ValueRange::new(0..=100);
 
-/// Numbers and sizes that are part of reports.
+/// Range of numbers and sizes in reports.
 pub const JSON_INTEGER: ValueRange = ValueRange::new(0..=MAX_JSON_INTEGER as i128);
 pub const POSITIVE: ValueRange = ValueRange::new(1..=MAX_JSON_INTEGER as i128);
 pub const POSITIVE_U32: ValueRange = ValueRange::new(1..=u32::MAX as i128);

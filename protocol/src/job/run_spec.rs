@@ -48,7 +48,7 @@ pub struct RunSpec {
     /// When the confirmations were given, in minutes since boot. `None` means now; a confirmed run
     /// may have waited in a queue.
     pub accepted_minute: Option<u64>,
-    /// Maximum time to wait until its devices are idle; 0 to begin immediately.
+    /// Maximum time to wait until the run's devices are idle; 0 to begin immediately.
     pub idle_wait_seconds: u32,
 }
 

@@ -1,7 +1,8 @@
-//! JSON schema of a job, derived from the option table: what it allows is what the parser accepts.
+//! JSON schema of a job, derived from the option table. It describes the values that the parser
+//! accepts.
 //!
-//! Three kinds of valid strings are missing: spaces around a value, signs of positive numbers, and
-//! integers with as many digits as a large maximum. Rules for several parts of a value, such as
+//! Three types of valid strings do not match it: spaces around a value, signs of positive numbers,
+//! and integers with as many digits as a large maximum. Rules for several parts of a value, such as
 //! shares that add up to 100 %, are not part of the schema.
 
 use crate::job::{

@@ -134,7 +134,8 @@ impl FioValue for Split {
                 "the shares of `{text}` add up to {sum} %: they must add up to 100 %"
             ));
         }
-        // Entries without a percentage share the rest evenly; the first ones get the remainder.
+        // Entries without a percentage share the remaining percentage evenly; the first ones are
+        // rounded up.
         let rest = 100 - sum;
         let share = rest.checked_div(blanks).unwrap_or(0);
         let mut remainder = rest.checked_rem(blanks).unwrap_or(0);

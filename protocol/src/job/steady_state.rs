@@ -58,7 +58,8 @@ pub struct SteadyState {
 }
 
 impl SteadyState {
-    /// A value of the criterion, such as `4.2 %`, `0.1 %/s` or `12`. `interval_s`: that of a slope.
+    /// A value of the criterion, such as `4.2 %`, `0.1 %/s` or `12`. `interval_s`: interval of a
+    /// slope.
     pub fn value_text(&self, value: f64, interval_s: u32) -> String {
         let sign = if value < 0.0 { "-" } else { "" };
         let value = value.abs();
@@ -75,7 +76,7 @@ impl SteadyState {
         }
     }
 
-    /// What the limit means, such as `IOPS within 5 %` or `bandwidth slope below 0.1 %/s`.
+    /// The limit as text, such as `IOPS within 5 %` or `bandwidth slope below 0.1 %/s`.
     pub fn condition(&self, interval_s: u32) -> String {
         let metric = if self.criterion.is_bandwidth() {
             "bandwidth"

@@ -21,7 +21,7 @@ pub trait FioValue: Sized {
     /// What is wrong and how to fix it, without a final period.
     fn parse(text: &str) -> Result<Self, String>;
 
-    /// JSON values that are valid as text. `range` is that of the option.
+    /// JSON values that are valid as text. `range`: allowed values of the option.
     fn schema(range: Option<ValueRange>) -> ValueSchema;
 }
 
@@ -46,7 +46,7 @@ impl<T: Keyword> FioValue for T {
     }
 }
 
-/// All names of the variants, with those for compatibility.
+/// All names of the variants, including names for compatibility.
 pub(crate) fn words<T: EnumMessage + IntoEnumIterator>() -> Vec<&'static str> {
     let words = T::iter().flat_map(|variant| variant.get_serializations().iter().copied());
     words.collect()

@@ -19,9 +19,9 @@ pub struct ValueSchema {
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextSchema {
     Words(Vec<&'static str>),
-    /// A regular expression of the whole text, without anchors.
+    /// A regular expression for the whole text, without anchors.
     Pattern(String),
-    /// The expression of one value; the text has up to three, for reads, writes and trims.
+    /// A regular expression for one value; the text has up to three, for reads, writes and trims.
     /// `may_omit`: values may be missing.
     Directions {
         value: String,
@@ -55,7 +55,7 @@ impl ValueSchema {
         Self::pattern(expression).with_integers(range, 1)
     }
 
-    /// `unit` is that of a number.
+    /// `unit`: unit of a bare number.
     pub(crate) fn with_integers(mut self, range: ValueRange, unit: u64) -> Self {
         let unit = i128::from(unit);
         let (min, max) = (i128::from(range.min), i128::from(range.max));
@@ -68,7 +68,7 @@ impl ValueSchema {
         self
     }
 
-    /// Words, and those of them that are numbers.
+    /// Keywords. Numeric keywords are also accepted as numbers.
     pub(crate) fn words(words: Vec<&'static str>) -> Self {
         let numbers = || words.iter().filter_map(|word| word.parse::<i128>().ok());
         let range = numbers().min().zip(numbers().max());
@@ -79,7 +79,7 @@ impl ValueSchema {
         }
     }
 
-    /// Whether true and false are values.
+    /// Whether `true` and `false` are accepted.
     pub(crate) fn takes_flags(&self) -> bool {
         matches!(&self.text, TextSchema::Words(words) if words.contains(&"0") && words.contains(&"1"))
     }

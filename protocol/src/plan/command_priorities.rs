@@ -1,10 +1,10 @@
-//! Priorities of single I/Os: `cmdprio_percentage`, `cmdprio_bssplit` and the options of their kind.
+//! Priorities of individual I/Os: `cmdprio_percentage`, `cmdprio_bssplit` and related options.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;
 
-/// Shares of the I/Os with a priority of their own. All others have the priority of the worker.
+/// Shares of the I/Os with a separate priority. All other I/Os have the priority of the worker.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct CommandPriorities {
     pub read: Vec<PriorityShare>,

@@ -198,7 +198,7 @@ pub struct BlockSizes {
     pub max: u64,
     /// Empty if sizes are uniformly distributed multiples of `min` up to `max`.
     pub split: Vec<SplitEntry>,
-    /// Whether sizes need not be multiples of `min`; absent if they are.
+    /// Whether sizes may differ from multiples of `min`; absent if they may not.
     #[serde(default, skip_serializing_if = "is_false")]
     #[schema(default = false)]
     pub unaligned: bool,
@@ -294,7 +294,7 @@ impl ResolvedJob {
     }
 
     /// Buffers per worker: one per I/O in flight. Mixed jobs use separate write buffers, so that
-    /// they do not write back the data that they have read.
+    /// they do not write the data that they have read.
     pub fn buffers(&self) -> u64 {
         u64::from(self.in_flight()) * if self.has_write_buffers() { 2 } else { 1 }
     }

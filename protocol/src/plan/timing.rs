@@ -83,9 +83,9 @@ pub struct TimingOptions {
 /// When a job with `rate_iops` ends as overloaded.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct OverloadOptions {
-    /// Number of I/Os that are due and not complete, of all workers, that must be exceeded.
+    /// Limit for the number of due but incomplete I/Os of all workers.
     pub backlog: u64,
-    /// For how long.
+    /// Time for which the number must exceed the limit.
     pub duration_ms: u64,
 }
 
@@ -117,18 +117,18 @@ pub struct SteadyStateOptions {
     pub duration_s: u32,
     /// Seconds at the start of the measurement that are not used, rounded up.
     pub ramp_s: u32,
-    /// Length of the parts of the window, in seconds; at most half of the window.
+    /// Length of the intervals in the window, in seconds; at most half of the window.
     #[serde(default = "one_second")]
     #[schema(required = true)]
     pub interval_s: u32,
 }
 
-/// The interval before it was an option.
+/// The interval of runs recorded before it was an option.
 fn one_second() -> u32 {
     1
 }
 
-/// Share of a worker in the I/Os of all workers with the same `id`.
+/// A worker's share of the I/Os of all workers with the same `id`.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct FlowOptions {
     pub id: u32,

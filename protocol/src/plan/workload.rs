@@ -8,7 +8,8 @@ use crate::{
     },
 };
 
-/// Such as `randread · 4 KiB · depth 32 · 1 worker · direct · io_uring · /data/t1 (1 GiB) on vda`.
+/// For example, `randread · 4 KiB · depth 32 · 1 worker · direct · io_uring · /data/t1 (1 GiB) on
+/// vda`.
 pub fn workload(job: &ResolvedJob) -> String {
     [
         job.pattern.rw.as_str(),

@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The number of Poisson arrivals has a standard deviation of its square root; a larger growth than
-/// this number of them is significant.
+/// The standard deviation of a number of Poisson arrivals is its square root. Growth by more than
+/// this number of standard deviations is significant.
 pub const SIGNIFICANT: f64 = 2.0;
-/// Rises of the backlog between the quarters of the window.
+/// Minimum number of increases of the backlog between the quarters of the window.
 const MIN_RISES: usize = 3;
 
 /// I/Os that were due according to the arrival schedule.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct ArrivalReport {
-    /// Arrivals in the measured window. The completed I/Os are these minus the growth of the
-    /// backlog.
+    /// Arrivals in the measured window. The number of completed I/Os is this number minus the
+    /// growth of the backlog.
     pub due: u64,
     /// I/Os that were due and not complete, whether or not they had been submitted: at the start of
     /// the window and at its quarters.
@@ -23,7 +23,7 @@ pub struct ArrivalReport {
     pub overload: Option<Overload>,
 }
 
-/// The period at whose end a job was ended as overloaded.
+/// The period after which a job was ended as overloaded.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct Overload {
     /// Time since the start of the measured window.
@@ -51,8 +51,8 @@ pub enum Growth {
     Other,
 }
 
-/// The growth of a backlog at the start and the quarters of a window with `due` arrivals. `None`
-/// without its quarters.
+/// The growth of a backlog over a window with `due` arrivals. `backlog`: values at the start and at
+/// the quarters of the window. `None` without the quarters.
 pub fn growth(due: u64, backlog: &[u64]) -> Option<(i64, Growth)> {
     let [first, quarter, .., last] = *backlog else {
         return None;

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct HostChange {
-    /// Such as `I/O scheduler of vda`.
+    /// For example, `I/O scheduler of vda`.
     pub setting: String,
     /// Null if it did not exist.
     pub before: Option<String>,

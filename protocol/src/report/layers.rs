@@ -4,7 +4,7 @@ use crate::{evidence::transition::Direction, verdict::StorageLayer};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Null for a direction without I/O, and without probes.
+/// Null for a direction without I/O or lookups.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize, ToSchema)]
 pub struct JobLayers {
     /// Memory page size on the host.
@@ -30,8 +30,8 @@ pub struct LayerEstimate {
     pub samples: u64,
     /// One entry per layer, from top to bottom.
     pub layers: Vec<LayerShare>,
-    /// Writes to pages that were already dirty, so that the previous data did not reach the device.
-    /// Null for reads.
+    /// Writes to pages that were already dirty, whose previous data therefore did not reach the
+    /// device. Null for reads.
     pub overwritten: Option<Share>,
 }
 

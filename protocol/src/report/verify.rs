@@ -13,8 +13,8 @@ pub struct VerifyReport {
     /// Number of blocks that were read back.
     pub checked_blocks: u64,
     pub checked_bytes: u64,
-    /// Bytes that were still in the page cache when they were read back, so that they were not read
-    /// from the device; null with direct I/O, and if they could not be counted.
+    /// Bytes that were read back from the page cache instead of the device; null with direct I/O,
+    /// and if they could not be counted.
     pub cached_bytes: Option<u64>,
     /// Blocks with unknown contents, because a write had not completed when the run ended.
     pub skipped_blocks: u64,

@@ -45,8 +45,8 @@ pub struct StudyDefinition {
     /// Seed for the order of the steps and for the random seeds of the jobs. Default: random.
     #[schema(value_type = Option<OrderSeed>)]
     pub order_seed: Option<u64>,
-    /// Maximum time that each run waits until its devices are idle and little data waits for
-    /// writeback, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
+    /// Maximum time that each run waits until its devices are idle and little data is left to write
+    /// back, in seconds, 0 to 600. Default: 10 for interleaved repeats, otherwise 0.
     #[schema(value_type = Option<IdleWaitSeconds>)]
     pub idle_wait_seconds: Option<u32>,
     /// Options to vary. Each step runs with every combination of their values. Limited to 1,024 runs
@@ -55,7 +55,7 @@ pub struct StudyDefinition {
     /// A test that follows the SNIA performance test specification. It defines the runs from the
     /// only job of the only step.
     pub snia: Option<SniaTestDefinition>,
-    /// A load–latency curve of the only job of the only step.
+    /// A load–latency curve for the only job in the only step.
     pub load_curve: Option<LoadCurveDefinition>,
     /// 1 to 1,024 steps, in order.
     #[schema(value_type = Steps)]
@@ -85,8 +85,8 @@ named_enum! {
 }
 
 impl RepeatOrder {
-    /// The order of a study whose runs have these repeat numbers. Blocks are in order; sequential
-    /// steps start again from the first repeat.
+    /// Derives the order of a study from the repeat numbers of its runs. Blocks are in order;
+    /// sequential steps restart from the first repeat.
     pub fn of_repeats(repeats: impl IntoIterator<Item = u32>) -> Self {
         if repeats.into_iter().is_sorted() {
             Self::Interleaved

@@ -20,7 +20,7 @@ const MAX_SECONDS: u32 = 3600;
 const MAX_RAMP_SECONDS: u32 = 600;
 /// Duration of the probe.
 pub const PROBE_SECONDS: u32 = 10;
-/// I/Os that a rate should have.
+/// Target number of I/Os per rate.
 const GOOD_IOS: f64 = 10_000.0;
 const SECONDS: (f64, f64) = (10.0, 120.0);
 /// A run at an overloaded rate ends when its backlog has grown for this time. Longer than the pauses
@@ -51,15 +51,15 @@ pub struct LoadCurveDefinition {
     /// Duration of each rate, 1 to 3600. Default: the time for 10,000 I/Os, 10 to 120 s.
     #[schema(value_type = Option<CurveSeconds>)]
     pub seconds: Option<u32>,
-    /// Time before each measurement in which I/Os already arrive, 0 to 600 s. Default: 2.
+    /// Time before each measurement during which I/Os already arrive, 0 to 600 s. Default: 2.
     #[schema(value_type = Option<CurveRampSeconds>)]
     pub ramp_seconds: Option<u32>,
     /// Limit for the knee: the highest rate with a p99 latency of at most this limit. Default: no
     /// knee.
     #[schema(value_type = Option<LatencyLimitMs>)]
     pub p99_limit_ms: Option<f64>,
-    /// Maximum number of bytes that all runs of a job that writes may write. The curve ends before
-    /// a rate that could exceed it; the first run is always made. Default: no limit.
+    /// Maximum number of bytes that all runs together may write. The curve ends before a rate that
+    /// could exceed it; the first run always starts. Default: no limit.
     pub max_bytes: Option<u64>,
 }
 
@@ -146,7 +146,7 @@ impl LoadCurve {
         job
     }
 
-    /// A number of the base job, which may be a string; at least 1.
+    /// A numeric option of the base job, which may be a string; at least 1.
     fn number(&self, name: &str) -> f64 {
         let value = self.base.get(name);
         let number =
@@ -157,7 +157,7 @@ impl LoadCurve {
 
 named_enum! {
     names: "snake_case";
-    /// What a run at one rate shows.
+    /// Result of a run at one rate.
     pub enum PointClass {
         /// The completed I/Os keep up with the arrivals.
         Sustained,
@@ -169,7 +169,7 @@ named_enum! {
         Disturbed,
         /// The counters do not add up.
         Inconsistent,
-        /// The run failed, was cancelled or deleted.
+        /// The run failed, or was cancelled or deleted.
         Missing,
     }
 }
@@ -215,8 +215,8 @@ pub struct LoadCurveResults {
     pub state: CurveState,
     /// The saturation point and the knee.
     pub sentence: String,
-    /// Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded, unless most runs
-    /// are: then this is a property of the host.
+    /// Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded unless most
+    /// runs are disturbed, which is then a property of the host.
     pub warning: Option<String>,
     /// IOPS without a rate limit, from which the rates are derived; null without a probe. Not a
     /// saturation point.
@@ -258,7 +258,7 @@ pub struct LoadPoint {
     /// Completed I/Os per second.
     pub achieved: Option<f64>,
     pub class: PointClass,
-    /// Why the run is disturbed.
+    /// What disturbed the run.
     pub disturbance: Option<String>,
     /// Arrivals in the measured window.
     pub due: Option<u64>,
@@ -268,7 +268,7 @@ pub struct LoadPoint {
     #[serde(default)]
     pub overload: Option<Overload>,
     /// Latencies are measured from the intended start. They are lower bounds if the rate was
-    /// overloaded, because I/Os that are not complete have none.
+    /// overloaded, because incomplete I/Os have no latency.
     pub lat_mean_ns: Option<f64>,
     pub lat_p50_ns: Option<f64>,
     /// Null with fewer than 1,000 I/Os.

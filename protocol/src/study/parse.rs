@@ -23,7 +23,7 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 
-/// Maximum number of problems in all steps, plus those of one step.
+/// Number of problems after which no further step is checked.
 const MAX_PROBLEMS: usize = 1000;
 /// Option groups that are allowed in `state`.
 const STATE_GROUPS: &[&str] = &["cache", "file"];
@@ -166,7 +166,7 @@ fn steps(
                 Err(step_problems) => {
                     let step_problems = step_problems.into_iter();
                     let located = step_problems.map(|problem| sweep::located(problem, cell));
-                    // All combinations in a sweep have mostly the same problems.
+                    // Most problems are the same in all combinations of a sweep.
                     for problem in located {
                         if !problems.contains(&problem) {
                             problems.push(problem);
@@ -194,7 +194,7 @@ fn procedure(reader: &mut ObjectReader, steps: Option<&Value>) -> Option<Procedu
     snia.or(curve)
 }
 
-/// Steps of a procedure, which have the problems of its base job.
+/// Steps of a procedure, which have the same problems as its base job.
 fn generated_steps(documents: Vec<Value>, problems: &mut Vec<Problem>) -> Vec<StepSpec> {
     let mut specs = Vec::new();
     for document in documents {

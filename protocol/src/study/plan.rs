@@ -63,7 +63,7 @@ pub struct StepPlan {
     pub name: String,
     pub note: Option<String>,
     /// The run's jobs, including the state, scaled sizes and final file names. Invalid values are
-    /// those of the request, and listed in the problems.
+    /// unchanged from the request, and listed in the problems.
     #[schema(value_type = Vec<Object>)]
     pub jobs: Vec<Value>,
     /// The plan of the run. Its problems are listed in the study's problems.

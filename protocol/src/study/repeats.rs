@@ -1,4 +1,4 @@
-//! Parses how often, in which order and how long a study repeats its steps.
+//! Parses the options that control how a study repeats its steps.
 
 use crate::{
     job::run_spec::{self, IDLE_WAIT_REMEDY},
@@ -8,7 +8,7 @@ use crate::{
     study::definition::{MAX_SEED, RepeatOrder, UntilDecidedDefinition},
 };
 
-/// Comparisons have at most this number of pairs.
+/// Maximum number of pairs in a comparison.
 const MAX_PAIRS: u32 = 50;
 const DEFAULT_IDLE_WAIT_SECONDS: u32 = 10;
 /// Each metric that must be decided requires more pairs.

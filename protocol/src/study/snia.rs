@@ -95,10 +95,10 @@ pub struct SniaTestDefinition {
     /// 5 to 25. Default: 25.
     #[schema(value_type = Option<SniaRounds>)]
     pub max_rounds: Option<u32>,
-    /// Read percentages, in order. Default: those of the specification.
+    /// Read percentages, in order. Default: as in the specification.
     #[schema(value_type = Option<SniaMixes>)]
     pub mixes: Option<Vec<u8>>,
-    /// Block sizes, such as `4k`, in order. Default: those of the specification; 1024k for
+    /// Block sizes, such as `4k`, in order. Default: as in the specification; 1024k for
     /// `throughput`, which tests one block size.
     pub blocks: Option<Vec<String>>,
 }
@@ -119,7 +119,7 @@ pub struct SniaTest {
     pub blocks: Vec<u64>,
 }
 
-/// What a run of a test does.
+/// Purpose of a run in a test.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SniaRun {
     Purge,

@@ -47,7 +47,7 @@ pub struct StudySummary {
     /// When the last run ended, as a Unix time in milliseconds.
     pub finished_at_ms: Option<u64>,
     pub steps_total: u32,
-    /// Without those that were not needed, because the study was decided or its procedure ended.
+    /// Excludes steps that were not needed because the study was decided or its procedure ended.
     pub steps_ended: u32,
     /// Run numbers, in the order in which the runs are queued.
     pub runs: Vec<u64>,

@@ -72,7 +72,7 @@ fn repeated_value<'a>(option: &str, values: &'a [Value]) -> Option<&'a Value> {
     values.find(|value| !seen.insert(meaning(option, value)))
 }
 
-/// Text that is the same for values that mean the same. Invalid values are reported for their cells.
+/// Text that is equal for equivalent values. Invalid values are reported for their cells.
 fn meaning(option: &str, value: &Value) -> String {
     let mut job = Job::default();
     let text = option_text(option, value);
@@ -82,7 +82,7 @@ fn meaning(option: &str, value: &Value) -> String {
     }
 }
 
-/// Number of combinations of values, which may be larger than memory.
+/// Number of combinations of values, which may be too many to store.
 pub(super) fn cell_count(axes: &[SweepAxis]) -> usize {
     let lengths = axes.iter().map(|axis| axis.values.len());
     lengths.fold(1, usize::saturating_mul)
@@ -108,7 +108,7 @@ pub(super) fn with_values(mut step: Value, cell: &[Setting]) -> Value {
     for job in jobs.into_iter().flatten() {
         for (option, value) in cell {
             if let Some(options) = job.as_object_mut() {
-                // The job may set the same option under another name.
+                // The job may set the same option by another name.
                 options.retain(|name, _| !is_same_option(name, option));
                 options.insert((*option).to_owned(), (*value).clone());
             }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn swept_values_replace_those_under_another_name() {
+    fn swept_values_replace_values_set_by_an_alias() {
         let mut study = study(json!([{"option": "blocksize", "values": ["4k", "8k"]}]));
         study["steps"][0]["jobs"][0]["bs"] = json!("64k");
         let spec = parse_study(study).unwrap();

@@ -45,7 +45,7 @@ pub struct Look {
 
 named_enum! {
     names: "snake_case";
-    /// The consequence of a look.
+    /// The decision after a look.
     pub enum LookOutcome {
         /// All metrics are better, worse or equivalent: the study ends.
         Decided,

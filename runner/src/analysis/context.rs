@@ -1,4 +1,4 @@
-//! Input of the findings.
+//! Input for the findings.
 
 use crate::analysis::verdict::{
     class::classify,
@@ -55,7 +55,7 @@ impl Context<'_> {
         directions.find(|analysis| analysis.evidence.direction == direction)
     }
 
-    /// Whether a job measures anything.
+    /// Whether at least one job measures I/O.
     pub(crate) fn is_measured(&self) -> bool {
         self.jobs.iter().any(ResolvedJob::is_measured)
     }

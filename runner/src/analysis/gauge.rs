@@ -108,8 +108,8 @@ fn gauges(counters: &GaugeCounters, modes: IoModes, verdicts: &Verdicts) -> Gaug
     }
 }
 
-/// The write verdict, if its class separates the run's bytes from those of the filesystem and of
-/// other programs. In any other class, all device writes are attributed to the run.
+/// The write verdict, if its class separates the run's bytes from the bytes of the filesystem and
+/// of other programs. In any other class, all device writes are attributed to the run.
 fn attributed_writes<'a>(counters: &GaugeCounters, verdicts: &'a Verdicts) -> Option<&'a Verdict> {
     let verdict = verdicts.write.as_ref()?;
     let is_attributed = has_foreign_io(verdict)
@@ -177,7 +177,7 @@ fn foreign(flows: &Flows) -> Option<ForeignIo> {
     is_shown.then_some(ForeignIo { ios, bytes, source })
 }
 
-/// The layer that served the most I/Os, the lower one in case of a tie; or why it is unknown.
+/// The layer that served the most I/Os (the lower layer if two are equal), or why it is unknown.
 fn served_by(flows: &Flows) -> Result<Layer, &'static str> {
     if flows.issued.ios == 0 {
         return Ok(Layer::Application);

@@ -12,17 +12,18 @@ use leadline_protocol::{
 };
 use leadline_stats::change_points::{self, ChangePoint, Parameters};
 
-/// At this number of blocks, they are joined in pairs, which limits the memory of long runs. Even.
+/// Number of blocks at which they are joined in pairs, which limits memory use in long runs. Must
+/// be even.
 const MAX_BLOCKS: usize = 1024;
 /// Number of blocks to start with.
 const BLOCKS: usize = 60;
 /// Minimum number of blocks for a result.
 const MIN_BLOCKS: usize = 12;
-/// Shorter blocks vary with single bursts, in ms.
+/// Minimum length of a block, in ms. Shorter blocks vary with single bursts.
 const MIN_BLOCK_MS: f64 = 500.0;
 /// Minimum number of blocks in a level.
 const MIN_LENGTH: usize = 3;
-/// Smaller changes have no finding: storage varies by a few percent within most runs.
+/// Smaller changes are not reported: storage varies by a few percent within most runs.
 const MIN_CHANGE: f64 = 0.1;
 const MAX_P: f64 = 0.001;
 /// Largest autocorrelation of neighboring blocks within a level.
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn short_and_long_runs() {
+    fn level_changes_depend_on_the_run_length() {
         assert_eq!(changes(5, |t_s| if t_s < 2.5 { 10.0 } else { 20.0 }), []);
         assert_eq!(changes(30, |_| 0.0), []);
         // A run of four hours.

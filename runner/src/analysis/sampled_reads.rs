@@ -1,5 +1,5 @@
-//! Which layers served the reads of a window, by the sampled lookups of its I/Os. Unlike device
-//! bytes, they exclude readahead.
+//! Derives the layers that served the reads of a window from sampled lookups. Unlike device bytes,
+//! lookups exclude readahead.
 
 use crate::analysis::layer_shares::{
     FEW_SAMPLES, LayerShares, MIN_SAMPLES, NOT_FOUND, SharesOrReason,
@@ -10,7 +10,7 @@ use std::array;
 /// Maximum share of I/Os whose layer is unknown (0-1).
 const MAX_UNKNOWN: f64 = 0.5;
 
-/// Sums of lookups. A default value has none.
+/// Sums of lookups. The default value has no lookups.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct SampledReads {
     /// Number of lookups.

@@ -1,7 +1,7 @@
-//! Which layers served the writes of a window: by the lookups just before each sampled write, and
-//! by the target's dirty pages at the start and end of the window. Unlike bytes of the device, they
-//! include neither metadata nor I/O of other programs, and a partly written page is not counted as
-//! a whole one.
+//! Derives the layers that served the writes of a window from the lookups just before each sampled
+//! write, and from the target's dirty pages at the start and end of the window. Unlike device
+//! bytes, these include neither metadata nor I/O of other programs, and a partly written page is
+//! not counted as a whole page.
 //!
 //! A write is served by the device once the pages that it made dirty have been written back. The
 //! number of pages written back in a window is: dirty pages at the start + pages made dirty − dirty
@@ -16,8 +16,8 @@ use crate::analysis::layer_shares::{
 use leadline_protocol::verdict::StorageLayer;
 use std::array;
 
-/// Ratio of the bytes that became dirty to the bytes that the lookups found, above which the kernel
-/// marked whole folios as dirty.
+/// Maximum ratio of dirtied bytes to the bytes that the lookups found. Above it, the kernel marked
+/// whole folios as dirty.
 const LARGE_FOLIOS: f64 = 1.5;
 /// Allowance for other files that the process writes, in bytes.
 const OTHER_BYTES: f64 = (1 << 20) as f64;
@@ -31,7 +31,7 @@ const NOT_COUNTED: &str = "dirty pages cannot be counted";
 const OLDER_PAGES: &str = "pages from before this phase are being written back";
 const WHOLE_FOLIOS: &str = "the kernel marks more than the written pages as dirty";
 
-/// Sums of lookups. A default value has none.
+/// Sums of lookups. The default value has no lookups.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct SampledWrites {
     /// Number of lookups.
@@ -103,7 +103,7 @@ impl SampledWrites {
         Ok(shares)
     }
 
-    /// Share of the pages made dirty that was written back (0-1).
+    /// Share of the newly dirtied pages that was written back (0-1).
     fn written_back(&self, pages: DirtyPages) -> Result<f64, &'static str> {
         let dirtied = self.dirtied_bytes as f64;
         let grown = pages.now as f64 - pages.before as f64;
@@ -134,7 +134,7 @@ pub(crate) struct WriteWindow {
     pub device_share: Option<f64>,
 }
 
-/// What is known at one time of a phase.
+/// Counts at one time in a phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WriteReading {
     pub at_ms: f64,

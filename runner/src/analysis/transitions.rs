@@ -9,7 +9,7 @@ use leadline_protocol::{
 
 /// Minimum share of the I/Os for `ServedBy::Device`.
 const DEVICE_SHARE: f64 = 0.5;
-/// Maximum share for `ServedBy::Memory`; the rest is metadata.
+/// Maximum share for `ServedBy::Memory`. A share up to this value may be metadata.
 const MEMORY_SHARE: f64 = 0.05;
 /// Windows with fewer I/Os are ignored.
 const MIN_IOS: u64 = 8;
@@ -240,7 +240,7 @@ mod tests {
         );
     }
 
-    /// The kernel reads 25 KiB per miss, so that the device transfers more bytes than were issued
+    /// The kernel reads 25 KiB per miss, so the device transfers more bytes than were issued
     /// although memory serves most I/Os.
     #[test]
     fn readahead_does_not_hide_a_change_to_memory() {

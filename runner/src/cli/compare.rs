@@ -115,7 +115,7 @@ pub(crate) fn look(document: &Value, until: &UntilDecided, planned: PlannedLook)
     Some(looks::look(&[a.input(), b.input()], until, planned))
 }
 
-/// The level of the groups' study, if it has `until_decided`.
+/// The confidence level of the groups' study, if it has `until_decided`.
 fn level(groups: &[StoredGroup], inputs: &mut [Group]) -> Level {
     let study: Option<&Sequential> = groups[0].sequential.as_ref();
     match study.filter(|_| all_in_one_study(inputs)) {

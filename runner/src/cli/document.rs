@@ -20,7 +20,7 @@ use std::{
 pub(crate) struct Input {
     pub document: Result<Value, Vec<Problem>>,
     pub import: Option<Import>,
-    /// Logs that the jobs of each step ask for, in the fio command.
+    /// Logs requested by the jobs of each step, in the fio command.
     pub logs: Vec<Vec<JobLogs>>,
 }
 

@@ -40,8 +40,8 @@ pub(crate) struct FioArgs {
     arguments: Vec<String>,
 }
 
-/// fio's options that this program applies itself. The import ignores or rejects all others that
-/// are not options of jobs.
+/// fio's options that this program applies itself. The import ignores or rejects all other options
+/// that are not job options.
 #[derive(Debug, Default, Eq, PartialEq)]
 struct ProgramOptions {
     format: Option<String>,
@@ -100,7 +100,7 @@ Options of Leadline come first: --target-root=DIR, --allow-raw-write=IDENTITY, -
 Options that are not supported are rejected by name.
 ";
 
-/// Separates the options of the program from all others.
+/// Separates the options of the program from all other options.
 fn split(arguments: &[String]) -> (ProgramOptions, Vec<String>) {
     let mut options = ProgramOptions::default();
     let mut others = Vec::new();
@@ -131,7 +131,7 @@ fn split(arguments: &[String]) -> (ProgramOptions, Vec<String>) {
 }
 
 /// # Errors
-/// Terse output is requested in a version, or at a place, that is not built.
+/// The requested version of terse output, or its use with another format, is not supported.
 fn check_terse(options: &ProgramOptions) -> Result<(), Problem> {
     let (field, detail, remedy) = if options.appends_terse {
         let remedy = "Use --output-format=terse.";
@@ -190,7 +190,7 @@ fn read(arguments: &[String]) -> Input {
     }
 }
 
-/// A command as a shell would read it.
+/// A command as a shell would parse it.
 struct Command {
     /// The job files are here documents before the command.
     text: String,
@@ -218,7 +218,7 @@ impl Command {
                 words.push(format!("'{}'", argument.replace('\'', r"'\''")));
                 continue;
             }
-            // As in fio, the second reader of the standard input finds its end.
+            // As in fio, the second reader of the standard input reaches its end immediately.
             let is_read = argument == "-" && job_files.iter().any(|file| file.path == "-");
             let contents = match is_read {
                 true => Ok(String::new()),
@@ -299,7 +299,7 @@ fn unreadable(path: &str, error: &io::Error) -> Problem {
     without_field("unreadable", detail, remedy)
 }
 
-/// The detail says where the problem is.
+/// The detail contains the location of the problem.
 fn without_field(code: &str, detail: String, remedy: &str) -> Problem {
     Problem {
         field: None,

@@ -1,4 +1,4 @@
-//! Passes the events of a run to its printer, and its windows to the logs that its jobs ask for.
+//! Passes the events of a run to its printer, and its windows to the logs that its jobs request.
 
 use crate::{
     cli::{event_printer::EventPrinter, log_files::of_jobs::JobLogFiles},

@@ -1,5 +1,5 @@
-//! fio's log files, written while a run is measured. A log replaces only a log: no other file is
-//! changed, even if it appears between the check and the start of the run.
+//! fio's log files, written while a run is measured. A log replaces only an earlier log. Other
+//! files are never changed, even if they appear between the check and the start of the run.
 
 pub(crate) mod of_jobs;
 mod replacement;
@@ -109,7 +109,7 @@ impl LogFiles {
     }
 }
 
-/// As in fio (init.c, `gen_log_name`). `number`: that of a worker.
+/// As in fio (init.c, `gen_log_name`). `number`: worker number.
 fn path(prefix: &Path, kind: LogKind, number: Option<u32>) -> PathBuf {
     let number = number.map_or_else(String::new, |number| format!(".{number}"));
     let mut name = prefix.as_os_str().to_owned();

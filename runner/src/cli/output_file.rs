@@ -8,11 +8,12 @@ use std::{
     os::unix::fs::FileTypeExt,
 };
 
-/// Bytes of an existing file in which a result is looked for. Warnings may precede it.
+/// Number of bytes at the start of an existing file that are searched for a result. Warnings may
+/// precede it.
 const HEAD_BYTES: u64 = 64 << 10;
 
-/// A file that is the standard output. It is not truncated before something is written, so that a
-/// rejected run does not destroy an earlier result.
+/// A file that receives the standard output. It is not truncated before something is written, so
+/// that a rejected run does not destroy an earlier result.
 pub(super) struct OutputFile<'a> {
     path: &'a str,
     file: File,
@@ -20,8 +21,8 @@ pub(super) struct OutputFile<'a> {
 
 impl<'a> OutputFile<'a> {
     /// # Errors
-    /// The file cannot be written, or exists and is not an earlier result: a job file, an image of
-    /// a filesystem, or a target, by mistake.
+    /// The file cannot be written, or exists and is not an earlier result, such as a job file, a
+    /// filesystem image or a target.
     pub(super) fn open(path: &'a str) -> Result<Self, Problem> {
         if let Ok(found) = fs::metadata(path) {
             if found.file_type().is_block_device() {
@@ -41,7 +42,7 @@ impl<'a> OutputFile<'a> {
         opened.map_err(|error| unwritable(path, error))
     }
 
-    /// Removes the rest of an earlier result that was longer.
+    /// Truncates an earlier, longer result.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         let mut truncate = || match self.file.metadata()?.is_file() {
             true => match self.file.stream_position()? {
@@ -61,7 +62,7 @@ fn is_result(path: &str) -> io::Result<bool> {
     Ok(has_result(&String::from_utf8_lossy(&head)))
 }
 
-/// JSON, terse or normal output. An object of fio starts a line.
+/// JSON, terse or normal output. fio prints a JSON object at the start of a line.
 fn has_result(text: &str) -> bool {
     text.lines().any(|line| {
         let is_terse = line.split_once(';').is_some_and(|(version, rest)| {

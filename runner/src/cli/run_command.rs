@@ -116,7 +116,7 @@ pub(crate) fn run_input(
     }
 }
 
-/// `prefix`: of the logs of the run. `of_jobs`: the logs that its jobs ask for.
+/// `prefix`: prefix of the run's logs. `of_jobs`: the logs that its jobs request.
 fn run_with_logs(
     mut spec: RunSpec,
     (permissions, stop): (&Permissions, &StopSignal),

@@ -1,4 +1,4 @@
-//! Runs the steps of a study one after another.
+//! Runs the steps of a study sequentially.
 
 mod progress;
 mod state_file;
@@ -38,14 +38,14 @@ use std::{
     path::Path,
 };
 
-/// How studies run.
+/// Options for running a study.
 pub(crate) struct Setting<'a> {
     pub permissions: &'a Permissions,
     pub format: OutputFormat,
     pub stop: &'a StopSignal,
     /// Where to store the results so far.
     pub state: Option<&'a Path>,
-    /// Logs that the jobs of each step ask for. The steps must have no repeats and sweeps.
+    /// Logs requested by the jobs of each step. The study must have neither repeats nor sweeps.
     pub logs: &'a [Vec<JobLogs>],
 }
 
@@ -189,7 +189,7 @@ fn added_step(
     })
 }
 
-/// What all steps of a study share.
+/// Data shared by all steps of a study.
 struct Context<'a> {
     plan: &'a StudyPlan,
     confirm: &'a [String],
@@ -201,7 +201,7 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Runs a step, and once more if it fails.
+    /// Runs a step, and retries it once if it fails.
     fn run_next<'s>(&self, progress: &mut Progress<'s>, step: Cow<'s, StepPlan>) {
         let (plan, setting) = (self.plan, self.setting);
         let (format, stop) = (setting.format, setting.stop);
@@ -276,7 +276,7 @@ impl Context<'_> {
         run::run(&spec, permissions, stop, &mut listener)
     }
 
-    /// A run whose results cannot be stored would run again when the study continues, so no more
+    /// A run whose results cannot be stored would be repeated when the study continues, so no more
     /// runs start after an error.
     fn record(&self, write: impl FnOnce(&mut StateFile) -> io::Result<()>) {
         if let Some(state) = &self.state

@@ -1,4 +1,4 @@
-//! Options in the form that is compared with fio's own values.
+//! Options in a form that can be compared with fio's values.
 
 use crate::dialect::{
     option_value::{OptionValue, unset},

@@ -14,7 +14,7 @@ use crate::dialect::{
 };
 use std::collections::BTreeMap;
 
-/// A study has at most 256 steps of 64 jobs; commands that people write have fewer than 100.
+/// A study has at most 256 steps of 64 jobs; handwritten commands have fewer than 100.
 const MAX_JOBS: usize = 1_000;
 /// In bytes: the maximum length of a command line in Linux (`MAX_ARG_STRLEN`).
 const MAX_COMMAND: usize = 128 << 10;
@@ -32,7 +32,7 @@ pub(crate) struct CommandSections {
     pub is_read_only: bool,
 }
 
-/// What is needed to read a job file in the text.
+/// Input for reading a job file in the text.
 pub(crate) struct Input<'a> {
     pub source: &'a Source<'a>,
     pub variables: &'a BTreeMap<String, String>,
@@ -115,8 +115,8 @@ fn handle_missing_job(
     }
 }
 
-/// Further job files do not inherit global options, and run after the ones before them (init.c,
-/// `parse_options` and `__parse_jobs_ini`).
+/// Additional job files do not inherit global options, and run after the previous job files
+/// (init.c, `parse_options` and `__parse_jobs_ini`).
 fn after_other_files(file: &mut [Section]) {
     if let Some(first) = file.first_mut() {
         first.starts_file = true;
@@ -154,9 +154,9 @@ fn job_file_sections(
 
 struct Reader<'p, 'n, 's> {
     sections: Vec<Section>,
-    /// Job files in the text, by the name of the argument.
+    /// Job files in the text, by argument name.
     job_files: &'p [(String, HereDocument)],
-    /// Those that are arguments, in order.
+    /// Job files that are arguments, in order.
     named_files: Vec<&'p HereDocument>,
     notes: &'n mut Notes<'s>,
     /// After `--`.

@@ -27,8 +27,8 @@ pub(crate) fn candidates(name: &str) -> Vec<(&'static str, Found)> {
     all.filter(|(full, _)| full.starts_with(name)).collect()
 }
 
-/// The full name of the option of fio's command line that this argument sets, without its value.
-/// `None` for options of jobs, unknown ones and ambiguous abbreviations.
+/// The full name of the fio command-line option that this argument sets, without its value. `None`
+/// for job options, unknown options and ambiguous abbreviations.
 pub(crate) fn program_option(argument: &str) -> Option<&'static str> {
     let name = argument.strip_prefix("--").or(argument.strip_prefix('-'))?;
     let name = name.split('=').next().unwrap_or(name);
@@ -38,7 +38,7 @@ pub(crate) fn program_option(argument: &str) -> Option<&'static str> {
     }
 }
 
-/// Indexes of the arguments of fio that are job files; `-` is the standard input.
+/// Indexes of fio's arguments that are job files; `-` is the standard input.
 pub(crate) fn job_file_arguments(arguments: &[String]) -> Vec<usize> {
     let mut files = Vec::new();
     let mut is_value = false;
@@ -52,7 +52,7 @@ pub(crate) fn job_file_arguments(arguments: &[String]) -> Vec<usize> {
             _ if has_stopped || argument == "-" => files.push(index),
             0 => files.push(index),
             2 if name.is_empty() => has_stopped = true,
-            // `--bs=4k` matches no name.
+            // `--bs=4k` does not match any name.
             _ => {
                 is_value = match candidates(name)[..] {
                     [(_, Found::Job(option))] => option.requires_value(),

@@ -15,7 +15,7 @@ pub(crate) fn detect(text: &str) -> Dialect {
         let trimmed = line.trim();
         let content = &line[prompt_length(line).min(line.len())..];
         let content = content.trim();
-        // `# fio job.fio` is a comment of a job file.
+        // `# fio job.fio` is a comment in a job file.
         let has_prompt = content.len() < trimmed.len() && !has_section;
         if !has_prompt && (trimmed.starts_with([';', '#']) || trimmed.is_empty()) {
             continue;
@@ -38,7 +38,7 @@ pub(crate) fn detect(text: &str) -> Dialect {
     }
 }
 
-/// Whether a line is a section header, and no here document contains it.
+/// Whether a line is a section header outside here documents.
 fn has_section(text: &str) -> bool {
     let is_header = |line: &str| {
         let line = line.trim();

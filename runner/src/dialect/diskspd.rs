@@ -18,9 +18,9 @@ use crate::dialect::{
 use leadline_protocol::job::Job;
 use std::collections::BTreeMap;
 
-/// The maximum number of jobs of a run.
+/// The maximum number of jobs in a run.
 const MAX_TARGETS: usize = 64;
-/// The maximum number of steps of a study.
+/// The maximum number of steps in a study.
 const MAX_COMMANDS: usize = 256;
 
 /// The jobs of each command.

@@ -3,7 +3,7 @@
 use crate::dialect::notes::{NoteText, quoted};
 use leadline_protocol::job::Job;
 
-/// What a fio engine does, and the engine that is closest to it.
+/// Description of a fio engine, and the most similar supported engine.
 const ENGINES: &[(&str, &str, Option<&str>)] = &[
     ("sync", "uses lseek, read and write", Some("psync")),
     (

@@ -1,7 +1,7 @@
 //! Arithmetic in option values. fio computes expressions with keywords in `bc`, and expressions in
 //! parentheses itself (exp/expression-parser.y); here nothing is passed to another program.
 
-/// Nested parentheses, which need stack.
+/// Maximum number of nested parentheses, which use stack space.
 const MAX_DEPTH: u32 = 32;
 
 /// Evaluates `+ - * / %`, parentheses and numbers with units. `unit` returns the factor of a unit,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// In bytes. fio reads lines into a buffer of 4096 bytes and splits longer ones.
 const MAX_LINE: usize = 4094;
-/// A study has at most 256 steps of 64 jobs; job files that people write have fewer than 100.
+/// A study has at most 256 steps of 64 jobs; handwritten job files have fewer than 100.
 const MAX_SECTIONS: usize = 1_000;
 
 /// Reads the sections of a job file.

@@ -1,5 +1,5 @@
-//! The log files that jobs ask for: `write_bw_log` and the options of its kind (init.c, `add_job`).
-//! Only `leadline-runner fio` writes them.
+//! The log files that jobs request: `write_bw_log` and related options (init.c, `add_job`). Only
+//! `leadline-runner fio` writes them.
 
 use crate::dialect::{fio_jobs::FioJob, option_value::OptionValue, options::Options, value::Value};
 use leadline_export::fio::logs::{LogFormat, LogKind};
@@ -67,7 +67,7 @@ fn sentences(options: &Options, logs: &[JobLog]) -> Vec<String> {
         .collect();
     if logs.iter().any(|log| log.interval_ms == 0) {
         sentences.push(
-            "log_avg_msec is not set: the logs have one line for 100 ms instead of one for each I/O."
+            "log_avg_msec is not set: the logs have one line per 100 ms instead of one per I/O."
                 .into(),
         );
     }

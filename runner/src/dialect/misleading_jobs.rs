@@ -11,7 +11,7 @@ use crate::dialect::{
 
 /// Engines with one I/O in flight.
 const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
-/// Engines that access no files or devices.
+/// Engines that do not access files or devices.
 const NO_FILES: [&str; 4] = ["null", "io_uring_nop", "cpuio", "net"];
 
 pub(crate) fn add_notes(job: &FioJob, host: &HostFacts<'_>, notes: &mut Notes<'_>) {
@@ -157,7 +157,7 @@ fn same_seed(options: &Options) -> JobNote<'_> {
     let is_random = options.text("rw")?.starts_with("rand");
     let is_fixed = options.flag("randrepeat") != Some(false) && options.get("randseed").is_none();
     (is_random && is_fixed).then(|| {
-        let sentence = "Every run uses the same random offsets: a second run of this job finds its blocks in caches.";
+        let sentence = "Every run uses the same random offsets, so a second run of this job may be served from caches.";
         let remedy = "Set randrepeat=0 for different offsets in each run.";
         (rw, NoteText::new("same_seed", sentence, remedy))
     })
@@ -188,7 +188,7 @@ fn wraps(options: &Options) -> JobNote<'_> {
         && !NO_FILES.contains(&engine(options))
         && options.number("runtime").unwrap_or(0) > 0;
     (is_on(options, "time_based") && is_cached).then(|| {
-        let sentence = "fio drops the file from the page cache each time the job starts its region again; Leadline does this once.";
+        let sentence = "fio drops the file from the page cache each time the job restarts its region; Leadline does this once.";
         let remedy = "Set invalidate=0 to keep the pages.";
         (entry, NoteText::new("time_based_invalidates", sentence, remedy))
     })

@@ -131,7 +131,7 @@ fn is_default(option: &FioOption, value: &Value) -> bool {
     }
 }
 
-/// A value in words.
+/// A value as text, with its unit.
 pub(crate) fn meaning(option: &FioOption, value: &Value) -> String {
     let kind = option.kind;
     let is_size = option

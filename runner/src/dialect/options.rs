@@ -146,7 +146,7 @@ impl Options {
     /// Stores a value as the last one.
     pub(crate) fn store(&mut self, option: &'static FioOption, value: Value, span: Span) {
         let (option, value) = match (option.name, value) {
-            // One variable of fio, negated (options.c).
+            // fio stores both options in one variable, one of them negated (options.c).
             ("buffered", Value::Flag(flag)) => match find_option("direct") {
                 Some(direct) => (direct, Value::Flag(!flag)),
                 None => (option, Value::Flag(flag)),
@@ -171,7 +171,7 @@ impl Options {
     }
 }
 
-/// Checks a value that the job would have with the job's own parser.
+/// Passes a value of the job to the parser of jobs, and reports its errors.
 fn check_value(options: &Options, option: &FioOption, raw: &RawOption, notes: &mut Notes<'_>) {
     let Some(entry) = options.get(option.name) else {
         return;

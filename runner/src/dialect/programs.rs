@@ -11,7 +11,7 @@ pub(crate) struct Program {
     pub arguments: Vec<Word>,
     pub program: Word,
     pub end: Separator,
-    /// Job files that are in the text, by the name of the argument: `-` is the standard input.
+    /// Job files in the text, by argument name; `-` is the standard input.
     pub job_files: Vec<(String, HereDocument)>,
 }
 

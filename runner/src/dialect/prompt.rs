@@ -35,11 +35,11 @@ fn length(line: &str) -> usize {
             return at + end.len();
         }
     }
-    // A prompt of a user, before any command.
+    // A user's prompt, before an arbitrary command.
     if line.starts_with("$ ") { 2 } else { 0 }
 }
 
-/// Whether commands have prompts, so that lines without one are their output.
+/// Whether commands have prompts. Lines without a prompt are then output.
 pub(crate) fn is_session(text: &str) -> bool {
     text.lines().any(|line| {
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
@@ -50,8 +50,8 @@ pub(crate) fn is_session(text: &str) -> bool {
     })
 }
 
-/// Whether a line of a session is output: it has no prompt, and is neither a command nor a comment,
-/// nor options of the command before it.
+/// Whether a line of a session is output: it has no prompt, and is not a command, a comment, or
+/// options of the previous command.
 pub(crate) fn is_output(line: &str) -> bool {
     let content = line.trim();
     let has_prompt = prompt_length(line) > line.len() - line.trim_start_matches([' ', '\t']).len();
@@ -89,7 +89,7 @@ mod tests {
     use super::{is_output, is_session, prompt_length};
 
     #[test]
-    fn output_is_told_from_commands() {
+    fn output_is_distinguished_from_commands() {
         for (text, expected) in [
             ("$ fio --name=a\n2952MiB/s\n", true),
             (

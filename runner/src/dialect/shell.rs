@@ -18,11 +18,11 @@ const CODE_FENCE: &str = "```";
 #[derive(Debug, Default)]
 pub(crate) struct ShellCommand {
     pub words: Vec<Word>,
-    /// How it is separated from the next command.
+    /// Separator before the next command.
     pub end: Separator,
     /// Redirections and the other commands of a pipe, which are ignored.
     pub ignored: Vec<(Span, &'static str)>,
-    /// The standard input, if it is in the text. The last one counts.
+    /// The standard input, if it is in the text. The last redirection applies.
     pub here_document: Option<HereDocument>,
     /// The file that the standard output is written to.
     pub output: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct HereDocument {
     pub span: Span,
     /// Whole lines.
     pub body: Span,
-    /// The delimiter is quoted: the shell changes nothing in the body.
+    /// Whether the delimiter is quoted, so that the shell does not change the body.
     pub is_quoted: bool,
 }
 
@@ -56,9 +56,9 @@ pub(crate) enum Separator {
 pub(crate) struct Word {
     pub text: String,
     pub span: Span,
-    /// Contains a command, such as `$(date)`.
+    /// Whether the word contains a command, such as `$(date)`.
     pub has_command: bool,
-    /// Contains a variable without a value.
+    /// Whether the word contains a variable without a value.
     pub is_open: bool,
 }
 
@@ -91,7 +91,7 @@ struct Lexer<'a, 'n, 's> {
     current: ShellCommand,
     /// The here documents that follow this line: the number of the command, and the delimiter.
     here_documents: Vec<(usize, String)>,
-    /// Commands have prompts.
+    /// Whether commands have prompts.
     is_session: bool,
     notes: &'n mut Notes<'s>,
 }
@@ -274,7 +274,7 @@ impl Lexer<'_, '_, '_> {
             return self.redirection(start);
         }
         if self.at == start {
-            // A character that begins no word.
+            // A character that does not begin a word.
             self.next();
             return;
         }
@@ -296,7 +296,7 @@ impl Lexer<'_, '_, '_> {
             && keyword.text == "for"
             && of.text == "in"
         {
-            // The loop is rejected, so its variable needs no question.
+            // The loop is rejected, so its variable must not cause a question.
             self.assigned.insert(name.text.clone(), value.text.clone());
         }
         let is_export = command.words[0].text == "export";

@@ -1,4 +1,4 @@
-//! Documents of imports.
+//! Tests of imported documents.
 
 use crate::dialect::{HostFacts, PathKind, import};
 use leadline_protocol::import::{Import, ImportRequest};
@@ -69,7 +69,7 @@ fn sizes_do_not_depend_on_kb_base() {
 }
 
 #[test]
-fn jobs_that_wait_are_steps() {
+fn waiting_jobs_become_study_steps() {
     let job = |name: &str| json!({"ioengine": "null", "direct": 0, "name": name});
     let steps = |waves: &[&[&str]]| {
         let step = |wave: &&[&str]| {

@@ -114,7 +114,7 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
         };
         is_valid = true;
         let amount = amount(kind, &piece[..end], &number);
-        // `z` counts zones, which is reported for the option.
+        // The unit `z` (zones) is reported for the option.
         misread_values.extend(number.flaw.filter(|_| !matches!(amount, Amount::Zones(_))));
         let is_last = index + 1 == pieces.parts.len() && !pieces.ends_with_comma;
         store(&mut slots, index, is_last, amount);
@@ -127,7 +127,7 @@ fn numbers(kind: OptionKind, text: &str, kb_base: u64) -> Result<Parsed, Invalid
         | OptionKind::Times
         | OptionKind::TimeRange
         | OptionKind::NumberRange => Value::Numbers(slots),
-        // A callback is called with each piece, so that the last one applies.
+        // A callback is called with each piece, so the last piece applies.
         OptionKind::Extent => Value::Number(
             slots
                 .into_iter()
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_need_a_value_and_sets_do_not() {
+    fn bool_options_require_a_value_and_str_set_options_do_not() {
         let flag = |kind, text| parse(kind, text, 1024).map(|parsed| parsed.value);
         assert_eq!(flag(OptionKind::Flag, None), Err(Invalid::Missing));
         assert_eq!(flag(OptionKind::Flag, Some("yes")), Err(Invalid::NotAFlag));

@@ -19,7 +19,7 @@ use leadline_protocol::{
 use serde_json::Value;
 
 const WIDTH: usize = 80;
-/// Larger groups only take longer.
+/// Larger groups only slow down the target.
 const MAX_RESULTS: usize = 12;
 
 /// `documents`: the results of two groups, alternating, or one result for both.

@@ -114,7 +114,8 @@ impl LayerSampler {
         let file = &self.files[usize::from(io.target)];
         let is_buffered = file.is_buffered(&range, self.direct);
         let before = is_buffered.then(|| file.pages(&range)).flatten();
-        // Not pages under writeback: their data reaches the device, and the write makes them dirty.
+        // Excludes pages under writeback: their data reaches the device, and the write makes them
+        // dirty.
         let dirty = before.and_then(|before| before.dirty);
         let was_dirty = dirty.is_some_and(|dirty| dirty >= spanned(&range));
         self.writes.push(WriteSample {

@@ -110,7 +110,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.sampling = Sampling::new(sampler);
     }
 
-    /// Continues after some failed I/Os.
+    /// Makes the loop continue after the errors that `errors` tolerates.
     pub(crate) fn set_error_log(&mut self, errors: ErrorLog) {
         self.errors = errors;
     }

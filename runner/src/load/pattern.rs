@@ -273,7 +273,7 @@ impl Pattern {
     }
 }
 
-/// Creates an I/O of a bulk from its offset.
+/// Creates an I/O of a bulk list from its offset.
 fn bulk_io(kind: Kind, len: u64) -> impl Fn(u64) -> Io {
     move |offset| Io {
         offset,

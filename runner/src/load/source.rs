@@ -71,7 +71,7 @@ impl Source for Unlimited {
     }
 }
 
-/// A source whose type does not matter for the speed of the loop.
+/// A dynamically dispatched source, for jobs whose speed does not depend on it.
 impl Source for Box<dyn Source> {
     fn draw(&mut self, out: &mut [Io]) -> usize {
         (**self).draw(out)

@@ -83,7 +83,7 @@ async fn an_export_of_leadline_is_not_a_result_of_fio() {
     assert!(reason.starts_with("Leadline measured this run"), "{reason}");
     let sentence = run["findings"][0]["sentence"].as_str().unwrap();
     assert!(
-        sentence.starts_with("This is a result of Leadline"),
+        sentence.starts_with("This Leadline result was exported in fio's format"),
         "{sentence}"
     );
     let (status, exported) = export(&server, &run, "fio-json").await;

@@ -58,7 +58,7 @@ impl DirectionWindow {
     }
 }
 
-/// Writes the lines of one log of a worker.
+/// Writes the lines of one of a worker's logs.
 pub struct WorkerLog {
     pub kind: LogKind,
     pub format: LogFormat,

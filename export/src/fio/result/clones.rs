@@ -1,8 +1,8 @@
-//! Clones of a job (`numjobs`), which fio prints one by one without `group_reporting`.
+//! Clones of a job (`numjobs`), which fio prints separately without `group_reporting`.
 
 use serde_json::Value;
 
-/// The jobs without repeated clones.
+/// The jobs, with one entry for all clones of a job.
 pub(super) fn distinct<'a>(jobs: &[&'a Value]) -> Vec<&'a Value> {
     let mut distinct: Vec<&Value> = Vec::new();
     for job in jobs {

@@ -3,19 +3,19 @@
 use super::{document::runtime_ms, error::ResultError};
 use serde_json::Value;
 
-/// Largest difference between rates and counts that belong together, apart from rounding of the
-/// runtime to ms.
+/// Largest relative difference between related values, such as a rate and a count. Excludes the
+/// rounding of the runtime to ms.
 const MAX_DIFFERENCE: f64 = 0.05;
 /// fio prints the midpoints of its bins, which are up to 0.8 % above the latencies in them.
 const MAX_BIN_ERROR: f64 = 0.01;
 const LATENCIES: [&str; 3] = ["slat_ns", "clat_ns", "lat_ns"];
 
-/// What the options of a job say about its counts.
+/// Bounds on the counts of a job that follow from its options.
 #[derive(Clone, Copy)]
 pub(super) struct Expected {
     /// I/Os that the jobs may have in flight at once. fio counts I/Os when they are submitted, and
-    /// latencies when they complete, so that those in flight at the end of the ramp are only among
-    /// the latencies.
+    /// latencies when they complete, so I/Os in flight at the end of the ramp appear only in the
+    /// latencies.
     pub(super) in_flight: u64,
     /// Size of all I/Os in bytes; `None` if it is unknown or not constant.
     pub(super) block: Option<u64>,
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_job_is_at_least_that_of_its_directions() {
+    fn job_runtime_is_at_least_the_runtime_of_its_directions() {
         let job = |sum: u64| json!({"job_runtime": sum, "read": {"runtime": 2000}});
         assert_eq!(check_runtime("jobs[0]", &job(4000)), Ok(()));
         assert_eq!(check_runtime("jobs[0]", &job(1990)), Ok(()));

@@ -5,13 +5,13 @@ use leadline_protocol::query::MAX_NUMBER;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// More jobs than a test has; fio itself has a limit of 4,096 (`REAL_MAX_JOBS`).
+/// Maximum number of jobs, as in fio (`REAL_MAX_JOBS`).
 pub const MAX_JOBS: usize = 4096;
 
 pub(super) struct Jobs<'a> {
-    /// Those whose numbers are added.
+    /// Jobs whose numbers are added.
     pub(super) measured: Vec<&'a Value>,
-    /// Those with options.
+    /// Jobs with options.
     pub(super) described: Vec<&'a Value>,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn timestamp_ms(document: &Value) -> Result<u64, ResultError> {
     value.ok_or_else(|| ResultError::invalid(field, "is not a Unix time"))
 }
 
-/// Names of the hosts of clients (`--client`), without repetitions.
+/// Host names of clients (`--client`), without duplicates.
 pub(super) fn hostnames(jobs: &[&Value]) -> Vec<String> {
     let names = jobs.iter().filter_map(|job| job["hostname"].as_str());
     let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
@@ -67,7 +67,7 @@ pub(super) fn jobs<'a>(
     step: Option<u64>,
 ) -> Result<Jobs<'a>, ResultError> {
     check_version(version)?;
-    let (all, measured) = of_local_or_clients(document)?;
+    let (all, measured) = listed_and_measured(document)?;
     if all.is_empty() {
         return Err(ResultError::invalid("", "this fio result has no jobs"));
     }
@@ -118,7 +118,7 @@ fn check_starts(jobs: &[&Value], document: &Value) -> Result<(), ResultError> {
         let starts: BTreeSet<&str> = starts.collect();
         if starts.len() > 1 {
             let detail = format!(
-                "the jobs started at different times ({}), so their results cannot be added; give each job a group of its own (new_group) or run fio once for each",
+                "the jobs started at different times ({}), so their results cannot be added; give each job its own group (new_group), or run fio once per job",
                 names[0]
             );
             return Err(ResultError::invalid("", detail));
@@ -145,8 +145,9 @@ fn check_version(version: &str) -> Result<(), ResultError> {
     }
 }
 
-/// All jobs, and those whose numbers count. With `--client`, fio adds the sum of all clients.
-fn of_local_or_clients(document: &Value) -> Result<(Vec<&Value>, Vec<&Value>), ResultError> {
+/// All jobs, and the jobs whose numbers are added. With `--client`, fio adds the sum of all
+/// clients.
+fn listed_and_measured(document: &Value) -> Result<(Vec<&Value>, Vec<&Value>), ResultError> {
     if let Some(jobs) = document["jobs"].as_array() {
         return Ok((jobs.iter().collect(), jobs.iter().collect()));
     }
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_clients_do_not_have_the_sum_of_all_groups() {
+    fn selected_groups_exclude_the_sum_of_all_clients() {
         let client =
             |group: u64, name: &str| json!({"jobname": name, "groupid": group, "read": {}});
         let document = json!({"client_stats":

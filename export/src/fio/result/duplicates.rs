@@ -15,7 +15,7 @@ pub(super) fn duplicate_field(text: &str) -> Option<String> {
         may_repeat: false,
         found: &mut found,
     };
-    // Other errors have been reported before.
+    // Syntax errors have already been reported.
     let _ = seed.deserialize(&mut reader);
     found
 }

@@ -10,9 +10,9 @@ use leadline_protocol::{
 };
 use serde_json::{Map, Value};
 
-/// Characters of a job name. File names, which fio uses as default names, are not longer.
+/// Maximum length of a job name in characters. fio's default, a file name, is not longer.
 const MAX_NAME: usize = 255;
-/// Bytes. fio reads lines of up to 4,096 bytes (`OPT_LEN_MAX`).
+/// Maximum length of a value in bytes. fio reads lines of up to 4,096 bytes (`OPT_LEN_MAX`).
 const MAX_VALUE: usize = 4096;
 
 /// `global options` apply to all jobs.
@@ -42,7 +42,7 @@ fn options(value: &Value, path: &str) -> Result<Map<String, Value>, ResultError>
             for (name, value) in options {
                 let detail = match value.as_str() {
                     Some(text) if text.len() <= MAX_VALUE => continue,
-                    Some(_) => "is longer than values of fio can be",
+                    Some(_) => "is longer than fio option values can be",
                     None => "is not a string",
                 };
                 return Err(ResultError::invalid(format!("{path}.{name}"), detail));
@@ -53,7 +53,7 @@ fn options(value: &Value, path: &str) -> Result<Map<String, Value>, ResultError>
     }
 }
 
-/// The workload of the first job. Options that fio did not print have its defaults.
+/// The workload of the first job. Options that fio did not print have fio's defaults.
 pub(super) fn workload(jobs: &[Value]) -> Result<WorkloadSummary, ResultError> {
     let first = jobs.first().and_then(Value::as_object);
     let empty = Map::new();
@@ -132,8 +132,8 @@ pub(super) fn block(document: &Value, job: &Value, direction: usize) -> Option<u
     u64::try_from(number.value).ok().filter(|bytes| *bytes > 0)
 }
 
-/// I/Os that all jobs may have in flight at once. Jobs of which fio printed no valid depth have the
-/// default.
+/// I/Os that all jobs may have in flight at once. The default depth applies to jobs without a valid
+/// depth in fio's output.
 pub(super) fn in_flight(document: &Value, described: &[&Value]) -> u64 {
     let depth = |job: &&Value| {
         let count = |name: &str| {

@@ -83,7 +83,7 @@ fn states(document: &Value) -> Vec<JobState<'_>> {
     jobs.map(JobState::new).collect()
 }
 
-/// What identifies a job, and what only increases during a run.
+/// Values that identify a job, and values that never decrease during a run.
 struct JobState<'a> {
     name: &'a Value,
     options: &'a Value,

@@ -21,9 +21,9 @@ const IGNORED: &[&str] = &[
     "write_lat_log",
 ];
 
-/// As in [`ResolvedJob`](leadline_protocol::plan::job::ResolvedJob)s, those of the first job have
-/// no prefix. Without `group_reporting`, fio prints the clones of a job (`numjobs`) one by one;
-/// they have one entry.
+/// As in [`ResolvedJob`](leadline_protocol::plan::job::ResolvedJob)s, settings of the first job
+/// have no prefix. Without `group_reporting`, fio prints the clones of a job (`numjobs`)
+/// separately; they have one entry here.
 pub(super) fn settings(version: &str, document: &Value, jobs: &Jobs) -> BTreeMap<String, String> {
     let mut settings = BTreeMap::from([(format!("{PREFIX}version"), version.to_owned())]);
     for (index, job) in distinct(&jobs.described).iter().enumerate() {

@@ -17,7 +17,7 @@ const MAX_IOPS: f64 = 1e12;
 
 pub(super) struct Direction {
     pub(super) stats: DirectionStats,
-    /// Those in `lat_ns`.
+    /// Type of the percentiles in `lat_ns`.
     pub(super) percentiles_of: Option<LatencyKind>,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn sync(jobs: &[&Value]) -> Result<SyncStats, ResultError> {
     })
 }
 
-/// An object of a job, and where it is in the document.
+/// An object in a job, and its path in the document.
 struct Stats<'a> {
     path: String,
     value: &'a Value,
@@ -227,7 +227,7 @@ fn percentiles(
     })
 }
 
-/// `"99.900000"` is our `"99.9"`. `None` without percentiles.
+/// The percentiles, with keys such as `"99.9"` instead of `"99.900000"`; `None` if there are none.
 fn printed(stats: &Stats) -> Result<Option<BTreeMap<String, u64>>, ResultError> {
     let invalid = |name: &str, detail| {
         let field = format!("{}.percentile{name}", stats.path);

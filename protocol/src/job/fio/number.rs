@@ -64,7 +64,7 @@ pub fn microseconds(text: &str, bare_unit_us: i64) -> Option<Number> {
     })
 }
 
-/// `strtoll`: the number at the start, or `None` inside for an overflow, and the rest.
+/// As in strtoll(3): the number at the start (`None` on overflow), and the remaining text.
 fn leading_integer(text: &str) -> Option<(Option<i64>, &str)> {
     let trimmed = text.trim_start();
     let (sign, digits) = match trimmed.strip_prefix(['-', '+']) {
@@ -252,7 +252,7 @@ pub fn time_text(us: i64) -> String {
     if us == 0 {
         return "0s".into();
     }
-    // In seconds even if they are minutes: `runtime=300s` is more common than `runtime=5m`.
+    // Whole minutes are also written in seconds: `runtime=300s` is more common than `runtime=5m`.
     if us % 1_000_000 == 0 {
         format!("{}s", us / 1_000_000)
     } else if us % 1_000 == 0 {

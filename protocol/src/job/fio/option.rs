@@ -57,7 +57,7 @@ impl OptionKind {
     }
 }
 
-/// What happens to an option.
+/// How an option is handled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Support {
     /// A job option.
@@ -96,7 +96,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// A sentence without its subject.
+    /// A sentence without its subject, which is the option.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::NotBuilt | Self::Alternative(_) => "is not supported.",
@@ -118,7 +118,7 @@ impl Reason {
             Self::Command => "Remove it, and run the command yourself.",
             Self::Privilege => "Remove it, and start Leadline as this user or in this group.",
             Self::HostSetting => "Remove it, and change the setting before the run.",
-            Self::Profile => "Paste the jobs of the profile.",
+            Self::Profile => "Paste the jobs of the profile instead.",
             _ => "Remove it.",
         }
     }

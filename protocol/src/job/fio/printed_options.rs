@@ -3,7 +3,7 @@
 /// Prefix of their names in lists of settings.
 pub const PREFIX: &str = "fio.";
 
-/// The values that fio does not print unless they are set.
+/// Default values, which fio prints only if they are set.
 pub const DEFAULTS: &[(&str, &str)] = &[
     ("rw", "read"),
     ("bs", "4k"),

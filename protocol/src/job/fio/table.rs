@@ -1,5 +1,5 @@
-//! The table of fio's options, in the order of fio's options.c (3.42), followed by those of its
-//! engines.
+//! The table of fio's options, in the order of fio's options.c (3.42), followed by the options of
+//! its engines.
 
 use super::option::{
     FioOption,
@@ -44,7 +44,7 @@ const DISK: &str = "The report always has disk statistics.";
 const PERCENTILES: &str = "The report has all percentiles of all directions.";
 const BYTES: &str = "The report shows bytes.";
 const PROFILE: &str = "It belongs to fio's tiobench profile; use numjobs or thread.";
-const ENGINE: &str = "The engine decides this itself.";
+const ENGINE: &str = "The engine determines this.";
 const IODEPTH_LOW: &str = "Remove it: new I/Os are submitted as soon as others complete.";
 
 fio_options! {

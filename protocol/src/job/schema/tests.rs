@@ -1,4 +1,4 @@
-//! What the schema allows is what the parser accepts.
+//! Compares the schema with the parser.
 
 use super::*;
 use crate::{
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// Number of strings generated per option.
 const TEXTS: usize = 200;
-/// Options whose parts must fit together, and what the parser reports if they do not.
+/// Options whose parts must be consistent, and the parser's error if they are not.
 const SEVERAL_PARTS: [(&str, &str); 6] = [
     ("cmdprio_bssplit", "must not exceed 100 %"),
     ("bssplit", "add up to"),

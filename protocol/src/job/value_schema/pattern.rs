@@ -1,11 +1,11 @@
-//! Regular expressions (ECMA-262) of numbers, sizes and times in a range. They match only valid
-//! text, but not all of it: not text with spaces or signs, and not numbers with as many digits as a
-//! long maximum.
+//! Regular expressions (ECMA-262) for numbers, sizes and times in a range. They match only valid
+//! text, but not all valid text: text with spaces or signs does not match, nor do numbers with the
+//! length of a large maximum.
 
 use crate::job::range::ValueRange;
 use std::{collections::BTreeSet, ops::RangeInclusive};
 
-/// Above it, a maximum is rounded down to nines, so that expressions stay short.
+/// Larger maximums are rounded down to a number such as 999,999, so that expressions stay short.
 const LONG: u64 = 100_000;
 
 /// Units of sizes: suffix, and factor of its longest form (`kib` is 1,000, the others 1,024).
@@ -47,7 +47,7 @@ pub(crate) fn integer(range: RangeInclusive<u64>) -> String {
     }
 }
 
-/// Expressions of ranges whose numbers have the same first digits and any last digits.
+/// Expressions for subranges whose numbers have the same first digits and any last digits.
 fn between(min: u64, max: u64) -> Vec<String> {
     let powers = || (1..=max.max(1).ilog10() + 1).map(|digits| 10_u64.pow(digits));
     let ends_of_min = powers().map(|power| min / power * power + (power - 1));
@@ -59,7 +59,7 @@ fn between(min: u64, max: u64) -> Vec<String> {
         .collect();
     let mut first = min;
     let mut parts = Vec::new();
-    // Digits after the first one of the shortest and longest numbers with any digits.
+    // Number of digits after the first one, in the shortest and longest numbers with any digits.
     let mut any: Option<(u32, u32)> = None;
     for last in ends {
         let length = last.max(1).ilog10();
@@ -145,7 +145,7 @@ pub(crate) fn list(item: &str, separator: char, count: usize) -> String {
     format!("{item}({separator}{item}){{0,{}}}", count - 1)
 }
 
-/// The whole text.
+/// Matches only the whole text.
 pub(crate) fn anchored(expression: &str) -> String {
     format!("^({expression})$")
 }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_the_units_of_their_range() {
+    fn time_patterns_match_the_units_of_their_range() {
         let spin = time(crate::job::range::SPIN, 1);
         assert_eq!(
             spin,

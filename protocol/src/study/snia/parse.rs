@@ -120,7 +120,7 @@ fn check_purge_note(reader: &mut ObjectReader, test: &SniaTest) -> Option<()> {
     let note = test.purge_note.as_deref().unwrap_or_default();
     let is_needed = test.purge == SniaPurge::Operator;
     if note.len() > MAX_NOTE || is_needed == note.trim().is_empty() {
-        let detail = "purge_note is required with purge=operator, and only then.";
+        let detail = "purge_note is required with purge=operator, and not allowed otherwise.";
         let remedy = "Use the method and the time, such as \"nvme format -s1 at 10:15\".";
         reader.reject("bad_value", "snia.purge_note", detail, remedy);
         return None;
@@ -281,14 +281,14 @@ mod tests {
         );
         assert_eq!(spec.steps[2].jobs.len(), 8);
         assert_eq!(spec.steps[2 + 6].jobs[7]["bs"], "512");
-        // Each round has other offsets.
+        // Each round has different offsets.
         let seed = |step: usize| spec.steps[step].jobs[0]["randseed"].clone();
         assert_ne!(seed(2), seed(2 + 7));
         assert_eq!(test.runs()[2 + 7], SniaRun::Round { round: 2, mix: 0 });
     }
 
     #[test]
-    fn other_tests_have_their_own_cells() {
+    fn other_tests_have_different_cells() {
         let snia = |test| json!({"test": test, "class": "client"});
         let (_, latency) = parsed(snia("latency"), json!({}));
         assert_eq!(latency.steps.len(), 1 + 25 * 3);

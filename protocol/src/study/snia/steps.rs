@@ -48,7 +48,7 @@ fn document(test: &SniaTest, run: SniaRun, base: &Map<String, Value>) -> Value {
 }
 
 /// Sequential writes with one worker, because several would write the same blocks. Their depth is
-/// that of all workers together.
+/// the total depth of all workers.
 fn preconditioning(test: &SniaTest, base: &Map<String, Value>) -> Value {
     let number = |name: &str| base.get(name).and_then(integer).unwrap_or(1);
     let depth = number("numjobs").saturating_mul(number("iodepth"));

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 const LAYER: StorageLayer = StorageLayer::Device;
 
-/// `found` of `samples` lookups were on the device, the others in the page cache. Each lookup
+/// `found` of `samples` lookups were on the device, and all others in the page cache. Each lookup
 /// represents `weight` I/Os of 4 KiB.
 fn counts(found: u64, samples: u64, weight: u64) -> LayerCounts {
     let mut counts = LayerCounts {
@@ -113,7 +113,7 @@ fn coverage(truth: f64, samples: u64, weight: u64, seed: u64) -> f64 {
 }
 
 #[test]
-fn intervals_contain_the_truth() {
+fn intervals_contain_the_true_share() {
     for (truth, samples) in [(0.5, 40), (0.5, 400), (0.1, 100), (0.9, 100), (0.01, 400)] {
         let found = coverage(truth, samples, 1000, 7);
         assert!(found >= 0.995, "{truth} of {samples}: {found}");
@@ -121,7 +121,7 @@ fn intervals_contain_the_truth() {
 }
 
 #[test]
-fn nothing_is_known_without_lookups() {
+fn layers_are_unknown_without_lookups() {
     let estimate = LayerCounts::default().estimate();
     assert_eq!(estimate.samples, 0);
     let unknown = estimate.of(StorageLayer::Unknown).unwrap();
@@ -160,7 +160,7 @@ fn workers_are_weighted_by_their_ios() {
 }
 
 #[test]
-fn merging_keeps_one_worker_and_returns_none_without_workers() {
+fn merging_one_or_no_workers_changes_nothing() {
     let one = counts(30, 100, 50).estimate();
     let merged_one = merged([(5000, one.clone())].into_iter().map(part)).unwrap();
     let (found, expected) = (device(&merged_one), device(&one));
@@ -202,7 +202,7 @@ fn bounds_of_a_sum_stay_between_0_and_1() {
 }
 
 #[test]
-fn an_unknown_worker_makes_its_part_unknown() {
+fn ios_of_an_unknown_worker_are_unknown() {
     let parts = [(3000, counts(10, 10, 1).estimate()), (1000, unknown())];
     let estimate = merged(parts.into_iter().map(part)).unwrap();
     let share = device(&estimate);

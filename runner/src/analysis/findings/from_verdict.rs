@@ -129,7 +129,7 @@ fn is_cached_read(
     is_buffered_read && shares.page_cache >= NEGLIGIBLE.value
 }
 
-/// The rerun without the known reason for the additional transfers.
+/// A rerun that avoids the known cause of the additional transfers.
 fn less_amplified(context: &Context, evidence: &Evidence) -> Option<rerun::Rerun> {
     match (evidence.direction, evidence.metadata_reason) {
         // A patch applies to all jobs, and read-only jobs cannot overwrite.
@@ -182,7 +182,8 @@ fn direct_io_fallback(context: &Context, analysis: &DirectionAnalysis) -> Option
     Some(finding.with_command(target.and_then(nodatacow_command)))
 }
 
-/// New files of a directory get its attributes. Existing files with data keep theirs.
+/// New files inherit the attributes of their directory. Existing files with data keep their
+/// attributes.
 fn nodatacow_command(target: &TargetReport) -> Option<String> {
     let reasons = &target.direct.reasons;
     if !reasons.iter().any(|reason| reason.contains("chattr +C")) {
@@ -192,7 +193,7 @@ fn nodatacow_command(target: &TargetReport) -> Option<String> {
     Some(format!("chattr +C {}", shell_word(directory)))
 }
 
-/// A shell word in single quotes.
+/// Quotes a shell word.
 fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -10,7 +10,7 @@ use leadline_protocol::{
 };
 use serde_json::json;
 
-/// Workers of one runtime end within this time.
+/// Workers with the same runtime end within this time of each other, in ms.
 const END_TOLERANCE_MS: f64 = 500.0;
 
 /// The largest change. Ignores changes between device and memory, which are part of the verdict,

@@ -33,7 +33,7 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
     }
     let report = context.report;
     let answer = (question.answer)(&workload, report)?;
-    // A disk can be faster for a few seconds.
+    // A disk can be faster during the first seconds.
     let is_short = report.duration_ms < SHORT_RUN_MS as f64;
     let limits = question.limits.iter();
     let limits: Vec<_> = limits
@@ -49,9 +49,7 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
         all_met &= limit.is_met(value);
     }
     if !all_met && let Some(code) = slowed_by(context) {
-        sentence += &format!(
-            " But the disk may be faster than this run, which other causes slowed ({code})."
-        );
+        sentence += &format!(" But the disk may be faster: other causes slowed this run ({code}).");
     }
     let remedy = remedy(&limits, question.advice);
     Some(Finding::new(
@@ -63,7 +61,7 @@ pub(crate) fn answered(context: &Context) -> Option<Finding> {
     ))
 }
 
-/// The finding of something other than the storage that slowed the run.
+/// A finding about a cause other than the storage that slowed the run.
 fn slowed_by(context: &Context) -> Option<String> {
     let causes = [
         missing_time::runner_paused,
@@ -75,7 +73,7 @@ fn slowed_by(context: &Context) -> Option<String> {
     Some(finding.code)
 }
 
-/// The documents with the limits, and how to get a result that can be compared with them.
+/// The documents with the limits, and how to get a comparable result.
 fn remedy(limits: &[&Limit], advice: &str) -> String {
     let mut sources: Vec<_> = limits.iter().map(|limit| limit.source).collect();
     sources.dedup();

@@ -41,7 +41,8 @@ pub(crate) fn overwrite() -> Rerun {
     ("Rerun as overwrite", patch)
 }
 
-/// `is_read`: whether the data was written before the run, so that the file must be written again.
+/// `is_read`: whether the run read data that was written earlier. If so, the file must be
+/// rewritten.
 pub(crate) fn incompressible(is_read: bool) -> Rerun {
     let mut patch = without(json!({"refill_buffers": 1}), DATA_OPTIONS);
     if is_read {

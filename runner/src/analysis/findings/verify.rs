@@ -23,7 +23,8 @@ pub(crate) fn bad_blocks(context: &Context) -> Option<Finding> {
     ))
 }
 
-/// Such as `Bad blocks in job db: 2 of 4,096 (1 stale, 1 torn). First: offset 8,192 of /data/file.`
+/// For example, `Bad blocks in job db: 2 of 4,096 (1 stale, 1 torn). First: offset 8,192 of
+/// /data/file.`
 fn summary(job: &JobReport, verify: &VerifyReport) -> String {
     let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
     for block in &verify.failures {

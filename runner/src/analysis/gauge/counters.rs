@@ -27,7 +27,8 @@ pub(super) struct DirectionCounters {
     pub(super) device: Option<DeviceFlow>,
     /// The physical devices under them.
     pub(super) physical_devices: Option<DeviceFlow>,
-    /// Shares of the I/Os by layer; `None` if they were not looked up. Reports use the verdict's.
+    /// Shares of the I/Os by layer; `None` if they were not looked up. Reports use the shares of
+    /// the verdict.
     pub(super) shares: Option<SharesOrReason>,
 }
 

@@ -110,7 +110,7 @@ impl ServedIos {
         is_known.then(|| Self::from_shares(ios, page_cache, filesystem, device))
     }
 
-    /// Trims have neither lookups nor a verdict: those that the device did not discard were served
+    /// Trims have neither lookups nor a verdict. Trims that the device did not discard were served
     /// by the filesystem, which only frees blocks.
     fn of_trims(issued: LayerFlow, discarded: LayerFlow) -> Self {
         let share = discarded.bytes.min(issued.bytes) as f64 / issued.bytes.max(1) as f64;

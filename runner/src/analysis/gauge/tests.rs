@@ -299,10 +299,10 @@ fn the_serving_layer_depends_on_ios_and_not_on_bytes() {
     assert_eq!(gauge.read.unwrap().served_by, Some(Layer::PageCache));
 }
 
-/// 512-byte writes to different pages: a quarter of the pages was written back, so the device wrote
-/// twice the issued bytes.
+/// 512-byte writes to different pages: a quarter of the pages were written back, so the device
+/// wrote twice the issued bytes.
 #[test]
-fn partial_pages_do_not_make_the_device_serve_writes() {
+fn partial_pages_do_not_increase_the_device_share() {
     let issued = flow(4000, 2000 * KIB);
     let mut counters = writes(issued, device(1000, 4000 * KIB));
     counters.write.shares = shares(0.75, 0.0, 0.25);
@@ -433,7 +433,7 @@ fn mirror_reads_exclude_foreign_io_on_both_disks() {
 }
 
 #[test]
-fn foreign_io_by_evidence() {
+fn foreign_io_depends_on_the_evidence() {
     let foreign = |own_bytes| {
         let verdicts = write_verdict(VerdictClass::Device, own_bytes);
         with_modifier(verdicts, ModifierKind::Foreign)

@@ -1,4 +1,4 @@
-//! Writes whose layers do not follow from the bytes of the device.
+//! Writes whose layers do not follow from the device's byte counts.
 
 use super::*;
 use StorageLayer::{Device, LowerCache, PageCache, Unknown};
@@ -14,7 +14,7 @@ fn by_layer(ios: &[(StorageLayer, u64)]) -> [u64; StorageLayer::COUNT] {
     counts
 }
 
-/// Writes that made one page each dirty.
+/// Writes that each made one page dirty.
 fn dirtying(ios: u64) -> SampledWrites {
     SampledWrites {
         samples: 100,
@@ -56,7 +56,7 @@ fn shares(page_cache: f64, device: f64) -> SharesOrReason {
 }
 
 #[test]
-fn pages_that_were_written_back_decide() {
+fn shares_follow_the_pages_that_were_written_back() {
     let all = 1000 * PAGE;
     check("all dirty", dirtying(1000), pages(0, all), shares(1.0, 0.0));
     check("all written", dirtying(1000), pages(0, 0), shares(0.0, 1.0));
@@ -67,8 +67,8 @@ fn pages_that_were_written_back_decide() {
         three_quarters,
         shares(0.75, 0.25),
     );
-    // The window starts with dirty pages of earlier windows, of which more are written back than
-    // this one makes dirty: writers wait for writeback.
+    // The window starts with dirty pages from earlier windows. More pages are written back than the
+    // window's writes make dirty, because writers wait for writeback.
     let falling = pages(50_000 * PAGE, 48_000 * PAGE);
     check("dirty limit", dirtying(1000), falling, shares(0.0, 1.0));
     let steady = pages(50_000 * PAGE, 50_000 * PAGE);
@@ -115,7 +115,7 @@ fn direct_writes_need_no_page_counts() {
         ..LayerShares::default()
     };
     check("memory below a device", zram, None, Ok(expected));
-    // Data in the page cache of a loop device's backing file reaches the disk at some time.
+    // Data in the page cache of a loop device's backing file reaches the disk eventually.
     let cached_loop = SampledWrites {
         known: by_layer(&[(Unknown, 100)]),
         ..writes
@@ -124,7 +124,7 @@ fn direct_writes_need_no_page_counts() {
 }
 
 #[test]
-fn data_that_left_memory_below_is_unknown() {
+fn data_written_back_below_a_device_is_unknown() {
     let writes = SampledWrites {
         dirtying: by_layer(&[(Unknown, 1000)]),
         ..dirtying(0)
@@ -142,7 +142,8 @@ fn data_that_left_memory_below_is_unknown() {
     check("70 % left", writes, pages(0, 300 * PAGE), Err(NOT_FOUND));
 }
 
-/// An earlier writer left 2,000 dirty pages, and 1,000 pages were written back: whose?
+/// An earlier writer left 2,000 dirty pages. It is unknown who wrote the 1,000 pages that were
+/// written back.
 #[test]
 fn older_pages_may_have_been_written_instead() {
     let older = |before, now, older| {

@@ -88,10 +88,10 @@ fn counted_reads_of_sampled_cached_pages_are_disputed() {
     assert_class(&all_from(run, PageCache), VerdictClass::Unknown);
 }
 
-/// Another program evicted the file repeatedly, so that pages were gone when they were read shortly
+/// Another program evicted the file repeatedly, so pages were gone when they were read shortly
 /// after their lookup: 11.8 % of the reads reached the device, 4.7 % of those that were looked up.
 #[test]
-fn the_unknown_share_reaches_from_the_sample_to_the_counter() {
+fn the_unknown_share_is_the_difference_between_sample_and_counter() {
     let run = with_job(
         reads(false, 4_720, 4_720),
         json!({"fadvise_hint": "random"}),

@@ -569,7 +569,8 @@ fn late_starts() {
     assert!(!run(1_000_000, None));
 }
 
-/// The question behind the most pasted fio command: `--rw=write --fdatasync=1 --bs=2300`.
+/// The question behind the most frequently copied fio command: `--rw=write --fdatasync=1
+/// --bs=2300`.
 #[test]
 fn log_writes_are_compared_with_the_etcd_limit() {
     let sentence_of = |flushes: u64, p99_ns: u64, kib: u64, changes: Value| {

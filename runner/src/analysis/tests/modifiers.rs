@@ -81,7 +81,7 @@ fn index_of(kind: ModifierKind) -> usize {
 }
 
 #[test]
-fn every_kind_has_a_run() {
+fn every_modifier_kind_has_a_test_run() {
     let indices: Vec<usize> = table().iter().map(|(kind, ..)| index_of(*kind)).collect();
     assert_eq!(indices, [0, 1, 2, 3, 4, 5]);
 }

@@ -56,7 +56,7 @@ pub(super) fn sentence(rw: &str, kib: u64, job: Value, code: &str) -> Option<Str
 }
 
 #[test]
-fn random_iops_of_a_mixed_test_are_compared_with_the_requirements_of_gitaly() {
+fn mixed_random_iops_are_compared_with_the_gitaly_requirements() {
     let job = json!({"rw": "randrw", "rwmixread": 75, "iodepth": 64});
     let text = sentence("randread", 4, job.clone(), "random_iops").unwrap();
     assert_eq!(
@@ -161,7 +161,7 @@ fn throughput_is_compared_with_the_limits_for_its_size() {
 /// Each block of a synthetic full backup is read once and written once; in a reverse incremental
 /// backup, it is read once and written twice.
 #[test]
-fn mixed_backup_tests_give_the_rate_of_the_backup() {
+fn mixed_backup_tests_report_the_backup_rate() {
     let backup = |rwmixread: u32| {
         let job = json!({"rw": "randrw", "rwmixread": rwmixread, "iodepth": 2});
         sentence("randread", 512, job, "backup_rate")
@@ -232,7 +232,7 @@ fn durable_writes_are_counted() {
         text,
         "Each write waits for fsync: 150 writes per second, fsync p99 7.00 ms. That is below the 200 that Proxmox VE expects."
     );
-    // Several writers have no known limit.
+    // No limit is published for several writers.
     let writers = journal("write", 4, json!({"sync": "dsync", "numjobs": 4})).unwrap();
     assert!(writers.ends_with("p99 2.00 ms."), "{writers}");
     for (kib, job) in [
@@ -245,7 +245,7 @@ fn durable_writes_are_counted() {
     }
 }
 
-/// A log's commit rate has limits of its own.
+/// A log's commit rate has separate limits.
 #[test]
 fn commit_rate_of_a_log() {
     let log = |iops: f64| {

@@ -1,10 +1,10 @@
-//! Commands and job files that the documentation of clouds, databases, Kubernetes and storage
-//! prints, and the question that each of them asks.
+//! Commands and job files from the documentation of clouds, databases, Kubernetes and storage, and
+//! the question that each of them answers.
 //!
-//! Each line of `recipes.jsonl` has the `source` (the document), the `text` in our own words
-//! (options in another order, other names, sizes as published), and the `codes` of the findings
-//! that answer it: one per run of the import, null for a run without a published question. Devices
-//! are replaced with one of the simulated host.
+//! Each line of `recipes.jsonl` has the `source` (the document), the paraphrased `text` (options in
+//! another order, other names, sizes as published), and the `codes` of the findings that answer it:
+//! one per run of the import, null for a run without a published question. Devices are replaced
+//! with a device of the simulated host.
 
 use crate::{
     analysis::findings::questions::code_of,
@@ -64,7 +64,7 @@ fn import_text(text: &str, variables: Option<BTreeMap<String, String>>) -> Impor
     )
 }
 
-/// The imported runs, after one answer: the names that the text does not contain.
+/// The imported runs, after the names that the text does not contain were supplied.
 fn imported_runs(recipe: &Recipe) -> Vec<Value> {
     let first = import_text(&recipe.text, None);
     let names = first.questions.iter().enumerate();

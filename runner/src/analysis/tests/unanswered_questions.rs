@@ -9,7 +9,7 @@ use crate::analysis::tests::{
 
 /// A result from memory answers no question about a disk, nor does a limited or short run.
 #[test]
-fn questions_without_an_answer() {
+fn memory_and_limited_runs_answer_no_question() {
     let deep = json!({"iodepth": 32});
     let code = "random_iops";
     let measured = with_latencies(device_run("randread", 4, deep.clone()), MS, MS);
@@ -49,7 +49,7 @@ fn questions_without_an_answer() {
     let failed = with(measured.clone(), |report| report.errors.total = 1);
     assert_eq!(answer(&failed, code), None, "an I/O error");
 
-    // One direction that does not reach the device leaves the question open.
+    // If one direction does not reach the device, the question is not answered.
     let mixed = json!({"rw": "randrw", "rwmixread": 75, "iodepth": 64});
     let half = with(
         with_latencies(device_run("randread", 4, mixed), MS, MS),
@@ -107,8 +107,8 @@ fn writes_with_gaps_are_not_sequential() {
     assert_eq!(sentence("write", 4, log, "log_writes"), None);
 }
 
-/// etcd writes its log through the page cache, so that a flush includes the data. With direct or
-/// synchronous writes, a flush has little to do, and its p99 says nothing about commits.
+/// etcd writes its log through the page cache, so a flush includes the data. With direct or
+/// synchronous writes, a flush has little to write, and its p99 is unrelated to commits.
 #[test]
 fn flushes_after_durable_writes_are_not_compared_with_limits_of_flushes() {
     for job in [
@@ -159,7 +159,7 @@ fn short_runs_are_compared_only_with_limits_of_flushes() {
 
 /// The disk of a busy host may be faster than the run. A limit that is met is not qualified.
 #[test]
-fn a_limit_that_a_busy_host_misses_is_qualified() {
+fn missed_limits_on_a_busy_host_are_qualified() {
     let text = |iops: f64, idle_percent: f64| {
         let run = with_latencies(device_run("randread", 4, json!({"iodepth": 32})), MS, MS);
         let run = with(run, |report| {
@@ -169,7 +169,7 @@ fn a_limit_that_a_busy_host_misses_is_qualified() {
         answer(&run, "random_iops").unwrap().sentence
     };
     assert!(text(4000.0, 0.0).ends_with(
-        "That is below the 5000 that Harvester requires of each disk. But the disk may be faster than this run, which other causes slowed (busy_host)."
+        "That is below the 5000 that Harvester requires of each disk. But the disk may be faster: other causes slowed this run (busy_host)."
     ));
     assert!(text(4000.0, 50.0).ends_with("Harvester requires of each disk."));
     assert!(text(6000.0, 0.0).ends_with("Harvester requires of each disk."));
@@ -187,7 +187,7 @@ fn jobs_at_different_times_are_not_one_workload() {
 
 /// The sum of two disks is not a result for one disk.
 #[test]
-fn disks_are_not_added_up() {
+fn results_of_different_disks_are_not_added() {
     let (report, jobs) = with_latencies(device_run("randread", 4, json!({"iodepth": 32})), MS, MS);
     let mut pair = vec![jobs[0].clone(), jobs[0].clone()];
     pair[1].targets[0].device = Some("vdb".into());
@@ -198,9 +198,9 @@ fn disks_are_not_added_up() {
     assert_eq!(answer(&(report, vec![job]), "random_iops"), None);
 }
 
-/// A bandwidth needs fewer I/Os than a percentile: HANA's test has I/Os of 16 MiB.
+/// A bandwidth result requires fewer I/Os than a percentile: HANA's test has I/Os of 16 MiB.
 #[test]
-fn throughput_needs_fewer_ios() {
+fn throughput_requires_fewer_ios() {
     let large = |ios: u64| {
         let run = with_latencies(device_run("read", 16 << 10, json!({"iodepth": 8})), MS, MS);
         answer(&with(run, |report| report.read.ios = ios), "throughput").is_some()

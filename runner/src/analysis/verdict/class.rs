@@ -84,8 +84,7 @@ pub(crate) const RULES: [Rule; 8] = [
     },
 ];
 
-/// Whether reads from a tmpfs needed pages that were not in memory, so that a swap device served
-/// them.
+/// Whether reads from a tmpfs needed swapped-out pages, which a swap device served.
 fn is_swapped(evidence: &Evidence, shares: &Shares) -> bool {
     let is_tmpfs = evidence.no_device.as_deref() == Some("tmpfs");
     let was_sampled = evidence

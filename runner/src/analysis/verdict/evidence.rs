@@ -59,7 +59,7 @@ pub(crate) struct Evidence {
     pub is_loop_cached: bool,
     /// Whether a device under a target serves reads of unwritten blocks itself.
     pub is_mapping_sparse: bool,
-    /// A job whose engine performs no I/O, next to jobs that do.
+    /// A job whose engine performs no I/O, in a run with jobs that do.
     pub null_job: Option<String>,
     /// The filesystem or engine, if no target of this direction has a block device.
     pub no_device: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) struct Evidence {
     pub backing_dirty_bytes: Option<u64>,
     /// Size of a memory page.
     pub page_bytes: u64,
-    /// Smallest part of a page that is read into the page cache on its own.
+    /// Smallest part of a page that can be read into the page cache separately.
     pub cache_block_bytes: u64,
     /// Smallest and largest block size, in bytes.
     pub smallest_block: u64,

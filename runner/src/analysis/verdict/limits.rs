@@ -96,8 +96,8 @@ impl<'a> Limits<'a> {
         let counted = process.and_then(|bytes| self.counted_reads(bytes));
         let is_comparable = has_whole_blocks && !evidence.are_zeros_counted(unwritten);
         let by_process = match counted.filter(|_| is_comparable) {
-            // The true share is anywhere between them: metadata that would explain a part of the
-            // difference may not have been read.
+            // The true share can be anywhere between the two: metadata that would explain a part of
+            // the difference may not have been read.
             Some(counted) if counted.low > sampled.high => {
                 return disputed(
                     sampled,
@@ -142,8 +142,8 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Bytes read by the disks: a device-mapper device may serve reads itself. There are no such
-    /// counters for memory below it and for backing files of loop devices.
+    /// Bytes read by the disks: a device-mapper device may serve reads itself. Memory below it and
+    /// backing files of loop devices have no such counters.
     fn read_by_disks(&self, device_bytes: u64) -> u64 {
         let evidence = self.evidence;
         let in_memory = evidence
@@ -174,9 +174,9 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// A sparse device passes the reads that it does not serve itself on to its disks. If the bytes
-    /// differ, other processes may have read from the disks as well, and only the run's control
-    /// group shows how much the device served.
+    /// A sparse device passes on to its disks the reads that it does not serve. If the bytes
+    /// differ, other processes may also have read from the disks, and only the run's control group
+    /// shows how much the device served.
     fn has_unattributed_sparse_reads(&self) -> bool {
         let is_charged = self
             .charged_factor()
@@ -237,8 +237,8 @@ impl<'a> Limits<'a> {
     }
 
     /// The share of writes below the page cache. `in_memory`: share of the sampled I/Os whose pages
-    /// were dirty at the end. `overwritten`: share that overwrote dirty pages, so that earlier
-    /// writes did not reach the device. `unknown`: share whose pages could not be looked up.
+    /// were dirty at the end. `overwritten`: share that overwrote dirty pages, so earlier writes
+    /// did not reach the device. `unknown`: share whose pages could not be looked up.
     /// `below_bytes`: share of the sampled bytes that were below the page cache.
     pub(crate) fn write(
         &self,
@@ -288,7 +288,7 @@ impl<'a> Limits<'a> {
             return 1.0;
         }
         let bytes = device.bytes as f64 / self.bytes + evidence.encoded_share + self.boundary;
-        // All data of a write that counts as written is on the device.
+        // A write counts as written only if all its data is on the device.
         let is_uniform = evidence.has_one_block_size || (below - below_bytes).abs() < 0.01;
         match below * bytes / below_bytes {
             _ if is_uniform || bytes == 0.0 => bytes.min(1.0),
@@ -382,7 +382,7 @@ fn disputed(share: Share, disputed: f64, counter: CounterSource) -> BelowCache {
     }
 }
 
-/// The intersection of both ranges, with the counters' estimate.
+/// The intersection of both ranges. Its estimate is the counters' estimate, limited to that range.
 fn intersection(counted: Share, sampled: Share) -> Share {
     let low = counted.low.max(sampled.low);
     let high = counted.high.min(sampled.high);

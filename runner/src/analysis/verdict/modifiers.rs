@@ -91,7 +91,7 @@ pub(crate) fn modifiers(
     if evidence.no_device.is_some() {
         return Vec::new();
     }
-    // Without the shares, nothing is known about the I/Os of the run.
+    // Without known shares, device I/Os cannot be compared with the run's I/Os.
     if shares.unknown >= MAX_UNKNOWN.value || shares.uncertainty > MAX_ERROR.value {
         return foreign(transfers).into_iter().collect();
     }

@@ -79,7 +79,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// A sentence if reads from memory used pages that readahead had fetched for others.
+    /// A sentence if reads from memory used pages that readahead had fetched for other reads.
     fn read_ahead(&self) -> String {
         match &self.analysis.evidence.device {
             Ok(device) if self.analysis.transfers.read_ahead_bytes > NOISE_FLOOR.as_u64() => {

@@ -211,7 +211,7 @@ impl Parts {
             rest
         };
         let split_errors = [self.unwritten, self.lower_cache].map(|share| {
-            // A layer without samples can only have the share that the other layers leave.
+            // A layer without samples can have at most the share that the other layers leave.
             if share.share > 0.0 {
                 share.error()
             } else {

@@ -54,8 +54,8 @@ impl StoredResult {
     }
 }
 
-/// The results of a document; `step`: only those of this step of a study. `source` identifies the
-/// document.
+/// The results in a document; with `step`, only the results of this step of a study. `source`
+/// identifies the document.
 ///
 /// # Errors
 /// Returns why the document is not a result.
@@ -65,7 +65,8 @@ pub(crate) fn results(
     step: Option<u64>,
 ) -> Result<Vec<StoredResult>, String> {
     if let Some(Value::Array(steps)) = document.get_mut("steps").map(Value::take) {
-        // Copies of a document are the same study. Documents from earlier versions have no ID.
+        // Copies of a document represent the same study. Documents from earlier versions have no
+        // ID.
         let study = document["file_id"].as_str().unwrap_or(source).to_owned();
         return steps_of_study(source, &study, steps, step);
     }
@@ -216,8 +217,8 @@ fn copy_id(report: &Value) -> Option<u64> {
     })
 }
 
-/// Gives results of `b` that are copies of results of `a` the same label, which marks them as the
-/// same run.
+/// Gives each result in `b` that is a copy of a result in `a` the label of that result, which marks
+/// both as the same run.
 pub(crate) fn label_copies(a: &[StoredResult], b: &mut [StoredResult]) {
     let of_a: HashMap<u64, &String> = a
         .iter()

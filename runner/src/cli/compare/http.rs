@@ -23,7 +23,7 @@ pub(crate) struct ServerRun {
     pub step: Option<String>,
     /// The run's block, if its study is interleaved.
     pub block: Option<Block>,
-    /// Looks at the study, if it has `until_decided`.
+    /// Interim looks at the study, if it has `until_decided`.
     pub sequential: Option<Sequential>,
 }
 

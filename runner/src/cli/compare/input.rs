@@ -23,7 +23,7 @@ pub(crate) struct StoredGroup {
     /// What the user entered.
     pub selection: String,
     results: Vec<StoredResult>,
-    /// Looks at the study, if it has `until_decided`.
+    /// Interim looks at the study, if it has `until_decided`.
     pub sequential: Option<Sequential>,
 }
 
@@ -42,7 +42,7 @@ impl StoredGroup {
         self.results.len()
     }
 
-    /// Marks the results of `other` that are copies of results of this group.
+    /// Marks the results in `other` that are copies of results in this group.
     pub(crate) fn label_copies_in(&self, other: &mut Self) {
         label_copies(&self.results, &mut other.results);
     }
@@ -159,7 +159,7 @@ fn label(text: &str) -> String {
     }
 }
 
-/// Names and contents of the JSON documents of a file or directory.
+/// Names and contents of the JSON documents in a file or directory.
 fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
     let path = Path::new(source);
     let files = if path.is_dir() {
@@ -174,7 +174,7 @@ fn documents(source: &str) -> Result<Vec<(String, Value)>, String> {
         let document = serde_json::from_str(&text).or_else(|error| match in_text(&text) {
             Ok(Some(found)) => match found.signal {
                 Some(signal) => Err(format!(
-                    "{name} is incomplete: fio was terminated by signal {signal} before its end."
+                    "{name} is incomplete: fio was terminated early by signal {signal}."
                 )),
                 None => Ok(found.document),
             },

@@ -1,4 +1,4 @@
-//! The log files that jobs ask for (`write_bw_log`), in the fio command.
+//! The log files that jobs request (`write_bw_log`), in the fio command.
 
 use crate::{
     cli::{
@@ -21,9 +21,9 @@ use std::{
     thread::sleep,
 };
 
-/// In ms. Samples are not shorter.
+/// Minimum sampling interval, in ms.
 const MIN_SAMPLE_MS: u32 = 10;
-/// Without logs with other intervals.
+/// Default sampling interval, in ms.
 const SAMPLE_MS: u32 = 100;
 
 /// The logs of the steps of a study, or of one run.
@@ -54,14 +54,14 @@ struct LogFile {
 }
 
 enum FileState {
-    /// Before the first run that writes it is accepted.
+    /// Not created before the first run that writes it is accepted.
     Unused,
     Open(BufWriter<File>),
     Failed,
 }
 
 impl JobLogFiles {
-    /// Returns `None` if no job asks for logs. `plans`: of all steps.
+    /// Returns `None` if no job requests logs. `plans`: plans of all steps.
     ///
     /// # Errors
     /// As for [`Self::new`].
@@ -238,7 +238,7 @@ fn checked(path: &Path, log: &JobLog, targets: &[&Path]) -> Result<LogFile, Prob
     })
 }
 
-/// The greatest sampling interval of which the intervals of all logs are multiples.
+/// Longest sampling interval that evenly divides the intervals of all logs.
 fn sample_ms(jobs: &[JobLogs]) -> u32 {
     let logs = jobs.iter().flat_map(|job| &job.logs);
     let intervals = logs.map(|log| log.interval_ms);

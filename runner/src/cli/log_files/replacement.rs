@@ -27,7 +27,7 @@ const WRITE_BITS: u32 = 0o222;
 /// Appended to the name of the file that replaces a log.
 const NEW_FILE_SUFFIX: &str = "leadline-new";
 
-/// What was found under the name of a log before the run.
+/// State of a log's path before the run.
 pub(super) struct Replaceable(Option<Metadata>);
 
 /// The lines of a log.
@@ -35,7 +35,7 @@ pub(super) struct Replaceable(Option<Metadata>);
 pub(super) struct Lines {
     pub kind: LogKind,
     pub format: LogFormat,
-    /// The lines of several workers, one worker after another.
+    /// The lines of several workers, grouped by worker.
     pub is_shared: bool,
 }
 
@@ -49,7 +49,7 @@ impl Lines {
     }
 }
 
-/// `option`: for problems.
+/// `option`: the option that problems refer to.
 ///
 /// # Errors
 /// The file exists and is not a log of an earlier run, or is read-only.
@@ -101,7 +101,7 @@ fn opened(file: &File) -> PathBuf {
 }
 
 /// Marks a complete log, so that a later run may replace it. Returns whether it has a mark: without
-/// user xattrs it has none, and is kept. The caller waits for `ownership::MARK_DELAY` afterwards.
+/// user xattrs it has none, and is kept. The caller then waits for `ownership::MARK_DELAY`.
 pub(super) fn mark_complete(file: &File) -> bool {
     mark_owned(Mark::Log, &opened(file)).is_ok()
 }
@@ -142,12 +142,12 @@ impl Replaceable {
         let replaced = file
             .set_permissions(PermissionsExt::from_mode(checked.mode() & 0o7777))
             .and_then(|()| exchange(&new, path, checked));
-        // The checked log after an exchange, and the new file after an error.
+        // Removes the old log after an exchange, or the new file after an error.
         match fs::remove_file(&new) {
             Err(error) if error.kind() != ErrorKind::NotFound => replaced.and(Err(error))?,
             _ => replaced?,
         }
-        // Fails for users who cannot give files away, and whose files already have their own ID.
+        // Fails for unprivileged users, whose files already have the correct owner.
         let _ = fchown(&file, Some(checked.uid()), Some(checked.gid()));
         Ok(file)
     }

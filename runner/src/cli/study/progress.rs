@@ -78,7 +78,7 @@ pub(super) struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Whether the remaining runs do not start.
+    /// Whether the study has ended, and the remaining runs will not start.
     pub(super) fn has_ended(&self, plan: &StudyPlan) -> bool {
         let has_failed = || self.steps.iter().any(|step| self.ends_study(plan, step));
         UntilDecided::decision(&self.looks).is_some()

@@ -29,7 +29,7 @@ use std::{
 
 const IN_USE: &str = "another process is using it";
 const DAMAGED: &str = "it is damaged: its content does not match its checksum";
-/// How every state file begins.
+/// Prefix of the first line of every state file.
 const START: &[u8] = b"{\"sha256\":\"";
 /// Appended to the name of the file that replaces the state file.
 const NEW_FILE_SUFFIX: &str = ".leadline-new";
@@ -39,11 +39,11 @@ pub(super) struct StateFile {
     file: File,
     /// Without symbolic links, which a rename would replace.
     path: PathBuf,
-    /// All lines except that of the checksum.
+    /// All lines except the checksum line.
     lines: String,
 }
 
-/// What a state file contains.
+/// Contents of a state file.
 pub(super) struct Saved {
     pub plan: StudyPlan,
     pub steps: Vec<SavedStep>,
@@ -158,7 +158,7 @@ impl StateFile {
             return Err(error);
         }
         self.file = file;
-        // The rename is on disk once its directory is.
+        // The rename is durable once the directory is synced.
         let directory = self.path.parent().unwrap_or(Path::new("/"));
         File::open(directory)?.sync_all()
     }
@@ -179,7 +179,7 @@ fn write_locked(file: &mut File, lines: &str, permissions: Permissions) -> io::R
 /// Whether an interrupted process left the file behind; false if there is no file.
 ///
 /// # Errors
-/// There is another file, which must be kept.
+/// Another file has this name, and must be kept.
 fn is_leftover(path: &Path) -> io::Result<bool> {
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -294,7 +294,7 @@ fn replay(header: Header, lines: Vec<Line>) -> Saved {
 
 impl Saved {
     /// Index of the first run that the plan does not have at this position. Procedures add runs
-    /// after those of the plan.
+    /// after the planned runs.
     fn first_unplanned(&self) -> Option<usize> {
         let id = |step: &StepPlan| (step.step, step.repeat);
         let expected = |at: usize| match self.plan.steps.get(at) {
@@ -309,7 +309,7 @@ impl Saved {
     }
 }
 
-/// Another file already has the name that the replacement of the state file needs.
+/// Another file already has the name that is needed to replace the state file.
 fn name_in_use(path: &Path, error: &io::Error) -> Problem {
     let detail = format!("{} cannot be used: {error}.", path.display());
     let remedy = "Move that file, or use another file with --state.";

@@ -104,7 +104,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Such as `256 GiB disk · Fast One · ext4 · read-only`.
+/// For example, `256 GiB disk · Fast One · ext4 · read-only`.
 fn title(device: &Device) -> String {
     let kind = match device.kind {
         DeviceKind::Disk => "disk",

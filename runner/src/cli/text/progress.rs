@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn silence_is_shown_after_a_second() {
+    fn missing_completions_are_shown_after_a_second() {
         let expected = Some("no I/O completed for 5.20 s".into());
         assert_eq!(silence(Some(5_200.0)), expected);
         assert_eq!(silence(Some(999.0)), None);

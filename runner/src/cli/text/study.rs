@@ -69,7 +69,7 @@ pub(crate) fn render_plan(study: &StudyPlan, width: usize) -> String {
     out.into_text()
 }
 
-/// All steps; of a procedure, only the steps until the end of its first round.
+/// All steps; for a procedure, only the steps up to the end of its first round.
 fn listed_plans(study: &StudyPlan) -> usize {
     match &study.procedure {
         Some(Procedure::Snia(test)) => {

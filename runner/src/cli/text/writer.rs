@@ -83,7 +83,7 @@ impl TextWriter {
     }
 }
 
-/// A table without borders, with labels in the first column and numbers in the others.
+/// A table without borders, with labels in the first column and numbers in all other columns.
 pub(crate) fn number_table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header);

@@ -291,7 +291,7 @@ impl Flags {
             }
             (_, _) if self.random.is_some() => return Err(FlagError::Value),
             (_, "") => {}
-            // Checked with the number of threads.
+            // Checked later, together with the number of threads.
             (_, "i") => self.is_interlocked = true,
             (_, value) => {
                 let value = match value.strip_prefix('i') {

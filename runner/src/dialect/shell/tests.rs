@@ -1,4 +1,4 @@
-//! Words and commands of shells.
+//! Tests of shell words and commands.
 
 use super::{Separator, ShellCommand, commands};
 use crate::dialect::{notes::Notes, source::Source};

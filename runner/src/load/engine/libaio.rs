@@ -33,7 +33,7 @@ pub(crate) struct Libaio {
     queued: Vec<u32>,
     /// Addresses of the queued iocbs, as io_submit(2) expects them.
     addresses: Vec<*mut Iocb>,
-    /// Completions from the last call of io_getevents(2), and those of I/Os that the kernel
+    /// Completions from the last call of io_getevents(2), and completions of I/Os that the kernel
     /// rejected.
     events: Vec<Event>,
     /// I/Os that the kernel has not returned.

@@ -20,7 +20,7 @@ use std::{
     ptr,
 };
 
-/// What is mapped, and how.
+/// The regions to map, and how to map them.
 pub(crate) struct Setup {
     /// Offset and size of the region in each of the worker's targets, in bytes.
     pub regions: Vec<(u64, u64)>,

@@ -64,7 +64,7 @@ fn io(kind: Kind, target: u16, block: usize) -> Io {
     }
 }
 
-/// Submits one I/O per slot together, and returns the results by slot.
+/// Submits one I/O per slot in a single batch, and returns the results by slot.
 fn perform(engine: &mut impl Engine, ios: &[Io], pool: &BufferPool) -> Vec<i32> {
     for (slot, io) in ios.iter().enumerate() {
         // SAFETY: the pool outlives the I/Os, and its buffers have the size of a block.

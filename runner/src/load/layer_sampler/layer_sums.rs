@@ -32,7 +32,7 @@ impl LayerSums {
     }
 }
 
-/// Lookups of writes, just before they are submitted. Numbers of I/Os are those that the lookups
+/// Lookups of writes, just before they are submitted. Numbers of I/Os are the I/Os that the lookups
 /// represent, by layer.
 #[derive(Debug, Default)]
 pub(crate) struct WriteSums {

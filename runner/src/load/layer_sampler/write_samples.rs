@@ -13,7 +13,7 @@ pub(crate) struct WriteSample {
     pub weight: u64,
     /// Number of the worker's syncs that completed before the write.
     pub syncs_before: u64,
-    /// Whether every page was already dirty, so that earlier writes to them did not reach the
+    /// Whether every page was already dirty, in which case earlier writes to them did not reach the
     /// device separately.
     pub was_dirty: bool,
 }

@@ -1,13 +1,15 @@
-//! Failed I/Os after which the loop continues (`continue_on_error`), counted by kind.
+//! Failed I/Os after which the loop continues (`continue_on_error`), counted by operation and
+//! error.
 
 use crate::load::{measure::exit::IoError, pattern::io::Kind};
 
-/// Counted kinds of errors: all that a device returns in practice. Others end the loop.
+/// Maximum number of counted combinations of operation and error: more than devices return in
+/// practice. Additional ones end the loop.
 const MAX_KINDS: usize = 32;
-/// Offsets kept for each kind.
+/// Maximum number of offsets kept for each combination.
 const MAX_OFFSETS: usize = 10;
 
-/// Failed I/Os of one kind with the same error.
+/// Failed I/Os with the same operation and error.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct ErrorCount {
     pub first: IoError,
@@ -19,17 +21,17 @@ pub(crate) struct ErrorCount {
 /// Allocates nothing after its creation.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorLog {
-    /// Numbers of the errors (errno(3)) of reads.
+    /// Tolerated errors of reads (errno(3)).
     reads: Vec<i32>,
-    /// Numbers of the errors of writes, trims and syncs.
+    /// Tolerated errors of writes, trims and syncs.
     writes: Vec<i32>,
     counts: Vec<ErrorCount>,
-    /// Preallocated offsets of kinds without errors.
+    /// Preallocated lists of offsets that are not used yet.
     unused: Vec<Vec<u64>>,
 }
 
 impl ErrorLog {
-    /// Numbers of the errors after which the loop continues, for reads and for all other I/Os.
+    /// `reads`, `writes`: errors after which the loop continues, for reads and for all other I/Os.
     pub(crate) fn new(reads: &[i32], writes: &[i32]) -> Self {
         Self {
             reads: reads.into(),
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_tolerated_by_default() {
+    fn no_error_is_tolerated_by_default() {
         assert!(!ErrorLog::default().tolerate(&error(Kind::Read, 5, 0)));
     }
 }

@@ -55,7 +55,7 @@ impl<E: Engine, C: Clock, S: Source> Loop<E, C, S> {
         self.failed
     }
 
-    /// Waits until nothing is in flight, or until `until_ns`. These completions are outside of the
+    /// Waits until nothing is in flight, or until `until_ns`. These completions are outside the
     /// measured window. Returns true if the kernel returned all I/Os.
     pub(crate) fn drain(&mut self, until_ns: u64) -> bool {
         let discarded = WorkerStats::default();

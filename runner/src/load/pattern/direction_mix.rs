@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng, rngs::Xoshiro256PlusPlus};
 pub(crate) enum DirectionMix {
     Single(Kind),
     /// Reads and writes. The direction has a separate random number generator, so that offsets
-    /// generated in bulk are the same as those generated one by one.
+    /// generated in bulk are the same as offsets generated individually.
     Mixed(ShuffleBag, Xoshiro256PlusPlus),
     /// Trims, each followed by a write of the same block. Contains the next direction.
     TrimWrite(Kind),

@@ -139,7 +139,7 @@ impl OffsetDistribution {
     }
 }
 
-/// The same slots again and again (fio io_u.c, `__get_next_rand_offset_sequence`).
+/// Repeats the same slots (fio io_u.c, `__get_next_rand_offset_sequence`).
 #[derive(Clone, Debug)]
 pub(crate) struct Sequence {
     slots: Box<[u64]>,
@@ -163,8 +163,7 @@ impl Sequence {
         }
     }
 
-    /// At the end of the region, the sequence begins at its start again, as in a time-based job of
-    /// fio.
+    /// At the end of the region, the sequence restarts, as in a time-based fio job.
     fn next(&mut self) -> u64 {
         if self.base + self.slots[self.next] >= self.n {
             self.base = 0;

@@ -35,7 +35,7 @@ struct Zones {
 }
 
 impl Zones {
-    /// The position at which an I/O starts that would follow at `position`. As in fio, only the
+    /// Returns the start of an I/O that would otherwise start at `position`. As in fio, only the
     /// direction of an I/O that starts a zone moves to it.
     fn enter(&mut self, position: i64, region: u64) -> i64 {
         let mut position = position;

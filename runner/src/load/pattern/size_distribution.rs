@@ -11,7 +11,7 @@ pub(crate) struct SizeDistribution {
     pub min: u64,
     /// Largest size in bytes.
     pub max: u64,
-    /// All sizes are multiples of it, in bytes.
+    /// All sizes are multiples of this unit, in bytes.
     unit: u64,
     choice: Choice,
 }

@@ -76,7 +76,7 @@ fn due_times_follow_rate_and_thinktime() {
 }
 
 #[test]
-fn pauses_after_a_time_of_io() {
+fn pauses_start_after_thinktime_iotime() {
     let times = |options| due_times(options, 6);
     let ms = |ms: [u64; 6]| ms.map(|ms| ms * NS_PER_MS);
     // Reads every 2 ms: a pause after 5 ms, then again 5 ms after its end.

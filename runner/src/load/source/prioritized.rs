@@ -1,4 +1,4 @@
-//! A source that gives a share of the I/Os a priority of their own (`cmdprio_percentage`,
+//! A source that assigns separate priorities to shares of the I/Os (`cmdprio_percentage`,
 //! `cmdprio_bssplit`), and records latencies by priority.
 
 use crate::load::{
@@ -23,7 +23,7 @@ pub(crate) struct Prioritized<S> {
     write: Mix,
     rng: Xoshiro256PlusPlus,
     slots: Arc<SlotPriorities>,
-    /// Numbers of the priorities of the due I/Os, and how many of these I/Os were submitted.
+    /// Priorities of the due I/Os, and the number of these I/Os that were submitted.
     due: Vec<Chosen>,
     submitted: usize,
     /// By slot.
@@ -40,7 +40,7 @@ struct Chosen {
 
 /// The priorities of one direction.
 struct Mix {
-    /// The first one is that of the other I/Os.
+    /// The first entry is the priority of all other I/Os.
     priorities: Vec<CommandPriority>,
     sizes: Vec<SizeMix>,
 }
@@ -54,7 +54,7 @@ struct SizeMix {
     numbers: Vec<u8>,
 }
 
-/// Percentages, and indexes of priorities.
+/// Pairs of a percentage and the index of a priority.
 type Entries = Vec<(u8, u8)>;
 
 impl<S> Prioritized<S> {
@@ -98,7 +98,7 @@ impl<S> Prioritized<S> {
         let number = mix.draw(u64::from(io.len), &mut self.rng);
         Chosen {
             number: Some(number),
-            // The others have the priority of the thread.
+            // All other I/Os have the priority of the thread.
             value: match number {
                 0 => 0,
                 _ => mix.priorities[usize::from(number)].value(),
@@ -112,7 +112,7 @@ impl Mix {
         let mut priorities = vec![other];
         let mut sizes: Vec<(Option<u64>, Entries)> = Vec::new();
         for share in shares {
-            // A share with the priority of the others is part of them in the statistics, as in fio.
+            // A share with the same priority as the other I/Os is counted with them, as in fio.
             let found = priorities.iter().position(|found| *found == share.priority);
             let number = found.unwrap_or(priorities.len());
             if number == priorities.len() {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_the_layout_of_linux() {
+    fn priority_values_match_linux() {
         assert_eq!(REALTIME.value(), 1 << 13 | 1);
         let hint = CommandPriority { hint: 3, ..IDLE };
         assert_eq!(hint.value(), 3 << 13 | 3 << 3 | 2);

@@ -1,4 +1,4 @@
-//! The damage of a block.
+//! Damage to a block.
 
 use leadline_protocol::report::verify::Damage;
 

@@ -97,7 +97,7 @@ fn expected(format: &Format, length: usize, offset: u64) -> Vec<u8> {
     block
 }
 
-/// Start of the pattern that can be compared.
+/// Offset in the block where the pattern starts.
 fn data_at(format: &Format, header: Option<&Header>) -> usize {
     header.map_or(format.method.header_bytes(), Header::data_at)
 }

@@ -107,7 +107,7 @@ impl Storage {
 }
 
 #[test]
-fn the_last_write_is_good() {
+fn the_last_write_passes_verification() {
     let mut storage = Storage::new();
     for round in 0..3 {
         for block in [0, 1, 255] {

@@ -60,8 +60,8 @@ use rand::{SeedableRng, rngs::Xoshiro256PlusPlus};
 use rustix::mm::Advice;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Separates the random numbers of priorities from those of offsets: an odd number with irregular
-/// bits.
+/// Separates the random numbers of priorities from the random numbers of offsets: an odd number
+/// with irregular bits.
 const PRIORITY_SEED: u64 = 0xD6E8_FEB8_6659_FD93;
 
 pub(crate) fn run(task: &WorkerTask) -> Result<WorkerOutcome, WorkerError> {

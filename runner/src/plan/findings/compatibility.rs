@@ -61,7 +61,7 @@ fn options(job: &Job) -> [(&'static str, bool, &'static str); 30] {
         (
             "error_dump",
             job.error_dump.is_some(),
-            "the report has the first failed I/Os of each kind",
+            "the report has the first failed I/Os by operation and error",
         ),
         (
             "create_serialize",

@@ -98,8 +98,8 @@ export type AnnotationTime = number;
  */
 export type ArrivalReport = {
     /**
-     * Arrivals in the measured window. The completed I/Os are these minus the growth of the
-     * backlog.
+     * Arrivals in the measured window. The number of completed I/Os is this number minus the
+     * growth of the backlog.
      */
     due: number;
     /**
@@ -121,7 +121,7 @@ export type Assessment = {
      */
     baseline: number;
     /**
-     * Smallest change that matters, in percent, for metrics without their own.
+     * Smallest change that matters, in percent, for metrics without a separate threshold.
      */
     threshold_percent: number;
     /**
@@ -211,7 +211,7 @@ export type BandColumn = {
     name: BandMetric;
     unit: Unit;
     /**
-     * Median of the results of the whole runs.
+     * Median of the runs' results.
      */
     whole?: number | null;
     /**
@@ -246,7 +246,7 @@ export type Baseline = {
      */
     deleted_runs: Array<number>;
     /**
-     * Smallest change that matters, in percent; null: that of the settings, or 2.
+     * Smallest change that matters, in percent; null: the value in the settings, or 2.
      */
     threshold_percent?: number | null;
     /**
@@ -290,7 +290,7 @@ export type BlockSizes = {
      */
     split: Array<SplitEntry>;
     /**
-     * Whether sizes need not be multiples of `min`; absent if they are.
+     * Whether sizes may differ from multiples of `min`; absent if they may not.
      */
     unaligned?: boolean;
 };
@@ -446,7 +446,7 @@ export type Check = {
 export type CheckStatus = 'ok' | 'warn' | 'fail';
 
 /**
- * Shares of the I/Os with a priority of their own. All others have the priority of the worker.
+ * Shares of the I/Os with a separate priority. All other I/Os have the priority of the worker.
  */
 export type CommandPriorities = {
     read: Array<PriorityShare>;
@@ -512,7 +512,7 @@ export type ComparedGroup = {
      */
     first_started_at_ms?: number | null;
     /**
-     * The same for the last run.
+     * Start of the measured window of the last run, as a Unix time in ms; null without a result.
      */
     last_started_at_ms?: number | null;
     /**
@@ -781,7 +781,7 @@ export type DataOptions = {
 };
 
 /**
- * An optimization, and the reason why it was or was not used.
+ * An optimization, and why it was or was not used.
  */
 export type Decision = {
     /**
@@ -1149,8 +1149,7 @@ export type Distribution = {
      */
     blocks: Array<number>;
     /**
-     * Whether each repetition begins as many blocks later as the list has
-     * (`random_sequence_stride`).
+     * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
      */
     is_strided?: boolean;
     kind: 'sequence';
@@ -1433,7 +1432,7 @@ export type FirstError = {
 };
 
 /**
- * Share of a worker in the I/Os of all workers with the same `id`.
+ * A worker's share of the I/Os of all workers with the same `id`.
  */
 export type FlowOptions = {
     id: number;
@@ -1615,7 +1614,7 @@ export type Health = {
 
 export type HostChange = {
     /**
-     * Such as `I/O scheduler of vda`.
+     * For example, `I/O scheduler of vda`.
      */
     setting: string;
     /**
@@ -1977,11 +1976,11 @@ export type Job = {
      */
     ba?: string | number;
     /**
-     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, again and again). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
+     * Access distribution: random, zipf:1.2, pareto:0.2, normal:10, zoned:60/10:30/20:8/30:2/40, zoned_abs:60/10g:40/20g or sequence:2:0:1 (these blocks, repeatedly). zipf, pareto and normal accept the position of the most probable block (0-1), such as zipf:1.2:0.25.
      */
     random_distribution?: string;
     /**
-     * With random_distribution=sequence: each repetition begins as many blocks later as the sequence has.
+     * With random_distribution=sequence: shift each repetition by the length of the sequence.
      */
     random_sequence_stride?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -1997,7 +1996,7 @@ export type Job = {
      */
     zoneskip?: string | number;
     /**
-     * Length of a zone with zonemode=strided; access starts again at its end. Default: zonesize.
+     * Length of a zone with zonemode=strided; access wraps around at its end. Default: zonesize.
      */
     zonerange?: string | number;
     /**
@@ -2117,7 +2116,7 @@ export type Job = {
      */
     exitall?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Jobs that exitall ends: group (those in the same group, see new_group), stonewall (all that have started) or all.
+     * Jobs that exitall ends: group (jobs in the same group; see new_group), stonewall (all jobs that have started) or all.
      */
     exit_what?: 'group' | 'stonewall' | 'all';
     /**
@@ -2157,7 +2156,7 @@ export type Job = {
      */
     ss_ramp?: string | number;
     /**
-     * Length of the parts of the window whose values steadystate compares. A bare number is in seconds.
+     * Length of the intervals whose values steadystate compares. A bare number is in seconds.
      */
     steadystate_check_interval?: string | number;
     /**
@@ -2165,11 +2164,11 @@ export type Job = {
      */
     ss_interval?: string | number;
     /**
-     * With rate_iops: time for which more than a second of arrivals must wait, and their number grow, before the job ends as overloaded; 0 disables it. A bare number is in seconds.
+     * With rate_iops: time for which the backlog must exceed one second of arrivals and grow before the job ends as overloaded; 0 disables it. A bare number is in seconds.
      */
     overload_time?: string | number | number;
     /**
-     * Bypass the page cache (O_DIRECT): 1, or use it: 0. Required.
+     * 1 bypasses the page cache (O_DIRECT), 0 uses it. Required.
      */
     direct?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -2313,7 +2312,7 @@ export type Job = {
      */
     thinktime_iotime?: string | number;
     /**
-     * Bytes that fill the write buffers repeatedly, such as 0xdeadbeef, -12 or "text".
+     * Bytes that are repeated in the write buffers, such as 0xdeadbeef, -12 or "text".
      */
     buffer_pattern?: string | number;
     /**
@@ -2373,7 +2372,7 @@ export type Job = {
      */
     verify_offset?: string | number;
     /**
-     * Bytes that fill each verified block repeatedly, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
+     * Bytes that are repeated in each verified block, such as 0xff%o; %o is the offset of the block (8 bytes). Without verify, it implies verify=header-pattern.
      */
     verify_pattern?: string | number;
     /**
@@ -2417,7 +2416,7 @@ export type Job = {
      */
     cmdprio_hint?: string | number;
     /**
-     * Sizes, and the percentage of their I/Os with a priority: of cmdprio_class and cmdprio, such as 64k/20, or a class and level, such as 64k/25/1/1:64k/75/3/2.
+     * Sizes, and the percentage of their I/Os with a priority: 64k/20 uses cmdprio_class and cmdprio, and 64k/25/1/1:64k/75/3/2 sets the class and level.
      */
     cmdprio_bssplit?: string;
     /**
@@ -2545,7 +2544,7 @@ export type Job = {
      */
     verify_dump?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Print failed I/Os. No effect: the report has the first failed I/Os of each kind.
+     * Print failed I/Os. No effect: the report has the first failed I/Os by operation and error.
      */
     error_dump?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -2559,7 +2558,7 @@ export type Job = {
 };
 
 /**
- * Null for a direction without I/O, and without probes.
+ * Null for a direction without I/O or lookups.
  */
 export type JobLayers = {
     /**
@@ -2614,7 +2613,7 @@ export type JobReport = {
      */
     errors: number;
     /**
-     * Optimizations that were or were not used.
+     * Optimizations, and whether they were used.
      */
     decisions: Array<Decision>;
     layers?: JobLayers | null;
@@ -2721,7 +2720,7 @@ export type LatencyTargetReport = {
      */
     depths: Array<number>;
     /**
-     * Whether every worker has found its number.
+     * Whether every worker has completed its search.
      */
     attained: boolean;
     /**
@@ -2858,8 +2857,8 @@ export type LoadCurveDefinition = {
     ramp_seconds?: CurveRampSeconds | null;
     p99_limit_ms?: LatencyLimitMs | null;
     /**
-     * Maximum number of bytes that all runs of a job that writes may write. The curve ends before
-     * a rate that could exceed it; the first run is always made. Default: no limit.
+     * Maximum number of bytes that all runs together may write. The curve ends before a rate that
+     * could exceed it; the first run always starts. Default: no limit.
      */
     max_bytes?: number | null;
 };
@@ -2874,8 +2873,8 @@ export type LoadCurveResults = {
      */
     sentence: string;
     /**
-     * Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded, unless most runs
-     * are: then this is a property of the host.
+     * Foreign I/O, a busy host and other disturbances. Disturbed runs are excluded unless most
+     * runs are disturbed, which is then a property of the host.
      */
     warning?: string | null;
     /**
@@ -2926,7 +2925,7 @@ export type LoadPoint = {
     achieved?: number | null;
     class: PointClass;
     /**
-     * Why the run is disturbed.
+     * What disturbed the run.
      */
     disturbance?: string | null;
     /**
@@ -2940,7 +2939,7 @@ export type LoadPoint = {
     overload?: Overload | null;
     /**
      * Latencies are measured from the intended start. They are lower bounds if the rate was
-     * overloaded, because I/Os that are not complete have none.
+     * overloaded, because incomplete I/Os have no latency.
      */
     lat_mean_ns?: number | null;
     lat_p50_ns?: number | null;
@@ -3004,7 +3003,7 @@ export type LookChange = {
 };
 
 /**
- * The consequence of a look.
+ * The decision after a look.
  */
 export type LookOutcome = 'decided' | 'undecided' | 'not_comparable';
 
@@ -3044,7 +3043,8 @@ export type MetricState = {
     metric: ComparedMetricName;
     state: TrendState;
     /**
-     * Whether it determines the state of the series: IOPS and p99 latencies that can be tested.
+     * Whether it is a headline metric, which determines the state of the series: IOPS and p99
+     * latencies that can be tested.
      */
     is_headline: boolean;
     change: Change;
@@ -3092,12 +3092,12 @@ export type MissedStart = {
 export type Mode = 'buffered' | 'direct' | 'raw' | 'null';
 
 /**
- * Something that changed the I/Os on the way to the device.
+ * An effect on the I/Os on the way to the device.
  */
 export type Modifier = {
     kind: ModifierKind;
     /**
-     * How much it changed the I/Os; see [`ModifierKind`]. Null if there is no ratio.
+     * Size of the effect; see [`ModifierKind`]. Null if there is no ratio.
      */
     factor?: number | null;
     /**
@@ -3164,7 +3164,7 @@ export type OptionDoc = {
 export type OrderSeed = number;
 
 /**
- * The period at whose end a job was ended as overloaded.
+ * The period after which a job was ended as overloaded.
  */
 export type Overload = {
     /**
@@ -3196,11 +3196,11 @@ export type Overload = {
  */
 export type OverloadOptions = {
     /**
-     * Number of I/Os that are due and not complete, of all workers, that must be exceeded.
+     * Limit for the number of due but incomplete I/Os of all workers.
      */
     backlog: number;
     /**
-     * For how long.
+     * Time for which the number must exceed the limit.
      */
     duration_ms: number;
 };
@@ -3288,7 +3288,7 @@ export type PerDirectionBlockSizes = {
          */
         split: Array<SplitEntry>;
         /**
-         * Whether sizes need not be multiples of `min`; absent if they are.
+         * Whether sizes may differ from multiples of `min`; absent if they may not.
          */
         unaligned?: boolean;
     };
@@ -3309,7 +3309,7 @@ export type PerDirectionBlockSizes = {
          */
         split: Array<SplitEntry>;
         /**
-         * Whether sizes need not be multiples of `min`; absent if they are.
+         * Whether sizes may differ from multiples of `min`; absent if they may not.
          */
         unaligned?: boolean;
     };
@@ -3330,7 +3330,7 @@ export type PerDirectionBlockSizes = {
          */
         split: Array<SplitEntry>;
         /**
-         * Whether sizes need not be multiples of `min`; absent if they are.
+         * Whether sizes may differ from multiples of `min`; absent if they may not.
          */
         unaligned?: boolean;
     };
@@ -3391,8 +3391,7 @@ export type PerDirectionDistribution = {
          */
         blocks: Array<number>;
         /**
-         * Whether each repetition begins as many blocks later as the list has
-         * (`random_sequence_stride`).
+         * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
          */
         is_strided?: boolean;
         kind: 'sequence';
@@ -3451,8 +3450,7 @@ export type PerDirectionDistribution = {
          */
         blocks: Array<number>;
         /**
-         * Whether each repetition begins as many blocks later as the list has
-         * (`random_sequence_stride`).
+         * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
          */
         is_strided?: boolean;
         kind: 'sequence';
@@ -3511,8 +3509,7 @@ export type PerDirectionDistribution = {
          */
         blocks: Array<number>;
         /**
-         * Whether each repetition begins as many blocks later as the list has
-         * (`random_sequence_stride`).
+         * Whether each repetition is shifted by the length of the list (`random_sequence_stride`).
          */
         is_strided?: boolean;
         kind: 'sequence';
@@ -3643,7 +3640,7 @@ export type PlannedPhase = {
 };
 
 /**
- * What a run at one rate shows.
+ * Result of a run at one rate.
  */
 export type PointClass = 'sustained' | 'overloaded' | 'uncertain' | 'disturbed' | 'inconsistent' | 'missing';
 
@@ -3955,7 +3952,7 @@ export type Report = {
      */
     errors: ErrorReport;
     /**
-     * Time between the first I/O of the first worker and that of the last worker.
+     * Time between the first I/O of the first worker and the first I/O of the last worker.
      */
     start_skew_ns?: number | null;
     /**
@@ -4172,8 +4169,8 @@ export type Run = RunSummary & {
     verdict?: Verdicts | null;
     findings: Array<Finding>;
     /**
-     * Whether everything that was stored when the run ended is covered by checksums. False for
-     * runs from earlier versions, which lack some checksums, and before the end.
+     * Whether checksums cover all data that was stored when the run ended. False before the end,
+     * and for runs from earlier versions, which lack some checksums.
      */
     has_checksum: boolean;
     /**
@@ -4314,7 +4311,7 @@ export type RunSummary = WorkloadSummary & {
     verdict_class?: VerdictClass | null;
     /**
      * Whether the stored run or its result does not match its checksum. If so, the result is not
-     * shown, and comparisons and trends leave it out.
+     * shown, and comparisons and trends exclude it.
      */
     damaged: boolean;
     /**
@@ -4544,11 +4541,11 @@ export type Schedule = {
      */
     next: Array<DueTime>;
     /**
-     * Number of due times of the last 30 days that were missed.
+     * Number of missed due times in the last 30 days.
      */
     missed: number;
     /**
-     * The latest due times, newest first. Due times that were missed in a row are one entry.
+     * The latest due times, newest first. Consecutive missed due times are one entry.
      */
     starts: Array<ScheduleStart>;
 };
@@ -4561,7 +4558,7 @@ export type ScheduleList = {
 };
 
 /**
- * What a schedule would do.
+ * Preview of a schedule.
  */
 export type SchedulePlan = {
     /**
@@ -4585,13 +4582,13 @@ export type ScheduleRequest = {
      */
     time_zone?: string;
     /**
-     * Body of `POST /runs` or `POST /studies`. It must not need a confirmation.
+     * Body of `POST /runs` or `POST /studies`. It must not require a confirmation.
      */
     document: {
         [key: string]: unknown;
     };
     /**
-     * Tags of all runs, in addition to those of the document.
+     * Tags of all runs, in addition to the tags in the document.
      */
     tags?: Tags;
     /**
@@ -4622,7 +4619,7 @@ export type ScheduleStart = {
      */
     reason?: string | null;
     /**
-     * Whether the due time was missed and caught up.
+     * Whether the due time was missed, and the start was caught up later.
      */
     is_catch_up: boolean;
     run?: number | null;
@@ -4773,9 +4770,9 @@ export type SessionState = {
  */
 export type Settings = {
     /**
-     * Smallest change that matters, in percent, by name of the metric, such as `read_iops`; 2 for
-     * other metrics. Used by comparisons and trends that have no threshold of their own. Short
-     * names, such as `read.iops`, are also accepted.
+     * Smallest change that matters, in percent, by metric name, such as `read_iops`; 2 for other
+     * metrics. Used by comparisons and trends without a separate threshold. Short names, such as
+     * `read.iops`, are also accepted.
      */
     thresholds: Thresholds;
 };
@@ -4912,7 +4909,7 @@ export type SniaTestDefinition = {
     max_rounds?: SniaRounds | null;
     mixes?: SniaMixes | null;
     /**
-     * Block sizes, such as `4k`, in order. Default: those of the specification; 1024k for
+     * Block sizes, such as `4k`, in order. Default: as in the specification; 1024k for
      * `throughput`, which tests one block size.
      */
     blocks?: Array<string> | null;
@@ -4971,7 +4968,7 @@ export type Stalls = {
 };
 
 /**
- * What happened at a due time.
+ * Result of a due time.
  */
 export type StartResult = 'pending' | 'started' | 'missed' | 'skipped' | 'rejected';
 
@@ -5052,7 +5049,7 @@ export type SteadyStateOptions = SteadyState & {
      */
     ramp_s: number;
     /**
-     * Length of the parts of the window, in seconds; at most half of the window.
+     * Length of the intervals in the window, in seconds; at most half of the window.
      */
     interval_s: number;
 };
@@ -5175,7 +5172,7 @@ export type StepPlan = {
     note?: string | null;
     /**
      * The run's jobs, including the state, scaled sizes and final file names. Invalid values are
-     * those of the request, and listed in the problems.
+     * unchanged from the request, and listed in the problems.
      */
     jobs: Array<{
         [key: string]: unknown;
@@ -5523,7 +5520,7 @@ export type StudySummary = {
     finished_at_ms?: number | null;
     steps_total: number;
     /**
-     * Without those that were not needed, because the study was decided or its procedure ended.
+     * Excludes steps that were not needed because the study was decided or its procedure ended.
      */
     steps_ended: number;
     /**
@@ -6068,8 +6065,7 @@ export type TrendPoint = {
      */
     at_least: boolean;
     /**
-     * Host facts that differ from those of the previous point, and `verdict`, the layer that served
-     * the I/Os.
+     * Changes since the previous point: host facts, and `verdict`, the layer that served the I/Os.
      */
     host_changes: Array<FactChange>;
 };
@@ -6176,8 +6172,8 @@ export type Verdict = {
         [key: string]: number;
     };
     /**
-     * What else changed the I/Os on their way; absent if nothing did. A modifier never changes a
-     * share.
+     * Other effects on the I/Os on the way to the device; absent if there were none. A modifier
+     * never changes a share.
      */
     modifiers?: Array<Modifier>;
     /**
@@ -6253,8 +6249,8 @@ export type VerifyReport = {
     checked_blocks: number;
     checked_bytes: number;
     /**
-     * Bytes that were still in the page cache when they were read back, so that they were not read
-     * from the device; null with direct I/O, and if they could not be counted.
+     * Bytes that were read back from the page cache instead of the device; null with direct I/O,
+     * and if they could not be counted.
      */
     cached_bytes?: number | null;
     /**
@@ -6368,7 +6364,7 @@ export type WebhookRequest = {
      */
     secret?: string;
     /**
-     * One or more, except `test`. Default: all others.
+     * One or more types, except `test`. Default: all types except `test`.
      */
     events?: Array<WebhookEvent>;
     /**
@@ -6378,7 +6374,7 @@ export type WebhookRequest = {
 };
 
 /**
- * Workload of the first job of a run.
+ * Workload of the first job in a run.
  */
 export type WorkloadSummary = {
     /**
@@ -6466,7 +6462,7 @@ export type CompareRunsData = {
          */
         runs?: string;
         /**
-         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         * Letter of the baseline group, or the number of a run in it. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -6478,7 +6474,7 @@ export type CompareRunsData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value in the settings, or 2.
          */
         threshold?: ThresholdPercent;
     };
@@ -6533,7 +6529,7 @@ export type CompareCsvData = {
          */
         runs?: string;
         /**
-         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         * Letter of the baseline group, or the number of a run in it. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -6545,7 +6541,7 @@ export type CompareCsvData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value in the settings, or 2.
          */
         threshold?: ThresholdPercent;
     };
@@ -6603,7 +6599,7 @@ export type CompareHtmlData = {
          */
         runs?: string;
         /**
-         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         * Letter of the baseline group, or the number of a run in it. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -6615,7 +6611,7 @@ export type CompareHtmlData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value in the settings, or 2.
          */
         threshold?: ThresholdPercent;
     };
@@ -6673,7 +6669,7 @@ export type CompareMarkdownData = {
          */
         runs?: string;
         /**
-         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         * Letter of the baseline group, or the number of a run in it. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -6685,7 +6681,7 @@ export type CompareMarkdownData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value in the settings, or 2.
          */
         threshold?: ThresholdPercent;
     };
@@ -6801,7 +6797,7 @@ export type CompareSeriesData = {
          */
         runs?: string;
         /**
-         * Letter of the baseline group, or the number of one of its runs. Default: the first group.
+         * Letter of the baseline group, or the number of a run in it. Default: the first group.
          */
         baseline?: string;
         a?: string;
@@ -6813,7 +6809,7 @@ export type CompareSeriesData = {
         g?: string;
         h?: string;
         /**
-         * Smallest change that matters, in percent. Default: that of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value in the settings, or 2.
          */
         threshold?: ThresholdPercent;
     };
@@ -9121,7 +9117,8 @@ export type GetTrendData = {
          */
         metric?: ComparedMetricName;
         /**
-         * Smallest change that matters, in percent. Default: that of the baseline or of the settings, or 2.
+         * Smallest change that matters, in percent. Default: the value of the baseline or of the
+         * settings, or 2.
          */
         threshold?: ThresholdPercent;
     };

@@ -16,7 +16,7 @@ pub(crate) struct Answer {
     pub evidence: Value,
 }
 
-/// `None` in the functions below: a latency was not measured.
+/// In the functions below, `None` means that a latency was not measured.
 pub(crate) type AnswerFn = fn(&Workload, &Report) -> Option<Answer>;
 
 /// Commits per second of a log that flushes each write.
@@ -34,7 +34,7 @@ pub(crate) fn log_writes(workload: &Workload, report: &Report) -> Option<Answer>
     Some(Answer { sentence, evidence })
 }
 
-/// Writes per second that are durable one by one.
+/// Rate of writes that are made durable one by one.
 pub(crate) fn journal_writes(workload: &Workload, report: &Report) -> Option<Answer> {
     let written = &report.write;
     let iops = rate(written.iops);

@@ -1,4 +1,4 @@
-//! Limits that documents publish for a measured value.
+//! Published limits for a measured value.
 
 use crate::analysis::findings::questions::workload::Workload;
 use leadline_protocol::{
@@ -6,7 +6,7 @@ use leadline_protocol::{
     report::{Report, stats::DirectionStats},
 };
 
-/// A value of a report.
+/// A value in a report.
 #[derive(Clone, Copy)]
 pub(crate) enum Metric {
     ReadIops,
@@ -26,7 +26,7 @@ pub(crate) enum Metric {
 pub(crate) struct Limit {
     pub metric: Metric,
     pub value: f64,
-    /// Whose limit it is: completes "the limit that ...".
+    /// Source of the limit; completes "the limit that ...".
     pub by: &'static str,
     /// Title of the document, and of its section.
     pub source: &'static str,
@@ -61,7 +61,7 @@ impl Metric {
         match self {
             Self::ReadIops if is_mixed => "The read IOPS are",
             Self::WriteIops if is_mixed => "The write IOPS are",
-            // After the p99 of its flushes.
+            // Follows the comparison of the p99 of the flushes.
             Self::WriteIops if workload.flush.is_some() && !workload.random => "The commit rate is",
             Self::ReadMean if workload.in_flight > 1 => "The mean read latency is",
             Self::WriteMean if workload.in_flight > 1 => "The mean write latency is",
@@ -79,12 +79,13 @@ impl Metric {
 }
 
 impl Limit {
-    /// A percentile of the flushes needs only enough of them: etcd's test writes 22 MB.
+    /// A percentile of the flushes requires only a minimum number of flushes: etcd's test writes 22
+    /// MB.
     pub(crate) fn applies_to_short_runs(&self) -> bool {
         matches!(self.metric, Metric::FlushP99)
     }
 
-    /// Latencies must be below the limit, rates must reach it.
+    /// Latencies must be below the limit, and rates must be at least the limit.
     pub(crate) fn is_met(&self, value: f64) -> bool {
         self.metric.is_latency() == (value < self.value)
     }

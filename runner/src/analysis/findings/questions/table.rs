@@ -1,5 +1,5 @@
-//! The questions: which jobs match them, what answers them, and the limits that documents publish.
-//! The first question that matches applies.
+//! The questions: the jobs that match them, the values that answer them, and published limits. The
+//! first question that matches applies.
 
 use crate::analysis::findings::questions::{
     answer::{self, AnswerFn},
@@ -11,27 +11,27 @@ pub(crate) struct Question {
     /// Code of the finding.
     pub code: &'static str,
     pub is_asked: fn(&Workload) -> bool,
-    /// I/Os (flushes, if each write is flushed) that the answer requires.
+    /// Minimum number of I/Os (of flushes, if each write is flushed) for an answer.
     pub min_ios: u64,
     pub answer: AnswerFn,
     pub limits: &'static [Limit],
-    /// How to get a result that can be compared.
+    /// How to get a comparable result.
     pub advice: &'static str,
 }
 
-/// I/Os for a p99: 10 of them are above it.
+/// Minimum number of I/Os for a p99, 10 of which are above it.
 const FOR_P99: u64 = 1000;
-/// I/Os for a rate.
+/// Minimum number of I/Os for a rate.
 const FOR_RATE: u64 = 100;
-/// Log records are short. In bytes.
+/// Maximum size of a log record, in bytes.
 const MAX_RECORD: u64 = 16 << 10;
-/// Database pages have at most this size. In bytes.
+/// Maximum size of a database page, in bytes.
 const MAX_PAGE: u64 = 16 << 10;
-/// From this size on, recipes measure bandwidth. In bytes.
+/// Minimum size of I/Os in recipes that measure bandwidth, in bytes.
 const MIN_BANDWIDTH_BYTES: u64 = 64 << 10;
 /// The lowest depth in recipes that measure IOPS: memory cards and dbench's latency test.
 const MIN_IOPS_DEPTH: u64 = 4;
-/// The depth of the test of a memory card.
+/// The depth of memory card tests.
 const CARD_DEPTH: u64 = 4;
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
@@ -281,7 +281,7 @@ fn is_short_write(workload: &Workload) -> bool {
     workload.writes && !workload.reads && workload.max_bytes <= MAX_RECORD
 }
 
-/// A test of the disk: past the page cache, and without flushes.
+/// A test of the disk, without the page cache and without flushes.
 fn is_load(workload: &Workload) -> bool {
     workload.direct && workload.flush.is_none()
 }

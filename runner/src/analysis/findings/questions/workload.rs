@@ -1,4 +1,4 @@
-//! The shape of a run's jobs, as far as it determines which question they match.
+//! Properties of a run's jobs that determine which question they match.
 
 use leadline_protocol::{
     job::{distribution::Distribution, engine::EngineName, keyword::SyncMode},
@@ -13,11 +13,11 @@ pub(crate) struct Workload {
     pub random: bool,
     pub reads: bool,
     pub writes: bool,
-    /// Percentage of reads of a mixed pattern.
+    /// Percentage of reads in a mixed pattern.
     pub rwmixread: Option<u8>,
-    /// Bytes of the largest I/O.
+    /// Size of the largest I/O, in bytes.
     pub max_bytes: u64,
-    /// Bytes of all I/Os; `None` if they differ.
+    /// Size of all I/Os, in bytes; `None` if the sizes differ.
     pub bytes: Option<u64>,
     pub workers: u64,
     /// I/Os in flight of all workers.
@@ -27,7 +27,7 @@ pub(crate) struct Workload {
     pub sync_writes: bool,
     /// With memory mappings, a flush is msync(2) of the whole region.
     pub is_mapped: bool,
-    /// The call after each write.
+    /// The system call that flushes each write.
     pub flush: Option<&'static str>,
 }
 
@@ -90,7 +90,7 @@ fn is_same(job: &ResolvedJob, other: &ResolvedJob) -> bool {
             pattern.random_distribution.clone(),
         );
         let durability = (pattern.fsync, pattern.fdatasync, job.target.sync);
-        // Jobs that run at different times do not add up.
+        // Results of jobs that run at different times cannot be added.
         let timing = &job.timing;
         let time = (timing.startdelay_ms, timing.runtime_ms, timing.time_based);
         (kind, order, time, durability, job.direct, job.in_flight())
@@ -99,7 +99,7 @@ fn is_same(job: &ResolvedJob, other: &ResolvedJob) -> bool {
 }
 
 /// Whether all I/Os go to random blocks (true), or each follows the one before it (false). `None`
-/// for everything between, such as `rw=write:4m`, which leaves gaps, and `rw=randread:64`, which
+/// for patterns in between, such as `rw=write:4m`, which leaves gaps, and `rw=randread:64`, which
 /// reads 64 blocks one after another.
 fn is_random(jobs: &[ResolvedJob], max_bytes: u64) -> Option<bool> {
     let pattern = &jobs[0].pattern;
@@ -132,7 +132,7 @@ fn is_random(jobs: &[ResolvedJob], max_bytes: u64) -> Option<bool> {
     (is_uniform && is_large).then_some(true)
 }
 
-/// Whether the job does less than it could, or flushes only some of its writes.
+/// Whether the job's I/O is limited or not measured, or only some of its writes are flushed.
 fn is_limited(job: &ResolvedJob) -> bool {
     let timing = &job.timing;
     let pattern = &job.pattern;
@@ -145,7 +145,7 @@ fn is_limited(job: &ResolvedJob) -> bool {
         || pattern.fsync.max(pattern.fdatasync) > 1
 }
 
-/// The IOPS of two disks are not those of one.
+/// The IOPS of two disks are not a result for one disk.
 fn use_one_device(jobs: &[ResolvedJob]) -> bool {
     let mut devices = jobs
         .iter()

@@ -11,7 +11,7 @@ use leadline_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Filesystem type of overlays, which other filesystems store.
+/// Filesystem type of overlays, whose files are stored on other filesystems.
 pub(crate) const OVERLAY: &str = "overlay";
 
 /// The engine or filesystem, if no job has a block device.
@@ -34,7 +34,7 @@ pub(super) fn null_job(jobs: &[&ResolvedJob]) -> Option<String> {
         .then(|| null.name.clone())
 }
 
-/// Whether a target may be on a block device: that below an overlay can be outside of this mount
+/// Whether a target may be on a block device: the device below an overlay can be outside this mount
 /// namespace.
 fn has_device(target: &Target) -> bool {
     target.device.is_some() || target.filesystem.as_deref() == Some(OVERLAY)

@@ -8,7 +8,8 @@ use leadline_protocol::{
     report::Report,
 };
 
-/// Filesystems that read blocks other than those of an I/O, or that may be stored on one of these.
+/// Filesystems that may read more than the requested blocks, or that may be stored on such a
+/// filesystem.
 const NOT_PLAIN: &[&str] = &["btrfs", OVERLAY];
 
 fn sizes(direction: Direction, job: &ResolvedJob) -> &BlockSizes {

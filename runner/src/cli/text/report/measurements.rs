@@ -49,7 +49,7 @@ fn used_directions<'a>(
     directions
 }
 
-/// Such as `60.5 k IOPS · 236 MiB/s (248 MB/s)`.
+/// For example, `60.5 k IOPS · 236 MiB/s (248 MB/s)`.
 fn throughput(stats: &DirectionStats) -> String {
     format!(
         "{} IOPS · {}",
@@ -106,7 +106,7 @@ fn percentile_text(stats: &LatencyStats, percentile: &str) -> String {
     latency_text(stats, percentile, ns)
 }
 
-/// Such as `1.21 ms`, or `≥ 9.50 s` for a lower bound.
+/// For example, `1.21 ms`, or `≥ 9.50 s` for a lower bound.
 fn latency_text(stats: &LatencyStats, name: &str, ns: Option<u64>) -> String {
     let Some(ns) = ns else {
         return "–".into();

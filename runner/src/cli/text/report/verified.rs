@@ -40,7 +40,7 @@ pub(super) fn write_verified(out: &mut TextWriter, report: &Report) {
     }
 }
 
-/// Such as `4,096 blocks (16 MiB) in 20 ms: no bad blocks`.
+/// For example, `4,096 blocks (16 MiB) in 20 ms: no bad blocks`.
 fn summary(verify: &VerifyReport) -> String {
     let mut text = format!(
         "{} blocks ({}) in {}",

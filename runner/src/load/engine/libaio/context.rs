@@ -205,7 +205,7 @@ impl Context {
         Ok(fetched)
     }
 
-    /// Waits for I/Os in flight. The context must not be used afterwards.
+    /// Waits for I/Os in flight. The context must not be used afterward.
     pub(crate) fn destroy(&mut self) {
         self.ring = ptr::null();
         // SAFETY: io_destroy(2) takes the ID of the context. Errors are not possible.

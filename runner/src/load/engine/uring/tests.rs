@@ -335,7 +335,7 @@ impl Source for Unfinished {
 }
 
 #[test]
-fn hung_io_is_cancelled_with_its_ring_and_keeps_its_memory() {
+fn closing_the_ring_cancels_hung_io_and_keeps_its_memory() {
     // Reads from an empty pipe stay in flight until the ring is closed.
     let (reader, mut writer) = std::io::pipe().unwrap();
     let files: Vec<OwnedFd> = vec![reader.try_clone().unwrap().into()];

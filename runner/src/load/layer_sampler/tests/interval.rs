@@ -61,7 +61,7 @@ const FAST: Run = Run {
     lookup_ns: 2000,
 };
 
-/// I/Os that are slower in the middle, so that the groups get shorter and then longer again.
+/// I/Os that are slower in the middle, so the groups get shorter and then longer.
 const CHANGING: Run = Run {
     ios: 60_000,
     io_ns: |io| {
@@ -99,7 +99,7 @@ fn group_lengths_adapt_to_the_speed() {
 }
 
 #[test]
-fn lookups_take_at_most_their_share_of_the_time() {
+fn lookups_stay_within_their_time_budget() {
     let long = Run {
         ios: 2_000_000,
         ..FAST

@@ -41,7 +41,7 @@ fn writes_keep_their_total_weight() {
 }
 
 #[test]
-fn writes_are_kept_from_the_whole_run() {
+fn kept_writes_span_the_whole_run() {
     // The weights grow, as they do when writes become faster.
     let weight = |offset: u64| if offset < 50_000 { 1 } else { 10 };
     let samples = kept(100_000, weight, |_| 0);

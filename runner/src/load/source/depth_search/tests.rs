@@ -56,7 +56,7 @@ fn doubles_until_a_test_fails_then_bisects() {
 #[test]
 fn storage_within_the_limit_reaches_iodepth() {
     let mut search = DepthSearch::new(options(99.0, false), 32);
-    // The last depth is tested, tested again, and then used for the last test.
+    // The last depth is tested twice, and then used for the last test.
     assert_eq!(depths(&mut search, 1, 0, 100), [1, 2, 4, 8, 16, 32, 32]);
     assert_eq!(search.progress(), Progress::Found);
 }

@@ -64,7 +64,7 @@ fn workers_share_ios_in_proportion_to_their_weights() {
 }
 
 #[test]
-fn a_worker_waits_for_one_that_issues_nothing_until_it_ends() {
+fn a_worker_waits_for_an_idle_worker_until_it_ends() {
     let mut sources = members(&[1, 1], 0);
     let mut issued = 0;
     for round in 0..100 {

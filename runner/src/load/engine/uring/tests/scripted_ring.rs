@@ -116,7 +116,7 @@ struct Case {
     stats: WorkerStats,
 }
 
-/// Configuration of a case.
+/// Configuration of a test case.
 struct Script<'a> {
     responses: &'a [Response],
     results: &'a [i32],
