@@ -124,7 +124,7 @@ fn plans_and_reads_keep_access_times() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     check("a rejected run");
-    // The mount and the comparison work.
+    // Checks that the mount records access times and that the comparison detects them.
     File::open(&tree[0]).unwrap().read_exact(&mut [0]).unwrap();
     assert_ne!(access_time(&tree[0]), before[0]);
 }

@@ -164,7 +164,7 @@ fn output_is_written_to_a_file() {
     assert!(json.len() < text.len());
     let document: Value = serde_json::from_str(&json).unwrap();
     assert!(document["jobs"][0]["read"]["clat_ns"]["bins"].is_null());
-    // A rejected run keeps it.
+    // A rejected run does not change it.
     let rejected = programs.ours(&["--output=../result", "--name=a", "--rw=rite"], "");
     assert_eq!(rejected.status.code(), Some(2), "{rejected:?}");
     let kept = fs::read_to_string(programs.path().join("result")).unwrap();
@@ -185,7 +185,7 @@ fn parsing_alone_runs_nothing() {
 
 /// Damaged data and violated limits are errors in fio's formats, too.
 #[test]
-fn failed_jobs_have_the_error_of_fio() {
+fn failed_jobs_have_the_same_error_as_in_fio() {
     let programs = Programs::new();
     if let Err(error) = scratch::run("fio", &["--version"]) {
         return scratch::skip(&error);
@@ -225,7 +225,7 @@ fn failed_jobs_have_the_error_of_fio() {
     }
 }
 
-/// fio truncates whatever `--output` names.
+/// fio truncates any file specified with `--output`.
 #[test]
 fn output_does_not_replace_other_files() {
     let programs = Programs::new();
@@ -241,7 +241,7 @@ fn output_does_not_replace_other_files() {
 
 /// fio reports the I/Os of the ramp.
 #[test]
-fn jobs_that_end_during_the_ramp_say_so() {
+fn jobs_that_end_during_the_ramp_are_reported() {
     let programs = Programs::new();
     let arguments = "--name=a --size=64k --rw=write --direct=0 --ramp_time=1";
     let arguments: Vec<&str> = arguments.split_whitespace().collect();

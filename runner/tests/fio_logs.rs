@@ -1,4 +1,4 @@
-//! The log files of `leadline-runner fio`: names, columns and order are those of fio, which gets the
+//! The log files of `leadline-runner fio`: names, columns and order match the logs of fio with the
 //! same arguments.
 
 mod scratch;
@@ -27,8 +27,9 @@ fn logs(directory: &Path) -> BTreeMap<String, Vec<Vec<String>>> {
     logs.map(|(name, path)| (name, lines(&path))).collect()
 }
 
-/// What does not depend on time: the number of columns, the direction, and the block size, offset and
-/// priority. Of a histogram: the number of columns, the direction and the block size.
+/// The parts that do not depend on time: the number of columns, the direction, and the block size,
+/// offset and priority. In a histogram log: the number of columns, the direction and the block
+/// size.
 fn shape(name: &str, lines: &[Vec<String>]) -> BTreeSet<(usize, Vec<String>)> {
     let fixed = |cells: &Vec<String>| match name.contains("_hist") {
         true => cells[1..3].to_vec(),
@@ -54,7 +55,7 @@ fn both(programs: &Programs, arguments: &str, input: &str) -> Option<[Logs; 2]> 
 type Logs = BTreeMap<String, Vec<Vec<String>>>;
 
 #[test]
-fn logs_have_the_names_and_columns_of_fio() {
+fn logs_have_the_same_names_and_columns_as_in_fio() {
     for options in [
         "--rw=read --log_avg_msec=100 --name=a --write_bw_log=x --write_iops_log=y --numjobs=2 \
          --name=b --write_lat_log=z",
@@ -103,9 +104,9 @@ fn jobs_without_a_prefix_use_their_names() {
     assert!(ours["first_slat.1.log"].is_empty() && fio["first_slat.1.log"].is_empty());
 }
 
-/// Each worker has a log of its own, with its own I/Os, and windows of the requested length.
+/// Each worker has a separate log with only its own I/Os, in windows of the requested length.
 #[test]
-fn values_are_those_of_one_worker() {
+fn each_log_contains_one_worker() {
     let programs = Programs::new();
     let options = "--rw=read --bs=8k --log_avg_msec=200 --write_iops_log=x --write_bw_log=x \
         --write_hist_log=x --log_hist_msec=200 --numjobs=2 --name=a --name=b --numjobs=1 --stonewall \
@@ -145,7 +146,7 @@ fn values_are_those_of_one_worker() {
     }
 }
 
-/// The lines of one worker follow those of another.
+/// The log contains all lines of one worker, followed by those of the next.
 #[test]
 fn a_shared_log_has_the_lines_of_all_workers() {
     let programs = Programs::new();

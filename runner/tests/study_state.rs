@@ -155,7 +155,7 @@ fn state_file_with_hard_links_is_rejected() {
     }
 }
 
-/// The name of the file that replaces the state file may belong to a file of someone else.
+/// The name of the new file that replaces the state file may already belong to a foreign file.
 #[test]
 fn only_an_unfinished_copy_of_a_state_file_is_replaced() {
     let directory = tempfile::tempdir().unwrap();

@@ -141,7 +141,7 @@ fn problem(
         ..
     } = confirmation;
     let contents = contents.join(", ");
-    // Study steps, and files with the same name, have separate codes.
+    // Several study steps, or several files with the same name, each have a separate code.
     let of_target = |needed: &Confirmation, entry: &str| {
         let code = entry.strip_prefix(&needed.text);
         code.and_then(|code| code.strip_prefix('@'))

@@ -216,7 +216,7 @@ fn check_interval(request: &JobRequest, sizes: &JobBlockSizes, issues: &mut Issu
     }
 }
 
-/// The header and the data that it is exchanged with must not overlap.
+/// The header and the data that it is swapped with must not overlap.
 fn check_header(job: &Job, interval: u64, issues: &mut Issues) {
     let offset = job.verify_offset().0;
     if offset == 0 {

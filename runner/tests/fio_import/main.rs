@@ -277,7 +277,7 @@ impl Checker<'_> {
         let asked: BTreeSet<String> = asked.collect();
         let is_excused = prefix && self.has_errors();
         self.expect(is_excused || asked == want, |_| {
-            format!("asks {asked:?} instead of {want:?}")
+            format!("questions {asked:?} instead of {want:?}")
         });
     }
 }

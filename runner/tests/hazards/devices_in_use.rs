@@ -402,7 +402,7 @@ pub(crate) fn other_node(scratch: &Scratch, device: &Loop) -> PathBuf {
     crate::product::make_node(&scratch.at("node"), FileType::BlockDevice, major, minor)
 }
 
-/// A loop device on a device that something else uses.
+/// A loop device on a device that is in use.
 pub(crate) fn loop_on(
     scratch: &Scratch,
     image: &Path,

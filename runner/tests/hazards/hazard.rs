@@ -32,7 +32,7 @@ enum Expected {
     Rejected(&'static [&'static str]),
     /// Like `Rejected`; or the host cannot run the job (exit code 5).
     Unable(&'static [&'static str]),
-    /// Not a target at all: exit code 2 or 3 with one of these codes.
+    /// Not a valid target: exit code 2 or 3 with one of these codes.
     NoTarget(&'static [&'static str]),
     /// Rejected until the overwrite is confirmed.
     Confirmed,
@@ -173,7 +173,7 @@ impl Hazard {
 /// Number of jobs in a quick check.
 const QUICK: usize = 4;
 
-/// What happened to one job.
+/// Outcome of one job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Outcome {
     Rejected,

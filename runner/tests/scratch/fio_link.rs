@@ -1,4 +1,4 @@
-//! A link named `fio` to the runner, and fio: both get the same arguments.
+//! Runs fio, and the runner through a link named `fio`, with the same arguments.
 
 use serde_json::Value;
 use std::{
@@ -27,7 +27,8 @@ impl Programs {
         self.directory.path()
     }
 
-    /// Runs a program in a directory of its own, so that it does not find the other's files.
+    /// Runs a program in a separate directory, so that it does not find the files of the other
+    /// program.
     pub(crate) fn start(&self, program: &Path, arguments: &[&str], input: &str) -> Output {
         let directory = self.directory_of(program);
         fs::create_dir_all(&directory).unwrap();
@@ -60,7 +61,8 @@ impl Programs {
         self.start(&self.ours, arguments, input)
     }
 
-    /// Names, groups, block sizes, and I/Os of each job, by both programs; `None` without fio.
+    /// Names, groups, block sizes and I/Os of each job in the output of both programs; `None`
+    /// without fio.
     pub(crate) fn both(&self, arguments: &[&str], input: &str) -> Option<[Vec<String>; 2]> {
         let fio = super::run("fio", &["--version"]);
         if let Err(error) = fio {

@@ -122,8 +122,8 @@ fn curve_notes(curve: &LoadCurve, steps: &[StepPlan]) -> Vec<String> {
     notes
 }
 
-/// Arrivals vary by the square root of their number; four times that is exceeded by chance in one of
-/// 30,000 runs. `None` for reads.
+/// The standard deviation of the number of arrivals is the square root of its mean. About one run
+/// in 30,000 exceeds the mean by more than four standard deviations. `None` for reads.
 fn most_bytes(rates: &[(f64, u32)], steps: &[StepPlan]) -> Option<u64> {
     let jobs = &steps.first()?.plan.jobs;
     let job = jobs.iter().find(|_| writes(jobs))?;

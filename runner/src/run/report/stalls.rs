@@ -13,7 +13,8 @@ use leadline_protocol::{
 };
 use std::{cmp::Reverse, ops::Range};
 
-/// A time without completions of fewer median latencies is normal, for example with I/Os of 1 GiB.
+/// A stall is longer than this many median latencies: with I/Os of 1 GiB, for example, a second
+/// without completions is normal.
 const MEDIAN_LATENCIES: u64 = 10;
 const MAX_SPANS: usize = 100;
 

@@ -63,7 +63,8 @@ impl Detector {
             if elapsed_ns < self.part_ns {
                 return None;
             }
-            // The runner was paused, or reads too rarely: nothing is known about the time between.
+            // The runner was paused, or the readings are too far apart to evaluate the time between
+            // them.
             if elapsed_ns > self.part_ns * 3 / 2 {
                 self.marks.clear();
             }

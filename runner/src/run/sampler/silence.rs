@@ -8,16 +8,16 @@ use crate::{
 use leadline_protocol::plan::job::ResolvedJob;
 use std::ops::Range;
 
-/// Minimum time that is recorded, in ns.
+/// Minimum length of a recorded silence, in ns.
 pub(crate) const MIN_SILENCE_NS: u64 = NS_PER_SECOND;
 /// Bounds the memory of runs without a time limit.
 const MAX_SPANS: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Silence {
-    /// Finished times of at least [`MIN_SILENCE_NS`] (CLOCK_MONOTONIC, in ns).
+    /// Finished silences of at least [`MIN_SILENCE_NS`] (CLOCK_MONOTONIC, in ns).
     spans: Vec<Range<u64>>,
-    /// The current time without completions, up to the last sample.
+    /// The current silence, up to the last sample.
     current: Option<Range<u64>>,
     /// When the I/Os in flight were first observed.
     submitted_ns: Option<u64>,
@@ -47,7 +47,7 @@ impl Silence {
         }
     }
 
-    /// When the I/Os in flight were first observed, including in excused samples (CLOCK_MONOTONIC,
+    /// When the I/Os in flight were first observed, including in exempt samples (CLOCK_MONOTONIC,
     /// in ns).
     pub(crate) fn submitted_ns(&self) -> Option<u64> {
         self.submitted_ns
@@ -58,7 +58,7 @@ impl Silence {
         self.current.as_ref().map_or(0, length)
     }
 
-    /// All times of at least [`MIN_SILENCE_NS`], in order.
+    /// All silences of at least [`MIN_SILENCE_NS`], in order.
     pub(crate) fn finish(mut self) -> Vec<Range<u64>> {
         self.end();
         self.spans

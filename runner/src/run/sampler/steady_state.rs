@@ -183,7 +183,7 @@ impl Monitor {
         }
     }
 
-    /// `otherwise`: the progress if the steady state is not attained.
+    /// `otherwise`: the progress to report if the steady state has not been attained.
     fn summary(&self, otherwise: Progress) -> String {
         let attained_s = self.attained_s().map(Progress::AttainedAfter);
         let value = self.window().map(|window| {

@@ -48,7 +48,7 @@ impl Default for Latencies {
 }
 
 impl WorkerWindows {
-    /// Emits the windows since the last call, if they are wanted.
+    /// Emits the windows since the last call, if the listener uses them.
     pub(super) fn emit(&mut self, pool: &WorkerPool, jobs: &[ResolvedJob], sink: &mut EventSink) {
         if !sink.has_windows() {
             return;

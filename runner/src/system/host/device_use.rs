@@ -243,7 +243,7 @@ impl Inventory {
         };
         match same {
             SameFile::Yes => Some(Use::SharesFile(name)),
-            // A user without access to the devices sees only that the files are equally long.
+            // Without access to the devices, only the equal lengths of the files are known.
             SameFile::Possibly if is_identified(block) && is_identified(other) => {
                 Some(Use::MayShareFile(name))
             }

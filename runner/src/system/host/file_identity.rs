@@ -16,13 +16,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Beginnings of the names of filesystems that a server implements.
+/// Name prefixes of filesystems that a server implements.
 const SERVED: [&str; 6] = ["fuse", "nfs", "cifs", "smb3", "9p", "ceph"];
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum SameFile {
     Yes,
-    /// It cannot be excluded: they have the same length and, if it is known, the same inode number.
+    /// The files have the same length and, if known, the same inode number.
     Possibly,
 }
 
@@ -43,14 +43,14 @@ pub(crate) struct FileIdentity {
 /// How to interpret the device and inode numbers of a file.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Numbering {
-    /// They identify the file.
+    /// The numbers identify the file.
     Own,
     /// The filesystem shows files of other filesystems, usually with their inode numbers.
     Shown,
     /// An overlay whose layers are outside of this mount namespace. A file that was copied up keeps
     /// the inode number of the lower file.
     Hidden,
-    /// They may be those of another file.
+    /// The numbers may belong to another file.
     Unknown,
 }
 

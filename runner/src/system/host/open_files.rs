@@ -3,7 +3,7 @@
 //! namespaces do not matter. Only root sees the processes of other users, and a process in a
 //! container sees only those of the container.
 //!
-//! A thread can have a descriptor table of its own, and a process whose first thread has ended has
+//! A thread can have a separate descriptor table, and a process whose first thread has ended has
 //! its files and mappings only in the entries of the others. Each table is searched once.
 
 use crate::system::host::{
@@ -18,10 +18,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How a process uses a file or device. Of several uses, the greatest is reported.
+/// How a process uses a file or device. Of several uses, only the greatest is reported.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Access {
-    /// It cannot change it.
+    /// The process cannot change the file or device.
     Read,
     Locked,
     /// A shared mapping that is writable, or that mprotect(2) can make writable.

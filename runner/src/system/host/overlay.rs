@@ -163,7 +163,7 @@ mod tests {
 
     /// The options are those that Linux 6.18 showed in /proc/self/mountinfo.
     #[test]
-    fn layers_of_an_overlay_have_any_name() {
+    fn layers_of_an_overlay_can_have_any_name() {
         let check = |options: &str, expected: &[&str]| {
             let layers = Layers::of(options);
             let found: Vec<_> = layers.upper.iter().chain(&layers.lower).collect();

@@ -46,7 +46,7 @@ impl SettingsSnapshot {
         snapshot
     }
 
-    /// The limits and not the current frequency, which always changes.
+    /// Adds the limits but not the current frequency, which changes constantly.
     fn add_frequencies(&mut self, kernel: &Kernel) {
         let cpu = kernel.sys.join("devices/system/cpu");
         for policy in names(cpu.join("cpufreq")) {

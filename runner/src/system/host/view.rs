@@ -48,7 +48,7 @@ use std::{
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 type FoundData = Result<Option<Overwritten>, Problem>;
-/// Values that have been computed.
+/// Values computed so far.
 type Known<K, V> = RefCell<HashMap<K, V>>;
 
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl View {
     }
 }
 
-/// The value of a key, which is computed once.
+/// Returns the value of a key, and computes it the first time.
 fn once<K: Eq + Hash, V: Clone>(known: &Known<K, V>, key: K, compute: impl FnOnce() -> V) -> V {
     if let Some(value) = known.borrow().get(&key) {
         return value.clone();

@@ -2541,11 +2541,11 @@ export type Job = {
      */
     verify_async?: string | number;
     /**
-     * Write bad blocks to files. No effect: the report has the offset and the damage of each bad block.
+     * Write bad blocks to files. No effect: the report lists the offset and damage of each bad block.
      */
     verify_dump?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
-     * Print failed I/Os. No effect: the report has the first failed I/Os of each kind.
+     * Print failed I/Os. No effect: the report lists the first failed I/Os of each kind.
      */
     error_dump?: '1' | '0' | 'true' | 'false' | number | boolean;
     /**
@@ -7502,7 +7502,7 @@ export type CreateRunResponse = CreateRunResponses[keyof CreateRunResponses];
 
 export type ImportResultData = {
     /**
-     * Output of fio, as it is
+     * Unmodified output of fio
      */
     body: {
         [key: string]: unknown;

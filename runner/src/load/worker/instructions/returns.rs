@@ -32,7 +32,7 @@ pub(crate) fn counts() -> impl Iterator<Item = (String, io::Result<f64>)> {
     let psync: fn(u64) -> io::Result<u64> = |ios| count(ios, Psync::new);
     let nop: fn(u64) -> io::Result<u64> = |ios| {
         count(ios, |files| {
-            Uring::<_, Nop>::new(files, 1, &Setup::default()).expect("a ring in the child")
+            Uring::<_, Nop>::new(files, 1, &Setup::default()).expect("the child can create a ring")
         })
     };
     let engines = [("psync", psync), ("io_uring_nop", nop)];

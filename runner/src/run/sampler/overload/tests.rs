@@ -42,7 +42,7 @@ impl Queue {
     }
 }
 
-/// When the run ends, in seconds. `capacity`: I/Os per second at a time in ms.
+/// End time of the run, in seconds. `capacity`: I/Os per second at a time in ms.
 fn ended_s(backlog: f64, capacity: impl Fn(u64) -> f64) -> Option<f64> {
     let mut queue = Queue::new(backlog);
     let mut detector = Detector::new(OPTIONS);
@@ -66,7 +66,7 @@ fn hiccups_are_not_overload() {
     let cases: [Case; 15] = [
         ("enough capacity", 0.0, |_| 2000.0),
         ("exactly enough", 0.0, |_| 1000.0),
-        ("2 % too little: the whole run decides", 0.0, |_| 980.0),
+        ("2 % too little: detected only from the whole run", 0.0, |_| 980.0),
         ("a pause of 3 s", 0.0, |t| {
             if between(t, 10.0, 13.0) { 0.0 } else { 2000.0 }
         }),
