@@ -14,7 +14,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Larger than what a plan reads completely.
+/// Larger than files that a plan reads completely.
 const LARGE_BYTES: u64 = 100 << 20;
 
 fn access_time(path: &Path) -> (i64, i64) {

@@ -150,7 +150,7 @@ fn requests_have_the_same_priorities_as_in_fio() {
                     }
                     _ => share(&requests, priority),
                 } * 100.0;
-                // fio draws each I/O, and other programs may probe the device.
+                // fio draws each priority at random, and other programs may probe the device.
                 let is_close = (found - percent).abs() < 6.0;
                 assert!(is_close, "{program:?} {options}: {requests:?}");
             }

@@ -67,7 +67,7 @@ fn bytes_of_a_run_with_a_neighbor() {
     assert_eq!(left.count(), 0, "cgroups of finished and killed runs");
 }
 
-/// What systemd does for a unit with Delegate=yes and DelegateSubgroup=main.
+/// Creates cgroups as systemd does for a unit with Delegate=yes and DelegateSubgroup=main.
 fn delegate() {
     fs::create_dir("/run/cgroup").unwrap();
     run("mount", &["-t", "cgroup2", "none", "/run/cgroup"]).unwrap();
@@ -97,14 +97,14 @@ impl Neighbor {
         while !moved() {
             sleep(Duration::from_millis(50));
         }
-        // The neighbor's layout.
+        // Wait for the neighbor's layout.
         sleep(Duration::from_secs(3));
         neighbor
     }
 }
 
 impl Drop for Neighbor {
-    /// Leaves its cgroup.
+    /// Does not remove the cgroup.
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();

@@ -102,7 +102,7 @@ fn several_job_files_run_one_after_another() {
 }
 
 #[test]
-fn errors_name_the_job_file_among_several() {
+fn errors_identify_one_of_several_job_files() {
     let programs = Programs::new();
     fs::write(programs.path().join("good.fio"), JOB_FILE).unwrap();
     fs::write(programs.path().join("bad.fio"), "[a]\nbs=4x\nrw=rite\n").unwrap();

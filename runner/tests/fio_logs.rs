@@ -106,7 +106,7 @@ fn jobs_without_a_prefix_use_their_names() {
 
 /// Each worker has a separate log with only its own I/Os, in windows of the requested length.
 #[test]
-fn each_log_contains_one_worker() {
+fn each_log_contains_the_ios_of_one_worker() {
     let programs = Programs::new();
     let options = "--rw=read --bs=8k --log_avg_msec=200 --write_iops_log=x --write_bw_log=x \
         --write_hist_log=x --log_hist_msec=200 --numjobs=2 --name=a --name=b --numjobs=1 --stonewall \

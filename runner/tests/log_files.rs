@@ -194,7 +194,7 @@ fn logs_that_another_program_changed_are_kept() {
     }
 }
 
-/// A job that writes to a log destroys it like any file of another program.
+/// A job that writes to a log needs a confirmation, as for a file of another program.
 #[test]
 fn a_log_is_not_a_target_that_leadline_created() {
     let directory = scratch::directory();
@@ -392,7 +392,7 @@ fn files_made_after_the_check_are_kept_and_the_other_logs_are_written() {
     }
 }
 
-/// A full filesystem has room for the logs, but not for their lines.
+/// A full filesystem has room for the log files, but not for their lines.
 #[test]
 fn logs_that_cannot_be_written_fail_the_run() {
     let directory = scratch::directory();

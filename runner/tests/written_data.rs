@@ -385,7 +385,7 @@ fn mixed_jobs() -> impl Iterator<Item = Value> {
 }
 
 #[test]
-fn a_mixed_job_never_writes_what_it_has_read() {
+fn mixed_jobs_never_write_data_that_they_read() {
     let before = foreign_data(MIB / 2);
     for job in mixed_jobs() {
         let target = Target::containing(before.clone());

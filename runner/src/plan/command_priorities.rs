@@ -104,7 +104,7 @@ pub(crate) fn check(request: &JobRequest, host: &dyn HostView, issues: &mut Issu
         issues.invalid(
             "conflicting_options",
             option,
-            format!("ioengine={engine} has no priorities of individual I/Os."),
+            format!("ioengine={engine} does not support priorities of individual I/Os."),
             "Use ioengine=io_uring or libaio, or prio and prioclass for all I/Os.",
         );
     }

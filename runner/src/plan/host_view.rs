@@ -80,8 +80,8 @@ pub struct PathFacts {
     pub device: Option<String>,
     /// Stable device ID, such as its serial number; `None` for files.
     pub identity: Option<String>,
-    /// STATX_DIOALIGN, or the logical block size of a device. The error is why direct I/O is not
-    /// supported.
+    /// STATX_DIOALIGN, or the logical block size of a device. The error is the reason that direct
+    /// I/O is not supported.
     pub direct_alignment: Result<DirectAlignment, String>,
     /// Whether the device driver can poll for completions (queue/io_poll in sysfs).
     pub can_poll: bool,

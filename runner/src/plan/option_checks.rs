@@ -41,7 +41,7 @@ fn check_latency_target(job: &Job, issues: &mut Issues) {
     }
 }
 
-/// With `offload`, a synchronous engine of fio has `iodepth` threads (rate-submit.c,
+/// With `offload`, a synchronous fio engine uses `iodepth` threads (rate-submit.c,
 /// `rate_submit_init`).
 fn check_submit_mode(request: &JobRequest, issues: &mut Issues) {
     let job = request.job;

@@ -280,7 +280,7 @@ impl Sampler<'_, '_> {
         }
     }
 
-    /// The longest current time without completions of any worker.
+    /// The longest current silence of any worker, in ms.
     fn silent_ms(&self) -> f64 {
         let silences = self.state.silences.iter();
         let longest_ns = silences.map(Silence::current_ns).max();

@@ -1,4 +1,4 @@
-//! Jobs and what must match fio.
+//! Jobs, and the agreement with fio that each requires.
 
 use crate::{
     Case,
@@ -68,7 +68,7 @@ const CASES: &[(Equal, &str)] = &[
         Sequence,
         "rw=write size=64k io_size=80k zonemode=strided zonesize=8k zoneskip=8k file=128",
     ),
-    // Limits of the number of I/Os.
+    // Limits on the number of I/Os.
     (Sequence, "rw=write size=256k number_ios=10"),
     (Sequence, "rw=write size=256k number_ios=300"),
     (Sequence, "rw=write size=256k number_ios=0"),

@@ -188,7 +188,7 @@ impl Comparison {
     }
 }
 
-/// Runs a job of fio on a target, and returns its calls and its result.
+/// Runs a job with fio on a target, and returns its calls and its result.
 pub(crate) fn fio_calls(
     target: &Path,
     directory: &Path,

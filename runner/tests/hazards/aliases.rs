@@ -72,7 +72,7 @@ impl Shown {
     /// Paths of the real and of the shown file.
     pub(crate) fn file(&self) -> [PathBuf; 2] {
         let [real, shown] = [&self.real, &self.shown].map(|path| path.join("disk.img"));
-        // An overlay does not notice files that are created in its layers.
+        // Files that are created in a layer may not appear in a mounted overlay.
         if !shown.exists() {
             sparse(&shown, LENGTH);
         }

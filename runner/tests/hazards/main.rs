@@ -69,7 +69,7 @@ macro_rules! tests {
 const IN_USE: &[&str] = &["device_in_use"];
 const BACKS_LOOP: &[&str] = &["backs_loop", "device_in_use"];
 const READ_ONLY: &[&str] = &["read_only"];
-/// Without permission to see the loop devices, the guard may only detect that the file is open.
+/// Without permission to see the loop devices, the guard may detect only that the file is open.
 const OPEN_OR_LOOP: &[&str] = &["backs_loop", "file_in_use"];
 const FILE_IN_USE: &[&str] = &["file_in_use"];
 const OUTSIDE: &[&str] = &["outside_roots"];

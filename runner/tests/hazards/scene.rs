@@ -246,7 +246,7 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Runs a program on drop to undo something.
+/// Runs a program on drop to undo a change.
 pub(crate) struct Undo(Vec<String>);
 
 impl Undo {

@@ -80,7 +80,7 @@ fn direct_reads(block: &str) -> Value {
     json!({"filename": "cold", "size": "64m", "rw": "randread", "bs": block, "direct": 1, "iodepth": 4})
 }
 
-/// Neither job reads ahead, so nothing more than the direct reads reaches the disk.
+/// Neither job reads ahead, so only the direct reads reach the disk.
 #[test]
 fn direct_reads_next_to_reads_from_memory_are_not_readahead() {
     let Some(place) = Place::new() else { return };
@@ -141,7 +141,7 @@ fn reads_of_a_sparse_image_are_not_split() {
     assert!(!kinds(verdict).contains(&"split"), "{verdict}");
 }
 
-/// The file's pages are dirty until the end, and the device writes nothing.
+/// The file's pages stay dirty until the end, and nothing is written to the device.
 #[test]
 fn rewrites_without_a_sync_do_not_reach_the_device() {
     let Some(disk) = Disk::ext4() else { return };

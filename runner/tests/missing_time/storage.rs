@@ -1,5 +1,5 @@
-//! A FUSE filesystem that completes each request when a script decides, or never. Every request
-//! that is still open is completed on drop, even after a panic.
+//! A FUSE filesystem that completes each request at the time that a script returns, or never. All
+//! open requests are completed on drop, even after a panic.
 
 use super::scratch;
 use fuser::{
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Truncate,
 }
 
-/// A request that the script decides on.
+/// A request whose completion time the script determines.
 #[derive(Clone, Debug)]
 pub(crate) struct Io {
     pub kind: Kind,

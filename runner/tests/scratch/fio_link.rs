@@ -51,7 +51,7 @@ impl Programs {
         child.wait_with_output().unwrap()
     }
 
-    /// The directory of a program.
+    /// The working directory of a program.
     pub(crate) fn directory_of(&self, program: &Path) -> PathBuf {
         let name = if program == self.ours { "ours" } else { "fio" };
         self.path().join(name)

@@ -72,8 +72,8 @@ fn threshold_ns(directions: [&DirectionStats; 3]) -> u64 {
     (medians.max().unwrap_or(0) * MEDIAN_LATENCIES).max(MIN_SILENCE_NS)
 }
 
-/// Clips periods without completions to the measured window: a blocked worker has them beyond its
-/// end.
+/// Clips periods without completions to the measured window: those of a blocked worker can extend
+/// beyond its end.
 fn worker_stalls(worker: &MeasuredWorker, threshold_ns: u64) -> WorkerStalls {
     let window = worker.outcome.measure_ns..worker.outcome.end_ns;
     let spans = worker.silences.iter();

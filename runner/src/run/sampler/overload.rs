@@ -1,4 +1,4 @@
-//! Decides whether more I/Os arrive than the storage completes, so that the rest of the run shows
+//! Detects that more I/Os arrive than the storage completes, so that the remaining run would show
 //! nothing new. Pure.
 //!
 //! Pauses, slow starts, throttling and devices that have become slower do not end a run early.
@@ -38,7 +38,7 @@ pub(super) struct Detector {
     start_ns: u64,
     /// The boundaries of the last parts.
     marks: VecDeque<Mark>,
-    /// Highest completions per ns of an earlier period.
+    /// Highest completion rate of an earlier period, in I/Os per ns.
     best: f64,
 }
 

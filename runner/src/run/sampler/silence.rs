@@ -78,8 +78,8 @@ fn length(span: &Range<u64>) -> u64 {
     span.end - span.start
 }
 
-/// Whether a worker is waiting for kernel writeback: an fsync or a throttled buffered write takes
-/// long even though the job's devices work. `is_writing` takes the kernel name of a device.
+/// Whether a worker is waiting for kernel writeback: an fsync or a throttled buffered write takes a
+/// long time even though the job's devices work. `is_writing` takes the kernel name of a device.
 pub(crate) fn waits_for_writeback(
     stats: &WorkerStats,
     job: &ResolvedJob,

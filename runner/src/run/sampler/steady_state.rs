@@ -54,7 +54,7 @@ impl SteadyStates {
         has_ended
     }
 
-    /// When the next interval ends; `u64::MAX` without active jobs.
+    /// End of the next interval; `u64::MAX` without active jobs.
     pub(super) fn due_ns(&self) -> u64 {
         let active = self.monitors.iter().filter(|monitor| monitor.is_active);
         active.map(Monitor::due_ns).min().unwrap_or(u64::MAX)
@@ -100,7 +100,7 @@ struct Monitor {
     last_ns: u64,
     last: Completed,
     last_lat_sum_ns: u64,
-    /// The last intervals, at most a window.
+    /// The last intervals, at most one window.
     intervals: VecDeque<Interval>,
     attained_ns: Option<u64>,
     /// Whether the job is running.

@@ -24,7 +24,7 @@ struct Reading {
     start_ns: u64,
     at_ns: u64,
     directions: [Totals; 3],
-    /// The window of the last I/O has been emitted.
+    /// Whether the window of the last I/O has been emitted.
     has_ended: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::{
 use leadline_protocol::{job::keyword::ExitWhat, plan::job::TimingOptions};
 use std::{collections::BTreeSet, sync::atomic::Ordering};
 
-/// A job while it runs.
+/// A running job.
 pub(crate) struct JobState {
     /// In the measured window.
     pub completed: Completed,

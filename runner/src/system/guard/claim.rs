@@ -80,7 +80,7 @@ fn held(block: &BlockDevice) -> Problem {
 }
 
 /// Other processes that have the device, its disk or one of its partitions open: an exclusive open
-/// of a disk also covers its partitions, and the reverse. The kernel does not show which of them is
+/// of a disk also covers its partitions, and vice versa. The kernel does not show which of them is
 /// exclusive.
 fn processes(kernel: &Kernel, block: &BlockDevice) -> Vec<Process> {
     let disk = block.disk.as_ref().unwrap_or(&block.name);

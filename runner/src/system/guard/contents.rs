@@ -83,7 +83,7 @@ impl<'a> Source<'a> {
 }
 
 impl Contents {
-    /// Reads samples. `regions`: byte ranges to sample in addition.
+    /// Reads samples. `regions`: additional byte ranges to sample.
     ///
     /// # Errors
     /// Returns an error if the target cannot be read.

@@ -63,7 +63,7 @@ impl FileIdentity {
         }
         let is_possible = match self.numbering.max(other.numbering) {
             Numbering::Unknown => true,
-            // One filesystem does not show a file under two numbers.
+            // A filesystem never shows the same file under two numbers.
             _ if self.is_on_filesystem_of(other) => false,
             Numbering::Hidden => true,
             Numbering::Shown => self.has_same_inode(other),
@@ -149,8 +149,8 @@ impl Inventory {
     }
 
     /// Whether a process has the file open or mapped, directly or through an overlay. A file that
-    /// is only possibly the same does not count, because the server of a FUSE filesystem has all
-    /// files open that others use through it.
+    /// is only possibly the same does not count, because the server of a FUSE filesystem has every
+    /// file open that is used through it.
     pub(crate) fn is_open_as(&self, file: &FileIdentity, open: &OpenFile) -> bool {
         let has = |stat: Stat| file.numbers.contains(&(stat.dev, stat.inode));
         let may_be_shown = || open.stat.length == file.length || !file.has_exact_length;

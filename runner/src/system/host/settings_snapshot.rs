@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Boost frequencies: `acpi-cpufreq` and others, and `intel_pstate`.
 const BOOST: &[&str] = &["cpufreq/boost", "intel_pstate/no_turbo"];
 
-/// Values by the name of the setting.
+/// Values by setting name.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct SettingsSnapshot(BTreeMap<String, String>);
 

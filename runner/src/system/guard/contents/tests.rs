@@ -20,7 +20,7 @@ fn complete(file: &File, regions: &[Range<u64>], limit: &ReadLimit) -> Contents 
     contents
 }
 
-/// A file with more allocated space than is read completely, all of it zeros.
+/// A file of zeros with too much allocated space to be read completely.
 fn file_of_zeros(length: u64) -> File {
     let file = file(length);
     for offset in (0..FULL_BYTES + MIB).step_by(MIB as usize) {
