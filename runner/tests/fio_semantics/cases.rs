@@ -160,8 +160,9 @@ const CASES: &[(Equal, &str)] = &[
     ),
     (Sequence, "rw=read offset=33% size=64k file=256"),
     (CoverageOnly, "rw=write size=256k fsync_on_close=1"),
-    // fio 3.33 subtracts the time it spun from the pause without a check: if it was preempted
-    // beyond the pause, it sleeps for 71 minutes. These pauses are long enough.
+    // fio 3.33 subtracts the spinning time from the pause without checking for underflow: if it is
+    // preempted for longer than the pause, it sleeps for 71 minutes. These pauses are long enough
+    // to prevent that.
     (
         Sequence,
         "rw=write size=64k thinktime=20000 thinktime_spin=50",

@@ -59,7 +59,7 @@ macro_rules! hazards {
     };
 }
 
-/// One test per call of a check.
+/// Defines one test per function call.
 macro_rules! tests {
     ($( $name:ident => $call:expr; )+) => {
         $( #[test] fn $name() { $call; } )+
@@ -297,9 +297,9 @@ mod foreign_files {
             file(link_out_of_the_root).quick().rejected_with(OUTSIDE).reads_may_be_rejected();
         a_directory_link_out_of_the_root_is_rejected =>
             file(linked_directory_out_of_the_root).rejected_with(OUTSIDE).reads_may_be_rejected();
-        a_new_file_out_of_the_root_is_rejected =>
-            file(new_file_out_of_the_root).quick().rejected_with(OUTSIDE).by(BY_PATH).reads_may_be_rejected();
-        a_path_out_of_the_root_is_rejected =>
+        a_new_file_outside_the_root_is_rejected =>
+            file(new_file_outside_the_root).quick().rejected_with(OUTSIDE).by(BY_PATH).reads_may_be_rejected();
+        a_path_outside_the_root_is_rejected =>
             file(parent_of_the_root).quick().rejected_with(OUTSIDE).by(BY_PATH).reads_may_be_rejected();
         a_directory_with_the_prefix_of_the_root_is_rejected =>
             file(directory_with_the_prefix_of_the_root).quick().rejected_with(OUTSIDE).reads_may_be_rejected();

@@ -15,7 +15,7 @@ use serde_json::json;
 use std::{collections::BTreeSet, env, fmt::Write as _, fs, path::Path, process::Command};
 
 const DEVICE_NAMES: [Name; 4] = [Name::Path, Name::Symlink, Name::ById, Name::Node];
-/// Files have no other node.
+/// A file has no device node.
 const FILE_NAMES: [Name; 3] = [Name::Path, Name::Symlink, Name::ById];
 const BEGIN: &str = "<!-- start of the safety matrix, see `make safety-matrix` -->\n";
 const END: &str = "<!-- end of the safety matrix -->\n";

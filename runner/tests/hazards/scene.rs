@@ -16,7 +16,7 @@ use std::{
 
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// Why a hazard cannot exist on this host.
+/// The reason that a hazard cannot exist on this host.
 pub(crate) type Unavailable = String;
 
 /// The directories of one test: a target root, and everything else.

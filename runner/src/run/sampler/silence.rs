@@ -19,7 +19,7 @@ pub(crate) struct Silence {
     spans: Vec<Range<u64>>,
     /// The current silence, up to the last sample.
     current: Option<Range<u64>>,
-    /// When the I/Os in flight were first observed.
+    /// Time at which the I/Os in flight were first observed.
     submitted_ns: Option<u64>,
     ended_ios: u64,
 }
@@ -47,8 +47,8 @@ impl Silence {
         }
     }
 
-    /// When the I/Os in flight were first observed, including in exempt samples (CLOCK_MONOTONIC,
-    /// in ns).
+    /// Time at which the I/Os in flight were first observed, including in exempt samples
+    /// (CLOCK_MONOTONIC, in ns).
     pub(crate) fn submitted_ns(&self) -> Option<u64> {
         self.submitted_ns
     }

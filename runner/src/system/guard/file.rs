@@ -18,7 +18,7 @@ use rustix::{
 };
 use std::path::Path;
 
-/// Why two files cannot be distinguished.
+/// The reason that two files cannot be distinguished.
 const POSSIBLY_SAME: &str =
     "it has the same length, and the kernel does not show whether it is the same file";
 

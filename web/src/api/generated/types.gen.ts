@@ -1608,7 +1608,7 @@ export type Health = {
      */
     version: string;
     /**
-     * Why runs cannot start at the moment.
+     * The reason that runs cannot currently start.
      */
     reasons?: Array<string>;
 };

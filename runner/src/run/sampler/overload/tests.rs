@@ -66,7 +66,11 @@ fn hiccups_are_not_overload() {
     let cases: [Case; 15] = [
         ("enough capacity", 0.0, |_| 2000.0),
         ("exactly enough", 0.0, |_| 1000.0),
-        ("2 % too little: detected only from the whole run", 0.0, |_| 980.0),
+        (
+            "2 % too little: detected only from the whole run",
+            0.0,
+            |_| 980.0,
+        ),
         ("a pause of 3 s", 0.0, |t| {
             if between(t, 10.0, 13.0) { 0.0 } else { 2000.0 }
         }),
@@ -113,8 +117,8 @@ fn hiccups_are_not_overload() {
 
 #[test]
 fn overload_ends_soon_after_the_limit() {
-    // The limit is exceeded when `LIMIT` more I/Os have arrived than completed; the period follows,
-    // with parts that begin at whole seconds.
+    // The limit is exceeded when `LIMIT` more I/Os have arrived than completed. After that, a full
+    // period must pass, whose parts begin at whole seconds.
     let cases: [(Case, f64, f64); 7] = [
         (("half the capacity", 0.0, |_| 500.0), 7.0, 9.0),
         (("a tenth", 0.0, |_| 100.0), 6.0, 8.0),
