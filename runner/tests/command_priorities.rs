@@ -130,7 +130,7 @@ fn requests_have_the_same_priorities_as_in_fio() {
             device.0
         );
         let arguments: Vec<&str> = common.split_whitespace().collect();
-        for program in [Path::new("fio"), &programs.ours] {
+        for program in [Path::new("fio"), &programs.runner] {
             instance.take();
             let output = programs.start(program, &arguments, "");
             let errors = String::from_utf8_lossy(&output.stderr);

@@ -19,7 +19,7 @@ pub(crate) fn resolve(request: &JobRequest, size: u64, seed: u64) -> TimingOptio
         .and_then(|io_size| requested_io_size(io_size, size))
         .or_else(|| size_within_files(request, size));
     // `verify_only` and `create_only` measure nothing.
-    let requested_io_size = if verify::is_only(job) || job.create_only() {
+    let requested_io_size = if verify::is_verify_only(job) || job.create_only() {
         Some(0)
     } else {
         requested_io_size

@@ -285,10 +285,10 @@ mod foreign_files {
             .reads_may_be_rejected();
         a_leased_file_is_rejected => file(leased).rejected_with(FILE_IN_USE)
             .with_kinds(&[Kind::Write, Kind::LoopDevice]).reads_may_be_rejected();
-        an_append_only_file_is_rejected => file(append_only).impossible_with(DENIED);
-        an_immutable_file_is_rejected => file(immutable).quick().impossible_with(DENIED);
+        an_append_only_file_is_rejected => file(append_only).not_a_target_with(DENIED);
+        an_immutable_file_is_rejected => file(immutable).quick().not_a_target_with(DENIED);
         a_running_program_is_rejected =>
-            file(running_program).impossible_with(&["permission_denied", "file_in_use"]);
+            file(running_program).not_a_target_with(&["permission_denied", "file_in_use"]);
         a_file_with_a_hard_link_outside_is_rejected =>
             file(hard_linked).rejected_with(&["hard_linked"]);
         a_file_with_a_hard_link_under_the_root_is_rejected =>
@@ -306,11 +306,11 @@ mod foreign_files {
         an_active_swap_file_is_rejected => file(active_swap_file).rejected_with(&["swap_file"]);
         a_file_on_a_read_only_filesystem_is_rejected =>
             file(on_a_read_only_filesystem).rejected_with(READ_ONLY);
-        the_last_free_space_is_rejected => file(last_of_the_space).impossible_with(NO_SPACE)
+        the_last_free_space_is_rejected => file(last_of_the_space).not_a_target_with(NO_SPACE)
             .with_kinds(GROWING).by(BY_PATH).reads_may_be_rejected();
         holes_that_do_not_fit_are_rejected => file(holes_on_a_full_filesystem)
-            .impossible_with(NO_SPACE).with_kinds(GROWING).by(BY_PATH);
-        reserved_space_is_rejected => file(reserved_space).quick().impossible_with(NO_SPACE)
+            .not_a_target_with(NO_SPACE).with_kinds(GROWING).by(BY_PATH);
+        reserved_space_is_rejected => file(reserved_space).quick().not_a_target_with(NO_SPACE)
             .with_kinds(GROWING).by(BY_PATH).reads_may_be_rejected();
         a_fifo_is_rejected => file(fifo).quick().no_target_with(NO_FILE);
         a_socket_is_rejected => file(socket).quick().no_target_with(NO_FILE);

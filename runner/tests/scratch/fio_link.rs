@@ -11,16 +11,16 @@ use std::{
 
 pub(crate) struct Programs {
     directory: tempfile::TempDir,
-    pub ours: PathBuf,
+    pub runner: PathBuf,
 }
 
 impl Programs {
     pub(crate) fn new() -> Self {
         let directory = super::directory();
-        let ours = directory.path().join("bin/fio");
+        let runner = directory.path().join("bin/fio");
         fs::create_dir(directory.path().join("bin")).unwrap();
-        symlink(env!("CARGO_BIN_EXE_leadline-runner"), &ours).unwrap();
-        Self { directory, ours }
+        symlink(env!("CARGO_BIN_EXE_leadline-runner"), &runner).unwrap();
+        Self { directory, runner }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -53,12 +53,16 @@ impl Programs {
 
     /// The working directory of a program.
     pub(crate) fn directory_of(&self, program: &Path) -> PathBuf {
-        let name = if program == self.ours { "ours" } else { "fio" };
+        let name = if program == self.runner {
+            "runner"
+        } else {
+            "fio"
+        };
         self.path().join(name)
     }
 
-    pub(crate) fn ours(&self, arguments: &[&str], input: &str) -> Output {
-        self.start(&self.ours, arguments, input)
+    pub(crate) fn runner(&self, arguments: &[&str], input: &str) -> Output {
+        self.start(&self.runner, arguments, input)
     }
 
     /// Names, groups, block sizes and I/Os of each job in the output of both programs; `None`
@@ -75,7 +79,7 @@ impl Programs {
             assert!(output.status.success(), "{errors}");
             summary(&serde_json::from_slice(&output.stdout).unwrap())
         };
-        Some([run(Path::new("fio")), run(&self.ours)])
+        Some([run(Path::new("fio")), run(&self.runner)])
     }
 }
 

@@ -49,7 +49,7 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 type FoundData = Result<Option<Overwritten>, Problem>;
 /// Values computed so far.
-type Known<K, V> = RefCell<HashMap<K, V>>;
+type Cache<K, V> = RefCell<HashMap<K, V>>;
 
 #[derive(Debug)]
 pub struct View {
@@ -57,9 +57,9 @@ pub struct View {
     guard: Guard,
     default_directory: PathBuf,
     /// By path.
-    facts: Known<String, PathFacts>,
+    facts: Cache<String, PathFacts>,
     /// By path and regions.
-    overwritten: Known<(String, Vec<Range<u64>>), FoundData>,
+    overwritten: Cache<(String, Vec<Range<u64>>), FoundData>,
 }
 
 impl View {
@@ -126,12 +126,12 @@ impl View {
 }
 
 /// Returns the value of a key, and computes it the first time.
-fn once<K: Eq + Hash, V: Clone>(known: &Known<K, V>, key: K, compute: impl FnOnce() -> V) -> V {
-    if let Some(value) = known.borrow().get(&key) {
+fn once<K: Eq + Hash, V: Clone>(cache: &Cache<K, V>, key: K, compute: impl FnOnce() -> V) -> V {
+    if let Some(value) = cache.borrow().get(&key) {
         return value.clone();
     }
     let value = compute();
-    known.borrow_mut().insert(key, value.clone());
+    cache.borrow_mut().insert(key, value.clone());
     value
 }
 
