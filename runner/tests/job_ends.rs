@@ -111,7 +111,7 @@ fn a_worker_below_its_minimum_rate_fails_the_run() {
         (&json!("rate_iops_min"), &json!(40))
     );
     assert!(violated["value"].as_u64() < Some(40), "{violated}");
-    // The results are kept: 100 ms per read, for at least three seconds.
+    // The results are kept. Each read takes 100 ms, for at least three seconds.
     assert!(slow["read"]["ios"].as_u64() > Some(5), "{slow}");
     assert_eq!(result["findings"][0]["code"], "violated_limit");
     let fast = json!({"time_based": 1, "runtime": 4, "rate_iops_min": 40});

@@ -97,7 +97,7 @@ impl StoredFile {
     }
 }
 
-/// Which direct I/Os bypass the page cache.
+/// The direct I/Os that bypass the page cache.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Bypass {
     All,

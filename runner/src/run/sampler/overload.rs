@@ -53,7 +53,8 @@ impl Detector {
         }
     }
 
-    /// Returns the period if the job is overloaded at its end. The times must increase.
+    /// Adds a reading. Returns the last period if the job was overloaded during it. Times must
+    /// increase.
     pub(super) fn push(&mut self, mark: Mark) -> Option<Overload> {
         if self.start_ns == 0 {
             self.start_ns = mark.at_ns;

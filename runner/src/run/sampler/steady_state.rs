@@ -1,4 +1,4 @@
-//! Ends jobs at steady state: reads the counters of their workers once per interval.
+//! Ends jobs at steady state, which is detected from their workers' counters once per interval.
 
 use crate::{
     run::worker_pool::{

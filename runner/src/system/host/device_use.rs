@@ -130,8 +130,8 @@ impl Inventory {
 
     /// The devices through which other processes can change or lock the bytes of a device, even if
     /// it is claimed: the device itself, its partitions or disk, and the backing devices of loop
-    /// devices. Not the members of dm and md devices, because the kernel claims them, and programs
-    /// that manage them (mdmon) write their metadata.
+    /// devices. Excludes the members of dm and md devices, because the kernel claims them, and
+    /// programs that manage them (mdmon) write their metadata.
     pub(crate) fn shared_devices<'a>(&'a self, block: &'a BlockDevice) -> Vec<&'a BlockDevice> {
         let mut shared = vec![block];
         shared.extend(self.partitions(block));
