@@ -1,4 +1,4 @@
-//! Priorities of individual I/Os: `cmdprio_percentage`, `cmdprio_bssplit` and the options of their kind.
+//! Priorities of individual I/Os: `cmdprio_percentage`, `cmdprio_bssplit` and related options.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
